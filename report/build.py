@@ -63,7 +63,7 @@ def build(
     say: Callable[[str], None] = lambda _: None,
     since: Manifest | None = None,
     url: str = "",
-    item_text: ItemText = ItemText.NONE,
+    item_text: ItemText | None = None,
 ) -> Built:
     """Make the site, or leave it where it is current; `since` is an earlier site's manifest.
 
@@ -73,7 +73,7 @@ def build(
     folder = SiteFolder(root)
     folder.check()
     lake_id, costs = lake_state(lake), costs_state(lake)
-    made_from = fingerprint(lake_id, code_state(), since.text() if since else "", url, item_text.value)
+    made_from = fingerprint(lake_id, code_state(), since.text() if since else "", url, item_text or "")
     if stored := folder.current(made_from, costs):
         return Built(stored.files, is_current=True)
     with folder.building() as new:
@@ -114,7 +114,7 @@ def _write(
     say: Callable[[str], None],
     since: Manifest | None,
     url: str,
-    item_text: ItemText,
+    item_text: ItemText | None,
 ) -> Manifest:
     # Loaded here, so that a build that is skipped answers at once.
     from lake.engine import Engine
@@ -130,7 +130,8 @@ def _write(
     with Engine().executor(min(_MOST_HELPERS, max(1, (os.cpu_count() or 1) - 1))) as helpers:
         about = project()
         metadata = {"goldspan.lake": made_from.lake, "goldspan.version": about["version"]}
-        material = Material(TablesRead(lake), helpers.submit(write_downloads, lake, new, metadata), about, item_text)
+        downloaded = helpers.submit(write_downloads, lake, new, metadata)
+        material = Material(TablesRead(lake), downloaded, about, item_text, is_local=not url and item_text is None)
         shutil.copytree(STATIC, new / "static")
         numbers = numbers_of(material.every_board)
         changes = changes_since(since, numbers, material.downloads) if since else None

@@ -55,8 +55,11 @@ def build_(
     since: Annotated[Path | None, setting("SINCE", "Earlier site or manifest to show changes since.")] = None,
     url: Annotated[str, setting("URL", "Address where the site will be published.")] = "",
     item_text: Annotated[
-        ItemText, setting("ITEM_TEXT", "Show gold as text for these items, if the licence permits.")
-    ] = ItemText.NONE,
+        ItemText | None,
+        setting(
+            "ITEM_TEXT", "Items to show as text where their licence permits it. Without it, and without --url: all."
+        ),
+    ] = None,
     published: PublishedOption = str(EDITIONS),
     json: JsonOption = False,
     quiet: QuietOption = False,

@@ -39,13 +39,21 @@ class Page:
 class Material:
     """What pages are made of: the leaderboards of every benchmark, the headline first, and what else is asked for.
 
-    Another process writes the downloads meanwhile; the project is as pyproject.toml describes it.
+    Another process writes the downloads meanwhile; the project is as pyproject.toml describes it. Where `is_local`
+    nobody said that the site is published, or of which items it is to show text.
     """
 
     def __init__(
-        self, facts: TablesRead, written: Future[list[Stored]], project: Mapping[str, str], item_text: ItemText
+        self,
+        facts: TablesRead,
+        written: Future[list[Stored]],
+        project: Mapping[str, str],
+        item_text: ItemText | None,
+        *,
+        is_local: bool,
     ) -> None:
         self.facts, self.written, self.project, self.item_text = facts, written, project, item_text
+        self.is_local = is_local
         self.boards = {
             name: [build_board(facts, protocol) for protocol in facts.boards(name)] for name in facts.benchmarks
         }

@@ -1,11 +1,9 @@
-"""The lines of gold and those around them, for the items of which text is to be published and may be."""
+"""An item as text where it may be shown: its question, and the lines that are gold or that a system returned."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterator
 from contextlib import suppress
-from functools import lru_cache
 
 import polars as pl
 from pygments.lexer import Lexer
@@ -14,6 +12,8 @@ from pygments.lexers.special import TextLexer
 from pygments.token import Comment, Keyword, Name, Number, String
 from pygments.util import ClassNotFound
 
+from lake.benchmarks import known_tasks
+from lake.naming import REST
 from lake.sampling import stratified
 from report.items.licences import ItemText, permits
 from report.items.roster import Roster
@@ -21,10 +21,16 @@ from report.items.roster import Roster
 N_SAMPLED = 100
 """So many items of a benchmark are a sample, each repository with its share."""
 
+MANY_ITEMS = 2_000
+"""Of a benchmark with more, a sample is shown where nobody asked for all: text is 4 to 40 kB an item."""
+
 AROUND = 8
 
 MAX_LINE = 400
 """Longer lines are cut: made by machines, they are nothing to read."""
+
+MAX_LINES = 3_000
+"""So many lines of an item are shown, those of gold and around it first."""
 
 MAX_CHARACTERS = 400_000
 """Longer files are shown plain: telling their words apart would take long."""
@@ -32,13 +38,20 @@ MAX_CHARACTERS = 400_000
 _KINDS = {Keyword: "k", String: "s", Comment: "c", Number: "m", Name.Function: "n", Name.Class: "n"}
 
 
-def chosen(roster: Roster, classes: pl.DataFrame, which: ItemText) -> tuple[pl.DataFrame, str]:
-    """Whose text is published, item_id and licence of each; and why it is not of the others."""
+def chosen(
+    roster: Roster, classes: pl.DataFrame, which: ItemText | None, *, is_local: bool = False
+) -> tuple[pl.DataFrame, str]:
+    """Whose text is shown, item_id and licence of each; and why it is not of the others.
+
+    A site for one machine alone (`is_local`) shows text under any licence. Where none are asked for (`which`) all are
+    shown, or a sample of more than MANY_ITEMS.
+    """
     wanted = roster.items.filter("scorable").select("item_id", "repo")
     if roster.board.benchmark.is_edition:
         return wanted.clear().rename({"repo": "licence"}), "these results ship without texts."
     if which is ItemText.NONE:
         return wanted.clear().rename({"repo": "licence"}), "this site was built without it."
+    which = which or (ItemText.SAMPLE if wanted.height > MANY_ITEMS else ItemText.FULL)
     if which is ItemText.SAMPLE:
         wanted = stratified(wanted, N_SAMPLED)
     if which is ItemText.FLIPS:
@@ -49,66 +62,145 @@ def chosen(roster: Roster, classes: pl.DataFrame, which: ItemText) -> tuple[pl.D
     known = {
         licence["repo"]: licence["licence"]
         for licence in roster.board.benchmark.licences
-        if permits(licence["licence"])
+        if is_local or permits(licence["licence"])
     }
     licences = pl.col("repo").replace_strict(list(known), list(known.values()), default=None, return_dtype=pl.String)
-    permitted = wanted.select("item_id", licence=licences).drop_nulls()
+    shown = wanted.select("item_id", licence=licences.fill_null("") if is_local else licences).drop_nulls()
+    if is_local:
+        return shown, f"it is not among the items asked for ({which.value})."
     of_some = "" if which is ItemText.FULL else f", or it is not among those asked for ({which.value})"
-    return permitted, f"no licence of its repository is known that permits it{of_some}."
+    return shown, f"no licence of its repository is known that permits it{of_some}."
 
 
-def texts_by_item(roster: Roster, of: pl.DataFrame) -> pl.DataFrame:
-    """The gold of some items (`of`: item_id, licence) as text, a row each: item_id, scorable, licence, files (as JSON).
+def texts_by_item(roster: Roster, of: pl.DataFrame, answers: pl.DataFrame, *, is_local: bool = False) -> pl.DataFrame:
+    """Some items as text.
 
-    A file has its path, and of each line its number from 1, whether it is gold, and its words.
+    Args:
+        roster: Whose answers are shown.
+        of: item_id, licence.
+        answers: What :mod:`report.items.answers` gives of the items.
+        is_local: The question is shown whoever wrote it, else only one that is code of the item's repository; and the
+            words of files with gold are not told apart by their kind, which takes a second a megabyte.
+
+    Returns:
+        A row per item: item_id, scorable, licence, question, files. A file has its path, and a list each of the
+        numbers of its lines from 1, whether they are gold (0, 1), their text and, where words are told apart, those of
+        a kind (`4k3 `: three characters from the fourth on).
     """
     items = roster.items.join(of, on="item_id").select("item_id", "item", "pool_id", "language", "licence")
-    spans = roster.gold.lazy().filter(pl.col("line_start") < pl.col("line_end"))
-    by_file = spans.group_by("item", "path").agg("line_start", "line_end").join(items.lazy(), on="item")
-    files = roster.lake.scan("files", benchmark=roster.benchmark).select("pool_id", "path", "sha256")
-    known = by_file.join(files, on=["pool_id", "path"]).sort("item", "path").collect()
+    files = roster.lake.scan("files", benchmark=roster.benchmark).with_columns(pl.col("pool_id").str.strip_suffix(REST))
+    files = files.select("pool_id", "path", "sha256").unique(["pool_id", "path"])
+    ranges = (
+        _ranges(answers)
+        .join(items.lazy().select("item", "pool_id"), on="item")
+        .join(files, on=["pool_id", "path"])
+        .join(roster.lake.scan("blobs").select("sha256", "n_lines"), on="sha256")
+        .collect()
+    )
+    near = ranges.filter("is_gold", pl.col("start") < pl.col("end")).with_columns(
+        pl.col("start") - AROUND, pl.col("end") + AROUND, is_gold=False
+    )
+    within = pl.int_ranges(pl.col("start").clip(0), pl.min_horizontal("end", "n_lines"))
+    known = (
+        pl.concat([ranges, near])
+        .lazy()
+        .select("item", "path", "sha256", "is_gold", line=within)
+        .explode("line", empty_as_null=False, keep_nulls=False)
+        .group_by("item", "path", "sha256", "line")
+        .agg(pl.col("is_gold").any())
+        .with_columns(has_gold=pl.col("is_gold").any().over("item", "path"))
+        .sort("item", ~pl.col("has_gold"), "path", "line")
+        .filter(pl.int_range(pl.len()).over("item") < MAX_LINES)
+        .collect()
+    )
+    texts = _texts(roster, known, items, is_coloured=not is_local)
+    at = (pl.col(name).list.gather(pl.col("line")) for name in ("text", "kinds"))
+    wanted = known.lazy().group_by("sha256").agg(pl.col("line").unique()).join(texts, on="sha256")
+    words = wanted.select("sha256", "line", *at).explode("line", "text", "kinds")
+    is_any_coloured = (pl.col("kinds") != "").any()
+    columns = {"n": pl.col("line") + 1, "gold": pl.col("is_gold").cast(pl.Int8), "text": pl.col("text")}
+    by_item = (
+        known.lazy()
+        .join(words, on=["sha256", "line"])
+        .sort("item", ~pl.col("has_gold"), "path", "line")
+        .group_by("item", "path", maintain_order=True)
+        .agg(**columns, kinds=pl.col("kinds").filter(is_any_coloured))
+        .group_by("item", maintain_order=True)
+        .agg(files=pl.struct("path", *columns, "kinds"))
+    )
+    shown = items.lazy().join(by_item, on="item", how="left")
+    shown = shown.join(_questions(roster, is_local), on="item_id", how="left")
+    return shown.sort("item").select("item_id", "licence", "question", "files", scorable=True).collect()
+
+
+def _ranges(answers: pl.DataFrame) -> pl.LazyFrame:
+    """Lines that are gold or returned; of candidates the gold and the first ones: item, path, start, end, is_gold."""
+    if "n_candidates" in answers.columns:
+        # What a run ranks first stands behind the rank of the gold and whether that is right.
+        first = answers.lazy().explode("answer").select("item", number=pl.col("answer").list.get(2, null_on_oob=True))
+        both = [
+            answers.lazy().select("item", number="gold", is_gold=True).explode("number"),
+            first.with_columns(is_gold=False),
+        ]
+        numbers = pl.concat(both).drop_nulls().unique()
+        return numbers.select(
+            "item", path=pl.format("cand:{}", "number"), start=0, end=pl.lit(MAX_LINES), is_gold="is_gold"
+        )
+    threes = [
+        answers.lazy().select("item", all="gold", is_gold=True),
+        answers.lazy().select("item", all="answer", is_gold=False).explode("all"),
+    ]
+    columns = {name: pl.col("all").list.gather_every(3, place) for place, name in enumerate(("file", "start", "end"))}
+    ranges = pl.concat(threes).select("item", "is_gold", **columns).explode(*columns).drop_nulls("file")
+    paths = answers.lazy().select("item", path="files", file=pl.int_ranges(pl.col("files").list.len()))
+    return ranges.join(paths.explode("path", "file"), on=["item", "file"]).select(
+        "item", "path", "start", "end", "is_gold"
+    )
+
+
+def _questions(roster: Roster, is_local: bool) -> pl.LazyFrame:
+    """item_id, question: the text that systems were asked with."""
+    task = known_tasks(roster.lake).get(roster.board.task.name) if roster.board.task else None
+    asked = roster.lake.scan("queries", benchmark=roster.benchmark).filter(query=task.query if task else "")
+    # What completes a file is its repository's own code; an issue is its writer's.
+    if not is_local:
+        code = roster.items.lazy().filter(pl.col("target_path").is_not_null()).select("item_id")
+        asked = asked.join(code, on="item_id", how="semi")
+    return asked.select("item_id", question="text")
+
+
+def _texts(roster: Roster, known: pl.DataFrame, items: pl.DataFrame, *, is_coloured: bool) -> pl.LazyFrame:
+    """Contents by line: sha256, text, kinds (a list of each; kinds are empty where they are not told)."""
     hashes = known["sha256"].unique().implode()
-    texts = roster.lake.scan("blobs").filter(pl.col("sha256").is_in(hashes)).select("sha256", "text").collect()
-    text_of = dict(texts.iter_rows())
-    columns = known.select("path", "language", "sha256", "line_start", "line_end").iter_rows()
-    shown = [_file(path, language, text_of[sha], starts, ends) for path, language, sha, starts, ends in columns]
-    files_shown = known.select("item_id", "licence", file=pl.Series(shown, dtype=pl.String))
-    by_item = files_shown.group_by("item_id", "licence", maintain_order=True).agg(files=pl.col("file").str.join(","))
-    return by_item.with_columns(files=pl.format("[{}]", "files"), scorable=True)
-
-
-def _file(path: str, language: str, text: str, starts: Sequence[int], ends: Sequence[int]) -> str:
-    lines = _lines(path, language, text)
-    ranges = [range(start, min(end, len(lines))) for start, end in zip(starts, ends, strict=True)]
-    gold = {line for lines in ranges for line in lines}
-    near = {line for lines in ranges if lines for line in range(lines.start - AROUND, lines.stop + AROUND)}
-    shown = [[line + 1, int(line in gold), lines[line]] for line in sorted(near & set(range(len(lines))))]
-    return json.dumps({"path": path, "lines": shown}, ensure_ascii=False, separators=(",", ":"))
-
-
-@lru_cache(maxsize=256)
-def _lines(path: str, language: str, text: str) -> list[list[list[str]]]:
-    """A file's lines, each as pairs of a kind of word (empty for most) and text."""
     # What lexers would take for the end of a line, and is none here.
-    known = text.replace("\r\n", "\n").replace("\r", "␍")
-    lines: list[list[list[str]]] = [[]]
-    for token, value in _lexer(path, language, len(known)).get_tokens(known):
+    text = pl.col("text").str.replace_all("\r\n", "\n", literal=True).str.replace_all("\r", "␍", literal=True)
+    stored = roster.lake.scan("blobs").filter(pl.col("sha256").is_in(hashes)).select("sha256", text).collect()
+    golden = known.filter("has_gold").join(items.select("item", "language"), on="item").sort("path", "language")
+    coloured = golden.select("sha256", "path", "language").unique("sha256", keep="first", maintain_order=True)
+    of = coloured.join(stored, on="sha256") if is_coloured else coloured.clear().with_columns(text=pl.lit(""))
+    kinds = [list(_line_kinds(path, language, text)) for path, language, text in of.drop("sha256").iter_rows()]
+    named = of.lazy().select("sha256", kinds=pl.Series(kinds, dtype=pl.List(pl.String)))
+    line = pl.element()
+    cut = pl.format("{}… ({} characters)", line.str.head(MAX_LINE), line.str.len_chars())
+    shown = pl.when(line.str.len_chars() > MAX_LINE).then(cut).otherwise(line)
+    lines = pl.col("text").str.strip_suffix("\n").str.split("\n").list.eval(shown)
+    plain = pl.col("text").list.eval(pl.element().str.head(0))
+    both = stored.lazy().select("sha256", lines).join(named, on="sha256", how="left")
+    return both.with_columns(pl.coalesce("kinds", plain))
+
+
+def _line_kinds(path: str, language: str, text: str) -> Iterator[str]:
+    """For each line of a file the words of a kind: where each begins, the letter of its kind, and its length."""
+    line, at = "", 0
+    for token, value in _lexer(path, language, len(text)).get_tokens(text):
         kind = next((short for of, short in _KINDS.items() if token in of), "")
         for place, piece in enumerate(value.split("\n")):
             if place:
-                lines.append([])
-            if piece:
-                lines[-1].append([kind, piece])
-    if not lines[-1]:  # a text that ends in a newline has no further line
-        lines.pop()
-    return [_cut(line) for line in lines]
-
-
-def _cut(line: list[list[str]]) -> list[list[str]]:
-    if sum(len(piece) for _, piece in line) <= MAX_LINE:
-        return line
-    whole = "".join(piece for _, piece in line)
-    return [["", f"{whole[:MAX_LINE]}… ({len(whole):,} characters)"]]
+                yield line
+                line, at = "", 0
+            line += f"{at}{kind}{len(piece)} " if kind and piece else ""
+            at += len(piece)
+    yield line
 
 
 def _lexer(path: str, language: str, size: int) -> Lexer:

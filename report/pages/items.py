@@ -12,7 +12,7 @@ from report.format import slug, visible
 from report.items.answers import candidates_by_item, spans_by_item
 from report.items.roster import Roster
 from report.items.shards import bounds, class_texts, classes_of, list_columns, listing, shard_files, with_shards
-from report.items.texts import chosen, texts_by_item
+from report.items.texts import AROUND, chosen, texts_by_item
 from report.leaderboard.gold_ledger import CLASSES
 from report.publisher import Entry, Material, Page, Publisher
 from report.tables_read import TablesRead
@@ -40,11 +40,12 @@ def _page(material: Material, roster: Roster) -> Page:
     name, items, classes = roster.benchmark, roster.items, classes_of(roster)
     is_candidates = roster.gold["candidate"].is_not_null().any()
     shown = candidates_by_item if is_candidates else spans_by_item
-    published, why_not = chosen(roster, classes, material.item_text)
-    texts = with_shards(texts_by_item(roster, published))
+    answers = shown(roster)
+    published, why_not = chosen(roster, classes, material.item_text, is_local=material.is_local)
+    texts = with_shards(texts_by_item(roster, published, answers, is_local=material.is_local))
     rows = with_shards(
         items.select(_SAID)
-        .join(shown(roster), on="item", how="left", maintain_order="left")
+        .join(answers, on="item", how="left", maintain_order="left")
         .join(_ledgers(classes.clear() if is_candidates else classes), on="item_id", how="left", maintain_order="left")
         .join(texts.select("item_id", has_text=True), on="item_id", how="left", maintain_order="left")
         .drop("item")
@@ -59,6 +60,8 @@ def _page(material: Material, roster: Roster) -> Page:
         "items": items["scorable"].sum(),
         "texts": bounds(texts),
         "without": why_not,
+        "local": material.is_local,
+        "around": AROUND,
         "first": first,
     }
     files = {

@@ -1,40 +1,76 @@
-// The gold of an item as text, as far as it is published; else where it can be seen.
+// An item as text, as far as it is shown: its question, its gold, and the lines that systems returned; else where it can
+// be seen.
 (function () {
   "use strict";
   const {element} = goldspan.strips;
 
-  // A line: its number, whether it is gold, who of the systems shown returned it, and its words by kind.
-  function line(item, file, shown, [number, isGold, words]) {
-    const by = shown.map((run, place) => {
-      const at = item.run.indexOf(run), numbers = at < 0 ? [] : item.answer[at];
-      for (let each = 0; each < numbers.length; each += 3) {
-        if (numbers[each] === file && numbers[each + 1] < number && number <= numbers[each + 2]) {
-          return String(place + 1);
-        }
+  // Which of the systems shown returned a line, by the numbers that they have here.
+  function returnedBy(held, number) {
+    return held.map((ranges, place) => ranges.some(one => one[0] < number && number <= one[1]) ? String(place + 1) : "").join("");
+  }
+
+  // A line's words, each in the colour of its kind where that is known.
+  function words(text, kinds) {
+    const parts = [];
+    let at = 0;
+    for (const [, start, kind, length] of (kinds || "").matchAll(/(\d+)([a-z])(\d+) /g)) {
+      const end = Number(start) + Number(length);
+      parts.push(text.slice(at, Number(start)), element("span", {class: "word-" + kind}, text.slice(Number(start), end)));
+      at = end;
+    }
+    return element("code", {}, ...parts, text.slice(at));
+  }
+
+  // The lines of a file that are gold, near it, or returned by a system shown, as rows; null where none is.
+  function rows(about, item, file, shown) {
+    const at = about.kind === "lines" ? item.files.indexOf(file.path) : -1, golden = file.n.filter((number, place) => file.gold[place]);
+    const held = shown.map(run => {
+      const answer = at < 0 ? -1 : item.run.indexOf(run);
+      return answer < 0 ? [] : goldspan.strips.byFile(item.answer[answer], item.files.length)[at];
+    });
+    const body = element("tbody");
+    let last = null;
+    file.n.forEach((number, place) => {
+      const by = returnedBy(held, number);
+      if (at >= 0 && !by && !golden.some(gold => Math.abs(gold - number) <= about.around)) {
+        return;
       }
-      return "";
-    }).join("");
-    const code = element("code", {}, ...words.map(([kind, text]) => kind ? element("span", {class: "word-" + kind}, text) : text));
-    return element("tr", isGold ? {class: "gold-line"} : {},
-      element("td", {class: "no"}, String(number)), element("td", {class: "who"}, (isGold ? "G" : "") + by), element("td", {}, code));
+      if (last !== null && number > last + 1) {
+        body.append(element("tr", {}, element("td", {class: "no"}, "⋯"), element("td"), element("td")));
+      }
+      last = number;
+      body.append(element("tr", file.gold[place] ? {class: "gold-line"} : {},
+        element("td", {class: "no"}, String(number)), element("td", {class: "who"}, (file.gold[place] ? "G" : "") + by), element("td", {}, words(file.text[place], file.kinds[place]))));
+    });
+    return last === null ? null : body;
+  }
+
+  function table(path, body) {
+    const names = ["Line", "By", "Text"].map(name => element("th", {scope: "col", class: name === "Text" ? "word" : ""}, name));
+    return element("div", {class: "scroll", role: "region", tabindex: "0", "aria-label": "Lines of " + path},
+      element("table", {class: "text"}, element("caption", {}, element("span", {}, path)), element("thead", {}, element("tr", {}, ...names)), body));
   }
 
   function text(about, item, found, shown) {
-    const isLines = about.kind === "lines";
-    const figures = JSON.parse(found.files).map(file => {
-      const names = ["Line", "By", "Text"].map(name => element("th", {scope: "col", class: name === "Text" ? "word" : ""}, name));
-      const body = element("tbody");
-      file.lines.forEach((one, place) => {
-        if (place && one[0] > file.lines[place - 1][0] + 1) {
-          body.append(element("tr", {}, element("td", {class: "no"}, "⋯"), element("td"), element("td")));
-        }
-        body.append(line(item, isLines ? item.files.indexOf(file.path) : -1, shown, one));
-      });
-      return element("div", {class: "scroll", role: "region", tabindex: "0", "aria-label": "Gold of " + file.path},
-        element("table", {class: "text"}, element("caption", {}, element("span", {}, file.path)), element("thead", {}, element("tr", {}, ...names)), body));
+    const golden = [], others = [];
+    (found.files || []).forEach(file => {
+      const body = rows(about, item, file, shown);
+      if (body) {
+        (file.gold.some(Boolean) ? golden : others).push(table(file.path.replace(/^cand:/, "candidate "), body));
+      }
     });
+    const isLines = about.kind === "lines", what = isLines ? goldspan.item.plural(others.length, "file") : goldspan.item.plural(others.length, "candidate");
     const who = isLines ? "; " + shown.map((run, place) => (place + 1) + " returned by " + about.runs[run].title).join(", ") : "";
-    return [element("h2", {}, "The gold as text"), ...figures, element("p", {class: "note"}, "G gold" + who + ". Text of " + item.repo + ", licence " + found.licence + ".")];
+    const licence = about.local ? "This site was built for one machine and shows text under any licence: build what you publish with URL=." : "Text of " + item.repo + ", licence " + found.licence + ".";
+    return [element("h2", {}, isLines ? "Gold and answers as text" : "Candidates as text"), ...golden,
+      others.length ? element("details", {}, element("summary", {}, (isLines ? "Returned lines of files without gold: " : "Candidates that a system ranks first and that are not gold: ") + what), ...others) : "",
+      element("p", {class: "note"}, "G gold" + who + ". " + licence)].filter(Boolean);
+  }
+
+  // The text that systems were asked with.
+  function question(about, found) {
+    return found.question ? [element("h2", {}, "The question"), element("pre", {class: "question", tabindex: "0", role: "region", "aria-label": "The question"}, found.question)]
+      : [element("p", {class: "note"}, "The question is not published here: no licence that permits it is known.")];
   }
 
   function quoted(name) {
@@ -53,5 +89,5 @@
     return [made];
   }
 
-  goldspan.give("item-text", {text, without});
+  goldspan.give("item-text", {text, question, without});
 })();

@@ -123,7 +123,7 @@
     const shown = shownRuns(), isNew = drawn !== item.item_id;
     drawn = item.item_id;
     const name = element("h1", {class: "tight", id: "one-name", tabindex: "-1"}, item.item_id);
-    const parts = [element("div", {class: "item-head"}, name, walker(near)), goldspan.item.facts(about, item)];
+    const parts = [element("div", {class: "item-head"}, name, walker(near)), goldspan.item.facts(about, item)], asked = element("div", {id: "question"});
     if (about.kind === "lines" && item.why_not === undefined) {
       item.goldByFile = byFile(item.gold, item.files.length).map(ranges => ranges.filter(each => each[0] < each[1]));
       const agents = shown.filter(run => goldspan.item.stepsOf(item, run).length), named = agents.find(run => about.runs[run].key === state.replay);
@@ -139,8 +139,9 @@
       parts.push(...goldspan.item.body(about, item, shown));
     }
     const place = element("div", {id: "text"});
+    parts.splice(2, 0, asked);
     parts.push(place, systems(shown), element("p", {class: "note"}, about.protocol + " · " + about.metric + (about.kind === "lines" ? ": drawn from the stored gold and answers, from which the numbers here follow." : ": ranks as they are stored.")));
-    text(item, place);
+    text(item, asked, place);
     const focused = document.activeElement && document.activeElement.id;
     open(parts, item.item_id);
     if (isNew) {
@@ -150,15 +151,25 @@
     }
   }
 
-  // The gold as text where it is published, else how to see it. What shows it is read when it is asked for.
-  function text(item, place) {
+  // The item as text where it is shown, else how to see it. What shows it is read when it is asked for.
+  function text(item, asked, place) {
     if (item.why_not !== undefined) {
       return;
     }
     const shown = item.has_text ? data("text/" + shardOf(item.item_id, about.texts)).then(goldspan.parse) : Promise.resolve({rows: []});
     Promise.all([shown, goldspan.load("../static/item-text.js", "item-text")]).then(([shard, show]) => {
       const found = shard.rows.find(row => row.item_id === item.item_id);
+      asked.replaceChildren(...(found ? show.question(about, found) : []));
       place.replaceChildren(...(found ? show.text(about, item, found, shownRuns()) : show.without(about, item)));
+      // What is to be completed stands at the end of a prompt, and gold seldom on a file's first lines.
+      const prompt = asked.querySelector("pre");
+      if (prompt && item.target_path) {
+        prompt.scrollTop = prompt.scrollHeight;
+      }
+      place.querySelectorAll(".scroll").forEach(region => {
+        const gold = region.querySelector(".gold-line");
+        region.scrollTop = gold ? gold.offsetTop - region.clientHeight / 4 : 0;
+      });
     });
   }
 

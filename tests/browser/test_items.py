@@ -26,6 +26,7 @@ from tests.report.item_lake import (
     HOSTILE_SHOWN,
     KEYS,
     OTHER,
+    QUESTION,
     RETRIEVER,
     STEPS,
     item_id,
@@ -36,6 +37,7 @@ from tests.report.test_item_shards import lines_of
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+QUESTION_SHOWN = QUESTION.replace("\u202e", "\\u{202E}")
 GOLD = lines_of([("a.py", 4, 20), ("b.py", 0, 20)])
 ITEM = item_address(CONTEXTS, item_id(1))
 
@@ -213,7 +215,7 @@ def test_systems_are_chosen_and_stand_in_the_address(visit: Opened) -> None:
 def test_hostile_names_are_text(visit: Opened) -> None:
     page = visit(item_address(CONTEXTS, HOSTILE))
     page.locator("h1", has_text=HOSTILE_SHOWN).wait_for()
-    page.locator("summary", has_text="without gold").click()
+    page.locator("summary", has_text="Returned from files without gold").click()
     assert HOSTILE_SHOWN in (page.locator(".wrong-files").text_content() or "")
     assert page.locator("img").count() == 0
 
@@ -222,12 +224,16 @@ def test_text_stands_where_a_licence_permits_it_and_else_how_to_see_it(visit: Op
     page = visit(ITEM)
     page.locator("table.text").nth(1).wait_for()
     first = page.locator("table.text").first.locator("tbody tr")
-    # Gold is lines 5 to 20 of 40; eight more on either side.
-    assert first.count() == 28
+    assert page.locator("pre.question").text_content() == QUESTION_SHOWN
+    # Gold is lines 5 to 20 of 40; eight more on either side, and what the systems returned behind those.
+    numbers = first.locator("td:first-child").all_text_contents()
+    assert numbers[:28] == [str(number) for number in range(1, 29)]
     assert first.first.locator("td").all_text_contents() == ["1", "1", f"name_00 = '{'x' * 389}… (500 characters)"]
     assert first.nth(6).locator("td").nth(1).text_content() == "G12"
     assert "licence MIT" in (page.locator("#text .note").text_content() or "")
     assert page.locator("table.text .word-k").first.text_content() == "def"
+    page.locator("#text summary", has_text="Returned lines of files without gold: 1 file").click()
+    assert HOSTILE_SHOWN in (page.locator("#text details").text_content() or "")
     page = visit(item_address(CONTEXTS, item_id(2)))
     page.locator("#text code").wait_for()
     assert page.locator("#text code").text_content() == "git show '0123456789abcdef:a.py'"

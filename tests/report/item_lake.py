@@ -21,6 +21,7 @@ TEXTS = {
     "b.py": "".join(f"def f{n}():\n" for n in range(20)),
     HOSTILE: "</script>\x00\u202e\n" * 3,
 }
+QUESTION = "It breaks.\n</script>\u202e"
 N_ITEMS = 7
 GOLD = [("a.py", 4, 10), ("a.py", 8, 14), ("a.py", 14, 20), ("b.py", 0, 20), (HOSTILE, 1, 1), ("gone.py", 0, 5)]
 """Overlapping, adjacent, whole, empty; the last in no file of the repository."""
@@ -84,11 +85,16 @@ def _write_contexts(lake: Lake, n_items: int) -> None:
     items = [
         {"benchmark": CONTEXTS, "item_id": name, "subset": "full", "language": "python" if number % 2 else "go",
          "repo": "acme/two" if number == 2 else "acme/one", "commit": "0123456789abcdef", "pool_id": "pool",
-         "target_path": "a.py", "query_line_start": 1, "target_line": 3, "target_text": "x\ny\n",
-         "scorable": number != 3, "why_not": "it is gone" if number == 3 else None}
+         "target_path": None if number == 4 else "a.py", "query_line_start": 1, "target_line": 3,
+         "target_text": "x\ny\n", "scorable": number != 3, "why_not": "it is gone" if number == 3 else None}
         for number, name in enumerate(ids)
     ]  # fmt: skip
     write(lake, "items", items, benchmark=CONTEXTS)
+    queries = [
+        {"benchmark": CONTEXTS, "item_id": name, "query": "problem-statement", "text": QUESTION, "sha256": ""}
+        for name in ids
+    ]
+    write(lake, "queries", queries, benchmark=CONTEXTS, query="problem-statement")
     spans = [
         {"benchmark": CONTEXTS, "item_id": name, "gold": "context", "path": path, "line_start": start, "line_end": end}
         for number, name in enumerate(ids) if number != 3
@@ -142,6 +148,12 @@ def _write_candidates(lake: Lake) -> None:
         for name in ids
     ]  # fmt: skip
     write(lake, "items", items, part="c", benchmark=CANDIDATES)
+    files = [
+        {"pool_id": name, "path": f"cand:{at}", "sha256": SHAS["b.py"], "position": at}
+        for name in ids
+        for at in range(8)
+    ]
+    write(lake, "files", files, benchmark=CANDIDATES, kind="candidates")
     spans = [{"benchmark": CANDIDATES, "item_id": name, "gold": "candidate", "path": "cand:6", "line_start": 0,
               "line_end": 3, "candidate": 6} for name in ids]  # fmt: skip
     write(lake, "gold_spans", spans, part="c", benchmark=CANDIDATES)

@@ -14,7 +14,7 @@ import pytest
 
 from report.build import build
 from report.items import shards
-from report.items.answers import spans_by_item
+from report.items.answers import candidates_by_item, spans_by_item
 from report.items.licences import ItemText, permits
 from report.items.roster import Roster
 from report.items.shards import classes_of
@@ -27,6 +27,8 @@ from tests.report.item_lake import (
     CONTEXTS,
     FINAL,
     GOLD,
+    HOSTILE,
+    QUESTION,
     RANKED,
     RETRIEVER,
     STEPS,
@@ -164,12 +166,49 @@ def test_text_is_published_of_whom_it_is_asked_and_permitted(tmp_path: Path) -> 
     flipped = classes.with_columns(pl.coalesce(lost, "class").alias("class"))
     assert chosen(roster, flipped, ItemText.FLIPS)[0]["item_id"].to_list() == [item_id(4)]
 
-    texts = texts_by_item(roster, of[ItemText.FULL])
-    files = json.loads(texts.row(by_predicate=pl.col("item_id") == item_id(1), named=True)["files"])
-    assert [(file["path"], len(file["lines"])) for file in files] == [("a.py", 28), ("b.py", 20)]
-    lines = TEXTS["b.py"].split("\n")
-    for number, is_gold, words in files[1]["lines"]:
-        assert is_gold
-        assert "".join(text for _, text in words) == lines[number - 1]
-    nothing = texts_by_item(roster, of[ItemText.NONE])
-    assert nothing.is_empty()
+    answers = spans_by_item(roster)
+    texts = texts_by_item(roster, of[ItemText.FULL], answers)
+    item = texts.row(by_predicate=pl.col("item_id") == item_id(1), named=True)
+    # Code of the repository is under its licence; an issue is its writer's.
+    assert dict(texts.select("item_id", "question").iter_rows()) == {
+        name: None if name == item_id(4) else QUESTION for name in licensed
+    }
+    files = {file["path"]: file for file in item["files"]}
+    returned = lines_of([span for span in [*RANKED, *FINAL] if span[0] in TEXTS])
+    near = {("a.py", line) for line in range(28)}
+    for path, file in files.items():
+        lines = TEXTS[path].split("\n")
+        gold = {(path, n - 1) for n, is_gold in zip(file["n"], file["gold"], strict=True) if is_gold}
+        assert gold == {span for span in lines_of(GOLD) if span[0] == path}
+        assert {(path, n - 1) for n in file["n"]} >= {line for line in gold | near if line[0] == path}
+        assert {(path, n - 1) for n in file["n"]} <= {line for line in gold | near | returned if line[0] == path}
+        for n, text in zip(file["n"], file["text"], strict=True):
+            line = lines[n - 1]
+            assert text == (line if len(line) <= 400 else f"{line[:400]}… ({len(line)} characters)")
+    # Words are told apart in files with gold alone.
+    assert files["b.py"]["kinds"][0] == "0k3 4n2 "
+    assert not files[HOSTILE]["kinds"]
+    assert texts_by_item(roster, of[ItemText.NONE], answers).is_empty()
+
+
+def test_a_site_for_one_machine_shows_all_text_and_the_question(tmp_path: Path) -> None:
+    lake = write_item_lake(tmp_path / "lake")
+    facts = TablesRead(lake)
+    roster = Roster(build_board(facts, facts.boards(CONTEXTS)[0]))
+    shown, _ = chosen(roster, classes_of(roster), None, is_local=True)
+    assert set(shown["item_id"]) == {item_id(number) for number in range(7) if number != 3}
+    texts = texts_by_item(roster, shown, spans_by_item(roster), is_local=True)
+    item = texts.row(by_predicate=pl.col("item_id") == item_id(2), named=True)
+    assert item["question"] == QUESTION
+    assert not any(file["kinds"] for file in item["files"])
+    # A benchmark of very many items shows a sample.
+    facts = TablesRead(lake)
+    roster = Roster(build_board(facts, facts.boards(CANDIDATES)[0]))
+    texts = texts_by_item(
+        roster, chosen(roster, pl.DataFrame(), None, is_local=True)[0], candidates_by_item(roster), is_local=True
+    )
+    assert [[file["path"] for file in files] for files in texts["files"]] == [
+        ["cand:6"],
+        ["cand:6", "cand:0"],
+        ["cand:6", "cand:7"],
+    ]
