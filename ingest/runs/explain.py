@@ -49,10 +49,13 @@ def _head(one: Trajectory, name: str) -> str:
 def _calls(one: Trajectory) -> Iterator[str]:
     """Every call, those that showed something with the number of their step; of a format without calls its steps."""
     step = 0
+    shown_at = iter(one.shown_at)
     for event in one.events or map(ParsedCall, one.steps):
         is_step = bool(event.views) or not one.events
         step += is_step
-        yield f"  {f'step {step}' if is_step else '-':>8}  {event.call}".rstrip()
+        turn, call = next(shown_at, (0, 0)) if is_step else (0, 0)
+        told = f"  (turn {turn}, tool call {call})" if turn else ""
+        yield f"  {f'step {step}' if is_step else '-':>8}  {event.call}{told}".rstrip()
         yield from _views(event.views)
         yield from (f"            changed {path}" for path in event.edited)
         yield from (f"            not understood: {name}" for name in event.unread)

@@ -101,7 +101,7 @@ class _Work:
         session.opened.add(file.path)
         self.rows: list[JsonObject] = []
         self.calls: list[tuple[ToolCall, ParsedCall | None]] = []
-        self.folder = ""
+        self.folder, self.n_turns = "", 0
         self.starts_anew = text_of(row, "agent", "name") == _STARTS_ANEW
         results = (result for step in objects_of(row, "steps") for result in _results(step))
         self.has_codes = self.starts_anew and any(returned(content_of(result)) for result in results)
@@ -136,10 +136,14 @@ class _Work:
             self.add_steps(row)
 
     def _add(self, step: JsonObject) -> None:
+        self.n_turns += 1
         self.session.said.append(content_of({"content": step.get("message")}))
         calls, results = objects_of(step, "tool_calls"), _results(step)
         pairs = paired([text_of(call, "tool_call_id") for call in calls], results, ["source_call_id"])
-        tools = [ToolCall(text_of(call, "function_name"), parsed_object(call.get("arguments"))) for call in calls]
+        tools = [
+            ToolCall(text_of(call, "function_name"), parsed_object(call.get("arguments")), turn=self.n_turns)
+            for call in calls
+        ]
         # Calls that have the same result were typed into one terminal, which shows them all.
         for _, pairing in groupby(zip(tools, pairs, strict=True), key=lambda pair: [*map(id, pair[1])]):
             together, (own, *_) = zip(*pairing, strict=True)

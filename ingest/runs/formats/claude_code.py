@@ -101,6 +101,7 @@ class _Reading:
     file: TrajectoryFile
     subagents: Mapping[str, TrajectoryFile]
     recorded: set[str] = field(default_factory=set)
+    turns: dict[str, int] = field(default_factory=dict)
     events: list[JsonObject] = field(default_factory=list)
 
     def add(self, events: Sequence[JsonObject]) -> None:
@@ -121,6 +122,8 @@ class _Reading:
                 self.session.add_asked(content_of(event.get("message")))
             if event.get("type") != "assistant":
                 continue
+            if (key := _answer_key(event, len(self.turns))) is not None:
+                self.session.turn = self.turns.setdefault(key, len(self.turns) + 1)
             if event.get("isSidechain") is not True:
                 self.session.said.append(content_of(event.get("message")))
             for part in objects_of(event, "message", "content"):
@@ -155,13 +158,11 @@ class _Reading:
 def _usage(events: Sequence[JsonObject]) -> Usage:
     """As a result tells it, else of every answer: an answer has a row for each of its parts, the last with most."""
     answers: dict[str, JsonObject] = {}
-    for number, event in enumerate(events):
-        message = object_of(event, "message")
-        key = text_of(message, "id") or str(number)
-        written = count_at(message, "usage", "output_tokens")
-        if written is not None and text_of(message, "model") != SYNTHETIC:
-            seen = count_at(answers.get(key), "usage", "output_tokens")
-            answers[key] = message if seen is None or written >= seen else answers[key]
+    for event in events:
+        if (key := _answer_key(event, len(answers))) is not None:
+            message = object_of(event, "message")
+            written, seen = (count_at(one, "usage", "output_tokens") or 0 for one in (message, answers.get(key)))
+            answers[key] = message if written >= seen else answers[key]
     ends = [event for event in events if event.get("type") == "result"]
     end = ends[-1] if ends else {}
     names = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "outputTokens")
@@ -177,6 +178,14 @@ def _usage(events: Sequence[JsonObject]) -> Usage:
         n_turns=len(answers) or count_at(end, "num_turns"),
         exit_status=text_of(end, "subtype") or None,
     ).with_tokens(tokens)
+
+
+def _answer_key(event: JsonObject, n_before: int) -> str | None:
+    """What an answer of a model goes by, of which the row is a part; None for a row of none."""
+    message = object_of(event, "message")
+    if count_at(message, "usage", "output_tokens") is None or text_of(message, "model") == SYNTHETIC:
+        return None
+    return text_of(message, "id") or f"answer {n_before + 1}"
 
 
 def _folder_of(path: str) -> str:

@@ -97,13 +97,20 @@ class _Rollout:
     given: dict[str, Given] = field(default_factory=dict)
     folder: str = ""
     files: list[Sequence[JsonObject]] = field(default_factory=list)
+    n_told: int = 0
 
     def add(self, events: Sequence[JsonObject]) -> None:
         """Add some events in their order."""
         self.files.append(events)
         items = [_item(event) for event in events]
         self.given |= given_by_call(items)
+        told = set[Tokens]()
         for event, item in zip(events, items, strict=True):
+            # What an answer took is told after the calls that it asked for.
+            if (tokens := _told(event)) is not None and tokens not in told:
+                told.add(tokens)
+                self.n_told += 1
+            self.session.turn = self.n_told + 1
             if event.get("type") in ("session_meta", "turn_context"):
                 self._go_to(text_of(event, "payload", "cwd"))
             elif "sandbox" in event:

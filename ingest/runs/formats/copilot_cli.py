@@ -45,8 +45,9 @@ def _is_event(row: JsonObject) -> bool:
 
 def _calls(session: Session, events: Sequence[JsonObject]) -> Iterator[tuple[ToolCall, ParsedCall | None]]:
     results = {_id(event): object_of(event, "data") for event in events if event.get("type") == _COMPLETE}
-    folder = ""
+    folder, turn = "", 0
     for event in events:
+        turn += event.get("type") == _TURN
         data, kind = object_of(event, "data"), event.get("type")
         if text_of(data, "context", "cwd"):
             folder = text_of(data, "context", "cwd")
@@ -58,7 +59,7 @@ def _calls(session: Session, events: Sequence[JsonObject]) -> Iterator[tuple[Too
         if kind == _START and session.is_new(_id(event)):
             given = data.get("arguments")
             arguments = parsed_object(given) or ({"input": given} if isinstance(given, str) else {})
-            call = ToolCall(text_of(data, "toolName"), arguments, folder=folder)
+            call = ToolCall(text_of(data, "toolName"), arguments, folder=folder, turn=turn)
             yield call, _read(call, results.get(_id(event)))
 
 

@@ -61,9 +61,10 @@ def _calls(session: Session, events: Sequence[JsonObject]) -> Iterator[tuple[Too
     results = {text_of(event, "tool_id"): event for event in events if event.get("type") == "tool_result"}
     events = [one for event in events for one in (event, *objects_of(event, "$set", "messages"))]
     latest = {text_of(event, "id") or str(n): event for n, event in enumerate(events)}
-    is_delta = False
+    is_delta, turn = False, 0
     for event in latest.values():
         kind = event.get("type")
+        turn += kind == "gemini" and "tokens" in event
         is_said = kind == "message" and event.get("role") == "assistant"
         if kind == "user" or (kind == "message" and event.get("role") == "user"):
             session.add_asked(content_of(event))
@@ -77,7 +78,7 @@ def _calls(session: Session, events: Sequence[JsonObject]) -> Iterator[tuple[Too
             yield _read(call, _streamed(results.get(text_of(event, "tool_id"))))
         for one in objects_of(event, "toolCalls") if kind == "gemini" else ():
             if session.is_new(text_of(one, "id")):
-                yield _read(ToolCall(text_of(one, "name"), object_of(one, "args")), _recorded(one))
+                yield _read(ToolCall(text_of(one, "name"), object_of(one, "args"), turn=turn), _recorded(one))
 
 
 def _usage(events: Sequence[JsonObject]) -> Usage:

@@ -14,7 +14,7 @@ from functools import partial
 from ingest.runs.importer import Importer
 from ingest.runs.trajectories.context_blocks import answer_in, in_repository, pairs_of
 from ingest.runs.trajectories.json_values import at, content_of, kind_of, object_of, text_of
-from ingest.runs.trajectories.mini_messages import SUBMITS, calls_of
+from ingest.runs.trajectories.mini_messages import SUBMITS, actions_of, calls_of, is_answer
 from ingest.runs.trajectories.published_converter import views_of_command
 from ingest.runs.trajectories.sessions import Session, item_of_trial, trial_results
 from ingest.runs.trajectories.tool_calls import reading_of_call
@@ -64,7 +64,13 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     own = [text for message, text in zip(messages, said, strict=True) if text_of(message, "role") == "assistant"]
     asked = tuple(text for message, text in zip(messages, said, strict=True) if text_of(message, "role") == "user")[:1]
     folder = _folder(text_of(document, *_ENVIRONMENT, "image"), item or file.path.rpartition("/")[2])
-    steps = [views for text in said for block in _STEP.findall(text) if (views := _named(block, folder)) is not None]
+    named = [
+        (views, shown_at)
+        for text, shown_at in zip(said, _shown_at(messages), strict=True)
+        for block in _STEP.findall(text)
+        if (views := _named(block, folder)) is not None
+    ]
+    steps = [views for views, _ in named]
     final, any_final = (_named(answer_in(texts) or "", folder) or None for texts in (own, said))
     published = Context(tuple(steps or _commanded(own, folder)), any_final)
     # The submission is the file's, or that of the message that ends the work.
@@ -72,13 +78,24 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     patch = next((patch for one in ends if isinstance(patch := at(one, "submission"), str)), None)
     if any(_ASKS.search(text) for text in said):
         usage = _usage(document, messages)
-        yield Trajectory(published.steps, final, item, patch, usage=usage, asked=asked).beside(published)
+        shown_at = tuple(shown_at for _, shown_at in named)
+        found = Trajectory(published.steps, final, item, patch, usage=usage, asked=asked, shown_at=shown_at)
+        yield found.beside(published)
         return
     root = text_of(document, *_ENVIRONMENT, "cwd").rstrip("/")
     session = Session(item, patch, root=root, asked=list(asked), usage=_usage(document, messages))
     session.add_all([(call, reading_of_call(call)) for call in calls_of(messages)])
     found = session.trajectory()
     yield replace(found, final=final or found.final).beside(published)
+
+
+def _shown_at(messages: Sequence[object]) -> Iterator[tuple[int, int]]:
+    """How many answers and commands there were until each message, its own included."""
+    n_turns = n_calls = 0
+    for message in map(object_of, messages):
+        n_turns += is_answer(message)
+        n_calls += len(actions_of(message)) if is_answer(message) else 0
+        yield n_turns, n_calls
 
 
 def _usage(document: object, messages: Sequence[object]) -> Usage:

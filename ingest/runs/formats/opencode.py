@@ -43,9 +43,11 @@ def _is_event(row: JsonObject) -> bool:
 
 
 def _calls(session: Session, events: Sequence[JsonObject]) -> Iterator[tuple[ToolCall, ParsedCall | None]]:
-    folder = ""
+    folder, n_ended = "", 0
     for event in events:
         folder = text_of(event, "info", "path", "cwd") or folder
+        # A message is an answer; rows of `run` tell the end of one.
+        n_ended += text_of(event, "info", "role") == "assistant" or text_of(event, "part", "type") == "step-finish"
         # Outside a repository the root is that of the disk.
         session.root = session.root or text_of(event, "info", "path", "root").rstrip("/") or folder
         is_said = "part" in event or text_of(event, "info", "role") == "assistant"
@@ -53,12 +55,12 @@ def _calls(session: Session, events: Sequence[JsonObject]) -> Iterator[tuple[Too
             if part.get("type") == "text":
                 (session.said.append if is_said else session.add_asked)(text_of(part, "text"))
             elif part.get("type") == "tool" and session.is_new(text_of(part, "callID")):
-                yield _read(session, part, folder)
+                yield _read(session, part, folder, n_ended + ("part" in event))
 
 
-def _read(session: Session, part: JsonObject, folder: str) -> tuple[ToolCall, ParsedCall | None]:
+def _read(session: Session, part: JsonObject, folder: str, turn: int) -> tuple[ToolCall, ParsedCall | None]:
     state = object_of(part, "state")
-    call = ToolCall(text_of(part, "tool"), object_of(state, "input"), folder=folder)
+    call = ToolCall(text_of(part, "tool"), object_of(state, "input"), folder=folder, turn=turn)
     if state.get("status") not in _ENDED:
         return call, None
     code = object_of(state, "metadata").get("exit")

@@ -142,9 +142,13 @@ def _gather(session: Session, events: Sequence[JsonObject]) -> None:
     by_cause = {_key(one.get("cause")): one for one in events if "observation" in one and _key(one.get("cause"))}
     results = [one for one in events if one.get("kind") in _RESULTS]
     by_call = {text_of(one, key): one for key in ("tool_call_id", "action_id") for one in results if one.get(key)}
-    folder = ""
+    folder, answers = "", set[str]()
     for event in events:
         action = text_of(event, "action")
+        if event.get("kind") == "ActionEvent" or action in _TOOLS or _is_answer(event):
+            answer = text_of(event, "tool_call_metadata", "model_response", "id") or text_of(event, "llm_response_id")
+            session.turn += not answer or answer not in answers
+            answers.add(answer)
         if event.get("kind") == "ActionEvent":
             seen = by_call.get(text_of(event, "id"), by_call.get(text_of(event, "tool_call_id")))
             call, told = _call_of_sdk(event, seen, folder), _folder(object_of(seen, "observation"), "")
@@ -168,6 +172,11 @@ def _gather(session: Session, events: Sequence[JsonObject]) -> None:
             session.root = told
         reading = session.add(call, reading_of_cell(call) if call.name == "run_ipython" else None)
         folder = told or reading.folder or folder
+
+
+def _is_answer(event: JsonObject) -> bool:
+    """Whether an event that is no call is what a model answered: a message, a thought, the end."""
+    return event.get("source") == "agent" and text_of(event, "action") not in ("", "system")
 
 
 def _usage(row: JsonObject, events: Sequence[JsonObject]) -> Usage:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import compress
 
 from ingest.runs.importer import Importer
 from ingest.runs.trajectories.context_blocks import in_repository, pairs_of
@@ -96,7 +97,9 @@ def _trajectory(rows: Sequence[JsonObject], traj: JsonObject, notes: list[str], 
     session = Session(patch=patch if isinstance(patch, str) else None, notes=notes, usage=_usage(rows, traj))
     created: set[str] = set()
     before = ""
-    for row in rows:
+    for number, row in enumerate(rows, start=1):
+        # Where the model was asked again, which answer a row is of is not told.
+        session.turn = number if session.usage.n_turns == len(rows) else 0
         action, state = text_of(row, "action"), row.get("state")
         told = text_of(parsed_object(state), "working_dir")
         # Before version 1.0 the state, a text, is the one before the action; since then it is the one after it.
@@ -107,10 +110,11 @@ def _trajectory(rows: Sequence[JsonObject], traj: JsonObject, notes: list[str], 
         session.root = session.root or folder
         _add(session, action, text_of(row, "observation"), folder, created)
     found = session.trajectory()
-    steps = tuple(views for seen in found.steps if (views := renamed(seen, in_repository)))
+    inside = [renamed(seen, in_repository) for seen in found.steps]
+    steps, shown_at = tuple(filter(None, inside)), tuple(compress(found.shown_at, inside))
     answers = _answers(rows) or _answers([object_of(traj, "info")])
     final = renamed(pairs_of(answers[-1]), in_repository) if answers else steps[-1] if steps else ()
-    return replace(found, steps=steps, final=final or None).beside(published)
+    return replace(found, steps=steps, shown_at=shown_at, final=final or None).beside(published)
 
 
 def _usage(rows: Sequence[JsonObject], traj: JsonObject) -> Usage:

@@ -49,12 +49,12 @@ def calls_of(messages: Sequence[object]) -> Iterator[ToolCall]:
     """The commands of all answers, each with what it gave; one that was refused, or has no message, gave nothing."""
     turns: list[tuple[list[tuple[str, str]], list[JsonObject]]] = []
     for message in map(object_of, messages):
-        if message.get("role") == "assistant" or message.get("object") == "response":
-            turns.append((_actions(message), []))
+        if is_answer(message):
+            turns.append((actions_of(message), []))
         elif turns and message.get("role") not in ("system", "exit"):
             turns[-1][1].append(message)
     has_codes = any(returned(_text(message)) for _, answers in turns for message in answers)
-    for actions, answers in turns:
+    for turn, (actions, answers) in enumerate(turns, start=1):
         is_refused = len(actions) != 1 and all(not call for _, call in actions)
         pairs = paired([call for _, call in actions], answers, ["tool_call_id", "call_id"])
         for (command, _), own in zip(actions, pairs, strict=True):
@@ -62,10 +62,15 @@ def calls_of(messages: Sequence[object]) -> Iterator[ToolCall]:
             output, failed = "", True
             if not is_refused and SUBMITS not in command and (results or not has_codes):
                 output, failed = results[0] if results else ("\n".join(map(_text, own)), False)
-            yield ToolCall("bash", {"command": command}, output, failed)
+            yield ToolCall("bash", {"command": command}, output, failed, turn=turn)
 
 
-def _actions(message: JsonObject) -> list[tuple[str, str]]:
+def is_answer(message: JsonObject) -> bool:
+    """Whether a message is a model's."""
+    return message.get("role") == "assistant" or message.get("object") == "response"
+
+
+def actions_of(message: JsonObject) -> list[tuple[str, str]]:
     """The commands of an answer, each with the id of its call; without an id where it is a block of code."""
     given = objects_of(message, "extra", "actions")
     for call in () if given else (*objects_of(message, "tool_calls"), *objects_of(message, "output")):

@@ -47,6 +47,7 @@ class Session:
         calls: The ids of the calls that were read: a record may repeat them.
         opened: The paths of the files that belong to it and were read.
         n_calls: How many tool calls were added.
+        turn: Which of the models' answers is gone through, from 1; 0 where that is not known.
         usage: What it took, but for its calls.
     """
 
@@ -62,6 +63,7 @@ class Session:
     calls: set[str] = field(default_factory=set)
     opened: set[str] = field(default_factory=set)
     n_calls: int = 0
+    turn: int = 0
     usage: Usage = field(default_factory=Usage)
 
     def add(self, call: ToolCall, reading: ParsedCall | None = None) -> ParsedCall:
@@ -70,7 +72,8 @@ class Session:
         self.n_calls += 1
         views = renamed(reading.views, self._below)
         edited = tuple(dict.fromkeys(filter(None, map(self._below, reading.edited))))
-        self.events.append(replace(reading, call=str(call), views=views, edited=edited))
+        shown_at = (call.turn or self.turn, self.n_calls)
+        self.events.append(replace(reading, call=str(call), views=views, edited=edited, shown_at=shown_at))
         return reading
 
     def add_all(self, calls: Sequence[tuple[ToolCall, ParsedCall | None]]) -> None:
@@ -122,14 +125,18 @@ class Session:
         The final context is what the last `<PATCH_CONTEXT>` that the agent said names; without one it is the union of
         the steps.
         """
-        steps = tuple(event.views for event in self.events if event.views)
+        showing = [event for event in self.events if event.views]
+        steps = tuple(event.views for event in showing)
+        # An answer that was cut off asked for calls, and is not among those that were counted.
+        last = self.usage.n_turns or 0
+        shown_at = tuple((min(event.shown_at[0], last), event.shown_at[1]) for event in showing)
         answer = answer_in(self.said)
         final = union(steps) if answer is None else renamed(pairs_of(answer), in_repository)
         unread = self.unread + Unread(name for event in self.events for name in event.unread)
         return Trajectory(
             steps, final or None, self.item, self.patch, self.position, tuple(self.notes),
             events=tuple(self.events), unread=unread, usage=replace(self.usage, n_calls=self.n_calls),
-            root=self.root, asked=tuple(self.asked),
+            root=self.root, asked=tuple(self.asked), shown_at=shown_at,
         )  # fmt: skip
 
     def _below(self, path: str) -> str:

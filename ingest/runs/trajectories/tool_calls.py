@@ -73,6 +73,7 @@ class ToolCall:
             shell knew.
         lines: First and last line that it says it shows, None for the file's last, where the agent's own way to say so
             is known; None where only the output may say it.
+        turn: Which of the models' answers asked for it, from 1; 0 where that is told otherwise, or not at all.
     """
 
     name: str
@@ -81,6 +82,7 @@ class ToolCall:
     failed: bool = False
     folder: str = ""
     lines: tuple[int, int | None] | None = None
+    turn: int = 0
 
     @property
     def tool(self) -> str:

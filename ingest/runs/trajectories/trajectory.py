@@ -75,6 +75,7 @@ class ParsedCall:
         unread: What of it was met and not understood, as in :class:`Unread`.
         edited: The files that it wrote or changed.
         call: The call as a person reads it, on one line.
+        shown_at: The turn that asked for it and its number among the calls, each from 1, the turn 0 where unknown.
     """
 
     views: Views = ()
@@ -83,6 +84,7 @@ class ParsedCall:
     unread: tuple[str, ...] = ()
     edited: tuple[str, ...] = ()
     call: str = ""
+    shown_at: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,7 @@ class Trajectory(Context):
         usage: What it took.
         root: The folder that it began in; empty where it is not known.
         asked: What it was asked, as far as its record says it.
+        shown_at: The turn and the tool call of each step, as in :class:`ParsedCall`; empty where they are not known.
     """
 
     item: str = ""
@@ -126,6 +129,7 @@ class Trajectory(Context):
     usage: Usage = field(default_factory=Usage)
     root: str = ""
     asked: tuple[str, ...] = ()
+    shown_at: tuple[tuple[int, int], ...] = ()
 
     @property
     def edited(self) -> tuple[str, ...]:

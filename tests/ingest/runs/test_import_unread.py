@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from ingest.commands import app
 from ingest.runs.import_outcome import Imported
 from ingest.runs.registry import importers
+from ingest.runs.trajectories.json_values import object_of
 from lake.errors import GoldspanError
 from lake.store import Lake
 from tests.ingest.runs.agents import ROCKETS, counts, imported, issues_once, lake, zipped
@@ -71,6 +72,21 @@ def test_show_prints_every_call_with_its_step_and_what_was_not_understood(tmp_pa
     assert sum("not understood: tool mcp__look" in line for line in lines) == 2
     assert lines[-1] == "  not read: tool mcp__look (2)"
     assert "  final context: all that the steps showed" in lines
+
+
+def test_show_says_the_turn_and_the_tool_call_of_each_step(tmp_path: Path) -> None:
+    # One answer of two rows looks for nothing and reads once; the next reads once more.
+    asked = [
+        used("TodoWrite", "c0"), used("Read", "c1", file_path="/testbed/a.py"),
+        gave("done", "c0"), gave("1\tx", "c1"),
+        used("Read", "c2", file_path="/testbed/b.py"), gave("1\ty", "c2"),
+    ]  # fmt: skip
+    for event, answer in ((asked[0], "m1"), (asked[1], "m1"), (asked[4], "m2")):
+        event["message"] = {**object_of(event, "message"), "id": answer, "usage": {"output_tokens": 5}}
+    file = put(tmp_path / "a.jsonl", rows(*asked))
+    lines = RUN.invoke(app, ["show", str(file)], catch_exceptions=False).stdout.splitlines()
+    told = [line.rpartition("  (")[2] for line in lines if line.strip().startswith("step")]
+    assert told == ["turn 1, tool call 2)", "turn 2, tool call 3)"]
 
 
 def test_show_prints_no_escape_sequence_of_a_file(tmp_path: Path) -> None:

@@ -103,6 +103,20 @@ def test_recorded_files_used_what_they_say(shared: Path, name: str) -> None:
     assert [_near(one) for one in used] == [_near(one) for one in RECORDED[name]]
 
 
+@pytest.mark.shared
+@pytest.mark.parametrize("name", RECORDED)
+def test_steps_of_recorded_files_stand_at_a_turn_and_a_call_in_their_order(shared: Path, name: str) -> None:
+    found = found_in(InputFile.at(shared / "agent-formats" / name), "auto", Rejects())
+    for file in found.files:
+        for one in found.importer.trajectories(file):
+            turns, calls = [turn for turn, _ in one.shown_at], [call for _, call in one.shown_at]
+            assert len(one.shown_at) in (0, len(one.steps))
+            assert calls == sorted(calls)
+            assert turns == sorted(turns)
+            assert max(turns, default=0) <= (one.usage.n_turns or 0)
+            assert max(calls, default=0) <= (one.usage.n_calls or 0)
+
+
 def _near(usage: Usage) -> dict[str, object]:
     return {name: round(value, 6) if isinstance(value, float) else value for name, value in vars(usage).items()}
 
