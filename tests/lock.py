@@ -62,10 +62,9 @@ LOCKS = (
     Lock("requirements.txt"),
     Lock("requirements-chunkers.txt", (), CHUNKERS, "requirements.txt"),
     Lock("requirements-dev.txt", ("dev",), CHUNKERS, "requirements-chunkers.txt"),
-    Lock("requirements-bench.txt", ("dev", "bench"), CHUNKERS, "requirements-dev.txt"),
     Lock("requirements-dense.txt", (), ("dense",), "requirements.txt", beside="requirements-dev.txt"),
     # Beside all that may be installed: the tests of both run in one environment.
-    Lock("requirements-dask.txt", (), ("dask",), "requirements.txt", beside="requirements-bench.txt"),
+    Lock("requirements-dask.txt", (), ("dask",), "requirements.txt", beside="requirements-dev.txt"),
 )
 
 LEFT_OUT = ("cuda-", "nvidia-", "torch==", "triton==")

@@ -88,7 +88,7 @@ def test_nothing_that_is_installed_is_called_evaluate(lock: Lock) -> None:
     assert "evaluate" not in {canonicalize_name(pin.name) for pin in pinned(lock)}
 
 
-@pytest.mark.parametrize("lock", [lock for lock in LOCKS if "bench" not in lock.groups], ids=lambda lock: lock.name)
+@every_lock
 def test_torch_is_not_installed_by_default(lock: Lock) -> None:
     names = {canonicalize_name(pin.name) for pin in pinned(lock)}
     assert [name for name in names if name.startswith(("torch", "nvidia", "triton"))] == []

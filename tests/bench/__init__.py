@@ -23,13 +23,11 @@ class Settings:
 
     Attributes:
         source: `sample`, `hub` or an absolute folder.
-        queries: How many queries `scoring` is asked.
         rows: How many rows `repobench` is made of, one measurement each; its own sizes without any.
         repeat: How often each measurement is taken; without it, large ones once and small ones three times.
     """
 
     source: str
-    queries: int
     repeat: int | None = None
     rows: tuple[int, ...] = ()
 

@@ -24,9 +24,6 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 def bench(
     names: Annotated[list[str] | None, typer.Argument(help="Which; all without it.")] = None,
     source: Annotated[str, typer.Option(envvar="GOLDSPAN_SOURCE", help="sample, hub, or a folder.")] = "sample",
-    queries: Annotated[
-        int, typer.Option(envvar="GOLDSPAN_QUERIES", min=10, help="How many `scoring` is asked.")
-    ] = 100_000,
     rows: Annotated[
         str, typer.Option(envvar="GOLDSPAN_ROWS", help="Comma list of sizes of `repobench`: 12000,48000.")
     ] = "",
@@ -45,7 +42,7 @@ def bench(
         if name not in known:
             kind = "bench"
             raise unknown_name(name, kind, known)
-    settings = Settings(_source(source), queries, repeat, _sizes(rows))
+    settings = Settings(_source(source), repeat, _sizes(rows))
     measured: list[tuple[Bench, Row]] = []
     for name in asked:
         console.say(f"{name}: {known[name].title}")

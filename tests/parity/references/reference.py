@@ -103,7 +103,7 @@ class Reference:
         if absent := [name for name in self.needs if not (source / name).exists()]:
             return f"{absent[0]} is not in the source"
         if absent := [name for name in self.packages if importlib.util.find_spec(name) is None]:
-            return f"the package {absent[0]} is not installed (pip install -r requirements-bench.txt)"
+            return f"the package {absent[0]} is not installed"
         return ""
 
 
