@@ -13,7 +13,7 @@ from lake.benchmarks import known_protocols, known_tasks
 from lake.catalog.protocol import Protocol
 from lake.catalog.task import Task
 from lake.fingerprint import canonical_json, fingerprint
-from lake.make import put
+from lake.make import write_if_changed
 from lake.store import Lake
 from lake.tables import declared_rows, table
 
@@ -32,7 +32,7 @@ def declare(lake: Lake, known: Iterable[Retriever]) -> None:
     }
     for name, declared in rows.items():
         frame = declared_rows(name, declared)
-        put(
+        write_if_changed(
             lake,
             name,
             "all",

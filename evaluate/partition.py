@@ -29,7 +29,7 @@ from evaluate.texts.query_forms import rewritten
 from lake.catalog.protocol import CUT_OFFS, Protocol
 from lake.catalog.protocols import protocols_of
 from lake.lines import LineAxis
-from lake.make import Input, Product, product_of, write_by_run
+from lake.make import BuildTarget, Input, target_of, write_by_run
 from lake.naming import GOLD_RUN
 from lake.relevance import RELEVANCE
 
@@ -58,16 +58,16 @@ class Partition:
 
     def is_current(self, run: PlannedRun) -> bool:
         """Whether there is nothing to do for a run."""
-        products = [ranking := self._ranking(run)]
+        targets = [ranking := self._ranking(run)]
         for protocol in _scoring(run, self._protocols):
-            products.append(self._scores(run, [ranking], protocol))
+            targets.append(self._scores(run, [ranking], protocol))
             if RELEVANCE[protocol.relevance].similarity:
-                products.append(self._relevance_product(protocol, run.system.chunker))
-        return all(product.is_current for product in products)
+                targets.append(self._relevance_target(protocol, run.system.chunker))
+        return all(target.is_current for target in targets)
 
     def score(self, runs: Sequence[Run], protocols: Sequence[Protocol]) -> None:
         """Score the part of some runs, each under the protocols that it has, as far as it is not done."""
-        todo: dict[Protocol, dict[Run, Product]] = {}
+        todo: dict[Protocol, dict[Run, BuildTarget]] = {}
         for protocol in protocols:
             mine = [run for run in runs if protocol in _scoring(run, protocols)]
             for chunker in dict.fromkeys(run.chunker for run in mine):
@@ -75,11 +75,11 @@ class Partition:
                 self._relevance(protocol, chunker)
             for run in mine:
                 answered = self.asked.parts_of("run_items", run_id=run.run_id)
-                if answered and not (product := self._scores(run, answered, protocol)).is_current:
-                    todo.setdefault(protocol, {})[run] = product
-        for found in self.scores({protocol: list(products) for protocol, products in todo.items()}):
-            products = todo[found.protocol]
-            write_by_run({run.run_id: products[run] for run in found.runs}, *found.tables)
+                if answered and not (target := self._scores(run, answered, protocol)).is_current:
+                    todo.setdefault(protocol, {})[run] = target
+        for found in self.scores({protocol: list(targets) for protocol, targets in todo.items()}):
+            targets = todo[found.protocol]
+            write_by_run({run.run_id: targets[run] for run in found.runs}, *found.tables)
 
     def scores(self, asked: Mapping[Protocol, Sequence[Run]]) -> Iterator[Scores]:
         """The part's scores of runs under protocols, worked out and not stored, some runs at a time."""
@@ -124,8 +124,8 @@ class Partition:
         parts = zip(*(self._ranked(runs, batch) for batch in some), strict=True)
         ranked = {run.run_id: together(of_run) for run, of_run in zip(runs, parts, strict=True)}
         hits, items = hit_rows(ranked, pools, lambda: self._axis), run_item_rows(ranked, self.asked.items, pools)
-        products = {run.run_id: self._ranking(run) for run in runs}
-        write_by_run(products, cost_rows(ranked, self.asked.part), hits, items)
+        targets = {run.run_id: self._ranking(run) for run in runs}
+        write_by_run(targets, cost_rows(ranked, self.asked.part), hits, items)
 
     def _ranked(self, runs: Sequence[PlannedRun], pools: ChunkedPools) -> Iterator[Ranked]:
         """What some pools give, run by run; the same words are put to the same pools once."""
@@ -155,9 +155,9 @@ class Partition:
         """How like the gold every chunk of the asked pools is, where the protocol goes by that; measured once."""
         if chunker is None or not RELEVANCE[protocol.relevance].similarity:
             return None
-        product = self._relevance_product(protocol, chunker)
-        product.make(partial(self._measured, protocol, chunker))
-        return product.scan("relevance")
+        target = self._relevance_target(protocol, chunker)
+        target.make(partial(self._measured, protocol, chunker))
+        return target.scan("relevance")
 
     def _measured(self, protocol: Protocol, chunker: str) -> pl.DataFrame:
         asked = self.asked
@@ -196,16 +196,14 @@ class Partition:
     def _folders(self, run: Run) -> dict[str, str]:
         return {"benchmark": self.asked.task.benchmark, "run_id": run.run_id}
 
-    def _ranking(self, run: PlannedRun) -> Product:
+    def _ranking(self, run: PlannedRun) -> BuildTarget:
         """The part's ranking, for a run of that stamp, which has the digest of the code."""
         folders, asked = self._folders(run), self.asked
         # The items last, so that a part of them means that its hits are there.
         tables = ("costs", "hits", "run_items")
-        return product_of(
-            asked.lake, *tables, part=asked.part, inputs=[asked], parameters=run.stamp, code=(), **folders
-        )
+        return target_of(asked.lake, *tables, part=asked.part, inputs=[asked], parameters=run.stamp, code=(), **folders)
 
-    def _scores(self, run: Run, answered: Sequence[Input], protocol: Protocol) -> Product:
+    def _scores(self, run: Run, answered: Sequence[Input], protocol: Protocol) -> BuildTarget:
         asked, read, tables = self.asked, list[Input](), ["scores"]
         if protocol.context is not None:
             # An expectation has no steps.
@@ -214,7 +212,7 @@ class Partition:
             symbols = asked.lake.parts("symbols", rules=protocol.context.symbols)
             read += [part for run_id in (run.run_id, GOLD_RUN) for part in asked.parts_of("edits", run_id=run_id)]
             read += {part.fingerprint: part for part in symbols}.values()
-        return product_of(
+        return target_of(
             self.asked.lake,
             *tables,
             part=asked.part,
@@ -225,8 +223,8 @@ class Partition:
             **self._folders(run),
         )
 
-    def _relevance_product(self, protocol: Protocol, chunker: str) -> Product:
-        return product_of(
+    def _relevance_target(self, protocol: Protocol, chunker: str) -> BuildTarget:
+        return target_of(
             self.asked.lake,
             "relevance",
             part=self.asked.part,

@@ -36,7 +36,7 @@ from lake.catalog.collection import Collection
 from lake.declarations import Resolved
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint, sha256_of_stream
-from lake.make import Product, made_from, product_of, put
+from lake.make import BuildTarget, made_from, target_of, write_if_changed
 from lake.naming import REST
 from lake.outcome import Outcome
 from lake.rejects import Rejects
@@ -144,14 +144,14 @@ def _ingest_subset(
     is_searchable = have_pools(lake, benchmark, parts_of(lake, benchmark, subset)) and not is_other
     for part in benchmark.parts(raw, subset, limit, rejects):
         names.append(part.name)
-        product = whole_part(lake, benchmark, part.name, fingerprint(stamp, part.name))
-        if is_searchable and product.is_current:
+        target = whole_part(lake, benchmark, part.name, fingerprint(stamp, part.name))
+        if is_searchable and target.is_current:
             continue
         part_rejects = Rejects(has_excerpts=benchmark.has_excerpts)
         reading = part.read(part_rejects)
         if benchmark.like:
             reading = under_its_name(reading, benchmark)
-        _write(product, benchmark, part.name, reading, part_rejects, contents, result)
+        _write(target, benchmark, part.name, reading, part_rejects, contents, result)
         result.notes += [f"{benchmark.display_name} {part.name}: {note}" for note in reading.notes]
         if part.name != part_of(subset):
             say(f"{benchmark.display_name} {part.name}: {counted(reading.items.height, 'item')}")
@@ -195,7 +195,7 @@ def _made_of(raw: RawFiles, rejects: Rejects) -> list[tuple[str, str]]:
 
 
 def _write(
-    product: Product,
+    target: BuildTarget,
     benchmark: Benchmark,
     part: str,
     reading: SubsetRows,
@@ -207,10 +207,10 @@ def _write(
     for group in reading.pools:
         contents.write(group.blobs)
         if group.name:
-            _write_files(product.lake, benchmark, part, reading.items, group, result)
+            _write_files(target.lake, benchmark, part, reading.items, group, result)
     queries = [reading.queries.filter(query=folders["query"]) for folders in query_folders(benchmark)]
     more = [reading.more[name] for name in benchmark.more]
-    product.write(reading.gold, *queries, *more, rejects.frame("ingest"), reading.items)
+    target.write(reading.gold, *queries, *more, rejects.frame("ingest"), reading.items)
 
 
 def _write_files(
@@ -218,14 +218,14 @@ def _write_files(
 ) -> None:
     # Of the files alone: whichever of the subsets that share a pool is read, the part is the same.
     folders = {"benchmark": benchmark.name, "kind": group.kind}
-    files = product_of(lake, "files", part=group.name, inputs=(), parameters=group.files.rows(), code=(), **folders)
+    files = target_of(lake, "files", part=group.name, inputs=(), parameters=group.files.rows(), code=(), **folders)
     stored = lake.part("files", group.name, **folders)
     if stored is not None and not files.is_current:
         remove_readers(lake, benchmark, part, stored, result)
     repos = items.select("pool_id", "repo", "commit").unique("pool_id")
     repos = pl.concat([repos, repos.with_columns(pl.col("pool_id") + REST)])
     pools = pool_rows(group.files, repos, **folders).sort("pool_id")
-    put(lake, "pools", group.name, pools, **folders)
+    write_if_changed(lake, "pools", group.name, pools, **folders)
     files.make(lambda: group.files)
 
 
@@ -257,4 +257,4 @@ def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None
         licences=[{"repo": repo, "licence": licences.get(repo, "")} for repo in sorted(items["repo"].unique())],
     )
     row = row.with_columns(fingerprint=pl.lit(fingerprint(row.to_dicts())))
-    put(lake, "benchmarks", benchmark.name, row)
+    write_if_changed(lake, "benchmarks", benchmark.name, row)

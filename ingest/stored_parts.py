@@ -14,7 +14,7 @@ from ingest.sources.tree import Source
 from lake.catalog.tasks import query_rules
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint
-from lake.make import Product, Slot
+from lake.make import BuildTarget, Slot
 from lake.naming import GOLD_RUN, REST
 from lake.outcome import Outcome
 from lake.store import Lake, Part
@@ -45,13 +45,15 @@ def rejects_part(benchmark: Benchmark, part: str) -> str:
     return f"own-{benchmark.name}.{part}" if benchmark.like else f"ingest-{benchmark.name}-{part}"
 
 
-def whole_subset(lake: Lake, benchmark: Benchmark, subset: str, stamp: str = "", names: Sequence[str] = ()) -> Product:
+def whole_subset(
+    lake: Lake, benchmark: Benchmark, subset: str, stamp: str = "", names: Sequence[str] = ()
+) -> BuildTarget:
     """What was refused of a subset's files; written last and with the names of all parts, it says that it is whole."""
     slot = Slot("rejects", f"{rejects_part(benchmark, part_of(subset))}.files", {})
-    return Product(lake, [slot], fingerprint(stamp, names))
+    return BuildTarget(lake, [slot], fingerprint(stamp, names))
 
 
-def whole_part(lake: Lake, benchmark: Benchmark, part: str, made_from: str = "") -> Product:
+def whole_part(lake: Lake, benchmark: Benchmark, part: str, made_from: str = "") -> BuildTarget:
     """A part with all that is given with it; its items come last, so that they say that all the rest is there."""
     folders = {"benchmark": benchmark.name}
     slots = [
@@ -62,7 +64,7 @@ def whole_part(lake: Lake, benchmark: Benchmark, part: str, made_from: str = "")
         Slot("rejects", rejects_part(benchmark, part), {}),
         Slot("items", part, folders),
     ]
-    return Product(lake, slots, made_from)
+    return BuildTarget(lake, slots, made_from)
 
 
 def folders_of(benchmark: Benchmark, name: str) -> dict[str, str]:

@@ -19,7 +19,7 @@ from lake.store import Lake
 
 
 class Input(Protocol):
-    """What a part is made from: a stored part, a product, or anything else that has a fingerprint."""
+    """What a part is made from: a stored part, a target, or anything else that has a fingerprint."""
 
     @property
     def fingerprint(self) -> str: ...  # noqa: D102
@@ -36,14 +36,14 @@ class Slot(NamedTuple):
 def made_from(
     inputs: Iterable[Input | None] = (), parameters: object = None, code: Sequence[Callable[..., object]] = ()
 ) -> str:
-    """The fingerprint of what is made from these; the arguments are as for :func:`product_of`."""
+    """The fingerprint of what is made from these; the arguments are as for :func:`target_of`."""
     return fingerprint(
         FORMAT_VERSION, [one.fingerprint if one else "" for one in inputs], parameters, code_digest(*code)
     )
 
 
 @dataclass(frozen=True)
-class Product:
+class BuildTarget:
     """Parts that are made together, of the same inputs; mostly it is one.
 
     Attributes:
@@ -77,11 +77,11 @@ class Product:
             if stored := self.lake.part(name, part, **folders):
                 self.lake.remove(stored)
 
-    def named(self, part: str) -> Product:
-        """The same parts with more to their names: one of several products that are made alike."""
+    def named(self, part: str) -> BuildTarget:
+        """The same parts with more to their names: one of several targets that are made alike."""
         return replace(self, slots=[slot._replace(part=slot.part + part) for slot in self.slots])
 
-    def current(self) -> list[Product]:
+    def current(self) -> list[BuildTarget]:
         """Of those that are made alike, whatever more there is to their names, the current ones; others are removed."""
         stored = {
             part.name.removeprefix(slot.part)
@@ -90,11 +90,11 @@ class Product:
             if part.name.startswith(slot.part)
         }
         kept = []
-        for product in map(self.named, sorted(stored)):
-            if product.is_current:
-                kept.append(product)
+        for target in map(self.named, sorted(stored)):
+            if target.is_current:
+                kept.append(target)
             else:
-                product.remove()
+                target.remove()
         return kept
 
     def make(self, function: Callable[[], pl.DataFrame | Sequence[pl.DataFrame]]) -> bool:
@@ -106,7 +106,7 @@ class Product:
         return True
 
 
-def product_of(
+def target_of(
     lake: Lake,
     *tables: str,
     part: str,
@@ -114,7 +114,7 @@ def product_of(
     parameters: object = None,
     code: Sequence[Callable[..., object]] = (),
     **folders: str,
-) -> Product:
+) -> BuildTarget:
     """Parts of some tables that are made together, as they would be made now; that of the last is written last.
 
     Args:
@@ -127,24 +127,24 @@ def product_of(
             imports counts. None where the inputs or the parameters have a digest of it.
         folders: A value for each of the tables' Hive folders.
     """
-    return Product(lake, [Slot(name, part, folders) for name in tables], made_from(inputs, parameters, code))
+    return BuildTarget(lake, [Slot(name, part, folders) for name in tables], made_from(inputs, parameters, code))
 
 
-def write_by_run(products: Mapping[str, Product], *frames: pl.DataFrame) -> None:
+def write_by_run(targets: Mapping[str, BuildTarget], *frames: pl.DataFrame) -> None:
     """Store the parts of several runs, made together: a frame per table, with the rows of all of them.
 
     Args:
-        products: Run → its parts, which differ in nothing but the folder `run_id`.
-        frames: The rows of each of the products' tables, in the products' order.
+        targets: Run → its parts, which differ in nothing but the folder `run_id`.
+        frames: The rows of each of the targets' tables, in the targets' order.
     """
-    first = next(iter(products.values()))
-    fingerprints = {run_id: product.fingerprint for run_id, product in products.items()}
+    first = next(iter(targets.values()))
+    fingerprints = {run_id: target.fingerprint for run_id, target in targets.items()}
     others = [{folder: value for folder, value in slot.folders.items() if folder != "run_id"} for slot in first.slots]
     parts = zip(first.slots, frames, others, strict=True)
     first.lake.write_by_run(fingerprints, [(slot.table, frame, slot.part, folders) for slot, frame, folders in parts])
 
 
-def put(lake: Lake, name: str, part: str, rows: pl.DataFrame, **folders: str) -> bool:
+def write_if_changed(lake: Lake, name: str, part: str, rows: pl.DataFrame, **folders: str) -> bool:
     """Store rows that are at hand already, unless just these are stored; whether that was to be done."""
-    stored = product_of(lake, name, part=part, inputs=(), parameters=rows.rows(), code=(), **folders)
+    stored = target_of(lake, name, part=part, inputs=(), parameters=rows.rows(), code=(), **folders)
     return stored.make(lambda: rows)

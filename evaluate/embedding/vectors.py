@@ -14,7 +14,7 @@ import polars as pl
 
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of, sha256_of_file
-from lake.make import product_of
+from lake.make import target_of
 from lake.store import Lake, Part
 from lake.tables import table
 
@@ -38,7 +38,7 @@ def give_vectors(lake: Lake, file: Path, model: str) -> int:
     if not file.is_file():
         message = f"there is no file {file}"
         raise GoldspanError(message, hint="--vectors takes a Parquet file with key and vector.", code=Exit.MISSING)
-    given = product_of(lake, "vectors", part=GIVEN, parameters=[sha256_of_file(file), model], code=[_checked])
+    given = target_of(lake, "vectors", part=GIVEN, parameters=[sha256_of_file(file), model], code=[_checked])
     given.make(lambda: _checked(file, model))
     return VectorStore(lake).n_cut(GIVEN).height
 
@@ -88,7 +88,7 @@ class VectorStore:
         columns = {"model": [maker] * len(keys), "key": keys, "vector": list(matrix), "n_cut": n_cut}
         part = f"{_prefix(maker)}{fingerprint(sorted(keys))}"
         frame = pl.DataFrame(columns, table("vectors").columns)
-        product_of(self.lake, "vectors", part=part, parameters=[maker, sorted(keys)]).write(frame)
+        target_of(self.lake, "vectors", part=part, parameters=[maker, sorted(keys)]).write(frame)
         self._known.pop(maker, None)
 
     def make(self, maker: str, texts: Mapping[str, Text], make: Callable[[Sequence[Text]], Made]) -> Iterator[None]:

@@ -11,7 +11,7 @@ from evaluate.selection import ItemPart
 from evaluate.statistics.means import aggregate, with_share_of_oracle
 from evaluate.systems import PlannedRun, Run
 from lake.catalog.protocol import Protocol
-from lake.make import Input, Product, product_of, write_by_run
+from lake.make import BuildTarget, Input, target_of, write_by_run
 from lake.tables import table
 
 
@@ -20,7 +20,7 @@ def aggregate_runs(asked: Sequence[ItemPart], protocols: Sequence[Protocol], run
     if not asked:
         return
     lake, benchmark = asked[0].lake, asked[0].task.benchmark
-    products: dict[Run, Product] = {}
+    targets: dict[Run, BuildTarget] = {}
     # The oracles first: what they bound is made from their aggregates.
     for run in sorted(runs, key=lambda run: not run.protocol):
         folders = {"benchmark": benchmark, "run_id": run.run_id}
@@ -30,15 +30,15 @@ def aggregate_runs(asked: Sequence[ItemPart], protocols: Sequence[Protocol], run
             for one in asked
             if (part := lake.part("scores", one.part, protocol=protocol.name, **folders))
         ]
-        bounds = [products[one] for one in products if one.protocol and one.chunker == run.chunker]
+        bounds = [targets[one] for one in targets if one.protocol and one.chunker == run.chunker]
         if inputs:
             inputs += bounds if _is_bounded(run) else []
             code = (aggregate, with_share_of_oracle)
-            products[run] = product_of(lake, "aggregates", part="all", inputs=inputs, code=code, **folders)
-    todo = {run: product for run, product in products.items() if not product.is_current}
+            targets[run] = target_of(lake, "aggregates", part="all", inputs=inputs, code=code, **folders)
+    todo = {run: target for run, target in targets.items() if not target.is_current}
     if todo:
-        frames = [rows for protocol in protocols for rows in _aggregated(asked, protocol, list(products), list(todo))]
-        write_by_run({run.run_id: product for run, product in todo.items()}, pl.concat(frames))
+        frames = [rows for protocol in protocols for rows in _aggregated(asked, protocol, list(targets), list(todo))]
+        write_by_run({run.run_id: target for run, target in todo.items()}, pl.concat(frames))
 
 
 def _is_bounded(run: Run) -> bool:

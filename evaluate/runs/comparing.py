@@ -19,7 +19,7 @@ from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
 from lake.catalog.unit import FEWEST_ITEMS
-from lake.make import product_of
+from lake.make import target_of
 from lake.store import Lake, Part
 
 
@@ -67,7 +67,7 @@ def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) 
     ledgers = [part for part in lake.parts("ledger", **folders) if part.name.startswith(f"{name}--")]
     items = lake.parts("items", benchmark=task.benchmark)
     systems = systems.filter(pl.col("run_id").is_in([part.folders["run_id"] for part in aggregated]))
-    product = product_of(
+    target = target_of(
         lake,
         "characters",
         "effects",
@@ -81,7 +81,7 @@ def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) 
         **folders,
     )
     if not aggregated:
-        product.remove()
+        target.remove()
         return
 
     def make() -> list[pl.DataFrame]:
@@ -100,7 +100,7 @@ def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) 
         means = ledger_means(ledger, asked, pooled.select("run_id", *SLICE).unique())
         return [read, effects, means.collect(), comparisons, rank_runs(protocol, rows, comparisons)]
 
-    product.make(make)
+    target.make(make)
 
 
 def _read(lake: Lake, name: str, parts: Sequence[Part], rows: pl.DataFrame) -> Iterator[pl.LazyFrame]:

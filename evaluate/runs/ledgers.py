@@ -15,7 +15,7 @@ from evaluate.selection import ItemPart
 from evaluate.systems import Run
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
-from lake.make import product_of
+from lake.make import target_of
 from lake.relevance import RELEVANCE
 from lake.searched import files_of
 from lake.store import Part
@@ -99,7 +99,7 @@ def _keep(searched: _Searched, runs: Sequence[Run]) -> Iterator[str]:
     cut = lake.part("chunkers", chunker) if chunker else None
     name = f"{asked.task.name.replace('/', '.')}--{chunker or 'uncut'}--{asked.part}"
     inputs = [*read, cut, asked]
-    ledger = product_of(
+    ledger = target_of(
         lake,
         "ledger",
         part=name,

@@ -27,7 +27,7 @@ from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json
-from lake.make import Product, made_from, product_of, write_by_run
+from lake.make import BuildTarget, made_from, target_of, write_by_run
 from lake.naming import DONE
 from lake.outcome import Outcome
 from lake.selection import said as selection_said
@@ -162,7 +162,7 @@ class TaskRuns:
         """
         counts = self._count(self.plan)
         rows = [self._run_row(run, *counts[run.run_id], parameters.get(run.run_id, {})) for run in self.plan]
-        todo = {run.run_id: product for run in self.plan if not (product := self._row(run)).is_current}
+        todo = {run.run_id: target for run in self.plan if not (target := self._row(run)).is_current}
         if todo:
             frame = pl.DataFrame(rows, schema=table("runs").columns)
             write_by_run(todo, frame.filter(pl.col("run_id").is_in(list(todo))))
@@ -200,10 +200,10 @@ class TaskRuns:
         """Whether a run's row is there, and would be made just so again."""
         return self._row(run).is_current
 
-    def _row(self, run: PlannedRun) -> Product:
+    def _row(self, run: PlannedRun) -> BuildTarget:
         """A run's row; its stamp has the digest of the code."""
         folders = {"benchmark": self.task.benchmark, "run_id": run.run_id}
-        return product_of(self.lake, "runs", part="all", inputs=self.asked, parameters=run.stamp, code=(), **folders)
+        return target_of(self.lake, "runs", part="all", inputs=self.asked, parameters=run.stamp, code=(), **folders)
 
     def _count(self, runs: Sequence[Run]) -> dict[str, tuple[int, int, str | None]]:
         """Add runs' items to what is said at the end; how many each has, how many failed, and why the first did."""

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from lake.fingerprint import fingerprint, sha256_of
-from lake.make import Product, product_of
+from lake.make import BuildTarget, target_of
 from lake.store import Lake, Part
 from lake.tables import table
 from lake.text import decode, language_of
@@ -115,7 +115,7 @@ class Contents:
     def _parts(self) -> tuple[list[Part], list[Part]]:
         """The parts that this code made, and those that other code did."""
         parts = self._lake.parts("blobs")
-        current = [part for part in parts if _product(self._lake, part.name).is_current]
+        current = [part for part in parts if _target(self._lake, part.name).is_current]
         return current, [part for part in parts if part not in current]
 
     @cached_property
@@ -130,7 +130,7 @@ class Contents:
         for stale in [part for part in self._parts[1] if part.path.is_file()]:
             self._take_from(stale, new)
         # Contents are only ever added, under a name of their own: no row of another part depends on when it was read.
-        _product(self._lake, fingerprint(new["sha256"].sort().to_list())[:16]).write(new)
+        _target(self._lake, fingerprint(new["sha256"].sort().to_list())[:16]).write(new)
         self._known.update(new["sha256"])
 
     def _take_from(self, stale: Part, new: pl.DataFrame) -> None:
@@ -142,8 +142,8 @@ class Contents:
             self._lake.write("blobs", left, part=stale.name, fingerprint=stale.fingerprint)
 
 
-def _product(lake: Lake, name: str) -> Product:
-    return product_of(lake, "blobs", part=name, parameters=name, code=[pool_frames])
+def _target(lake: Lake, name: str) -> BuildTarget:
+    return target_of(lake, "blobs", part=name, parameters=name, code=[pool_frames])
 
 
 def pool_rows(files: pl.DataFrame, repos: pl.DataFrame, *, benchmark: str, kind: str) -> pl.DataFrame:

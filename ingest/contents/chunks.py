@@ -20,7 +20,7 @@ from ingest.contents.new_contents import NewContents, done_before, searched_file
 from ingest.contents.syntax_trees import GRAMMARS
 from lake.declarations import Resolved
 from lake.fingerprint import canonical_json
-from lake.make import Product, Slot, made_from, put
+from lake.make import BuildTarget, Slot, made_from, write_if_changed
 from lake.outcome import Outcome
 from lake.store import Lake, Part
 from lake.tables import declared_row
@@ -122,7 +122,7 @@ def cut_pools(
         _note_failures(lake, benchmark, parts, name, result)
 
 
-def _chunks(lake: Lake, chunker: Resolved[Chunker]) -> Product:
+def _chunks(lake: Lake, chunker: Resolved[Chunker]) -> BuildTarget:
     """A chunker's chunks of every batch of new contents, by its code and packages and by the code that measures."""
     declared, folders = chunker.declaration, {"chunker": chunker.name}
     packages = [(name, version(name)) for name in (*declared.grammars, declared.library) if name]
@@ -131,7 +131,7 @@ def _chunks(lake: Lake, chunker: Resolved[Chunker]) -> Product:
     code += [declared.text] if declared.text is not None else []
     made = made_from(parameters=[chunker.name, packages, given], code=code)
     rejects = Slot("rejects", f"chunks-{chunker.name}:", {})
-    return Product(lake, [Slot("chunks", "", folders), rejects, Slot("chunk_status", "", folders)], made)
+    return BuildTarget(lake, [Slot("chunks", "", folders), rejects, Slot("chunk_status", "", folders)], made)
 
 
 def _left_out(lake: Lake, benchmark: str, parts: list[Part], chunker: str) -> list[str]:
@@ -170,4 +170,4 @@ def _declare_chunker(lake: Lake, chunker: Resolved[Chunker], stamp: str) -> None
         parameters=canonical_json({**chunker.parameters, **({COMMAND: declared.given} if declared.given else {})}),
         fingerprint=stamp,
     )
-    put(lake, "chunkers", chunker.name, row)
+    write_if_changed(lake, "chunkers", chunker.name, row)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from lake.fingerprint import fingerprint
-from lake.make import Product
+from lake.make import BuildTarget
 from lake.naming import SEARCHED
 from lake.store import Lake, Part
 
@@ -17,12 +17,12 @@ def searched_files(lake: Lake, benchmark: str) -> list[Part]:
     return [part for kind in SEARCHED for part in lake.parts("files", benchmark=benchmark, kind=kind)]
 
 
-def n_refused(made: Product) -> int:
+def n_refused(made: BuildTarget) -> int:
     """How many contents could not be looked at, now or before."""
     return sum(part.scan("rejects").select(pl.len()).collect().item() for part in made.current())
 
 
-def done_before(made: Product, status: str) -> pl.DataFrame:
+def done_before(made: BuildTarget, status: str) -> pl.DataFrame:
     """The contents, sha256, that a table says were looked at."""
     done = [part.scan(status).select("sha256").collect() for part in made.current()]
     return pl.concat([pl.DataFrame(schema={"sha256": pl.String}), *done])
@@ -31,7 +31,7 @@ def done_before(made: Product, status: str) -> pl.DataFrame:
 class NewContents:
     """Contents with text that are wanted and not done, in the order of the parts that hold them: each is read once."""
 
-    def __init__(self, lake: Lake, wanted: pl.LazyFrame, made: Product, status: str) -> None:
+    def __init__(self, lake: Lake, wanted: pl.LazyFrame, made: BuildTarget, status: str) -> None:
         self._lake, self._blobs, self._made = lake, lake.parts("blobs"), made
         stored = [
             lake.scan_parts([part], "blobs").filter(pl.col("n_lines") > 0).select("sha256", place=pl.lit(number))
@@ -45,7 +45,7 @@ class NewContents:
     def __len__(self) -> int:
         return self._todo.height
 
-    def batches(self, at_once: int) -> Iterator[tuple[int, pl.DataFrame, Product]]:
+    def batches(self, at_once: int) -> Iterator[tuple[int, pl.DataFrame, BuildTarget]]:
         """How many are done with each batch, its rows of `blobs` in the order of sha256, and what is made of them."""
         for start in range(0, len(self), at_once):
             batch = self._todo[start : start + at_once]

@@ -18,7 +18,7 @@ from ingest.contents.definitions import RULES, Found, definitions_of, ending_of,
 from ingest.contents.new_contents import NewContents, n_refused, searched_files
 from ingest.contents.processes import Workers
 from ingest.contents.syntax_trees import GRAMMARS
-from lake.make import Product, Slot, made_from, put
+from lake.make import BuildTarget, Slot, made_from, write_if_changed
 from lake.outcome import Outcome
 from lake.store import Lake
 from lake.tables import declared_row
@@ -65,7 +65,7 @@ def cut_symbols(
     for rules, meaning in RULES.items() if wanted.height else ():
         stamp, title = symbols.fingerprint, f"Definitions, {rules}"
         row = declared_row("symbol_rules", name=rules, title=title, meaning=meaning, fingerprint=stamp)
-        put(lake, "symbol_rules", rules, row)
+        write_if_changed(lake, "symbol_rules", rules, row)
     if len(new):
         say(f"symbols: parsing {counted(len(new), 'file')}")
     for n_done, contents, made in new.batches(CONTENTS_AT_ONCE):
@@ -79,11 +79,11 @@ def cut_symbols(
         result.notes.append(f"symbols: {counted(n_failed, 'file')} could not be parsed, as rejects says")
 
 
-def _symbols(lake: Lake) -> Product:
+def _symbols(lake: Lake) -> BuildTarget:
     """The definitions of every batch of contents that were new at a time, with what could not be parsed."""
     slots = [Slot("symbols", "", {"rules": rules}) for rules in RULES]
     slots += [Slot("rejects", "symbols-", {}), Slot("symbol_status", "", {})]
-    return Product(
+    return BuildTarget(
         lake, slots, made_from(parameters=[(name, version(name)) for name in GRAMMARS], code=[symbol_rows, pool_frames])
     )
 

@@ -11,7 +11,7 @@ from ingest.runs.imported_runs import ImportedRun
 from ingest.runs.importing import NoItemKnownError, import_run
 from ingest.sources.tree import Source
 from lake.errors import GoldspanError
-from lake.make import put
+from lake.make import write_if_changed
 from lake.outcome import Outcome
 from lake.rejects import Rejects
 from lake.store import Lake
@@ -62,6 +62,6 @@ def delete_imported_runs(lake: Lake, benchmark: str) -> list[str]:
 def note_rejects(lake: Lake, part: str, rejects: Rejects) -> None:
     """Store what was refused as a part of its own, in place of what it was before."""
     if len(rejects):
-        put(lake, "rejects", part, rejects.frame("ingest"))
+        write_if_changed(lake, "rejects", part, rejects.frame("ingest"))
     elif (stale := lake.part("rejects", part)) is not None:
         lake.remove(stale)

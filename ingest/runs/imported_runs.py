@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from lake.catalog.task import AnswerKind
-from lake.make import Product, Slot
+from lake.make import BuildTarget, Slot
 from lake.rejects import Rejects
 from lake.store import Lake
 from lake.tables import TABLES, table
@@ -73,14 +73,14 @@ class ImportedRun:
     def _folders(self) -> dict[str, str]:
         return {"benchmark": self.benchmark, "run_id": self.run_id}
 
-    def _parts(self, part: str, *tables: str) -> Product:
-        return Product(self.lake, [Slot(name, part, self._folders) for name in tables], self.made_from)
+    def _parts(self, part: str, *tables: str) -> BuildTarget:
+        return BuildTarget(self.lake, [Slot(name, part, self._folders) for name in tables], self.made_from)
 
     @property
-    def _whole(self) -> Product:
+    def _whole(self) -> BuildTarget:
         """What was refused, and the run's own row, which says that all is there."""
         slots = [Slot("rejects", f"import-{self.run_id}", {}), Slot("runs", "all", self._folders)]
-        return Product(self.lake, slots, self.made_from)
+        return BuildTarget(self.lake, slots, self.made_from)
 
     def row(self, kind: AnswerKind) -> pl.DataFrame | None:
         """Its row of `runs`, where all of it is there and was made from the same."""

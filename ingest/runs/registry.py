@@ -12,7 +12,7 @@ from ingest.runs.importer import Importer
 from ingest.runs.input_file import InputFile
 from lake.declarations import discover
 from lake.errors import unknown_name
-from lake.make import put
+from lake.make import write_if_changed
 from lake.store import Lake
 from lake.tables import declared_row
 from lake.text import listed
@@ -33,7 +33,7 @@ def declare_formats(lake: Lake) -> None:
     rows = [(one.name, one.title, one.meaning, one.kind, one.example) for one in known]
     columns = ("name", "title", "meaning", "kind", "example")
     frame = pl.concat(declared_row("formats", **dict(zip(columns, row, strict=True))) for row in rows)
-    put(lake, "formats", "all", frame)
+    write_if_changed(lake, "formats", "all", frame)
 
 
 def importer_named(name: str) -> Importer:

@@ -11,7 +11,7 @@ import pytest
 
 from lake.exact import exact_sum
 from lake.fingerprint import fingerprint
-from lake.make import Input, product_of, put
+from lake.make import Input, target_of, write_if_changed
 from lake.sampling import stratified
 from lake.store import Lake
 from lake.tables import table
@@ -40,7 +40,7 @@ def made(
         calls.append(1)
         return frame()
 
-    part = product_of(lake, "chunks", part="p", inputs=inputs, parameters=parameters, code=code, chunker="c")
+    part = target_of(lake, "chunks", part="p", inputs=inputs, parameters=parameters, code=code, chunker="c")
     assert part.make(counted) == bool(calls)
     return bool(calls)
 
@@ -68,20 +68,20 @@ def test_another_input_makes_it_again_and_so_does_one_that_is_gone(lake: Lake) -
 
 
 def test_the_code_that_is_named_counts(lake: Lake) -> None:
-    product_of(lake, "chunks", part="p", code=[frame], chunker="c").make(frame)
+    target_of(lake, "chunks", part="p", code=[frame], chunker="c").make(frame)
     (part,) = lake.parts("chunks")
-    assert product_of(lake, "chunks", part="p", code=[frame], chunker="c").fingerprint == part.fingerprint
-    assert product_of(lake, "chunks", part="p", code=[exact_sum], chunker="c").fingerprint != part.fingerprint
+    assert target_of(lake, "chunks", part="p", code=[frame], chunker="c").fingerprint == part.fingerprint
+    assert target_of(lake, "chunks", part="p", code=[exact_sum], chunker="c").fingerprint != part.fingerprint
 
 
 def test_of_parts_that_are_made_together_one_that_is_lost_makes_all_again(lake: Lake) -> None:
-    product = product_of(lake, "chunks", part="p", code=[frame], chunker="c")
-    both = product_of(lake, "chunks", part="q", inputs=[product], code=[frame], chunker="c")
-    assert both.fingerprint != product.fingerprint
-    assert product.make(lambda: [frame()])
+    target = target_of(lake, "chunks", part="p", code=[frame], chunker="c")
+    both = target_of(lake, "chunks", part="q", inputs=[target], code=[frame], chunker="c")
+    assert both.fingerprint != target.fingerprint
+    assert target.make(lambda: [frame()])
     lake.remove(lake.parts("chunks")[0])
-    assert not product.is_current
-    assert product.make(frame)
+    assert not target.is_current
+    assert target.make(frame)
 
 
 def test_a_part_is_counted_once_however_often_it_is_looked_at(lake: Lake) -> None:
@@ -124,18 +124,18 @@ def test_no_stage_decides_by_itself_what_is_current(stage: str) -> None:
 
 
 def test_parts_that_are_made_alike_are_kept_or_removed_together(lake: Lake) -> None:
-    family = product_of(lake, "chunks", part="x-", code=[frame], chunker="c")
+    family = target_of(lake, "chunks", part="x-", code=[frame], chunker="c")
     family.named("1").write(frame())
-    product_of(lake, "chunks", part="x-2", code=[exact_sum], chunker="c").write(frame())
-    product_of(lake, "chunks", part="y", code=[exact_sum], chunker="c").write(frame())
+    target_of(lake, "chunks", part="x-2", code=[exact_sum], chunker="c").write(frame())
+    target_of(lake, "chunks", part="y", code=[exact_sum], chunker="c").write(frame())
     assert [one.slots[0].part for one in family.current()] == ["x-1"]
     assert [part.name for part in lake.parts("chunks")] == ["x-1", "y"]
-    assert put(lake, "chunks", "rows", frame(2), chunker="c")
-    assert not put(Lake(lake.root), "chunks", "rows", frame(2), chunker="c")
-    assert put(lake, "chunks", "rows", frame(3), chunker="c")
+    assert write_if_changed(lake, "chunks", "rows", frame(2), chunker="c")
+    assert not write_if_changed(Lake(lake.root), "chunks", "rows", frame(2), chunker="c")
+    assert write_if_changed(lake, "chunks", "rows", frame(3), chunker="c")
 
 
 def test_a_fingerprint_is_of_what_is_read_and_of_nothing_else(lake: Lake, tmp_path: Path) -> None:
-    here = product_of(lake, "chunks", part="p", parameters=[1, "a"], code=[frame], chunker="c")
-    there = product_of(Lake(tmp_path / "other"), "chunks", part="q", parameters=[1, "a"], code=[frame], chunker="d")
+    here = target_of(lake, "chunks", part="p", parameters=[1, "a"], code=[frame], chunker="c")
+    there = target_of(Lake(tmp_path / "other"), "chunks", part="q", parameters=[1, "a"], code=[frame], chunker="d")
     assert here.fingerprint == there.fingerprint != fingerprint([])

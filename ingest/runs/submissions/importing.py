@@ -13,7 +13,7 @@ from ingest.runs.imported_runs import ImportedRun
 from ingest.runs.importing import NoItemKnownError, import_run
 from ingest.runs.submissions.declaration import FILE, Submission, folders_in, name_of, read_submission
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
-from lake.make import put
+from lake.make import write_if_changed
 from lake.outcome import Outcome
 from lake.rejects import Rejects
 from lake.store import Lake
@@ -74,7 +74,7 @@ def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> lis
             result.news.append(f"{run_id} went with its submission")
     if rows:
         frame = pl.DataFrame(rows, schema=table("submissions").columns)
-        put(lake, "submissions", PART, frame)
+        write_if_changed(lake, "submissions", PART, frame)
     elif (stale := lake.part("submissions", PART)) is not None:
         lake.remove(stale)
     note_rejects(lake, "submissions", rejects)
