@@ -91,7 +91,7 @@ def run_systems(
         message = "the lake holds no benchmark"
         raise GoldspanError(message, where=str(lake), hint="First: make ingest", code=Exit.MISSING)
     patterns = split_names(systems)
-    with console.holding(store, {"runs", "evaluate"}):
+    with console.lake_lock(store, {"runs", "evaluate"}):
         if selection.where:
             every, asked = asked, with_items(store, asked, selection.where)
             for name in [name for name in every if name not in asked]:
@@ -111,7 +111,7 @@ def run_systems(
         for outcome in done:
             if outcome.missing:
                 n_items = counted(outcome.missing, "item")
-                outcome.notes.append(f"not scorable in this lake: {n_items}; `why_not` in items says why")
+                outcome.warnings.append(f"not scorable in this lake: {n_items}; `why_not` in items says why")
         # Still under the lock: what is worked out for a table alone may need what the lake does not hold yet.
         boards = [board(store, *one, requested) for one in shown(store, asked)] if requested else []
         outcome = Outcome.of_lake(store, done, "item rankings", "make report")

@@ -159,7 +159,7 @@ def evaluate(
                 lake.tally.add(tally)
             for work in one.works:
                 work.conclude(one.parameters)
-                one.result.news += remove_stale(work)
+                one.result.changes += remove_stale(work)
             if mapping.is_here:
                 for work in one.works:
                     pool(work)
@@ -204,7 +204,7 @@ def _prepared(
     result.missing = sum(asked.n_unscorable for asked in works[0].asked)
     for work in works:
         if n_blank := sum(asked.n_blank for asked in work.asked):
-            result.notes.append(
+            result.warnings.append(
                 f"not asked by {work.task.name}, as their gold is white space alone: {counted(n_blank, 'item')}"
             )
     for work in works:
@@ -215,7 +215,9 @@ def _prepared(
         for run in [run for run in work.plan if not work.is_current(run)]:
             if found := work.prepare(run, console.track):
                 said[run.run_id] = found
-                result.notes.append(f"{run.system.name}, {work.task.name}: {', '.join(map(' '.join, found.items()))}")
+                result.warnings.append(
+                    f"{run.system.name}, {work.task.name}: {', '.join(map(' '.join, found.items()))}"
+                )
     chunkers = {work.task: work.chunkers if work.plan else {} for work in works}
     runner = Runner(lake.root.absolute(), held.label, selection, tuple(patterns), tuple(known), chunkers, groups)
     return Benchmark(benchmark, works, runner, result, said)

@@ -13,7 +13,7 @@ from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint
 from lake.naming import BLANK_GOLD, SEARCHED
-from lake.searched import with_pools_of
+from lake.pools import with_pools_of
 from lake.selection import Where, drawn_ids, of_where, said
 from lake.store import Lake, Part
 from lake.tables import table

@@ -37,7 +37,7 @@ from lake.declarations import Resolved
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint, sha256_of_stream
 from lake.make import BuildTarget, made_from, target_of, write_if_changed
-from lake.naming import REST
+from lake.naming import UNSEARCHED
 from lake.outcome import Outcome
 from lake.rejects import Rejects
 from lake.store import Lake
@@ -83,7 +83,7 @@ def ingest(
     result.missing = result.expected - result.scored
     result.rejected += rejects.height
     if not result.scored:
-        result.notes.append(f"{benchmark.display_name}: nothing {_why_none(items, rejects)}")
+        result.warnings.append(f"{benchmark.display_name}: nothing {_why_none(items, rejects)}")
     return result
 
 
@@ -133,7 +133,7 @@ def _ingest_subset(
     # What is missing for want of a repository is asked for again, and named again.
     is_other = is_whole and raw.repositories is not None and may_now_be_had(absent, raw.repositories)
     if is_whole and not is_other:
-        result.notes += [f"{benchmark.display_name} {subset}: {note}" for note in absent_notes(absent["item_id"])]
+        result.warnings += [f"{benchmark.display_name} {subset}: {note}" for note in absent_notes(absent["item_id"])]
         return
     if benchmark.is_one_subset:
         remove_other_subsets(lake, benchmark, subset, result)
@@ -152,7 +152,7 @@ def _ingest_subset(
         if benchmark.like:
             reading = under_its_name(reading, benchmark)
         _write(target, benchmark, part.name, reading, part_rejects, contents, result)
-        result.notes += [f"{benchmark.display_name} {part.name}: {note}" for note in reading.notes]
+        result.warnings += [f"{benchmark.display_name} {part.name}: {note}" for note in reading.notes]
         if part.name != part_of(subset):
             say(f"{benchmark.display_name} {part.name}: {counted(reading.items.height, 'item')}")
     for stale in parts_of(lake, benchmark, subset):
@@ -223,7 +223,7 @@ def _write_files(
     if stored is not None and not files.is_current:
         remove_readers(lake, benchmark, part, stored, result)
     repos = items.select("pool_id", "repo", "commit").unique("pool_id")
-    repos = pl.concat([repos, repos.with_columns(pl.col("pool_id") + REST)])
+    repos = pl.concat([repos, repos.with_columns(pl.col("pool_id") + UNSEARCHED)])
     pools = pool_rows(group.files, repos, **folders).sort("pool_id")
     write_if_changed(lake, "pools", group.name, pools, **folders)
     files.make(lambda: group.files)

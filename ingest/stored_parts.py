@@ -15,7 +15,7 @@ from lake.catalog.tasks import query_rules
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint
 from lake.make import BuildTarget, Slot
-from lake.naming import GOLD_RUN, REST
+from lake.naming import GOLD_RUN, UNSEARCHED
 from lake.outcome import Outcome
 from lake.store import Lake, Part
 from lake.tables import table
@@ -83,7 +83,7 @@ def have_pools(lake: Lake, benchmark: Benchmark, parts: list[Part]) -> bool:
         return True
     pools = lake.scan_parts(parts, "items").filter("scorable").select("pool_id").unique()
     # What lies beside a pool, unsearched, is to be whole as well.
-    wanted = pl.concat([pools, pools.select(pl.col("pool_id") + REST)])
+    wanted = pl.concat([pools, pools.select(pl.col("pool_id") + UNSEARCHED)])
     files = lake.scan("files").select("pool_id", "sha256").join(wanted, on="pool_id", how="semi")
     without_files = pools.join(files, on="pool_id", how="anti")
     untold = pools.join(lake.scan("pools").select("pool_id"), on="pool_id", how="anti")
@@ -96,8 +96,8 @@ def have_pools(lake: Lake, benchmark: Benchmark, parts: list[Part]) -> bool:
         }
         for kind in ("searched", "rest")
     )
-    has_rest = not benchmark.names_commits or searched <= beside
-    return has_rest and all(lost.collect().is_empty() for lost in (without_files, untold, without_blob))
+    has_unsearched_files = not benchmark.names_commits or searched <= beside
+    return has_unsearched_files and all(lost.collect().is_empty() for lost in (without_files, untold, without_blob))
 
 
 def remove_readers(lake: Lake, benchmark: Benchmark, reader: str, files: Part, result: Outcome) -> None:
@@ -107,8 +107,8 @@ def remove_readers(lake: Lake, benchmark: Benchmark, reader: str, files: Part, r
         searching = lake.scan_parts([part], "items").join(pools, on="pool_id")
         if part.name != reader and not searching.collect().is_empty():
             whole_part(lake, benchmark, part.name).remove()
-            news = f"{benchmark.display_name} {part.name}: its repositories changed; it is to be read again"
-            result.news.append(news)
+            change = f"{benchmark.display_name} {part.name}: its repositories changed; it is to be read again"
+            result.changes.append(change)
 
 
 def remove_other_subsets(lake: Lake, benchmark: Benchmark, subset: str, result: Outcome) -> None:
@@ -119,7 +119,7 @@ def remove_other_subsets(lake: Lake, benchmark: Benchmark, subset: str, result: 
     for other in set(benchmark.subsets) - {subset}:
         whole_subset(lake, benchmark, other).remove()
     if others:
-        result.news.append(f"{benchmark.display_name} {listed(others)} made way for {subset}: never pooled")
+        result.changes.append(f"{benchmark.display_name} {listed(others)} made way for {subset}: never pooled")
 
 
 def remove_other_sources(lake: Lake, benchmark: Benchmark, source: Source, result: Outcome) -> None:
@@ -134,10 +134,10 @@ def remove_other_sources(lake: Lake, benchmark: Benchmark, source: Source, resul
         lake.remove(stale)
     if gone := delete_imported_runs(lake, benchmark.name):
         imported = f"{len(gone)} imported runs" if len(gone) > 1 else f"the imported run {gone[0]}"
-        result.news.append(f"{benchmark.display_name}: {imported} went with the items answered; import anew")
+        result.changes.append(f"{benchmark.display_name}: {imported} went with the items answered; import anew")
     now, before = called(source), row[0]["source"]
     if now != before:
-        result.news.append(f"{benchmark.display_name} now comes from {now}; before it came from {before}")
+        result.changes.append(f"{benchmark.display_name} now comes from {now}; before it came from {before}")
 
 
 def check_replaced(lake: Lake, benchmark: Benchmark, source: Source) -> None:

@@ -13,7 +13,7 @@ from ingest.runs.find_trajectories import REPOSITORY, TASK_FILE
 from ingest.runs.searches.asking import written
 from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError
-from lake.naming import REST
+from lake.naming import UNSEARCHED
 from lake.selection import Where, of_where
 from lake.store import Lake
 from lake.text import split_lines
@@ -102,7 +102,7 @@ def _items(lake: Lake, task: Task, where: Where) -> pl.DataFrame:
 
 def _files(lake: Lake, benchmark: str, pool_id: str) -> Sequence[tuple[str, str]]:
     """Path and text of a repository's files, those too that are not searched."""
-    files = lake.scan("files", benchmark=benchmark).filter(pl.col("pool_id").is_in([pool_id, f"{pool_id}{REST}"]))
+    files = lake.scan("files", benchmark=benchmark).filter(pl.col("pool_id").is_in([pool_id, f"{pool_id}{UNSEARCHED}"]))
     texts = lake.scan("blobs").select("sha256", "text")
     return files.select("path", "sha256").join(texts, on="sha256").select("path", "text").sort("path").collect().rows()
 

@@ -136,7 +136,7 @@ class Console:
             if known:
                 bars.stop()
 
-    def holding(self, lake: Lake, makes: Collection[str]) -> AbstractContextManager[None]:
+    def lake_lock(self, lake: Lake, makes: Collection[str]) -> AbstractContextManager[None]:
         """The lake held by this command alone, which says when it waits for another: see :meth:`Lake.locked`."""
         waiting = "another run is writing to this lake; waiting for it to end"
         return lake.locked(lambda: self.say(waiting), makes=makes, warn=self.warn)

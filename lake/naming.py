@@ -11,7 +11,7 @@ STEP, FINAL = "step", "final"
 PUBLISHED_READING = "published-"
 """What stands before `step` and `final` in `hits` where ContextBench's converter reads an agent's file otherwise."""
 
-REST = "#rest"
+UNSEARCHED = "#rest"
 """What follows a pool's id in that of its repository's files that are not searched, but may be named."""
 
 DONE = "done"

@@ -26,8 +26,8 @@ class Outcome:
         failed: How many went wrong.
         rejected: How many rows were refused.
         tied: How many rankings tie at a cut-off.
-        notes: Further lines, of the state that it left.
-        news: Further lines, of what it found and changed this once.
+        warnings: Further lines, of the state that it left.
+        changes: Further lines, of what it found and changed this once.
         hint: What to type next.
         unit: What is done, many of it.
         tally: What was made for that, was current and was removed; `parts` says what those are.
@@ -40,8 +40,8 @@ class Outcome:
     failed: int = 0
     rejected: int = 0
     tied: int = 0
-    notes: list[str] = field(default_factory=list)
-    news: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    changes: list[str] = field(default_factory=list)
     hint: str = ""
     unit: str = "items"
     tally: PartCounts = field(default_factory=PartCounts)
@@ -50,14 +50,14 @@ class Outcome:
     @classmethod
     def of_lake(cls, lake: Lake, done: Iterable[Outcome], unit: str, hint: str) -> Outcome:
         """What was done in a lake, from the outcomes of its parts."""
-        whole = cls(str(lake.root), unit=unit, hint=hint, tally=lake.tally, news=[*lake.damage])
+        whole = cls(str(lake.root), unit=unit, hint=hint, tally=lake.tally, changes=[*lake.damage])
         for one in done:
             whole.add(one)
         return whole
 
     def add(self, other: Outcome) -> None:
-        """Take in the counts and the notes of a part of what the stage did."""
-        for name in (*_COUNTS, "tied", "notes", "news"):
+        """Take in the counts and the warnings of a part of what the stage did."""
+        for name in (*_COUNTS, "tied", "warnings", "changes"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
     @property
@@ -79,7 +79,7 @@ class Outcome:
         counts = ", ".join(filter(None, [f"{self.scored:,} of {self.expected:,} {unit}", _counts(done)]))
         first = f"{stage}: {counts}{parts} in {seconds} s → {self.written}"
         hints = [f"  next: {typed(self.hint)}"] if self.hint else []
-        return [first, *(f"  {typed(note)}" for note in [*self.news, *self.notes]), *hints]
+        return [first, *(f"  {typed(note)}" for note in [*self.changes, *self.warnings]), *hints]
 
 
 def _counts(numbers: Mapping[str, int]) -> str:

@@ -75,7 +75,7 @@ class Part:
     folders: dict[str, str]
 
     @property
-    def place(self) -> str:
+    def relative_path(self) -> str:
         """Where it lies in the lake."""
         return "/".join(self.path.parts[-len(self.folders) - 2 :])
 
@@ -86,7 +86,7 @@ class Part:
         Raises:
             DamagedPartError: It is not as it was written.
         """
-        return check_part(self.path, self.place, self.table)
+        return check_part(self.path, self.relative_path, self.table)
 
 
 @dataclass

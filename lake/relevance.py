@@ -14,7 +14,7 @@ CHUNK = ("item_id", "path", "chunk_no")
 
 
 @dataclass(frozen=True)
-class Evidence:
+class JudgementInputs:
     """What relevance is judged by, for some items.
 
     Attributes:
@@ -52,8 +52,8 @@ class Rule:
         similarity: The column of table `relevance` that is held against the protocol's threshold.
     """
 
-    hits: Callable[[pl.LazyFrame, Evidence, Sequence[str]], pl.LazyFrame]
-    pool: Callable[[Evidence], pl.LazyFrame]
+    hits: Callable[[pl.LazyFrame, JudgementInputs, Sequence[str]], pl.LazyFrame]
+    pool: Callable[[JudgementInputs], pl.LazyFrame]
     by_lines: bool = False
     is_graded: bool = False
     similarity: str = ""
@@ -118,7 +118,7 @@ def line_overlap(spans: pl.LazyFrame, gold: pl.LazyFrame, identity: Sequence[str
     )
 
 
-def _reachable(evidence: Evidence) -> pl.LazyFrame:
+def _reachable(evidence: JudgementInputs) -> pl.LazyFrame:
     """The pool's chunks that lie in a file of the item's gold: item_id, path, chunk_no, line_start, line_end."""
     files = evidence.gold.select("item_id", "path").unique()
     return (
@@ -129,45 +129,45 @@ def _reachable(evidence: Evidence) -> pl.LazyFrame:
     )
 
 
-def _overlapping_hits(hits: pl.LazyFrame, evidence: Evidence, key: Sequence[str]) -> pl.LazyFrame:
+def _overlapping_hits(hits: pl.LazyFrame, evidence: JudgementInputs, key: Sequence[str]) -> pl.LazyFrame:
     return _all_relevant(line_overlap(hits, evidence.gold, [*key, "rank"]), place="rank")
 
 
-def _overlapping_chunks(evidence: Evidence) -> pl.LazyFrame:
+def _overlapping_chunks(evidence: JudgementInputs) -> pl.LazyFrame:
     return _all_relevant(line_overlap(_reachable(evidence), evidence.gold, CHUNK))
 
 
-def _alike_hits(hits: pl.LazyFrame, evidence: Evidence, key: Sequence[str]) -> pl.LazyFrame:
+def _alike_hits(hits: pl.LazyFrame, evidence: JudgementInputs, key: Sequence[str]) -> pl.LazyFrame:
     judged = _alike(_overlapping_hits(hits, evidence, key), evidence)
     return judged.with_columns(rank=pl.when(pl.col("iou").is_not_null()).then("rank"))
 
 
-def _alike_chunks(evidence: Evidence) -> pl.LazyFrame:
+def _alike_chunks(evidence: JudgementInputs) -> pl.LazyFrame:
     return _alike(_overlapping_chunks(evidence), evidence)
 
 
-def _alike(judged: pl.LazyFrame, evidence: Evidence) -> pl.LazyFrame:
+def _alike(judged: pl.LazyFrame, evidence: JudgementInputs) -> pl.LazyFrame:
     """Relevant = sharing at least the protocol's threshold of the lines in either."""
     is_relevant = pl.col("similarity") >= evidence.threshold
     return judged.with_columns(pl.when(is_relevant).then(name).alias(name) for name in ("iou", "share"))
 
 
-def _hits_of_the_candidate(hits: pl.LazyFrame, evidence: Evidence, key: Sequence[str]) -> pl.LazyFrame:
+def _hits_of_the_candidate(hits: pl.LazyFrame, evidence: JudgementInputs, key: Sequence[str]) -> pl.LazyFrame:
     found = hits.select(*key, "path", "rank").join(evidence.gold, on=["item_id", "path"], how="semi")
     return _all_relevant(found.with_columns(iou=pl.lit(1.0)), place="rank")
 
 
-def _chunks_of_the_candidate(evidence: Evidence) -> pl.LazyFrame:
+def _chunks_of_the_candidate(evidence: JudgementInputs) -> pl.LazyFrame:
     return _all_relevant(_reachable(evidence).select(*CHUNK, iou=pl.lit(1.0)))
 
 
-def _judged_hits(hits: pl.LazyFrame, evidence: Evidence, key: Sequence[str]) -> pl.LazyFrame:
+def _judged_hits(hits: pl.LazyFrame, evidence: JudgementInputs, key: Sequence[str]) -> pl.LazyFrame:
     # A document that is returned in pieces counts once, where the first of them stands.
     first = hits.group_by(*key, "path").agg(pl.col("rank").min())
     return _all_relevant(first.join(evidence.gold, on=["item_id", "path"]), place="rank")
 
 
-def _judged_documents(evidence: Evidence) -> pl.LazyFrame:
+def _judged_documents(evidence: JudgementInputs) -> pl.LazyFrame:
     return _all_relevant(evidence.gold.with_columns(chunk_no=pl.lit(0, pl.Int64)))
 
 
@@ -178,7 +178,7 @@ def _all_relevant(judged: pl.LazyFrame, **more: str) -> pl.LazyFrame:
 def _similar(column: str) -> Rule:
     """Relevant = at least as like the gold snippet as the protocol's threshold, by one column of `relevance`."""
 
-    def chunks(evidence: Evidence) -> pl.LazyFrame:
+    def chunks(evidence: JudgementInputs) -> pl.LazyFrame:
         if evidence.relevance is None or evidence.threshold is None:
             message = f"relevance by {column} needs the similarity of every chunk and a threshold"
             raise GoldspanError(message, hint="Pass relevance=, the rows of table `relevance` of the run's chunker.")
@@ -192,7 +192,7 @@ def _similar(column: str) -> Rule:
             )
         )
 
-    def hits(hits: pl.LazyFrame, evidence: Evidence, key: Sequence[str]) -> pl.LazyFrame:
+    def hits(hits: pl.LazyFrame, evidence: JudgementInputs, key: Sequence[str]) -> pl.LazyFrame:
         rank = pl.when(pl.col("iou").is_not_null()).then("place")
         returned = hits.select(*{*key, *CHUNK}, place="rank").join(chunks(evidence), on=CHUNK)
         return returned.with_columns(rank=rank)

@@ -10,8 +10,8 @@ import polars as pl
 
 from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError, unknown_name
+from lake.pools import with_pools_of
 from lake.sampling import stratified
-from lake.searched import with_pools_of
 from lake.store import Lake
 from lake.text import listed
 

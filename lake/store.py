@@ -87,7 +87,7 @@ class Lake:
         stored = self.part(name, part, **folders)
         if stored is None or stored.fingerprint != fingerprint:
             return False
-        self.tally.current.add(stored.place)
+        self.tally.current.add(stored.relative_path)
         return True
 
     def write(self, name: str, frame: pl.DataFrame, *, part: str, fingerprint: str, **folders: str) -> Part:
@@ -140,7 +140,9 @@ class Lake:
         beside = path.with_name(f".{path.name}.{os.getpid()}{TEMPORARY}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            rows.write_parquet(beside, compression="zstd", metadata=metadata(written.place, fingerprint, declared.name))
+            rows.write_parquet(
+                beside, compression="zstd", metadata=metadata(written.relative_path, fingerprint, declared.name)
+            )
             add_digest(beside)
             beside.replace(path)
         except (OSError, pl.exceptions.PolarsError) as error:
@@ -149,13 +151,13 @@ class Lake:
         finally:
             if beside.exists():
                 beside.unlink()
-        self.tally.made.add(written.place)
+        self.tally.made.add(written.relative_path)
         return written
 
     def remove(self, part: Part) -> None:
         """Take a part away, and the folders it leaves empty."""
         part.path.unlink(missing_ok=True)
-        self.tally.removed.add(part.place)
+        self.tally.removed.add(part.relative_path)
         remove_empty(part.path.parent, self.root)
 
     @contextmanager
@@ -243,7 +245,7 @@ class Lake:
         if not parts:
             return pl.LazyFrame(schema={**declared.columns, **extra})
         for part in parts:
-            check_part(part.path, part.place, part.table)
+            check_part(part.path, part.relative_path, part.table)
         paths = [part.path for part in parts]
         if hive and any("=" in folder for folder in self.root.parts):
             # polars would take the lake's own place (`/data/day=3/lake`) for Hive folders.

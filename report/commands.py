@@ -79,7 +79,7 @@ def build_(
     )
     files = set(built.files)
     outcome.tally = PartCounts(current=files) if built.is_current else PartCounts(made=files)
-    outcome.notes.append(f"{counted(len(built.files), 'file')}, {size(n_bytes)}; open {site / 'index.html'}")
+    outcome.warnings.append(f"{counted(len(built.files), 'file')}, {size(n_bytes)}; open {site / 'index.html'}")
     raise typer.Exit(console.finish("report", outcome))
 
 

@@ -111,7 +111,7 @@ class Benchmark(Declaration):
 
 
 class Task(Declaration):
-    """A task; `lake.searched.own_pool` says from its prefix what its pools are called."""
+    """A task; `lake.pools.own_pool` says from its prefix what its pools are called."""
 
     benchmark: str
     query: str

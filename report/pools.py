@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from lake.searched import own_pool
+from lake.pools import own_pool
 from lake.store import Lake
 from lake.text import percent
 from report.format import score

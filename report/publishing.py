@@ -11,7 +11,7 @@ import polars as pl
 
 from lake.editions import PUBLISHED
 from lake.errors import Exit, GoldspanError
-from lake.naming import REST
+from lake.naming import UNSEARCHED
 from lake.store import Lake
 from lake.tables import table
 
@@ -75,7 +75,7 @@ def publish(lake: Lake, benchmark: str, edition: str, label: str, to: Path) -> P
     named = pl.concat(frames[table].select("item_id", "path") for table in ("gold_spans", "hits")).unique()
     pools = frames["items"].select("item_id", "pool_id")
     named = named.join(pools, on="item_id").select("pool_id", "path").unique()
-    paths = _of(lake, "files", benchmark).with_columns(pool=pl.col("pool_id").str.strip_suffix(REST))
+    paths = _of(lake, "files", benchmark).with_columns(pool=pl.col("pool_id").str.strip_suffix(UNSEARCHED))
     kept = paths.join(named, left_on=["pool", "path"], right_on=["pool_id", "path"], how="semi").drop("pool")
     frames["files"] = _renamed(kept, benchmark, name)
     contents = lake.scan("blobs").join(kept.lazy().select("sha256"), on="sha256", how="semi")

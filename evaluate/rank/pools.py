@@ -19,7 +19,7 @@ from evaluate.rank.similarity import similarities
 from evaluate.retrievers import Floats, Pool, Queries, Span
 from evaluate.texts.tokens import Texts
 from lake.lines import LineAxis
-from lake.searched import chunks_of, files_of
+from lake.pools import chunks_of, files_of
 from lake.store import Lake, Part
 
 BYTES_AT_ONCE = 64_000_000

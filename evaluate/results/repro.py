@@ -44,7 +44,7 @@ def provenance(lake: Lake, run_id: str) -> dict[str, Any]:
         "source": str(declared["source"]),
         "revision": str(declared["revision"]),
         "label": edition(lake, benchmark).label,
-        "data": fingerprint([(part.place, part.fingerprint) for part in parts]),
+        "data": fingerprint([(part.relative_path, part.fingerprint) for part in parts]),
         "lake": lake.state(*_DATA, "files", "blobs", "chunks", "runs", "hits", "scores", "aggregates"),
         "commands": _commands(lake, run, str(declared["source"])),
     }

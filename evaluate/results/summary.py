@@ -57,7 +57,7 @@ def _wanted(
     if patterns:
         return [run_id for run_id, name in rows.select("run_id", "system").iter_rows() if is_any(name, patterns)]
     parts = lake.parts("scores", benchmark=benchmark)
-    now = {part.folders["run_id"] for part in parts if part.place in made}
+    now = {part.folders["run_id"] for part in parts if part.relative_path in made}
     runs = rows["run_id"].to_list()
     return [] if now.issuperset(runs) else [run_id for run_id in runs if run_id in now]
 

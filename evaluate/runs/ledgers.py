@@ -16,8 +16,8 @@ from evaluate.systems import Run
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
 from lake.make import target_of
+from lake.pools import files_of
 from lake.relevance import RELEVANCE
-from lake.searched import files_of
 from lake.store import Part
 from lake.tables import table
 

@@ -92,7 +92,7 @@ class TaskRuns:
             else:
                 complete[part.name] = part.fingerprint
                 continue
-            self.result.notes = [*dict.fromkeys([*self.result.notes, note])]
+            self.result.warnings = [*dict.fromkeys([*self.result.warnings, note])]
         if not complete and not self.takes_contexts:
             message = f"no chunker has cut the files of {self.task.benchmark}"
             raise GoldspanError(message, where=str(self.lake.root), hint="First: make ingest", code=Exit.MISSING)
@@ -173,7 +173,7 @@ class TaskRuns:
         if n_failed:
             reason = f": {why.removeprefix('GoldspanError: ')}" if why else ""
             of_run = f"{run.system.name}, {self.task.name}"
-            self.result.notes.append(f"{of_run}: {n_failed:,} of {counted(n, 'item')} failed{reason}")
+            self.result.warnings.append(f"{of_run}: {n_failed:,} of {counted(n, 'item')} failed{reason}")
         status = "complete" if self.selection.is_whole else "partial"
         if n_failed:
             status = "failed" if n_failed == n else "partial"
@@ -244,7 +244,7 @@ class TaskRuns:
             n, n_failed = sum(of_run[0] for of_run in failed), sum(n for _, n, _ in failed)
             reason = next((f": {why}" for _, _, why in failed if why), "")
             of_runs = f"{counted(len(failed), 'imported run')}, {self.task.name}"
-            self.result.notes.append(f"{of_runs}: {n_failed:,} of {counted(n, 'item')} failed{reason}")
+            self.result.warnings.append(f"{of_runs}: {n_failed:,} of {counted(n, 'item')} failed{reason}")
 
 
 @cache

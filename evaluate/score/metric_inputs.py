@@ -10,8 +10,8 @@ import polars as pl
 from lake.catalog.protocol import Protocol
 from lake.errors import GoldspanError
 from lake.lines import LineAxis
-from lake.relevance import RELEVANCE, Evidence, Rule, disjoint
-from lake.searched import POOL
+from lake.pools import POOL
+from lake.relevance import RELEVANCE, JudgementInputs, Rule, disjoint
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,11 @@ class Basis:
         return list(dict.fromkeys(column for _, _, column, _ in self.protocol.applies))
 
     @cached_property
-    def evidence(self) -> Evidence:
+    def evidence(self) -> JudgementInputs:
         """What relevance is judged by."""
-        return Evidence(self.items, self.rule.gold_of(self.gold), self.chunks, self.relevance, self.protocol.threshold)
+        return JudgementInputs(
+            self.items, self.rule.gold_of(self.gold), self.chunks, self.relevance, self.protocol.threshold
+        )
 
     @cached_property
     def lines(self) -> pl.LazyFrame:

@@ -115,13 +115,13 @@ def read(
     store = Lake(lake)
     processes = Workers(parse_engine(engine, lake))
     base = checked("address", GITHUB if repositories == "github" else repositories) if repositories else ""
-    with console.holding(store, {"ingest", "runs"}), processes, console.downloads() as progress:
+    with console.lake_lock(store, {"ingest", "runs"}), processes, console.downloads() as progress:
         # Under the lock: what is damaged of the lake is set aside by now.
         resolved = wanted_chunkers(split_names(chunkers), chunker or [], store, trusted=trust_lake, seconds=timeout)
         for cutter in resolved:
             if cutter.declaration.given:
                 console.say(f"{cutter.name} cuts by running: {cutter.declaration.given}")
-        done = [Outcome(news=remove_undeclared(store))]
+        done = [Outcome(changes=remove_undeclared(store))]
         own_source = [(own.benchmark.name, own.source)] if own is not None else None
         sources = own_source or open_sources(source, names, declared, store, console, progress)
         if base and not any(declared[name].clones(opened) for name, opened in sources):
@@ -192,7 +192,7 @@ def clean_(
         delete_all(store)
         done = f"deleted {lake}"
     else:
-        with Console().holding(store, EVERY):
+        with Console().lake_lock(store, EVERY):
             kept = list(clean(store))
         done = f"deleted {counted(len(store.tally.removed), 'part')} of {lake}"
     Console().say("\n  kept: ".join([f"clean: {done}", *kept]))

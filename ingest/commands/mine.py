@@ -62,7 +62,7 @@ def mine(
     kinds = split_names(tasks)
     for kind in kinds:
         lookup(kind, "kind of task", TASKS)
-    with console.holding(store, {"ingest", "runs"}), Workers(parse_engine(engine, lake)) as workers:
+    with console.lake_lock(store, {"ingest", "runs"}), Workers(parse_engine(engine, lake)) as workers:
         history = open_repository(wanted, store.root / CACHE)
         resolved = wanted_chunkers(split_names(chunkers), [], store, trusted=False, seconds=PATIENCE)
         benchmarks = mined(wanted, history, kinds or list(TASKS), known_benchmarks())
@@ -81,11 +81,11 @@ def mine(
                 needs=needs,
                 say=console.say,
             )
-            outcome.notes.insert(0, f"{benchmark.name}: {summary()}")
+            outcome.warnings.insert(0, f"{benchmark.name}: {summary()}")
             done.append(outcome)
         declare_formats(store)
         outcome = outcome_of(done, store)
         if not outcome.scored:
             what = f"nothing could be mined from {repository}"
-            raise GoldspanError(what, examples=outcome.notes, hint="Try another --at or --tasks.", code=Exit.MISSING)
+            raise GoldspanError(what, examples=outcome.warnings, hint="Try another --at or --tasks.", code=Exit.MISSING)
     raise typer.Exit(console.finish("ingest", outcome))

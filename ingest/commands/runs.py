@@ -94,7 +94,7 @@ def _importing(*, write: bool) -> Callable[..., None]:
         called = system or (RIPGREP if is_ripgrep(search) else "" if write else CHECKED)
         wanted = Wanted(file or Path(), benchmark, called, task, format, skip_unknown, chunker, asked_all)
         wanted = replace(wanted, given=Given(prices, resolved))
-        with console.holding(store, {"runs"}) if write else store.naming_damage():
+        with console.lake_lock(store, {"runs"}) if write else store.naming_damage():
             done = _imported(store, wanted, asking, console, write=write)
         done.notes += store.damage
         where, hint = str(lake), "make evaluate"
@@ -128,7 +128,7 @@ def submissions(
     if not folder.is_dir():
         message = f"there is no folder {folder}"
         raise GoldspanError(message, hint="It is to hold <system>/<date>/system.yaml.", code=Exit.MISSING)
-    with console.holding(store, {"runs"}):
+    with console.lake_lock(store, {"runs"}):
         done = Outcome()
         statuses = import_submissions(store, folder, done, console.say)
     done.expected, done.scored = len(statuses), statuses.count("scored")
@@ -174,5 +174,5 @@ def outcome_of(done: Iterable[Outcome], store: Lake) -> Outcome:
     """What the last block says of the benchmarks and the like that were read."""
     outcome = Outcome.of_lake(store, done, "items ready", "make evaluate")
     if outcome.rejected:
-        outcome.notes.append(f"what was rejected, where and why: the table rejects, under {store.root}/rejects")
+        outcome.warnings.append(f"what was rejected, where and why: the table rejects, under {store.root}/rejects")
     return outcome

@@ -118,7 +118,7 @@ def cut_pools(
             made.write(cut.frame, cut.rejects, cut.status)
             if len(new) > BLOBS_AT_ONCE:
                 say(f"{name}: {n_done:,} of {len(new):,} files are cut")
-        result.notes += _left_out(lake, benchmark, parts, name)
+        result.warnings += _left_out(lake, benchmark, parts, name)
         _note_failures(lake, benchmark, parts, name, result)
 
 
@@ -155,7 +155,7 @@ def _note_failures(lake: Lake, benchmark: str, parts: list[Part], chunker: str, 
     why, n = failed.value_counts().sort(["count", "failed"], descending=[True, False]).row(0)
     of = f"all {counted(status.height, 'file')}" if len(failed) == status.height else counted(len(failed), "file")
     most = "" if n == len(failed) else f" ({n:,} of them; each with its reason in the table rejects)"
-    result.notes.append(f"{benchmark}: {chunker} failed on {of}: {why}{most}")
+    result.warnings.append(f"{benchmark}: {chunker} failed on {of}: {why}{most}")
 
 
 def _declare_chunker(lake: Lake, chunker: Resolved[Chunker], stamp: str) -> None:

@@ -73,10 +73,12 @@ def cut_symbols(
         if n_done < len(new):
             say(f"symbols: {n_done:,} of {len(new):,} files are parsed")
     if n_several:
-        result.notes.append(f"files of several languages, read as the smallest path's: {counted(n_several, 'content')}")
+        result.warnings.append(
+            f"files of several languages, read as the smallest path's: {counted(n_several, 'content')}"
+        )
     if n_failed := n_refused(symbols):
         result.rejected += n_failed
-        result.notes.append(f"symbols: {counted(n_failed, 'file')} could not be parsed, as rejects says")
+        result.warnings.append(f"symbols: {counted(n_failed, 'file')} could not be parsed, as rejects says")
 
 
 def _symbols(lake: Lake) -> BuildTarget:

@@ -32,15 +32,15 @@ def import_recorded(
             done = import_run(lake, wanted, write=True, say=say)
         except NoItemKnownError:
             # As other answers to items that were not ingested: nothing is wrong with them.
-            result.notes.append(f"left out: {run.system}: the lake holds none of its items")
+            result.warnings.append(f"left out: {run.system}: the lake holds none of its items")
             continue
         except GoldspanError as error:
             rejects.add(run.path.name, f"system {run.system}", error.what)
-            result.notes.append(f"left out: {run.system}: {error.what}")
+            result.warnings.append(f"left out: {run.system}: {error.what}")
             continue
         result.rejected += done.n_rejected
         said = "; ".join(done.summary())
-        result.notes.append(f"{run.system}: {done.tally.n_done:,} of {counted(done.n_items, 'item')}; {said}")
+        result.warnings.append(f"{run.system}: {done.tally.n_done:,} of {counted(done.n_items, 'item')}; {said}")
     note_rejects(lake, f"recorded-{benchmark}", rejects)
     result.rejected += len(rejects)
 

@@ -214,7 +214,7 @@ class Imported:
             rejected=self.n_rejected,
             tally=parts or PartCounts(),
             tied=tally.n_tied,
-            notes=[f"run {self.run_id}, of {self.read_as}", *self.notes, *self.summary(), *not_asked],
+            warnings=[f"run {self.run_id}, of {self.read_as}", *self.notes, *self.summary(), *not_asked],
             hint=hint,
         )
 

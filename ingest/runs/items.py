@@ -12,7 +12,7 @@ from lake.benchmarks import tasks_of
 from lake.catalog.task import AnswerKind, Task
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.make import made_from
-from lake.searched import with_pools_of
+from lake.pools import with_pools_of
 from lake.store import Lake
 
 _COLUMNS = (

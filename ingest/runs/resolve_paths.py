@@ -8,7 +8,7 @@ import polars as pl
 
 from ingest.runs.input_rows import NAME
 from lake.lines import added_lines
-from lake.naming import REST
+from lake.naming import UNSEARCHED
 from lake.store import Lake
 
 MAX_FOLDERS = 64
@@ -35,7 +35,7 @@ def files_of(
     """
     pools = pool_ids.to_frame("pool_id").with_row_index("pool").cast({"pool": pl.Int64})
     if whole_trees:
-        pools = pl.concat([pools, pools.with_columns(pl.col("pool_id") + REST)])
+        pools = pl.concat([pools, pools.with_columns(pl.col("pool_id") + UNSEARCHED)])
     files = lake.scan("files", benchmark=benchmark).join(pools.lazy(), on="pool_id")
     if paths is not None:
         called = paths.cast(pl.String).str.replace(_FOLDERS, "").unique()

@@ -32,7 +32,7 @@ class Benchmarks(Declared):
 
 
 class Tasks(Declared):
-    """A task in words; see `lake.searched.own_pool` for what its own pools are called."""
+    """A task in words; see `lake.pools.own_pool` for what its own pools are called."""
 
     benchmark, query, pool, tie, pool_prefix, pool_by = texts(6)
 

@@ -10,8 +10,8 @@ from lake.benchmarks import known_tasks
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
 from lake.errors import Exit, GoldspanError, lookup
-from lake.relevance import RELEVANCE, Evidence, Rule
-from lake.searched import POOL, chunks_of, files_of, own_pool
+from lake.pools import POOL, chunks_of, files_of, own_pool
+from lake.relevance import RELEVANCE, JudgementInputs, Rule
 from lake.store import Lake
 
 NOTHING = "-"
@@ -110,7 +110,7 @@ class ExportedRun:
         nothing = without.select("item_id", document=pl.lit(NOTHING), grade=pl.lit(0, pl.Int64))
         return pl.concat([judged, nothing]).sort("item_id", "document").collect()
 
-    def _evidence(self) -> Evidence:
+    def _evidence(self) -> JudgementInputs:
         benchmark, protocol, rule = self.task.benchmark, self.protocol, self.rule
         pool, items = self.chunks.lazy().select(*POOL), self.asked
         gold = self.lake.scan("gold_spans", benchmark=benchmark).filter(gold=protocol.gold)
@@ -121,7 +121,7 @@ class ExportedRun:
             parts = self.lake.parts("relevance", benchmark=benchmark, chunker=self.chunker)
             measured = self.lake.scan_parts([part for part in parts if part.name in names], "relevance")
             relevance = measured.join(items, on="item_id", how="semi")
-        return Evidence(items, rule.gold_of(gold), pool, relevance, protocol.threshold)
+        return JudgementInputs(items, rule.gold_of(gold), pool, relevance, protocol.threshold)
 
     def _named(self, chunks: pl.LazyFrame) -> pl.LazyFrame:
         """Chunks (pool_id, path, chunk_no, lines) with `document`: path#L10-L20, lines as people count them.

@@ -10,7 +10,7 @@ import polars as pl
 from lake.benchmarks import known_tasks
 from lake.catalog.protocols import protocols_of
 from lake.errors import Exit, GoldspanError
-from lake.searched import files_of
+from lake.pools import files_of
 from lake.store import Lake
 from report.exports.judged import ExportedRun
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from lake.lines import LineAxis, held_pieces
-from lake.naming import REST
+from lake.naming import UNSEARCHED
 from report.items.roster import Roster
 
 TOP, MANY, TOP_OF_MANY = 5, 1_000_000, 1
@@ -96,7 +96,9 @@ def _own(items: pl.DataFrame) -> pl.DataFrame:
 
 
 def _files(roster: Roster, paths: pl.DataFrame) -> pl.DataFrame:
-    files = roster.lake.scan("files", benchmark=roster.benchmark).with_columns(pl.col("pool_id").str.strip_suffix(REST))
+    files = roster.lake.scan("files", benchmark=roster.benchmark).with_columns(
+        pl.col("pool_id").str.strip_suffix(UNSEARCHED)
+    )
     known = files.join(paths.lazy(), on=["pool_id", "path"]).select("item", "path", "pool_id", "sha256").collect()
     hashes = known["sha256"].unique().implode()
     texts = (

@@ -8,7 +8,7 @@ from functools import cached_property
 import polars as pl
 
 from lake.catalog.references import reference_of
-from lake.searched import own_pool
+from lake.pools import own_pool
 from report.leaderboard.board import Board
 from report.leaderboard.gold_ledger import shown_rows
 from report.models import Run

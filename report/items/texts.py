@@ -13,7 +13,7 @@ from pygments.token import Comment, Keyword, Name, Number, String
 from pygments.util import ClassNotFound
 
 from lake.benchmarks import known_tasks
-from lake.naming import REST
+from lake.naming import UNSEARCHED
 from lake.sampling import stratified
 from report.items.licences import ItemText, permits
 from report.items.roster import Roster
@@ -88,7 +88,9 @@ def texts_by_item(roster: Roster, of: pl.DataFrame, answers: pl.DataFrame, *, is
         a kind (`4k3 `: three characters from the fourth on).
     """
     items = roster.items.join(of, on="item_id").select("item_id", "item", "pool_id", "language", "licence")
-    files = roster.lake.scan("files", benchmark=roster.benchmark).with_columns(pl.col("pool_id").str.strip_suffix(REST))
+    files = roster.lake.scan("files", benchmark=roster.benchmark).with_columns(
+        pl.col("pool_id").str.strip_suffix(UNSEARCHED)
+    )
     files = files.select("pool_id", "path", "sha256").unique(["pool_id", "path"])
     ranges = (
         _ranges(answers)

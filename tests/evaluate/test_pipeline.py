@@ -437,7 +437,7 @@ def test_a_damaged_part_of_its_own_is_made_again_and_of_another_stage_named(one_
         data = part.path.read_bytes()
         part.path.write_bytes(data[: len(data) // 2])
         said = command("evaluate", "--lake", one_chunker)
-        assert part.place in said.err
+        assert part.relative_path in said.err
         if name in read:
             assert said.code == Exit.INVALID
             assert "the lake holds a part that does not fit: it is no whole Parquet file" in said.err

@@ -100,9 +100,9 @@ def test_a_system_of_a_form_is_run_kept_current_and_told_of_like_any(lake_folder
     lake = Lake(lake_folder)
     assert "bm25-okapi~last-3-lines" in known_retrievers(lake)
     assert "bm25-okapi~last-3-lines" in lake.read("retrievers")["name"]
-    before = {part.place: part.fingerprint for part in lake.parts("scores")}
+    before = {part.relative_path: part.fingerprint for part in lake.parts("scores")}
     assert command("evaluate", "--lake", lake_folder).code == 0
-    assert {part.place: part.fingerprint for part in lake.parts("scores")} == before
+    assert {part.relative_path: part.fingerprint for part in lake.parts("scores")} == before
     hits = lake.scan("hits").join(lake.scan("runs").select("run_id", "system"), on="run_id").collect()
     one, other = (hits.filter(system=name)["score"] for name in (named, "whole-file+bm25-okapi"))
     assert len(one) == len(other)

@@ -57,7 +57,7 @@ def test_a_second_ingest_does_nothing(source: Path, tmp_path: Path) -> None:
     before, fingerprints = stored(tmp_path / "lake"), _fingerprints(tmp_path / "lake")
     times = {path: (tmp_path / "lake" / path).stat().st_mtime_ns for path in before}
     done = ingested(tmp_path / "lake", source)
-    assert (done.expected, done.scored, done.tally.counts()["made"], done.notes) == (5, 5, 0, [])
+    assert (done.expected, done.scored, done.tally.counts()["made"], done.warnings) == (5, 5, 0, [])
     assert stored(tmp_path / "lake") == before
     assert _fingerprints(tmp_path / "lake") == fingerprints
     assert {path: (tmp_path / "lake" / path).stat().st_mtime_ns for path in before} == times
@@ -147,7 +147,7 @@ def test_subsets_whose_repositories_changed_are_read_again_or_taken_away(both: P
     ingested(tmp_path / "lake", both, subsets=SUBSETS)
     put(both / "repositories/function_level/zoo_animals/cats.py", ("\n\n" + CATS).encode())
     done = ingested(tmp_path / "lake", both, subsets=["function-2k"])
-    assert "RepoEval function-4k: its repositories changed; it is to be read again" in done.news
+    assert "RepoEval function-4k: its repositories changed; it is to be read again" in done.changes
     assert set(Lake(tmp_path / "lake").read("items")["subset"]) == {"function-2k"}
     assert set(Lake(tmp_path / "lake").read("gold_spans")["item_id"].str.head(11)) == {"function-2k"}
     ingested(tmp_path / "lake", both, subsets=SUBSETS)
@@ -167,7 +167,7 @@ def test_another_source_takes_away_what_the_earlier_one_left(both: Path, tmp_pat
     lake = tmp_path / "lake"
     ingested(lake, both, subsets=SUBSETS)
     done = ingested(lake, second)
-    assert "RepoEval now comes from second; before it came from source" in done.news
+    assert "RepoEval now comes from second; before it came from source" in done.changes
     last, subsets = (both, SUBSETS) if there_and_back else (second, SUBSETS[:1])
     if there_and_back:
         ingested(lake, both, subsets=SUBSETS)

@@ -128,7 +128,7 @@ def test_arguments_belong_to_the_default_command_unless_another_is_named(
 
 
 def _outcome(**counts: int | str | PartCounts) -> Outcome:
-    outcome = Outcome(written="lake/data", notes=["a note"], hint="make report")
+    outcome = Outcome(written="lake/data", warnings=["a note"], hint="make report")
     vars(outcome).update(counts)
     return outcome
 
@@ -268,7 +268,7 @@ def test_what_a_terminal_would_obey_is_shown_as_an_escape_in_what_is_said_and_li
     said = Console()
     said.say(HIDDEN)
     said.warn(HIDDEN)
-    said.finish("evaluate", Outcome(written=HIDDEN, notes=[HIDDEN], hint=HIDDEN))
+    said.finish("evaluate", Outcome(written=HIDDEN, warnings=[HIDDEN], hint=HIDDEN))
     print_listing([{"name": HIDDEN}], "")
     print_listing([{"name": HIDDEN}], "json")
     printed = capsys.readouterr()

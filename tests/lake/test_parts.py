@@ -149,7 +149,7 @@ def test_a_copy_is_known_by_its_place(lake: Lake) -> None:
     shutil.copy(first.path, other.path)
     shutil.copytree(first.path.parent, first.path.parent.with_name("old"))
     fit, faults = survey(lake.root)
-    assert {fault.why for fault in faults} <= {f"it is a copy of {one.place}" for one in (first, second, other)}
+    assert {fault.why for fault in faults} <= {f"it is a copy of {one.relative_path}" for one in (first, second, other)}
     assert (len(faults), len(fit)) == (8, 1)
     with pytest.raises(DamagedPartError, match="it is a copy of chunks/chunker=c/part-p"):
         lake.read("chunks")
@@ -192,12 +192,12 @@ def test_a_link_that_leads_back_into_the_lake_costs_no_part(lake: Lake, link: st
     (lake.root / link).parent.mkdir(exist_ok=True)
     (lake.root / link).symlink_to(to)
     before = part.path.read_bytes()
-    assert [one.place for one in lake.parts("chunks")] == [part.place]
+    assert [one.relative_path for one in lake.parts("chunks")] == [part.relative_path]
     assert [(fault.path, fault.why) for fault in survey(lake.root)[1]] == [
         (lake.root / link, "it is a link to a folder")
     ]
     with lake.locked():
-        assert [one.place for one in lake.parts("chunks")] == [part.place]
+        assert [one.relative_path for one in lake.parts("chunks")] == [part.relative_path]
     assert part.path.read_bytes() == before
     assert [path.name for path in (lake.root / ASIDE).rglob("*.1")] == [f"{link.rpartition('/')[2]}.1"]
 
@@ -277,7 +277,7 @@ def test_an_imported_run_that_loses_rows_is_set_aside_and_named(lake: Lake, name
     with lake.locked():
         assert [part.folders["run_id"] for part in lake.parts("runs")] == ["mine"]
     (sentence,) = lake.damage
-    assert sentence.startswith(f"{parts[name].place}: it is no whole Parquet file; set aside")
+    assert sentence.startswith(f"{parts[name].relative_path}: it is no whole Parquet file; set aside")
     assert sentence.endswith("import the run theirs again")
 
 

@@ -28,7 +28,7 @@ from lake.catalog.protocol import Protocol
 from lake.exact import exact_sum
 from lake.lines import LineAxis
 from lake.naming import DONE, RANKING
-from lake.searched import POOL, files_of
+from lake.pools import POOL, files_of
 from lake.tables import table
 
 Floats = npt.NDArray[np.float64]

@@ -9,7 +9,7 @@ import polars as pl
 
 from evaluate.selection import ItemPart
 from lake.catalog.protocol import ContextRules, Protocol
-from lake.naming import GOLD_RUN, LINES, PUBLISHED_READING, RANKING, REST
+from lake.naming import GOLD_RUN, LINES, PUBLISHED_READING, RANKING, UNSEARCHED
 from lake.store import Lake
 
 _HIT = ["run_id", "item_id", "part", "step", "rank", "path_given", "path", "line_start", "line_end", "symbol"]
@@ -119,7 +119,7 @@ def load_material(asked: ItemPart, protocol: Protocol, runs: Runs) -> Material:
 
 def load_files(lake: Lake, benchmark: str, named: pl.LazyFrame) -> pl.DataFrame:
     """The content of every named file (pool_id, path) that a benchmark has: pool_id, path, sha256."""
-    files = lake.scan("files", benchmark=benchmark).with_columns(pl.col("pool_id").str.strip_suffix(REST))
+    files = lake.scan("files", benchmark=benchmark).with_columns(pl.col("pool_id").str.strip_suffix(UNSEARCHED))
     return files.select("pool_id", "path", "sha256").join(named, on=["pool_id", "path"], how="semi").collect()
 
 

@@ -18,7 +18,7 @@ from ingest.sources.git_process import RepositoryError
 from ingest.sources.repository import ClonedRepository, Repository, RepositoryFiles, is_searched
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
 from lake.fingerprint import sha256_of
-from lake.naming import REST
+from lake.naming import UNSEARCHED
 from lake.rejects import Rejects
 from lake.text import counted
 
@@ -142,7 +142,7 @@ def _groups(
     replaced: set[str] = set()
     try:
         for files, blobs in pool_batches(_texts(pool_id, repository, rejects, left_out, replaced)):
-            is_rest = pl.col("pool_id") == pool_id + REST
+            is_rest = pl.col("pool_id") == pool_id + UNSEARCHED
             searched.append(files.filter(~is_rest))
             rest.append(files.filter(is_rest))
             yield PoolGroup("", no_files, _marked(blobs, replaced))
@@ -172,4 +172,4 @@ def _texts(
         if file.is_replaced:
             left_out["replaced"] += 1
             replaced.add(sha256_of(file.data))
-        yield pool_id + ("" if is_searched(file.path, file.data) else REST), file.path, file.data
+        yield pool_id + ("" if is_searched(file.path, file.data) else UNSEARCHED), file.path, file.data

@@ -39,7 +39,7 @@ def check_submission(lake: Lake, path: Path, *, skip_unknown: bool, say: Say) ->
         done = import_run(lake, _wanted(one, task, skip_unknown=skip_unknown), write=False, say=say).outcome("", "")
         whole.add(done)
     if numbers := one.system.reported:
-        whole.notes.append(f"{counted(len(numbers), 'reported number')}, shown as such and never ranked")
+        whole.warnings.append(f"{counted(len(numbers), 'reported number')}, shown as such and never ranked")
     return whole
 
 
@@ -71,7 +71,7 @@ def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> lis
     for run_id, benchmark in before.filter(pl.col("run_id").is_in(sorted(gone))).select("run_id", "benchmark").rows():
         if lake.parts("runs", benchmark=benchmark, run_id=run_id):
             ImportedRun(lake, benchmark, run_id, "").remove()
-            result.news.append(f"{run_id} went with its submission")
+            result.changes.append(f"{run_id} went with its submission")
     if rows:
         frame = pl.DataFrame(rows, schema=table("submissions").columns)
         write_if_changed(lake, "submissions", PART, frame)
@@ -87,21 +87,23 @@ def _imported(
 ) -> tuple[str, str, str | None]:
     """What came of a run file: its status, why, and its run."""
     if why := _absence(lake, one):
-        result.notes.append(f"{one.name} waits: {why}")
+        result.warnings.append(f"{one.name} waits: {why}")
         return "waiting", why, None
     try:
         done = import_run(lake, _wanted(one, task, skip_unknown=True), write=True, say=say)
     except NoItemKnownError:
         why = "the lake holds none of its items"
-        result.notes.append(f"{one.name} waits: {why}")
+        result.warnings.append(f"{one.name} waits: {why}")
         return "waiting", why, None
     except GoldspanError as error:
         _reject(one.name, error, rejects, result)
         return "refused", error.what, None
     result.rejected += done.n_rejected
-    result.news += done.notes
+    result.changes += done.notes
     said = "; ".join(done.summary())
-    result.notes.append(f"{one.name}: {done.tally.n_done:,} of {counted(done.n_items, 'item')}{said and f'; {said}'}")
+    result.warnings.append(
+        f"{one.name}: {done.tally.n_done:,} of {counted(done.n_items, 'item')}{said and f'; {said}'}"
+    )
     return "scored", "", done.run_id
 
 
@@ -129,7 +131,7 @@ def _reject(name: str, error: GoldspanError, rejects: Rejects, result: Outcome) 
     place = error.where.rpartition("/")[2] or FILE
     why = "; ".join([error.what, *error.examples[:MAX_EXAMPLES]])
     rejects.add(f"submission {name}", place, why)
-    result.notes.append(f"left out: {name}, {place}: {why}")
+    result.warnings.append(f"left out: {name}, {place}: {why}")
 
 
 def _row(one: Submission, task: str, status: str, why: str, run_id: str | None) -> dict[str, object]:

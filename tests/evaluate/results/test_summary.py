@@ -106,8 +106,11 @@ def test_what_was_asked_for_or_scored_now_is_shown_last(lake_folder: Path) -> No
     assert any(line.startswith(f"  {last} ") for line in asked[asked.index("  those asked for or just run:") :])
     runs = lake.read("runs").filter(system=last)["run_id"].to_list()
     parts = lake.parts("scores")
-    assert list(summary(lake, "repoeval", made={one.place for one in parts if one.folders["run_id"] in runs})) == asked
-    assert list(summary(lake, "repoeval", made={one.place for one in parts})) == names
+    assert (
+        list(summary(lake, "repoeval", made={one.relative_path for one in parts if one.folders["run_id"] in runs}))
+        == asked
+    )
+    assert list(summary(lake, "repoeval", made={one.relative_path for one in parts})) == names
 
 
 def test_where_only_baselines_were_run_that_is_said(lake_folder: Path) -> None:

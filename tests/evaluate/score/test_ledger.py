@@ -192,7 +192,9 @@ def test_every_benchmarks_headline_protocol_has_a_ledger() -> None:
 def test_the_ledger_of_a_lake_takes_its_scores_apart(lake_folder: Path) -> None:
     lake = Lake(lake_folder)
     checked(lake, "line_coverage", 8_000, "repoeval@chunking-v1")
-    before = {part.place: part.fingerprint for name in ("ledger", "ledger_means") for part in lake.parts(name)}
+    before = {part.relative_path: part.fingerprint for name in ("ledger", "ledger_means") for part in lake.parts(name)}
     said = command("evaluate", "--lake", lake_folder)
     assert said.code == 0, said.err
-    assert before == {part.place: part.fingerprint for name in ("ledger", "ledger_means") for part in lake.parts(name)}
+    assert before == {
+        part.relative_path: part.fingerprint for name in ("ledger", "ledger_means") for part in lake.parts(name)
+    }

@@ -38,7 +38,7 @@ def test_a_file_that_a_chunker_cannot_cut_is_a_reject_and_the_rest_goes_on(sourc
     rejects = lake.read("rejects").filter(position="chunker afraid")
     assert rejects["reason"].to_list() == [f"it could not be cut: {MEOW}"]
     assert first.rejected == 1
-    assert f"repoeval: afraid failed on 1 file: {MEOW}" in first.notes
+    assert f"repoeval: afraid failed on 1 file: {MEOW}" in first.warnings
     assert lake.read("chunks", chunker="afraid").height > 0
 
 

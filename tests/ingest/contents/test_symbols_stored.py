@@ -71,7 +71,7 @@ def test_each_content_has_its_definitions_once_under_each_set_of_rules(lake: Lak
     ]
     assert names == [[("A", "A"), ("b", "A.b"), ("f", "f")], [("A", None), ("b", None)]]
     assert said[0] == "symbols: parsing 4 files"
-    assert result.notes == ["symbols: 1 file could not be parsed, as rejects says"]
+    assert result.warnings == ["symbols: 1 file could not be parsed, as rejects says"]
     assert lake.read("rejects")["reason"].to_list() == [".ts could not be parsed: parsing takes too many steps"]
 
 
@@ -147,7 +147,7 @@ def test_a_content_of_several_languages_is_of_its_smallest_path(tmp_path: Path) 
     lake = Lake(tmp_path / "lake")
     put(lake, "pets.one", {"b.js": "class A { b() {} }\n", "a.java": "class A { b() {} }\n"})
     result, _ = cut(lake)
-    assert result.notes == ["files of several languages, read as the smallest path's: 1 content"]
+    assert result.warnings == ["files of several languages, read as the smallest path's: 1 content"]
     assert lake.read("symbols", rules="official")["kind"].to_list() == ["class_declaration", "constructor_declaration"]
 
 

@@ -13,7 +13,7 @@ import pytest
 from ingest.mining.history import HistoryRepositories, fetched
 from ingest.mining.issues import MAX_FILES, MAX_LINES, NAMES_FILE, NAMES_NEITHER, NAMES_SYMBOL, IssueMiner, is_source
 from lake.errors import Exit
-from lake.naming import REST
+from lake.naming import UNSEARCHED
 from lake.store import Lake
 from tests.ingest.mining.histories import MadeRepository, function, module
 from tests.tiny import Said, command, stored
@@ -216,7 +216,7 @@ def test_commits_share_what_did_not_change(made: MadeRepository, tmp_path: Path)
     assert _mine(tmp_path / "lake", made.folder, "--tasks", "issue").code == 0
     lake = Lake(tmp_path / "lake")
     files = lake.read("files")
-    searched = files.filter(~pl.col("pool_id").str.ends_with(REST))
+    searched = files.filter(~pl.col("pool_id").str.ends_with(UNSEARCHED))
     assert searched["pool_id"].n_unique() == 5
     assert files.height > 3 * lake.read("blobs").height
 

@@ -140,7 +140,7 @@ def test_other_ranks_than_1_2_3_are_numbered_anew_and_counted(lake: Lake, ranks:
     result = imported(lake, trec(rows))
     assert hits(lake, "rank", "line_start") == [(1, 0), (2, 1), (3, 2)]
     assert result.tally.n_renumbered == 1
-    assert any("numbered anew" in note for note in result.outcome("x", "").notes)
+    assert any("numbered anew" in note for note in result.outcome("x", "").warnings)
 
 
 def test_a_rank_that_disagrees_with_the_score_is_refused_by_item_and_rows(lake: Lake) -> None:

@@ -41,7 +41,7 @@ def test_an_item_that_the_file_does_not_answer_was_not_asked(lake: Lake) -> None
     assert lake.read("runs").select("status", "n_items").row(0) == ("partial", 1)
     outcome = result.outcome("x", "")
     assert (outcome.expected, outcome.scored, outcome.missing, outcome.code) == (1, 1, 0, Exit.DONE)
-    said = "\n".join(outcome.notes)
+    said = "\n".join(outcome.warnings)
     assert "asked 1 of 5 items, those it answers: a partial run, scored over these and not ranked" in said
     assert "--asked-all (in a submission `asked: all`) scores 0 for the other 4" in said
 
@@ -54,7 +54,7 @@ def test_a_system_that_was_asked_all_failed_of_what_the_file_does_not_answer(lak
     assert lake.read("runs").select("status", "n_items").row(0) == ("complete", 5)
     outcome = result.outcome("x", "")
     assert (outcome.expected, outcome.scored, outcome.missing, outcome.code) == (5, 1, 4, Exit.INCOMPLETE)
-    assert "not ranked" not in "".join(outcome.notes)
+    assert "not ranked" not in "".join(outcome.warnings)
     assert imported(lake, one("rockets/orbit.py"), asked_all=True).is_current
 
 

@@ -59,7 +59,7 @@ def test_an_end_one_line_past_the_file_is_clamped_and_counted(lake: Lake, docume
     result = imported(lake, one(document))
     assert result.tally.n_clamped == 1
     assert hits(lake, "line_end") == [(12,)]
-    assert "clamped: 1 range that ended one line past their file" in result.outcome("x", "").notes
+    assert "clamped: 1 range that ended one line past their file" in result.outcome("x", "").warnings
 
 
 def test_an_end_further_past_the_file_is_refused(lake: Lake) -> None:
@@ -136,7 +136,7 @@ def test_a_path_that_means_no_file_of_the_pool_is_kept_unresolved_and_counted(la
     assert hits(lake, "path_given", "path", "line_start", "line_end") == [(path, None, 1, 2), (path, None, None, None)]
     assert any(
         note.startswith("unresolved, meaning no file of the pool: 2 of 2 paths") and path in note
-        for note in result.outcome("x", "").notes
+        for note in result.outcome("x", "").warnings
     )
     item = lake.read("run_items").filter(pl.col("item_id") == FIRST).row(0, named=True)
     assert (item["status"], item["n_returned"], item["n_nws"]) == ("done", 2, 0)

@@ -120,7 +120,7 @@ def test_ranges_stay_as_they_were_given_and_are_counted(lake: Lake) -> None:
     assert (counts(result).n_reversed, counts(result).n_beyond) == (3, 1)
     assert (
         "ranges kept as they were given: 1 run past the end of their file, 3 are reversed or start before line 1"
-        in (result.outcome("x", "").notes)
+        in (result.outcome("x", "").warnings)
     )
 
 

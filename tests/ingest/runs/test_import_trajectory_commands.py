@@ -103,7 +103,7 @@ def test_trajectories_of_items_that_cannot_be_scored_are_left_out_and_counted(tm
     result = imported(lake, ALL)
     assert (result.n_items, counts(result).n_done, counts(result).n_unscorable) == (2, 2, 1)
     assert CATS not in lake.read("hits")["item_id"]
-    assert "left out: 1 answer to items that cannot be scored in this lake" in result.outcome("", "").notes
+    assert "left out: 1 answer to items that cannot be scored in this lake" in result.outcome("", "").warnings
 
 
 def test_an_item_of_two_subsets_is_answered_in_both(lake: Lake) -> None:

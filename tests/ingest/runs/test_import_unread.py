@@ -35,7 +35,7 @@ def calls(n_read: int, n_refused: int) -> bytes:
 
 
 def notes(result: Imported) -> list[str]:
-    return result.outcome("here", "").notes
+    return result.outcome("here", "").warnings
 
 
 def test_what_was_not_read_is_in_the_last_block_by_name_and_stored_with_the_run(lake: Lake) -> None:

@@ -40,8 +40,8 @@ def refused(lake: Lake) -> list[tuple[str, str, str]]:
 def test_a_run_beside_the_data_is_imported_under_its_files_name(lake: Lake, tmp_path: Path) -> None:
     result = recorded(lake, tmp_path, {"one.jsonl": jsonl(*map(unified, ITEMS)), "two.jsonl": jsonl(unified(ITEMS[0]))})
     assert systems(lake) == [("one", "imported"), ("two", "imported")]
-    assert [note.partition(";")[0] for note in result.notes] == ["one: 3 of 3 items", "two: 1 of 1 item"]
-    assert "asked 1 of 3 items" in result.notes[1]
+    assert [note.partition(";")[0] for note in result.warnings] == ["one: 3 of 3 items", "two: 1 of 1 item"]
+    assert "asked 1 of 3 items" in result.warnings[1]
     assert result.rejected == 0
 
 
@@ -50,7 +50,7 @@ def test_a_run_of_items_that_the_lake_holds_none_of_is_said_and_no_reject(lake: 
         lake, tmp_path, {"far.jsonl": jsonl(unified("acme__far-1")), "one.jsonl": jsonl(unified(ITEMS[0]))}
     )
     assert systems(lake) == [("one", "imported")]
-    assert result.notes[0] == "left out: far: the lake holds none of its items"
+    assert result.warnings[0] == "left out: far: the lake holds none of its items"
     assert (result.rejected, refused(lake)) == (0, [])
 
 
@@ -60,7 +60,7 @@ def test_what_is_no_run_is_a_row_of_rejects_and_the_others_are_imported(lake: La
     assert result.rejected == 1
     ((source, position, reason),) = refused(lake)
     assert (source, position) == ("broken.jsonl", "system broken")
-    assert reason in result.notes[0]
+    assert reason in result.warnings[0]
 
 
 def test_a_file_that_was_mended_takes_its_reject_away(lake: Lake, tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_file_that_was_mended_takes_its_reject_away(lake: Lake, tmp_path: Path
 def test_answers_to_items_that_are_not_there_are_left_out_and_counted(lake: Lake, tmp_path: Path) -> None:
     result = recorded(lake, tmp_path, {"one.jsonl": jsonl(unified(ITEMS[0]), unified("owner__other-1"))})
     assert result.rejected == 0
-    assert "skipped: 1 item not asked here" in result.notes[0]
+    assert "skipped: 1 item not asked here" in result.warnings[0]
     assert "owner__other-1" in refused(lake)[0][1]
     assert lake.scan("run_items").filter(pl.col("status") == "done").select("item_id").collect().rows() == [(ITEMS[0],)]
 

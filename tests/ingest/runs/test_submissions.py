@@ -59,7 +59,7 @@ def systems(lake: Lake) -> list[str]:
 def test_a_submission_is_a_run_and_leaves_with_its_folder(lake: Lake, tmp_path: Path) -> None:
     root = tmp_path / "submissions"
     folder = submit(root, "mine/2026-01-31", reported="{ndcg@5: 1, line_f1@8000: .52}", revision='"0123"')
-    assert brought(lake, root).notes == ["mine/2026-01-31: 5 of 5 items"]
+    assert brought(lake, root).warnings == ["mine/2026-01-31: 5 of 5 items"]
     (row,) = lake.read("submissions").to_dicts()
     assert (row["system"], row["task"], row["file"], row["revision"]) == (
         "my-retriever",
@@ -73,14 +73,14 @@ def test_a_submission_is_a_run_and_leaves_with_its_folder(lake: Lake, tmp_path: 
     brought(lake, root)
     assert {part.path: part.path.stat().st_mtime_ns for part in lake.parts("runs")} == files
     put(folder / "run.trec", trec([(FIRST, "rockets/orbit.py", 1, 1)]))
-    assert brought(lake, root).news == [f"in place of {row['run_id']}, imported earlier under the same name"]
+    assert brought(lake, root).changes == [f"in place of {row['run_id']}, imported earlier under the same name"]
     assert systems(lake) == ["my-retriever"]
     assert lake.read("runs")["run_id"].item() != row["run_id"]
     put(folder / "run.trec", RUN)
     brought(lake, root)
     assert stored(lake.root) == before
     shutil.rmtree(folder)
-    assert brought(lake, root).news == [f"{row['run_id']} went with its submission"]
+    assert brought(lake, root).changes == [f"{row['run_id']} went with its submission"]
     assert not [path for path in stored(lake.root) if "runs" in path or "hits" in path or "submissions" in path]
 
 
@@ -89,11 +89,11 @@ def test_items_without_an_answer_fail_only_where_the_submission_says_that_all_we
 ) -> None:
     part, root = trec([(FIRST, "rockets/orbit.py", 1, 1)]), tmp_path / "submissions"
     submit(root, "mine/2026-01-31", part)
-    (note,) = brought(lake, root).notes
+    (note,) = brought(lake, root).warnings
     assert note.startswith("mine/2026-01-31: 1 of 1 item; asked 1 of 5 items")
     assert lake.read("runs").select("status", "n_items").row(0) == ("partial", 1)
     submit(root, "mine/2026-01-31", part, asked="all")
-    assert brought(lake, root).notes == ["mine/2026-01-31: 1 of 5 items"]
+    assert brought(lake, root).warnings == ["mine/2026-01-31: 1 of 5 items"]
     assert lake.read("runs").select("status", "n_items").row(0) == ("complete", 5)
 
 

@@ -107,7 +107,7 @@ def test_the_extension_map_decides_what_is_searched_and_the_rest_lies_beside(tmp
         (POOL, "acme/rockets", COMMIT, "searched", 2),
         (f"{POOL}#rest", "acme/rockets", COMMIT, "rest", 4),
     ]
-    assert "ContextBench full: left out of the repositories: 1 binary file" in done.notes
+    assert "ContextBench full: left out of the repositories: 1 binary file" in done.warnings
 
 
 def test_only_what_is_searched_is_cut(tmp_path: Path) -> None:
@@ -130,8 +130,8 @@ def test_an_item_whose_repository_is_not_at_hand_is_named_and_the_others_go_on(t
     assert why_not(tmp_path / "lake") == {"acme__boats-3": reason, "acme__rockets-1": None, "acme__rockets-2": None}
     assert items(tmp_path / "lake")["acme__boats-3"]["gold_flags"] is None
     assert {item for item, *_ in gold(tmp_path / "lake")} == {"acme__rockets-1", "acme__rockets-2"}
-    assert "ContextBench full: 2 of 3 can be scored" in done.notes
-    assert any("1 item without a repository's files" in note and "acme__boats-3" in note for note in done.notes)
+    assert "ContextBench full: 2 of 3 can be scored" in done.warnings
+    assert any("1 item without a repository's files" in note and "acme__boats-3" in note for note in done.warnings)
     assert (done.expected, done.scored, done.rejected) == (3, 2, 0)
 
 
@@ -219,7 +219,7 @@ def test_a_limit_draws_only_items_whose_repository_is_there(tmp_path: Path) -> N
     assert set(items(tmp_path / "lake")) == {"acme__boats-3"}
     assert (done.expected, done.scored) == (1, 1)
     why = "the others' repositories are not here, or their rows cannot be read"
-    assert f"ContextBench full: drawn from 1 of 3 items: {why}" in done.notes
+    assert f"ContextBench full: drawn from 1 of 3 items: {why}" in done.warnings
 
 
 def test_verified_is_what_files_are_called_so(tmp_path: Path) -> None:
@@ -251,7 +251,7 @@ def test_the_selection_is_by_either_id_and_counts_what_is_absent(tmp_path: Path)
     put(source / "contextbench/selected_500_instances.csv", listed.encode())
     done = ingested(tmp_path / "lake", source, subsets=["selected-500"])
     assert set(items(tmp_path / "lake")) == {"acme__rockets-1", "acme__boats-3"}
-    assert any("1 of the 3 selected instances are not among the rows at hand" in note for note in done.notes)
+    assert any("1 of the 3 selected instances are not among the rows at hand" in note for note in done.warnings)
 
 
 def test_two_subsets_are_never_pooled(tmp_path: Path) -> None:
@@ -262,7 +262,7 @@ def test_two_subsets_are_never_pooled(tmp_path: Path) -> None:
     assert caught.value.code == Exit.USAGE
     ingested(lake, source)
     done = ingested(lake, source, subsets=["verified"])
-    assert "ContextBench full made way for verified: never pooled" in done.news
+    assert "ContextBench full made way for verified: never pooled" in done.changes
     assert set(items(lake)) == {"acme__rockets-1"}
     assert {part.name for part in Lake(lake).parts("edits")} == {"verified"}
     assert not [part.name for part in Lake(lake).parts("rejects") if "full" in part.name]

@@ -107,7 +107,7 @@ def test_a_repository_cut_short_or_of_other_columns_leaves_its_items_unscored(tm
         ("repository acme/boats", f"commit {COMMIT}"),
         ("repository acme/cars", f"commit {COMMIT}"),
     ]
-    assert "ContextBench full: 1 of 3 can be scored" in done.notes
+    assert "ContextBench full: 1 of 3 can be scored" in done.warnings
 
 
 def test_a_null_content_and_a_path_that_climbs_out_cost_their_files_alone(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_text_that_had_been_decoded_with_replacement_says_so(tmp_path: Path) -> 
     source = build(tmp_path / "source", files={"acme__rockets-1.parquet": parquet(frame)})
     done = ingested(tmp_path / "lake", source)
     assert Lake(tmp_path / "lake").read("blobs")["flags"].to_list() == [["not-utf8"]]
-    assert any("decoded with replacement before, and flagged not-utf8: 1 file" in note for note in done.notes)
+    assert any("decoded with replacement before, and flagged not-utf8: 1 file" in note for note in done.warnings)
 
 
 def test_an_empty_file_and_an_empty_repository_are_files_and_a_repository(tmp_path: Path) -> None:

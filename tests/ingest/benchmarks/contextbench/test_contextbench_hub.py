@@ -118,11 +118,11 @@ def test_what_to_do_without_the_hub_works(tmp_path: Path) -> None:
 
 def test_that_nothing_can_be_scored_is_told_with_a_reason(tmp_path: Path) -> None:
     done = read(tmp_path, source(tmp_path, {"data/train.parquet": parquet([row(problem_statement=None)])}))
-    [told] = [note for note in done.notes if note.startswith("ContextBench: nothing")]
+    [told] = [note for note in done.warnings if note.startswith("ContextBench: nothing")]
     assert "nothing of its items can be scored: acme__rockets-1: `problem_statement` is missing" in told
 
 
 def test_that_nothing_could_be_read_is_told_with_a_reason(tmp_path: Path) -> None:
     done = read(tmp_path, source(tmp_path, {"data/train.parquet": b"no Parquet"}))
-    [told] = [note for note in done.notes if note.startswith("ContextBench: nothing")]
+    [told] = [note for note in done.warnings if note.startswith("ContextBench: nothing")]
     assert "nothing could be read: data/train.parquet, the whole file: " in told

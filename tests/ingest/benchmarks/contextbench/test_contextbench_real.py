@@ -59,7 +59,7 @@ def test_21_of_50_can_be_scored_and_the_others_lack_their_files(shared: Path, fi
     assert {name for name, one in found.items() if one["scorable"]} == at_hand
     assert (len(found), len(at_hand)) == (50, 21)
     assert all("is not at hand" in str(found[name]["why_not"]) for name in set(found) - at_hand)
-    assert "ContextBench full: 21 of 50 can be scored" in done.notes
+    assert "ContextBench full: 21 of 50 can be scored" in done.warnings
     assert rejected(lake) == []
 
 
@@ -132,4 +132,4 @@ def test_all_fifty_are_of_the_selection(shared: Path, tmp_path: Path) -> None:
         (tmp_path / "contextbench" / name).write_bytes((shared / "contextbench" / name).read_bytes())
     done = ingested(tmp_path / "lake", tmp_path, subsets=["selected-500"])
     assert (done.expected, done.scored) == (50, 0)
-    assert any("450 of the 500 selected instances are not among" in note for note in done.notes)
+    assert any("450 of the 500 selected instances are not among" in note for note in done.warnings)

@@ -74,7 +74,7 @@ def test_a_folder_or_zip_of_one_file_per_item_is_read(lake: Lake, how: str) -> N
     entries = {**BY_ITEM, "notes.txt": b"none", "a/preds.json": b'{"x": {"model_patch": ""}}', "empty": b""}
     result = imported(lake, wrapped(lake, how, entries))
     assert (counts(result).n_done, counts(result).n_skipped, result.n_rejected) == (3, 3, 0)
-    assert "passed over, as no trajectories: 3 of the files" in result.outcome("x", "").notes
+    assert "passed over, as no trajectories: 3 of the files" in result.outcome("x", "").warnings
 
 
 @pytest.mark.parametrize("how", ["folder", "zip"])
@@ -109,7 +109,7 @@ def test_a_trajectory_that_is_cut_off_is_a_failed_item(lake: Lake, how: str) -> 
     assert "not JSON at line 1, column" in str(error)
     assert "is it cut off?" in str(error)
     assert (counts(result).n_failed, result.outcome("x", "").code) == (1, Exit.INCOMPLETE)
-    assert "failed: 1 of them cannot be read to their end" in result.outcome("x", "").notes
+    assert "failed: 1 of them cannot be read to their end" in result.outcome("x", "").warnings
 
 
 def test_a_line_that_is_cut_off_is_a_failed_item_and_the_others_are_read(lake: Lake) -> None:
