@@ -9,7 +9,7 @@ GO_ON := $(if $(STRICT),,|| test $$? -eq 5)
 
 # What is given on make's command line reaches the stages. A variable of the same name in the shell does not, as it may
 # be there for another program: it is named on stderr. GOLDSPAN_<NAME> of the shell reaches them.
-FLAGS := ALL BENCHMARKS CHUNKERS CONFIG CONFIG_READS DEBUG ENGINE ITEM_TEXT ITEMS JSON LAKE LIMIT METRICS NEEDS PORT PUBLISHED QUIET REPEAT REPOSITORIES ROWS SINCE SITE SOURCE SUBMISSIONS SUBSETS SYSTEMS TASKS TIMEOUT URL VECTORS
+FLAGS := ALL BENCHMARKS CHUNKERS CONFIG CONFIG_READS DEBUG ENGINE FULL ITEM_TEXT ITEMS JSON LAKE LIMIT METRICS NEEDS PORT PUBLISHED QUIET REPEAT REPOSITORIES ROWS SINCE SITE SOURCE SUBMISSIONS SUBSETS SYSTEMS TASKS TIMEOUT URL VECTORS
 from = $(sort $(foreach name,$2,$(if $(filter $1,$(firstword $(origin $(name)))),$(name))))
 $(foreach flag,$(call from,command,$(FLAGS)),$(eval export GOLDSPAN_$(flag) := $($(flag))))
 
@@ -61,7 +61,7 @@ test-slow: .venv/.dev  ## Run the others: whole stages, a browser, others' code,
 check: .venv/.dev  ## Lint, format, types, import contracts
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
 
-bench: .venv/.dev  ## Measure speed and memory beside named peers: SOURCE=FOLDER BENCH=name
+bench: .venv/.dev  ## Measure speed and memory beside named peers: SOURCE=FOLDER BENCH=name FULL=1 (contextbench at its published size)
 	@$(BIN)/python -m tests.bench $(BENCH)
 
 dense: .venv/.dense  ## Install what dense retrieval needs: torch, and models' code

@@ -24,12 +24,14 @@ class Settings:
     Attributes:
         source: `sample`, `hub` or an absolute folder.
         rows: How many rows `repobench` is made of, one measurement each; its own sizes without any.
+        full: The share of the published size that `contextbench` makes up and measures; 0: the data at hand alone.
         repeat: How often each measurement is taken; without it, large ones once and small ones three times.
     """
 
     source: str
     repeat: int | None = None
     rows: tuple[int, ...] = ()
+    full: float = 0.0
 
     def attempts(self, *, large: bool = False) -> int:
         """How often something is measured; the fastest attempt counts."""

@@ -27,6 +27,12 @@ def bench(
     rows: Annotated[
         str, typer.Option(envvar="GOLDSPAN_ROWS", help="Comma list of sizes of `repobench`: 12000,48000.")
     ] = "",
+    full: Annotated[
+        float,
+        typer.Option(
+            envvar="GOLDSPAN_FULL", min=0, max=1, help="Share of its published size that `contextbench` makes up."
+        ),
+    ] = 0.0,
     repeat: Annotated[
         int | None,
         typer.Option(envvar="GOLDSPAN_REPEAT", min=1, help="The fastest of so many counts; 3, large ones 1."),
@@ -42,7 +48,7 @@ def bench(
         if name not in known:
             kind = "bench"
             raise unknown_name(name, kind, known)
-    settings = Settings(_source(source), repeat, _sizes(rows))
+    settings = Settings(_source(source), repeat, _sizes(rows), full)
     measured: list[tuple[Bench, Row]] = []
     for name in asked:
         console.say(f"{name}: {known[name].title}")

@@ -9,7 +9,9 @@ import polars as pl
 
 from lake.store import Lake
 from tests.bench import Bench, Row, Settings, Target
-from tests.bench._measure import ChildError, Measured, call
+from tests.bench._job import DONE
+from tests.bench._made_contextbench import instances_folder
+from tests.bench._measure import ChildError, Measured, call, command
 from tests.bench._parts import spent_by
 from tests.bench.contexts import without_trajectories
 
@@ -42,6 +44,9 @@ def run(settings: Settings, folder: Path) -> Iterator[Row]:
     if not published.is_dir():
         yield Row("ContextBench's own data", failed="SOURCE is to be a folder that holds contextbench")
         return
+    if settings.full:
+        yield from _full(published, max(1, round(settings.full * N_ITEMS)), folder)
+        return
     source, lake = without_trajectories(published, folder / "source"), folder / "lake"
     seconds, peak = 0.0, 0.0
     try:
@@ -54,6 +59,33 @@ def run(settings: Settings, folder: Path) -> Iterator[Row]:
         yield Row("four chunkers, four systems", failed=error.line)
         return
     yield Row(f"all {N_ITEMS:,} items on {N_CORES} cores, projected", seconds, peak, target=WHOLE)
+
+
+def _full(published: Path, n_items: int, folder: Path) -> Iterator[Row]:
+    """Both stages as they are typed, over made-up instances in git repositories, and what an instance costs."""
+    source, repositories = instances_folder(published / "repo_files", n_items)
+    lake = ["--lake", str(folder / "lake"), "--json", "--quiet"]
+    given = {
+        "ingest": ["contextbench", "--source", str(source), "--repositories", repositories.as_uri()],
+        "evaluate": ["contextbench", "--systems", ",".join(SYSTEMS)],
+    }
+    done: list[Measured] = []
+    for stage, arguments in given.items():
+        try:
+            measured = command(["-m", stage, *arguments, *lake], allowed=DONE)
+        except ChildError as error:
+            yield Row(f"{n_items:,} made-up items: {stage}", failed=error.line)
+            return
+        done.append(measured)
+        what = f"{n_items:,} made-up items: {stage}, {1_000 * measured.cpu_seconds / n_items:,.0f} CPU ms an item"
+        yield Row(what, measured.seconds, measured.peak_mb, measured.cpu_seconds, extra={"items": n_items})
+    yield Row(
+        f"{n_items:,} made-up items: both",
+        sum(measured.seconds for measured in done),
+        max(measured.peak_mb for measured in done),
+        sum(measured.cpu_seconds for measured in done),
+        target=WHOLE if n_items == N_ITEMS else Target(),
+    )
 
 
 def ingest(source: str, lake: str) -> dict[str, object]:
@@ -102,6 +134,8 @@ CONTEXTBENCH = Bench(
     method=f"from an empty lake, the items whose repositories are at hand; {', '.join(SYSTEMS)}. A part's seconds are "
     "without those of parts within it; symbols are with the chunks along syntax trees, which share the parse. "
     f"Projected to {N_ITEMS:,} items: as many processor seconds per item, though items share files; "
-    f"{', '.join(sorted(SPREAD))} on {N_CORES} cores, the rest on one; cloning apart.",
+    f"{', '.join(sorted(SPREAD))} on {N_CORES} cores, the rest on one; cloning apart. FULL=1 measures so many made-up "
+    "items instead, whole processes with cloning, over 66 git repositories of the sizes of those in SOURCE; FULL=0.1 a "
+    "tenth of them.",
     run=run,
 )
