@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 
 MIB = 2**20
 
-MAX_VALUE_BYTES = 1_100 * MIB
-"""What the values of one pickle may take in memory. RepoBench-R's pickles, the largest that are read
-whole, may have three times as much text, which is packed: 48,000 rows of real packages come to some 400 MB."""
-
 MAX_DOCUMENT_BYTES = 256 * MIB
 """A file, or an entry of an archive, that is read whole: JSON, a trajectory. Trajectories come to some tens of MB."""
 
@@ -75,9 +71,6 @@ MAX_ROWS = 1_000_000
 MAX_ROW_CHARACTERS = 16 * MIB
 """The texts of one row of RepoBench-R, its candidates and its code; the largest published ones have some 100,000."""
 
-MAX_ROWS_CHARACTERS = 4 * 2**30
-"""The texts of all rows of one file: references to one text can stand for more than any disk holds."""
-
 MAX_REJECTS = 100_000
 """Refusals of one step that are kept one by one; the others are counted."""
 
@@ -114,6 +107,11 @@ def parsed_json(data: bytes, *, errors: str = "strict") -> object:
     return value
 
 
+def unpacked_at_most(n_bytes: int) -> int:
+    """What so many packed bytes may become."""
+    return min(MAX_STREAMED_BYTES, max(UNPACKED_FREELY, MAX_RATIO * n_bytes))
+
+
 @contextmanager
 def unpacked(file: IO[bytes]) -> Iterator[IO[bytes]]:
     """What a file at its start holds, unpacked while it is read if it is gzip or zstd.
@@ -128,7 +126,7 @@ def unpacked(file: IO[bytes]) -> Iterator[IO[bytes]]:
     if not packed:
         yield io.BufferedReader(_Measured(file, MAX_STREAMED_BYTES))
         return
-    limit = min(MAX_STREAMED_BYTES, max(UNPACKED_FREELY, MAX_RATIO * n_bytes))
+    limit = unpacked_at_most(n_bytes)
     # Arrow takes a while to load, and most files are not packed.
     import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 

@@ -20,10 +20,9 @@ from ingest.benchmarks.declaration import (
     reject_refused,
     table_rows,
 )
-from ingest.benchmarks.fields import Fields, Paths, check, get_path, read_rows, text_at
+from ingest.benchmarks.fields import Fields, Paths, check, get_path, parse_rows, text_at
 from ingest.contents.blobs import pool_frames
-from ingest.sources.dataset_rows import ENDINGS
-from ingest.sources.jsonl import JsonObject
+from ingest.sources.rows import ENDINGS, JsonObject
 from ingest.sources.tree import Source
 from lake.catalog.collection import Collection
 from lake.errors import Exit, GoldspanError
@@ -134,7 +133,7 @@ def _documents(raw: RawFiles, fields: Fields, rejects: Rejects) -> Iterator[tupl
         n_bytes += len(data)
         return name, data
 
-    return (document_row for _, document_row in read_rows(raw.tasks[0], rejects, document))
+    return (document_row for _, document_row in parse_rows(raw.tasks[0], rejects, document))
 
 
 def _queries(raw: RawFiles, fields: Fields, rejects: Rejects) -> dict[str, str]:
@@ -145,7 +144,7 @@ def _queries(raw: RawFiles, fields: Fields, rejects: Rejects) -> dict[str, str]:
         check(name not in queries, f"query {name!r} is there more than once; the first is read")
         return name, text
 
-    for _, (name, text) in read_rows(raw.tasks[1], rejects, query):
+    for _, (name, text) in parse_rows(raw.tasks[1], rejects, query):
         queries[name] = text
     return queries
 
@@ -165,7 +164,7 @@ def _judgements(
         return document, grade
 
     keys = (fields["judged_query"][0], fields["judged_document"][0], fields["grade"][0])
-    for position, (document, grade) in read_rows(raw.tasks[2], rejects, judgement, keys):
+    for position, (document, grade) in parse_rows(raw.tasks[2], rejects, judgement, keys):
         if grade > 0 and document not in documents:
             reason = f"document {document!r} is not in the corpus: it counts as relevant and never returned"
             rejects.add(raw.tasks[2].path, position, reason)

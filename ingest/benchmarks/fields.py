@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from ingest.sources.dataset_rows import dataset_rows
-from ingest.sources.jsonl import JsonObject
+from ingest.sources.rows import JsonObject, read_rows
 from ingest.sources.tree import Entry
 from lake.rejects import Rejects, excerpt_of
 
@@ -87,16 +86,16 @@ def is_encodable(text: str) -> bool:
     return True
 
 
-def read_rows(
+def parse_rows(
     entry: Entry,
     rejects: Rejects,
-    read: Callable[[str, JsonObject], T],
+    parse: Callable[[str, JsonObject], T],
     keys: Sequence[str] = (),
 ) -> Iterator[tuple[str, T]]:
-    """Where each of a data set's rows stands and what `read(position, row)` makes of it, or a reject."""
-    for position, row in dataset_rows(entry, rejects, keys):
+    """Where each of a data set's rows stands and what `parse(position, row)` makes of it, or a reject."""
+    for position, row in read_rows(entry, rejects, keys):
         try:
-            value = read(position, row)
+            value = parse(position, row)
         except FieldError as error:
             rejects.add(entry.path, position, f"{error}{kind_of(row)}", excerpt_of(row))
             continue
@@ -106,7 +105,7 @@ def read_rows(
 def upstream_rows(entry: Entry, rejects: Rejects, fields: Fields, usual: Fields) -> Iterator[tuple[str, JsonObject]]:
     """A data set's rows under upstream's keys, and where each stands; one without what is declared is rejected."""
     keys = [path.partition(".")[0] for paths in fields.values() for path in paths]
-    return read_rows(entry, rejects, lambda _, row: _as_upstream(row, fields, usual), keys)
+    return parse_rows(entry, rejects, lambda _, row: _as_upstream(row, fields, usual), keys)
 
 
 def _as_upstream(row: JsonObject, fields: Fields, usual: Fields) -> JsonObject:

@@ -16,11 +16,10 @@ from ingest.benchmarks.beir import PLACES
 from ingest.benchmarks.contextbench.gold import GOLD_KEYS
 from ingest.benchmarks.contextbench.rows import ID_KEYS
 from ingest.benchmarks.fields import MISSING, get_path
-from ingest.sources.dataset_rows import dataset_rows
 from ingest.sources.datasets import HubRows, entry_of_hub, entry_of_saved, hub_rows
 from ingest.sources.folder import read_folder
 from ingest.sources.git import GITHUB, fault_of
-from ingest.sources.jsonl import JsonObject
+from ingest.sources.rows import JsonObject, read_rows
 from ingest.sources.tree import Entry, entry_on_disk
 from lake.errors import Exit, GoldspanError, did_you_mean
 from lake.fingerprint import fingerprint, sha256_of
@@ -137,7 +136,7 @@ def _entry(place: Path | HubRows) -> Entry:
 
 def _head(entry: Entry) -> list[JsonObject]:
     rejects = Rejects()
-    rows = [row for _, row in islice(dataset_rows(entry, rejects), _HEAD_ROWS)]
+    rows = [row for _, row in islice(read_rows(entry, rejects), _HEAD_ROWS)]
     if not rows:
         reasons = [f"{one.position}: {one.reason}" for one in rejects]
         hint = "Rows are JSON Lines, Parquet, or tab-separated values with a line of names."
@@ -152,7 +151,7 @@ def _converted(
     """Write rows of places in ContextBench's form, and their repositories as they lie in a folder."""
     shape = _Shape.of(head, keys, data)
     # What is wrong with a row is for the reader to say, who looks at every one.
-    rows = [shape.row(at, row) for at, row in dataset_rows(entry, rejects)]
+    rows = [shape.row(at, row) for at, row in read_rows(entry, rejects)]
     declared.reads = declared.file.parent
     beside = {"repo_files": "repo_files"} if folder is not None else {}
     if folder is not None:

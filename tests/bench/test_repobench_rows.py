@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ingest.benchmarks.repobench_r.unpickling import plain_values, unpacked
+from ingest.sources.rows import read_pickle
+from ingest.sources.tree import Entry
 from tests.bench._repobench_rows import LEVELS, rows, write
 
 N_ROWS = 160
@@ -26,7 +27,7 @@ def test_joined_pickles_are_one(data: bytes) -> None:
         split: {level: list(rows("python_cff", split, level, n_rows)) for level in LEVELS}
         for split, n_rows in {"train": 60, "test": 20}.items()
     }
-    assert unpacked(plain_values(data), depth=6) == pickle.loads(gzip.decompress(data)) == made
+    assert read_pickle(Entry("a.gz", len(data), lambda: data)) == pickle.loads(gzip.decompress(data)) == made
 
 
 def test_equal_rows_are_made_every_time(data: bytes, tmp_path: Path) -> None:

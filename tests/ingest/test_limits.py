@@ -21,10 +21,9 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]  # ships no types
 import pytest
 
 from ingest.benchmarks.repobench_r.rows import FIELDS, numbered_rows
-from ingest.benchmarks.repobench_r.unpickling import BrokenPickleError, plain_values, unpacked
 from ingest.sources.archive import open_archive
 from ingest.sources.folder import read_folder
-from ingest.sources.jsonl import Lines, is_json_lines
+from ingest.sources.rows import Lines
 from ingest.sources.tree import Entry
 from lake import limits
 from lake.limits import MIB, parsed_json
@@ -46,34 +45,6 @@ def room(n_bytes: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, before)
 
 
-BOMBS = {
-    "a text that claims a size": b"X\xff\xff\xff\xff.",
-    "many lists": b"\x80\x02" + b"]" * 30_000_000 + b".",
-    "many sets": b"\x80\x04" + b"\x8f" * 10_000_000 + b".",
-    "many marks": b"\x80\x02" + b"(" * 30_000_000 + b".",
-    "a list of one text": b"\x80\x02](X\x01\0\0\0a" + b"2" * 80_000_000 + b"e.",
-}
-
-
-@pytest.mark.parametrize("name", BOMBS)
-def test_a_pickle_that_unfolds_is_refused_within_its_limit(name: str) -> None:
-    data = gzip.compress(BOMBS[name])
-    with room(400 * MIB), pytest.raises(BrokenPickleError, match=r"at most|the most"):
-        plain_values(data, limit=100 * MIB)
-
-
-@pytest.mark.parametrize("step", [b"N0", b"20", b"(1", b"]0"])
-def test_a_pickle_of_more_operations_than_its_file_can_account_for_is_refused(step: bytes) -> None:
-    data = gzip.compress(b"\x80\x04]" + step * 2_000_000 + b".")
-    with pytest.raises(BrokenPickleError, match="operations, the most that are carried out"):
-        plain_values(data)
-
-
-def test_a_long_text_is_no_key() -> None:
-    with pytest.raises(BrokenPickleError, match="a long text as a key"):
-        plain_values(pickle.dumps({"x" * 2_000: 1}))
-
-
 def test_rows_that_stand_in_a_pickle_once_and_are_told_many_times_are_read_to_a_limit() -> None:
     shared = {"context": [""] * 10_000}
     data = gzip.compress(pickle.dumps({"test": {"easy": [shared] * 10_000}}))
@@ -82,18 +53,6 @@ def test_rows_that_stand_in_a_pickle_once_and_are_told_many_times_are_read_to_a_
     assert 100 < n < 1_000
     (reject,) = rejects
     assert "the rows from here on are not read" in reject.reason
-
-
-@pytest.mark.parametrize("data", [b"\x80\x02Nr\xff\xff\xff\x0f.", b"Np268435455\n."])
-def test_a_far_place_in_the_memo_takes_no_memory(data: bytes) -> None:
-    with room(100 * MIB):
-        assert plain_values(data) is None
-
-
-@pytest.mark.parametrize("key", [pickle.dumps({(): 1}), pickle.dumps({2**61 - 1: 1}), pickle.dumps({1.5: 1})])
-def test_a_key_that_could_nest_or_collide_is_refused(key: bytes) -> None:
-    with pytest.raises(BrokenPickleError, match="as a key"):
-        plain_values(key)
 
 
 def test_an_excerpt_of_a_value_that_holds_one_list_over_and_over_is_short() -> None:
@@ -158,29 +117,6 @@ def test_a_line_that_is_too_long_is_passed_over_and_told() -> None:
     lines = Lines(io.BytesIO(b"a\n" + b"x" * 5_000_000 + b"\nb"), limit=1_000)
     assert list(lines) == [(1, b"a"), (2, None), (3, b"b")]
     assert lines.beginning == b""
-
-
-@pytest.mark.parametrize(
-    ("head", "are_lines"),
-    [
-        (b'{"a": 1}', True),
-        (b'{"a": 1}\n{"a": 2}', True),
-        (b'[]\n{"a": 1}\n', True),
-        (b'\n[1, 2]\n\n{"a": 1}', True),
-        (b'null\n{"a": 1}', True),
-        (b"[1]\n[2]\n", True),
-        (b'{"a": \n{"a": 1}', True),
-        (b"[]", False),
-        (b'[{"a": 1}]\n', False),
-        (b'[\n{"a": 1},\n{"a": 2}]', False),
-        (b'[{"a": 1},\n{"a": 2}]', False),
-        (b'[{"a": 1}\n, {"a": 2}]', False),
-        (b'{"a": [\n{"b": 1}]}', False),
-        (b'{\n "a": 1\n}', False),
-    ],
-)
-def test_json_lines_are_told_from_one_value_by_what_follows_the_first_line(head: bytes, are_lines: bool) -> None:
-    assert is_json_lines(head) is are_lines
 
 
 def test_refusals_beyond_the_limit_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -271,13 +207,3 @@ def test_no_damage_to_a_parquet_ends_the_process(tmp_path: Path) -> None:
         except UnreadableParquetError:
             n_refused += 1
     assert n_refused > 300
-
-
-def test_a_pickle_of_more_text_than_its_limit_is_read_packed() -> None:
-    lines = [f"    value_{n} = compute(value_{n - 1}, {n})\n" for n in range(2_000)]
-    rows = [{"context": ["".join(lines[n:]), "é" + "".join(lines[:n])]} for n in range(0, 2_000, 4)]
-    data = gzip.compress(pickle.dumps(rows), compresslevel=1)
-    with room(100 * MIB):
-        held = plain_values(data, limit=20 * MIB)
-        assert isinstance(held, list)
-        assert all(unpacked(one) == row for one, row in zip(held, rows, strict=True))

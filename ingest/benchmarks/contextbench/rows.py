@@ -8,11 +8,9 @@ from dataclasses import dataclass, replace
 
 from ingest.benchmarks.contextbench.gold import GOLD_KEYS, GoldSpan, gold_of, patch_of
 from ingest.benchmarks.fields import FieldError, Fields, kind_of, upstream_rows
-from ingest.sources.dataset_rows import dataset_rows
 from ingest.sources.git import GITHUB, fault_of
-from ingest.sources.jsonl import MARK, is_json_lines
-from ingest.sources.tree import Entry, UnreadableEntryError
-from lake.limits import parsed_json
+from ingest.sources.rows import read_rows
+from ingest.sources.tree import Entry
 from lake.rejects import Rejects, excerpt_of
 from lake.text import counted
 
@@ -30,8 +28,6 @@ FIELDS: Fields = {
 COLUMNS = tuple(path for paths in FIELDS.values() for path in paths)
 
 Row = Mapping[str, object]
-
-_HEAD_BYTES = 1 << 20
 
 _ID = re.compile(r"(?:instance_)?([A-Za-z0-9.-]+)__([A-Za-z0-9_.-]+?)-(?:\d+|[0-9a-f]{7,64}(?:-v\w+)?)")
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
@@ -170,8 +166,7 @@ def _text(row: Row, key: str) -> str | None:
 def _rows(entry: Entry, rejects: Rejects, notes: list[str]) -> Iterator[tuple[str, Row]]:
     """A file's rows and where each stands; a file of something else is passed over and noted."""
     n_refused, seen = len(rejects), list[tuple[str, Row]]()
-    is_json = entry.path.lower().endswith(".json")
-    rows = _json(entry, rejects) if is_json else dataset_rows(entry, rejects, COLUMNS)
+    rows = read_rows(entry, rejects, COLUMNS)
     for where, row in rows:
         seen.append((where, row))
         if any(key in row for key in GOLD_KEYS):
@@ -182,26 +177,3 @@ def _rows(entry: Entry, rejects: Rejects, notes: list[str]) -> Iterator[tuple[st
         rejects.add(entry.path, "the whole file", f"no row has gold{kind}")
     elif len(rejects) == n_refused:
         notes.append(f"{entry.path} holds no rows with gold; it is passed over")
-
-
-def _json(entry: Entry, rejects: Rejects) -> Iterator[tuple[str, Row]]:
-    """The objects of a JSON file, which is a list of them, one, or in truth JSON Lines."""
-    try:
-        data = entry.read().removeprefix(MARK)
-        if is_json_lines(data[:_HEAD_BYTES]):
-            yield from dataset_rows(entry, rejects)
-            return
-        value = parsed_json(data)
-    except UnreadableEntryError as error:
-        rejects.add(entry.path, "the whole file", str(error))
-        return
-    except (ValueError, RecursionError) as error:
-        rejects.add(entry.path, "the whole file", f"not JSON ({error}); is the file cut off?")
-        return
-    values = value if isinstance(value, list) else [value]
-    has_objects = any(isinstance(row, dict) for row in values)
-    for n, row in enumerate(values, start=1):
-        if isinstance(row, dict):
-            yield f"row {n}", row
-        elif has_objects:
-            rejects.add(entry.path, f"row {n}", f"a {type(row).__name__}, not an object", excerpt_of(row))

@@ -7,16 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from ingest.benchmarks.fields import FieldError, Fields, check, encodable, kind_of, upstream_rows
-from ingest.benchmarks.repobench_r.unpickling import (
-    BrokenPickleError,
-    PackedText,
-    UnsafePickleError,
-    plain_values,
-    unpacked,
-)
-from ingest.sources.tree import UNKNOWN_SIZE, Entry, UnreadableEntryError
-from lake.limits import MAX_ROW_CHARACTERS, MAX_ROWS, MAX_ROWS_CHARACTERS, MIB
-from lake.parquet import UnreadableParquetError
+from ingest.sources.rows import WHOLE_FILE, UnreadableFileError, format_of, read_pickle
+from ingest.sources.tree import UNKNOWN_SIZE, Entry
+from lake.limits import MAX_ROW_CHARACTERS, MAX_ROWS, MAX_STREAMED_BYTES, unpacked_at_most
 from lake.rejects import Rejects, excerpt_of
 
 SPLITS = ("test", "train")
@@ -30,14 +23,12 @@ FIELDS: Fields = {
     "level": ("level", "difficulty"),
 }
 """Where upstream's rows hold what, in every form they have had."""
+EXPORTED = (".parquet", ".jsonl")
 HARD_FROM = 10
 """Where an export does not say: this many candidates and more are hard."""
 
 _VALUE_CHARACTERS = 16
 """What a value counts beside its text, so that many empty ones are not nothing."""
-
-_PICKLED_CHARACTERS, _UNPACKED = 64 * MIB, 100
-"""So many characters are read of a pickle, and so many more for each of its bytes; real ones have ten for each."""
 
 
 def weight_of(value: object) -> int:
@@ -48,8 +39,6 @@ def weight_of(value: object) -> int:
         weight += _VALUE_CHARACTERS
         if isinstance(item, (str, bytes)):
             weight += len(item)
-        elif isinstance(item, PackedText):
-            weight += item.n_characters
         elif isinstance(item, (list, tuple, dict)):
             if len(item) > MAX_ROW_CHARACTERS:
                 return weight + len(item)
@@ -58,22 +47,25 @@ def weight_of(value: object) -> int:
 
 
 def _rows(entry: Entry, split: str, rejects: Rejects, fields: Fields) -> Iterator[tuple[str, object]]:
-    if entry.path.endswith((".parquet", ".jsonl")):
+    if format_of(entry.path) in EXPORTED:
         yield from _exported(entry, split, rejects, fields)
         return
     if fields != FIELDS:
-        rejects.add(entry.path, "the whole file", "fields of one's own are read of Parquet and of .jsonl files")
+        rejects.add(entry.path, WHOLE_FILE, "fields of one's own are read of Parquet and of .jsonl files")
         return
-    with entry.open() as file:
-        value = plain_values(file)
+    value = read_pickle(entry)
     levels = value.get(split) if isinstance(value, dict) else None
     if not isinstance(levels, dict):
         rejects.add(entry.path, f"split {split}", "not an object of levels, each a list of rows")
         return
+    value = None
     for level in LEVELS:
-        rows = levels.get(level, [])
+        rows = levels.pop(level, [])
         if isinstance(rows, list):
-            yield from ((level, row) for row in rows)
+            # Each row is let go once it is dealt with.
+            rows.reverse()
+            while rows:
+                yield level, rows.pop()
         else:
             rejects.add(entry.path, f"{split}/{level}", f"a {type(rows).__name__}, not a list of rows")
 
@@ -124,10 +116,9 @@ def numbered_rows(entries: Iterable[Entry], split: str, rejects: Rejects, fields
     """The raw rows of some files' split, one file in memory at a time; what is left out is rejected."""
     counts = dict.fromkeys(LEVELS, 0)
     for entry in entries:
-        n_rows, n_characters, most = 0, 0, MAX_ROWS_CHARACTERS
-        if not entry.path.endswith((".parquet", ".jsonl")) and entry.size != UNKNOWN_SIZE:
-            # What a pickle has once may stand in all its rows.
-            most = min(most, _PICKLED_CHARACTERS + _UNPACKED * entry.size)
+        n_rows, n_characters = 0, 0
+        # What stands in a pickle once may stand in all its rows.
+        most = MAX_STREAMED_BYTES if entry.size == UNKNOWN_SIZE else unpacked_at_most(entry.size)
         try:
             for level, row in _rows(entry, split, rejects, fields):
                 weight = weight_of(row)
@@ -140,15 +131,13 @@ def numbered_rows(entries: Iterable[Entry], split: str, rejects: Rejects, fields
                     rejects.add(entry.path, position, reason)
                     break
                 if weight > MAX_ROW_CHARACTERS:
-                    reason = (
-                        f"its texts have more than {MAX_ROW_CHARACTERS:,} characters, the most that are read of a row"
-                    )
+                    reason = f"its texts have more than {MAX_ROW_CHARACTERS:,} characters, the most of a row"
                     rejects.add(entry.path, position, reason, excerpt_of(row))
                 else:
-                    yield RawRow(entry.path, level, counts[level], unpacked(row), weight)
+                    yield RawRow(entry.path, level, counts[level], row, weight)
                 counts[level] += 1
-        except (BrokenPickleError, UnsafePickleError, UnreadableEntryError, UnreadableParquetError) as error:
-            rejects.add(entry.path, "the whole file", str(error))
+        except UnreadableFileError as error:
+            rejects.add(entry.path, WHOLE_FILE, str(error))
 
 
 def checked_rows(rows: Iterable[RawRow], split: str, rejects: Rejects) -> Iterator[Row]:

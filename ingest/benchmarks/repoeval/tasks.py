@@ -16,10 +16,10 @@ from ingest.benchmarks.fields import (
     field_error,
     get_path,
     is_encodable,
-    read_rows,
+    parse_rows,
     text_at,
 )
-from ingest.sources.jsonl import JsonObject
+from ingest.sources.rows import JsonObject
 from ingest.sources.tree import Entry
 from lake.rejects import Rejects
 
@@ -73,7 +73,7 @@ def read_tasks(entries: Sequence[Entry], fields: Fields, rejects: Rejects, notes
         seen: dict[tuple[object, ...], str] = {}
         n_refused = len(rejects)
         read = partial(_task, entry.path, fields)
-        for position, task in read_rows(entry, rejects, read):
+        for position, task in parse_rows(entry, rejects, read):
             if task.question in seen:
                 rejects.add(entry.path, position, f"the same task as {seen[task.question]}")
                 count[task.repo] += 1

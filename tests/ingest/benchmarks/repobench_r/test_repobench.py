@@ -11,7 +11,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ingest.benchmarks.repobench_r.unpickling import BrokenPickleError, UnsafePickleError, plain_values
+from ingest.sources.rows import UnreadableFileError, read_pickle
+from ingest.sources.tree import Entry
 from lake.store import Lake
 from tests.tiny import Said, command
 
@@ -116,7 +117,7 @@ def test_a_truncated_gzip_is_a_reject_and_the_other_files_go_on(tmp_path: Path) 
     assert said.code == 5
     (reject,) = Lake(tmp_path / "lake").read("rejects").rows(named=True)
     assert (reject["source"], reject["position"]) == ("python_cff.gz", "the whole file")
-    assert "cut off or damaged" in reject["reason"]
+    assert "cut off" in reject["reason"]
     assert Lake(tmp_path / "lake").read("items")["subset"].to_list() == ["python_cfr"]
 
 
@@ -141,28 +142,32 @@ def test_a_pickle_that_names_a_function_is_refused_by_name_and_nothing_in_it_run
     assert not made.exists()
 
 
+def unpickled(data: bytes) -> object:
+    return read_pickle(Entry("a.gz", len(data), lambda: data))
+
+
 @pytest.mark.parametrize(
     "value", [{"a": [1, 2.5, None, True, "é", ("t", frozenset({1})), {2}]}, [], "x", 10**40, float("inf")]
 )
 def test_plain_values_come_back(value: object) -> None:
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         if protocol >= 4 or not isinstance(value, dict):
-            assert plain_values(pickle.dumps(value, protocol)) == value
-            assert plain_values(gzip.compress(pickle.dumps(value, protocol))) == value
+            assert unpickled(pickle.dumps(value, protocol)) == value
+            assert unpickled(gzip.compress(pickle.dumps(value, protocol))) == value
 
 
 @pytest.mark.parametrize("value", [Path("x"), os.getcwd, Hostile, io.BytesIO(b""), ValueError("x"), range(3), object()])
 def test_every_other_value_is_refused(value: object) -> None:
-    with pytest.raises(UnsafePickleError, match="nothing in it was run"):
-        plain_values(pickle.dumps(value))
+    with pytest.raises(UnreadableFileError, match="nothing in it was run"):
+        unpickled(pickle.dumps(value))
 
 
 @pytest.mark.parametrize(
     "data", [b"", b"\x80", b"not a pickle", b"\x1f\x8b", pickle.dumps([1, 2])[:-1], b"\x80\x04P1\n."]
 )
 def test_what_is_no_whole_pickle_is_told_so(data: bytes) -> None:
-    with pytest.raises((BrokenPickleError, UnsafePickleError)):
-        plain_values(data)
+    with pytest.raises(UnreadableFileError):
+        unpickled(data)
 
 
 def test_exports_in_parquet_and_json_lines_are_the_same_items(tmp_path: Path) -> None:
@@ -237,7 +242,7 @@ def test_a_gzip_whose_checksum_is_wrong_is_a_reject(tmp_path: Path) -> None:
     file.write_bytes(damaged)
     assert ingested(folder, tmp_path / "lake").code == 5
     (reject,) = Lake(tmp_path / "lake").read("rejects").rows(named=True)
-    assert "the gzip is cut off or damaged: BadGzipFile: CRC check failed" in reject["reason"]
+    assert "what is packed is cut off or damaged" in reject["reason"]
 
 
 def test_contents_that_later_parts_share_are_stored_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

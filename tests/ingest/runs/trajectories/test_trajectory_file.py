@@ -14,7 +14,7 @@ from ingest.runs.input_file import InputFile
 from ingest.runs.trajectories import trajectory_file
 from ingest.runs.trajectories.json_values import MAX_LINE, content_of, kind_of, line_of
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
-from ingest.sources import jsonl
+from ingest.sources import rows
 from tests.tiny import put
 
 NOISE = random.Random(1).randbytes(9000).hex()
@@ -69,7 +69,7 @@ def test_rows_are_whole_or_none(tmp_path: Path) -> None:
 def test_a_packed_file_that_is_cut_off_names_the_item_it_was_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jsonl, "_BLOCK_BYTES", 64)
+    monkeypatch.setattr(rows, "_BLOCK_BYTES", 64)
     data = gzip.compress(json.dumps({"instance_id": "x", "a": NOISE}).encode())[:-20]
     with pytest.raises(DamagedError, match="cannot be read to its end") as caught:
         list(a_file(tmp_path, data).objects())
@@ -93,7 +93,7 @@ def test_lines_and_text_replace_what_is_no_utf_8(tmp_path: Path) -> None:
 
 def test_a_line_longer_than_is_read_is_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trajectory_file, "MAX_LINE_BYTES", 50)
-    monkeypatch.setattr(trajectory_file, "Lines", lambda stream: jsonl.Lines(stream, 50))
+    monkeypatch.setattr(trajectory_file, "Lines", lambda stream: rows.Lines(stream, 50))
     file = a_file(tmp_path, b'{}\n{"instance_id": "x", "pad": "' + b"x" * 99 + b'"}\n{"a": 1}')
     assert [position for position, _ in file.objects()] == ["line 1", "line 3"]
     assert damages(file) == [("line 2", "line 2 has more than 50 bytes, which are read at most", "x")]

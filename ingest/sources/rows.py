@@ -1,0 +1,271 @@
+"""Rows of files that others made: JSON Lines, JSON, tab-separated values, Parquet and pickles, packed or not.
+
+What cannot be read of a file is a reject with its position, and the rest is read.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO, NoReturn
+
+from ingest.sources.tree import Entry, UnreadableEntryError
+from lake.limits import (
+    MAX_DOCUMENT_BYTES,
+    MAX_LINE_BYTES,
+    MAX_ROWS,
+    MAX_ROWS_BYTES,
+    TooMuchUnpackedError,
+    parsed_json,
+    unpacked,
+)
+from lake.parquet import UnreadableParquetError, read_batches
+from lake.rejects import Rejects, excerpt_of
+from lake.text import listed
+
+JsonObject = dict[str, object]
+
+ENDINGS = (".jsonl", ".parquet", ".tsv")
+MARK = b"\xef\xbb\xbf"
+WHOLE_FILE = "the whole file"
+_PACKED = (".gz", ".zst")
+_BLOCK_BYTES = 1 << 20
+_BEGINNING_BYTES = 1 << 12
+_TOO_LONG = f"longer than {MAX_LINE_BYTES:,} bytes, the most that is read of a line"
+
+
+class UnreadableFileError(ValueError):
+    """A file of which nothing more can be read; the message says why."""
+
+
+def format_of(path: str) -> str:
+    """The ending that says what a file holds, without that of its packing: `.jsonl` of `a.jsonl.gz`."""
+    name = path.rpartition("/")[2].lower()
+    for end in _PACKED:
+        name = name.removesuffix(end)
+    return f".{name.rpartition('.')[2]}" if "." in name else ""
+
+
+def read_rows(entry: Entry, rejects: Rejects, keys: Sequence[str] = ()) -> Iterator[tuple[str, JsonObject]]:
+    """The rows of a file and where each stands, as far as the limits go.
+
+    Args:
+        entry: The file. `.parquet`, `.tsv` and `.json` say what they are; anything else is JSON Lines.
+        rejects: What cannot be read.
+        keys: The columns that are read of Parquet, all without any; and those of a table without a header.
+    """
+    n = 0
+    try:
+        for position, row in _rows(entry, rejects, keys):
+            if isinstance(row, dict):
+                n += 1
+                if n > MAX_ROWS:
+                    rejects.add(entry.path, position, f"of one file {MAX_ROWS:,} rows are read; split it")
+                    return
+                yield position, row
+            else:
+                rejects.add(entry.path, position, f"a {type(row).__name__}, not an object", excerpt_of(row))
+    except UnreadableFileError as error:
+        rejects.add(entry.path, f"after row {n}" if n else WHOLE_FILE, str(error))
+
+
+def read_pickle(entry: Entry) -> object:
+    """The plain value of a pickle, packed or not; nothing that it names is looked up.
+
+    Raises:
+        UnreadableFileError: It is damaged, or holds anything but containers, texts, bytes and numbers.
+    """
+    with opened(entry) as stream:
+        try:
+            value: object = _PlainUnpickler(stream).load()
+        except (UnreadableFileError, MemoryError, TooMuchUnpackedError, OSError):
+            raise
+        # Damaged bytes are answered with almost any exception there is.
+        except Exception as error:
+            message = f"not a whole pickle, or cut off: {type(error).__name__}: {str(error).partition(chr(10))[0]}"
+            raise UnreadableFileError(message) from error
+        # The checksum of what is packed stands at its end.
+        while stream.read(_BLOCK_BYTES):
+            pass
+    return value
+
+
+class _PlainUnpickler(pickle.Unpickler):
+    """Makes containers, texts, bytes and numbers, and no object of any class."""
+
+    def find_class(self, module: str, name: str) -> NoReturn:
+        message = f"the pickle names {module}.{name}, and only plain values are read from one; nothing in it was run"
+        raise UnreadableFileError(message)
+
+
+@contextmanager
+def opened(entry: Entry) -> Iterator[IO[bytes]]:
+    """A file's bytes, unpacked while they are read; whatever is wrong with them is an `UnreadableFileError`."""
+    import pyarrow as pa  # type: ignore[import-untyped]  # ships no types, and takes a while to load
+
+    try:
+        with entry.open() as file, unpacked(file) as stream:
+            yield stream
+    except UnreadableEntryError as error:
+        raise UnreadableFileError(f"cannot be read: {error.reason}") from error
+    except TooMuchUnpackedError as error:
+        raise UnreadableFileError(str(error)) from error
+    except (OSError, pa.ArrowException) as error:
+        message = f"what is packed is cut off or damaged: {str(error).partition(chr(10))[0]}"
+        raise UnreadableFileError(message) from error
+
+
+def _rows(entry: Entry, rejects: Rejects, keys: Sequence[str]) -> Iterator[tuple[str, object]]:
+    kind = format_of(entry.path)
+    if kind == ".parquet":
+        yield from _parquet(entry, keys)
+        return
+    with opened(entry) as stream:
+        if kind == ".tsv":
+            yield from _table(entry, stream, rejects, keys)
+        elif kind == ".json":
+            yield from _json(entry, stream, rejects)
+        else:
+            yield from _json_lines(entry, stream, rejects)
+
+
+def _parquet(entry: Entry, keys: Sequence[str]) -> Iterator[tuple[str, object]]:
+    def columns(names: Sequence[str]) -> list[str]:
+        return [name for name in names if name in keys or not keys]
+
+    try:
+        with entry.open() as file:
+            frames = read_batches(file, columns, max_bytes=MAX_ROWS_BYTES)
+            rows = (row for frame in frames for row in frame.iter_rows(named=True))
+            yield from ((f"row {number}", row) for number, row in enumerate(rows, 1))
+    except UnreadableEntryError as error:
+        raise UnreadableFileError(f"cannot be read: {error.reason}") from error
+    except UnreadableParquetError as error:
+        raise UnreadableFileError(str(error)) from error
+
+
+def _json(entry: Entry, stream: IO[bytes], rejects: Rejects) -> Iterator[tuple[str, object]]:
+    """The objects of a JSON file, which is a list of them, one, or in truth JSON Lines."""
+    head = stream.read(_BLOCK_BYTES)
+    if is_json_lines(head):
+        yield from _json_lines(entry, stream, rejects, head)
+        return
+    data = head + stream.read(MAX_DOCUMENT_BYTES)
+    if len(data) > MAX_DOCUMENT_BYTES:
+        raise UnreadableFileError(f"it has more than {MAX_DOCUMENT_BYTES:,} bytes, the most that is read whole")
+    try:
+        value = parsed_json(data.removeprefix(MARK))
+    except (ValueError, RecursionError) as error:
+        raise UnreadableFileError(f"not JSON ({error}); is the file cut off?") from error
+    values = value if isinstance(value, list) else [value]
+    # A list of other things holds no rows at all, which is not a fault of each.
+    if any(isinstance(row, dict) for row in values):
+        yield from ((f"row {number}", row) for number, row in enumerate(values, 1))
+
+
+def _json_lines(entry: Entry, stream: IO[bytes], rejects: Rejects, head: bytes = b"") -> Iterator[tuple[str, object]]:
+    for position, line in _lines(entry, stream, rejects, head):
+        try:
+            yield position, parsed_json(line)
+        except UnicodeDecodeError as error:
+            rejects.add(entry.path, position, f"not UTF-8: {error.reason} at byte {error.start}")
+        except (ValueError, RecursionError) as error:
+            rejects.add(entry.path, position, f"not JSON ({error}); is the file cut off?", _excerpt(line))
+
+
+def _table(entry: Entry, stream: IO[bytes], rejects: Rejects, keys: Sequence[str]) -> Iterator[tuple[str, object]]:
+    names: list[str] = []
+    for position, line in _lines(entry, stream, rejects):
+        values = line.rstrip(b"\r").decode(errors="replace").split("\t")
+        if not names:
+            names = values if set(keys) <= set(values) else list(keys)
+            if names is values:
+                continue
+        if len(values) == len(names):
+            yield position, dict(zip(names, values, strict=True))
+        else:
+            rejects.add(
+                entry.path, position, f"{len(values)} values, not {len(names)}: {listed(names)}", _excerpt(line)
+            )
+
+
+def _lines(entry: Entry, stream: IO[bytes], rejects: Rejects, head: bytes = b"") -> Iterator[tuple[str, bytes]]:
+    """The lines that are not blank, with their positions, from 1."""
+    for number, line in Lines(stream, head=head):
+        if line is None:
+            rejects.add(entry.path, f"line {number}", _TOO_LONG)
+        elif line.strip():
+            yield f"line {number}", line
+
+
+class Lines:
+    """The lines of a file with their numbers, from 1, without their ends and without a byte order mark.
+
+    In place of a line that is longer than the limit stands None; it is never held whole.
+
+    Attributes:
+        unfinished: What was read of the line at which reading broke off.
+        beginning: How the last line that was longer than the limit begins.
+    """
+
+    def __init__(self, stream: IO[bytes], limit: int = MAX_LINE_BYTES, head: bytes = b"") -> None:
+        self.stream, self.limit, self.head = stream, limit, head
+        self.parts: list[bytes] = []
+        self.length = 0
+        self.beginning = b""
+
+    @property
+    def unfinished(self) -> bytes:  # noqa: D102
+        return b"".join(self.parts)
+
+    def __iter__(self) -> Iterator[tuple[int, bytes | None]]:
+        number = 1
+        while block := self.head or self.stream.read(_BLOCK_BYTES):
+            self.head = b""
+            *whole, rest = block.split(b"\n")
+            for end in whole:
+                self._add(end)
+                yield number, self._taken(number)
+                number += 1
+            self._add(rest)
+        if self.length:
+            yield number, self._taken(number)
+
+    def _add(self, part: bytes) -> None:
+        self.length += len(part)
+        self.parts.append(part)
+        if self.length > self.limit and self.parts:
+            self.beginning = self.beginning or self.unfinished[:_BEGINNING_BYTES]
+            self.parts.clear()
+
+    def _taken(self, number: int) -> bytes | None:
+        line = self.unfinished if self.length <= self.limit else None
+        if line is not None:
+            self.beginning = b""
+        self.parts, self.length = [], 0
+        return line.removeprefix(MARK) if line is not None and number == 1 else line
+
+
+def is_json_lines(head: bytes) -> bool:
+    """Whether a file that begins so is JSON Lines, and not one JSON value over all of its lines.
+
+    It is where the first line that is not blank is a whole JSON value and something follows that does not go on with
+    it: `[]` and an object below it are two lines, while a list that stands on one line alone is the whole file.
+    """
+    first, newline, rest = head.removeprefix(MARK).lstrip().partition(b"\n")
+    if not newline or not rest.strip():
+        # One line, as far as it can be seen: a single object is JSON Lines of one line as well.
+        return not first or first.startswith(b"{")
+    if rest.lstrip().startswith(b"{") and not first.rstrip().endswith((b"[", b",")):
+        return True
+    try:
+        json.loads(first)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _excerpt(line: bytes) -> str:
+    return line[:200].decode(errors="replace")
