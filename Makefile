@@ -52,6 +52,9 @@ chunkers: .venv/.chunkers  ## Install the chunkers of other libraries: CHUNKERS=
 
 PYTEST = $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile
 
+# Tests start many processes; without stored bytecode each would compile the code again.
+test test-slow: export PYTHONDONTWRITEBYTECODE =
+
 test: .venv/.dev  ## Run the tests that are done in minutes
 	@$(PYTEST) -m "not slow"
 

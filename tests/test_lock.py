@@ -109,45 +109,32 @@ def wheel(folder: Path, name: str, version: str, requires: str = "") -> None:
             archive.writestr(path, text)
 
 
-def resolved(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """pip's answer to installing a package that needs one called `evaluate`, whatever the machine's own settings."""
-    wheel(folder, "evaluate", "0.4.0")
-    wheel(folder, "needs-evaluate", "1.0", requires="evaluate")
+def test_whatever_needs_a_package_called_evaluate_is_refused_by_name(tmp_path: Path) -> None:
+    wheel(tmp_path, "evaluate", "0.4.0")
+    wheel(tmp_path, "needs-evaluate", "1.0", requires="evaluate")
     pip = [sys.executable, "-m", "pip", "--isolated", "--disable-pip-version-check", "install", "--dry-run"]
-    source = ["--no-index", "--find-links", str(folder), "--target", str(folder / "target")]
-    return subprocess.run(
-        [*pip, *source, *arguments, "needs-evaluate"],
+    source = ["--no-index", "--find-links", str(tmp_path), "--target", str(tmp_path / "target")]
+    answer = subprocess.run(
+        [*pip, *source, "-c", str(ROOT / "constraints.txt"), "needs-evaluate"],
         # Isolation leaves the machine-wide settings in force; this takes them away too.
         env={**os.environ, "PIP_CONFIG_FILE": os.devnull},
         capture_output=True,
         text=True,
         check=False,
     )
-
-
-def test_whatever_needs_a_package_called_evaluate_is_refused_by_name(tmp_path: Path) -> None:
-    answer = resolved(tmp_path, "-c", str(ROOT / "constraints.txt"))
     assert answer.returncode != 0
     assert "evaluate<0" in answer.stdout + answer.stderr
 
 
-def test_without_the_constraint_it_would_be_installed(tmp_path: Path) -> None:
-    answer = resolved(tmp_path)
-    assert answer.returncode == 0, answer.stderr
-    assert "evaluate-0.4.0" in answer.stdout
-
-
-@pytest.mark.parametrize("stage", STAGES)
-def test_a_stage_comes_from_this_checkout(stage: str) -> None:
-    asked = f"import {stage}; print({stage}.__file__)"
+def test_the_stages_come_from_this_checkout() -> None:
+    asked = f"import {', '.join(STAGES)}; print(*(stage.__file__ for stage in ({', '.join(STAGES)})), sep='\\n')"
     answer = subprocess.run([sys.executable, "-c", asked], cwd=ROOT, capture_output=True, text=True, check=False)
     assert answer.returncode == 0, answer.stderr
-    assert Path(answer.stdout.strip()).parent == ROOT / stage
+    assert [Path(line).parent for line in answer.stdout.splitlines()] == [ROOT / stage for stage in STAGES]
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_no_installed_package_answers_to_a_stages_name(stage: str) -> None:
-    assert stage not in importlib.metadata.packages_distributions()
+def test_no_installed_package_has_the_name_of_a_stage() -> None:
+    assert importlib.metadata.packages_distributions().keys().isdisjoint(STAGES)
     # Started elsewhere and isolated from the caller's paths, Python finds nothing of that name.
-    asked = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({stage!r}) is not None)"
+    asked = f"import importlib.util, sys; sys.exit(any(map(importlib.util.find_spec, {STAGES!r})))"
     assert subprocess.run([sys.executable, "-I", "-c", asked], check=False).returncode == 0

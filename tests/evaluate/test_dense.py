@@ -26,12 +26,10 @@ from evaluate.retrievers.dense import Dense
 from evaluate.systems import retriever_named
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
-from tests.evaluate.tiny_model import MAX_LENGTH, pieces, tiny_model
+from tests.evaluate.tiny_model import MAX_LENGTH, needs_dense, pieces, tiny_model
 from tests.tiny import command
 
-sentence_transformers = pytest.importorskip(
-    "sentence_transformers", reason="the extra `dense` is not installed: make dense"
-)
+pytestmark = needs_dense
 
 SHORT = ["def a(): return 1", "import math", "x"]
 LONG = ["def " + " ".join(f"a{n}" for n in range(40)), "self " * 50 + "return x"]
@@ -55,7 +53,9 @@ def _rows(dense: Dense, store: VectorStore, texts: Sequence[str], kind: Kind = "
 def test_vectors_are_those_of_the_plain_library_whatever_is_beside_a_text(
     model_folder: Path, store: VectorStore, given: list[int]
 ) -> None:
-    plain = sentence_transformers.SentenceTransformer(str(model_folder))
+    from sentence_transformers import SentenceTransformer
+
+    plain = SentenceTransformer(str(model_folder))
     dense = Dense(Model(str(model_folder)))
     texts = [*SHORT, *LONG, *SHORT]
     assert np.allclose(_rows(dense, store, texts), plain.encode(texts, prompt=""), atol=1e-5)
@@ -105,7 +105,9 @@ def test_vectors_are_known_by_all_that_may_change_them(model_folder: Path, tmp_p
 
 
 def test_the_arguments_reach_the_model(model_folder: Path, store: VectorStore) -> None:
-    plain = sentence_transformers.SentenceTransformer(str(model_folder))
+    from sentence_transformers import SentenceTransformer
+
+    plain = SentenceTransformer(str(model_folder))
     plain.max_seq_length = 8
     told = Dense(Model(str(model_folder))).configured("max_length=8:document_prefix=def%3A%20", "dense")
     assert np.allclose(_rows(told, store, LONG), plain.encode(LONG, prompt="def: "), atol=1e-5)

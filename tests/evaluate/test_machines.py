@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,9 +27,10 @@ from tests.tiny import CHUNKERS, ROOT, command
 if TYPE_CHECKING:
     from distributed import Client
 
-distributed = pytest.importorskip("distributed", reason="the extra `dask` is not installed: make dask")
-
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(find_spec("distributed") is None, reason="the extra `dask` is not installed: make dask"),
+]
 
 
 @contextmanager
@@ -68,7 +70,9 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def client(address: str) -> Iterator[Client]:
-    with distributed.Client(f"tcp://{address}", set_as_default=False) as found:
+    from distributed import Client
+
+    with Client(f"tcp://{address}", set_as_default=False) as found:
         found.wait_for_workers(2, timeout=60)
         yield found
 
@@ -139,9 +143,11 @@ def test_workers_of_several_threads_are_refused(address: str, client: Client, mo
 
 
 def test_a_scheduler_that_ends_is_a_sentence(tmp_path: Path) -> None:
+    from distributed import Client
+
     settings = ("--nthreads", "1", "--local-directory", str(tmp_path))
     with scheduler(tmp_path) as alone, started("worker", alone, *settings):
-        with distributed.Client(f"tcp://{alone}", set_as_default=False) as found:
+        with Client(f"tcp://{alone}", set_as_default=False) as found:
             pid = found.run_on_scheduler(os.getpid)
         answers = Engine(None, alone).map(time.sleep, [0.1, 60])
         next(answers)

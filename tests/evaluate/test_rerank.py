@@ -15,12 +15,10 @@ from evaluate.retrievers import Floats, Pool, Queries
 from evaluate.systems import ranking_code, retriever_named
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
-from tests.evaluate.tiny_model import MAX_LENGTH, pieces, tiny_model
+from tests.evaluate.tiny_model import MAX_LENGTH, needs_dense, pieces, tiny_model
 from tests.tiny import CATS, DOGS
 
-sentence_transformers = pytest.importorskip(
-    "sentence_transformers", reason="the extra `dense` is not installed: make dense"
-)
+pytestmark = needs_dense
 
 TEXTS = [CATS, DOGS, "times", "nothing of it", "nor of this", "times"]
 QUERIES = ["meow times", "bark"]
@@ -43,10 +41,12 @@ def _scores(name: str, store: VectorStore, queries: Sequence[str] = QUERIES) -> 
 def test_the_best_have_the_cross_encoders_scores_and_the_others_follow_in_their_order(
     cross_encoder: Path, tmp_path: Path, given: list[int]
 ) -> None:
+    from sentence_transformers import CrossEncoder
+
     store = VectorStore(Lake(tmp_path / "lake"))
     name = f"rerank:jaccard-regex:model={cross_encoder}:top=3"
     first, found = _scores("jaccard-regex", store), _scores(name, store)
-    plain = sentence_transformers.CrossEncoder(str(cross_encoder))
+    plain = CrossEncoder(str(cross_encoder))
     for row, query in enumerate(QUERIES):
         best = np.argsort(-first[row], kind="stable")[:3]
         short = [TEXTS[n] for n in best if len(TEXTS[n]) < 20]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import pytest
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder, SentenceTransformer
@@ -13,6 +16,11 @@ if TYPE_CHECKING:
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "<encoder-only>")
 PIECES = ("def", "return", "self", "query", "import", "math", *"abcdefghijklmnopqrstuvwxyz0123456789_()=:+*/.,'\"#")
 MAX_LENGTH = 24
+
+needs_dense = pytest.mark.skipif(
+    find_spec("sentence_transformers") is None, reason="the extra `dense` is not installed: make dense"
+)
+"""Looked up and not imported: collecting the tests would take torch's seconds in every process."""
 
 
 def tiny_model(folder: Path, *, seed: int = 0, is_cross: bool = False) -> Path:
