@@ -10,7 +10,7 @@ from typing import NamedTuple
 import polars as pl
 
 from ingest.runs.find_trajectories import REPOSITORY, TASK_FILE
-from ingest.runs.searches.asking import written
+from ingest.runs.pool_folders import write_below
 from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError
 from lake.naming import UNSEARCHED
@@ -68,11 +68,11 @@ def hand_out(
                 PROMPT: _prompt(item),
                 ABOUT: json.dumps(_about(task, item, hosted), indent=1, ensure_ascii=False) + "\n",
             }
-            if not all(written(folder, f"{name}/{path}", text) for path, text in own.items()):
+            if not all(write_below(folder, f"{name}/{path}", text) for path, text in own.items()):
                 unwritten.append(f"{name}: no folder can be called so")
                 continue
             into = folder / PurePosixPath(name) / REPOSITORY
-            paths = (path for path, text in files if not written(into, path, _without_answer(item, path, text)))
+            paths = (path for path, text in files if not write_below(into, path, _without_answer(item, path, text)))
             unwritten += [f"{name}: {path}" for path in paths]
     return HandedOut(items.height - sum(": no folder" in one for one in unwritten), unwritten)
 

@@ -20,8 +20,8 @@ from ingest.contents.chunkers_by_name import absence, given_before, wanted_chunk
 from ingest.contents.chunkers_by_name import chunkers as known_chunkers
 from ingest.contents.chunks import remove_undeclared
 from ingest.contents.processes import Workers
-from ingest.json_command import PATIENCE
 from ingest.pipeline import ingest as ingest_benchmark
+from ingest.programs.command import PATIENCE
 from ingest.runs.bundled_runs import import_recorded
 from ingest.runs.explain import shown_trajectories
 from ingest.runs.find_trajectories import found_in

@@ -11,9 +11,9 @@ from ingest.clean import CACHE
 from ingest.commands.runs import outcome_of
 from ingest.contents.chunkers_by_name import wanted_chunkers
 from ingest.contents.processes import Workers
-from ingest.json_command import PATIENCE
 from ingest.mining.mined import TASKS, Wanted, mined, open_repository
 from ingest.pipeline import ingest as ingest_benchmark
+from ingest.programs.command import PATIENCE
 from ingest.runs.registry import declare_formats
 from ingest.stored_parts import check_replaced
 from lake.console import (

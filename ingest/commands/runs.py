@@ -13,11 +13,11 @@ from typing import Annotated
 
 import typer
 
-from ingest.json_command import PATIENCE
-from ingest.runs.import_outcome import Imported, Wanted
+from ingest.programs.command import PATIENCE
+from ingest.runs.import_outcome import ImportRequest
 from ingest.runs.importing import import_run
+from ingest.runs.program_runs import RIPGREP, Search, import_search, is_ripgrep
 from ingest.runs.registry import AUTO
-from ingest.runs.searches.import_search import RIPGREP, Search, import_search, is_ripgrep
 from ingest.runs.submissions.declaration import FILE, FOLDER, is_submission
 from ingest.runs.submissions.importing import check_submission, import_submissions
 from ingest.runs.usage_rows import Given
@@ -71,7 +71,9 @@ def _importing(*, write: bool) -> Callable[..., None]:
         resolved: Annotated[
             Path | None, setting("RESOLVED", "Items that the agent resolved: ids, or SWE-bench's report.")
         ] = None,
-        items: Annotated[str, setting("ITEMS", "Items to ask --search: repo=…, ids, or a file of ids.")] = "",
+        items: Annotated[
+            str, setting("ITEMS", "Items that were asked, or are to be: repo=…, ids, or a file of ids.")
+        ] = "",
         limit: LimitOption = None,
         timeout: TimeoutOption = PATIENCE,
         again: Annotated[bool, setting("AGAIN", "Ask again, even if the answers are there.", "--again")] = False,
@@ -90,17 +92,39 @@ def _importing(*, write: bool) -> Callable[..., None]:
             message = "--benchmark is not given: whose items FILE answers"
             hint = "" if write else f"Or FILE is a submission, a folder that holds {FILE}."
             raise GoldspanError(message, hint=hint, code=Exit.USAGE)
-        asking = _asking(search, file, timeout, items, limit, again=again)
-        called = system or (RIPGREP if is_ripgrep(search) else "" if write else CHECKED)
-        wanted = Wanted(file or Path(), benchmark, called, task, format, skip_unknown, chunker, asked_all)
-        wanted = replace(wanted, given=Given(prices, resolved))
+        if bool(search) == (file is not None):
+            message = "both FILE and --search are given" if search else "what is to be imported is not given"
+            hint = "Give FILE, made elsewhere, or --search 'COMMAND …', --search module:function, --search ripgrep."
+            raise GoldspanError(message, hint=hint, code=Exit.USAGE)
+        program = Search.of(search, timeout) if search else None
+        name = system or (RIPGREP if is_ripgrep(search) else "" if write else CHECKED)
+        given = Given(prices, resolved)
+        request = ImportRequest(
+            file or Path(),
+            benchmark,
+            name,
+            task,
+            format,
+            skip_unknown,
+            chunker,
+            asked_all,
+            given,
+            parse_items(items),
+            limit,
+        )
         with console.lake_lock(store, {"runs"}) if write else store.naming_damage():
-            done = _imported(store, wanted, asking, console, write=write)
-        done.notes += store.damage
+            if program is None:
+                imported = import_run(store, request, write=write, say=console.say)
+            else:
+                track = partial(_track, console)
+                imported = import_search(
+                    store, request, program, again=again, write=write, track=track, say=console.say
+                )
+        imported.notes += store.damage
         where, hint = str(lake), "make evaluate"
         if not write:
-            where, hint = "nothing was written", f"python -m ingest run {_arguments(wanted)}"
-        raise typer.Exit(console.finish("ingest", done.outcome(where, hint, store.tally)))
+            where, hint = "nothing was written", f"python -m ingest run {_arguments(request)}"
+        raise typer.Exit(console.finish("ingest", imported.outcome(where, hint, store.tally)))
 
     return importing
 
@@ -136,38 +160,14 @@ def submissions(
     raise typer.Exit(console.finish("ingest", outcome))
 
 
-def _arguments(wanted: Wanted) -> str:
+def _arguments(request: ImportRequest) -> str:
     """The arguments of this command behind its verb, as they are typed, with a name where `run` needs one."""
-    called = re.sub(r"[^\w.-]+", "-", wanted.file.name.partition(".")[0]).strip("-.")
-    return shlex.join([*sys.argv[2:], *(["--system", called or "mine"] if wanted.system == CHECKED else [])])
+    name = re.sub(r"[^\w.-]+", "-", request.file.name.partition(".")[0]).strip("-.")
+    return shlex.join([*sys.argv[2:], *(["--system", name or "mine"] if request.system == CHECKED else [])])
 
 
-def _asking(
-    search: str, file: Path | None, timeout: float, items: str, limit: int | None, *, again: bool
-) -> Search | None:
-    """The program that is asked; None where a file is read.
-
-    Raises:
-        GoldspanError: Neither is named, both are, or what is for programs is asked of a file.
-    """
-    if bool(search) == (file is not None):
-        message = "both FILE and --search are given" if search else "what is to be imported is not given"
-        hint = "Give FILE, made elsewhere, or --search 'COMMAND …', --search module:function, --search ripgrep."
-        raise GoldspanError(message, hint=hint, code=Exit.USAGE)
-    if file is not None and (limit is not None or items):
-        flag = "--limit" if limit is not None else "--items"
-        message = f"{flag} is of what a program is asked; of a file everything is read"
-        raise GoldspanError(message, hint="Leave it out.", code=Exit.USAGE)
-    return Search.of(search, timeout, parse_items(items), limit, again=again) if search else None
-
-
-def _imported(lake: Lake, wanted: Wanted, asking: Search | None, console: Console, *, write: bool) -> Imported:
-    if asking is None:
-        return import_run(lake, wanted, write=write, say=console.say)
-    track = partial(console.track, title="pools searched")
-    return import_search(
-        lake, wanted, asking, write=write, say=console.say, track=lambda pools, n: track(pools, total=n)
-    )
+def _track(console: Console, pools: Iterable[tuple[str, Path]], n_pools: int) -> Iterable[tuple[str, Path]]:
+    return console.track(pools, title="pools searched", total=n_pools)
 
 
 def outcome_of(done: Iterable[Outcome], store: Lake) -> Outcome:

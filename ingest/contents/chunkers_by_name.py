@@ -16,7 +16,7 @@ import ingest.contents.chunkers
 from ingest.contents.chunk_context import CONTEXT, with_context
 from ingest.contents.chunkers import Chunker, Cut, Document
 from ingest.contents.syntax_trees import GRAMMARS
-from ingest.json_command import PATIENCE, JsonCommand
+from ingest.programs.command import PATIENCE, JsonCommand
 from lake.code import code_digest
 from lake.declarations import CHUNKER_ALIASES, CHUNKER_SETS, Resolved, discover, resolve
 from lake.errors import Exit, GoldspanError, unknown_name

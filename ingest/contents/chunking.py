@@ -12,7 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from ingest.contents.chunkers import Chunker, Cut, Document, LineRange, Unit
-from ingest.json_command import JsonCommand
+from ingest.programs.command import JsonCommand
 from lake.declarations import Resolved
 from lake.errors import Exit, GoldspanError
 from lake.located import file_of, located
@@ -238,8 +238,8 @@ def cut_by_command(command: JsonCommand, documents: Sequence[Document], ids: Seq
     answers = command.answers([{"id": number, "language": each.language, "text": each.text} for number, each in pairs])
     cuts = []
     for answer, document in zip(answers, documents, strict=True):
-        why = answer.error or answer.said.get("error")
-        cuts.append(Cut([], failed=str(why)[:500]) if why else _read(answer.said.get("chunks"), document))
+        why = answer.error or answer.payload.get("error")
+        cuts.append(Cut([], failed=str(why)[:500]) if why else _read(answer.payload.get("chunks"), document))
     return cuts
 
 

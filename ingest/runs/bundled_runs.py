@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import polars as pl
 
-from ingest.runs.import_outcome import Wanted
+from ingest.runs.import_outcome import ImportRequest
 from ingest.runs.imported_runs import ImportedRun
 from ingest.runs.importing import NoItemKnownError, import_run
 from ingest.sources.tree import Source
@@ -27,9 +27,9 @@ def import_recorded(
     """
     rejects = Rejects()
     for run in source.recorded():
-        wanted = Wanted(run.path, benchmark, run.system, skip_unknown=True)
+        request = ImportRequest(run.path, benchmark, run.system, skip_unknown=True)
         try:
-            done = import_run(lake, wanted, write=True, say=say)
+            done = import_run(lake, request, write=True, say=say)
         except NoItemKnownError:
             # As other answers to items that were not ingested: nothing is wrong with them.
             result.warnings.append(f"left out: {run.system}: the lake holds none of its items")
@@ -40,7 +40,7 @@ def import_recorded(
             continue
         result.rejected += done.n_rejected
         said = "; ".join(done.summary())
-        result.warnings.append(f"{run.system}: {done.tally.n_done:,} of {counted(done.n_items, 'item')}; {said}")
+        result.warnings.append(f"{run.system}: {done.counts.n_done:,} of {counted(done.n_items, 'item')}; {said}")
     note_rejects(lake, f"recorded-{benchmark}", rejects)
     result.rejected += len(rejects)
 

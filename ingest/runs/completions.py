@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import polars as pl
 
-from ingest.runs.import_outcome import Tally
+from ingest.runs.import_outcome import ImportCounts
 from ingest.runs.imported_runs import MISSING, run_items
 from ingest.runs.importer import Importer
 from ingest.runs.input_file import InputFile
@@ -17,7 +17,7 @@ _HOLE = ["repo", "path", "line"]
 _SHOWN = pl.format("{}/{}, line {} from 0", "repo", "path", "line")
 
 
-def gathered(input_file: InputFile, importer: Importer) -> pl.DataFrame:
+def load(input_file: InputFile, importer: Importer) -> pl.DataFrame:
     """A file's completions, in its order.
 
     Raises:
@@ -29,18 +29,19 @@ def gathered(input_file: InputFile, importer: Importer) -> pl.DataFrame:
     return pl.concat(frames)
 
 
-def matched(input_file: InputFile, rows: pl.DataFrame, asked: Sequence[ItemPart]) -> Mapping[str, pl.DataFrame]:
-    """Part of the items → the rows that fill its holes, with item_id.
+def matched(
+    input_file: InputFile, rows: pl.DataFrame, parts: Sequence[ItemPart]
+) -> tuple[dict[str, pl.DataFrame], pl.DataFrame]:
+    """Part of the items → the rows that fill its holes, with item_id; and the rows that answer none.
 
     One hole is asked about in several contexts: the part that most of the file's prompts fit is the one it answers.
     Within a part, of several items in one hole a row answers the one whose completion, context and prompt it names.
-    Where a row answers none, `item_id` is null, under the part called by an empty string.
 
     Raises:
         GoldspanError: An item is answered twice, or nothing tells which of two items or parts is answered.
     """
-    holes = {one.part: _filled(rows, one) for one in asked}
-    found: dict[str, pl.DataFrame] = {}
+    holes = {part.name: _filled(rows, part) for part in parts}
+    by_part: dict[str, pl.DataFrame] = {}
     rest = rows
     while holes:
         left = {part: frame.join(rest, on="position", how="semi") for part, frame in holes.items()}
@@ -54,18 +55,16 @@ def matched(input_file: InputFile, rows: pl.DataFrame, asked: Sequence[ItemPart]
                 hint = "Give each row its prompt and context_start_lineno, or ingest one of the two alone."
                 raise input_file.wrong(what=what, hint=hint)
         _check_one_to_one(input_file, left[best])
-        found[best] = left[best]
+        by_part[best] = left[best]
         rest = rest.join(left[best], on="position", how="anti")
         del holes[best]
-    if rest.height:
-        found[""] = rest.with_columns(item_id=pl.lit(None, pl.String))
-    return found
+    return by_part, rest
 
 
-def _filled(rows: pl.DataFrame, asked: ItemPart) -> pl.DataFrame:
+def _filled(rows: pl.DataFrame, part: ItemPart) -> pl.DataFrame:
     """The rows whose hole a part asks about, each with the item it answers."""
     named = {"repo": "repo", "path": "target_path", "line": "target_line", "wanted": "target_text"}
-    items = asked.items.select("item_id", "query_line_start", "query_sha256", **named)
+    items = part.items.select("item_id", "query_line_start", "query_sha256", **named)
     joined = rows.join(items, on=_HOLE, maintain_order="left").with_columns(
         same_target=(pl.col("target_text") == pl.col("wanted")).fill_null(value=True),
         same_start=pl.col("context_start").is_null() | (pl.col("context_start") == pl.col("query_line_start")),
@@ -91,20 +90,22 @@ def _fit(rows: pl.DataFrame) -> tuple[int, int, int]:
     return rows.height, int(rows["same_start"].sum()), int(rows["same_prompt"].sum())
 
 
-def part(run_id: str, input_file: InputFile, asked: ItemPart, rows: pl.DataFrame, tally: Tally) -> pl.DataFrame:
+def run_items_of(
+    run_id: str, input_file: InputFile, part: ItemPart, rows: pl.DataFrame, counts: ImportCounts
+) -> pl.DataFrame:
     """One part's rows of `run_items`: the completion of every scorable item."""
-    items = asked.scorable.select("item_id")
+    items = part.scorable.select("item_id")
     answered = rows.join(items, on="item_id", how="semi")
-    tally.n_unscorable += rows.height - answered.height
-    tally.n_done += answered.height
-    tally.n_missing += items.height - answered.height
-    tally.n_other_prompt += int((~answered["same_start"]).sum())
-    done = pl.col("completion").is_not_null()
+    counts.n_unscorable += rows.height - answered.height
+    counts.n_done += answered.height
+    counts.n_missing += items.height - answered.height
+    counts.n_other_prompt += int((~answered["same_start"]).sum())
+    is_done = pl.col("completion").is_not_null()
     joined = items.join(answered.select("item_id", "completion"), on="item_id", how="left")
-    said = joined.select(
+    outcomes = joined.select(
         "item_id",
-        pl.when(done).then(pl.lit("done")).otherwise(pl.lit(MISSING)).alias("status"),
-        pl.when(~done).then(pl.lit(f"no completion in {input_file.name}")).alias("error"),
+        pl.when(is_done).then(pl.lit("done")).otherwise(pl.lit(MISSING)).alias("status"),
+        pl.when(~is_done).then(pl.lit(f"no completion in {input_file.name}")).alias("error"),
         "completion",
     )
-    return run_items(run_id, said)
+    return run_items(run_id, outcomes)

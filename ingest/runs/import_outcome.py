@@ -19,7 +19,7 @@ from lake.text import counted
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ImportRequest:
     """What is to be imported, and as what.
 
     Attributes:
@@ -32,6 +32,8 @@ class Wanted:
         chunker: What cut the documents, where that is known.
         asked_all: Whether the system was asked every item, so that an item without an answer is a failure.
         given: What is given beside agents' files.
+        where: Which items the system was asked, where they are named; any of them without an answer is a failure.
+        limit: So many of them, drawn as `evaluate` draws them, where that is not all.
     """
 
     file: Path
@@ -43,29 +45,30 @@ class Wanted:
     chunker: str = ""
     asked_all: bool = False
     given: Given = field(default_factory=Given)
+    where: Where = ()
+    limit: int | None = None
+
+    @property
+    def is_selection(self) -> bool:
+        """Whether it is said which items were asked, so that those without an answer are failures."""
+        return bool(self.where) or self.limit is not None
 
 
 @dataclass(frozen=True)
-class Made:
-    """How answers were made that were made here, by a program.
+class ProgramInfo:
+    """The program whose answers an import reads.
 
     Attributes:
         format: What kind of program it is.
-        name: What it is called.
-        parameters: What it was told, and what it was made of.
-        versions: Program → version.
-        where: Which items it was asked.
-        limit: How many of them, where that is not all.
-        cost: What it cost, as columns of `costs`.
+        name: The program as it was written.
+        files: Path → sha256 of the files that it was made of, as far as the command names them.
+        versions: Program → version, where it is known.
     """
 
     format: str
     name: str
-    parameters: Mapping[str, object]
+    files: Mapping[str, str]
     versions: Mapping[str, str]
-    where: Where = ()
-    limit: int | None = None
-    cost: Mapping[str, object] = field(default_factory=dict)
 
 
 _SENTENCES = (
@@ -87,7 +90,7 @@ _SENTENCES = (
 
 
 @dataclass
-class Tally:
+class ImportCounts:
     """What reading came upon, over the items that can be scored here. What is not said here, `_SENTENCES` says.
 
     Attributes:
@@ -135,42 +138,39 @@ class Tally:
     unresolved: list[str] = field(default_factory=list)
     unread: Unread = field(default_factory=Unread)
 
-    @property
-    def n_not_done(self) -> int:
-        """Items that were answered, and not by what can be scored."""
-        return self.n_unanswered + self.n_failed + self.n_no_context
-
     def name_unresolved(self, paths: pl.Series) -> None:
         """Count paths that mean no file, and keep the first three of them."""
         self.n_unresolved += len(paths)
         room = max(0, 3 - len(self.unresolved))
         self.unresolved += paths.cast(pl.String).unique(maintain_order=True).head(room).to_list()
 
-    def counts(self) -> dict[str, int]:
+    def numbers(self) -> dict[str, int]:
         """The numbers by name."""
         return {name: value for name, value in vars(self).items() if isinstance(value, int)}
 
-    def said(self) -> list[str]:
+    def sentences(self) -> list[str]:
         """The counts as sentences for the last block: of trajectories how much was read, the rest where not zero."""
-        said = []
+        sentences = []
         if self.kind == "trajectory":
             n = self.n_done + self.n_failed + self.n_no_context
-            said = [f"trajectories: {n:,}, with {counted(self.n_steps, 'step')} and {counted(self.n_spans, 'span')}"]
+            sentences = [
+                f"trajectories: {n:,}, with {counted(self.n_steps, 'step')} and {counted(self.n_spans, 'span')}"
+            ]
         if 2 * self.n_showing < self.n_reading:
             share = f"{self.n_showing:,} of {counted(self.n_reading, 'call')}"
             hint = "`python -m ingest show FILE` says which"
-            said += [f"warning: only {share} that read files showed something that is understood; {hint}"]
+            sentences += [f"warning: only {share} that read files showed something that is understood; {hint}"]
         odd = (
             (self.n_beyond, "run past the end of their file"),
             (self.n_reversed, "are reversed or start before line 1"),
         )
         if ranges := ", ".join(f"{n:,} {what}" for n, what in odd if n):
-            said += [f"ranges kept as they were given: {ranges}"]
+            sentences += [f"ranges kept as they were given: {ranges}"]
         every = counted(self.n_hits, "path") + "".join(f", such as {path[:80]!a}" for path in self.unresolved[:1])
         for name, unit, sentence in _SENTENCES:
-            if n := self.counts()[name]:
-                said.append(sentence.format(counted(n, unit) if unit else f"{n:,}", all=every))
-        return said
+            if n := self.numbers()[name]:
+                sentences.append(sentence.format(counted(n, unit) if unit else f"{n:,}", all=every))
+        return sentences
 
 
 @dataclass
@@ -181,48 +181,51 @@ class Imported:
         run_id: The run's name.
         n_items: The items that were asked: of every part of the items that the file touches the scorable ones, or those
             that it answers.
-        tally: What reading came upon.
+        counts: What reading came upon.
         n_rejected: What was refused, a row of `rejects` each.
         n_unknown: Items named in the file that are not there, and were skipped as asked; `rejects` names each.
         is_current: Whether the run was there already.
-        read_as: What was read: the format by its title, and of a search the program.
+        read_as: What was read: the format by its title, or the program that answered.
         notes: Sentences for the last block.
-        parts: The parts of the items that the file touches.
     """
 
     run_id: str
     n_items: int = 0
-    tally: Tally = field(default_factory=Tally)
+    counts: ImportCounts = field(default_factory=ImportCounts)
     n_rejected: int = 0
     n_unknown: int = 0
     is_current: bool = False
     read_as: str = ""
     notes: list[str] = field(default_factory=list)
-    parts: list[str] = field(default_factory=list)
 
     def outcome(self, written: str, hint: str, parts: PartCounts | None = None) -> Outcome:
         """The last block."""
-        tally = self.tally
-        others = f"--asked-all (in a submission `asked: all`) scores 0 for the other {tally.n_not_asked:,}"
-        not_asked = [f"if the system was asked all of them: {others}"] * bool(tally.n_not_asked)
+        counts = self.counts
+        others = f"--asked-all (in a submission `asked: all`) scores 0 for the other {counts.n_not_asked:,}"
+        not_asked = [f"if the system was asked all of them: {others}"] * bool(counts.n_not_asked)
         return Outcome(
             written=written,
             expected=self.n_items,
-            scored=tally.n_done,
-            missing=tally.n_missing,
-            failed=tally.n_not_done,
+            scored=counts.n_done,
+            missing=counts.n_missing,
+            failed=counts.n_unanswered + counts.n_failed + counts.n_no_context,
             rejected=self.n_rejected,
             tally=parts or PartCounts(),
-            tied=tally.n_tied,
+            tied=counts.n_tied,
             warnings=[f"run {self.run_id}, of {self.read_as}", *self.notes, *self.summary(), *not_asked],
             hint=hint,
         )
 
     def summary(self) -> list[str]:
         """What reading came upon, as sentences."""
+        counts = self.counts
+        whole = counted(self.n_items + counts.n_not_asked, "item")
+        part = f"asked {self.n_items:,} of {whole}, those it answers: a partial run, scored over these and not ranked"
+        not_read = f"not read: {counts.unread.summary()}"
         skipped = f"skipped: {counted(self.n_unknown, 'item')} not asked here; the table rejects names what was skipped"
-        whole = counted(self.n_items + self.tally.n_not_asked, "item")
-        asked = f"asked {self.n_items:,} of {whole}, those it answers: a partial run, scored over these and not ranked"
-        not_read = [f"not read: {self.tally.unread.summary()}"] * bool(self.tally.unread)
-        part = [asked] * bool(self.tally.n_not_asked)
-        return [*part, *self.tally.said(), *not_read, *([skipped] if self.n_unknown else [])]
+        return [
+            *[part] * bool(counts.n_not_asked),
+            *counts.sentences(),
+            *[not_read] * bool(counts.unread),
+            *[skipped] * bool(self.n_unknown),
+        ]

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 import polars as pl
+from rapidfuzz import fuzz, process
 
 from ingest.runs import completions
 from ingest.runs.find_trajectories import Found, found_in
-from ingest.runs.import_outcome import Imported, Made, Tally, Wanted
+from ingest.runs.import_outcome import ImportCounts, Imported, ImportRequest, ProgramInfo
 from ingest.runs.imported_runs import MISSING, ImportedRun, Tables, count_rows, counts_in
 from ingest.runs.importer import Importer
 from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import NAME, gathered, ranked_as_trec_eval, ranks_say_nothing
-from ingest.runs.items import ItemPart, item_parts, limit_of, most_like, questions_of, task_named
-from ingest.runs.naming import check_benchmark, check_system, known_chunker, run_id_of
+from ingest.runs.items import ItemPart, item_parts, questions_of, task_named
+from ingest.runs.naming import check_request, run_id_of
 from ingest.runs.rankings import DEFINITIONS, Rankings
 from ingest.runs.read_trajectories import Ids, Read, chosen
 from ingest.runs.read_trajectories import read as trajectories_read
@@ -41,33 +42,34 @@ class NoItemKnownError(GoldspanError):
     """The lake holds none of the items that a file names, or can score none of them."""
 
 
-def import_run(lake: Lake, wanted: Wanted, *, write: bool, say: Callable[[str], None] = lambda _: None) -> Imported:
+def import_run(
+    lake: Lake, request: ImportRequest, *, write: bool, say: Callable[[str], None] = lambda _: None
+) -> Imported:
     """Check a file and, if that is wanted, store it as a run; the caller holds the lake's lock then.
 
     Raises:
         GoldspanError: The file, the names or the lake do not fit; nothing of the file is stored then.
     """
-    input_file, rejects = InputFile.at(wanted.file), Rejects()
-    check_benchmark(lake, wanted.benchmark)
-    check_system(lake, wanted.benchmark, wanted.system)
-    found = found_in(input_file, wanted.format, rejects)
+    input_file, rejects = InputFile.at(request.file), Rejects()
+    chunker = check_request(lake, request)
+    found = found_in(input_file, request.format, rejects)
     importer = found.importer
-    input_file = replace(input_file, unit=importer.unit)
-    if wanted.chunker and importer.kind == "trajectory":
-        message = f"--chunker {wanted.chunker!r}: what an agent saw was cut by no chunker"
+    if chunker and importer.kind == "trajectory":
+        message = f"--chunker {request.chunker!r}: what an agent saw was cut by no chunker"
         raise GoldspanError(message, hint="Leave it out.", code=Exit.USAGE)
-    if wanted.given != Given() and importer.kind != "trajectory":
+    if request.given != Given() and importer.kind != "trajectory":
         message = f"--prices and --resolved are of agents; the file holds a {importer.kind}"
         raise GoldspanError(message, hint="Leave them out.", code=Exit.USAGE)
-    chunker = known_chunker(lake, wanted.chunker)
-    task = task_named(lake, wanted.benchmark, wanted.task, importer.kind)
-    asked = item_parts(lake, wanted.benchmark, task)
-    stamp = fingerprint(found.sha256, wanted.system, task.name, importer.name, chunker)
-    if wanted.asked_all:
+    task = task_named(lake, request.benchmark, request.task, importer.kind)
+    parts = item_parts(lake, task, request.where, request.limit)
+    stamp = fingerprint(found.sha256, request.system, task.name, importer.name, chunker)
+    if request.asked_all:
         stamp = fingerprint(stamp, "asked all")
-    job = Import(lake, wanted, input_file, found, task, asked, stamp, chunker)
-    if (stood := job.stands()) is not None:
-        return stood
+    if request.is_selection:
+        stamp = fingerprint(stamp, request.where, request.limit)
+    job = Import(lake, request, replace(input_file, unit=importer.unit), found, task, parts, stamp, chunker)
+    if (current := job.up_to_date()) is not None:
+        return current
     say(f"{input_file.name}: {importer.title} for {task.name}")
     return job.run(rejects, write=write)
 
@@ -78,25 +80,27 @@ class Import:
 
     Attributes:
         lake: Where from and where to.
-        wanted: What is asked for.
+        request: What is to be imported.
         input_file: The file.
         found: What is in it.
         task: What it answers.
-        asked: The items of that.
+        parts: The items of that.
         stamp: What the run is called by.
         chunker: What cut the documents, where that is known.
-        made: How the file was made, where it was made here.
+        program: The program that made the file, where it was run here.
+        cost: What running it cost, as columns of `costs`.
     """
 
     lake: Lake
-    wanted: Wanted
+    request: ImportRequest
     input_file: InputFile
     found: Found
     task: Task
-    asked: list[ItemPart]
+    parts: list[ItemPart]
     stamp: str
     chunker: str | None
-    made: Made | None = None
+    program: ProgramInfo | None = None
+    cost: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def importer(self) -> Importer:
@@ -106,7 +110,7 @@ class Import:
     @cached_property
     def run_id(self) -> str:
         """The run that it becomes."""
-        return run_id_of(self.task.name, self.wanted.system, self.stamp)
+        return run_id_of(self.task.name, self.request.system, self.stamp)
 
     @cached_property
     def stored(self) -> ImportedRun:
@@ -114,187 +118,185 @@ class Import:
         chunks = self.lake.part("chunkers", self.chunker) if self.chunker else None
         # Items that came later may be answered too, and other rules may read the file or find its names otherwise.
         made = made_from(
-            inputs=[*self.asked, chunks, self.lake.part("symbol_rules", DEFINITIONS)],
-            parameters=[self.stamp, self.found.sha256, [one.part for one in self.asked], self.wanted.given.parameters],
+            inputs=[*self.parts, chunks, self.lake.part("symbol_rules", DEFINITIONS)],
+            parameters=[
+                self.stamp,
+                self.found.sha256,
+                [part.name for part in self.parts],
+                self.request.given.parameters,
+            ],
             code=[Import, self.importer.read, self.importer.trajectories],
         )
-        return ImportedRun(self.lake, self.wanted.benchmark, self.run_id, made)
+        return ImportedRun(self.lake, self.request.benchmark, self.run_id, made)
 
-    def stands(self) -> Imported | None:
+    def up_to_date(self) -> Imported | None:
         """What an earlier import of the same file gave, where that still holds."""
         row = self.stored.row(self.importer.kind)
         if row is None:
             return None
-        counts = counts_in(row, "counts")
-        n_rejected, n_unknown = counts.pop("n_rejected"), counts.pop("n_unknown")
-        if n_unknown and not self.wanted.skip_unknown:
+        numbers = counts_in(row, "counts")
+        n_rejected, n_unknown = numbers.pop("n_rejected"), numbers.pop("n_unknown")
+        if n_unknown and not self.request.skip_unknown:
             return None
-        tally = Tally(self.importer.kind)
-        vars(tally).update(counts)
-        tally.unread = Unread(counts_in(row, "unread"))
-        return Imported(
-            self.run_id, row["n_items"].item(), tally, n_rejected, n_unknown, is_current=True, read_as=self._read_as
-        )
+        counts = ImportCounts(self.importer.kind, unread=Unread(counts_in(row, "unread")))
+        vars(counts).update(numbers)
+        n_items = row["n_items"].item()
+        return Imported(self.run_id, n_items, counts, n_rejected, n_unknown, is_current=True, read_as=self._read_as)
 
     def run(self, rejects: Rejects, *, write: bool) -> Imported:
         """Check every row and, if that is wanted, store what they say: the run's own row last."""
-        result = Imported(self.run_id, tally=Tally(self.importer.kind), read_as=self._read_as)
-        began = False
+        result = Imported(self.run_id, counts=ImportCounts(self.importer.kind), read_as=self._read_as)
+        read = {"ranking": self._rankings, "completion": self._completions, "trajectory": self._trajectories}
+        written: list[str] = []
         try:
-            for asked, tables in self._parts(rejects, result):
-                if not self.wanted.asked_all:
-                    tables = {**tables, "run_items": self._answered(tables["run_items"], result.tally)}
+            for part, tables in read[self.importer.kind](rejects, result):
+                if not (self.request.asked_all or self.request.is_selection):
+                    tables = {**tables, "run_items": self._answered(tables["run_items"], result.counts)}
                 if tables["run_items"].is_empty():
                     continue
                 result.n_items += tables["run_items"].height
-                result.parts.append(asked.part)
                 if write:
-                    began = True
-                    self.stored.write(asked.part, tables)
+                    written.append(part.name)
+                    self.stored.write(part.name, tables)
             if not result.n_items:
                 what = "none of the items that it answers can be scored in this lake"
                 raise NoItemKnownError(what, where=str(self.input_file.path), code=Exit.INVALID)
         except BaseException:
-            if began:
+            if written:
                 self.stored.remove()
             raise
         # What was to be skipped is named there too, and counts as no fault.
         result.n_rejected = len(rejects) - result.n_unknown
         if write:
-            if self.made is not None:
-                self.stored.write_cost(self.made.cost)
-            self.stored.conclude(self._row(result), result.parts, rejects)
-            replaced = self.stored.replace(self.wanted.system, self.task.name)
+            if self.program is not None:
+                self.stored.write_cost(self.cost)
+            self.stored.conclude(self._row(result), written, rejects)
+            replaced = self.stored.replace(self.request.system, self.task.name)
             result.notes += [f"in place of {run_id}, imported earlier under the same name" for run_id in replaced]
         return result
 
     @staticmethod
-    def _answered(run_items: pl.DataFrame, tally: Tally) -> pl.DataFrame:
+    def _answered(run_items: pl.DataFrame, counts: ImportCounts) -> pl.DataFrame:
         """The items that a file answers, be it by nothing: it does not say that its system was asked the others."""
         answered = run_items.filter(pl.col("status") != MISSING)
-        tally.n_missing -= run_items.height - answered.height
-        tally.n_not_asked += run_items.height - answered.height
+        counts.n_missing -= run_items.height - answered.height
+        counts.n_not_asked += run_items.height - answered.height
         return answered
 
     @property
     def _read_as(self) -> str:
-        if self.made is not None:
-            return f"the answers of `{self.made.name}`"
-        said = "as was asked" if self.wanted.format != AUTO else "by its content"
-        return f"{self.input_file.name}, {self.importer.title} ({said}: --format {self.importer.name})"
-
-    def _parts(self, rejects: Rejects, result: Imported) -> Iterator[tuple[ItemPart, Tables]]:
-        """Every part of the items that the file touches, with its rows table by table."""
-        kinds = {"ranking": self._rankings, "completion": self._completions, "trajectory": self._trajectories}
-        return kinds[self.importer.kind](rejects, result)
+        if self.program is not None:
+            return f"the answers of `{self.program.name}`"
+        why = "as was asked" if self.request.format != AUTO else "by its content"
+        return f"{self.input_file.name}, {self.importer.title} ({why}: --format {self.importer.name})"
 
     def _rankings(self, rejects: Rejects, result: Imported) -> Iterator[tuple[ItemPart, Tables]]:
+        """Every part of the items that the file touches, with its rows table by table; so do the two below."""
         rows = gathered(self.input_file, self.importer)
         if self.importer.as_trec_eval and ranks_say_nothing(rows):
             result.notes.append("the rank column says nothing: lists are ordered by score, as trec_eval does")
             rows = ranked_as_trec_eval(rows)
-        rows = named_whole(self.lake, self.wanted.benchmark, rows).drop("document")
-        of_part = pl.concat(
-            one.items.select(pl.col("item_id").cast(NAME), part=pl.lit(n, pl.Int64)) for n, one in enumerate(self.asked)
+        rows = named_whole(self.lake, self.request.benchmark, rows).drop("document")
+        part_numbers = pl.concat(
+            part.items.select(pl.col("item_id").cast(NAME), part=pl.lit(number, pl.Int64))
+            for number, part in enumerate(self.parts)
         )
-        unknown = rows.join(of_part, on="item_id", how="anti")
-        positions = pl.format(f"{self.input_file.unit} {{}}", "position")
-        unknown = unknown.select(pl.col("item_id").cast(pl.String), positions.alias("position"))
+        unknown = rows.join(part_numbers, on="item_id", how="anti").select(
+            pl.col("item_id").cast(pl.String), "position"
+        )
         self._refuse_unknown(unknown, rows.height, rejects, result)
-        rows = rows.join(of_part, on="item_id", maintain_order="left")
+        rows = rows.join(part_numbers, on="item_id", maintain_order="left")
         rankings = Rankings(self.lake, self.task, self.input_file, self.run_id, self.chunker)
-        for n in rows["part"].unique().sort():
-            asked = self.asked[n]
-            hits, run_items = rankings.part(asked, rows.filter(pl.col("part") == n).drop("part"), result.tally)
-            yield asked, {"hits": hits, "run_items": run_items}
+        for number, part in enumerate(self.parts):
+            of_part = rows.filter(pl.col("part") == number).drop("part")
+            if of_part.height or self.request.is_selection:
+                yield part, rankings.part(part, of_part, result.counts)
 
     def _completions(self, rejects: Rejects, result: Imported) -> Iterator[tuple[ItemPart, Tables]]:
-        rows = completions.gathered(self.input_file, self.importer)
-        found = dict(completions.matched(self.input_file, rows, self.asked))
-        if (unknown := found.pop("", None)) is not None:
-            holes = unknown.select(
-                pl.format("{}/{}#L{}", "repo", "path", pl.col("line") + 1).alias("item_id"),
-                pl.format(f"{self.input_file.unit} {{}}", "position").alias("position"),
-            )
-            self._refuse_unknown(holes, rows.height, rejects, result)
-        for asked in self.asked:
-            if asked.part in found:
-                filled = completions.part(self.run_id, self.input_file, asked, found[asked.part], result.tally)
-                yield asked, {"run_items": filled}
+        rows = completions.load(self.input_file, self.importer)
+        by_part, unknown = completions.matched(self.input_file, rows, self.parts)
+        item_id = pl.format("{}/{}#L{}", "repo", "path", pl.col("line") + 1).alias("item_id")
+        self._refuse_unknown(unknown.select(item_id, "position"), rows.height, rejects, result)
+        for part in self.parts:
+            of_part = by_part.get(part.name)
+            if of_part is not None:
+                outcomes = completions.run_items_of(self.run_id, self.input_file, part, of_part, result.counts)
+                yield part, {"run_items": outcomes}
 
     def _trajectories(self, rejects: Rejects, result: Imported) -> Iterator[tuple[ItemPart, Tables]]:
-        tally = result.tally
-        ids = Ids.of(self.asked, partial(questions_of, self.lake, self.task))
-        read = trajectories_read(self.found, ids, rejects, tally)
+        ids = Ids.of(self.parts, partial(questions_of, self.lake, self.task))
+        read = trajectories_read(self.found, ids, rejects, result.counts)
         if read.answers.is_empty():
-            raise self.input_file.wrong(
-                what="it holds no trajectory of an item", examples=[one.reason for one in rejects]
-            )
+            reasons = [reject.reason for reject in rejects]
+            raise self.input_file.wrong(what="it holds no trajectory of an item", examples=reasons)
         unknown = read.answers.filter(pl.col("item_id").is_null()).select(item_id="named", position="position")
         self._refuse_unknown(unknown, read.answers.height, rejects, result)
         read = chosen(self.input_file, read, rejects)
-        usage = UsageRows(self.run_id, self.wanted.given)
-        placed = Trajectories(self.lake, self.wanted.benchmark, self.input_file.name, self.run_id, usage)
-        for asked in self.asked:
-            answers = read.answers.join(asked.items, on="item_id", how="semi", maintain_order="left")
-            if answers.height:
-                yield asked, placed.part(asked, Read(read.views, answers), tally, rejects)
+        usage = UsageRows(self.run_id, self.request.given)
+        rows = Trajectories(self.lake, self.request.benchmark, self.input_file.name, self.run_id, usage)
+        for part in self.parts:
+            answers = read.answers.join(part.items, on="item_id", how="semi", maintain_order="left")
+            if answers.height or self.request.is_selection:
+                yield part, rows.part(part, Read(read.views, answers), result.counts, rejects)
         result.notes += usage.said()
 
     def _refuse_unknown(self, unknown: pl.DataFrame, n_rows: int, rejects: Rejects, result: Imported) -> None:
         """Answers to items that are not there (item_id, position, in order): an error, or rows of `rejects`."""
         if unknown.is_empty():
             return
+        if unknown.schema["position"] != pl.String:
+            unknown = unknown.with_columns(position=pl.format(f"{self.input_file.unit} {{}}", "position"))
         ids = unknown.group_by("item_id", maintain_order=True).agg(pl.len(), pl.col("position").first())
         result.n_unknown = ids.height
-        if self.wanted.skip_unknown and unknown.height < n_rows:
+        if self.request.skip_unknown and unknown.height < n_rows:
             for item_id, n, position in ids.iter_rows():
                 answers = counted(n, "trajectory" if self.importer.kind == "trajectory" else "row")
                 reason = f"{self.task.name} asks no item of that name here: {answers} left out"
                 rejects.add(self.input_file.name, f"item {item_id[:200]}, {position}", reason, item_id)
             return
-        first = ids.head(3).iter_rows()
-        known = pl.concat(one.items["item_id"] for one in self.asked)
-        held = listed(sorted({subset for one in self.asked for subset in one.items["subset"].unique()}))
-        hint = most_like(str(ids["item_id"][0]), known)
-        hint = f"{hint} {self.task.name} asks {counted(len(known), 'item')} here, of {held}.".strip()
-        verb = "is" if ids.height == 1 else "are"
-        none = "" if unknown.height < n_rows else ", none of the file's is known"
+        items = pl.concat(part.items.select("item_id", "subset") for part in self.parts)
+        near = process.extractOne(str(ids["item_id"][0]), items["item_id"], scorer=fuzz.ratio, score_cutoff=60)
+        subsets = listed(items["subset"].unique().sort().to_list())
+        hint = f"Did you mean {near[0]!r}? " if near else ""
+        hint += f"{self.task.name} asks {counted(items.height, 'item')} here, of {subsets}."
+        verb, none = "is" if ids.height == 1 else "are", unknown.height == n_rows
         raise (NoItemKnownError if none else GoldspanError)(
-            f"{counted(ids.height, 'item')} of the file {verb} not asked by {self.task.name}{none}",
+            f"{counted(ids.height, 'item')} of the file {verb} not asked by {self.task.name}"
+            + (", none of the file's is known" if none else ""),
             where=str(self.input_file.path),
             examples=[
                 f"{position}: {ascii(item_id[:120]) if item_id else 'it names no item'}"
-                for item_id, _, position in first
+                for item_id, _, position in ids.head(3).iter_rows()
             ],
             hint=hint if none else f"{hint} --skip-unknown leaves them out.",
             code=Exit.INVALID,
         )
 
     def _row(self, result: Imported) -> pl.DataFrame:
-        tally, made = result.tally, self.made
-        limit = made.limit if made and made.limit else limit_of(self.lake, self.wanted.benchmark)
-        where = made.where if made else ()
-        counts = {**tally.counts(), "n_rejected": result.n_rejected, "n_unknown": result.n_unknown}
+        counts, program, request = result.counts, self.program, self.request
+        of_benchmark = self.lake.scan_part("benchmarks", request.benchmark).select("limit").collect()["limit"]
+        limit = request.limit or next(iter(of_benchmark), None)
+        numbers = {**counts.numbers(), "n_rejected": result.n_rejected, "n_unknown": result.n_unknown}
+        of_program = {"search": program.name, "files": dict(program.files)} if program else {}
         row = {
             "run_id": self.run_id,
-            "system": self.wanted.system,
-            "benchmark": self.wanted.benchmark,
+            "system": request.system,
+            "benchmark": request.benchmark,
             "task": self.task.name,
             "chunker": self.chunker,
             "retriever": None,
             "origin": "imported",
-            "parameters": canonical_json({"sha256": self.found.sha256, **(made.parameters if made else {})}),
-            "versions": canonical_json(dict(made.versions) if made else {}),
-            "status": "partial" if tally.n_not_asked or limit is not None or where else "complete",
+            "parameters": canonical_json({"sha256": self.found.sha256, **of_program}),
+            "versions": canonical_json(dict(program.versions) if program else {}),
+            "status": "partial" if counts.n_not_asked or limit is not None or request.where else "complete",
             "n_items": result.n_items,
             "limit": limit,
-            "selection": [{"column": column, "value": value} for column, value in where],
-            "format": made.format if made else self.importer.name,
-            "file": made.name if made else self.input_file.name,
-            "counts": count_rows(counts),
-            "unread": count_rows(tally.unread),
-            "notes": [*([EXPERIMENTAL] * self.importer.is_experimental), *tally.said()],
+            "selection": [{"column": column, "value": value} for column, value in request.where],
+            "format": program.format if program else self.importer.name,
+            "file": program.name if program else self.input_file.name,
+            "counts": count_rows(numbers),
+            "unread": count_rows(counts.unread),
+            "notes": [*([EXPERIMENTAL] * self.importer.is_experimental), *counts.sentences()],
             "fingerprint": self.stamp,
         }
         return pl.DataFrame([row], schema=table("runs").columns)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
-from rapidfuzz import fuzz, process
 
 from lake.benchmarks import tasks_of
 from lake.catalog.task import AnswerKind, Task
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.make import made_from
 from lake.pools import with_pools_of
+from lake.selection import Where, drawn_ids, of_where, with_items
 from lake.store import Lake
 
 _COLUMNS = (
@@ -26,12 +26,12 @@ class ItemPart:
     """One part of a benchmark's items as a task asks them.
 
     Attributes:
-        part: Its name, in `items` and in all that is made from it.
+        name: Its name, in `items` and in all that is made from it.
         fingerprint: What it and its pools were made from.
         items: The items; `pool_id` and `query_sha256` are the task's.
     """
 
-    part: str
+    name: str
     fingerprint: str
     items: pl.DataFrame
 
@@ -61,41 +61,35 @@ def task_named(lake: Lake, benchmark: str, name: str, kind: AnswerKind) -> Task:
     return task
 
 
-def item_parts(lake: Lake, benchmark: str, task: Task) -> list[ItemPart]:
-    """The items a task asks, part by part.
+def item_parts(lake: Lake, task: Task, where: Where = (), limit: int | None = None) -> list[ItemPart]:
+    """The items a task asks, or those of them that are selected, drawn as `evaluate` draws them, part by part.
 
     Raises:
         GoldspanError: The lake holds none.
     """
-    pools = lake.parts("files", benchmark=benchmark)
-    asked = []
+    benchmark = task.benchmark
+    if where:
+        with_items(lake, [benchmark], where)
+    selected = of_where(lake.scan("items", benchmark=benchmark), where).select("item_id")
+    if (drawn := drawn_ids(lake, task, where, limit)) is not None:
+        selected = selected.filter(pl.col("item_id").is_in(drawn.implode()))
+    parts, pools = [], lake.parts("files", benchmark=benchmark)
     for part in lake.parts("items", benchmark=benchmark):
         queries = lake.scan_part("queries", part.name, benchmark=benchmark, query=task.query)
-        items = lake.scan_parts([part], "items").select(_COLUMNS)
         queries = queries.select("item_id", query_sha256="sha256")
-        items = with_pools_of(lake, task, items.join(queries, on="item_id", how="left", maintain_order="left"))
-        found = items.collect()
-        if found.height:
-            asked.append(ItemPart(part.name, made_from([part, *pools], [task.pool_prefix, task.subsets]), found))
-    if not asked:
+        items = lake.scan_parts([part], "items").select(_COLUMNS)
+        items = items.join(queries, on="item_id", how="left", maintain_order="left")
+        items = items.join(selected, on="item_id", how="semi", maintain_order="left") if where or limit else items
+        asked = with_pools_of(lake, task, items).collect()
+        if asked.height:
+            parts.append(ItemPart(part.name, made_from([part, *pools], [task.pool_prefix, task.subsets]), asked))
+    if not parts:
         message = f"the lake holds no items of {benchmark} that {task.name} asks"
         raise GoldspanError(message, where=str(lake.root), hint="First: make ingest", code=Exit.MISSING)
-    return asked
-
-
-def most_like(name: str, known: pl.Series) -> str:
-    """The known name most like a wrong one, as a question; an empty string where none is near."""
-    found = process.extractOne(name, known.to_list(), scorer=fuzz.ratio, score_cutoff=60)
-    return f"Did you mean {found[0]!r}?" if found else ""
+    return parts
 
 
 def questions_of(lake: Lake, task: Task) -> dict[str, str]:
     """Item → what a task asks of it."""
     stored = lake.scan("queries", benchmark=task.benchmark, query=task.query).select("item_id", "text")
     return dict(stored.collect().iter_rows())
-
-
-def limit_of(lake: Lake, benchmark: str) -> int | None:
-    """Where the lake holds a sample of a benchmark's items only: of how many."""
-    limits = lake.scan_part("benchmarks", benchmark).select("limit").collect()["limit"]
-    return limits[0] if len(limits) else None

@@ -1,9 +1,10 @@
-"""The names an import is given: a benchmark and a chunker of the lake, a system that is nobody's yet, the run's own."""
+"""The names of an import: a benchmark and a chunker of the lake, a system that is nobody's yet, the run's own."""
 
 from __future__ import annotations
 
 import polars as pl
 
+from ingest.runs.import_outcome import ImportRequest
 from lake.declarations import CHUNKER_ALIASES
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.store import Lake
@@ -21,26 +22,27 @@ def run_id_of(task: str, system: str, stamp: str) -> str:
     return f"{task}--{name}--{stamp[:8]}".replace("/", ".")
 
 
-def check_benchmark(lake: Lake, name: str) -> None:
-    """See that the lake holds a benchmark.
+def check_request(lake: Lake, request: ImportRequest) -> str | None:
+    """See that the lake holds the benchmark and the chunker, and that the name can be a system's; the chunker's name.
 
     Raises:
-        GoldspanError: It does not.
+        GoldspanError: It does not, the name cannot, or a built-in system has it.
     """
     held = [part.name for part in lake.parts("benchmarks")]
-    if name not in held:
-        if not held:
-            message = "the lake holds no benchmark"
-            raise GoldspanError(message, where=str(lake.root), hint="First: make ingest", code=Exit.MISSING)
-        raise unknown_name(name, "benchmark", held)
+    if not held:
+        message = "the lake holds no benchmark"
+        raise GoldspanError(message, where=str(lake.root), hint="First: make ingest", code=Exit.MISSING)
+    if request.benchmark not in held:
+        raise unknown_name(request.benchmark, "benchmark", held)
+    chunkers = [part.name for part in lake.parts("chunkers")]
+    _check_system(lake, request.benchmark, request.system, chunkers)
+    chunker = CHUNKER_ALIASES.get(request.chunker, request.chunker)
+    if chunker and chunker not in chunkers:
+        raise unknown_name(chunker, "chunker of this lake", chunkers)
+    return chunker or None
 
 
-def check_system(lake: Lake, benchmark: str, name: str) -> None:
-    """See that a name can be a system's, and that no built-in system has it.
-
-    Raises:
-        GoldspanError: It cannot, or one has.
-    """
+def _check_system(lake: Lake, benchmark: str, name: str, chunkers: list[str]) -> None:
     problem = ""
     if not name or name != name.strip():
         problem = "is empty" if not name.strip() else "begins or ends with a space"
@@ -52,23 +54,8 @@ def check_system(lake: Lake, benchmark: str, name: str) -> None:
         message = f"the system name {name[:40]!a} {problem}"
         raise GoldspanError(message, hint="Name what made the ranking, such as my-retriever v2.", code=Exit.USAGE)
     chunker, _, retriever = name.rpartition("+")
-    chunkers = {part.name for part in lake.parts("chunkers")}
     retrievers = set(lake.scan("retrievers").select("name").collect()["name"])
     runs = lake.scan("runs", benchmark=benchmark).filter(pl.col("system") == name, pl.col("origin") == "built-in")
-    if (chunker in chunkers and retriever in retrievers) or runs.select(pl.len()).collect().item():
+    if (chunker in chunkers and retriever in retrievers) or not runs.collect().is_empty():
         message = f"the system name {name!r} is that of a system of Goldspan's own"
         raise GoldspanError(message, hint="Call the imported one something else.", code=Exit.USAGE)
-
-
-def known_chunker(lake: Lake, name: str) -> str | None:
-    """A chunker of the lake by its name or alias; None without a name.
-
-    Raises:
-        GoldspanError: The lake has no chunks of it.
-    """
-    if not name:
-        return None
-    wanted, known = CHUNKER_ALIASES.get(name, name), [part.name for part in lake.parts("chunkers")]
-    if wanted not in known:
-        raise unknown_name(name, "chunker of this lake", known)
-    return wanted

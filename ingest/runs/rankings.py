@@ -7,13 +7,12 @@ from dataclasses import dataclass
 import polars as pl
 
 from ingest.runs.documents import written
-from ingest.runs.import_outcome import Tally
-from ingest.runs.imported_runs import MISSING, run_items
+from ingest.runs.import_outcome import ImportCounts
+from ingest.runs.imported_runs import MISSING, Tables, run_items
 from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import NAME, refuse
 from ingest.runs.items import ItemPart
 from ingest.runs.resolve_paths import Axis, with_files
-from ingest.runs.revisions import check_revision
 from lake.catalog.protocol import CUT_OFFS
 from lake.catalog.task import Task
 from lake.store import Lake
@@ -21,6 +20,8 @@ from lake.tables import table
 
 DEFINITIONS = "docs"
 """The rules by which a definition that a document names is found."""
+_CANDIDATE = "candidate"
+"""The gold rule whose spans say which candidate is right."""
 
 
 @dataclass(frozen=True)
@@ -41,39 +42,52 @@ class Rankings:
     run_id: str
     chunker: str | None
 
-    def part(self, asked: ItemPart, rows: pl.DataFrame, tally: Tally) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """One part's rows of `hits` and of `run_items`.
-
-        Args:
-            asked: The part's items.
-            rows: The file's rows about them.
-            tally: Counts go here.
+    def part(self, part: ItemPart, rows: pl.DataFrame, counts: ImportCounts) -> Tables:
+        """One part's rows of `hits` and of `run_items`, of the file's rows about its items.
 
         Raises:
             GoldspanError: Another query's hash, ranks that disagree with scores or with one another, a document twice
                 in a list, or a range beyond its file.
         """
-        items = asked.scorable.with_row_index("item").cast({"item": pl.Int64})
-        names = items.select(pl.col("item_id").cast(NAME), "item", "pool_id")
-        tally.n_unscorable += rows["item_id"].n_unique()
-        rows = rows.join(names.drop("pool_id"), on="item_id", maintain_order="left")
+        items = part.scorable.with_row_index("item").cast({"item": pl.Int64})
+        counts.n_unscorable += rows["item_id"].n_unique()
+        rows = rows.join(items.select(pl.col("item_id").cast(NAME), "item"), on="item_id", maintain_order="left")
         listed = rows["item"].unique()
-        tally.n_unscorable -= len(listed)
-        check_revision(self.lake, self.task, self.input_file, asked, rows)
+        counts.n_unscorable -= len(listed)
+        self._check_revision(part, rows)
         failed = rows.filter(pl.col("error").is_not_null()).select("item", "error")
-        ranked = self._ranked(
-            rows.filter(pl.col("path_given").is_not_null()).drop("query_sha256", "error", "gold"), tally
-        )
-        placed = self._placed(ranked, items, tally)
-        tied = self._ties(placed)
-        answered = run_items(self.run_id, _answered(self.input_file.name, items, listed, failed, placed, tied))
-        tally.n_done += len(listed) - failed.height
-        tally.n_unanswered += failed.height
-        tally.n_missing += items.height - len(listed)
-        tally.n_tied += tied.height
-        return self._hits(placed, items), answered
+        documents = rows.filter(pl.col("path_given").is_not_null()).drop("query_sha256", "error", "gold")
+        spans = self._located(self._ranked(documents, counts), items, counts)
+        tied = self._ties(spans)
+        counts.n_done += len(listed) - failed.height
+        counts.n_unanswered += failed.height
+        counts.n_missing += items.height - len(listed)
+        counts.n_tied += tied.height
+        outcomes = _outcomes(self.input_file.name, items, listed, failed, spans, tied)
+        return {"hits": self._hits(spans, items), "run_items": run_items(self.run_id, outcomes)}
 
-    def _ranked(self, rows: pl.DataFrame, tally: Tally) -> pl.DataFrame:
+    def _check_revision(self, part: ItemPart, rows: pl.DataFrame) -> None:
+        """Compare the queries' hashes and the right candidates that a file names, where it does, with the items'."""
+        hint = f"Is this the same revision of the data? {self.task.name} searches for {self.task.query_meaning}."
+        rows = rows.with_columns(pl.col("item_id", "query_sha256").cast(pl.String))
+        hashed = rows.filter(pl.col("query_sha256") != "")
+        if hashed.height:
+            wanted = part.scorable.select("item_id", wanted=pl.col("query_sha256").fill_null("without a query"))
+            other = hashed.join(wanted, on="item_id", maintain_order="left")
+            other = other.filter(pl.col("query_sha256").str.to_lowercase() != pl.col("wanted"))
+            shown = pl.format("item {}: {}, here {}", "item_id", "query_sha256", "wanted")
+            what = "made for another query: its sha256 is not the item's"
+            refuse(self.input_file, other, what, shown=shown, hint=hint)
+        judged = rows.filter(pl.col("gold").is_not_null()).unique("item_id", keep="first", maintain_order=True)
+        if judged.height:
+            gold = self.lake.scan_part("gold_spans", part.name, benchmark=self.task.benchmark)
+            right = gold.filter(gold=_CANDIDATE).select("item_id", wanted="candidate").collect()
+            other = judged.join(right, on="item_id", maintain_order="left").filter(pl.col("gold") != pl.col("wanted"))
+            shown = pl.format("item {}: candidate {} is right, here {}", "item_id", "gold", "wanted")
+            what = "made of other rows: the right candidate is not the item's"
+            refuse(self.input_file, other, what, shown=shown, hint=hint)
+
+    def _ranked(self, rows: pl.DataFrame, counts: ImportCounts) -> pl.DataFrame:
         """The rows in order, ranks from 1: by rank where the file has ranks, else by score, equals in file order."""
         has_ranks = bool(rows["rank"].is_not_null().any())
         order, descending = (["item", "rank"], [False, False]) if has_ranks else (["item", "score"], [False, True])
@@ -97,22 +111,22 @@ class Rankings:
         final = row - pl.when(same.fill_null(value=False)).then(None).otherwise(row).forward_fill() + 1
         numbered = ordered.with_columns(given_rank="rank", rank=final)
         renumbered = numbered.filter(pl.col("given_rank").is_not_null() & (pl.col("given_rank") != pl.col("rank")))
-        tally.n_renumbered += renumbered["item"].n_unique()
+        counts.n_renumbered += renumbered["item"].n_unique()
         return numbered.drop("given_rank")
 
-    def _placed(self, rows: pl.DataFrame, items: pl.DataFrame, tally: Tally) -> pl.DataFrame:
+    def _located(self, rows: pl.DataFrame, items: pl.DataFrame, counts: ImportCounts) -> pl.DataFrame:
         """The rows with the file each means, its lines inside that file, its bytes and non-white characters."""
         rows = rows.join(items.select("item", "pool_id"), on="item", how="left", maintain_order="left")
-        found = self._defined(with_files(self.lake, self.task.benchmark, rows), tally)
+        found = self._defined(with_files(self.lake, self.task.benchmark, rows), counts)
         lost = found.filter(pl.col("path").is_null())
-        tally.n_hits += found.height
-        tally.name_unresolved(lost["path_given"])
+        counts.n_hits += found.height
+        counts.name_unresolved(lost["path_given"])
         end, last = pl.col("line_end"), pl.col("n_lines")
         beyond = found.filter(end > last + 1)
         said = pl.format("item {}: {} ends past line {}, the file's last", "item_id", written(), last)
         hint = "Is this the same revision of the files, and are lines counted as the format says?"
         refuse(self.input_file, beyond, "a range beyond the file", shown=said, hint=hint)
-        tally.n_clamped += found.filter(end > last).height
+        counts.n_clamped += found.filter(end > last).height
         clamped = found.with_columns(
             line_start=pl.min_horizontal(pl.col("line_start").fill_null(pl.when(last >= 0).then(0)), last),
             line_end=pl.min_horizontal(end.fill_null(last), last),
@@ -121,9 +135,9 @@ class Rankings:
         axis = Axis.of(self.lake, clamped["sha256"].drop_nulls())
         added = axis.added(clamped.filter(pl.col("sha256").is_not_null()))
         measured = axis.measured(clamped).join(added, on=["item", "rank"], how="left", maintain_order="left")
-        return self._numbered(measured, tally)
+        return self._numbered(measured, counts)
 
-    def _defined(self, rows: pl.DataFrame, tally: Tally) -> pl.DataFrame:
+    def _defined(self, rows: pl.DataFrame, counts: ImportCounts) -> pl.DataFrame:
         """The rows, those that name a definition with its lines; one that its file does not have is in no file."""
         key = ["sha256", "symbol"]
         wanted = rows.filter(pl.col("symbol").is_not_null()).select(pl.col(key).cast(pl.String)).unique()
@@ -133,7 +147,7 @@ class Rankings:
         first = known.join(wanted.lazy(), on=key, how="semi").sort("byte_start").group_by(key)
         defined = first.agg(pl.col("line_start", "line_end").first().name.prefix("of_"), n=pl.len()).collect()
         found = rows.join(defined.with_columns(pl.col(key).cast(NAME)), on=key, how="left", maintain_order="left")
-        tally.n_ambiguous += found.filter(pl.col("n") > 1).height
+        counts.n_ambiguous += found.filter(pl.col("n") > 1).height
         named = pl.col("symbol").is_not_null()
         is_lost = named & pl.col("n").is_null()
         given = pl.format("{}::{}", pl.col("path_given").cast(pl.String), pl.col("symbol").cast(pl.String)).cast(NAME)
@@ -158,7 +172,7 @@ class Rankings:
         hint = "A list names a chunk once; by path and lines, whatever the path is written like."
         refuse(self.input_file, again, "a document that stands twice in a list", shown=shown, hint=hint)
 
-    def _numbered(self, rows: pl.DataFrame, tally: Tally) -> pl.DataFrame:
+    def _numbered(self, rows: pl.DataFrame, counts: ImportCounts) -> pl.DataFrame:
         """The number of the chunk that each span is, where the chunker is known."""
         if self.chunker is None:
             return rows.with_columns(chunk_no=pl.lit(None, pl.Int64))
@@ -171,7 +185,7 @@ class Rankings:
         given = rows.join(numbers, on=[*lines, "chunk_no"], how="left", maintain_order="left").drop("chunk_no")
         given = given.with_columns(nth=pl.coalesce("by_number", "nth", 1))
         numbered = given.join(named, on=[*lines, "nth"], how="left", maintain_order="left", suffix="_cut")
-        tally.n_no_chunk += int(numbered["chunk_no"].is_null().sum())
+        counts.n_no_chunk += int(numbered["chunk_no"].is_null().sum())
         # A chunk may begin and end inside the lines.
         return numbered.with_columns(pl.coalesce(f"{name}_cut", name).alias(name) for name in measured)
 
@@ -191,11 +205,11 @@ class Rankings:
         return named.select(list(columns))
 
 
-def _answered(
-    file: str, items: pl.DataFrame, listed: pl.Series, failed: pl.DataFrame, placed: pl.DataFrame, ties: pl.DataFrame
+def _outcomes(
+    file: str, items: pl.DataFrame, listed: pl.Series, failed: pl.DataFrame, spans: pl.DataFrame, ties: pl.DataFrame
 ) -> pl.DataFrame:
     """What came of each item: item_id, status, error, n_returned, n_nws, ties."""
-    returned = placed.group_by("item").agg(n_returned=pl.len().cast(pl.Int64), n_nws=pl.col("n_nws").sum())
+    returned = spans.group_by("item").agg(n_returned=pl.len().cast(pl.Int64), n_nws=pl.col("n_nws").sum())
     done = pl.col("item").is_in(listed.implode())
     counted = items.select("item_id", "item")
     for facts in (returned, ties, failed):

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 import polars as pl
 
 from ingest.runs.find_trajectories import TASK_FILE, Found, called
-from ingest.runs.import_outcome import Tally
+from ingest.runs.import_outcome import ImportCounts
 from ingest.runs.input_file import InputFile
 from ingest.runs.items import ItemPart
 from ingest.runs.trajectories.json_values import MAX_LINE, text_of
@@ -169,20 +169,20 @@ class _Columns:
         self.rows.clear()
 
 
-def read(found: Found, ids: Ids, rejects: Rejects, tally: Tally) -> Read:
+def read(found: Found, ids: Ids, rejects: Rejects, counts: ImportCounts) -> Read:
     """Every trajectory of some files.
 
     A file, or an entry of one, that is damaged becomes a trajectory that failed where it says, or its path says, which
     item it is about, and a row of `rejects` where nothing does.
     """
     views, answers, left = _Columns(VIEWS), _Columns(ANSWERS), MAX_VIEWS
-    tally.n_skipped = len(found.skipped)
-    tally.unread.update(f"file {name}" for name in called(found.skipped))
+    counts.n_skipped = len(found.skipped)
+    counts.unread.update(f"file {name}" for name in called(found.skipped))
     for number, (file, one) in enumerate(_all(found, ids, rejects)):
         where = f"{file.path}, {one.position}" if one.position else file.path
-        tally.unread.update(one.unread)
-        tally.n_reading += sum(event.reads for event in one.events)
-        tally.n_showing += sum(event.reads and bool(event.views) for event in one.events)
+        counts.unread.update(one.unread)
+        counts.n_reading += sum(event.reads for event in one.events)
+        counts.n_showing += sum(event.reads and bool(event.views) for event in one.events)
         n_unread = 0
         for part, step, views_seen in _parts(one):
             seen = views_seen if found.importer.lists_files else with_files(views_seen)

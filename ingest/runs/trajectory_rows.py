@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from ingest.contents.patches import edit_rows
-from ingest.runs.import_outcome import Tally
+from ingest.runs.import_outcome import ImportCounts
 from ingest.runs.imported_runs import MISSING, run_items
 from ingest.runs.input_rows import NAME
 from ingest.runs.items import ItemPart
@@ -33,18 +33,18 @@ class Trajectories:
     run_id: str
     usage: UsageRows
 
-    def part(self, asked: ItemPart, read: Read, tally: Tally, rejects: Rejects) -> dict[str, pl.DataFrame]:
+    def part(self, asked: ItemPart, read: Read, counts: ImportCounts, rejects: Rejects) -> dict[str, pl.DataFrame]:
         """One part's rows of `hits`, `run_items`, `edits` and `usage`."""
         items = asked.scorable.with_row_index("item").cast({"item": pl.Int64})
         answers = read.answers.join(items.select("item_id", "item", "pool_id"), on="item_id", maintain_order="left")
-        tally.n_unscorable += read.answers.height - answers.height
+        counts.n_unscorable += read.answers.height - answers.height
         of_answers = answers.select("trajectory", "item", "pool_id")
         rows = self._placed(read.views.join(of_answers, on="trajectory", maintain_order="left"))
         final = rows.filter(pl.col("part") == FINAL)
         added = self._added(final)
         ended = self._run_items(items, answers, final, added)
-        edits = self._edits(answers, tally, rejects)
-        self._count(rows, answers, ended, tally)
+        edits = self._edits(answers, counts, rejects)
+        self._count(rows, answers, ended, counts)
         usage = self.usage.part(read.answers.join(asked.items.select("item_id", "upstream_id"), on="item_id"))
         return {"hits": self._hits(rows, added, items), "edits": edits, "usage": usage, "run_items": ended}
 
@@ -101,33 +101,33 @@ class Trajectories:
         )  # fmt: skip
         return Axis.of(self.lake, spans["sha256"]).added(spans)
 
-    def _edits(self, answers: pl.DataFrame, tally: Tally, rejects: Rejects) -> pl.DataFrame:
+    def _edits(self, answers: pl.DataFrame, counts: ImportCounts, rejects: Rejects) -> pl.DataFrame:
         patched = answers.filter(_has_patch(), pl.col("failed").is_null())
         edits, notes = edit_rows(self.run_id, patched.select("item_id", "patch").iter_rows())
         position = dict(patched.select("item_id", "position").iter_rows())
         for item_id, note in notes:
             rejects.add(position[item_id], f"item {item_id}", note)
-        tally.n_faulty_patches += len({item_id for item_id, _ in notes})
+        counts.n_faulty_patches += len({item_id for item_id, _ in notes})
         return edits
 
-    def _count(self, rows: pl.DataFrame, answers: pl.DataFrame, run_items: pl.DataFrame, tally: Tally) -> None:
+    def _count(self, rows: pl.DataFrame, answers: pl.DataFrame, run_items: pl.DataFrame, counts: ImportCounts) -> None:
         n = dict(run_items["status"].value_counts().iter_rows())
-        tally.n_done += n.get("done", 0)
-        tally.n_missing += n.get(MISSING, 0)
-        tally.n_failed += n.get("failed", 0)
-        tally.n_no_context += n.get("no-context", 0)
-        tally.n_no_patch += answers.filter(pl.col("failed").is_null() & ~_has_patch()).height
-        tally.n_steps += int(run_items["n_steps"].sum())
+        counts.n_done += n.get("done", 0)
+        counts.n_missing += n.get(MISSING, 0)
+        counts.n_failed += n.get("failed", 0)
+        counts.n_no_context += n.get("no-context", 0)
+        counts.n_no_patch += answers.filter(pl.col("failed").is_null() & ~_has_patch()).height
+        counts.n_steps += int(run_items["n_steps"].sum())
         start, end = pl.col("line_start"), pl.col("line_end")
         own = rows.filter(~pl.col("part").str.starts_with(PUBLISHED_READING))
         # A file that is named beside its lines is named once.
         named = own.unique(["item", "part", "step", "path_given"], maintain_order=True)
-        tally.n_hits += named.height
-        tally.n_spans += own.filter(start.is_not_null()).height
-        tally.n_beyond += own.filter(end > pl.col("n_lines")).height
-        tally.n_reversed += own.filter((start < 0) | (end < 1) | (end <= start)).height
+        counts.n_hits += named.height
+        counts.n_spans += own.filter(start.is_not_null()).height
+        counts.n_beyond += own.filter(end > pl.col("n_lines")).height
+        counts.n_reversed += own.filter((start < 0) | (end < 1) | (end <= start)).height
         lost = named.filter(pl.col("path").is_null())
-        tally.name_unresolved(lost["path_given"])
+        counts.name_unresolved(lost["path_given"])
 
 
 def _has_patch() -> pl.Expr:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
@@ -123,10 +122,6 @@ def test_a_program_is_asked_the_selected_items_alone(lake: Lake, tmp_path: Path)
     assert (row["n_items"], row["status"]) == (1, "partial")
     assert row["selection"] == [{"column": "item_id", "value": ids[0]}]
     assert lake.read("run_items")["item_id"].to_list() == [ids[0]]
-    of_file = tmp_path / "answers.jsonl"
-    of_file.write_text(json.dumps({"id": ids[0], "results": []}) + "\n")
-    refused = command("ingest", "run", of_file, "--items", ids[0], *options)
-    assert (refused.code, "--items is of what a program is asked" in refused.err) == (Exit.USAGE, True)
 
 
 def test_what_a_row_says_of_the_hole_is_kept(lake: Lake) -> None:

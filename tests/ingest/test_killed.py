@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from ingest import json_command
-from ingest.json_command import JsonCommand
+from ingest.programs import running
+from ingest.programs.command import JsonCommand
 from tests.tiny import ROOT
 
 SLEEPS = "sh -c 'echo $$ >> {pids}; sleep 600 & echo $! >> {pids}; wait'"
@@ -32,7 +32,7 @@ if __name__ == "__main__":
     list(Engine(2).map(sleep, ["{pids}"] * 2))
 """,
     "a program and what it started": """
-from ingest.json_command import JsonCommand
+from ingest.programs.command import JsonCommand
 JsonCommand.of({command!r}).run([{{"id": "1"}}])
 """,
 }
@@ -88,7 +88,7 @@ def test_nothing_is_left_running_by_a_command_that_was_killed(what: str, tmp_pat
 
 
 def test_a_line_says_what_is_waited_for(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(json_command, "NOTICE", 0.1)
+    monkeypatch.setattr(running, "NOTICE", 0.1)
     _, why = JsonCommand(("sleep", "60"), 0.3).run([{"id": "1"}])
     assert why == "no answer within 0.3 seconds"
     first = capsys.readouterr().err.splitlines()[0]

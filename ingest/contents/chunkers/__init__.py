@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ingest.json_command import JsonCommand
+from ingest.programs.command import JsonCommand
 from lake.text import n_nws_per_line, split_lines
 
 LineRange = tuple[int, int]

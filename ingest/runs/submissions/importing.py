@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from ingest.runs.bundled_runs import note_rejects
-from ingest.runs.import_outcome import Wanted
+from ingest.runs.import_outcome import ImportRequest
 from ingest.runs.imported_runs import ImportedRun
 from ingest.runs.importing import NoItemKnownError, import_run
 from ingest.runs.submissions.declaration import FILE, Submission, folders_in, name_of, read_submission
@@ -36,7 +36,7 @@ def check_submission(lake: Lake, path: Path, *, skip_unknown: bool, say: Say) ->
         raise GoldspanError(why, where=str(one.folder / FILE), hint=hint, code=Exit.MISSING)
     whole = Outcome("nothing was written", hint=f"git add {path}, and a pull request")
     for task in one.runs:
-        done = import_run(lake, _wanted(one, task, skip_unknown=skip_unknown), write=False, say=say).outcome("", "")
+        done = import_run(lake, _request(one, task, skip_unknown=skip_unknown), write=False, say=say).outcome("", "")
         whole.add(done)
     if numbers := one.system.reported:
         whole.warnings.append(f"{counted(len(numbers), 'reported number')}, shown as such and never ranked")
@@ -90,7 +90,7 @@ def _imported(
         result.warnings.append(f"{one.name} waits: {why}")
         return "waiting", why, None
     try:
-        done = import_run(lake, _wanted(one, task, skip_unknown=True), write=True, say=say)
+        done = import_run(lake, _request(one, task, skip_unknown=True), write=True, say=say)
     except NoItemKnownError:
         why = "the lake holds none of its items"
         result.warnings.append(f"{one.name} waits: {why}")
@@ -102,7 +102,7 @@ def _imported(
     result.changes += done.notes
     said = "; ".join(done.summary())
     result.warnings.append(
-        f"{one.name}: {done.tally.n_done:,} of {counted(done.n_items, 'item')}{said and f'; {said}'}"
+        f"{one.name}: {done.counts.n_done:,} of {counted(done.n_items, 'item')}{said and f'; {said}'}"
     )
     return "scored", "", done.run_id
 
@@ -118,10 +118,10 @@ def _absence(lake: Lake, one: Submission) -> str:
     return "" if label == one.system.label else f"it answers {wanted}; the lake holds {held}"
 
 
-def _wanted(one: Submission, task: str, *, skip_unknown: bool) -> Wanted:
+def _request(one: Submission, task: str, *, skip_unknown: bool) -> ImportRequest:
     system, file = one.system, one.runs[task]
     asked_all = system.asked == "all"
-    return Wanted(
+    return ImportRequest(
         file, system.benchmark, system.name, task, system.format, skip_unknown, system.chunker, asked_all=asked_all
     )
 

@@ -13,7 +13,7 @@ import pytest
 from evaluate.results.repro import provenance
 from ingest.contents.chunkers import Cut, Document
 from ingest.contents.chunking import cut_by_command
-from ingest.json_command import JsonCommand
+from ingest.programs.command import JsonCommand
 from lake.store import Lake
 from tests.tiny import build, command
 

@@ -14,7 +14,7 @@ import pytest
 
 from ingest.benchmarks.declaration import query_rows
 from ingest.contents.blobs import pool_frames
-from ingest.runs.import_outcome import Imported, Tally, Wanted
+from ingest.runs.import_outcome import ImportCounts, Imported, ImportRequest
 from ingest.runs.importing import import_run
 from lake.errors import GoldspanError
 from lake.store import Lake
@@ -143,7 +143,7 @@ def imported(
 ) -> Imported:  # fmt: skip
     """Import a file or folder into a lake, as the command does."""
     path = given if isinstance(given, Path) else put(lake.root.parent / "files" / name, given)
-    wanted = Wanted(path, "contextbench", system, format=format, skip_unknown=skip_unknown, asked_all=asked_all)
+    wanted = ImportRequest(path, "contextbench", system, format=format, skip_unknown=skip_unknown, asked_all=asked_all)
     with lake.locked():
         return import_run(lake, wanted, write=write)
 
@@ -158,9 +158,9 @@ def refused(lake: Lake, given: bytes | Path, *, name: str = "given.jsonl", forma
     return caught.value
 
 
-def counts(result: Imported) -> Tally:
+def counts(result: Imported) -> ImportCounts:
     """What an import of trajectories counted."""
-    return result.tally
+    return result.counts
 
 
 def hits(lake: Lake, *columns: str, part: str = "step", item: str = ROCKETS) -> list[tuple[object, ...]]:

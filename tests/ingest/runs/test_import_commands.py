@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.runs.import_outcome import Wanted
+from ingest.runs.import_outcome import ImportRequest
 from ingest.runs.importing import import_run
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
@@ -109,7 +109,7 @@ def test_a_lake_without_items_is_missing_data(tmp_path: Path) -> None:
 def test_an_unknown_benchmark_is_a_usage_error(lake: Lake, tmp_path: Path) -> None:
     file = put(tmp_path / "f", ALL)
     with pytest.raises(GoldspanError, match="Did you mean 'repoeval'") as caught:
-        import_run(lake, Wanted(file, "repoevall", "x"), write=False)
+        import_run(lake, ImportRequest(file, "repoevall", "x"), write=False)
     assert caught.value.code == Exit.USAGE
 
 

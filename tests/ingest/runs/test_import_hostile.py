@@ -201,7 +201,7 @@ def test_a_control_character_in_a_path_is_refused_and_not_printed(lake: Lake, pa
     "path", ["/etc/passwd", "../../../etc/passwd", "C:\\x.py", "~/x", "日本語/ファイル.py", "x" * 5_000, "a/" * 3_000]
 )
 def test_a_path_from_outside_is_kept_as_text_and_never_opened(lake: Lake, path: str) -> None:
-    assert imported(lake, one(path)).tally.n_unresolved == 1
+    assert imported(lake, one(path)).counts.n_unresolved == 1
     assert hits(lake, "path_given", "path") == [(path, None)]
 
 
@@ -212,7 +212,7 @@ def test_a_rank_that_is_no_whole_number_is_refused(lake: Lake, rank: str) -> Non
 
 
 def test_a_rank_of_another_size_is_fine(lake: Lake) -> None:
-    assert imported(lake, trec([(FIRST, "rockets/orbit.py", 2**62, 1)])).tally.n_renumbered == 1
+    assert imported(lake, trec([(FIRST, "rockets/orbit.py", 2**62, 1)])).counts.n_renumbered == 1
 
 
 def test_five_columns_are_refused_by_their_line(lake: Lake) -> None:

@@ -58,6 +58,28 @@ def test_a_system_that_was_asked_all_failed_of_what_the_file_does_not_answer(lak
     assert imported(lake, one("rockets/orbit.py"), asked_all=True).is_current
 
 
+def test_of_the_items_that_are_named_those_without_an_answer_failed(lake: Lake, tmp_path: Path) -> None:
+    file = put(tmp_path / "given.txt", trec([(item, "cats.py", 1, 1) for item in (ITEMS[0], ITEMS[3])]))
+    asked = (
+        "--items",
+        f"{ITEMS[0]},{ITEMS[1]},{LAST}",
+        "--benchmark",
+        "repoeval",
+        "--system",
+        "x",
+        "--lake",
+        lake.root,
+    )
+    said = command("ingest", "run", file, *asked)
+    assert (said.code, "1 item of the file is not asked by repoeval/prompt" in said.err) == (Exit.INVALID, True)
+    said = command("ingest", "run", file, "--skip-unknown", *asked)
+    assert "ingest: 1 of 3 items, 2 missing" in said.err
+    missing = [(item, "missing", "no list in given.txt") for item in (ITEMS[1], LAST)]
+    assert answered(lake) == [(FIRST, "done", None), *missing]
+    row = lake.read("runs").row(0, named=True)
+    assert (row["status"], row["n_items"], len(row["selection"])) == ("partial", 3, 3)
+
+
 def test_a_file_of_items_that_cannot_be_scored_is_refused(tmp_path: Path) -> None:
     gone: Row = {**TASKS[4], "metadata": {**TASKS[4]["metadata"], "fpath_tuple": ["not_there", "a.py"]}}  # type: ignore[dict-item] # a row's metadata is a mapping
     ingested(tmp_path / "lake", build(tmp_path / "source", [*TASKS[:4], gone]))
@@ -77,7 +99,7 @@ def test_an_item_that_cannot_be_scored_is_not_counted(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     rows = [(item, "cats.py", 1, 1) for item in (*ITEMS[:4], "function-2k/not_there/0")]
     result = imported(lake, trec(rows))
-    assert (result.n_items, result.tally.n_done, result.tally.n_unscorable) == (4, 4, 1)
+    assert (result.n_items, result.counts.n_done, result.counts.n_unscorable) == (4, 4, 1)
     assert lake.read("hits")["item_id"].unique().sort().to_list() == sorted(ITEMS[:4])
     assert lake.read("runs")["status"].to_list() == ["complete"]
 
@@ -127,12 +149,14 @@ def test_a_query_of_another_sha256_is_refused(lake: Lake) -> None:
     prompt = str(TASKS[0]["prompt"])
     error = refused(lake, tsv([(FIRST, "rockets/orbit.py", 1, sha256_of(b"another"))], *COLUMNS))
     assert error.what == "made for another query: its sha256 is not the item's: 1 line"
-    assert imported(lake, tsv([(FIRST, "rockets/orbit.py", 1, sha256_of(prompt.encode()))], *COLUMNS)).tally.n_done == 1
+    assert (
+        imported(lake, tsv([(FIRST, "rockets/orbit.py", 1, sha256_of(prompt.encode()))], *COLUMNS)).counts.n_done == 1
+    )
 
 
 def test_an_empty_list_is_an_answer(lake: Lake) -> None:
     result = imported(lake, f'{{"{FIRST}": {{}}, "{LAST}": {{"dogs.py": 1}}}}'.encode())
-    assert (result.tally.n_done, result.tally.n_hits) == (2, 1)
+    assert (result.counts.n_done, result.counts.n_hits) == (2, 1)
     item = lake.read("run_items").filter(pl.col("item_id") == FIRST).row(0, named=True)
     assert (item["status"], item["n_returned"]) == ("done", 0)
 

@@ -11,7 +11,7 @@ import pytest
 
 from evaluate.declared import declare
 from evaluate.retrievers import retrievers
-from ingest.runs.import_outcome import Wanted
+from ingest.runs.import_outcome import ImportRequest
 from ingest.runs.importing import import_run
 from lake.store import Lake
 from tests.tiny import ingested
@@ -56,8 +56,8 @@ def test_every_published_document_is_found(data: Path, lake: Lake, tmp_path: Pat
     file = tmp_path / "published.tsv"
     rows.select("item_id", "document", "rank", "score").write_csv(file, separator="\t")
     with lake.locked():
-        result = import_run(lake, Wanted(file, "repoeval", f"published {chunker}", TASK), write=True)
-    tally = result.tally
+        result = import_run(lake, ImportRequest(file, "repoeval", f"published {chunker}", TASK), write=True)
+    tally = result.counts
     assert (result.n_items, tally.n_done, tally.n_missing, result.n_rejected) == (373, 373, 0, 0)
     assert (tally.n_hits, tally.n_unresolved, tally.n_renumbered) == (rows.height, 0, 0)
 
@@ -79,6 +79,6 @@ def test_paths_of_the_second_copy_mean_no_file_of_the_plain_task(data: Path, lak
     rows = published(data, "ast").select("item_id", "document", "rank", "score")
     rows.write_csv(tmp_path / "published.tsv", separator="\t")
     n_copied = rows.filter(pl.col("document").str.starts_with("build/lib/")).height
-    result = import_run(lake, Wanted(tmp_path / "published.tsv", "repoeval", "x"), write=False)
-    assert result.tally.n_unresolved == n_copied > 0
-    assert (result.n_items, result.tally.n_done, result.tally.n_not_asked) == (373, 373, 82)
+    result = import_run(lake, ImportRequest(tmp_path / "published.tsv", "repoeval", "x"), write=False)
+    assert result.counts.n_unresolved == n_copied > 0
+    assert (result.n_items, result.counts.n_done, result.counts.n_not_asked) == (373, 373, 82)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.runs.find_trajectories import Found
-from ingest.runs.import_outcome import Tally
+from ingest.runs.import_outcome import ImportCounts
 from ingest.runs.importer import Importer
 from ingest.runs.input_file import InputFile
 from ingest.runs.read_trajectories import ANSWERS, VIEWS, Ids, Read, read
@@ -64,7 +64,7 @@ WHOLE = {"info": {}, "messages": [], "trajectory": [], "traj_data": {}, "instanc
 def read_by(importer: Importer, path: Path) -> tuple[Read, Rejects]:
     rejects = Rejects()
     file = TrajectoryFile(path.name, InputFile(path).opened)
-    return read(Found(importer, [file]), Ids({ROCKETS: ROCKETS}), rejects, Tally()), rejects
+    return read(Found(importer, [file]), Ids({ROCKETS: ROCKETS}), rejects, ImportCounts()), rejects
 
 
 @pytest.mark.parametrize("importer", IMPORTERS, ids=lambda one: one.name)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ingest import json_command
-from ingest.json_command import JsonCommand
+from ingest.programs import command, running
+from ingest.programs.command import JsonCommand
 from lake.errors import Exit, GoldspanError
 from tests.tiny import put
 
@@ -25,8 +25,8 @@ REQUESTS = [{"id": str(number), "text": f"é{number}"} for number in range(7)]
 def answers(program: str, seconds: float = 20) -> list[str]:
     """What each request was answered, or why not."""
     told = JsonCommand((sys.executable, "-c", program), seconds).answers(REQUESTS)
-    assert all(answer.error or answer.said["id"] == str(number) for number, answer in enumerate(told))
-    return [answer.error or str(answer.said["twice"]) for answer in told]
+    assert all(answer.error or answer.payload["id"] == str(number) for number, answer in enumerate(told))
+    return [answer.error or str(answer.payload["twice"]) for answer in told]
 
 
 @pytest.mark.parametrize("program", [AS_IT_READS, ALL_AT_ONCE], ids=["as it reads", "all at once"])
@@ -73,14 +73,14 @@ def test_what_hangs_is_killed_with_all_that_it_started(tmp_path: Path) -> None:
 
 
 def test_what_never_answers_is_given_up_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_command, "MAX_VAIN", 2)
+    monkeypatch.setattr(command, "MAX_VAIN", 2)
     found = answers("import sys; sys.exit('SyntaxError: bad')")
     why = "it ended with status 1 and no answer; it complained: SyntaxError: bad"
     assert found == [why] * 2 + [f"not tried, after 2 others in vain; the last: {why}"] * 5
 
 
 def test_an_endless_line_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_command, "MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr(running, "MAX_LINE_BYTES", 1000)
     assert (
         answers(READ + "while True: sys.stdout.write('x' * 1000)")[0]
         == "its answer has a line of more than 1,000 bytes"

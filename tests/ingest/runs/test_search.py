@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ingest.runs.searches.asking import written
+from ingest.runs.pool_folders import write_below
 from lake.errors import Exit
 from lake.store import Lake
 from tests.ingest.runs.test_import import FIRST, ITEMS, LAST, hits, lake, once
@@ -111,15 +111,15 @@ def test_other_answers_of_the_same_command_are_another_state_of_the_run(lake: La
     assert lake.state("hits") != before
 
 
-def test_a_crash_costs_the_rest_of_its_pool_and_is_survived(lake: Lake) -> None:
-    said = asked(lake, program(f"if item['id'] == {ITEMS[1]!r}: sys.exit('out of\\nmemory')"))
+def test_a_crash_costs_its_item_and_two_of_them_the_rest_of_the_pool(lake: Lake) -> None:
+    said = asked(lake, program(f"if item['id'] in {ITEMS[:2]!r}: sys.exit('out of\\nmemory')"))
     assert said.code == Exit.INCOMPLETE
     why = "it ended with status 1 and no answer; it complained: out of | memory"
-    assert f"failed in pool {ROCKETS}: 2 of 3 items: {why}" in said.err
-    assert "ingest: 3 of 5 items, 2 failed" in said.err
+    assert f"failed in pool {ROCKETS}: 3 of 3 items: {why}" in said.err
+    assert "ingest: 2 of 5 items, 3 failed" in said.err
     found = outcomes(lake)
-    assert found.pop(ITEMS[1]) == ("failed", why)
-    assert found.pop(ITEMS[2]) == ("failed", f"not asked, after a crash in its pool: {why}")
+    assert [found.pop(ITEMS[0]), found.pop(ITEMS[1])] == [("failed", why)] * 2
+    assert found.pop(ITEMS[2]) == ("failed", f"not asked, after 2 items without an answer in its pool: {why}")
     assert set(found.values()) == {("done", None)}
 
 
@@ -272,6 +272,6 @@ def test_without_ripgrep_the_error_says_how_to_install_it(lake: Lake, monkeypatc
 def test_no_file_is_written_outside_of_its_pools_folder(tmp_path: Path, path: str) -> None:
     folder = tmp_path / "pool"
     put(folder / "taken", b"")
-    assert not written(folder, path, "text")
+    assert not write_below(folder, path, "text")
     assert leftovers(tmp_path) == ["pool/taken"]
-    assert written(folder, "a/b.py", "text")
+    assert write_below(folder, "a/b.py", "text")

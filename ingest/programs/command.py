@@ -1,0 +1,115 @@
+"""A command in any language that answers JSON lines with JSON lines; what crashes or hangs costs its own answer alone.
+
+Each request is a line `{"id": …, …}` on the command's standard input, which ends behind the last; each answer is a line
+with the same id on its standard output, in any order, at once or when all are read.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from ingest.programs.running import NoAnswerError, Payload, Request, RunningProgram
+from lake.errors import Exit, GoldspanError
+from lake.fingerprint import fingerprint, sha256_of_file
+
+PATIENCE = 60.0
+"""Seconds that a command may be silent while it owes answers."""
+MAX_VAIN = 5
+"""So many requests may go wrong before any is answered; then the others are not tried."""
+
+
+class Answer(NamedTuple):
+    """A command's answer to a request, or, with an empty payload, why there is none."""
+
+    payload: Payload
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class JsonCommand:
+    """A program and its arguments, which no shell reads; it may be silent for some seconds while it owes answers."""
+
+    words: tuple[str, ...]
+    seconds: float = PATIENCE
+
+    @classmethod
+    def of(cls, text: str, *, seconds: float = PATIENCE) -> JsonCommand:
+        """A command as a person writes it, with quotes where a word has blanks.
+
+        Raises:
+            GoldspanError: It is none, or its program is not on this machine.
+        """
+        try:
+            words = shlex.split(text)
+        except ValueError as error:
+            raise GoldspanError(f"the command {text!r} cannot be read: {error}", code=Exit.USAGE) from error
+        if not words:
+            message = "a command is to be given, and there is none"
+            raise GoldspanError(message, hint="Such as: 'node chunk.js'", code=Exit.USAGE)
+        if shutil.which(words[0]) is None:
+            message = f"there is no program {words[0]!r} on this machine"
+            hint = "Name one that is installed, or a file that may be executed: ./chunk, python chunk.py"
+            raise GoldspanError(message, where=f"the command {text!r}", hint=hint, code=Exit.MISSING)
+        return cls(tuple(words), seconds)
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that its words name."""
+        return [Path(word) for word in self.words if Path(word).is_file()]
+
+    @cached_property
+    def digest(self) -> str:
+        """Of its words and of the files that they name; what those read in turn is not known."""
+        return fingerprint(list(self.words), [sha256_of_file(file) for file in self.files])
+
+    def start(self) -> RunningProgram:
+        """Start it."""
+        return RunningProgram(self.words, self.seconds)
+
+    def answers(self, requests: Sequence[Request]) -> list[Answer]:
+        """The answer to each request, in their order; each has an `id` of its own, a text.
+
+        What crashes, hangs or writes nonsense is started again for the requests that it owes, fewer and fewer at a
+        time, until the one that it fails on is alone.
+        """
+        answers: dict[str, Answer] = {}
+        batches = [list(requests)] if requests else []
+        n_vain, has_answered = 0, False
+        while batches and n_vain < MAX_VAIN:
+            batch = batches.pop()
+            payloads, error = self.run(batch)
+            answers |= {name: Answer(payload) for name, payload in payloads.items()}
+            has_answered = has_answered or bool(payloads)
+            owed = [request for request in batch if str(request["id"]) not in payloads]
+            if len(batch) == 1 and owed:
+                answers[str(batch[0]["id"])] = Answer({}, error)
+                n_vain += not has_answered
+            elif owed:
+                # What answers as it reads fails on the first that it owes; of what reads all first, nothing is known.
+                middle = (len(owed) + 1) // 2 if has_answered and not payloads else 1
+                batches += [half for half in (owed[middle:], owed[:middle]) if half]
+        last = next((answer.error for answer in reversed(answers.values()) if answer.error), "")
+        given_up = Answer({}, f"not tried, after {MAX_VAIN} others in vain; the last: {last}")
+        return [answers.get(str(request["id"]), given_up) for request in requests]
+
+    def run(self, requests: Sequence[Request]) -> tuple[dict[str, Payload], str]:
+        """What one start of the command answers, by id, and why it did not answer the rest."""
+        owed = {str(request["id"]) for request in requests}
+        payloads: dict[str, Payload] = {}
+        try:
+            with closing(self.start()) as program:
+                program.send(requests, are_all=True)
+                while owed:
+                    payload = program.answer(owed)
+                    owed.discard(str(payload["id"]))
+                    payloads[str(payload["id"])] = payload
+        except NoAnswerError as error:
+            return payloads, str(error)
+        return payloads, ""

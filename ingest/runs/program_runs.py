@@ -1,0 +1,213 @@
+"""A program of one's own becomes a run: it is asked every item, and its answers are imported as any ranking is."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import polars as pl
+
+from ingest.programs import function_program, ripgrep_program
+from ingest.programs.command import JsonCommand
+from ingest.programs.session import ProgramSession
+from ingest.runs.find_trajectories import Found, found_in
+from ingest.runs.formats.answers import ANSWERS, parsed
+from ingest.runs.import_outcome import Imported, ImportRequest, ProgramInfo
+from ingest.runs.importing import Import
+from ingest.runs.input_file import InputFile
+from ingest.runs.items import ItemPart, item_parts, task_named
+from ingest.runs.naming import check_request, run_id_of
+from ingest.runs.pool_folders import pool_folders
+from lake.catalog.task import Task
+from lake.costs import hardware
+from lake.errors import Exit, GoldspanError
+from lake.fingerprint import fingerprint, sha256_of_file
+from lake.located import located
+from lake.make import made_from
+from lake.rejects import Rejects
+from lake.store import Lake
+from lake.text import counted
+
+RIPGREP = "ripgrep"
+RESULTS = 100
+"""So many results are asked for where a task keeps all."""
+_MAX_VAIN = 10
+"""After so many pools without any answer at all there will be none."""
+_FUNCTION = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):[^\W\d]\w*")
+
+Say = Callable[[str], None]
+Track = Callable[[Iterable[tuple[str, Path]], int], Iterable[tuple[str, Path]]]
+"""Shows how many of the pools are done."""
+
+
+def is_ripgrep(program: str) -> bool:
+    """Whether it is ripgrep that is meant, which is called rg where it is installed."""
+    return program.strip() in {RIPGREP, "rg"}
+
+
+@dataclass(frozen=True)
+class Search:
+    """A program that answers items, as it was written.
+
+    Attributes:
+        command: What is run.
+        info: What the run's row says of it.
+        fingerprint: What its answers depend on, as far as it is known.
+    """
+
+    command: JsonCommand
+    info: ProgramInfo
+    fingerprint: str
+
+    @classmethod
+    def of(cls, program: str, seconds: float) -> Search:
+        """The program that is meant, which is on this machine; nothing is started."""
+        program, format_name, ours, versions = program.strip(), "command", list[Callable[..., object]](), {}
+        files: list[Path] = []
+        if is_ripgrep(program):
+            program, format_name, ours, versions = RIPGREP, RIPGREP, [ripgrep_program.main], {RIPGREP: _ripgrep()}
+            command = JsonCommand((sys.executable, ripgrep_program.__file__), seconds)
+        elif function := _FUNCTION.fullmatch(program):
+            path, format_name, ours = Path(*function["module"].split(".")), "function", [function_program.main]
+            files = [file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()]
+            command = JsonCommand((sys.executable, function_program.__file__, program), seconds)
+            for file in files:
+                _check_syntax(file)
+        else:
+            command = JsonCommand.of(program, seconds=seconds)
+            files = command.files
+        digests = {file.as_posix(): sha256_of_file(file) for file in files}
+        info = ProgramInfo(format_name, program, digests, versions)
+        return cls(command, info, made_from(parameters=[program, format_name, digests, versions], code=ours))
+
+
+def _check_syntax(file: Path) -> None:
+    """See that Python can read a file, before it is asked of every pool; what it imports, only running it tells."""
+    try:
+        compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        raise GoldspanError(f"--search: {located(error, file)}", code=Exit.USAGE) from error
+
+
+def _ripgrep() -> str:
+    """The version of ripgrep; a `GoldspanError` where it is not on this machine."""
+    if shutil.which("rg") is None:
+        message = "--search ripgrep runs the program rg, which is not on this machine"
+        hint = "Install it: apt-get install ripgrep (Debian, Ubuntu), brew install ripgrep (macOS)."
+        raise GoldspanError(message, hint=hint, code=Exit.MISSING)
+    printed = subprocess.run(["rg", "--version"], capture_output=True, text=True, check=False).stdout
+    return printed.split("\n", 1)[0].removeprefix("ripgrep ").split(" ")[0]
+
+
+def import_search(
+    lake: Lake, request: ImportRequest, search: Search, *, again: bool, write: bool, track: Track, say: Say
+) -> Imported:
+    """Ask a program every item and, if `write` says so, store what it answers as a run, under the caller's lock.
+
+    `again` asks though the answers are there; `track` shows how many of the pools are done, and `say` is told of every
+    pool with items that were not answered.
+
+    Raises:
+        GoldspanError: The names do not fit, the program answered nothing, or an answer does not fit the lake's files.
+    """
+    chunker, info = check_request(lake, request), search.info
+    task = task_named(lake, request.benchmark, request.task, "ranking")
+    parts = item_parts(lake, task, request.where, request.limit)
+    stamp = fingerprint(search.fingerprint, request.system, task.name, chunker, request.where, request.limit)
+    # What was answered before is known by its digest alone: the same answers would make the same run.
+    before = _answers_of(lake, request.benchmark, run_id_of(task.name, request.system, stamp))
+    found = Found(ANSWERS, [], sha256=before)
+    job = Import(lake, request, InputFile(request.file), found, task, parts, stamp, chunker, info)
+    if before and not again and (current := job.up_to_date()) is not None:
+        current.notes.append(f"`{info.name}` and the files it names are what they were; --again asks it again")
+        return current
+    session = ProgramSession(info.name, search.command, lambda answer: parsed(answer).problem)
+    with ExitStack() as stack:
+        folder = Path(tempfile.mkdtemp(prefix="goldspan-"))
+        stack.callback(shutil.rmtree, folder)
+        answers = InputFile(folder / "answers.jsonl")
+        notes = _ask(lake, task, _questions(lake, task, parts), session, answers.path, track, say)
+        rejects = Rejects()
+        job = replace(job, input_file=answers, found=found_in(answers, ANSWERS.name, rejects), cost=_cost(session))
+        try:
+            imported = job.run(rejects, write=write)
+        except GoldspanError as error:
+            if error.where != str(answers.path):
+                raise
+            stack.pop_all()
+            hint = f"{error.hint} The answers are kept there; `python -m ingest run` imports them once mended."
+            raise answers.wrong(error.what, examples=error.examples, hint=hint.strip()) from error
+    imported.notes += notes
+    return imported
+
+
+def _questions(lake: Lake, task: Task, parts: Sequence[ItemPart]) -> pl.DataFrame:
+    """The items that are put to a program: item_id, pool_id, text; sorted by pool, each once."""
+    items = pl.concat([part.scorable.select("item_id", "pool_id") for part in parts])
+    items = items.unique("item_id", keep="first")
+    texts = lake.scan("queries", benchmark=task.benchmark, query=task.query).select("item_id", "text")
+    questions = items.lazy().join(texts.unique("item_id", keep="first"), on="item_id", how="left").collect()
+    if n_without := questions["text"].null_count():
+        message = f"the lake holds no query of {counted(n_without, 'item')} of {task.name}"
+        raise GoldspanError(message, where=str(lake.root), hint="First: make ingest", code=Exit.MISSING)
+    return questions.sort("pool_id", "item_id")
+
+
+def _ask(
+    lake: Lake, task: Task, questions: pl.DataFrame, session: ProgramSession, file: Path, track: Track, say: Say
+) -> list[str]:
+    """Put every question to a program, and write its answers, a line each, in order; what is to be noted of it.
+
+    Raises:
+        GoldspanError: The program wrote what is no answer, or answered nothing at all.
+    """
+    say(f"{session.name}: {counted(questions.height, 'item')} of {task.name}")
+    unwritten: list[str] = []
+    failures: list[str] = []
+    n_answered = 0
+    folders = pool_folders(lake, task.benchmark, file.parent, questions["pool_id"], unwritten)
+    by_pool = questions.partition_by("pool_id", as_dict=True)
+    with closing(session), file.open("w", encoding="utf-8") as out:
+        for pool_id, folder in track(folders, len(by_pool)):
+            rows = by_pool[pool_id,].select(id="item_id", query="text", pool="pool_id").rows(named=True)
+            answers = session.answers([{**row, "files": str(folder), "k": task.depth or RESULTS} for row in rows])
+            out.writelines(f"{json.dumps(answer)}\n" for answer in answers)
+            errors = [error for answer in answers if (error := parsed(answer).error) is not None]
+            n_answered += len(rows) - len(errors)
+            if errors:
+                failures.append(f"{pool_id}: {len(errors):,} of {counted(len(rows), 'item')}: {errors[0]}")
+                say(f"failed in pool {failures[-1]}")
+            if not n_answered and (session.together or len(failures) == _MAX_VAIN):
+                break
+    if not n_answered:
+        hint = "A line in, a line out; what is for people goes to standard error. See docs/runs.md."
+        message = f"the program answered none of {counted(questions.height, 'item')}"
+        raise GoldspanError(message, where=session.name, examples=failures, hint=hint)
+    silent = "it kept silent until it had read all of a pool's items, so they were sent together and not timed"
+    n = counted(len(unwritten), "file")
+    return [
+        *[silent] * session.together,
+        *(f"failed in pool {failure}" for failure in failures[:3]),
+        *[f"and in {counted(len(failures) - 3, 'pool')} more"] * (len(failures) > 3),
+        *(f"not written out to be searched: {n}, such as {path!a}" for path in unwritten[:1]),
+    ]
+
+
+def _answers_of(lake: Lake, benchmark: str, run_id: str) -> str:
+    """The digest of the answers that a run was made of; empty where it is not there."""
+    row = lake.scan("runs", benchmark=benchmark, run_id=run_id).select("parameters").collect()
+    return str(json.loads(row["parameters"][0])["sha256"]) if row.height else ""
+
+
+def _cost(session: ProgramSession) -> dict[str, object]:
+    """What asking cost; where a pool has one item alone, nothing tells making an index from searching it."""
+    first = sum(session.first_seconds) if session.first_seconds else None
+    return {"index_seconds": first, "query_seconds": session.query_seconds, "hardware": hardware()}
