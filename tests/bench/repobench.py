@@ -19,7 +19,6 @@ from lake.store import Lake
 from lake.text import words
 from tests.bench import Bench, Row, Settings, Target
 from tests.bench._job import DONE
-from tests.bench._killed import killed_midway, n_different, parts_of
 from tests.bench._measure import ChildError, Measured, Stopwatch, call, command, fastest
 from tests.bench._repobench_rows import NAMES, SPLITS, rows_folder
 
@@ -33,20 +32,18 @@ SYSTEMS = ",".join(f"{CHUNKER}+{name}" for name in RETRIEVERS)
 SUBSETS = ",".join(f"{name}/{split}" for name in NAMES for split in SPLITS)
 INGEST = Target(seconds=180, peak_mb=4_000)
 BOTH = Target(seconds=600, peak_mb=6_000)
-UNBROKEN = Target(difference=0)
 N_QUERIES = 10_000
 EQUAL = Target(difference=1e-9)
 
 
 def run(settings: Settings, folder: Path) -> Iterator[Row]:
-    """Size by size; the smallest is killed and taken up again as well, and its ranking held against a peer's."""
+    """Size by size; the ranking of the smallest is compared with a peer's as well."""
     sizes = sorted(settings.rows or SIZES)
     for size in sizes:
         source, lake = rows_folder(size), folder / str(size)
         try:
             yield from _stages(size, source, lake)
             if size == sizes[0]:
-                yield from _killed(size, source, lake, folder / "killed")
                 yield from _peer(settings, lake, folder)
         except ChildError as error:
             yield Row(f"{size:,} rows", failed=error.line)
@@ -90,30 +87,6 @@ def _row(size: int, what: str, seconds: float, peak_mb: float, cpu_seconds: floa
         target=target if size == PUBLISHED else Target(),
         extra={"rows": size, "seconds_per_1000_rows": per_thousand},
     )
-
-
-def _killed(size: int, source: Path, unbroken: Path, lake: Path) -> Iterator[Row]:
-    """The same stages, each killed when half of its parts are there, and taken up again."""
-    whole = parts_of(unbroken)
-    run_tables = ("hits", "run_items", "runs", "costs", "scores", "aggregates", "relevance")
-    of_stage = {"evaluate": sum(path.split("/")[0] in run_tables for path in whole)}
-    of_stage["ingest"] = len(whole) - of_stage["evaluate"]
-    for stage in ("ingest", "evaluate"):
-        halfway = len(parts_of(lake)) + of_stage[stage] // 2
-        again = killed_midway(_arguments(stage, source, lake), lake, halfway)
-        cost = again.measured
-        yield Row(
-            f"{size:,} rows: {stage} killed midway and taken up, "
-            f"{again.n_again} of {again.n_stood} parts written again",
-            cost.seconds,
-            cost.peak_mb,
-            cost.cpu_seconds,
-            difference=n_different(lake, unbroken),
-            against="parts of an unbroken run",
-            target=UNBROKEN,
-            extra={"rows": size, "parts_stood": again.n_stood, "parts_written_again": again.n_again},
-        )
-    shutil.rmtree(lake)
 
 
 def _peer(settings: Settings, lake: Path, folder: Path) -> Iterator[Row]:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from evaluate.score.ledger import ledger_of_candidates
 from evaluate.statistics.bootstrap import RESAMPLES, item_intervals
-from evaluate.statistics.ledger_means import ledger_means
 from evaluate.statistics.means import aggregate
-from evaluate.statistics.slices import slices_of
 from lake.catalog.protocols import protocol_named
 from lake.tables import table
 from tests.bench import Bench, Row, Settings, Target
@@ -35,15 +31,12 @@ N_PEER_ITEMS, N_PEER_SYSTEMS = 2_000, 1
 
 
 def run(settings: Settings, folder: Path) -> Iterator[Row]:
-    """Everything, its parts, and the item bootstrap of a few means beside scipy's."""
+    """Everything, and the item bootstrap of a few means beside scipy's."""
     del settings
     what = f"{N_ITEMS:,} items × {N_SYSTEMS} systems × {len(METRICS)} metrics"
     try:
         call(write, folder)
         yield _row(f"means, intervals over repositories and items: {what}", call(everything, folder), ALL)
-        yield _row("of that without the item bootstrap", call(without_bootstrap, folder))
-        yield _row(f"where the gold went: {N_ITEMS:,} items × {N_SYSTEMS} systems", call(ledgers, folder))
-        yield _row("one system more, its values all distinct", call(distinct, folder))
         ours, theirs = call(bootstrap, folder), call(scipy_bootstrap, folder)
         yield from _compared(folder)
     except ChildError as error:
@@ -141,47 +134,6 @@ def everything(folder: str) -> None:
     for system in range(N_SYSTEMS):
         scores = pl.scan_parquet(Path(folder, f"{system}.parquet"))
         aggregate(protocol, scores, items).collect().write_parquet(Path(folder, f"aggregates{system}.parquet"))
-
-
-def without_bootstrap(folder: str) -> None:
-    """The same, no slice resampled."""
-    protocol = protocol_named(PROTOCOL)
-    plain = [replace(slice_, is_resampled=False) for slice_ in slices_of(protocol)[0]]
-    items = pl.scan_parquet(Path(folder, "items.parquet"))
-    for system in range(N_SYSTEMS):
-        aggregate(protocol, pl.scan_parquet(Path(folder, f"{system}.parquet")), items, slices=plain).collect()
-
-
-def ledgers(folder: str) -> None:
-    """Where the gold went, system by system, and its means by slice; what is not among the first five is looked for."""
-    protocol, items = protocol_named(PROTOCOL), pl.scan_parquet(Path(folder, "items.parquet"))
-    item_ids, number = items.select("item_id").collect(), np.arange(N_ITEMS)
-    hits = item_ids.join(pl.DataFrame({"path": [f"cand:{one}" for one in range(9)]}), how="cross").lazy()
-    gold = item_ids.with_columns(path=pl.format("cand:{}", pl.Series(number % 11))).lazy()
-    answered = item_ids.with_columns(n_returned=pl.lit(9)).lazy()
-    aggregates = pl.scan_parquet(Path(folder, "aggregates0.parquet"))
-    slices = aggregates.select("slice", "slice_value").unique().collect()
-    for system in range(N_SYSTEMS):
-        scores = pl.scan_parquet(Path(folder, f"{system}.parquet"))
-        at_five = scores.filter(metric="accuracy", k=5).with_columns(k=pl.lit(0, pl.Int64))
-        whole = [
-            at_five.with_columns(metric=pl.lit("correct")),
-            at_five.with_columns(metric=pl.lit("reachable"), value=1.0),
-        ]
-        given = {"scores": pl.concat([scores, *whole]), "answered": answered, "hits": hits}
-        of_run = {name: frame.with_columns(run_id=pl.lit(f"system{system}")) for name, frame in given.items()}
-        ledger = ledger_of_candidates(protocol, **of_run, gold=gold)
-        of_protocol = ledger.with_columns(protocol=pl.lit(PROTOCOL)).collect()
-        slices = slices.with_columns(run_id=pl.lit(f"system{system}"))
-        ledger_means(of_protocol.lazy(), items, slices).collect()
-
-
-def distinct(folder: str) -> None:
-    """One system of whose values no two are alike: all that can be shared is the resamples."""
-    scores = pl.read_parquet(Path(folder, "0.parquet"))
-    values = np.random.default_rng(1).random(scores.height)
-    items = pl.scan_parquet(Path(folder, "items.parquet"))
-    aggregate(protocol_named(PROTOCOL), scores.with_columns(value=values).lazy(), items).collect()
 
 
 def bootstrap(folder: str) -> dict[str, object]:
