@@ -180,9 +180,36 @@ def test_every_flag_is_in_the_readme(stage: str) -> None:
     assert flags - {"--help"} <= said
 
 
-def test_commands_to_copy_are_by_the_python_that_make_sets_up() -> None:
-    lines = [line for text in re.findall(r"```\n(.*?)```", README, re.DOTALL) for line in text.splitlines()]
-    assert not [line for line in lines if re.match(r"(\$ )?python ", line)]
+def lines_to_copy() -> list[str]:
+    """Every line of a fenced block that is of no language: what is typed, and what it prints."""
+    fences = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    return [line.strip().removeprefix("$ ") for language, text in fences if not language for line in text.splitlines()]
+
+
+def test_every_command_to_copy_is_one_that_there_is_with_flags_that_it_has() -> None:
+    lines = lines_to_copy()
+    assert not [line for line in lines if line.startswith("python ")], "by the Python that make sets up"
+    # A line with brackets lists what may be given.
+    typed = [
+        re.fullmatch(r".venv/bin/python -m (ingest|evaluate|report)(.*)", line) for line in lines if " [-" not in line
+    ]
+    for found in filter(None, typed):
+        group, words = get_command(STAGES[found[1]]), shlex.split(found[2], comments=True)
+        with group.make_context(found[1], words) as context:
+            assert isinstance(group, typer.core.TyperGroup)
+            name, command, rest = group.resolve_command(context, [*context._protected_args, *context.args])
+            assert command is not None, found[0]
+            command.make_context(name, rest, parent=context)
+
+
+def test_every_make_line_to_copy_is_one_that_make_takes() -> None:
+    lines = {line for line in lines_to_copy() if line.startswith("make ")}
+    assert len(lines) >= 10
+    for line in lines:
+        done = subprocess.run(
+            [*shlex.split(line, comments=True), "--dry-run"], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{line}: {done.stderr}"
 
 
 def test_every_verb_of_the_makefile_is_listed_with_what_it_does() -> None:
