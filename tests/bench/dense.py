@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import time
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
-from unittest.mock import patch
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from evaluate.embedding.encoder import BATCH, Encoder, encoder_of
+from evaluate.embedding.encoder import BATCH
 from evaluate.embedding.models import Kind, Model
 from evaluate.embedding.vectors import VectorStore
 from evaluate.rank.pools import load_pools, queries_by_pool
@@ -28,11 +24,7 @@ from lake.console import Console
 from lake.store import Lake
 from tests.bench import Bench, Row, Settings, Target
 from tests.bench._job import Job
-from tests.bench._measure import ChildError, Measured, Stopwatch, call
-
-if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
-    from torch import Tensor
+from tests.bench._measure import ChildError, Stopwatch, call
 
 CHUNKERS = ("fixed-nws-300", "syntax-300")
 """Of a size sweep: chunks that a model mostly takes whole."""
@@ -45,7 +37,6 @@ N_QUERIES = 10
 
 MAX_LENGTH = 256
 FASTER = Target(ratio=1.5, difference=1e-5)
-MOSTLY_FORWARD = Target(share=0.95)
 
 
 def run(settings: Settings, folder: Path) -> Iterator[Row]:
@@ -65,32 +56,17 @@ def run(settings: Settings, folder: Path) -> Iterator[Row]:
         return
     mine, other = np.load(folder / "ours.npz"), np.load(folder / "theirs.npz")
     difference = max(float(np.abs(mine[name] - other[name]).max()) for name in other.files)
-    yield _row("sentence-transformers, batch by batch", theirs, theirs)
-    yield _row("ours", ours, theirs, difference)
-    parts = {name: float(str(ours.said[name])) for name in ("forward", "tokenise", "write", "rank")}
-    shares = ", ".join(f"{name} {seconds / ours.seconds:.1%}" for name, seconds in parts.items())
-    yield Row(
-        f"the forward pass of ours ({shares})",
-        parts["forward"],
-        share=parts["forward"] / ours.seconds,
-        target=MOSTLY_FORWARD,
-        extra=parts,
-    )
-
-
-def _row(name: str, measured: Measured, peer: Measured, difference: float | None = None) -> Row:
-    said = measured.said
-    return Row(
-        f"{name}: {said['texts']} texts given, {said['tokens']} tokens with padding",
-        measured.seconds,
-        measured.peak_mb,
-        measured.cpu_seconds,
-        ratio=peer.seconds / measured.seconds,
-        difference=difference,
-        against="" if difference is None else "of the library's",
-        target=Target() if difference is None else FASTER,
-        extra=said,
-    )
+    for name, measured, apart in (("sentence-transformers, batch by batch", theirs, None), ("ours", ours, difference)):
+        yield Row(
+            name,
+            measured.seconds,
+            measured.peak_mb,
+            measured.cpu_seconds,
+            ratio=theirs.seconds / measured.seconds,
+            difference=apart,
+            against="" if apart is None else "of the library's",
+            target=Target() if apart is None else FASTER,
+        )
 
 
 def make_model(lake: str, folder: str) -> None:
@@ -123,25 +99,17 @@ def goldspan(lake: str, model: str, output: str) -> dict[str, object]:
     store, dense, retriever = VectorStore(Lake(Path(lake))), Dense(Model(model)), retriever_named(f"dense:{model}")
     asked = {chunker: _asked(lake, chunker) for chunker in CHUNKERS}
     dense.embed("document", ["a text before the clock runs"])
-    seconds = defaultdict[str, float](float)
-    given = _watched(encoder_of(dense.model, max_length=dense.max_length).network, seconds)
-    with (
-        patch.object(Encoder, "_tokens", _timed(Encoder._tokens, seconds, "tokenise")),
-        patch.object(VectorStore, "add", _timed(VectorStore.add, seconds, "write")),
-    ):
-        watch = Stopwatch()
-        for pairs in asked.values():
-            assert retriever.prepare is not None
-            retriever.prepare(store, partial(_both, pairs), Console(quiet=True).track)
-        began = time.perf_counter()
-        for pairs in asked.values():
-            rank(retriever, iter(pairs), tie=REPOEVAL_PROMPT.tie, depth=REPOEVAL_PROMPT.depth, cut_offs=CUT_OFFS)
-        seconds["rank"] = time.perf_counter() - began
-        cost = watch.read()
+    watch = Stopwatch()
+    for pairs in asked.values():
+        assert retriever.prepare is not None
+        retriever.prepare(store, partial(_both, pairs), Console(quiet=True).track)
+    for pairs in asked.values():
+        rank(retriever, iter(pairs), tie=REPOEVAL_PROMPT.tie, depth=REPOEVAL_PROMPT.depth, cut_offs=CUT_OFFS)
+    cost = watch.read()
     kinds: tuple[Kind, Kind] = ("document", "query")
-    found = {f"{place}": _found(dense, kind, store, asked, place) for place, kind in enumerate(kinds)}
-    np.savez(output, allow_pickle=False, **found)
-    return {**cost, **seconds, **given}
+    vectors = {f"{place}": _vectors(dense, kind, store, asked, place) for place, kind in enumerate(kinds)}
+    np.savez(output, allow_pickle=False, **vectors)
+    return cost
 
 
 def plain_loop(lake: str, model: str, output: str) -> dict[str, object]:
@@ -151,7 +119,6 @@ def plain_loop(lake: str, model: str, output: str) -> dict[str, object]:
     network = SentenceTransformer(model, local_files_only=True)
     asked = {chunker: _asked(lake, chunker) for chunker in CHUNKERS}
     network.encode(["a text before the clock runs"])
-    given = _watched(network, defaultdict(float))
     made: list[list[Floats]] = [[], []]
     watch = Stopwatch()
     for pairs in asked.values():
@@ -162,7 +129,7 @@ def plain_loop(lake: str, model: str, output: str) -> dict[str, object]:
             made[place] += [network.encode(batch) for batch in batches]
     cost = watch.read()
     np.savez(output, allow_pickle=False, **{f"{place}": np.concatenate(some) for place, some in enumerate(made)})
-    return {**cost, **given}
+    return cost
 
 
 Asked = Sequence[tuple[Pool, Queries]]
@@ -190,41 +157,10 @@ def _texts(pairs: Asked, place: int) -> list[str]:
     return [text for pair in pairs for text in pair[place].text]
 
 
-def _found(dense: Dense, kind: Kind, store: VectorStore, asked: Mapping[str, Asked], place: int) -> Floats:
+def _vectors(dense: Dense, kind: Kind, store: VectorStore, asked: Mapping[str, Asked], place: int) -> Floats:
     """The vectors that ours ranked by, a row for each text of the plain loop."""
     keys, vectors = dense.vectors(kind, store, [text for pairs in asked.values() for text in _texts(pairs, place)])
     return vectors.matrix[[vectors.row[key] for key in keys]]
-
-
-def _watched(network: SentenceTransformer, seconds: defaultdict[str, float]) -> dict[str, int]:
-    """Note what a model is given from now on, and how long it takes over it."""
-    given, began = {"texts": 0, "tokens": 0}, [0.0]
-
-    def before(_: object, arguments: tuple[Mapping[str, Tensor], ...]) -> None:
-        shape = arguments[0]["input_ids"].shape
-        given["texts"] += shape[0]
-        given["tokens"] += shape[0] * shape[1]
-        began[0] = time.perf_counter()
-
-    def after(*_: object) -> None:
-        seconds["forward"] += time.perf_counter() - began[0]
-
-    network.register_forward_pre_hook(before)
-    network.register_forward_hook(after)
-    return given
-
-
-def _timed(function: Callable[..., object], seconds: defaultdict[str, float], name: str) -> Callable[..., object]:
-    """The same function, which adds what it takes to a sum; of an iterator, what going through it takes."""
-
-    def timed(*arguments: object, **named: object) -> object:
-        began = time.perf_counter()
-        answer = function(*arguments, **named)
-        answer = list(answer) if isinstance(answer, Iterator) else answer
-        seconds[name] += time.perf_counter() - began
-        return answer
-
-    return timed
 
 
 DENSE = Bench(

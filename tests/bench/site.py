@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import shutil
 import threading
-import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lake.store import Lake
-from report import build
-from report.publisher import Material, Page, Publisher
 from tests.bench import MEGABYTE, Bench, Row, Settings, Target
 from tests.bench._job import STAGES, Job
 from tests.bench._measure import ChildError, call, command
@@ -31,16 +26,15 @@ INTERACTIVE, SORTED, FLIPS = Target(seconds=1), Target(seconds=0.1), Target(seco
 
 
 def run(settings: Settings, folder: Path) -> Iterator[Row]:
-    """The large site and its parts, then its pages in a browser; where a source is given, the site of its data."""
+    """The large site, then its pages in a browser; where a source is given, the site of its data."""
     lake, site = folder / "lake", folder / "site"
     size = f"{settings.rows[0] if settings.rows else N_ITEMS:,} items x {N_SYSTEMS} systems"
     try:
         call(write, lake, *settings.rows[:1])
         built = command(["-m", "report", "--lake", str(lake), "--site", str(site), "--json", "--quiet"])
-        yield Row(size, built.seconds, built.peak_mb, built.cpu_seconds, disk_mb=_written(site, site), target=BUILD)
+        yield Row(size, built.seconds, built.peak_mb, built.cpu_seconds, disk_mb=_written(site), target=BUILD)
         again = command(["-m", "report", "--lake", str(lake), "--site", str(site), "--json", "--quiet"])
         yield Row(f"{size}: nothing changed", again.seconds, again.peak_mb, again.cpu_seconds)
-        yield from _parts(lake, folder / "again")
         yield from _in_a_browser(site)
         if not settings.is_sample:
             yield from _real(settings, folder / "real")
@@ -57,37 +51,8 @@ def write(folder: str, n_items: str = str(N_ITEMS)) -> None:
     )
 
 
-def _written(site: Path, of: Path) -> float:
-    return sum(path.stat().st_size for path in of.rglob("*") if path.is_file()) / MEGABYTE if site.is_dir() else 0.0
-
-
-def _parts(lake: Path, site: Path) -> Iterator[Row]:
-    """What each kind of page takes of a build; the rest reads the lake, writes downloads and hashes."""
-    said = call(timed, lake, site).said
-    for name, seconds in said.items():
-        if name.startswith("pages: "):
-            yield Row(name, float(str(seconds)), extra={"of": "the build above, once more in one process"})
-    for part in sorted({path for path in site.iterdir() if path.is_dir()}):
-        yield Row(f"files: {part.name}/", disk_mb=_written(site, part))
-
-
-def timed(lake: str, site: str) -> dict[str, object]:
-    """Build, and time what each publisher makes; the templates of its pages are filled meanwhile."""
-    seconds: dict[str, float] = {}
-
-    def watched(kind: Publisher) -> Publisher:
-        return replace(kind, pages=partial(_timed_pages, kind, seconds))
-
-    known = build.publishers()
-    build.publishers = lambda: [watched(kind) for kind in known]
-    build.build(Lake(Path(lake)), Path(site))
-    return {f"pages: {name}": took for name, took in seconds.items()}
-
-
-def _timed_pages(kind: Publisher, seconds: dict[str, float], material: Material) -> Iterable[Page]:
-    started = time.perf_counter()
-    yield from kind.pages(material)
-    seconds[kind.name] = time.perf_counter() - started
+def _written(site: Path) -> float:
+    return sum(path.stat().st_size for path in site.rglob("*") if path.is_file()) / MEGABYTE
 
 
 def _real(settings: Settings, folder: Path) -> Iterator[Row]:
@@ -97,7 +62,7 @@ def _real(settings: Settings, folder: Path) -> Iterator[Row]:
         job.stage(stage)
     for what, target in (("made", REAL), ("nothing changed", UNCHANGED)):
         found = job.stage("report")
-        weight = _written(folder / "site", folder / "site")
+        weight = _written(folder / "site")
         yield Row(
             f"the source's site: {what}", found.seconds, found.peak_mb, found.cpu_seconds, disk_mb=weight, target=target
         )
