@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ingest.runs.importer import Importer
+from ingest.runs.trajectories.items_and_patches import item_of, patch_of
 from ingest.runs.trajectories.json_values import JsonObject, list_of, object_of, objects_in, objects_of, text_of
-from ingest.runs.trajectories.sessions import item_of, patch_of
 from ingest.runs.trajectories.trajectory import Context, FileSpan, Trajectory, view_of_lines
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.runs.trajectories.usage import Tokens, Usage, summed

@@ -1,7 +1,7 @@
 """ATIF, the Agent Trajectory Interchange Format of Harbor and Terminal-Bench, versions 1.0 to 1.7.
 
 The format (github.com/laude-institute/harbor, docs/rfcs/0001-trajectory-format.md) leaves a tool's name and arguments
-to each agent, so which of them read files is told by the tools' names (`tool_calls`); it has no field for the task or
+to each agent, so which of them read files is told by the tools' names (`calls/tools`); it has no field for the task or
 for a patch. A trial's folder is called after the first 32 characters of its task, with seven more; the whole name is
 `task_name` of the `result.json` in it.
 """
@@ -14,7 +14,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
+from ingest.runs.calls.screens import ScreenOutput, printed_on
+from ingest.runs.calls.tools import ToolCall
 from ingest.runs.importer import Importer
+from ingest.runs.trajectories.items_and_patches import (
+    item_of,
+    item_of_trial,
+    patch_beside,
+    patch_of,
+    patch_path,
+    result_of_trial,
+    trial_results,
+)
 from ingest.runs.trajectories.json_values import (
     JsonObject,
     content_of,
@@ -26,18 +37,7 @@ from ingest.runs.trajectories.json_values import (
     text_of,
 )
 from ingest.runs.trajectories.mini_messages import returned
-from ingest.runs.trajectories.sessions import (
-    Session,
-    item_of,
-    item_of_trial,
-    patch_beside,
-    patch_of,
-    patch_path,
-    result_of_trial,
-    trial_results,
-)
-from ingest.runs.trajectories.terminal_screens import ScreenOutput, printed_on
-from ingest.runs.trajectories.tool_calls import ToolCall, paired, reading_of_call
+from ingest.runs.trajectories.sessions import Event, Note, Session, paired
 from ingest.runs.trajectories.trajectory import ParsedCall, Trajectory, unscorable
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from ingest.runs.trajectories.usage import Tokens, Usage, dollars_at, most_frequent, seconds_between, stamps_of, summed
@@ -72,72 +72,66 @@ def companions(path: str) -> Sequence[str]:
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     """One for every object, of the file, of a JSON list, or of JSON Lines.
 
-    A step is a call of the agent's that showed something; a call of a step that records no observation counts as having
-    shown what it was asked for. One result for several calls is the screen of a terminal they were typed into. A
-    terminal stays in the folder it was brought to. What a subagent did, and what continues in another file, is read
-    where the record names it. Which item it is of, `extra.instance_id` says, else the trial's result, else the path,
-    also where a trial's folder is the item with seven characters after it (`<item>__AbCdEfG`). The patch is
-    `extra.model_patch`, or `<name>.patch` beside the file.
+    A call of a step that records no observation counts as having shown what it was asked for. One result for several
+    calls is the screen of a terminal they were typed into. A terminal stays in the folder it was brought to. What a
+    subagent did, and what continues in another file, is read where the record names it. Which item it is of,
+    `extra.instance_id` says, else the trial's result, else the path, also where a trial's folder is the item with seven
+    characters after it (`<item>__AbCdEfG`). The patch is `extra.model_patch`, or `<name>.patch` beside the file.
     """
     for position, row in file.objects():
         extra = object_of(row, "extra")
         patch, notes = (patch_of(extra), []) if patch_of(extra) is not None else patch_beside(file)
         item = item_of(extra) or text_of(extra, "task_id") or item_of_trial(file)
         if isinstance(row.get("steps"), list):
-            work = _Work(Session(item, patch, position, notes), file, row)
-            work.add_steps(row)
-            work.session.add_all(work.calls)
-            work.session.usage = _usage(work.rows, file)
-            yield work.session.trajectory()
+            session = Session(file, item, patch, position, notes, opened={file.path})
+            yield session.trajectory(_Record(session, row).told(row), _usage)
         else:
             yield unscorable(item, f"it has no list of steps: steps is {kind_of(row.get('steps'))}", position, patch)
 
 
-class _Work:
-    """An agent's work while its steps are gone through: its calls, and where its terminal is."""
+class _Record:
+    """An agent's work while its steps are gone through."""
 
-    def __init__(self, session: Session, file: TrajectoryFile, row: JsonObject) -> None:
-        self.session, self.file = session, file
-        session.opened.add(file.path)
-        self.rows: list[JsonObject] = []
-        self.calls: list[tuple[ToolCall, ParsedCall | None]] = []
-        self.folder, self.n_turns = "", 0
+    def __init__(self, session: Session, row: JsonObject) -> None:
+        self.session, self.n_turns = session, 0
         self.starts_anew = text_of(row, "agent", "name") == _STARTS_ANEW
         results = (result for step in objects_of(row, "steps") for result in _results(step))
         self.has_codes = self.starts_anew and any(returned(content_of(result)) for result in results)
 
-    def add_steps(self, row: JsonObject) -> None:
-        """Add the steps of a trajectory, and those of the file that it is continued in."""
-        self.rows.append(row)
+    def told(self, row: JsonObject) -> Iterator[Event]:
+        """What the steps of a trajectory tell, and those of the file that it is continued in."""
+        self.session.parts.append([row])
         for step in objects_of(row, "steps"):
+            message = content_of({"content": step.get("message")})
             if step.get("source") == "user":
-                self.session.add_asked(content_of({"content": step.get("message")}))
+                yield Note("asked", message)
             if step.get("source") == "agent" and step.get("is_copied_context") is not True:
-                self._add(step)
+                self.n_turns += 1
+                yield Note("said", message)
+                yield from self._calls(step)
             for result in _results(step):
                 for reference in objects_of(result, "subagent_trajectory_ref"):
-                    self._add_subagent(row, reference)
+                    yield from self._told_by_subagent(row, reference)
         if path := text_of(row, "continued_trajectory_ref"):
-            self._add_file(path)
+            yield from self._told_in(path)
 
-    def _add_subagent(self, row: JsonObject, reference: JsonObject) -> None:
-        known = [one for one in objects_of(row, "subagent_trajectories") if _names(one) & _names(reference)]
-        if known:
-            self.add_steps({"steps": known[0].get("steps")})
+    def _told_by_subagent(self, row: JsonObject, reference: JsonObject) -> Iterator[Event]:
+        agents = [agent for agent in objects_of(row, "subagent_trajectories") if _names(agent) & _names(reference)]
+        if agents:
+            yield from self.told({"steps": agents[0].get("steps")})
         elif path := text_of(reference, "trajectory_path"):
-            self._add_file(path)
+            yield from self._told_in(path)
 
-    def _add_file(self, path: str) -> None:
-        other = self.file.beside(path) or self.file.beside(posixpath.basename(path))
+    def _told_in(self, path: str) -> Iterator[Event]:
+        file = self.session.file
+        other = file.beside(path) or file.beside(posixpath.basename(path))
         if other is None or len(self.session.opened) > _MAX_FILES:
-            self.session.unread[f"file {path}"] += 1
+            yield Note("unread", f"file {path}")
             return
         for row in self.session.rows_of(other):
-            self.add_steps(row)
+            yield from self.told(row)
 
-    def _add(self, step: JsonObject) -> None:
-        self.n_turns += 1
-        self.session.said.append(content_of({"content": step.get("message")}))
+    def _calls(self, step: JsonObject) -> Iterator[Event]:
         calls, results = objects_of(step, "tool_calls"), _results(step)
         pairs = paired([text_of(call, "tool_call_id") for call in calls], results, ["source_call_id"])
         tools = [
@@ -148,29 +142,27 @@ class _Work:
         for _, pairing in groupby(zip(tools, pairs, strict=True), key=lambda pair: [*map(id, pair[1])]):
             together, (own, *_) = zip(*pairing, strict=True)
             if results and not own:
-                self.calls += [(tool, None) for tool in together]
+                yield from (replace(tool, is_answered=False) for tool in together)
             else:
-                self._add_together(together, own)
+                yield from self._together(together, own)
 
-    def _add_together(self, tools: Sequence[ToolCall], results: Sequence[JsonObject]) -> None:
+    def _together(self, tools: Sequence[ToolCall], results: Sequence[JsonObject]) -> Iterator[Event]:
+        """Calls with the same results, each with what it gave, where a screen tells that apart."""
         text = "\n".join(map(content_of, results)) if results else None
-        failed = any(True in (one.get("is_error"), object_of(one, "extra").get("is_error")) for one in results)
-        tools = [replace(tool, output=text, failed=failed) for tool in tools]
+        failed = any(True in (result.get("is_error"), object_of(result, "extra").get("is_error")) for result in results)
         typed = [_typed(tool) for tool in tools if tool.is_shell]
         screens = iter([ScreenOutput()] * len(typed) if text is None else printed_on(text, typed))
-        for call in tools:
-            if not call.is_shell:
-                self.calls.append((call, reading_of_call(call)))
+        for tool in tools:
+            if not tool.is_shell:
+                yield replace(tool, output=text, failed=failed)
                 continue
             screen = next(screens)
-            self.session.root = self.session.root or screen.folder
-            self.folder = screen.folder or self.folder
-            call = self._ended(replace(call, output=screen.output, folder=self.folder))
+            yield Note("root", screen.folder)
+            stays = "" if self.starts_anew else screen.folder or None
+            call = self._ended(replace(tool, output=screen.output, failed=failed, folder=stays))
             is_run = "keystrokes" not in call.arguments or _typed(call).endswith("\n") or (call.output or "").strip()
             # Keys without the one that ends a line are no command yet.
-            reading = reading_of_call(call) if is_run else ParsedCall(folder=self.folder)
-            self.calls.append((call, reading))
-            self.folder = self.folder if self.starts_anew else reading.folder
+            yield call if is_run else replace(call, parsed=ParsedCall())
 
     def _ended(self, call: ToolCall) -> ToolCall:
         """A call with what it gave, where its output tells that apart; one that was refused gave nothing."""
@@ -180,14 +172,15 @@ class _Work:
         return call if told is None else replace(call, output=told[0], failed=told[1])
 
 
-def _usage(rows: Sequence[JsonObject], file: TrajectoryFile) -> Usage:
+def _usage(session: Session) -> Usage:
     """As the trajectory or its trial's result sums it up, else of its steps and those of what belongs to it."""
+    # A file that continues a trajectory is a part, and so is each of its trajectories.
+    rows = list({id(row): row for part in session.parts for row in part}.values())
     sums = [object_of(row, "final_metrics") for row in rows]
     # What continues a trajectory, and a trajectory with its subagents, sums up what came before.
-    trial = result_of_trial(file)
-    of_trial = dollars_at(trial, "agent_result", "cost_usd")
-    dollars = [amount for each in sums if (amount := dollars_at(each, "total_cost_usd")) is not None]
-    totals = [tokens for each in sums if (tokens := Tokens.of(each)) is not None]
+    trial = result_of_trial(session.file)
+    dollars = [amount for total in sums if (amount := dollars_at(total, "total_cost_usd")) is not None]
+    totals = [tokens for total in sums if (tokens := Tokens.of(total)) is not None]
     steps = [step for row in rows for step in objects_of(row, "steps")]
     own = [step for step in steps if step.get("source") == "agent" and step.get("is_copied_context") is not True]
     models = [text_of(row, "agent", "model_name") for row in rows]
@@ -196,11 +189,11 @@ def _usage(rows: Sequence[JsonObject], file: TrajectoryFile) -> Usage:
         seconds = seconds_between(object_of(trial, "agent_execution").values()) or seconds
     return Usage(
         model=most_frequent(text_of(step, "model_name") for step in own) or most_frequent(models),
-        usd=max(dollars, default=of_trial),
+        usd=max(dollars, default=dollars_at(trial, "agent_result", "cost_usd")),
         seconds=seconds,
         n_turns=len(own) or None,
     ).with_tokens(
-        max(totals, key=lambda one: one.n_all) if totals else summed(Tokens.of(step.get("metrics")) for step in own)
+        max(totals, key=lambda total: total.n_all) if totals else summed(Tokens.of(step.get("metrics")) for step in own)
     )
 
 

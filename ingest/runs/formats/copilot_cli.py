@@ -9,10 +9,10 @@ and lists a folder without numbers. What a shell printed ends in a row that tell
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
-from ingest.runs.session_importer import session_importer
+from ingest.runs.calls.tools import ToolCall, numbered_from
 from ingest.runs.trajectories.json_values import (
     JsonObject,
     content_of,
@@ -22,14 +22,12 @@ from ingest.runs.trajectories.json_values import (
     parsed_object,
     text_of,
 )
-from ingest.runs.trajectories.sessions import Session
-from ingest.runs.trajectories.tool_calls import ToolCall, numbered_from, reading_of_call
-from ingest.runs.trajectories.trajectory import ParsedCall
+from ingest.runs.trajectories.session_importer import session_importer
+from ingest.runs.trajectories.sessions import Event, Note, Session
 from ingest.runs.trajectories.usage import Tokens, Usage, count_at, most_frequent, seconds_between, stamps_of, summed
 
 _START, _COMPLETE, _MESSAGE = "tool.execution_start", "tool.execution_complete", "assistant.message"
 _TURN, _ASKED = "assistant.turn_start", "user.message"
-_VIEW = "view"
 _NUMBER = re.compile(r"^ *([0-9]+)\.(?: |$)", re.MULTILINE)
 _CODE = re.compile(r"\n?<[^<>\n]* with exit code (-?[0-9]+)>\s*\Z")
 
@@ -43,42 +41,43 @@ def _is_event(row: JsonObject) -> bool:
     return kind in keys and keys[kind] <= data.keys()
 
 
-def _calls(session: Session, events: Sequence[JsonObject]) -> Iterator[tuple[ToolCall, ParsedCall | None]]:
+def _told(session: Session) -> Iterator[Event]:
+    events = session.parts[0]
     results = {_id(event): object_of(event, "data") for event in events if event.get("type") == _COMPLETE}
     folder, turn = "", 0
     for event in events:
-        turn += event.get("type") == _TURN
         data, kind = object_of(event, "data"), event.get("type")
-        if text_of(data, "context", "cwd"):
-            folder = text_of(data, "context", "cwd")
-            session.root = session.root or text_of(data, "context", "gitRoot") or folder
+        turn += kind == _TURN
+        if context := text_of(data, "context", "cwd"):
+            folder = context
+            yield Note("root", text_of(data, "context", "gitRoot") or folder)
         if kind == _ASKED:
-            session.add_asked(content_of(data))
-        if kind == _MESSAGE and not text_of(data, "parentToolCallId"):
-            session.said.append(content_of(data))
-        if kind == _START and session.is_new(_id(event)):
+            yield Note("asked", content_of(data))
+        elif kind == _MESSAGE and not text_of(data, "parentToolCallId"):
+            yield Note("said", content_of(data))
+        elif kind == _START:
             given = data.get("arguments")
             arguments = parsed_object(given) or ({"input": given} if isinstance(given, str) else {})
-            call = ToolCall(text_of(data, "toolName"), arguments, folder=folder, turn=turn)
-            yield call, _read(call, results.get(_id(event)))
+            call = ToolCall(text_of(data, "toolName"), arguments, folder=folder, turn=turn, call_id=_id(event))
+            yield _with_result(call, results.get(_id(event)))
 
 
 def _id(event: JsonObject) -> str:
     return text_of(event, "data", "toolCallId")
 
 
-def _read(call: ToolCall, result: JsonObject | None) -> ParsedCall | None:
+def _with_result(call: ToolCall, result: JsonObject | None) -> ToolCall:
     if result is None:
-        return None
+        return replace(call, is_answered=False)
     given = (text_of(result, "result", "content"), text_of(result, "error", "message"))
     output = next(filter(None, (*given, text_of(result, "result"), text_of(result, "error"))), "")
     code = _CODE.search(output) if call.is_shell else None
     failed = result.get("success") is False or (code is not None and code[1] != "0")
     call = replace(call, output=output[: code.start()] if code else output, failed=failed)
-    if call.tool == _VIEW:
-        lines = _lines(call)
-        return reading_of_call(replace(call, lines=lines)) if lines else ParsedCall(reads=True, folder=call.folder)
-    return reading_of_call(call)
+    if call.tool != "view":
+        return call
+    lines = _lines(call)
+    return replace(call, lines=lines, failed=failed or lines is None)
 
 
 def _lines(call: ToolCall) -> tuple[int, int | None] | None:
@@ -95,21 +94,21 @@ def _lines(call: ToolCall) -> tuple[int, int | None] | None:
     return shown[0], shown[1] if is_cut else None
 
 
-def _usage(events: Sequence[JsonObject]) -> Usage:
+def _usage(session: Session) -> Usage:
     """As the session's end tells it, by model; its input includes what was cached, and its output reasoning."""
+    events = session.parts[0]
     ends = [object_of(event, "data") for event in events if event.get("type") == "session.shutdown"]
     end = ends[-1] if ends else {}
     names = ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")
-    by_model = (object_of(one, "usage") for one in object_of(end, "modelMetrics").values())
-    tokens = (Tokens.of_prompt(*(count_at(one, name) or 0 for name in names)) for one in by_model)
+    by_model = (object_of(model, "usage") for model in object_of(end, "modelMetrics").values())
+    tokens = (Tokens.of_prompt(*(count_at(model, name) or 0 for name in names)) for model in by_model)
     models = (text_of(event, "data", "newModel") or text_of(event, "data", "model") for event in events)
-    usage = Usage(
+    return Usage(
         model=text_of(end, "currentModel") or most_frequent(models),
         seconds=seconds_between(stamps_of(events)),
         n_turns=sum(event.get("type") == _TURN for event in events) or None,
         exit_status=text_of(end, "shutdownType") or None,
-    )
-    return usage.with_tokens(summed(tokens))
+    ).with_tokens(summed(tokens))
 
 
 COPILOT_CLI = session_importer(
@@ -120,7 +119,7 @@ COPILOT_CLI = session_importer(
     marks=(b'"data"',),
     holders=("events",),
     is_event=_is_event,
-    calls=_calls,
+    told=_told,
     usage=_usage,
     aliases=("copilot",),
 )

@@ -10,10 +10,11 @@ leaves out what a reading tool gave. Newer sessions are JSON Lines, a message wr
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
-from ingest.runs.session_importer import session_importer
+from ingest.runs.calls.paths import joined
+from ingest.runs.calls.tools import ToolCall, parse_call
 from ingest.runs.trajectories.json_values import (
     JsonObject,
     content_of,
@@ -24,13 +25,11 @@ from ingest.runs.trajectories.json_values import (
     objects_of,
     text_of,
 )
-from ingest.runs.trajectories.sessions import Session
-from ingest.runs.trajectories.shell_paths import joined
-from ingest.runs.trajectories.tool_calls import ToolCall, reading_of_call
+from ingest.runs.trajectories.session_importer import session_importer
+from ingest.runs.trajectories.sessions import Event, Note, Session
 from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, renamed
 from ingest.runs.trajectories.usage import Tokens, Usage, count_at, most_frequent, seconds_between, stamps_of, summed
 
-_SEARCHES = ("search_file_content", "grep_search")
 _SHOWN = re.compile(
     r"\s*(?:IMPORTANT: [^\n]*\s+Status: |\[File content [^\n:]*: )?(?:showing|read) lines ([0-9]+)-([0-9]+) of [0-9]+",
     re.IGNORECASE,
@@ -57,87 +56,67 @@ def _is_event(row: JsonObject) -> bool:
     return kind in ("tool_use", "tool_result") and "tool_id" in row
 
 
-def _calls(session: Session, events: Sequence[JsonObject]) -> Iterator[tuple[ToolCall, ParsedCall | None]]:
-    results = {text_of(event, "tool_id"): event for event in events if event.get("type") == "tool_result"}
-    events = [one for event in events for one in (event, *objects_of(event, "$set", "messages"))]
-    latest = {text_of(event, "id") or str(n): event for n, event in enumerate(events)}
-    is_delta, turn = False, 0
-    for event in latest.values():
-        kind = event.get("type")
-        turn += kind == "gemini" and "tokens" in event
-        is_said = kind == "message" and event.get("role") == "assistant"
-        if kind == "user" or (kind == "message" and event.get("role") == "user"):
-            session.add_asked(content_of(event))
-        if is_said and is_delta and session.said:
-            session.said[-1] += content_of(event)
-        elif is_said or kind == "gemini":
-            session.said.append(content_of(event))
-        is_delta = is_said and event.get("delta") is True
-        if kind == "tool_use" and session.is_new(text_of(event, "tool_id")):
-            call = ToolCall(text_of(event, "tool_name"), object_of(event, "parameters"))
-            yield _read(call, _streamed(results.get(text_of(event, "tool_id"))))
-        for one in objects_of(event, "toolCalls") if kind == "gemini" else ():
-            if session.is_new(text_of(one, "id")):
-                yield _read(ToolCall(text_of(one, "name"), object_of(one, "args"), turn=turn), _recorded(one))
+def _messages(session: Session) -> list[JsonObject]:
+    """The messages of a session, each as it was written last."""
+    every = [message for event in session.parts[0] for message in (event, *objects_of(event, "$set", "messages"))]
+    return list({text_of(message, "id") or str(n): message for n, message in enumerate(every)}.values())
 
 
-def _usage(events: Sequence[JsonObject]) -> Usage:
-    """Of every message, or of every turn of a stream; either's input includes what was cached."""
-    events = [message for event in events for message in (event, *objects_of(event, "$set", "messages"))]
-    latest = {text_of(event, "id") or str(n): event for n, event in enumerate(events)}.values()
-    answers = [event for event in latest if event.get("type") == "gemini" and "tokens" in event]
-    ends = [event for event in latest if event.get("type") == "result"]
-    usage = Usage(
-        model=most_frequent(text_of(event, "model") for event in latest),
-        seconds=seconds_between(stamps_of(latest)),
-        n_turns=len(answers) or None,
-        exit_status=text_of(ends[-1], "status") or None if ends else None,
-    )
-    of_answers = (_tokens(object_of(event, "tokens"), ("input", "output", "total")) for event in answers)
-    of_stream = ("input_tokens", "output_tokens", "total_tokens")
-    of_turns = (_tokens(object_of(event, "stats"), of_stream) for event in ends)
-    return usage.with_tokens(summed([*of_answers, *of_turns]))
-
-
-def _tokens(given: JsonObject, names: tuple[str, str, str]) -> Tokens:
-    prompt, output, total = (count_at(given, name) or 0 for name in names)
-    # Thoughts are in the total alone.
-    return Tokens.of_prompt(prompt, count_at(given, "cached"), None, max(output, total - prompt))
-
-
-def _streamed(result: JsonObject | None) -> tuple[str, bool] | None:
-    """What a stream says that a call gave, and whether it failed; None where it has no result."""
-    return None if result is None else (text_of(result, "output"), result.get("status") != "success")
+def _told(session: Session) -> Iterator[Event]:
+    results = {text_of(row, "tool_id"): row for row in session.parts[0] if row.get("type") == "tool_result"}
+    turn, pieces = 0, list[str]()
+    for message in _messages(session):
+        kind = message.get("type")
+        turn += kind == "gemini" and "tokens" in message
+        is_said = kind == "message" and message.get("role") == "assistant"
+        # A stream gives an answer in pieces.
+        if not (is_said and message.get("delta") is True):
+            yield Note("said", "".join(pieces))
+            pieces.clear()
+        if is_said or kind == "gemini":
+            pieces.append(content_of(message))
+        elif kind == "user" or (kind == "message" and message.get("role") == "user"):
+            yield Note("asked", content_of(message))
+        elif kind == "tool_use":
+            call_id, result = text_of(message, "tool_id"), results.get(text_of(message, "tool_id"))
+            call = ToolCall(text_of(message, "tool_name"), object_of(message, "parameters"), call_id=call_id)
+            failed = object_of(result).get("status") != "success"
+            yield _with_output(call, None if result is None else (text_of(result, "output"), failed))
+        for row in objects_of(message, "toolCalls") if kind == "gemini" else ():
+            call = ToolCall(text_of(row, "name"), object_of(row, "args"), turn=turn, call_id=text_of(row, "id"))
+            yield _with_output(call, _recorded(row))
+    yield Note("said", "".join(pieces))
 
 
 def _recorded(call: JsonObject) -> tuple[str, bool] | None:
     """What a session says that a call gave, and whether it failed; None where it has no result."""
     parts = objects_of(call, "result")
     responses = [object_of(part, "functionResponse", "response") for part in parts]
-    texts = [*(first_text(one, ("output", "error")) for one in responses), *(text_of(part, "text") for part in parts)]
+    texts = [first_text(response, ("output", "error")) for response in responses]
+    texts += [text_of(part, "text") for part in parts]
     if not parts and call.get("status") != "success":
         return None
-    failed = call.get("status") in ("error", "cancelled") or any("error" in one for one in responses)
+    failed = call.get("status") in ("error", "cancelled") or any("error" in response for response in responses)
     return "\n".join(filter(None, texts)), failed
 
 
-def _read(call: ToolCall, given: tuple[str, bool] | None) -> tuple[ToolCall, ParsedCall | None]:
+def _with_output(call: ToolCall, given: tuple[str, bool] | None) -> ToolCall:
     if given is None:
-        return call, None
+        return replace(call, is_answered=False)
     call = replace(call, output=given[0], failed=given[1])
     if call.tool == "read_file":
-        return call, reading_of_call(replace(call, lines=_lines(call)))
+        return replace(call, lines=_lines(call))
     if call.tool == "read_many_files":
-        return call, ParsedCall(() if call.failed else _files(call), reads=True)
-    if call.tool in _SEARCHES:
-        return call, _searched(call)
-    return call, reading_of_call(_ended(call) if call.is_shell else call)
+        return replace(call, parsed=ParsedCall(() if call.failed else _files(call), reads=True))
+    if call.tool in ("search_file_content", "grep_search"):
+        return replace(call, parsed=_searched(call))
+    return _ended(call) if call.is_shell else call
 
 
 def _lines(call: ToolCall) -> tuple[int, int | None]:
     """The lines that a reading tool says it shows, else those it was asked for."""
-    if found := _SHOWN.match(call.output or ""):
-        return line_of(found[1]) or 1, line_of(found[2])
+    if shown := _SHOWN.match(call.output or ""):
+        return line_of(shown[1]) or 1, line_of(shown[2])
     given = {key: line_of(value) for key, value in call.arguments.items()}
     start, limit = given.get("start_line") or (given.get("offset") or 0) + 1, given.get("limit")
     return start, given.get("end_line") or (None if limit is None else start + limit - 1)
@@ -145,7 +124,7 @@ def _lines(call: ToolCall) -> tuple[int, int | None]:
 
 def _files(call: ToolCall) -> tuple[FileSpan, ...]:
     """The files that are named before their text, or in the summary of a stream; else those asked for by name."""
-    named = [found[1] or found[2] for found in _FILE.finditer(call.output or "")]
+    named = [heading[1] or heading[2] for heading in _FILE.finditer(call.output or "")]
     asked = (path for key in ("paths", "include") for path in map(str, list_of(call.arguments, key)))
     paths = named or [path for path in asked if not re.search(r"[*?{\[]|/$", path)]
     return tuple(FileSpan(joined("", path), 1) for path in dict.fromkeys(paths))
@@ -154,13 +133,13 @@ def _files(call: ToolCall) -> tuple[FileSpan, ...]:
 def _searched(call: ToolCall) -> ParsedCall:
     """What a search listed: its files are named from the folder that was searched."""
     base = first_text(call.arguments, ("dir_path", "path")).rstrip("/")
-    reading = reading_of_call(replace(call, arguments={}))
+    parsed = parse_call(replace(call, arguments={}))
 
     def below(path: str) -> str:
         is_whole = not base or f"{path}/".startswith(f"{base}/")
         return path if is_whole else base if path == base.rpartition("/")[2] else joined(base, path)
 
-    return replace(reading, views=renamed(reading.views, below))
+    return replace(parsed, views=renamed(parsed.views, below))
 
 
 def _ended(call: ToolCall) -> ToolCall:
@@ -171,16 +150,37 @@ def _ended(call: ToolCall) -> ToolCall:
     return replace(call, output="\n".join(texts), failed=call.failed or (code is not None and code[1] != "0"))
 
 
+def _usage(session: Session) -> Usage:
+    """Of every message, or of every turn of a stream; either's input includes what was cached."""
+    messages = _messages(session)
+    answers = [message for message in messages if message.get("type") == "gemini" and "tokens" in message]
+    ends = [message for message in messages if message.get("type") == "result"]
+    of_answers = (_tokens(object_of(answer, "tokens"), "") for answer in answers)
+    of_turns = (_tokens(object_of(end, "stats"), "_tokens") for end in ends)
+    return Usage(
+        model=most_frequent(text_of(message, "model") for message in messages),
+        seconds=seconds_between(stamps_of(messages)),
+        n_turns=len(answers) or None,
+        exit_status=text_of(ends[-1], "status") or None if ends else None,
+    ).with_tokens(summed([*of_answers, *of_turns]))
+
+
+def _tokens(given: JsonObject, ending: str) -> Tokens:
+    prompt, output, total = (count_at(given, name + ending) or 0 for name in ("input", "output", "total"))
+    # Thoughts are in the total alone.
+    return Tokens.of_prompt(prompt, count_at(given, "cached"), None, max(output, total - prompt))
+
+
 GEMINI_CLI = session_importer(
     "gemini-cli",
     "Gemini CLI sessions",
     "A session's .json or .jsonl, or what --output-format stream-json printed",
     example='{"type": "init", "session_id": "…", "model": "gemini-3-pro"}',
     marks=(b'"gemini"', b'"projectHash"', b'"tool_id"', b'"init"'),
-    holders=("messages", "events"),
+    holders=("events", "messages"),
     is_event=_is_event,
-    calls=_calls,
+    told=_told,
     usage=_usage,
-    is_part=lambda row: row.get("kind") == "subagent",
+    is_part=lambda row, _: row.get("kind") == "subagent",
     aliases=("gemini",),
 )

@@ -13,11 +13,11 @@ from functools import partial
 
 from ingest.runs.importer import Importer
 from ingest.runs.trajectories.context_blocks import answer_in, in_repository, pairs_of
+from ingest.runs.trajectories.items_and_patches import item_of_trial, trial_results
 from ingest.runs.trajectories.json_values import at, content_of, kind_of, object_of, text_of
 from ingest.runs.trajectories.mini_messages import SUBMITS, actions_of, calls_of, is_answer
 from ingest.runs.trajectories.published_converter import views_of_command
-from ingest.runs.trajectories.sessions import Session, item_of_trial, trial_results
-from ingest.runs.trajectories.tool_calls import reading_of_call
+from ingest.runs.trajectories.sessions import Note, Session
 from ingest.runs.trajectories.trajectory import Context, FileSpan, Trajectory, Views, renamed
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.runs.trajectories.usage import Tokens, Usage, count_at, dollars_at, most_frequent, seconds_between, summed
@@ -82,11 +82,13 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         found = Trajectory(published.steps, final, item, patch, usage=usage, asked=asked, shown_at=shown_at)
         yield found.beside(published)
         return
-    root = text_of(document, *_ENVIRONMENT, "cwd").rstrip("/")
-    session = Session(item, patch, root=root, asked=list(asked), usage=_usage(document, messages))
-    session.add_all([(call, reading_of_call(call)) for call in calls_of(messages)])
-    found = session.trajectory()
-    yield replace(found, final=final or found.final).beside(published)
+    notes = [
+        Note("root", text_of(document, *_ENVIRONMENT, "cwd").rstrip("/")),
+        *(Note("asked", text) for text in asked),
+    ]
+    session = Session(file, item, patch)
+    own_reading = session.trajectory([*notes, *calls_of(messages)], lambda _: _usage(document, messages))
+    yield replace(own_reading, final=final or own_reading.final).beside(published)
 
 
 def _shown_at(messages: Sequence[object]) -> Iterator[tuple[int, int]]:

@@ -10,14 +10,13 @@ its own, which an export does not hold.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
-from ingest.runs.session_importer import session_importer
+from ingest.runs.calls.tools import ToolCall, numbered_from
 from ingest.runs.trajectories.json_values import JsonObject, at, first_text, object_of, objects_of, text_of
-from ingest.runs.trajectories.sessions import Session
-from ingest.runs.trajectories.tool_calls import ToolCall, numbered_from, reading_of_call
-from ingest.runs.trajectories.trajectory import ParsedCall
+from ingest.runs.trajectories.session_importer import session_importer
+from ingest.runs.trajectories.sessions import Event, Note, Session
 from ingest.runs.trajectories.usage import (
     Tokens,
     Usage,
@@ -29,7 +28,6 @@ from ingest.runs.trajectories.usage import (
     summed,
 )
 
-_ENDED = ("completed", "error")
 _NUMBER = re.compile(r"^ *([0-9]+)(?:: |:$|\| |\|$)", re.MULTILINE)
 _LISTED = re.compile(r"^(\S.*):$", re.MULTILINE)
 _LINE = re.compile(r"^\s+Line ([0-9]+):", re.MULTILINE)
@@ -42,57 +40,55 @@ def _is_event(row: JsonObject) -> bool:
     return is_message or is_export or ("sessionID" in row and "type" in object_of(row, "part"))
 
 
-def _calls(session: Session, events: Sequence[JsonObject]) -> Iterator[tuple[ToolCall, ParsedCall | None]]:
+def _told(session: Session) -> Iterator[Event]:
     folder, n_ended = "", 0
-    for event in events:
-        folder = text_of(event, "info", "path", "cwd") or folder
-        # A message is an answer; rows of `run` tell the end of one.
-        n_ended += text_of(event, "info", "role") == "assistant" or text_of(event, "part", "type") == "step-finish"
+    for event in session.parts[0]:
+        info, kind = object_of(event, "info"), text_of(event, "part", "type")
+        folder = text_of(info, "path", "cwd") or folder
         # Outside a repository the root is that of the disk.
-        session.root = session.root or text_of(event, "info", "path", "root").rstrip("/") or folder
-        is_said = "part" in event or text_of(event, "info", "role") == "assistant"
+        yield Note("root", text_of(info, "path", "root").rstrip("/") or folder)
+        is_said = "part" in event or info.get("role") == "assistant"
+        # A message is an answer; rows of `run` tell the end of one.
+        n_ended += info.get("role") == "assistant" or kind == "step-finish"
         for part in objects_of(event, "parts") or [object_of(event, "part")]:
             if part.get("type") == "text":
-                (session.said.append if is_said else session.add_asked)(text_of(part, "text"))
-            elif part.get("type") == "tool" and session.is_new(text_of(part, "callID")):
-                yield _read(session, part, folder, n_ended + ("part" in event))
+                yield Note("said" if is_said else "asked", text_of(part, "text"))
+            elif part.get("type") == "tool":
+                call = _call(part)
+                yield replace(call, folder=folder, turn=n_ended + ("part" in event))
+                if call.tool == "task" and call.is_answered:
+                    yield Note("unread", "subagent whose file is not there")
 
 
-def _read(session: Session, part: JsonObject, folder: str, turn: int) -> tuple[ToolCall, ParsedCall | None]:
-    state = object_of(part, "state")
-    call = ToolCall(text_of(part, "tool"), object_of(state, "input"), folder=folder, turn=turn)
-    if state.get("status") not in _ENDED:
-        return call, None
-    code = object_of(state, "metadata").get("exit")
-    failed = state.get("status") == "error" or code not in (None, 0)
-    call = replace(call, output=first_text(state, ("output", "error")), failed=failed)
-    if call.tool == "task":
-        session.unread["subagent whose file is not there"] += 1
+def _call(part: JsonObject) -> ToolCall:
+    state, name = object_of(part, "state"), text_of(part, "tool")
+    output = first_text(state, ("output", "error"))
+    failed = state.get("status") == "error" or object_of(state, "metadata").get("exit") not in (None, 0)
+    call = ToolCall(name, object_of(state, "input"), output, failed, call_id=text_of(part, "callID"))
+    if state.get("status") not in ("completed", "error"):
+        return replace(call, output=None, is_answered=False)
     if call.tool == "read":
-        lines = numbered_from(call.output or "", _NUMBER)
-        return call, reading_of_call(replace(call, lines=lines)) if lines else ParsedCall(reads=True, folder=folder)
+        lines = numbered_from(output, _NUMBER)
+        return replace(call, lines=lines, failed=failed or lines is None)
     if call.tool == "grep":
-        listed = _LINE.sub(r"\1:", _LISTED.sub(r"File: \1", call.output or ""))
-        return call, reading_of_call(replace(call, output=listed))
-    return call, reading_of_call(call)
+        return replace(call, output=_LINE.sub(r"\1:", _LISTED.sub(r"File: \1", output)))
+    return call
 
 
-def _usage(events: Sequence[JsonObject]) -> Usage:
+def _usage(session: Session) -> Usage:
     """Of every message of the assistant, or of every step that `run` printed the end of."""
+    events = session.parts[0]
     answers = [info for event in events if text_of(info := object_of(event, "info"), "role") == "assistant"]
     steps = [part for event in events if text_of(part := object_of(event, "part"), "type") == "step-finish"]
     spent = [dollars for part in answers or steps if (dollars := dollars_at(part, "cost")) is not None]
     times = [moment for part in answers for moment in object_of(part, "time").values()]
     created = [at(event, "info", "time", "created") for event in events]
-    usage = Usage(
+    return Usage(
         model=most_frequent(text_of(part, "modelID") for part in answers),
         usd=sum(spent) if spent else None,
         seconds=seconds_between([*times, *created] if answers else stamps_of(events), "milliseconds"),
         n_turns=len(answers or steps) or None,
-    )
-    return usage.with_tokens(
-        summed(_tokens(object_of(part, "tokens")) for part in answers or steps if "tokens" in part)
-    )
+    ).with_tokens(summed(_tokens(object_of(part, "tokens")) for part in answers or steps if "tokens" in part))
 
 
 def _tokens(given: JsonObject) -> Tokens:
@@ -106,8 +102,8 @@ OPENCODE = session_importer(
     "What opencode export wrote, or opencode run --format json printed",
     example='{"info": {"id": "ses_…", "directory": "/testbed"}, "messages": []}',
     marks=(b'"parts"', b'"part"', b'"ses_'),
-    holders=("events", "messages"),
+    holders=("messages", "events"),
     is_event=_is_event,
-    calls=_calls,
+    told=_told,
     usage=_usage,
 )

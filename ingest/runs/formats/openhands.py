@@ -15,7 +15,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from ingest.runs.calls.notebook import parse_cell
+from ingest.runs.calls.tools import ToolCall
 from ingest.runs.importer import Importer
+from ingest.runs.trajectories.items_and_patches import item_of, patch_beside, patch_of, patch_path
 from ingest.runs.trajectories.json_values import (
     JsonObject,
     at,
@@ -28,10 +31,8 @@ from ingest.runs.trajectories.json_values import (
     parsed_object,
     text_of,
 )
-from ingest.runs.trajectories.notebook_cells import reading_of_cell
 from ingest.runs.trajectories.published_converter import published_context
-from ingest.runs.trajectories.sessions import Session, item_of, patch_beside, patch_of, patch_path
-from ingest.runs.trajectories.tool_calls import ToolCall
+from ingest.runs.trajectories.sessions import Event, Note, Session
 from ingest.runs.trajectories.trajectory import Trajectory, unscorable
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from ingest.runs.trajectories.usage import Tokens, Usage, dollars_at, most_frequent, seconds_between, stamps_of, summed
@@ -81,24 +82,22 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     others: list[tuple[str, JsonObject]] = []
     for position, row in file.objects():
         if _item(row) and not _is_event(row):
-            yield _of_row(row, position)
+            yield _of_row(file, row, position)
         else:
             others.append((position, row))
     events = [row for _, row in others]
     if not any(map(_is_event, events)):
-        yield from (_of_row(row, position) for position, row in others)
-    else:
-        # Beside calls and their answers stand changes of the agent's state and what else its application tells.
-        if (found := _ONE_EVENT.fullmatch(file.path)) is not None:
-            # A conversation that has a file for each event.
-            one = re.compile(rf"{re.escape(found['folder'])}event-[^/]*\.json")
-            events = [row for path in sorted(file.all) if one.fullmatch(path) for row in file.all[path].rows()]
-        file.fail_if_damaged()
-        patch, notes = patch_beside(file)
-        session = Session(item_of(events[0]), patch, notes=notes)
-        _gather(session, events)
-        session.usage = _usage({}, events)
-        yield session.trajectory()
+        yield from (_of_row(file, row, position) for position, row in others)
+        return
+    # Beside calls and their answers stand changes of the agent's state and what else its application tells.
+    if (first := _ONE_EVENT.fullmatch(file.path)) is not None:
+        # A conversation that has a file for each event.
+        name = re.compile(rf"{re.escape(first['folder'])}event-[^/]*\.json")
+        events = [row for path in sorted(file.all) if name.fullmatch(path) for row in file.all[path].rows()]
+    file.fail_if_damaged()
+    patch, notes = patch_beside(file)
+    session = Session(file, item_of(events[0]), patch, notes=notes)
+    yield session.trajectory(_told(events), lambda _: _usage({}, events))
 
 
 def _is_row(row: JsonObject) -> bool:
@@ -121,57 +120,64 @@ def _item(row: JsonObject) -> str:
     return item_of(row) or (f"{owner}__{repository}-{number}" if owner and repository and number else "")
 
 
-def _of_row(row: JsonObject, position: str) -> Trajectory:
+def _of_row(file: TrajectoryFile, row: JsonObject, position: str) -> Trajectory:
     patch = patch_of(object_of(row, "test_result"))
     patch = patch_of(row) if patch is None else patch
     history = row.get("history")
     if isinstance(history, list):
         # The older history has an action and its observation as a pair.
         events = [object_of(event) for entry in history for event in (entry if isinstance(entry, list) else [entry])]
-        session = Session(_item(row), patch, position)
-        _gather(session, events)
-        session.usage = _usage(row, events)
-        return session.trajectory().beside(published_context(events))
+        session = Session(file, _item(row), patch, position)
+        own = session.trajectory(_told(events), lambda _: _usage(row, events))
+        return own.beside(published_context(events))
     error = text_of(row, "error")
     reason = f"it has no list of events: history is {kind_of(history)}{f'; {error[:200]}' if error else ''}"
     return unscorable(_item(row), reason, position, patch)
 
 
-def _gather(session: Session, events: Sequence[JsonObject]) -> None:
-    after = {id(one): two for one, two in pairwise(events) if "observation" in two and "cause" not in two}
-    by_cause = {_key(one.get("cause")): one for one in events if "observation" in one and _key(one.get("cause"))}
-    results = [one for one in events if one.get("kind") in _RESULTS]
-    by_call = {text_of(one, key): one for key in ("tool_call_id", "action_id") for one in results if one.get(key)}
-    folder, answers = "", set[str]()
+def _told(events: Sequence[JsonObject]) -> Iterator[Event]:
+    following = {
+        id(action): event for action, event in pairwise(events) if "observation" in event and "cause" not in event
+    }
+    by_cause = {
+        _key(event.get("cause")): event for event in events if "observation" in event and _key(event.get("cause"))
+    }
+    results = [event for event in events if event.get("kind") in _RESULTS]
+    by_call = {
+        text_of(event, key): event for key in ("tool_call_id", "action_id") for event in results if event.get(key)
+    }
+    folder, turn, answers, is_first = "", 0, set[str](), True
     for event in events:
         action = text_of(event, "action")
         if event.get("kind") == "ActionEvent" or action in _TOOLS or _is_answer(event):
             answer = text_of(event, "tool_call_metadata", "model_response", "id") or text_of(event, "llm_response_id")
-            session.turn += not answer or answer not in answers
+            turn += not answer or answer not in answers
             answers.add(answer)
         if event.get("kind") == "ActionEvent":
             seen = by_call.get(text_of(event, "id"), by_call.get(text_of(event, "tool_call_id")))
-            call, told = _call_of_sdk(event, seen, folder), _folder(object_of(seen, "observation"), "")
+            call, told = _call_of_sdk(event, seen), _folder(object_of(seen, "observation"), "")
         elif action in _TOOLS:
-            seen = by_cause.get(_key(event.get("id")), after.get(id(event)))
-            call, told = _call(event, seen, folder), _folder(object_of(seen, "extras"), text_of(seen, "content"))
+            seen = by_cause.get(_key(event.get("id")), following.get(id(event)))
+            call, told = _call(event, seen), _folder(object_of(seen, "extras"), text_of(seen, "content"))
         else:
             # What a message tells: the first is the task.
             said = (
                 text_of(_arguments(event), "content") if action == "message" else content_of(event.get("llm_message"))
             )
             if event.get("source") == "user":
-                session.add_asked(said)
-            if not session.root and (found := _UPLOADED.search(said)):
-                session.root = found[1]
+                yield Note("asked", said)
+            if uploaded := _UPLOADED.search(said):
+                yield Note("root", uploaded[1])
             if "observation" not in event and "kind" not in event and action not in _NO_FILES:
-                session.unread[f"action {action[:80] or 'without a name'}"] += 1
+                yield Note("unread", f"action {action[:80] or 'without a name'}")
             continue
-        if not session.events and not session.root and _MOVES.search(text_of(call.arguments, "command")) is None:
+        if is_first and _MOVES.search(text_of(call.arguments, "command")) is None:
             # Where the first command ran is taken for the repository, unless it went there itself.
-            session.root = told
-        reading = session.add(call, reading_of_cell(call) if call.name == "run_ipython" else None)
-        folder = told or reading.folder or folder
+            yield Note("root", told)
+        is_first = False
+        call = replace(call, folder=folder or None, turn=turn)
+        yield replace(call, parsed=parse_cell(call)) if call.name == "run_ipython" else call
+        folder = told
 
 
 def _is_answer(event: JsonObject) -> bool:
@@ -209,7 +215,7 @@ def _folder(held: JsonObject, output: str) -> str:
     return text_of(held, "metadata", "working_dir") or (found["folder"].strip() if found is not None else "")
 
 
-def _call(event: JsonObject, seen: JsonObject | None, folder: str) -> ToolCall:
+def _call(event: JsonObject, seen: JsonObject | None) -> ToolCall:
     action, arguments = text_of(event, "action"), _arguments(event)
     extras = object_of(seen, "extras")
     exit_code = object_of(extras, "metadata").get("exit_code", extras.get("exit_code", at(seen, "exit_code")))
@@ -217,7 +223,7 @@ def _call(event: JsonObject, seen: JsonObject | None, folder: str) -> ToolCall:
     output = None if seen is None else _PROMPT.sub("", text_of(seen, "content"))
     if action == "read":
         arguments = {"command": "view", "path": arguments.get("path"), "view_range": _range(arguments)}
-    return ToolCall(_TOOLS[action], arguments, output, failed, folder)
+    return ToolCall(_TOOLS[action], arguments, output, failed)
 
 
 def _is_failure(exit_code: object) -> bool:
@@ -233,9 +239,9 @@ def _range(arguments: JsonObject) -> list[object] | None:
     return None if start == 0 and end in (None, -1) else [start + 1, -1 if end is None else end]
 
 
-def _call_of_sdk(event: JsonObject, answer: JsonObject | None, folder: str) -> ToolCall:
+def _call_of_sdk(event: JsonObject, answer: JsonObject | None) -> ToolCall:
     arguments = object_of(event, "action") or parsed_object(at(event, "tool_call", "arguments"))
-    call = ToolCall(text_of(event, "tool_name"), arguments, folder=folder)
+    call = ToolCall(text_of(event, "tool_name"), arguments)
     if answer is None:
         return call
     observation = object_of(answer, "observation")

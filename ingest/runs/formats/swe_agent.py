@@ -7,6 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import compress
 
+from ingest.runs.calls.paths import joined
+from ingest.runs.calls.shell import parse_shell_call
+from ingest.runs.calls.tools import ToolCall
 from ingest.runs.importer import Importer
 from ingest.runs.trajectories.context_blocks import in_repository, pairs_of
 from ingest.runs.trajectories.json_values import (
@@ -19,10 +22,7 @@ from ingest.runs.trajectories.json_values import (
     parsed_object,
     text_of,
 )
-from ingest.runs.trajectories.sessions import Session
-from ingest.runs.trajectories.shell_paths import joined
-from ingest.runs.trajectories.shell_views import reading_of_command
-from ingest.runs.trajectories.tool_calls import ToolCall, reading_of_call
+from ingest.runs.trajectories.sessions import Event, Note, Session
 from ingest.runs.trajectories.trajectory import Context, FileSpan, ParsedCall, Trajectory, Views, renamed
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.runs.trajectories.usage import Tokens, Usage, count_at, dollars_at
@@ -80,7 +80,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         if not isinstance(rows, list):
             raise DamagedError(f"it has no list of steps: trajectory is {kind_of(rows)}")
         published = Context((), _published_final(text_of(document, "info", "patch_context")))
-        yield _trajectory(objects_of(rows), document, [], published)
+        yield _trajectory(file, objects_of(rows), document, [], published)
         return
     steps = file.rows()
     traj, notes = object(), list[str]()
@@ -89,32 +89,37 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
             traj = file.all[path].json()
         except DamagedError as error:
             notes.append(f"the patch is lost: {path} is {error.reason}")
-    yield _trajectory(steps, object_of(traj), notes, _published(steps))
+    yield _trajectory(file, steps, object_of(traj), notes, _published(steps))
 
 
-def _trajectory(rows: Sequence[JsonObject], traj: JsonObject, notes: list[str], published: Context) -> Trajectory:
-    patch = object_of(traj, "info").get("submission")
-    session = Session(patch=patch if isinstance(patch, str) else None, notes=notes, usage=_usage(rows, traj))
+def _trajectory(
+    file: TrajectoryFile, rows: Sequence[JsonObject], traj: JsonObject, notes: list[str], published: Context
+) -> Trajectory:
+    patch, usage = object_of(traj, "info").get("submission"), _usage(rows, traj)
+    session = Session(file, patch=patch if isinstance(patch, str) else None, notes=notes)
+    # Where the model was asked again, which answer a row is of is not told.
+    told = _told(rows, has_turns=usage.n_turns == len(rows))
+    own = session.trajectory(told, lambda _: usage)
+    inside = [renamed(step, in_repository) for step in own.steps]
+    steps, shown_at = tuple(filter(None, inside)), tuple(compress(own.shown_at, inside))
+    answers = _answers(rows) or _answers([object_of(traj, "info")])
+    final = renamed(pairs_of(answers[-1]), in_repository) if answers else steps[-1] if steps else ()
+    return replace(own, steps=steps, shown_at=shown_at, final=final or None).beside(published)
+
+
+def _told(rows: Sequence[JsonObject], *, has_turns: bool) -> Iterator[Event]:
     created: set[str] = set()
     before = ""
     for number, row in enumerate(rows, start=1):
-        # Where the model was asked again, which answer a row is of is not told.
-        session.turn = number if session.usage.n_turns == len(rows) else 0
         action, state = text_of(row, "action"), row.get("state")
         told = text_of(parsed_object(state), "working_dir")
         # Before version 1.0 the state, a text, is the one before the action; since then it is the one after it.
         folder = told if isinstance(state, str) else before
         # The folder in which a command line began that ended in the one that is told.
-        folder = folder or told.removesuffix(f"/{reading_of_command(action).folder}")
+        folder = folder or told.removesuffix(f"/{parse_shell_call(action).folder}")
         before = told or before
-        session.root = session.root or folder
-        _add(session, action, text_of(row, "observation"), folder, created)
-    found = session.trajectory()
-    inside = [renamed(seen, in_repository) for seen in found.steps]
-    steps, shown_at = tuple(filter(None, inside)), tuple(compress(found.shown_at, inside))
-    answers = _answers(rows) or _answers([object_of(traj, "info")])
-    final = renamed(pairs_of(answers[-1]), in_repository) if answers else steps[-1] if steps else ()
-    return replace(found, steps=steps, shown_at=shown_at, final=final or None).beside(published)
+        yield Note("root", folder)
+        yield replace(_call(action, text_of(row, "observation"), folder, created), turn=number if has_turns else 0)
 
 
 def _usage(rows: Sequence[JsonObject], traj: JsonObject) -> Usage:
@@ -134,32 +139,31 @@ def _usage(rows: Sequence[JsonObject], traj: JsonObject) -> Usage:
     return usage.with_tokens(Tokens(n_input=n_input, n_output=n_output))
 
 
-def _add(session: Session, action: str, observation: str, folder: str, created: set[str]) -> None:
+def _call(action: str, observation: str, folder: str, created: set[str]) -> ToolCall:
+    """The call that an action is; a file that the agent created, whose windows show nothing, joins the others."""
     name = action.strip().partition("\n")[0].partition(" ")[0]
     call = ToolCall(name, {"command": action}, observation, folder=folder)
-    if edited := _EDITOR.match(action):
-        lines = [line_of(line) for line in (edited["first"], edited["last"]) if line]
+    if editor := _EDITOR.match(action):
+        lines = [line_of(line) for line in (editor["first"], editor["last"]) if line]
         # What stands behind a viewed path and is no range is an argument that the tool does not know.
-        is_odd = edited["command"] == "view" and not observation and action[edited.end() :].strip() != ""
-        arguments = {"command": edited["command"], "path": edited["path"], **({"view_range": lines} if lines else {})}
+        is_odd = editor["command"] == "view" and not observation and action[editor.end() :].strip() != ""
+        arguments = {"command": editor["command"], "path": editor["path"], **({"view_range": lines} if lines else {})}
         failed = _USAGE.match(observation) is not None or is_odd
-        session.add(ToolCall(name, arguments, observation or None, failed, folder))
-        return
+        return ToolCall(name, arguments, observation or None, failed, folder)
     if (mapped := _MAPPED.match(action)) and _LINE.match(observation):
         # The file with the bodies of its functions left out, as the editor shows a large one.
-        session.add(call, ParsedCall((FileSpan(joined(folder, mapped["path"]), 1),), True, folder))
-        return
+        return replace(call, parsed=ParsedCall((FileSpan(joined(folder, mapped["path"]), 1),), reads=True))
     view, path = _window(observation, folder)
     if name == "search_dir":
         view = tuple(FileSpan(joined(folder, path)) for path in _LISTED.findall(observation))
     if name == "create" and path:
         created.add(path)
     if name in (*_WINDOWED, *_CHANGES):
-        views = view if path not in created else ()
         changed = (path,) if name in _CHANGES and path and _NOT_APPLIED not in observation else ()
-        session.add(call, ParsedCall(views, name in _WINDOWED, folder, edited=changed))
-    else:
-        session.add(call, ParsedCall(folder=folder) if name in _OWN else reading_of_call(replace(call, name="bash")))
+        parsed = ParsedCall(() if path in created else view, name in _WINDOWED, edited=changed)
+        return replace(call, parsed=parsed)
+    parsed = parse_shell_call(action, observation, folder=folder)
+    return replace(call, parsed=ParsedCall() if name in _OWN else parsed)
 
 
 def _window(observation: str, folder: str) -> tuple[Views, str]:
@@ -168,8 +172,8 @@ def _window(observation: str, folder: str) -> tuple[Views, str]:
     An edit that was refused shows two: how it would have looked, which is the file as it is above the edit, and the
     file as it is.
     """
-    if found := _HITS.match(observation):
-        path = joined(folder, found["path"])
+    if hits := _HITS.match(observation):
+        path = joined(folder, hits["path"])
         return tuple(FileSpan(path, line, line) for line in map(line_of, _HIT.findall(observation)) if line), path
     windows = list(_WINDOW.finditer(observation))
     if not windows:
@@ -196,9 +200,9 @@ def _published(rows: Sequence[JsonObject]) -> Context:
     """What the published converter makes of checkpoints."""
     steps: list[Views] = []
     for row in rows:
-        found = _PUBLISHED.search(text_of(row, "action"))
-        start, end = (line_of(found[2]), line_of(found[3])) if found else (None, None)
-        if found and start and end and (views := renamed([FileSpan(found[1], start, end)], in_repository)):
+        view = _PUBLISHED.search(text_of(row, "action"))
+        start, end = (line_of(view[2]), line_of(view[3])) if view else (None, None)
+        if view and start and end and (views := renamed([FileSpan(view[1], start, end)], in_repository)):
             steps.append(views)
     answers = _answers(rows)
     return Context(tuple(steps), _published_final(answers[-1]) if answers else steps[-1] if steps else None)

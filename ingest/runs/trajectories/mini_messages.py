@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from ingest.runs.calls.tools import ToolCall
 from ingest.runs.trajectories.json_values import (
     JsonObject,
     content_of,
@@ -19,7 +20,7 @@ from ingest.runs.trajectories.json_values import (
     parsed_object,
     text_of,
 )
-from ingest.runs.trajectories.tool_calls import ToolCall, paired
+from ingest.runs.trajectories.sessions import paired
 
 SUBMITS = "COMPLETE_TASK"
 """A command that holds it ends the work: what it prints is the answer, which nobody reads."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.runs.formats.claude_code import recognise, trajectories
+from ingest.runs.formats.claude_code import CLAUDE_CODE
 from ingest.runs.trajectories.trajectory import FileSpan
 from ingest.runs.trajectories.trajectory_file import DamagedError
 from lake.store import Lake
@@ -18,7 +18,7 @@ __all__ = ["issues_once", "lake"]
 
 
 def steps(folder: Path, *events: object) -> tuple[tuple[FileSpan, ...], ...]:
-    return one(trajectories, folder, rows(*events)).steps
+    return one(CLAUDE_CODE.trajectories, folder, rows(*events)).steps
 
 
 def test_a_read_shows_the_lines_that_its_result_numbers(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_a_read_that_failed_is_no_step(tmp_path: Path) -> None:
         used("Read", "c1", file_path="/testbed/a.py"), gave("File does not exist.", "c1", error=True),
         used("Read", "c2", file_path="/testbed/b.py"), gave("<tool_use_error>No.</tool_use_error>", "c2"),
     ]  # fmt: skip
-    found = one(trajectories, tmp_path, rows(*events))
+    found = one(CLAUDE_CODE.trajectories, tmp_path, rows(*events))
     assert (found.steps, found.final, found.notes) == ((), None, ())
 
 
@@ -91,7 +91,7 @@ def test_the_final_context_is_the_union_of_the_steps(tmp_path: Path) -> None:
         used("Bash", "c1", command="cat a.py"), gave("x", "c1"),
         used("Bash", "c2", command="cat a.py; head -3 b.py"), gave("x", "c2"),
     ]  # fmt: skip
-    found = one(trajectories, tmp_path, rows(*events))
+    found = one(CLAUDE_CODE.trajectories, tmp_path, rows(*events))
     assert found.final == (FileSpan("a.py", 1, None), FileSpan("b.py", 1, 3))
 
 
@@ -99,23 +99,23 @@ def test_a_final_context_that_the_assistant_names_is_taken_in_its_place(tmp_path
     template = {"type": "user", "sessionId": "s", "message": {"role": "user", "content": "<PATCH_CONTEXT>File: t.py\nLines: 1-2</PATCH_CONTEXT>"}}  # fmt: skip  # noqa: E501  # one event
     answer = said_by_claude("Done.\n<PATCH_CONTEXT>\nFile: /testbed/src/a.py\nLines: 10-30\n</PATCH_CONTEXT>")
     seen = [used("Bash", command="cat b.py"), gave("x")]
-    found = one(trajectories, tmp_path, rows(template, *seen, answer))
+    found = one(CLAUDE_CODE.trajectories, tmp_path, rows(template, *seen, answer))
     assert (found.steps, found.final) == (((FileSpan("b.py", 1, None),),), (FileSpan("src/a.py", 10, 30),))
-    assert one(trajectories, tmp_path, rows(template, *seen)).final == (FileSpan("b.py", 1, None),)
+    assert one(CLAUDE_CODE.trajectories, tmp_path, rows(template, *seen)).final == (FileSpan("b.py", 1, None),)
 
 
 def test_the_patch_lies_beside_the_session_or_its_events(tmp_path: Path) -> None:
     events = [used("Bash", command="cat a.py"), gave("x")]
-    assert one(trajectories, tmp_path, rows(*events)).patch is None
-    assert one(trajectories, tmp_path, rows(*events), patch=b"diff").patch == "diff"
+    assert one(CLAUDE_CODE.trajectories, tmp_path, rows(*events)).patch is None
+    assert one(CLAUDE_CODE.trajectories, tmp_path, rows(*events), patch=b"diff").patch == "diff"
     held = {"instance_id": "acme__rockets-1", "model_patch": "change", "events": events}
-    found = one(trajectories, tmp_path, rows(held), patch=b"diff")
+    found = one(CLAUDE_CODE.trajectories, tmp_path, rows(held), patch=b"diff")
     assert (found.item, found.patch, found.steps) == ("acme__rockets-1", "change", ((FileSpan("a.py", 1, None),),))
 
 
 def test_what_is_printed_as_one_list_is_one_session(tmp_path: Path) -> None:
     printed = [{**used("Bash", command="cat a.py"), "session_id": "s"}, gave("x"), {"type": "result", "result": "Done"}]
-    found = one(trajectories, tmp_path, rows(printed), "a.json")
+    found = one(CLAUDE_CODE.trajectories, tmp_path, rows(printed), "a.json")
     assert found.steps == ((FileSpan("a.py", 1, None),),)
 
 
@@ -129,7 +129,7 @@ def test_calls_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
         used("mcp__serena__find_symbol", "c1"), gave("x", "c1"), used("mcp__serena__find_symbol", "c2"),
         gave("x", "c2"), used("Bash", "c3", command="cat a.py"),
     ]  # fmt: skip
-    found = one(trajectories, tmp_path, rows(*events))
+    found = one(CLAUDE_CODE.trajectories, tmp_path, rows(*events))
     assert found.steps == ()
     assert found.unread == {"tool mcp__serena__find_symbol": 2, "call without a result": 1}
 
@@ -156,7 +156,7 @@ def test_a_subagents_file_is_read_where_its_call_stands(tmp_path: Path, place: s
         used("Bash", "c2", command="cat c.py"), gave("x", "c2"),
     ]  # fmt: skip
     files = {"s.jsonl": rows(*session), place: subagent("Look.", *seen)}
-    (found,) = trajectories(opened(tmp_path, "s.jsonl", files))
+    (found,) = CLAUDE_CODE.trajectories(opened(tmp_path, "s.jsonl", files))
     views = (FileSpan("a.py", 1, None),), (FileSpan("b.py", 3, 3),), (FileSpan("c.py", 1, None),)
     assert (found.steps, found.final, found.unread) == (views, tuple(view for (view,) in views), {})
 
@@ -168,9 +168,9 @@ FINAL = "<PATCH_CONTEXT>File: no.py\nLines: 1-2</PATCH_CONTEXT>"
 
 def test_a_subagent_whose_file_is_not_there_is_counted_unless_it_is_recorded_here(tmp_path: Path) -> None:
     events = [used("Task", "t1", prompt="Look."), gave("Done.", "t1", agentId="a1f")]
-    assert one(trajectories, tmp_path, rows(*events)).unread == {"subagent whose file is not there": 1}
+    assert one(CLAUDE_CODE.trajectories, tmp_path, rows(*events)).unread == {"subagent whose file is not there": 1}
     seen = [{**event, "isSidechain": True, "agentId": "a1f"} for event in SEEN]
-    found = one(trajectories, tmp_path, rows(*events[:1], *seen, *events[1:]))
+    found = one(CLAUDE_CODE.trajectories, tmp_path, rows(*events[:1], *seen, *events[1:]))
     assert (found.steps, found.unread) == (((FileSpan("a.py", 1, 1),),), {})
 
 
@@ -178,7 +178,10 @@ def test_files_that_were_shown_without_a_call_are_counted(tmp_path: Path) -> Non
     events = [
         {"type": "attachment", "sessionId": "s", "attachment": {"type": kind}} for kind in ("file", "todo_reminder")
     ]
-    assert one(trajectories, tmp_path, rows(used("Bash", command="ls"), *events)).unread["attachment file"] == 1
+    assert (
+        one(CLAUDE_CODE.trajectories, tmp_path, rows(used("Bash", command="ls"), *events)).unread["attachment file"]
+        == 1
+    )
 
 
 def test_the_subagents_of_a_workflow_are_read_where_it_was_begun(tmp_path: Path) -> None:
@@ -188,7 +191,7 @@ def test_the_subagents_of_a_workflow_are_read_where_it_was_begun(tmp_path: Path)
         "s/subagents/workflows/wf_1/agent-1.jsonl": subagent("Look.", *SEEN),
         "s/subagents/workflows/wf_2/agent-2.jsonl": subagent("Look.", *SEEN),
     }
-    (found,) = trajectories(opened(tmp_path, "s.jsonl", files))
+    (found,) = CLAUDE_CODE.trajectories(opened(tmp_path, "s.jsonl", files))
     assert (found.steps, found.unread) == (((FileSpan("a.py", 1, 1),),), {"file agent-2.jsonl": 1})
 
 
@@ -202,7 +205,7 @@ def test_a_subagent_without_an_id_is_known_by_its_task_and_others_are_counted(tm
         "s/subagents/agent-3.jsonl": subagent("Stop."),
         "s/subagents/agent-2.meta.json": b"{}",
     }
-    (found,) = trajectories(opened(tmp_path, "s.jsonl", files))
+    (found,) = CLAUDE_CODE.trajectories(opened(tmp_path, "s.jsonl", files))
     assert found.steps == ((FileSpan("b.py", 1, None),),)
     assert found.unread == {"file agent-1.jsonl": 1, "call without a result": 1}
     assert len(found.notes) == 1
@@ -247,7 +250,11 @@ def test_subagents_given_without_their_session_are_a_trajectory(lake: Lake, tmp_
 )  # fmt: skip
 def test_what_nothing_was_found_for_or_is_not_shown_again_is_no_step(tmp_path: Path, text: str) -> None:
     tool = "Grep" if text.startswith("No ") else "Read"
-    found = one(trajectories, tmp_path, rows(used(tool, path="/testbed/a.py", file_path="/testbed/a.py"), gave(text)))
+    found = one(
+        CLAUDE_CODE.trajectories,
+        tmp_path,
+        rows(used(tool, path="/testbed/a.py", file_path="/testbed/a.py"), gave(text)),
+    )
     assert (found.steps, found.unread) == ((), {})
     assert [event.reads for event in found.events] == [True]
 
@@ -263,7 +270,7 @@ def test_paths_of_windows_are_below_the_folder_of_the_session(tmp_path: Path) ->
              used("PowerShell", "c5", command="Get-Content src\\e.py -TotalCount 5")]  # fmt: skip
     given = (gave("1\tx", "c1"), gave("ok", "c2"), *(gave("x", f"c{number}") for number in (3, 4, 5)))
     events = [{**event, "cwd": "E:\\r"} for event in (*calls, *given)]
-    found = one(trajectories, tmp_path, rows(*events))
+    found = one(CLAUDE_CODE.trajectories, tmp_path, rows(*events))
     assert found.steps[:2] == ((FileSpan("src/a.py", 1, 1),), (FileSpan("src/c.py", 1, None),))
     assert found.steps[2:] == ((FileSpan("d.py", 1, None),),)
     assert found.unread == {"command of PowerShell": 1}
@@ -277,14 +284,14 @@ def test_files_that_were_changed_are_named_once(tmp_path: Path) -> None:
         used("MultiEdit", "c3", file_path="/testbed/src/a.py"), gave("ok", "c3"),
         used("NotebookEdit", "c4", notebook_path="/else/c.ipynb"), gave("ok", "c4"), used("Write", "c5", file_path="d"),
     ]  # fmt: skip
-    found = one(trajectories, tmp_path, rows(*events))
+    found = one(CLAUDE_CODE.trajectories, tmp_path, rows(*events))
     assert (found.steps, found.edited) == ((), ("src/a.py", "/else/c.ipynb"))
 
 
 def test_a_session_that_is_cut_off_is_damaged(tmp_path: Path) -> None:
     whole = rows(used("Bash", command="cat a.py"), gave("x"))
     with pytest.raises(DamagedError, match=r"line 2: not JSON .* is it cut off"):
-        read(trajectories, tmp_path, whole[:-9])
+        read(CLAUDE_CODE.trajectories, tmp_path, whole[:-9])
 
 
 @pytest.mark.parametrize(
@@ -302,4 +309,4 @@ def test_a_session_that_is_cut_off_is_damaged(tmp_path: Path) -> None:
     ],
 )
 def test_the_format_is_known_by_its_events(head: bytes, name: str, is_so: bool) -> None:
-    assert recognise(head, name) == is_so
+    assert CLAUDE_CODE.recognise(head, name) == is_so

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.runs.formats.codex import recognise, trajectories
+from ingest.runs.formats.codex import CODEX
 from ingest.runs.trajectories.json_values import object_of
 from ingest.runs.trajectories.trajectory import FileSpan
 from ingest.runs.trajectories.trajectory_file import DamagedError
@@ -26,13 +26,13 @@ def printed(command: str, output: str = "x", exit_code: int | None = 0) -> dict[
 
 def test_a_call_with_a_folder_of_its_own_does_not_start_where_the_one_before_went(tmp_path: Path) -> None:
     calls = [*shell('cd "$tmpdir" && cat README.md', "x"), *shell("cat a.py", "x", "c2")]
-    assert one(trajectories, tmp_path, rows(META, *calls)).steps == ((FileSpan("a.py", 1, None),),)
+    assert one(CODEX.trajectories, tmp_path, rows(META, *calls)).steps == ((FileSpan("a.py", 1, None),),)
 
 
 def test_a_step_is_what_a_command_printed_of_files(tmp_path: Path) -> None:
     calls = [*shell("sed -n '3,9p' src/a.py", "x", "c1"), *shell("rg -n burn", "src/b.py:7:burn", "c2"),
              *shell("ls", "src", "c3")]  # fmt: skip
-    found = one(trajectories, tmp_path, rows(META, *calls))
+    found = one(CODEX.trajectories, tmp_path, rows(META, *calls))
     assert found.steps == ((FileSpan("src/a.py", 3, 9),), (FileSpan("src/b.py", 7, 7),))
     assert found.final == (FileSpan("src/a.py", 3, 9), FileSpan("src/b.py", 7, 7))
     assert found.notes == ()
@@ -41,7 +41,7 @@ def test_a_step_is_what_a_command_printed_of_files(tmp_path: Path) -> None:
 def test_events_as_they_are_printed_say_the_same(tmp_path: Path) -> None:
     started = {"type": "item.started", "item": {**printed("cat a.py")["item"], "status": "in_progress"}}  # type: ignore[dict-item]  # an object
     events = [{"type": "thread.started", "thread_id": "t"}, started, printed("cat a.py"), printed("cat b.py", "", 1)]
-    assert one(trajectories, tmp_path, rows(*events)).steps == ((FileSpan("a.py", 1, None),),)
+    assert one(CODEX.trajectories, tmp_path, rows(*events)).steps == ((FileSpan("a.py", 1, None),),)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_events_as_they_are_printed_say_the_same(tmp_path: Path) -> None:
 def test_what_failed_shows_nothing(tmp_path: Path, output: object, n_steps: int) -> None:
     call = rollout(type="function_call", name="exec_command", arguments='{"cmd": "cat a.py"}', call_id="c")
     events = [META, call, rollout(type="function_call_output", call_id="c", output=output)]
-    assert len(one(trajectories, tmp_path, rows(*events)).steps) == n_steps
+    assert len(one(CODEX.trajectories, tmp_path, rows(*events)).steps) == n_steps
 
 
 HEAD = "Command: /bin/zsh -lc 'cat\n a.py'\nChunk ID: 1\nWall time: 0 seconds\n"
@@ -90,13 +90,13 @@ def given(output: object, name: str = "exec_command", call: str = "c", **argumen
     ],
 )
 def test_what_is_told_at_the_head_of_an_output_is_none_of_it(tmp_path: Path, output: str, n_steps: int) -> None:
-    assert len(one(trajectories, tmp_path, rows(META, *given(output, cmd="head -3 a.py"))).steps) == n_steps
+    assert len(one(CODEX.trajectories, tmp_path, rows(META, *given(output, cmd="head -3 a.py"))).steps) == n_steps
 
 
 def test_an_output_that_was_cut_off_in_its_head_shows_what_was_asked_for_but_no_hits(tmp_path: Path) -> None:
     cut = "Command: /bin/zsh -lc 'rg -n a.py:3: src'\nChunk ID: 1\nWall ti"
     events = [*given(cut), *given(cut, call="d", cmd="rg -n a.py:3: src")]
-    assert one(trajectories, tmp_path, rows(META, *events)).steps == ((FileSpan("a.py", 1, None),),)
+    assert one(CODEX.trajectories, tmp_path, rows(META, *events)).steps == ((FileSpan("a.py", 1, None),),)
 
 
 def test_what_still_runs_is_told_by_the_calls_that_name_its_session(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_what_still_runs_is_told_by_the_calls_that_name_its_session(tmp_path: Pa
         *given(part("src/c.py:5:x\n", "Process exited with code 0"), "write_stdin", "f", session_id=7),
         *given(part("cat: b.py: No such file", "Process exited with code 1"), "write_stdin", "g", session_id=8),
     ]
-    found = one(trajectories, tmp_path, rows(META, *events))
+    found = one(CODEX.trajectories, tmp_path, rows(META, *events))
     assert found.steps == ((FileSpan("src/a.py", 3, 3), FileSpan("src/b.py", 4, 4), FileSpan("src/c.py", 5, 5)),)
     assert found.unread == {}
 
@@ -123,7 +123,7 @@ def test_powershell_in_a_folder_of_windows_is_told_as_not_read(tmp_path: Path) -
     outputs = ["x", "x", "src\\d.py:7:x\r\n", "x", "x"]
     calls = [given(f"Exit code: 0\nWall time: 1 seconds\nOutput:\n{output}", "shell_command", str(n), command=command)
              for n, (command, output) in enumerate(zip(commands, outputs, strict=True))]  # fmt: skip
-    found = one(trajectories, tmp_path, rows(meta, *(event for call in calls for event in call)))
+    found = one(CODEX.trajectories, tmp_path, rows(meta, *(event for call in calls for event in call)))
     assert [view for (view,) in found.steps] == [FileSpan("src/d.py", 7, 7), FileSpan("src/c.py", 1, None)]
     assert found.unread == {"command of PowerShell": 3}
 
@@ -134,8 +134,8 @@ def test_rows_without_a_payload_are_the_items_themselves(tmp_path: Path) -> None
     first = {"id": "s", "timestamp": "2025-09-10T02:47:38.812Z", "instructions": None}
     items = [object_of(row["payload"]) for row in shell("cat /testbed/src/a.py", "x")]
     data = rows(first, {"record_type": "state"}, message, {"record_type": "state"}, *items)
-    assert recognise(data, "a.jsonl")
-    found = one(trajectories, tmp_path, data)
+    assert CODEX.recognise(data, "a.jsonl")
+    found = one(CODEX.trajectories, tmp_path, data)
     assert (found.steps, found.unread) == (((FileSpan("src/a.py", 1, None),),), {})
 
 
@@ -152,19 +152,19 @@ def test_a_script_calls_tools_whose_texts_are_theirs_in_order(tmp_path: Path) ->
     call = rollout(type="custom_tool_call", name="exec", input=script, call_id="c")
     output = [{"type": "input_text", "text": text} for text in texts]
     events = [META, call, rollout(type="custom_tool_call_output", call_id="c", output=output)]
-    found = one(trajectories, tmp_path, rows(*events))
+    found = one(CODEX.trajectories, tmp_path, rows(*events))
     assert found.steps == ((FileSpan("src/a.py", 3, 3),), (FileSpan("b.py", 2, 3),))
     assert [event.reads for event in found.events] == [True, False, True, True]
     failed = [{"type": "input_text", "text": head.replace("completed", "failed")}, {"type": "input_text", "text": "no"}]
     events[-1] = rollout(type="custom_tool_call_output", call_id="c", output=failed)
-    assert one(trajectories, tmp_path, rows(*events)).steps == ()
+    assert one(CODEX.trajectories, tmp_path, rows(*events)).steps == ()
 
 
 def test_a_command_that_a_scripts_loop_makes_is_counted(tmp_path: Path) -> None:
     script = "for (const f of ['b.py', 'c.py']) text((await tools.exec_command({cmd: `cat ${f}`})).output);"
     call = rollout(type="custom_tool_call", name="exec", input=script, call_id="c")
     found = one(
-        trajectories, tmp_path, rows(META, call, rollout(type="custom_tool_call_output", call_id="c", output="x"))
+        CODEX.trajectories, tmp_path, rows(META, call, rollout(type="custom_tool_call_output", call_id="c", output="x"))
     )
     assert (found.steps, found.unread) == ((), {"command that only a script knew": 1})
 
@@ -172,17 +172,17 @@ def test_a_command_that_a_scripts_loop_makes_is_counted(tmp_path: Path) -> None:
 def test_a_script_that_calls_no_tool_is_counted(tmp_path: Path) -> None:
     call = rollout(type="custom_tool_call", name="exec", input="text(1 + 1)", call_id="c")
     events = [META, call, rollout(type="custom_tool_call_output", call_id="c", output="2")]
-    assert one(trajectories, tmp_path, rows(*events)).unread == {"tool exec": 1}
+    assert one(CODEX.trajectories, tmp_path, rows(*events)).unread == {"tool exec": 1}
 
 
 def test_calls_at_once_are_shown_what_all_of_them_gave(tmp_path: Path) -> None:
     uses = [{"recipient_name": "functions.exec_command", "parameters": {"cmd": f"head -3 {name}.py"}} for name in "ab"]
-    found = one(trajectories, tmp_path, rows(META, *given("x", "multi_tool_use.parallel", tool_uses=uses)))
+    found = one(CODEX.trajectories, tmp_path, rows(META, *given("x", "multi_tool_use.parallel", tool_uses=uses)))
     assert found.steps == ((FileSpan("a.py", 1, 3),), (FileSpan("b.py", 1, 3),))
 
 
 def test_a_rollout_that_goes_on_from_another_repeats_its_calls(tmp_path: Path) -> None:
-    assert len(one(trajectories, tmp_path, rows(META, *given("x"), *given("x"))).steps) == 1
+    assert len(one(CODEX.trajectories, tmp_path, rows(META, *given("x"), *given("x"))).steps) == 1
 
 
 CHILD = "019f713d-a26a-7520-87c7-bd499a71f76f"
@@ -198,12 +198,12 @@ def test_a_subagents_rollout_is_read_where_the_call_stands_that_began_it(tmp_pat
     session = [META, *given("x"), *given(json.dumps({"agent_id": CHILD}), "spawn_agent", "s", message="Look."),
                *given("x", call="e", cmd="cat c.py"), answer]  # fmt: skip
     files = {"rollout-1.jsonl": rows(*session), f"rollout-2-{CHILD}.jsonl": child}
-    (found,) = trajectories(opened(tmp_path, "rollout-1.jsonl", files))
+    (found,) = CODEX.trajectories(opened(tmp_path, "rollout-1.jsonl", files))
     assert found.steps == ((FileSpan("a.py", 1, None),), (FileSpan("src/b.py", 1, None),), (FileSpan("c.py", 1, None),))
     assert found.final == tuple(view for (view,) in found.steps)
     assert found.notes == (f"rollout-2-{CHILD}.jsonl, line 5 is lost: it is a number, not an object",)
-    assert not recognise(child, f"rollout-2-{CHILD}.jsonl")
-    (alone,) = read(trajectories, tmp_path, rows(*session))
+    assert not CODEX.recognise(child, f"rollout-2-{CHILD}.jsonl")
+    (alone,) = read(CODEX.trajectories, tmp_path, rows(*session))
     assert alone.unread == {"subagent whose file is not there": 1}
 
 
@@ -232,7 +232,7 @@ def test_files_that_a_patch_names_were_changed(tmp_path: Path) -> None:
             "item": {"type": "file_change", "changes": [{"path": "e.py"}], "status": "completed"},
         },
     ]
-    found = one(trajectories, tmp_path, rows(META, *events))
+    found = one(CODEX.trajectories, tmp_path, rows(META, *events))
     assert (found.steps, found.edited, found.unread) == ((), ("src/a.py", "b.py", "c.py", "d.py", "e.py"), {})
 
 
@@ -249,8 +249,8 @@ def test_what_was_printed_in_the_older_form_is_read(tmp_path: Path) -> None:
         printed_as("patch_apply_begin", changes={"/testbed/b.py": {"update": {}}}), printed_as("patch_apply_end"),
         printed_as("agent_message", message="<PATCH_CONTEXT>File: b.py\nLines: 1-2</PATCH_CONTEXT>"),
     )  # fmt: skip
-    assert recognise(data, "a.jsonl")
-    found = one(trajectories, tmp_path, data)
+    assert CODEX.recognise(data, "a.jsonl")
+    found = one(CODEX.trajectories, tmp_path, data)
     assert found.steps == ((FileSpan("src/a.py", 1, None),),)
     assert (found.edited, found.final, found.unread) == (("b.py",), (FileSpan("b.py", 1, 2),), {})
 
@@ -260,7 +260,7 @@ def test_what_of_a_rollout_is_not_read_is_counted(tmp_path: Path) -> None:
         rollout(type="web_search_call", action={"type": "search"}), rollout(type="look_call", id="x"),
         {"type": "item.completed", "item": {"type": "mcp_tool_call", "server": "serena", "tool": "find_symbol"}},
     ]  # fmt: skip
-    found = one(trajectories, tmp_path, rows(META, *events))
+    found = one(CODEX.trajectories, tmp_path, rows(META, *events))
     assert found.unread == {"item look_call": 1, "tool serena.find_symbol": 1}
 
 
@@ -268,7 +268,7 @@ def test_a_local_shell_call_names_its_words_and_folder(tmp_path: Path) -> None:
     action = {"type": "exec", "command": ["head", "-n", "3", "a.py"], "working_directory": "/testbed/src"}
     call = rollout(type="local_shell_call", call_id="c", status="completed", action=action)
     events = [META, call, rollout(type="function_call_output", call_id="c", output="x")]
-    assert one(trajectories, tmp_path, rows(*events)).steps == ((FileSpan("src/a.py", 1, 3),),)
+    assert one(CODEX.trajectories, tmp_path, rows(*events)).steps == ((FileSpan("src/a.py", 1, 3),),)
 
 
 def test_changes_show_nothing_and_unknown_tools_are_counted(tmp_path: Path) -> None:
@@ -276,7 +276,7 @@ def test_changes_show_nothing_and_unknown_tools_are_counted(tmp_path: Path) -> N
     other = rollout(type="function_call", name="look", call_id="d", arguments="{")
     outputs = [rollout(type="custom_tool_call_output", call_id=call, output="{}") for call in "cd"]
     lost = rollout(type="function_call", name="shell", call_id="e", arguments="{}")
-    found = one(trajectories, tmp_path, rows(META, patch, other, *outputs, lost))
+    found = one(CODEX.trajectories, tmp_path, rows(META, patch, other, *outputs, lost))
     assert (found.steps, found.final) == ((), None)
     assert found.unread == {"tool look": 1, "call without a result": 1}
 
@@ -285,16 +285,16 @@ def test_a_final_context_that_the_assistant_names_is_taken(tmp_path: Path) -> No
     text = "<PATCH_CONTEXT>File: src/a.py\nLines: 5-6</PATCH_CONTEXT>"
     asked = rollout(type="message", role="user", content=[{"type": "input_text", "text": text.replace("5", "1")}])
     said = rollout(type="message", role="assistant", content=[{"type": "output_text", "text": text}])
-    assert one(trajectories, tmp_path, rows(META, asked, *shell("cat b.py", "x"), said)).final == (
+    assert one(CODEX.trajectories, tmp_path, rows(META, asked, *shell("cat b.py", "x"), said)).final == (
         FileSpan("src/a.py", 5, 6),
     )
     event = {"type": "item.completed", "item": {"type": "agent_message", "text": text}}
-    assert one(trajectories, tmp_path, rows(printed("cat b.py"), event)).final == (FileSpan("src/a.py", 5, 6),)
+    assert one(CODEX.trajectories, tmp_path, rows(printed("cat b.py"), event)).final == (FileSpan("src/a.py", 5, 6),)
 
 
 def test_objects_that_hold_events_of_an_instance_are_one_session_each(tmp_path: Path) -> None:
     held = [{"instance_id": name, "model_patch": "diff", "events": [printed("cat a.py"), 7]} for name in ("x", "y")]
-    first, second = read(trajectories, tmp_path, rows(*held))
+    first, second = read(CODEX.trajectories, tmp_path, rows(*held))
     assert (first.item, first.position, first.patch, first.notes) == (
         "x",
         "line 1",
@@ -306,13 +306,13 @@ def test_objects_that_hold_events_of_an_instance_are_one_session_each(tmp_path: 
 
 def test_a_rollout_that_is_cut_off_is_damaged(tmp_path: Path) -> None:
     with pytest.raises(DamagedError, match="line 3: not JSON"):
-        read(trajectories, tmp_path, rows(META, *shell("cat a.py", "x"))[:-9])
+        read(CODEX.trajectories, tmp_path, rows(META, *shell("cat a.py", "x"))[:-9])
 
 
 def test_a_patch_that_cannot_be_read_is_noted(tmp_path: Path) -> None:
     events = rows(META, *shell("cat a.py", "x"))
-    assert one(trajectories, tmp_path, events, patch=b"diff").patch == "diff"
-    found = one(trajectories, tmp_path, events, patch=b"\x1f\x8b\x08cut off")
+    assert one(CODEX.trajectories, tmp_path, events, patch=b"diff").patch == "diff"
+    found = one(CODEX.trajectories, tmp_path, events, patch=b"\x1f\x8b\x08cut off")
     assert found.patch is None
     assert "the patch is lost: a.patch" in found.notes[0]
 
@@ -331,4 +331,4 @@ def test_a_patch_that_cannot_be_read_is_noted(tmp_path: Path) -> None:
     ],
 )
 def test_the_format_is_known_by_its_events(head: bytes, is_so: bool) -> None:
-    assert recognise(head, "a.jsonl") == is_so
+    assert CODEX.recognise(head, "a.jsonl") == is_so

@@ -93,7 +93,7 @@ def test_claude_code_2_1_17_reads_a_subagents_file_where_its_call_stands(shared:
     assert firsts(found) == subagent_steps()
     assert (found.edited, found.notes) == ((), ())
     alone = opened(shared / "agent-formats/claude-code/v2.1.17", f"{session}/subagents/agent-a2271d1.jsonl")
-    (by_itself,) = claude_code.trajectories(alone)
+    (by_itself,) = claude_code.CLAUDE_CODE.trajectories(alone)
     assert firsts(by_itself) == subagent_steps()
 
 

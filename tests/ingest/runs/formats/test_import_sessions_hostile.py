@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ingest.runs.calls.scripts import script_calls
 from ingest.runs.formats import claude_code, codex, openhands
 from ingest.runs.registry import importers
-from ingest.runs.trajectories.exec_scripts import script_calls
 from tests.ingest.runs.formats.recorded_sessions import META, Json, read, rollout, rows, shell, used
 
 KEYS = (
@@ -54,7 +54,7 @@ def test_any_rows_are_one_trajectory_or_several(tmp_path: Path, name: str, event
 def test_any_parts_of_a_message_are_read(tmp_path: Path, parts: list[Json], beside: object) -> None:
     said = {**used("Read", file_path="a.py"), "message": {"content": [{**part, "type": "tool_use"} for part in parts]}}
     gave = {"type": "user", "toolUseResult": beside, "message": {"content": [{**one, "type": "tool_result"} for one in parts]}}  # fmt: skip  # noqa: E501  # one event
-    (found,) = read(claude_code.trajectories, tmp_path, rows(said, gave))
+    (found,) = read(claude_code.CLAUDE_CODE.trajectories, tmp_path, rows(said, gave))
     ids = [part.get("id") for part in parts]
     assert len(found.events) >= len({one for one in ids if isinstance(one, str) and one})
 
@@ -64,7 +64,7 @@ def test_any_parts_of_a_message_are_read(tmp_path: Path, parts: list[Json], besi
 def test_any_items_of_a_rollout_are_read(tmp_path: Path, items: list[Json], output: object) -> None:
     events = [rollout(**{**item, "type": "function_call", "call_id": str(n)}) for n, item in enumerate(items)]
     gave = [rollout(type="function_call_output", call_id=str(n), output=output) for n in range(len(items))]
-    (found,) = read(codex.trajectories, tmp_path, rows(META, *shell("cat a.py", "x"), *events, *gave))
+    (found,) = read(codex.CODEX.trajectories, tmp_path, rows(META, *shell("cat a.py", "x"), *events, *gave))
     assert len(found.events) >= 1 + len([item for item in items if "tool_uses" not in str(item)])
 
 

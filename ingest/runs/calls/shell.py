@@ -16,49 +16,43 @@
 
 What goes into a file or nowhere shows nothing. `cd` holds for what follows, within a subshell for that alone. After
 `||` runs only what follows a command that showed nothing. Files and folders that only the shell knew (`$f`, `*.py`),
-other commands that print files (`bat`), scripts that open some, and PowerShell are counted as not read.
+other commands that print files (`bat`), scripts that open some, and PowerShell are counted as not understood.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
 from functools import cached_property, partial
 
-from ingest.runs.trajectories.bash_lines import UNKNOWN, Command, Pipeline, pipelines_of, without_documents
-from ingest.runs.trajectories.json_values import MAX_LINE
-from ingest.runs.trajectories.shell_commands import (
+from ingest.runs.calls.bash import UNKNOWN, Command, Pipeline, parse_command_line, without_documents
+from ingest.runs.calls.commands import (
     EDITORS,
     FILTERS,
     WHOLE,
     PrintedRange,
     Search,
+    files_written,
     git_options,
     is_diff,
     not_read,
     numbers_lines,
     options_of,
     parse_print_command,
+    parse_search,
     passes_on,
-    search_of,
     unrolled,
 )
-from ingest.runs.trajectories.shell_output import Failures, hunks_in, joined_lines, numbers_in, views_in
-from ingest.runs.trajectories.shell_paths import (
-    PATCHERS,
-    gone_to,
-    in_windows,
-    is_below,
-    is_path,
-    joined,
-    patched_in,
-    slashed,
-    written_by,
-)
+from ingest.runs.calls.outputs import Failures, hunks_in, joined_lines, listed_spans, numbers_in
+from ingest.runs.calls.paths import gone_to, is_below, is_path, joined
+from ingest.runs.trajectories.json_values import MAX_LINE
 from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, renamed
 
+PATCHERS = ("apply_patch", "applypatch")
+"""Codex's own command, which reads a patch of its own form."""
+
+_PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$", re.MULTILINE)
 _MOVES = ("cd", "pushd", "chdir", "popd")
 _PRINT_NOTHING = (
     *_MOVES, "mkdir", "rm", "cp", "mv", "touch", "export", "set", "source", ".", "true", ":", "sleep", "chmod",
@@ -69,18 +63,17 @@ _OPENS = re.compile(
     r"\bopen\(|\bread_(?:text|bytes)\(|\breadFile|\bFile\.(?:read|open)|\blinecache\b|file_get_contents"
 )
 _POWERSHELL = re.compile(
-    r"(?:^|[|;({\s])(?:Get-Content|Get-ChildItem|Select-String|Select-Object|Set-Location|Set-Content)\b"
-    r"|(?:^|[\\/|;({\s])(?:powershell|pwsh|cmd)(?:\.exe)?\s+[-/]",
+    r"(?:^|[\\/|;({\s])(?:(?:Get|Set)-(?:Content|ChildItem|Location)\b|Select-(?:String|Object)\b"
+    r"|(?:powershell|pwsh)(?:\.exe)?\s+[-/])",
     re.IGNORECASE,
 )
-_SHORT_NAMES = re.compile(r"(?:^|[|;&({]\s*)(?:gc|type|sls|sl)\s", re.IGNORECASE)
-"""PowerShell's short names for its commands, which mean something else, or nothing, outside Windows."""
-_MOVED = re.compile(r"(?:^|[|;&({\s])(?:cd|chdir|sl|\w+-Location)\s", re.IGNORECASE)
+_WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
+_BACKSLASH = re.compile(r"(?<=[\w.:])\\(?=[\w.])")
 _MARKS = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_=>])")
 _MAX_TARGETS, _MAX_SEARCHES = 100, 20
 
 
-def reading_of_command(
+def parse_shell_call(
     command: str | Sequence[str], output: str | None = None, *, failed: bool = False, folder: str = ""
 ) -> ParsedCall:
     """What a command line showed of files, in its order, and where it left the terminal.
@@ -93,50 +86,43 @@ def reading_of_command(
         folder: What relative paths are joined to; `UNKNOWN` where only the shell knew it.
     """
     source = command if isinstance(command, str) else "\n".join(command)
-    plain = without_documents(source) if isinstance(command, str) else " ".join(command[:2])
-    if _POWERSHELL.search(plain) or (in_windows(folder) and _SHORT_NAMES.search(plain)):
-        left = UNKNOWN if _MOVED.search(source) else folder
-        return ParsedCall(folder=left, unread=("command of PowerShell",) if output is None or output.strip() else ())
-    pipelines = pipelines_of(slashed(command) if in_windows(folder) else command)
+    if _POWERSHELL.search(without_documents(source) if isinstance(command, str) else " ".join(command[:2])):
+        has_printed = output is None or output.strip()
+        return ParsedCall(folder=folder, unread=("command of PowerShell",) if has_printed else ())
+    in_windows = _WINDOWS.match(folder) is not None
+    if in_windows and isinstance(command, str):
+        command = _BACKSLASH.sub("/", command)
+    pipelines = parse_command_line(command)
     if pipelines is None:
         return ParsedCall(reads=True, folder=folder, unread=("command too long to be read",))
-    line = _Line(None if output is None else _MARKS.sub("", output).replace("\r", ""), failed, folder)
-    line.read(pipelines)
-    scripts = [one.commands[0].name for one in pipelines if _INTERPRETER.fullmatch(one.commands[0].name)]
+    walk = _Walk(None if output is None else _MARKS.sub("", output).replace("\r", ""), folder, failed=failed)
+    walk.read(pipelines)
+    scripts = [pipeline.commands[0].name for pipeline in pipelines]
+    scripts = [name for name in scripts if _INTERPRETER.fullmatch(name)]
     if scripts and output and _OPENS.search(source):
-        line.unread.append(f"script of {scripts[0]} that opens files")
-    patching = [pipeline for pipeline in pipelines if any(one.name in PATCHERS for one in pipeline.commands)]
+        walk.unread.append(f"script of {scripts[0]} that opens files")
+    patching = [line for line in pipelines if any(command.name in PATCHERS for command in line.commands)]
     if patching and not failed:
-        line.edited += [joined(line.folder(patching[0].scope), path) for path in patched_in(source)]
-    views = (replace(view, path=view.path.replace("\\", "/")) if in_windows(folder) else view for view in line.views)
-    edited = tuple(dict.fromkeys(filter(None, line.edited)))
-    return ParsedCall(tuple(dict.fromkeys(views)), line.reads, line.folder(()), tuple(line.unread), edited)
+        walk.edited += [joined(walk.folder(patching[0].scope), path) for path in _PATCHED.findall(source)]
+    views = renamed(walk.views, lambda path: path.replace("\\", "/") if in_windows else path)
+    edited = tuple(dict.fromkeys(filter(None, walk.edited)))
+    return ParsedCall(tuple(dict.fromkeys(views)), walk.reads, walk.folder(()), tuple(walk.unread), edited)
 
 
-@dataclass
-class _Line:
-    """A command line as far as it was gone through."""
+class _Walk:
+    """A command line as far as it was gone through: what it showed, and the folder of each subshell."""
 
-    output: str | None
-    failed: bool
-    start: str
-    views: list[FileSpan] = field(default_factory=list)
-    reads: bool = False
-    unread: list[str] = field(default_factory=list)
-    edited: list[str] = field(default_factory=list)
-    folders: dict[tuple[int, ...], tuple[str, str]] = field(default_factory=dict)
-    is_alone: bool = False
-    is_single: bool = False
-    only: str = ""
-    listed: dict[tuple[str, bool], list[FileSpan]] = field(default_factory=dict)
-
-    @cached_property
-    def failures(self) -> Failures:
-        return Failures(self.output or "")
-
-    @property
-    def has_printed(self) -> bool:
-        return self.output is None or self.output.strip() != ""
+    def __init__(self, output: str | None, folder: str, *, failed: bool) -> None:
+        self.output, self.failed = output, failed
+        self.has_printed = output is None or output.strip() != ""
+        self.failures = Failures(output or "")
+        self.folders: dict[tuple[int, ...], tuple[str, str]] = {(): (folder, UNKNOWN)}
+        self.views: list[FileSpan] = []
+        self.unread: list[str] = []
+        self.edited: list[str] = []
+        self.reads = self.is_alone = self.is_single = False
+        self.only = ""
+        self.listed: dict[tuple[str, bool], list[FileSpan]] = {}
 
     @cached_property
     def hunks(self) -> list[FileSpan]:
@@ -144,15 +130,15 @@ class _Line:
 
     def folder(self, scope: tuple[int, ...], *, before: bool = False) -> str:
         """The folder that a subshell is in, or was in before; where it was before the line is not said."""
-        while scope and scope not in self.folders:
+        while scope not in self.folders:
             scope = scope[:-1]
-        return self.folders.get(scope, (self.start, UNKNOWN))[before]
+        return self.folders[scope][before]
 
     def read(self, pipelines: Sequence[Pipeline]) -> None:
-        printing = [one for one in pipelines if not _is_hidden(one) and one.commands[0].name not in _PRINT_NOTHING]
+        printing = [line for line in pipelines if not line.is_hidden and line.commands[0].name not in _PRINT_NOTHING]
         self.is_alone, self.is_single = len(printing) == 1, len(pipelines) == 1
-        named = {search.only for one in printing if (search := search_of(one.commands[0].words))}
-        self.only = named.pop() if len(named) == 1 else ""
+        searched = {search.only for line in printing if (search := parse_search(line.commands[0].words))}
+        self.only = searched.pop() if len(searched) == 1 else ""
         showed = False
         for pipeline in pipelines[: self._not_run(pipelines)]:
             if pipeline.joined_by == "||" and showed:
@@ -178,41 +164,43 @@ class _Line:
 
     def _read(self, pipeline: Pipeline) -> None:
         folder, first = self.folder(pipeline.scope), pipeline.commands[0]
-        written = (path for command in pipeline.commands for path in written_by(command) if is_path(path))
+        written = (path for command in pipeline.commands for path in files_written(command) if is_path(path))
         self.edited += [joined(folder, path) for path in written if not path.startswith(("/tmp/", "/var/tmp/"))]
         if first.name in _MOVES:
-            target = next(iter(options_of(first.words[1:])[1]), "~" if first.name == "cd" else UNKNOWN)
-            is_run = len(pipeline.commands) == 1 and not (self.failed and self.is_single)
-            if is_run and not self.failures.refuse(target):
-                is_back = first.words[1:] == ["-"]
-                now = self.folder(pipeline.scope, before=True) if is_back else gone_to(folder, target)
-                self.folders[pipeline.scope] = (now, folder)
+            self._move(pipeline, folder)
             return
         pipeline = unrolled(pipeline)
-        views = list(self._shown_by(pipeline))
+        spans = self._shown_by(pipeline)
         # A file that is printed whole, without a word, is an empty one; anything else that printed nothing showed none.
-        is_told = self.has_printed or (views and self._is_empty(pipeline, views))
-        if first.name in self.failures.missing or not is_told:
+        is_whole = bool(spans) and all((span.start, span.end) == (1, None) for span in spans)
+        is_empty = is_whole and len(pipeline.commands) == 1 and not (self.failed or first.hides_errors)
+        if first.name in self.failures.missing or not (self.has_printed or is_empty):
             return
-        if first.name == "git" and search_of(first.words) is None:
+        if first.name == "git" and parse_search(first.words) is None:
             root = git_options(first.words[1:])[0]
             folder = gone_to(folder, root) if UNKNOWN in folder else root
-        known = renamed(views, partial(joined, folder))
-        if views and not known:
+        known = renamed(spans, partial(joined, folder))
+        if spans and not known:
             self.unread.append(f"command {first.name} in a folder that only the shell knew")
         self.views += known
 
-    def _is_empty(self, pipeline: Pipeline, views: Iterable[FileSpan]) -> bool:
-        is_whole = all((view.start, view.end) == (1, None) for view in views)
-        return is_whole and len(pipeline.commands) == 1 and not (self.failed or pipeline.commands[0].hides_errors)
+    def _move(self, pipeline: Pipeline, folder: str) -> None:
+        words = pipeline.commands[0].words
+        target = next(iter(options_of(words[1:])[1]), "~" if pipeline.commands[0].name == "cd" else UNKNOWN)
+        is_run = len(pipeline.commands) == 1 and not (self.failed and self.is_single)
+        if is_run and not self.failures.refuse(target):
+            is_back = words[1:] == ["-"]
+            now = self.folder(pipeline.scope, before=True) if is_back else gone_to(folder, target)
+            self.folders[pipeline.scope] = (now, folder)
 
-    def _shown_by(self, pipeline: Pipeline) -> Iterable[FileSpan]:
+    def _shown_by(self, pipeline: Pipeline) -> Sequence[FileSpan]:
+        """What a pipeline shows, its paths as they are given."""
         first, rest = pipeline.commands[0], pipeline.commands[1:]
-        if _is_hidden(pipeline) or not first.words:
+        if pipeline.is_hidden or not first.words:
             return ()
-        searches = [search_of(command.words) for command in pipeline.commands]
+        searches = [parse_search(command.words) for command in pipeline.commands]
         printed = parse_print_command(first.words)
-        odd = [name for place, one in enumerate(pipeline.commands) if (name := not_read(one, is_fed=place > 0))]
+        odd = [name for place, command in enumerate(pipeline.commands) if (name := not_read(command, is_fed=place > 0))]
         if odd and (printed or searches[0] or not_read(first)):
             self.reads |= odd[0] not in EDITORS
             if self.has_printed and odd[0] not in self.failures.missing:
@@ -246,15 +234,13 @@ class _Line:
                 self.unread.append("command of too many searches")
                 return []
             rows = (row for row in self.output.split("\n") if row not in self.failures.rows)
-            self.listed[key] = views_in("\n".join(rows), only, numbers=search.has_numbers, lists=False)
-        views = self.listed[key]
-        if search.is_numbered:
-            views = [view for view in views if view.start is not None]
-        if only and not self.is_alone and self.only != only and any(view.path == only for view in views):
+            self.listed[key] = listed_spans("\n".join(rows), only, numbers=search.has_numbers, lists=False)
+        spans = [span for span in self.listed[key] if span.start is not None or not search.is_numbered]
+        if only and not self.is_alone and self.only != only and any(span.path == only for span in spans):
             # Whose lines the output lists cannot be told where it does not name them.
             return [FileSpan(only)]
         roots = [posixpath.normpath(path) for path in search.files[:_MAX_TARGETS] if UNKNOWN not in path]
-        return [view for view in views if not roots or is_below(view.path, roots)]
+        return [span for span in spans if not roots or is_below(span.path, roots)]
 
     def _printed(self, first: Command, printed: PrintedRange, rest: Sequence[Command]) -> list[FileSpan]:
         """What a command that prints files showed, and what the pipe after it left of that."""
@@ -262,39 +248,33 @@ class _Line:
         files = [file for file in named if not self.failures.refuse(file)]
         if self.failed and self.is_alone and files == named:  # It may have read none of them.
             return []
-        views = [view for file in files for view in printed.of(FileSpan(file, 1))]
+        spans = [span for file in files for span in printed.of(FileSpan(file, 1))]
         for command in rest:
-            if hits := self._numbered(views, command):
+            if hits := self._numbered(spans, command):
                 return hits
-            views = _narrowed(views, command)
+            spans = _narrowed(spans, command)
         if len(files) == 1 and self.is_alone and numbers_lines(first.words):
-            shown = [(view.start or 1, view.end or MAX_LINE) for view in views]
+            shown = [(span.start or 1, span.end or MAX_LINE) for span in spans]
             numbers = (line for line in numbers_in(self.output or "") if any(a <= line <= b for a, b in shown))
-            views = joined_lines((files[0], line) for line in numbers) or views
-        return views
+            spans = joined_lines((files[0], line) for line in numbers) or spans
+        return spans
 
-    def _numbered(self, views: Sequence[FileSpan], command: Command) -> list[FileSpan]:
-        """The lines that `grep -n` lists of one view that is piped into it: numbered from the view's first on."""
-        search = search_of(command.words)
-        first = views[0].start if len(views) == 1 and self.is_alone else None
+    def _numbered(self, spans: Sequence[FileSpan], command: Command) -> list[FileSpan]:
+        """The lines that `grep -n` lists of one span that is piped into it: numbered from the span's first on."""
+        search = parse_search(command.words)
+        first = spans[0].start if len(spans) == 1 and self.is_alone else None
         if search is None or not search.is_numbered or first is None:
             return []
-        listed = ((one, one.start, one.end) for one in views_in(self.output or "", views[0].path))
-        return [replace(one, start=a + first - 1, end=b + first - 1) for one, a, b in listed if a and b]
+        hits = listed_spans(self.output or "", spans[0].path)
+        return [FileSpan(hit.path, hit.start + first - 1, hit.end + first - 1) for hit in hits if hit.start and hit.end]
 
 
-def _narrowed(views: list[FileSpan], command: Command) -> list[FileSpan]:
-    """What a command that a pipe leads to prints of some views."""
-    if command.name in FILTERS:
-        return views
+def _narrowed(spans: list[FileSpan], command: Command) -> list[FileSpan]:
+    """What a command that a pipe leads to prints of some spans."""
     printed = parse_print_command(command.words)
-    if printed is not None and printed.windows == WHOLE:
-        return views
-    if printed is None or len(views) > 1:
+    if command.name in FILTERS or (printed is not None and printed.windows == WHOLE):
+        return spans
+    if printed is None or len(spans) > 1:
         # It shows some of them, no one can tell which.
-        return list(dict.fromkeys(FileSpan(view.path) for view in views))
-    return [shown for view in views for shown in printed.of(view)]
-
-
-def _is_hidden(pipeline: Pipeline) -> bool:
-    return any(command.is_hidden for command in pipeline.commands)
+        return list(dict.fromkeys(FileSpan(span.path) for span in spans))
+    return [shown for span in spans for shown in printed.of(span)]

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.runs.trajectories.bash_lines import UNKNOWN
-from ingest.runs.trajectories.shell_views import reading_of_command
+from ingest.runs.calls.shell import parse_shell_call
 from ingest.runs.trajectories.trajectory import FileSpan
 
 WHOLE = FileSpan("a.py", 1, None)
@@ -16,7 +15,7 @@ WHOLE = FileSpan("a.py", 1, None)
 def views_of(
     command: str | list[str], output: str | None = None, *, failed: bool = False, folder: str = ""
 ) -> list[FileSpan]:
-    return list(reading_of_command(command, output, failed=failed, folder=folder).views)
+    return list(parse_shell_call(command, output, failed=failed, folder=folder).views)
 
 
 @pytest.mark.parametrize(
@@ -24,8 +23,6 @@ def views_of(
     [
         ("cat a.py", [WHOLE]),
         ("cat -n a.py b.py", [WHOLE, FileSpan("b.py", 1, None)]),
-        ("echo $(cat a.py)", [WHOLE]),
-        ('printf "%s" "$(cat a.py)"', [WHOLE]),
         ("/usr/bin/env cat a.py", [WHOLE]),
         ("cat 'my file.py'", [FileSpan("my file.py", 1, None)]),
         ("cat my\\ file.py", [FileSpan("my file.py", 1, None)]),
@@ -252,7 +249,7 @@ def test_a_diff_shows_the_lines_of_its_hunks_as_they_are_afterwards() -> None:
 
 def test_a_terminal_goes_where_cd_says_but_for_subshells_and_folders_that_are_not_there() -> None:
     def folder(command: str, output: str | None = None, *, failed: bool = False) -> str:
-        return reading_of_command(command, output, failed=failed, folder="/testbed").folder
+        return parse_shell_call(command, output, failed=failed, folder="/testbed").folder
 
     assert folder("cd src && cat a.py") == "/testbed/src"
     assert folder("(cd src && cat a.py)") == "/testbed"
@@ -285,11 +282,11 @@ def test_a_terminal_goes_where_cd_says_but_for_subshells_and_folders_that_are_no
 def test_in_a_folder_that_only_the_shell_knew_relative_paths_are_of_no_file(move: str) -> None:
     line = f"{move} && cat a.py /b.py; grep -n burn src; echo x > c.py; tee /d.py; git diff; git -C /e show HEAD:f.py"
     output = "x\nsrc/a.py:3:y\n+++ b/a.py\n@@ -1 +1 @@\n+z"
-    found = reading_of_command(line, output, folder="/testbed")
+    found = parse_shell_call(line, output, folder="/testbed")
     assert found.views == (FileSpan("/b.py", 1, None), FileSpan("/e/f.py", 1, None))
     assert found.edited == ("/d.py",)
-    assert "command cat in a folder that only the shell knew" in reading_of_command(f"{move}; cat a.py", "x").unread
-    after = reading_of_command("cd lib && cat a.py; cd /testbed && cat b.py", "x", folder=found.folder)
+    assert "command cat in a folder that only the shell knew" in parse_shell_call(f"{move}; cat a.py", "x").unread
+    after = parse_shell_call("cd lib && cat a.py; cd /testbed && cat b.py", "x", folder=found.folder)
     assert (after.views, after.folder) == ((FileSpan("/testbed/b.py", 1, None),), "/testbed")
 
 
@@ -306,8 +303,8 @@ def test_what_the_shell_puts_into_a_script_is_not_known_in_it() -> None:
 
 def test_a_patch_is_applied_in_the_folder_that_its_line_went_to() -> None:
     patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.py\n*** End Patch\nEOF"
-    assert reading_of_command(f'cd "$d" && {patch}', folder="/testbed").edited == ()
-    assert reading_of_command(f"cd src && {patch}", folder="/testbed").edited == ("/testbed/src/a.py",)
+    assert parse_shell_call(f'cd "$d" && {patch}', folder="/testbed").edited == ()
+    assert parse_shell_call(f"cd src && {patch}", folder="/testbed").edited == ("/testbed/src/a.py",)
 
 
 def test_a_failure_that_only_the_text_tells_shows_nothing() -> None:
@@ -346,7 +343,7 @@ def test_files_that_only_the_shell_knew_are_told_as_not_read() -> None:
         "ls | xargs cat",
         "cat {a,b}.py",
     ):
-        reading = reading_of_command(command, "x")
+        reading = parse_shell_call(command, "x")
         assert (reading.views, reading.unread) == ((), ("command cat of files that only the shell knew",))
 
 
@@ -354,11 +351,11 @@ def test_files_that_only_the_shell_knew_are_told_as_not_read() -> None:
 def test_other_commands_that_print_files_are_told_as_not_read(name: str) -> None:
     unread = (f"command {name.split()[0]}",)
     for line in (f"{name} a.py", f"{name} a.py | head -3"):
-        reading = reading_of_command(line, "x")
+        reading = parse_shell_call(line, "x")
         assert (reading.views, reading.reads, reading.unread) == ((), name != "vim", unread)
-        assert reading_of_command(line, "").unread == ()
-    assert reading_of_command(f"{name} a.py", f"bash: {name.split()[0]}: command not found").unread == ()
-    assert reading_of_command(f"ls | {name}", "x").unread == ()
+        assert parse_shell_call(line, "").unread == ()
+    assert parse_shell_call(f"{name} a.py", f"bash: {name.split()[0]}: command not found").unread == ()
+    assert parse_shell_call(f"ls | {name}", "x").unread == ()
 
 
 def test_powershell_is_told_as_not_read_where_it_showed_something() -> None:
@@ -368,30 +365,29 @@ def test_powershell_is_told_as_not_read_where_it_showed_something() -> None:
         "cat a.py; Get-Content b.py | Select-Object",
     )
     for command in (*lines, ["C:\\Windows\\powershell.exe", "-Command", "type a.py"]):
-        found = reading_of_command(command, "x", folder="/testbed")
+        found = parse_shell_call(command, "x", folder="/testbed")
         assert (found.views, found.unread) == ((), ("command of PowerShell",)), command
-    assert reading_of_command("Set-Content a.py x", "").unread == ()
-    assert reading_of_command("cat > a.ps1 <<'E'\nGet-Content b.py\nE", "").edited == ("a.ps1",)
-    assert UNKNOWN in reading_of_command("Set-Location src", "", folder="C:\\w").folder
-    assert reading_of_command("rg -n x .\\src", "src\\a.py:3:x", folder="C:\\w").views == (
+    assert parse_shell_call("Set-Content a.py x", "").unread == ()
+    assert parse_shell_call("cat > a.ps1 <<'E'\nGet-Content b.py\nE", "").edited == ("a.ps1",)
+    assert parse_shell_call("rg -n x .\\src", "src\\a.py:3:x", folder="C:\\w").views == (
         FileSpan("C:/w/src/a.py", 3, 3),
     )
 
 
 def test_a_script_that_opens_files_is_told_as_not_read() -> None:
     for command in ("python3 -c 'print(open(\"a.py\").read())'", "python - <<E\nprint(P('a.py').read_text())\nE"):
-        found = reading_of_command(command, "x\n")
+        found = parse_shell_call(command, "x\n")
         assert (found.views, len(found.unread)) == ((), 1), command
         assert found.unread[0].startswith("script of python")
-    assert reading_of_command("python3 -c 'print(1)'", "1\n").unread == ()
-    assert reading_of_command('python3 -c \'open("a", "w")\'', "").unread == ()
+    assert parse_shell_call("python3 -c 'print(1)'", "1\n").unread == ()
+    assert parse_shell_call('python3 -c \'open("a", "w")\'', "").unread == ()
 
 
 def test_only_commands_that_print_files_read() -> None:
-    assert reading_of_command("cat a.py", "cat: a.py: No such file").reads
-    assert reading_of_command("rg burn", "").reads
+    assert parse_shell_call("cat a.py", "cat: a.py: No such file").reads
+    assert parse_shell_call("rg burn", "").reads
     for command in ("ls", "git log --oneline", "python a.py", "cat a.py > b.py", "cd src"):
-        assert not reading_of_command(command, "x").reads, command
+        assert not parse_shell_call(command, "x").reads, command
 
 
 @pytest.mark.parametrize(
@@ -410,12 +406,12 @@ def test_only_commands_that_print_files_read() -> None:
     ],
 )
 def test_files_that_a_command_writes_are_told(command: str, edited: tuple[str, ...]) -> None:
-    assert reading_of_command(command).edited == edited
+    assert parse_shell_call(command).edited == edited
 
 
 def test_hostile_commands_are_read_within_bounds_or_told_as_too_long() -> None:
     for unit in ("cat <<A ", "a|", "a=(", "$(", "((", "'", '"${', "[[ ", "bash -c '", "a=$a$a; ", "{a,b}"):
-        assert reading_of_command(unit * (1_000_000 // len(unit))).unread == ("command too long to be read",), unit
+        assert parse_shell_call(unit * (1_000_000 // len(unit))).unread == ("command too long to be read",), unit
         assert views_of(unit * (9_000 // len(unit))) == [], unit
     written = f"cat > b.py <<'EOF'\n{'x y z' * 200_000}\nEOF\ncat a.py"
     assert views_of(written) == [WHOLE]
@@ -433,10 +429,10 @@ PIECES = st.sampled_from(
     st.booleans(),
 )
 def test_any_line_is_read(command: str | list[str], output: str | None, failed: bool) -> None:
-    views = reading_of_command(command, output, failed=failed).views
+    views = parse_shell_call(command, output, failed=failed).views
     assert len(set(views)) == len(views)
     assert all(view.path for view in views)
 
 
 def test_a_file_may_begin_with_a_plus() -> None:
-    assert reading_of_command("cat src/a.ts +7.svelte").views == (FileSpan("src/a.ts", 1), FileSpan("+7.svelte", 1))
+    assert parse_shell_call("cat src/a.ts +7.svelte").views == (FileSpan("src/a.ts", 1), FileSpan("+7.svelte", 1))

@@ -19,10 +19,12 @@ _MAX_CHARACTERS = 40_000
 _MAX_MARKS = 2_000  # The parser takes time and memory that grow with the square of these.
 _MAX_DEPTH, _MAX_VALUE = 3, 1_000
 _PREFIXES = ("sudo", "time", "command", "nohup", "env", "exec", "nice", "stdbuf", "builtin")
+_PREFIX_FLAGS = ("-u", "-g", "-n", "-o", "-e", "-i")
+"""Flags of these commands that have a value."""
 _HIDING = (">", ">>", ">|", "&>", "&>>", ">&")
 _OPEN = ("/dev/stdout", "/dev/stderr", "/dev/tty", "-", "1", "2")
 _CLOSED = ("function_definition", "test_command", "declaration_command", "heredoc_body", "comment")
-_BARE = re.compile(r"\\(?P<one>.)|[*?{}]", re.DOTALL)
+_BARE = re.compile(r"\\(?P<escaped>.)|[*?{}]", re.DOTALL)
 _ESCAPED = re.compile(r"\\([$`\"\\\n])")
 _DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*(?P<quote>['\"]?)\\?(?P<tag>\w+)(?P=quote)")
 
@@ -63,8 +65,13 @@ class Pipeline:
     joined_by: str = ""
     scope: tuple[int, ...] = ()
 
+    @property
+    def is_hidden(self) -> bool:
+        """Whether nothing that it prints is seen."""
+        return any(command.is_hidden for command in self.commands)
 
-def pipelines_of(command: str | Sequence[str]) -> list[Pipeline] | None:
+
+def parse_command_line(line: str | Sequence[str]) -> list[Pipeline] | None:
     """The pipelines that a command line runs, in its order; what `bash -c` is given is read as a line itself.
 
     Texts fed to a command in the line (`<<EOF`), comments and bodies of functions are left out; variables that the line
@@ -73,15 +80,15 @@ def pipelines_of(command: str | Sequence[str]) -> list[Pipeline] | None:
     Returns:
         The pipelines; None for a line that is too long or too deeply nested to be read.
     """
-    walk = _Walk()
+    parser = _Parser()
     try:
-        if not isinstance(command, str):
-            walk.add(Pipeline([Command(list(command))]))
-        elif not walk.read_line(command, Pipeline([Command()])):
+        if not isinstance(line, str):
+            parser.add(Pipeline([Command(list(line))]))
+        elif not parser.read_line(line, Pipeline([Command()])):
             return None
     except RecursionError:
         return None
-    return walk.found
+    return parser.pipelines
 
 
 def without_documents(text: str) -> str:
@@ -93,19 +100,19 @@ def without_documents(text: str) -> str:
         if tags:
             del tags[: line.strip() == tags[0]]
             continue
-        fed = [found for found in _DOCUMENT.finditer(line) if found["tag"] in closing]
-        tags = [found["tag"] for found in fed]
-        for found in fed:
-            line = line.replace(found[0], " ", 1)
+        opened = [mark for mark in _DOCUMENT.finditer(line) if mark["tag"] in closing]
+        tags = [mark["tag"] for mark in opened]
+        for mark in opened:
+            line = line.replace(mark[0], " ", 1)
         kept.append(line)
     return text if tags else "\n".join(kept)
 
 
-class _Walk:
-    """One way through a line's tree."""
+class _Parser:
+    """One way through the tree of a line."""
 
     def __init__(self) -> None:
-        self.found: list[Pipeline] = []
+        self.pipelines: list[Pipeline] = []
         self.variables = {"PWD": "."}
         self._scopes, self._depth = count(1), 0
 
@@ -128,7 +135,7 @@ class _Walk:
         script = _script(first)
         if script is not None and self._depth < _MAX_DEPTH:
             around = Command(is_hidden=first.is_hidden, hides_errors=first.hides_errors)
-            inner = replace(pipeline, commands=[around, *following], scope=(*pipeline.scope, next(self._scopes)))
+            inner = replace(self._in_subshell(pipeline), commands=[around, *following])
             outer, self.variables, self._depth = self.variables, {"PWD": "."}, self._depth + 1
             # What the shell put into the script's text is no more known in it.
             is_read = self.read_line(script.replace(UNKNOWN, "${_}"), inner)
@@ -136,7 +143,10 @@ class _Walk:
             if is_read:
                 return
         if first.words or first.writes:
-            self.found.append(pipeline)
+            self.pipelines.append(pipeline)
+
+    def _in_subshell(self, pipeline: Pipeline) -> Pipeline:
+        return replace(pipeline, scope=(*pipeline.scope, next(self._scopes)))
 
     def _read(self, node: Node, around: Pipeline) -> None:
         """Add what a node runs.
@@ -149,18 +159,14 @@ class _Walk:
         children = node.named_children
         if node.type in ("command", "variable_assignment"):
             self.add(replace(around, commands=[self._command(node, first), *following]))
-            self._read_words(node, around)
         elif node.type == "redirected_statement":
-            inner = replace(
-                around, commands=[self._redirected(first, children[1:], is_fed=children[0].type), *following]
-            )
-            self._read_all(children[:1], around, inner)
+            redirected = self._redirected(first, children[1:], is_fed=children[0].type)
+            self._read_all(children[:1], around, replace(around, commands=[redirected, *following]))
         elif node.type == "pipeline":
             stages = [self._stage(child) for child in children[1:]]
             self._read(children[0], replace(around, commands=[first, *stages, *following]))
         elif node.type not in _CLOSED and not node.type.endswith("_redirect"):
-            is_subshell = node.type == "subshell"
-            inner = replace(around, scope=(*around.scope, next(self._scopes))) if is_subshell else around
+            inner = self._in_subshell(around) if node.type == "subshell" else around
             self._read_all(children, inner, inner)
 
     def _read_all(self, nodes: Sequence[Node], around: Pipeline, last: Pipeline) -> None:
@@ -176,25 +182,16 @@ class _Walk:
             else:
                 self._read(node, replace(inner, joined_by=joined_by))
 
-    def _read_words(self, node: Node, around: Pipeline) -> None:
-        """Add the commands whose output `echo` prints, as in `echo "$(cat a.py)"`."""
-        words = node.named_children
-        if not words or _source(words[0]) not in ("echo", "printf"):
-            return
-        for inner in (one for word in words for one in (word, *word.named_children)):
-            if inner.type == "command_substitution":
-                self._read(inner, replace(around, joined_by="", scope=(*around.scope, next(self._scopes))))
-
     def _command(self, node: Node, around: Command) -> Command:
         if node.type == "variable_assignment":
             if node.named_child_count == 2:
                 value = self._word(node.named_children[1])
                 self.variables[_source(node.named_children[0])] = value if len(value) < _MAX_VALUE else UNKNOWN
             return Command()
-        words = [child for child in node.named_children if child.type != "variable_assignment"]
-        redirects = [child for child in words if child.type.endswith("_redirect")]
+        parts = [child for child in node.named_children if child.type != "variable_assignment"]
+        redirects = [child for child in parts if child.type.endswith("_redirect")]
         command = self._redirected(around, redirects)
-        command.words = [self._word(child) for child in words if child not in redirects] + command.words
+        command.words = [self._word(child) for child in parts if child not in redirects] + command.words
         return command
 
     def _stage(self, node: Node) -> Command:
@@ -228,7 +225,7 @@ class _Walk:
         """A word as the command is given it, with `UNKNOWN` for what cannot be told."""
         kind, text = node.type, _source(node)
         if kind in ("word", "number", "variable_name"):
-            return _BARE.sub(lambda found: UNKNOWN if found["one"] is None else found["one"].strip("\n"), text)
+            return _BARE.sub(lambda mark: UNKNOWN if mark["escaped"] is None else mark["escaped"].strip("\n"), text)
         if kind == "raw_string":
             return text[1:-1]
         if kind in ("simple_expansion", "expansion"):
@@ -247,7 +244,7 @@ class _Walk:
         for child in node.named_children:
             pieces.append(source[end - node.start_byte : child.start_byte - node.start_byte].decode(errors="replace"))
             is_plain = child.type == "string_content"
-            plain = _ESCAPED.sub(lambda found: found[1].strip("\n"), _source(child))
+            plain = _ESCAPED.sub(lambda mark: mark[1].strip("\n"), _source(child))
             pieces.append(plain if is_plain else self._word(child))
             end = child.end_byte
         return "".join(pieces) + source[end - node.start_byte : -1].decode(errors="replace")
@@ -258,7 +255,7 @@ def _without_prefix(words: list[str]) -> list[str]:
         if words[0].rpartition("/")[2] in _PREFIXES:
             words = words[1:]
             while words and words[0].startswith("-"):
-                words = words[1 + (words[0] in ("-u", "-g", "-n", "-o", "-e", "-i")) :]
+                words = words[1 + (words[0] in _PREFIX_FLAGS) :]
         elif "=" in words[0] and words[0].partition("=")[0].isidentifier():
             words = words[1:]
         elif words[0] == "timeout" and len(words) > 2:

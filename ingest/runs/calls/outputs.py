@@ -15,30 +15,26 @@ _HIT = re.compile(r"(?P<path>(?:[A-Za-z]:(?=[\\/]))?[^\s:][^:\n]{0,400}?):(?P<li
 _LINE = re.compile(r"\s*L?(?P<line>[0-9]+)[:-]")
 _AROUND = re.compile(r"-([0-9]+)-")
 _HEADING = re.compile(r"(?:File|Path):\s*(?P<path>\S.*)")
-_COUNT = re.compile(r"(?P<path>[^\s:]+):[0-9]+")
-_NAMED = re.compile(r"(?P<path>[^\s:]+):")
+_NAMED = re.compile(r"(?P<path>[^\s:]+):(?:[0-9]+$)?")
 _PATH = re.compile(r"[^\s:*?\"'<>|()=,;]*[\w)\]]\.\w+|[^\s:*?\"'<>|()=,;]+/[^\s:*?\"'<>|()=,;]*\w")
 _NUMBERED = re.compile(r"^ *([0-9]+)(?:\t|→|$)", re.MULTILINE)
 _TARGET = re.compile(r'\+\+\+ "?(?:b/)?(?P<path>[^\t"]+)')
 _HUNK = re.compile(r"@@+ (?:-[0-9,]+ )+\+(?P<start>[0-9]+)(?:,[0-9]+)? @@")
 _NOWHERE = "/dev/null"
 _FAILURES = (
-    "No such file", "cannot ", "can't ", "Is a directory", "Permission denied", "Cannot find path", "does not exist",
-    "not found", "term '",
+    "No such file", "cannot ", "can't ", "Is a directory", "Permission denied", "does not exist", "not found",
 )  # fmt: skip
 """A row without any of these tells of no failure."""
 _NOT_READ = re.compile(
     r"^\[?[\w./-]+(?: error\])? ?: ?.*(?:No such file|cannot (?:open|access)|can't (?:read|open|cd)|Is a directory"
-    r"|Permission denied|Cannot find path|does not exist|not found)"
+    r"|Permission denied|does not exist|not found)"
 )
-_NO_COMMAND = re.compile(
-    r"(?P<name>[\w.-]{1,40}): (?:command )?not found(?!:)|not found: (?P<zsh>[\w.-]+)|term '(?P<ps>[^']+)' is not"
-)
+_NO_COMMAND = re.compile(r"(?P<name>[\w.-]{1,40}): (?:command )?not found(?!:)|not found: (?P<zsh>[\w.-]+)")
 _MAX_ROW, _MAX_ROWS = 1_000, 100
 
 
-def views_in(output: str, only: str = "", *, numbers: bool = True, lists: bool = True) -> list[FileSpan]:
-    """The lines and files that a search printed, file by file, lines next to each other as one view.
+def listed_spans(output: str, only: str = "", *, numbers: bool = True, lists: bool = True) -> list[FileSpan]:
+    """The lines and files that a search printed, file by file, lines next to each other as one span.
 
     Read are `path:12:text` and, of a path that has such lines, `path-12-text` around them; `12:text` under a heading
     (`File: path`, or a path alone) or of the only file that was searched; and paths that stand alone or before a text,
@@ -54,59 +50,57 @@ def views_in(output: str, only: str = "", *, numbers: bool = True, lists: bool =
     files: dict[str, None] = {}
     heading = only
     rows = [row.rstrip() for row in output[:MAX_CHARACTERS].split("\n")]
-    hit_paths = {found["path"] for row in rows if (found := _HIT.match(row))} if numbers else set()
+    hit_paths = {hit["path"] for row in rows if (hit := _HIT.match(row))} if numbers else set()
     for row in rows:
-        if found := _HEADING.fullmatch(row):
-            heading = found["path"]
-        elif numbers and heading and (found := _LINE.match(row)):
-            lines.append((heading, line_of(found["line"])))
-        elif numbers and (found := _HIT.match(row)):
-            lines.append((found["path"], line_of(found["line"])))
+        if match := _HEADING.fullmatch(row):
+            heading = match["path"]
+        elif numbers and heading and (match := _LINE.match(row)):
+            lines.append((heading, line_of(match["line"])))
+        elif numbers and (match := _HIT.match(row)):
+            lines.append((match["path"], line_of(match["line"])))
         elif around := _around(row, hit_paths):
             lines.append(around)
         elif (path := _path_of(row)) and (not only or row.startswith(f"{only.rstrip('/')}/")):
             heading = path if path == row else heading
             if lists or path != row:
                 files[path] = None
-    views = joined_lines(lines)
-    with_lines = {view.path for view in views}
-    views += [FileSpan(path) for path in files if path not in with_lines]
-    return views or ([FileSpan(only)] if only and output.strip() else [])
+    spans = joined_lines(lines)
+    with_lines = {span.path for span in spans}
+    spans += [FileSpan(path) for path in files if path not in with_lines]
+    return spans or ([FileSpan(only)] if only and output.strip() else [])
 
 
 def _around(row: str, paths: set[str]) -> tuple[str, int | None] | None:
     """The path and line of a row that stands around a hit: its path may hold such numbers as well."""
-    for found in _AROUND.finditer(row, 0, 500) if paths else ():
-        if row[: found.start()] in paths:
-            return row[: found.start()], line_of(found[1])
-    return None
+    marks = _AROUND.finditer(row, 0, 500) if paths else ()
+    return next(((path, line_of(mark[1])) for mark in marks if (path := row[: mark.start()]) in paths), None)
 
 
 def _path_of(row: str) -> str:
     """The path that a row is, or begins with before a colon."""
-    found = _COUNT.fullmatch(row) or _NAMED.match(row)
-    path = found["path"] if found else row
+    match = _NAMED.match(row)
+    path = match["path"] if match else row
     return path if len(path) < 500 and _PATH.fullmatch(path) else ""
 
 
 def joined_lines(lines: Iterable[tuple[str, int | None]]) -> list[FileSpan]:
-    """Views of some lines, file by file; those next to each other as one."""
+    """Spans of some lines, file by file; those next to each other as one."""
     by_file: dict[str, set[int]] = {}
     for path, line in lines:
         if line is not None:
             by_file.setdefault(path, set()).add(line)
-    views = []
+    spans = []
     for path, numbers in by_file.items():
         starts = sorted(number for number in numbers if number - 1 not in numbers)
         ends = sorted(number for number in numbers if number + 1 not in numbers)
-        views += [FileSpan(path, start, end) for start, end in zip(starts, ends, strict=True)]
-    return views
+        spans += [FileSpan(path, start, end) for start, end in zip(starts, ends, strict=True)]
+    return spans
 
 
 def numbers_in(output: str) -> list[int]:
     """The numbers of the lines of a numbered text (`cat -n`, `nl -ba`), in its order."""
-    found = (line_of(one[1]) for one in _NUMBERED.finditer(output, 0, MAX_CHARACTERS))
-    return [line for line in found if line]
+    numbers = (line_of(match[1]) for match in _NUMBERED.finditer(output, 0, MAX_CHARACTERS))
+    return [line for line in numbers if line]
 
 
 def hunks_in(output: str) -> list[FileSpan]:
@@ -114,10 +108,10 @@ def hunks_in(output: str) -> list[FileSpan]:
     lines: list[tuple[str, int | None]] = []
     path, number = "", 0
     for row in output[:MAX_CHARACTERS].split("\n"):
-        if found := _HUNK.match(row):
-            number = line_of(found["start"]) or 0
-        elif (found := _TARGET.match(row)) and not number:
-            path = found["path"].strip()
+        if match := _HUNK.match(row):
+            number = line_of(match["start"]) or 0
+        elif (match := _TARGET.match(row)) and not number:
+            path = match["path"].strip()
         elif number and row[:1] in (" ", "+"):
             if path and path != _NOWHERE:
                 lines.append((path, number))
@@ -128,17 +122,21 @@ def hunks_in(output: str) -> list[FileSpan]:
 
 
 class Failures:
-    """What an output says that failed."""
+    """What an output says that failed.
+
+    Attributes:
+        rows: The rows that say so of files.
+        missing: The commands that are not there.
+    """
 
     def __init__(self, output: str) -> None:
         words = [word for word in _FAILURES if word in output]
         rows = output.split("\n") if words else []
         rows = [row for row in rows if len(row) < _MAX_ROW and any(word in row for word in words)]
         self.rows = list(dict.fromkeys(row for row in rows if _NOT_READ.search(row)))[:_MAX_ROWS]
-        unknown = [found for row in rows if (found := _NO_COMMAND.search(row))]
-        self.missing = {found["name"] or found["zsh"] or found["ps"] for found in unknown}
+        self.missing = {match["name"] or match["zsh"] for row in rows if (match := _NO_COMMAND.search(row))}
 
     def refuse(self, path: str) -> bool:
         """Whether a row names a path."""
-        named = re.compile(rf"(?<![\w./-]){re.escape(path)}(?![\w/-])") if self.rows else None
-        return named is not None and any(named.search(row) for row in self.rows)
+        name = re.compile(rf"(?<![\w./-]){re.escape(path)}(?![\w/-])") if self.rows else None
+        return name is not None and any(name.search(row) for row in self.rows)

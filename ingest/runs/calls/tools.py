@@ -1,4 +1,4 @@
-"""Calls of an agent's tools, and what each showed of files: reading tools, searches, shell commands.
+"""Calls of an agent's tools, and what each showed of files: reading tools, searches, edits, shell commands.
 
 Which argument says what is taken from the tools' own descriptions, as each importer names them. A tool is known by its
 name, whichever agent called it, so one table serves every record of calls.
@@ -7,14 +7,14 @@ name, whichever agent called it, so one table serves every record of calls.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import takewhile
 
+from ingest.runs.calls.outputs import listed_spans
+from ingest.runs.calls.paths import gone_to, joined
+from ingest.runs.calls.shell import PATCHERS, parse_shell_call
 from ingest.runs.trajectories.json_values import JsonObject, first_text, line_of, list_of, text_of
-from ingest.runs.trajectories.shell_output import views_in
-from ingest.runs.trajectories.shell_paths import PATCHERS, gone_to, joined
-from ingest.runs.trajectories.shell_views import reading_of_command
 from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, renamed
 
 _READERS = ("read", "read_file", "view", "view_file", "open_file", "notebookread")
@@ -70,19 +70,25 @@ class ToolCall:
             was asked for.
         failed: Whether the record says that it ended with an error.
         folder: Where it ran, what relative paths start from; empty where that is not said, `UNKNOWN` where only the
-            shell knew.
+            shell knew, None where the call before it left the terminal.
         lines: First and last line that it says it shows, None for the file's last, where the agent's own way to say so
             is known; None where only the output may say it.
         turn: Which of the models' answers asked for it, from 1; 0 where that is told otherwise, or not at all.
+        is_answered: Whether it has a result, in a record that has those of the others.
+        parsed: What it showed, where the tool is known to one agent alone.
+        call_id: What the record calls it, which may repeat it; empty where it has no name.
     """
 
     name: str
     arguments: JsonObject
     output: str | None = None
     failed: bool = False
-    folder: str = ""
+    folder: str | None = ""
     lines: tuple[int, int | None] | None = None
     turn: int = 0
+    is_answered: bool = True
+    parsed: ParsedCall | None = None
+    call_id: str = ""
 
     @property
     def tool(self) -> str:
@@ -113,7 +119,7 @@ class ToolCall:
         return text if len(text) <= 200 else f"{text[:200]}…"
 
 
-def reading_of_call(call: ToolCall) -> ParsedCall:
+def parse_call(call: ToolCall) -> ParsedCall:
     """What a call showed of files.
 
     A reading tool shows the lines that its output numbers, else those it was asked for, else the whole file. A search
@@ -121,36 +127,38 @@ def reading_of_call(call: ToolCall) -> ParsedCall:
     none of them. What failed shows nothing. A tool that is not known shows nothing and is told. What changes files
     shows nothing, and names them.
     """
-    if call.tool in _SHOW_NOTHING:
-        return ParsedCall(folder=call.folder)
+    folder = call.folder or ""
+    if not call.is_answered:
+        return ParsedCall(folder=folder, unread=("call without a result",))
+    if call.parsed is not None or call.tool in _SHOW_NOTHING:
+        return call.parsed or ParsedCall(folder=folder)
     if call.is_shell:
-        folder = first_text(call.arguments, _FOLDERS)
-        folder = gone_to(call.folder, folder) if folder else call.folder
+        inner = first_text(call.arguments, _FOLDERS)
+        folder = gone_to(folder, inner) if inner else folder
         if not call.command and any(key in call.arguments for key in _COMMANDS) and (call.output or "").strip():
             return ParsedCall(folder=folder, unread=("command that only a script knew",))
-        return reading_of_command(call.command, call.output, failed=call.failed, folder=folder)
+        return parse_shell_call(call.command, call.output, failed=call.failed, folder=folder)
     path = first_text(call.arguments, _PATHS)
     is_refused = call.failed or _REFUSED.match(call.output or "") is not None
     if call.tool in _CHANGES or (call.tool in _EDITORS and text_of(call.arguments, "command") != "view"):
-        changed = joined(call.folder, path) if path and not is_refused else ""
-        return ParsedCall(folder=call.folder, edited=(changed,) if changed else ())
+        changed = joined(folder, path) if path and not is_refused else ""
+        return ParsedCall(folder=folder, edited=(changed,) if changed else ())
     if call.tool in PATCHERS:
         words = [PATCHERS[0], *filter(None, map(text_of, call.arguments.values()))]
-        return reading_of_command(words, call.output, failed=is_refused, folder=call.folder)
+        return parse_shell_call(words, call.output, failed=is_refused, folder=folder)
     if call.tool not in (*_READERS, *_EDITORS, *_SEARCHES):
-        return ParsedCall(folder=call.folder, unread=(f"tool {call.name or 'without a name'}",))
-    views: list[FileSpan] = []
+        return ParsedCall(folder=folder, unread=(f"tool {call.name or 'without a name'}",))
+    spans: list[FileSpan] = []
     if not is_refused:
-        views = _searched(path, call.output or "") if call.tool in _SEARCHES else _read(path, call)
-    below = renamed(views, partial(joined, call.folder))
-    return ParsedCall(tuple(dict.fromkeys(below)), reads=True, folder=call.folder)
+        spans = _searched(path, call.output or "") if call.tool in _SEARCHES else _read(path, call)
+    return ParsedCall(tuple(dict.fromkeys(renamed(spans, partial(joined, folder)))), reads=True, folder=folder)
 
 
 def _searched(path: str, output: str) -> list[FileSpan]:
     if _NO_HITS.match(output):
         return []
     is_file = "." in path.rpartition("/")[2].lstrip(".") or _ONE_FILE.match(output) is not None
-    return views_in(output, path if is_file else "")
+    return listed_spans(output, path if is_file else "")
 
 
 def _read(path: str, call: ToolCall) -> list[FileSpan]:
@@ -176,15 +184,15 @@ def _last(call: ToolCall, shown: int | None) -> int | None:
 
 def _numbered(text: str) -> tuple[int, int] | None:
     """The first and last number of lines that are numbered without a gap; other numbers are the file's own."""
-    found = [line_of(one["codex"] or one["line"]) for one in _NUMBERED.finditer(text)]
-    lines = [line for line in found if line is not None]
+    numbers = [line_of(mark["codex"] or mark["line"]) for mark in _NUMBERED.finditer(text)]
+    lines = [line for line in numbers if line is not None]
     return (lines[0], lines[-1]) if lines and lines == list(range(lines[0], lines[0] + len(lines))) else None
 
 
 def numbered_from(text: str, mark: re.Pattern[str]) -> tuple[int, int] | None:
     """The first and last number of the lines that an agent's tool numbers, as far as they follow one another."""
-    lines = [line_of(found[1]) or 0 for found in mark.finditer(text)]
-    n = next((n for n, line in enumerate(lines) if line != lines[0] + n), len(lines))
+    lines = [line_of(number[1]) or 0 for number in mark.finditer(text)]
+    n = sum(1 for _ in takewhile(lambda pair: pair[1] == lines[0] + pair[0], enumerate(lines)))
     return (lines[0], lines[n - 1]) if lines else None
 
 
@@ -197,24 +205,3 @@ def _asked(arguments: JsonObject) -> tuple[int, int | None]:
     offset, limit = line_of(arguments.get("offset")), line_of(arguments.get("limit"))
     start = 1 if offset is None else offset
     return start, None if limit is None else start + limit - 1
-
-
-def paired(call_ids: Sequence[str], results: Sequence[JsonObject], keys: Sequence[str]) -> list[list[JsonObject]]:
-    """The results of each call: by their ids, the rest by order where they are as many, else each has all of the rest.
-
-    One result for several calls is so the result of each of them. A call may have none.
-
-    Args:
-        call_ids: The calls' ids, empty where one has none.
-        results: What was given.
-        keys: Where a result says which call it is of.
-    """
-    by_id: dict[str, list[JsonObject]] = {}
-    for result in results:
-        by_id.setdefault(first_text(result, keys), []).append(result)
-    found = [by_id.get(one, []) if one else [] for one in call_ids]
-    rest = [result for result in results if first_text(result, keys) not in {*call_ids} - {""}]
-    without = [place for place, own in enumerate(found) if not own]
-    for number, place in enumerate(without):
-        found[place] = [rest[number]] if len(rest) == len(without) else list(rest)
-    return found

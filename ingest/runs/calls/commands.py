@@ -1,4 +1,4 @@
-"""What single commands show of which files: those that print lines (`cat`, `sed -n`, `git show`), and searches."""
+"""What single commands do with which files: print lines of them (`cat`, `sed -n`, `git show`), search or write them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ingest.runs.trajectories.bash_lines import UNKNOWN, Command, Pipeline
+from ingest.runs.calls.bash import UNKNOWN, Command, Pipeline
 from ingest.runs.trajectories.json_values import MAX_LINE, line_of
 from ingest.runs.trajectories.trajectory import FileSpan
 
@@ -31,11 +31,12 @@ _COUNT = re.compile(r"(?:-n|--lines=|-)?(?P<sign>[+-]?)(?P<n>[0-9]+)")
 _SED_PIECE = re.compile(r"(?P<start>[0-9]+)(?:,(?P<sign>\+?)(?P<end>[0-9]+|\$))?p")
 _SED_QUITS = re.compile(r"([0-9]+)q")
 _SED_PATTERN = re.compile(r"/(?:\\.|[^/\\])*(?=/)")
+_SED_IN_PLACE = re.compile(r"-[nErsz]*i|--in-place")
 _AWK = re.compile(
     r"(?:F?NR(?P<above>>=?|==)(?P<start>[0-9]+))?(?:(?:&&|,)?F?NR(?P<below><=?|==)(?P<end>[0-9]+))?"
     r"(?:\{print(?:[^{}]*\$0[^{}]*)?\})?;?(?:F?NR(?:>=?|==)[0-9]+\{exit\})?"
 )
-_GREPS = ("grep", "egrep", "fgrep", "git grep")
+_SEARCHES = ("grep", "egrep", "fgrep", "git grep", "rg")
 _QUIET = {
     "--quiet", "--silent", "--count", "--count-matches", "--files", "--files-with-matches", "--files-without-match",
     "--name-only", "--type-list",
@@ -74,7 +75,7 @@ class PrintedRange:
         for first, last in self.windows or ():
             ends = [line for line in (end, None if last is None else start + last - 1) if line is not None]
             shown.append(replace(view, start=start + first - 1, end=min(ends, default=None)))
-        return [one for one in shown if one.end is None or one.start is None or one.start <= one.end]
+        return [span for span in shown if span.end is None or span.start is None or span.start <= span.end]
 
 
 @dataclass(frozen=True)
@@ -99,10 +100,10 @@ class Search:
         return self.files[0] if len(self.files) == 1 and UNKNOWN not in self.files[0] else ""
 
 
-def search_of(words: Words) -> Search | None:
+def parse_search(words: Words) -> Search | None:
     """The search that a command is; None for any other."""
     name, rest = verb_of(words)
-    if name not in (*_GREPS, "rg"):
+    if name not in _SEARCHES:
         return None
     short = "".join(word for word in rest if _SHORT.fullmatch(word))
     is_numbered = "n" in short or "--line-number" in rest
@@ -117,10 +118,10 @@ def search_of(words: Words) -> Search | None:
 def parse_print_command(words: Words) -> PrintedRange | None:
     """What a command shows of the files it names, or of its input; None for one that shows nothing, or is not known."""
     name, rest = verb_of(words)
-    if name not in _READERS:
+    if name not in _PRINTERS:
         return None
-    reader, with_value = _READERS[name]
-    return reader(*options_of(rest, with_value))
+    printer, with_value = _PRINTERS[name]
+    return printer(*options_of(rest, with_value))
 
 
 def is_diff(words: Words) -> bool:
@@ -137,7 +138,7 @@ def not_read(command: Command, *, is_fed: bool = False) -> str:
 
 def passes_on(command: Command) -> bool:
     """Whether a command prints what it reads, or a part of it."""
-    is_known = search_of(command.words) is not None or parse_print_command(command.words) is not None
+    is_known = parse_search(command.words) is not None or parse_print_command(command.words) is not None
     return is_known or command.name in FILTERS or command.words[1:3] == ["-m", "json.tool"]
 
 
@@ -152,7 +153,7 @@ def numbers_lines(words: Words) -> bool:
 def unrolled(pipeline: Pipeline) -> Pipeline:
     """What `xargs` or `find -exec` runs, with files that only the shell knew."""
     commands = pipeline.commands
-    place = next((place for place, one in enumerate(commands) if one.name == "xargs"), 0)
+    place = next((place for place, command in enumerate(commands) if command.name == "xargs"), 0)
     words = commands[place].words
     if place:
         while len(words) > 1 and words[1].startswith("-"):
@@ -164,6 +165,19 @@ def unrolled(pipeline: Pipeline) -> Pipeline:
     else:
         return pipeline
     return replace(pipeline, commands=[replace(commands[place], words=inner), *commands[place + 1 :]])
+
+
+def files_written(command: Command) -> Words:
+    """The files that a command changes or writes."""
+    flags, operands = options_of(command.words[1:], "-[eE]")
+    files: Words = ()
+    if command.name == "sed" and any(_SED_IN_PLACE.match(flag) for flag, _ in flags):
+        files = operands if any(flag in ("-e", "--expression") for flag, _ in flags) else operands[1:]
+    elif command.name in ("cp", "mv") and len(operands) == 2:
+        files = operands[1:]
+    elif command.name == "tee":
+        files = operands
+    return [*command.writes, *files]
 
 
 def options_of(words: Words, with_value: str = "") -> tuple[Flags, Words]:
@@ -207,11 +221,7 @@ def git_options(words: Words) -> tuple[str, Words]:
     return folder, words
 
 
-def _whole(flags: Flags, files: Words) -> PrintedRange:
-    return PrintedRange(WHOLE, files)
-
-
-def _shown(flags: Flags, operands: Words) -> PrintedRange | None:
+def _git_show(flags: Flags, operands: Words) -> PrintedRange | None:
     """What `git show` shows of `REV:path`."""
     files = [word.partition(":")[2] for word in operands if ":" in word]
     return PrintedRange(WHOLE, files) if files else None
@@ -224,11 +234,8 @@ def _head(flags: Flags, files: Words) -> PrintedRange:
 
 def _tail(flags: Flags, files: Words) -> PrintedRange:
     sign, n = _count(flags)
-    return (
-        PrintedRange(((max(n, 1), None),), files)
-        if n is not None and sign == "+"
-        else PrintedRange(None, files, last=n)
-    )
+    from_start = n is not None and sign == "+"
+    return PrintedRange(((max(n or 1, 1), None),), files) if from_start else PrintedRange(None, files, last=n)
 
 
 def _count(flags: Flags) -> tuple[str, int | None]:
@@ -236,8 +243,8 @@ def _count(flags: Flags) -> tuple[str, int | None]:
     if any(flag.startswith(("-c", "--bytes")) for flag, _ in flags):
         return "", None
     counts = [f"-n{value}" if flag in ("-n", "--lines") else flag for flag, value in flags]
-    found = [one for one in map(_COUNT.fullmatch, counts) if one is not None and line_of(one["n"]) is not None]
-    return (found[-1]["sign"], line_of(found[-1]["n"])) if found else ("", 10)
+    numbers = [match for match in map(_COUNT.fullmatch, counts) if match and line_of(match["n"]) is not None]
+    return (numbers[-1]["sign"], line_of(numbers[-1]["n"])) if numbers else ("", 10)
 
 
 def _sed(flags: Flags, files: Words) -> PrintedRange | None:
@@ -258,7 +265,7 @@ def _sed(flags: Flags, files: Words) -> PrintedRange | None:
         last = line_of(quits[1]) if quits else None
         return PrintedRange(((1, last),) if last is not None else None, files)
     asked = [_SED_PIECE.fullmatch(piece) for piece in pieces if not _SED_QUITS.fullmatch(piece)]
-    known = [_window(one["start"], one["end"] or one["start"], one["sign"] or "") for one in asked if one]
+    known = [_window(piece["start"], piece["end"] or piece["start"], piece["sign"] or "") for piece in asked if piece]
     windows = tuple(window for window in known if window)
     return PrintedRange(windows if windows and len(windows) == len(asked) else None, files)
 
@@ -266,14 +273,14 @@ def _sed(flags: Flags, files: Words) -> PrintedRange | None:
 def _awk(flags: Flags, operands: Words) -> PrintedRange | None:
     """What `awk` shows of lines that it picks by `NR`."""
     script, *files = operands or ("",)
-    found = _AWK.fullmatch("".join(script.split()))
-    if found is None or not (found["start"] or found["end"]):
+    picked = _AWK.fullmatch("".join(script.split()))
+    if picked is None or not (picked["start"] or picked["end"]):
         return None
-    window = _window(found["start"] or "1", found["end"] or (found["start"] if found["above"] == "==" else "$"))
+    window = _window(picked["start"] or "1", picked["end"] or (picked["start"] if picked["above"] == "==" else "$"))
     if window is None:
         return None
     first, last = window
-    return PrintedRange(((first + (found["above"] == ">"), last and last - (found["below"] == "<")),), files)
+    return PrintedRange(((first + (picked["above"] == ">"), last and last - (picked["below"] == "<")),), files)
 
 
 def _window(start: str, end: str, sign: str = "") -> Window | None:
@@ -285,13 +292,17 @@ def _window(start: str, end: str, sign: str = "") -> Window | None:
     return (first, last) if last is None or last <= MAX_LINE else None
 
 
-_READERS: Mapping[str, tuple[Callable[[Flags, Words], PrintedRange | None], str]] = {
+def _whole(flags: Flags, files: Words) -> PrintedRange:
+    return PrintedRange(WHOLE, files)
+
+
+_PRINTERS: Mapping[str, tuple[Callable[[Flags, Words], PrintedRange | None], str]] = {
     "cat": (_whole, ""),
     "nl": (_whole, "-[bdfhilnsvw]"),
     "head": (_head, "-[cn]|--lines|--bytes"),
     "tail": (_tail, "-[cn]|--lines|--bytes"),
     "sed": (_sed, "--expression|-[nErsuz]*e"),
     **dict.fromkeys(("awk", "gawk"), (_awk, "-[Fv]")),
-    "git show": (_shown, ""),
+    "git show": (_git_show, ""),
 }
 """By the command's name: what reads its flags and operands, and which flags have a value."""

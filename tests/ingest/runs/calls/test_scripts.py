@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ingest.runs.trajectories.exec_scripts import script_calls
+from ingest.runs.calls.scripts import script_calls
 
 
 @pytest.mark.parametrize(

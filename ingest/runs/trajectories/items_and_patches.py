@@ -1,0 +1,64 @@
+"""Which item a record is of, and the patch that was made for it: as an object says it, or what lies beside its file."""
+
+from __future__ import annotations
+
+import re
+from posixpath import dirname, join, normpath
+
+from ingest.runs.trajectories.json_values import JsonObject, first_text, object_of, text_of
+from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
+
+IDS = ("instance_id", "original_inst_id", "item_id")
+_PATCHES = ("model_patch", "git_patch", "patch")
+_TRIAL = re.compile(r"(?P<item>.{1,32})__(?=[a-z]*[A-Z0-9])[A-Za-z0-9]{7}")
+"""A folder of Harbor's: the first 32 characters of a task's name, and seven more."""
+
+
+def item_of(row: JsonObject) -> str:
+    """The item that an object says it is of, empty where it does not."""
+    return first_text(row, IDS)
+
+
+def patch_of(row: JsonObject) -> str | None:
+    """The patch that an object holds, under any name it goes by."""
+    return next((patch for key in _PATCHES if isinstance(patch := row.get(key), str)), None)
+
+
+def patch_path(path: str) -> str:
+    """Where the patch of a session lies that has none in its record: `<name>.patch` beside `<name>.jsonl`."""
+    folder, slash, name = path.rpartition("/")
+    return f"{folder}{slash}{name.removesuffix('.gz').removesuffix('.zst').rpartition('.')[0] or name}.patch"
+
+
+def patch_beside(file: TrajectoryFile) -> tuple[str | None, list[str]]:
+    """The patch that lies beside a session's record, None where there is none, and a note when it cannot be read."""
+    other = file.all.get(patch_path(file.path))
+    try:
+        return other.text() if other is not None else None, []
+    except DamagedError as error:
+        return None, [f"the patch is lost: {patch_path(file.path).rpartition('/')[2]}: {error.reason}"]
+
+
+def trial_results(path: str) -> list[str]:
+    """Where the result of a trajectory's trial of Harbor's may lie: beside it, or beside the folder it lies in."""
+    return [normpath(join(dirname(path), name)) for name in ("../result.json", "result.json")]
+
+
+def result_of_trial(file: TrajectoryFile) -> JsonObject:
+    """The result of a trajectory's trial of Harbor's; an empty object where there is none that names a task."""
+    for path in trial_results(file.path):
+        try:
+            result = object_of(file.all[path].json()) if path in file.all else {}
+        except DamagedError:
+            result = {}
+        if text_of(result, "task_name"):
+            return result
+    return {}
+
+
+def item_of_trial(file: TrajectoryFile) -> str:
+    """The item of a trial: as its result names the task, else what its folder is called after, which may be cut off."""
+    if task := text_of(result_of_trial(file), "task_name"):
+        return task
+    trials = (_TRIAL.fullmatch(part) for part in reversed(file.path.split("/")[:-1]))
+    return next((trial["item"] for trial in trials if trial), "")
