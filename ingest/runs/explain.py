@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ingest.runs.calls.parsed import FileSpan, ParsedCall, union
 from ingest.runs.find_trajectories import Found, called
-from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, Trajectory, Unread, union
+from ingest.runs.trajectories.trajectory import Trajectory, Unread
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from lake.errors import Exit, GoldspanError
 from lake.text import counted

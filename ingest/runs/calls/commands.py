@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ingest.runs.calls.bash import UNKNOWN, Command, Pipeline
-from ingest.runs.trajectories.json_values import MAX_LINE, line_of
-from ingest.runs.trajectories.trajectory import FileSpan
+from ingest.runs.calls.parsed import FileSpan
+from ingest.runs.json_values import MAX_LINE, line_of
 
 Window = tuple[int, int | None]
 """First and last line, from 1; None for all lines from the first on."""

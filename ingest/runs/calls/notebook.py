@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from ingest.runs.calls.parsed import FileSpan, ParsedCall
 from ingest.runs.calls.tools import ToolCall
-from ingest.runs.trajectories.json_values import line_of, text_of
-from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall
+from ingest.runs.json_values import line_of, text_of
 
 _FUNCTIONS = re.compile(
     r"\b(?:(?P<opens>open_file|goto_line|scroll_(?:up|down))|(?P<searches>search_(?:file|dir))"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ingest.runs.trajectories.json_values import line_of
-from ingest.runs.trajectories.trajectory import FileSpan
+from ingest.runs.calls.parsed import FileSpan
+from ingest.runs.json_values import line_of
 
 MAX_CHARACTERS = 2_000_000
 """So much of an output is read."""

@@ -8,7 +8,7 @@ from itertools import islice
 from tree_sitter import Node
 
 from ingest.contents.syntax_trees import syntax_tree
-from ingest.runs.trajectories.json_values import JsonObject, object_of
+from ingest.runs.json_values import JsonObject, object_of
 
 _MAX_CALLS = 1_000
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "\n": ""}

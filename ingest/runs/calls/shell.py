@@ -45,9 +45,9 @@ from ingest.runs.calls.commands import (
     unrolled,
 )
 from ingest.runs.calls.outputs import Failures, hunks_in, joined_lines, listed_spans, numbers_in
+from ingest.runs.calls.parsed import FileSpan, ParsedCall, renamed
 from ingest.runs.calls.paths import gone_to, is_below, is_path, joined
-from ingest.runs.trajectories.json_values import MAX_LINE
-from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, renamed
+from ingest.runs.json_values import MAX_LINE
 
 PATCHERS = ("apply_patch", "applypatch")
 """Codex's own command, which reads a patch of its own form."""

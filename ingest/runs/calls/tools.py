@@ -12,10 +12,10 @@ from functools import partial
 from itertools import takewhile
 
 from ingest.runs.calls.outputs import listed_spans
+from ingest.runs.calls.parsed import FileSpan, ParsedCall, renamed
 from ingest.runs.calls.paths import gone_to, joined
 from ingest.runs.calls.shell import PATCHERS, parse_shell_call
-from ingest.runs.trajectories.json_values import JsonObject, first_text, line_of, list_of, text_of
-from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, renamed
+from ingest.runs.json_values import JsonObject, first_text, line_of, list_of, text_of
 
 _READERS = ("read", "read_file", "view", "view_file", "open_file", "notebookread")
 _EDITORS = ("str_replace_editor", "str_replace_based_edit_tool", "file_editor", "planning_file_editor")

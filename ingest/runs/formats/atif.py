@@ -14,19 +14,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
+from ingest.runs.calls.parsed import ParsedCall
 from ingest.runs.calls.screens import ScreenOutput, printed_on
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.importer import Importer
-from ingest.runs.trajectories.items_and_patches import (
-    item_of,
-    item_of_trial,
-    patch_beside,
-    patch_of,
-    patch_path,
-    result_of_trial,
-    trial_results,
-)
-from ingest.runs.trajectories.json_values import (
+from ingest.runs.json_values import (
     JsonObject,
     content_of,
     kind_of,
@@ -36,9 +28,18 @@ from ingest.runs.trajectories.json_values import (
     parsed_object,
     text_of,
 )
+from ingest.runs.trajectories.items_and_patches import (
+    item_of,
+    item_of_trial,
+    patch_beside,
+    patch_of,
+    patch_path,
+    result_of_trial,
+    trial_results,
+)
 from ingest.runs.trajectories.mini_messages import returned
 from ingest.runs.trajectories.sessions import Event, Note, Session, paired
-from ingest.runs.trajectories.trajectory import ParsedCall, Trajectory, unscorable
+from ingest.runs.trajectories.trajectory import Trajectory, unscorable
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from ingest.runs.trajectories.usage import Tokens, Usage, dollars_at, most_frequent, seconds_between, stamps_of, summed
 

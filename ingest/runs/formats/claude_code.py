@@ -14,8 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall
-from ingest.runs.trajectories.items_and_patches import patch_path
-from ingest.runs.trajectories.json_values import (
+from ingest.runs.json_values import (
     JsonObject,
     at,
     content_of,
@@ -25,7 +24,8 @@ from ingest.runs.trajectories.json_values import (
     parsed_object,
     text_of,
 )
-from ingest.runs.trajectories.session_importer import session_importer
+from ingest.runs.session_importer import session_importer
+from ingest.runs.trajectories.items_and_patches import patch_path
 from ingest.runs.trajectories.sessions import Event, Note, Session
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.runs.trajectories.usage import (

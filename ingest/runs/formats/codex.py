@@ -15,8 +15,7 @@ from dataclasses import replace
 
 from ingest.runs.calls.scripts import script_calls
 from ingest.runs.calls.tools import ToolCall
-from ingest.runs.trajectories.codex_outputs import CALLS, OUTPUTS, Given, given_by_call
-from ingest.runs.trajectories.json_values import (
+from ingest.runs.json_values import (
     JsonObject,
     at,
     content_of,
@@ -25,7 +24,8 @@ from ingest.runs.trajectories.json_values import (
     parsed_object,
     text_of,
 )
-from ingest.runs.trajectories.session_importer import session_importer
+from ingest.runs.session_importer import session_importer
+from ingest.runs.trajectories.codex_outputs import CALLS, OUTPUTS, Given, given_by_call
 from ingest.runs.trajectories.sessions import Change, Event, Note, Session
 from ingest.runs.trajectories.usage import Tokens, Usage, most_frequent, seconds_between, stamps_of, summed
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from ingest.runs.calls.parsed import FileSpan, Views
 from ingest.runs.importer import Importer
+from ingest.runs.json_values import at, kind_of, line_of, list_of, object_of
 from ingest.runs.trajectories.items_and_patches import item_of
-from ingest.runs.trajectories.json_values import at, kind_of, line_of, list_of, object_of
-from ingest.runs.trajectories.trajectory import FileSpan, Trajectory, Views
+from ingest.runs.trajectories.trajectory import Trajectory
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 
 _STEP = ("files", "spans", "symbols")

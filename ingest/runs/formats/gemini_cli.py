@@ -13,9 +13,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ingest.runs.calls.parsed import FileSpan, ParsedCall, renamed
 from ingest.runs.calls.paths import joined
 from ingest.runs.calls.tools import ToolCall, parse_call
-from ingest.runs.trajectories.json_values import (
+from ingest.runs.json_values import (
     JsonObject,
     content_of,
     first_text,
@@ -25,9 +26,8 @@ from ingest.runs.trajectories.json_values import (
     objects_of,
     text_of,
 )
-from ingest.runs.trajectories.session_importer import session_importer
+from ingest.runs.session_importer import session_importer
 from ingest.runs.trajectories.sessions import Event, Note, Session
-from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, renamed
 from ingest.runs.trajectories.usage import Tokens, Usage, count_at, most_frequent, seconds_between, stamps_of, summed
 
 _SHOWN = re.compile(

@@ -18,8 +18,7 @@ from itertools import pairwise
 from ingest.runs.calls.notebook import parse_cell
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.importer import Importer
-from ingest.runs.trajectories.items_and_patches import item_of, patch_beside, patch_of, patch_path
-from ingest.runs.trajectories.json_values import (
+from ingest.runs.json_values import (
     JsonObject,
     at,
     content_of,
@@ -31,6 +30,7 @@ from ingest.runs.trajectories.json_values import (
     parsed_object,
     text_of,
 )
+from ingest.runs.trajectories.items_and_patches import item_of, patch_beside, patch_of, patch_path
 from ingest.runs.trajectories.published_converter import published_context
 from ingest.runs.trajectories.sessions import Event, Note, Session
 from ingest.runs.trajectories.trajectory import Trajectory, unscorable

@@ -11,10 +11,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from ingest.runs.calls.parsed import FileSpan, union, view_of_lines
 from ingest.runs.importer import Importer
+from ingest.runs.json_values import objects_in
 from ingest.runs.trajectories.items_and_patches import patch_beside, patch_path
-from ingest.runs.trajectories.json_values import objects_in
-from ingest.runs.trajectories.trajectory import FileSpan, Trajectory, union, view_of_lines
+from ingest.runs.trajectories.trajectory import Trajectory
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 
 _STEP, _FINAL = "CONTEXT", "AGGREGATED CONTEXT"

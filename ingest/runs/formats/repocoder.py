@@ -10,7 +10,7 @@ import polars as pl
 from ingest.runs.importer import Importer
 from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import framed, row_of
-from ingest.runs.trajectories.json_values import first_row
+from ingest.runs.json_values import first_row
 from lake.errors import GoldspanError
 from lake.fingerprint import sha256_of
 

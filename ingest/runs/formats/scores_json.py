@@ -11,7 +11,7 @@ import polars as pl
 from ingest.runs.importer import Importer
 from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import framed
-from ingest.runs.trajectories.json_values import objects_in
+from ingest.runs.json_values import objects_in
 
 ROWS_AT_ONCE = 500_000
 MAX_ENTRY_CHARACTERS = 1 << 24

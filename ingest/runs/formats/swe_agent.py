@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import compress
 
+from ingest.runs.calls.parsed import FileSpan, ParsedCall, Views, renamed
 from ingest.runs.calls.paths import joined
 from ingest.runs.calls.shell import parse_shell_call
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.importer import Importer
-from ingest.runs.trajectories.context_blocks import in_repository, pairs_of
-from ingest.runs.trajectories.json_values import (
+from ingest.runs.json_values import (
     JsonObject,
     kind_of,
     line_of,
@@ -22,8 +22,9 @@ from ingest.runs.trajectories.json_values import (
     parsed_object,
     text_of,
 )
+from ingest.runs.trajectories.context_blocks import in_repository, pairs_of
 from ingest.runs.trajectories.sessions import Event, Note, Session
-from ingest.runs.trajectories.trajectory import Context, FileSpan, ParsedCall, Trajectory, Views, renamed
+from ingest.runs.trajectories.trajectory import Context, Trajectory
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.runs.trajectories.usage import Tokens, Usage, count_at, dollars_at
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ingest.runs.trajectories.trajectory import FileSpan, view_of_lines
+from ingest.runs.calls.parsed import FileSpan, view_of_lines
 
 _FILE, _LINES = "File:", "Lines:"
 _RANGE = re.compile(r"([0-9]+)\s*-\s*([0-9]+)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from posixpath import dirname, join, normpath
 
-from ingest.runs.trajectories.json_values import JsonObject, first_text, object_of, text_of
+from ingest.runs.json_values import JsonObject, first_text, object_of, text_of
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 
 IDS = ("instance_id", "original_inst_id", "item_id")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ingest.runs.calls.tools import ToolCall
-from ingest.runs.trajectories.json_values import (
+from ingest.runs.json_values import (
     JsonObject,
     content_of,
     first_text,

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from ingest.runs.trajectories.json_values import JsonObject, line_of, list_of, text_of
-from ingest.runs.trajectories.trajectory import Context, FileSpan, Views, renamed
+from ingest.runs.calls.parsed import FileSpan, Views, renamed
+from ingest.runs.json_values import JsonObject, line_of, list_of, text_of
+from ingest.runs.trajectories.trajectory import Context
 
 _ENDINGS = (
     "py", "js", "java", "go", "rs", "c", "cpp", "h", "hpp", "ts", "tsx", "jsx", "rb", "php", "cs", "kt", "scala",

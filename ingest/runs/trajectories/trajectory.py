@@ -3,47 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ingest.runs.trajectories.json_values import line_of
+from ingest.runs.calls.parsed import FileSpan, ParsedCall, Views
 from ingest.runs.trajectories.usage import Usage
-
-
-@dataclass(frozen=True)
-class FileSpan:
-    """Something of a file that an agent saw or named; lines as people count them, just as they were given.
-
-    Attributes:
-        path: As it was given, but for what the format itself says is to be dropped.
-        start: First line, from 1; None where no lines were named.
-        end: Last line, which belongs to it; None with a start for the whole file from there on.
-        symbol: A definition's name, where one was named in place of lines.
-    """
-
-    path: str
-    start: int | None = None
-    end: int | None = None
-    symbol: str | None = None
-
-
-Views = tuple[FileSpan, ...]
-
-
-def view_of_lines(path: str, first: object, last: object) -> Views:
-    """The view of some lines, swapped where they are the wrong way round; none where one of them is no line."""
-    start, end = line_of(first), line_of(last)
-    return () if start is None or end is None else (FileSpan(path, min(start, end), max(start, end)),)
-
-
-def renamed(views: Iterable[FileSpan], name: Callable[[str], str]) -> Views:
-    """The views under other names of their files, without those that have none."""
-    return tuple(replace(view, path=path) for view in views if (path := name(view.path)))
-
-
-def union(steps: Iterable[Iterable[FileSpan]]) -> Views:
-    """Every view of some steps once, in the order they were seen."""
-    return tuple(dict.fromkeys(view for step in steps for view in step))
 
 
 def with_files(views: Iterable[FileSpan]) -> Views:
@@ -62,29 +26,6 @@ class Unread(Counter[str]):
         ordered = sorted(self.items(), key=lambda pair: (-pair[1], pair[0]))
         rest = f" and {len(ordered) - most:,} more" if len(ordered) > most else ""
         return ", ".join(f"{name[:80]} ({n:,})" for name, n in ordered[:most]) + rest
-
-
-@dataclass(frozen=True)
-class ParsedCall:
-    """What was understood of a call of an agent's.
-
-    Attributes:
-        views: What it showed of files, each once, in its order.
-        reads: Whether it was meant to show something of files, whatever came of it.
-        folder: Where a terminal is after it, `UNKNOWN` where only the shell knew; that of the call for anything else.
-        unread: What of it was met and not understood, as in :class:`Unread`.
-        edited: The files that it wrote or changed.
-        call: The call as a person reads it, on one line.
-        shown_at: The turn that asked for it and its number among the calls, each from 1, the turn 0 where unknown.
-    """
-
-    views: Views = ()
-    reads: bool = False
-    folder: str = ""
-    unread: tuple[str, ...] = ()
-    edited: tuple[str, ...] = ()
-    call: str = ""
-    shown_at: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True)

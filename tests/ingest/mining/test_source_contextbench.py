@@ -16,9 +16,9 @@ from tree_sitter_language_pack import get_parser
 from ingest.benchmarks.contextbench.gold import docs_path, gold_of
 from ingest.commands.open_source import open_source
 from ingest.mining.sample import ContextBenchSample, contextbench_sample
+from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.formats.contextbench_unified import trajectories as unified_trajectories
 from ingest.runs.formats.mini_swe_agent import trajectories as mini_trajectories
-from ingest.runs.trajectories.trajectory import FileSpan
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from ingest.sources.repository import ClonedRepository
 from lake.errors import GoldspanError

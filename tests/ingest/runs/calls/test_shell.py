@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.calls.shell import parse_shell_call
-from ingest.runs.trajectories.trajectory import FileSpan
 
 WHOLE = FileSpan("a.py", 1, None)
 

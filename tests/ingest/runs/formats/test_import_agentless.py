@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.find_trajectories import found_in
 from ingest.runs.formats.agentless import recognise, trajectories
 from ingest.runs.input_file import InputFile
-from ingest.runs.trajectories.trajectory import FileSpan
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from lake.rejects import Rejects
 from tests.ingest.runs.formats.recorded_sessions import one, read, rows

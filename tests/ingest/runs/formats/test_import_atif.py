@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.calls.screens import printed_on
 from ingest.runs.formats.atif import companions, recognise, trajectories
-from ingest.runs.trajectories.trajectory import FileSpan
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from tests.ingest.runs.formats.recorded_sessions import Json, atif, one, opened, read, rows, turn
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.formats.claude_code import CLAUDE_CODE
-from ingest.runs.trajectories.trajectory import FileSpan
 from ingest.runs.trajectories.trajectory_file import DamagedError
 from lake.store import Lake
 from tests.ingest.runs.agents import ROCKETS, counts, imported, issues_once, lake, zipped

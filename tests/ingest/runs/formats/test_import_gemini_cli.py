@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.formats.gemini_cli import GEMINI_CLI
-from ingest.runs.trajectories.trajectory import FileSpan, Trajectory
+from ingest.runs.trajectories.trajectory import Trajectory
 from tests.ingest.runs.formats.recorded_sessions import Json, one, rows
 
 recognise, trajectories = GEMINI_CLI.recognise, GEMINI_CLI.trajectories

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.formats.openhands import companions, recognise, trajectories
-from ingest.runs.trajectories.trajectory import FileSpan, Trajectory
+from ingest.runs.trajectories.trajectory import Trajectory
 from ingest.runs.trajectories.trajectory_file import DamagedError
 from tests.ingest.runs.formats.recorded_sessions import Json, one, opened, read, rows
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.formats import claude_code, codex, openhands
-from ingest.runs.trajectories.trajectory import FileSpan, Trajectory
+from ingest.runs.trajectories.trajectory import Trajectory
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from tests.ingest.runs.formats.recorded_sessions import opened
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.formats.swe_agent import recognise, trajectories
 from ingest.runs.input_file import InputFile
-from ingest.runs.trajectories.trajectory import Context, FileSpan, Trajectory
+from ingest.runs.trajectories.trajectory import Context, Trajectory
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from lake.store import Lake
 from tests.ingest.runs.agents import (

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ingest.runs.json_values import objects_in
 from ingest.runs.registry import importers
-from ingest.runs.trajectories.json_values import objects_in
 from ingest.runs.trajectories.trajectory_file import DamagedError
 from lake.errors import GoldspanError
 from lake.store import Lake

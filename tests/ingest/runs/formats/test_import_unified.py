@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.formats.contextbench_unified import recognise, trajectories
 from ingest.runs.input_file import InputFile
-from ingest.runs.trajectories.trajectory import FileSpan, Trajectory
+from ingest.runs.trajectories.trajectory import Trajectory
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from tests.tiny import put
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.trajectories.sessions import paired
-from ingest.runs.trajectories.trajectory import FileSpan, Unread, with_files
+from ingest.runs.trajectories.trajectory import Unread, with_files
 
 
 def result(name: str, of: str = "") -> dict[str, object]:

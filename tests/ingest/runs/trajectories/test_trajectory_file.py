@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from ingest.runs.input_file import InputFile
+from ingest.runs.json_values import MAX_LINE, content_of, kind_of, line_of
 from ingest.runs.trajectories import trajectory_file
-from ingest.runs.trajectories.json_values import MAX_LINE, content_of, kind_of, line_of
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.sources import rows
 from tests.tiny import put
