@@ -55,6 +55,7 @@ _STRATA = ("context", "split", "source")
 _OF_CONTEXTS = (
     Slice("all", (), is_resampled=True),
     Slice("source", ("source",), splits=True),
+    Slice("difficulty", ("difficulty",), splits=True),
     Slice("language", ("language",), splits=True),
     Slice("repo", ("repo",)),
 )

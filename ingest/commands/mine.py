@@ -11,7 +11,7 @@ from ingest.clean import CACHE
 from ingest.commands.runs import outcome_of
 from ingest.contents.chunkers_by_name import wanted_chunkers
 from ingest.contents.processes import Workers
-from ingest.mining.mined import TASKS, Wanted, mined, open_repository
+from ingest.mining.mined import TASKS, MineRequest, mined, open_repository
 from ingest.pipeline import ingest as ingest_benchmark
 from ingest.programs.command import PATIENCE
 from ingest.runs.registry import declare_formats
@@ -58,14 +58,14 @@ def mine(
 ) -> None:
     """Mine tasks from a repository's code and commits, each kind a benchmark with a leaderboard of its own."""
     console, store = Console(quiet=quiet, json=json), Lake(lake)
-    wanted = Wanted(repository, at, label, n, seed)
+    request = MineRequest(repository, at, label, n, seed)
     kinds = split_names(tasks)
     for kind in kinds:
         lookup(kind, "kind of task", TASKS)
     with console.lake_lock(store, {"ingest", "runs"}), Workers(parse_engine(engine, lake)) as workers:
-        history = open_repository(wanted, store.root / CACHE)
+        history = open_repository(request, store.root / CACHE)
         resolved = wanted_chunkers(split_names(chunkers), [], store, trusted=False, seconds=PATIENCE)
-        benchmarks = mined(wanted, history, kinds or list(TASKS), known_benchmarks())
+        benchmarks = mined(request, history, kinds or list(TASKS), known_benchmarks())
         for benchmark, source, _, _ in benchmarks:
             check_replaced(store, benchmark, source)
         done: list[Outcome] = []

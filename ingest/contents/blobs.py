@@ -33,10 +33,13 @@ def pool_frames(files: Iterable[File]) -> tuple[pl.DataFrame, pl.DataFrame]:
     return pl.concat(stored).with_columns(position=position), pl.concat(blobs)
 
 
-def pool_batches(files: Iterable[File]) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-    """As :func:`pool_frames`, in batches of some `BATCH_BYTES` without positions; a content is in the first alone."""
+def pool_batches(files: Iterable[File], seen: set[str] | None = None) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    """As :func:`pool_frames`, in batches of some `BATCH_BYTES` without positions.
+
+    A content is in the first batch alone; in none if its sha256 is among those that were `seen`, which grows.
+    """
     columns = table("files").columns
-    seen: set[str] = set()
+    seen = set() if seen is None else seen
     rows: list[tuple[str, str, str, int]] = []
     contents: dict[str, tuple[str, bytes]] = {}
     weight = 0

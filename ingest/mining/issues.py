@@ -16,6 +16,7 @@ from functools import cached_property
 
 from ingest.contents.edited_definitions import edited_sources, surroundings_of
 from ingest.mining.history import Commit, History, HistoryRepositories
+from ingest.mining.syntax import GENERATED, TESTS, is_source
 from lake.text import language_of
 
 MAX_FILES = 10
@@ -25,26 +26,16 @@ MAX_LINES = 200
 MIN_WORDS = 4
 """A message of fewer words asks nothing."""
 
+SIZES: Mapping[int, str] = {5: "1 to 5 lines", 25: "6 to 25 lines", MAX_LINES: f"26 to {MAX_LINES} lines"}
+"""So many lines that a commit replaces at most → the name of the size."""
+
 NAMES_FILE, NAMES_SYMBOL, NAMES_NEITHER = "names the file", "names the symbol", "names neither"
 
-_TESTS = re.compile(
-    r"(^|/)(tests?|testing|__tests__|specs?|testdata|fixtures|benchmarks?|conftest\.py)(/|$)"
-    r"|(^|/)test_[^/]*$|(_test|_spec|[.-]test|[.-]spec|Tests?|IT|Spec)\.[a-z]+$"
-)
-_GENERATED = re.compile(
-    r"(^|/)(vendor|vendored|_vendor|third[_-]?party|external|externals|extern|node_modules|dist|generated|gen)/"
-    r"|(\.min\.js|_pb2(_grpc)?\.pyi?|\.pb\.(go|cc|h)|\.g\.cs|\.designer\.cs|_generated\.[a-z]+|\.generated\.[a-z]+)$"
-)
 _REVERT = re.compile(r"^revert\b|^this reverts commit\b", re.IGNORECASE | re.MULTILINE)
 _AUTOMATED = re.compile(r"^(bump|release|update changelog|merge|version|prepare(d)? (for )?release|v?\d+\.\d+)\b", re.I)
 _BOT = re.compile(r"\[bot\]|\b(dependabot|renovate|greenkeeper|pre-commit-ci|github-actions)\b", re.IGNORECASE)
 _SIGNED = re.compile(r"^(signed-off-by|co-authored-by|reviewed-by|acked-by|tested-by|change-id):.*$", re.I | re.M)
 _WORD = re.compile(r"[^\W\d_]{2,}")
-
-
-def is_source(path: str) -> bool:
-    """Whether a path is the repository's own source: of a known language, no test, neither generated nor vendored."""
-    return bool(language_of(path)) and not _TESTS.search(path) and not _GENERATED.search(path)
 
 
 def question_of(commit: Commit) -> str:
@@ -69,8 +60,8 @@ RULES: Mapping[str, Callable[[Commit], object]] = {
     "automated": lambda commit: _BOT.search(commit.author) or _AUTOMATED.search(commit.message),
     f"message of fewer than {MIN_WORDS} words": lambda commit: len(_WORD.findall(question_of(commit))) < MIN_WORDS,
     "no source file": lambda commit: not _all(commit, lambda _: True),
-    "tests alone": lambda commit: _all(commit, _TESTS.search),
-    "generated or vendored files alone": lambda commit: _all(commit, _GENERATED.search),
+    "tests alone": lambda commit: _all(commit, TESTS.search),
+    "generated or vendored files alone": lambda commit: _all(commit, GENERATED.search),
     "new files alone": lambda commit: not _sources(commit),
     "renames alone": lambda commit: all(change.status == "R100" for change in commit.changes),
     f"more than {MAX_FILES} source files": lambda commit: len(_sources(commit)) > MAX_FILES,
@@ -118,12 +109,14 @@ class IssueMiner:
                 rows[question] = row
         return sorted(rows.values(), key=lambda row: str(row["instance_id"]))
 
-    def said(self) -> str:
+    def summary(self) -> str:
         """What was found and what was left out, as a sentence."""
         n_tasks = len(self.rows)
+        slices = Counter(str(row[column]) for column in ("source", "size") for row in self.rows)
+        by_slice = ", ".join(f"{name} {n:,}" for name, n in sorted(slices.items()))
         rules = (MERGE, *RULES, WHITE_SPACE, NO_OLD_LINE, TOO_MANY, SAME_QUESTION)
         left_out = ", ".join(f"{name}: {n:,}" for name in rules if (n := self.left_out[name]))
-        return f"{n_tasks:,} issue tasks; commits left out: {left_out or 'none'}"
+        return f"{n_tasks:,} issue tasks{by_slice and f' ({by_slice})'}; commits left out: {left_out or 'none'}"
 
     def _order(self, commit: Commit) -> str:
         identity = "\0".join((self.seed, self.repository, commit.commit_id))
@@ -140,7 +133,8 @@ class IssueMiner:
         edited = {path: lines for path, lines in edited_sources(patch).items() if is_source(path)}
         if not edited:
             return NO_OLD_LINE, {}
-        if sum(map(len, edited.values())) > MAX_LINES:
+        n_lines = sum(map(len, edited.values()))
+        if n_lines > MAX_LINES:
             return TOO_MANY, {}
         files = dict(self.repositories.files(self.repository, commit.parent).read(edited))
         gold, symbols = [], set[str]()
@@ -157,6 +151,7 @@ class IssueMiner:
             "base_commit": commit.parent,
             "language": language_of(max(edited, key=lambda path: (len(edited[path]), path))),
             "source": _given_away(question, edited, symbols),
+            "size": next(size for most, size in SIZES.items() if n_lines <= most),
             "problem_statement": question,
             "patch": patch,
             "gold_context": json.dumps(gold),

@@ -4,33 +4,40 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from ingest.benchmarks.declaration import Benchmark
+from ingest.benchmarks.declaration import Benchmark, RawFiles
 from ingest.benchmarks.own import own_benchmark
 from ingest.mining.history import History, HistoryRepositories, fetched
 from ingest.mining.issues import IssueMiner
-from ingest.mining.miner import Recipe
-from ingest.mining.sample import Mined, SampleSource, repobench_folders, repoeval_folders
+from ingest.mining.miner import Completion, T, choose, folder_of, mine_functions
+from ingest.mining.names import SourceFiles, usages_by_name
+from ingest.mining.sample import CONTEXTS, SampleSource
+from ingest.mining.syntax import GENERATED, is_source
+from ingest.mining.usage import Question
 from ingest.sources.git import Repositories, checked, fault_of
-from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source
+from ingest.sources.repository import MAX_SEARCHED_BYTES
+from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, UnreadableEntryError
 from lake.errors import Exit, GoldspanError
 from lake.make import made_from
+from lake.rejects import Rejects
+from lake.text import counted, language_of
 
 LABEL = "mined"
 TASKS: Mapping[str, str] = {"completion": "repoeval", "line": "repobench-r", "issue": "contextbench"}
 """Kind of task → the benchmark in whose manner it is mined, asked and scored."""
 MAX_NAME = 40
-
+_CONTEXT = "2k"
 _NOT_IN_A_NAME = re.compile(r"[^a-z0-9]+")
 
 
-class Wanted(NamedTuple):
+class MineRequest(NamedTuple):
     """What is to be mined; HEAD and the repository's own name where `at` and `name` are empty."""
 
     target: str
@@ -40,13 +47,13 @@ class Wanted(NamedTuple):
     seed: str
 
 
-class OwnBenchmark(NamedTuple):
+class MinedBenchmark(NamedTuple):
     """A benchmark under the repository's name, and what it reads."""
 
     benchmark: Benchmark
     source: Source
     subsets: tuple[str, ...]
-    said: Callable[[], str]
+    summary: Callable[[], str]
     """What was mined and what was left out; asked for when it has been read."""
 
 
@@ -57,103 +64,180 @@ class _IssueSource(SampleSource):
     own_repositories: Repositories = field(kw_only=True)
 
 
-def open_repository(wanted: Wanted, cache: Path) -> History:
+@dataclass
+class _CodeMiner:
+    """The tasks of a repository's files at the head of its history, completions or next lines."""
+
+    history: History
+    repository: str
+    request: MineRequest
+    left_out: Counter[str] = field(default_factory=Counter)
+    n_candidates: int = 0
+
+    @cached_property
+    def listing(self) -> dict[str, str]:
+        """Path → git id of the files of known languages."""
+        listing = self.history.listing(self.history.head)
+        return {path: blob_id for path, blob_id in sorted(listing.items()) if language_of(path)}
+
+    @cached_property
+    def entries(self) -> list[Entry]:
+        """Those files; one of more than `MAX_SEARCHED_BYTES` cannot be read."""
+        repositories = HistoryRepositories(self.history.git.folder, history=self.history)
+
+        def read(path: str) -> bytes:
+            repositories.contents(self.listing.values())
+            data = repositories.content(self.listing[path])
+            if data is None or len(data) > MAX_SEARCHED_BYTES:
+                raise UnreadableEntryError(self.repository, path, f"it has more than {MAX_SEARCHED_BYTES:,} bytes")
+            return data
+
+        return [Entry(path, UNKNOWN_SIZE, partial(read, path), made_from=of) for path, of in self.listing.items()]
+
+    @cached_property
+    def files(self) -> SourceFiles:
+        """The repository's own source; the other files are counted."""
+        contents = dict[str, bytes]()
+        for entry in self.entries:
+            if is_source(entry.path):
+                try:
+                    contents[entry.path] = entry.read()
+                except UnreadableEntryError:
+                    self.left_out[f"file of more than {MAX_SEARCHED_BYTES:,} bytes"] += 1
+            else:
+                self.left_out["generated or vendored file" if GENERATED.search(entry.path) else "test file"] += 1
+        return SourceFiles(contents, self.left_out)
+
+    @cached_property
+    def completions(self) -> list[Completion]:
+        """Functions drawn evenly over the files."""
+        return self._drawn(mine_functions(self.repository, self.files))
+
+    @cached_property
+    def next_lines(self) -> list[Question]:
+        """Lines that first use a definition of another file, drawn evenly over the files."""
+        usages = usages_by_name(self.repository, self.files)
+        return self._drawn([question for usage in usages for question in usage.questions("cff", self.request.seed)])
+
+    def _drawn(self, tasks: Iterable[T]) -> list[T]:
+        candidates = list(tasks)
+        self.n_candidates = len(candidates)
+        return choose(candidates, self.request.n, self.request.seed, evenly=True)
+
+    def summary(self, kind: str, tasks: Iterable[Completion] | Iterable[Question]) -> str:
+        """What was drawn, of how much, and what was left out by which rule."""
+        languages = Counter(language_of(task.place[0]) for task in tasks)
+        by_language = ", ".join(f"{name} {n:,}" for name, n in sorted(languages.items()))
+        left_out = ", ".join(f"{rule}: {n:,}" for rule, n in sorted(self.left_out.items()))
+        drawn = f"{languages.total():,} {kind} tasks{by_language and f' ({by_language})'} of {self.n_candidates:,}"
+        files = counted(len(self.files.contents), "source file")
+        return f"{drawn} in {files}; left out: {left_out or 'none'}"
+
+    def entry(self, path: str, rows: Callable[[], Iterable[object]], code: Callable[..., object]) -> Entry:
+        """A file of rows, made when it is read."""
+        parameters = [self.history.head, self.repository, self.request.n, self.request.seed, path]
+        digest = made_from(parameters=parameters, code=[code, _CodeMiner])
+        return Entry(path, UNKNOWN_SIZE, lambda: _json_lines(rows()), made_from=digest)
+
+
+def open_repository(request: MineRequest, cache: Path) -> History:
     """The history that a target and a commit name, in a cache."""
-    return fetched(_url(wanted.target), cache, wanted.at)
+    return fetched(_url(request.target), cache, request.at)
 
 
-def mined(wanted: Wanted, history: History, tasks: list[str], declared: Mapping[str, Benchmark]) -> list[OwnBenchmark]:
+def mined(
+    request: MineRequest, history: History, tasks: list[str], declared: Mapping[str, Benchmark]
+) -> list[MinedBenchmark]:
     """A repository's benchmarks, one for each kind of task; nothing is mined before it is read."""
-    name, repository = _names(wanted)
-    pinned = f"{history.head} n={wanted.n}" + (f" seed={wanted.seed}" if wanted.seed else "")
+    name, repository = _names(request)
+    pinned = f"{history.head} n={request.n}" + (f" seed={request.seed}" if request.seed else "")
     made = []
     for task in tasks:
         title, meaning = _MEANINGS[task]
         benchmark = own_benchmark(declared[TASKS[task]], f"{name}-{task}")
         benchmark = replace(benchmark, title=title.format(name), meaning=meaning)
-        source, subsets, said = _SOURCES[task](history, repository, wanted)
-        source = replace(source, name=_last(wanted.target), label=LABEL, pinned=pinned)
-        made.append(OwnBenchmark(benchmark, source, subsets, said))
+        mine = {"completion": _completions, "line": _lines, "issue": _issues}[task]
+        benchmark, source, subsets, summary = mine(benchmark, history, repository, request)
+        source = replace(source, name=_last(request.target), label=LABEL, pinned=pinned)
+        made.append(MinedBenchmark(benchmark, source, subsets, summary))
     return made
 
 
-_Mined = tuple[SampleSource, tuple[str, ...], Callable[[], str]]
+def _completions(benchmark: Benchmark, history: History, repository: str, request: MineRequest) -> MinedBenchmark:
+    miner = _CodeMiner(history, repository, request)
+
+    def rows() -> list[object]:
+        return [task.row(number, CONTEXTS[_CONTEXT]) for number, task in enumerate(miner.completions)]
+
+    files = [replace(entry, path=f"{folder_of(repository)}/{entry.path}") for entry in miner.entries]
+    folders = {"tasks": [miner.entry("completions.jsonl", rows, mine_functions)], "files": files}
+    source = SampleSource(folders, name=repository)
+    summary = partial(_summary, miner, "completion")
+    return MinedBenchmark(replace(benchmark, find=_find_completions), source, (f"function-{_CONTEXT}",), summary)
 
 
-def _completions(history: History, repository: str, wanted: Wanted) -> _Mined:
-    recipe = Recipe(repository, completions=("function",), limit=wanted.n, seed=wanted.seed)
-    repo = _at_head(history, recipe)
-    source = SampleSource(repoeval_folders([repo]), name=repository)
-    return source, ("function-2k",), lambda: f"{len(repo.completions['function']):,} completion tasks, in Python"
+def _find_completions(source: Source, subset: str, rejects: Rejects) -> RawFiles:
+    del subset, rejects  # there is one, and its files are what git has
+    tasks, files = source.tree("tasks"), source.tree("files")
+    return RawFiles(tasks.entries if tasks else [], [files] if files else [])
 
 
-def _lines(history: History, repository: str, wanted: Wanted) -> _Mined:
-    recipes = [
-        Recipe(repository, language, completions=(), next_lines=("cff",), limit=-(-wanted.n // 2), seed=wanted.seed)
-        for language in ("java", "python")
-    ]
-    repos = [_at_head(history, recipe) for recipe in recipes]
+def _lines(benchmark: Benchmark, history: History, repository: str, request: MineRequest) -> MinedBenchmark:
+    miner = _CodeMiner(history, repository, request)
 
-    def said() -> str:
-        n_java, n_python = (sum(map(len, repo.next_lines["cff"].values())) for repo in repos)
-        return f"{n_python:,} next-line tasks in Python, {n_java:,} in Java"
+    def rows(language: str) -> list[object]:
+        asked = [task for task in miner.next_lines if language_of(task.place[0]) == language]
+        return [{**task.as_row(), "split": "test", "level": task.usage.level} for task in asked]
 
-    return SampleSource(repobench_folders(repos), name=repository), ("python_cff/test", "java_cff/test"), said
+    languages = sorted({language_of(path) for path in miner.listing if is_source(path)})
+    entries = [miner.entry(f"{name}_line.jsonl", partial(rows, name), usages_by_name) for name in languages]
+    source = SampleSource({"data": entries}, name=repository)
+    subsets = tuple(f"{name}_line/test" for name in languages)
+    return MinedBenchmark(benchmark, source, subsets, partial(_summary, miner, "next-line"))
 
 
-def _issues(history: History, repository: str, wanted: Wanted) -> _Mined:
+def _summary(miner: _CodeMiner, kind: str) -> str:
+    return miner.summary(kind, miner.completions if kind == "completion" else miner.next_lines)
+
+
+def _issues(benchmark: Benchmark, history: History, repository: str, request: MineRequest) -> MinedBenchmark:
     repositories = HistoryRepositories(history.git.folder, history=history)
-    miner = IssueMiner(history, repositories, repository, wanted.n, wanted.seed)
-
-    def rows() -> bytes:
-        return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in miner.rows).encode()
-
-    digest = made_from(parameters=[history.head, repository, wanted.n, wanted.seed], code=[IssueMiner])
-    entry = Entry("issues.jsonl", UNKNOWN_SIZE, rows, made_from=digest)
-    return _IssueSource({".": [entry]}, own_repositories=repositories, name=repository), ("full",), miner.said
+    miner = IssueMiner(history, repositories, repository, request.n, request.seed)
+    digest = made_from(parameters=[history.head, repository, request.n, request.seed], code=[IssueMiner])
+    entry = Entry("issues.jsonl", UNKNOWN_SIZE, lambda: _json_lines(miner.rows), made_from=digest)
+    source = _IssueSource({".": [entry]}, own_repositories=repositories, name=repository)
+    return MinedBenchmark(benchmark, source, ("full",), miner.summary)
 
 
-_SOURCES = {"completion": _completions, "line": _lines, "issue": _issues}
+def _json_lines(rows: Iterable[object]) -> bytes:
+    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode()
+
+
 _MEANINGS = {
     "completion": (
         "Completing the functions of {}",
-        "The text before a documented Python function's body asks; gold runs from there to the body's end.",
+        "The text before a function's body is the query; gold runs from there to the body's end.",
     ),
     "line": (
         "The next line in {}",
-        "The lines before one that first uses an imported definition ask; gold is that definition.",
+        "The lines before one that first uses another file's definition are the query; gold is that definition.",
     ),
     "issue": (
         "Which code did the commits of {} change?",
-        "A commit's message asks, the repository at its parent is searched; gold are the definitions around the lines "
-        "that it replaces there.",
+        "A commit's message is the query, the repository at its parent is searched; gold are the definitions around "
+        "the lines that it replaces there.",
     ),
 }
 
 
-def _at_head(history: History, recipe: Recipe) -> Mined:
-    """The repository's source files at the head."""
-    repositories = HistoryRepositories(history.git.folder, history=history)
-    listing = history.listing(history.head)
-    ending = {"java": ".java", "python": ".py"}[recipe.language]
-    wanted = {path: blob_id for path, blob_id in sorted(listing.items()) if path.endswith(ending)}
-
-    def read(path: str) -> bytes:
-        repositories.contents(wanted.values())
-        return repositories.content(wanted[path]) or b""
-
-    files = [Entry(path, UNKNOWN_SIZE, partial(read, path), made_from=blob_id) for path, blob_id in wanted.items()]
-    return Mined(recipe, files, "")
-
-
-def _names(wanted: Wanted) -> tuple[str, str]:
+def _names(request: MineRequest) -> tuple[str, str]:
     """What its benchmarks are called by, and `owner/name` of the repository."""
-    last = _last(wanted.target)
-    name = _NOT_IN_A_NAME.sub("-", (wanted.name or last).lower()).strip("-")
+    last = _last(request.target)
+    name = _NOT_IN_A_NAME.sub("-", (request.name or last).lower()).strip("-")
     if not name or len(name) > MAX_NAME:
-        what = f"{wanted.name or last!r} gives no name of 1 to {MAX_NAME} letters, digits and hyphens"
+        what = f"{request.name or last!r} gives no name of 1 to {MAX_NAME} letters, digits and hyphens"
         raise GoldspanError(what, hint="Give one: --label NAME", code=Exit.USAGE)
-    parts = [part for part in urlsplit(wanted.target).path.split("/") if part] if "://" in wanted.target else []
+    parts = [part for part in urlsplit(request.target).path.split("/") if part] if "://" in request.target else []
     by_url = "/".join(parts[-2:]).removesuffix(".git")
     return name, by_url if len(parts) > 1 and not fault_of("repository", by_url) else f"local/{name}"
 

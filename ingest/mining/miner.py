@@ -1,37 +1,32 @@
-"""The miner: a repository's files at a commit and a recipe → tasks as RepoEval and RepoBench-R have them.
+"""The miner: a repository's files and a recipe → tasks as RepoEval and RepoBench-R have them.
 
 Which ones: of each kind, and level of next lines, at most `limit` and no answer twice, those whose sha256 of (seed,
 kind, repository, path, what is asked for) is smallest. So the choice is the same on every machine, and a commit that
 changes one function changes one task.
-
-ContextBench's instances want issues and their fixes, which files at one commit do not tell.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Literal, TypeVar
 
 from tree_sitter import Node
 
+from ingest.contents.definitions import ending_of
 from ingest.mining.imports import java_usages, python_usages
-from ingest.mining.syntax import Language, captured, is_alone, is_own_code, lines_of, parsed, string_rows, text_of
+from ingest.mining.names import SourceFiles
+from ingest.mining.syntax import is_own_code, lines_of, parsed
+from ingest.mining.targets import Target, function_targets, line_targets
 from ingest.mining.usage import LEVELS, SETTINGS, Row, Setting, Task, Usage
 from ingest.mining.usage import Level as Difficulty
 from lake.text import regex_tokens
 
 Level = Literal["function", "line"]
 COMPLETIONS: tuple[Level, ...] = ("function", "line")
-
-BODY_LINES = range(3, 29)
-"""How many lines a function's body has: what RepoEval's own 455 functions have, 3 to 28."""
-LINE_TOKENS = 5
-"""A line of fewer tokens is no target; RepoCoder's `line_min_tokens`."""
-
-_DOCSTRING = re.compile(rb"[rRuU]?[\"']")  # neither formatted nor bytes
-_SCOPES = ("function_definition", "class_definition")
+Language = Literal["java", "python"]
 
 
 @dataclass(frozen=True)
@@ -48,22 +43,18 @@ class Recipe:
 
 
 @dataclass(frozen=True)
-class Target:
-    """Lines `[start, end)` that are to be completed, from 0; the identity stays when code around them moves."""
-
-    start: int
-    end: int
-    name: str
-    identity: str
-
-
-@dataclass(frozen=True)
 class Completion(Task):
     """A target where it stands, in a repository's file."""
 
     repo: str
     lines: list[str]
     target: Target
+
+    @classmethod
+    def of(cls, level: Level, repo: str, path: str, lines: list[str], target: Target) -> Completion:
+        """A target of a file."""
+        answer = "".join(lines[target.start : target.end])
+        return cls((level, repo, path, target.identity), (path, target.start), answer, repo, lines, target)
 
     def row(self, number: int, limit: int) -> dict[str, object]:
         """A row of RepoEval's task files, at most `limit` tokens in its prompt, id and answer as RepoCoder's."""
@@ -83,17 +74,25 @@ class Completion(Task):
 T = TypeVar("T", bound=Task)
 
 
-def choose(tasks: Iterable[T], recipe: Recipe) -> list[T]:
-    """At most as many tasks as a recipe says, no answer twice, in the order of the files."""
+def choose(tasks: Iterable[T], limit: int, seed: str, *, evenly: bool = False) -> list[T]:
+    """At most so many tasks, no answer twice, in the order of the files; `evenly` takes one of each file in turn."""
+    ordered = sorted(tasks, key=lambda task: task.order(seed))
+    if evenly:
+        turns: Counter[str] = Counter()
+        numbered = []
+        for task in ordered:
+            turns[task.place[0]] += 1
+            numbered.append((turns[task.place[0]], task))
+        ordered = [task for _, task in sorted(numbered, key=itemgetter(0))]
     chosen: dict[str, T] = {}
-    for task in sorted(tasks, key=lambda task: task.order(recipe.seed)):
-        if len(chosen) < recipe.limit:
+    for task in ordered:
+        if len(chosen) < limit:
             chosen.setdefault(task.answer.strip(), task)
     return sorted(chosen.values(), key=lambda task: task.place)
 
 
 def mine_completions(files: Mapping[str, bytes], recipe: Recipe) -> dict[Level, list[Completion]]:
-    """The completions that a recipe asks of a repository's files, in the order of the files."""
+    """The completions that a recipe asks of a repository's Python files, in the order of the files."""
     repo = recipe.repository
     mined: dict[Level, list[Completion]] = {level: [] for level in recipe.completions}
     for path, data in files.items():
@@ -101,10 +100,15 @@ def mine_completions(files: Mapping[str, bytes], recipe: Recipe) -> dict[Level, 
         if not lines or (root := parsed(lines, "python")) is None:
             continue
         for level, completions in mined.items():
-            for target in _TARGETS[level](lines, root):
-                answer, identity = "".join(lines[target.start : target.end]), (level, repo, path, target.identity)
-                completions.append(Completion(identity, (path, target.start), answer, repo, lines, target))
-    return {level: choose(completions, recipe) for level, completions in mined.items()}
+            completions += [Completion.of(level, repo, path, lines, target) for target in _TARGETS[level](lines, root)]
+    return {level: choose(completions, recipe.limit, recipe.seed) for level, completions in mined.items()}
+
+
+def mine_functions(repository: str, files: SourceFiles) -> Iterator[Completion]:
+    """The functions of a repository's own source, in every language that definitions are found in."""
+    for path, lines, root in files.parsed():
+        targets = function_targets(lines, root, ending_of(path), documented=False, left_out=files.left_out)
+        yield from (Completion.of("function", repository, path, lines, target) for target in targets)
 
 
 def mine_next_lines(files: Mapping[str, bytes], recipe: Recipe) -> dict[Setting, dict[Difficulty, list[Row]]]:
@@ -118,7 +122,7 @@ def mine_next_lines(files: Mapping[str, bytes], recipe: Recipe) -> dict[Setting,
             if usage.level == difficulty
             for question in usage.questions(setting, recipe.seed)
         ]
-        return [question.as_row() for question in choose(questions, recipe)]
+        return [question.as_row() for question in choose(questions, recipe.limit, recipe.seed)]
 
     return {setting: {level: rows(setting, level) for level in LEVELS} for setting in recipe.next_lines}
 
@@ -142,71 +146,7 @@ def prompt_before(lines: Sequence[str], hole: int, limit: int) -> tuple[str, int
     return "".join(lines[:hole]).rstrip(), 0
 
 
-def function_targets(lines: list[str], root: Node) -> list[Target]:
-    """The bodies of a file's documented functions and methods, from the first statement after the docstring.
-
-    Functions inside functions and overloads are left out.
-    """
-    targets: list[Target] = []
-    times: dict[str, int] = {}
-    for function in captured("python", "(function_definition) @it", root):
-        name = _qualified_name(function)
-        body = _documented_body(function) if name is not None else None
-        if name is None or body is None:
-            continue
-        start, end = body[0].start_point.row, body[-1].end_point.row + 1
-        if end - start not in BODY_LINES or not is_alone(lines, body[0], body[-1]):
-            continue
-        times[name] = times.get(name, 0) + 1
-        targets.append(Target(start, end, name.rpartition(".")[2], f"{name}#{times[name]}"))
-    return targets
-
-
-def line_targets(lines: list[str], root: Node) -> list[Target]:
-    """The lines of code inside functions that are worth asking for, as in RepoCoder's `random_benchmark.py`."""
-    inside: set[int] = set()
-    for body in captured("python", "(function_definition body: (block) @it)", root):
-        inside.update(range(body.start_point.row, body.end_point.row + 1))
-    inside.difference_update(string_rows(root))
-    targets: list[Target] = []
-    for row in sorted(inside - {0}):
-        text = lines[row].strip()
-        is_code = bool(text) and not text.startswith(("#", '"', "'")) and bool(lines[row - 1].strip())
-        if is_code and len(regex_tokens(text)) >= LINE_TOKENS:
-            targets.append(Target(row, row + 1, "", text))
-    return targets
-
-
-def _qualified_name(function: Node) -> str | None:
-    """`Class.method`; None for a function inside a function and for an overload."""
-    if function.parent is not None and function.parent.type == "decorated_definition":
-        decorators = [child.text or b"" for child in function.parent.named_children if child.type == "decorator"]
-        if any(text.rpartition(b".")[2].lstrip(b"@").startswith(b"overload") for text in decorators):
-            return None
-    names: list[str] = []
-    node: Node | None = function
-    while node is not None:
-        if node.type in _SCOPES:
-            if names and node.type == "function_definition":
-                return None
-            names.append(text_of(node.child_by_field_name("name")))
-        node = node.parent
-    return ".".join(reversed(names))
-
-
-def _documented_body(function: Node) -> list[Node] | None:
-    """The statements after the docstring; None where there is no docstring or nothing after it."""
-    block = function.child_by_field_name("body")
-    statements = [child for child in block.named_children if child.type != "comment"] if block is not None else []
-    first = statements[0] if statements else None
-    if first is not None and first.type == "expression_statement" and first.named_child_count == 1:
-        first = first.named_children[0]
-    if first is None or first.type != "string" or not _DOCSTRING.match(first.text or b""):
-        return None
-    return statements[1:] or None
-
-
-_TARGETS: Mapping[Level, Callable[[list[str], Node], list[Target]]] = {
+_TARGETS: Mapping[Level, Callable[[list[str], Node], Iterable[Target]]] = {
     "function": function_targets,
     "line": line_targets,
 }

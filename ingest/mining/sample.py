@@ -11,9 +11,17 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from ingest.mining.miner import COMPLETIONS, Completion, Level, Recipe, folder_of, mine_completions, mine_next_lines
+from ingest.mining.miner import (
+    COMPLETIONS,
+    Completion,
+    Language,
+    Level,
+    Recipe,
+    folder_of,
+    mine_completions,
+    mine_next_lines,
+)
 from ingest.mining.packages import Package, read_package
-from ingest.mining.syntax import Language
 from ingest.mining.usage import LEVELS, SETTINGS, Row, Setting
 from ingest.mining.usage import Level as Difficulty
 from ingest.sources.folder import FolderSource, read_folder

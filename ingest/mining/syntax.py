@@ -5,33 +5,50 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Literal
+from typing import cast
 
-from tree_sitter import Node, Parser, Query, QueryCursor
-from tree_sitter_language_pack import get_language
+from tree_sitter import Node, Query, QueryCursor
+from tree_sitter_language_pack import SupportedLanguage, get_language
 
-from lake.text import split_lines
-
-Language = Literal["java", "python"]
+from ingest.contents.syntax_trees import syntax_tree
+from lake.text import language_of, split_lines
 
 _OUTSIDE = re.compile(r"(^|/)(tests?|testing|benchmarks?|conftest\.py|test_[^/]*|[^/]*_test\.py)(/|$)")
+TESTS = re.compile(
+    r"(^|/)(tests?|testing|__tests__|specs?|testdata|fixtures|benchmarks?|conftest\.py)(/|$)"
+    r"|(^|/)test_[^/]*$|(_test|_spec|[.-]test|[.-]spec|Tests?|IT|Spec)\.[a-z]+$"
+)
+GENERATED = re.compile(
+    r"(^|/)(vendor|vendored|_vendor|third[_-]?party|external|externals|extern|node_modules|dist|generated|gen)/"
+    r"|(\.min\.js|_pb2(_grpc)?\.pyi?|\.pb\.(go|cc|h)|\.g\.cs|\.designer\.cs|_generated\.[a-z]+|\.generated\.[a-z]+)$"
+)
 
 
-def parsed(lines: list[str], language: Language) -> Node | None:
+def parsed(lines: list[str], language: str) -> Node | None:
     """The syntax tree of a file; None where it does not parse without an error."""
-    root = Parser(get_language(language)).parse("".join(lines).encode()).root_node
-    return None if root.has_error else root
+    root = syntax_tree("".join(lines).encode(), language)
+    return None if isinstance(root, str) or root.has_error else root
 
 
-def captured(language: Language, pattern: str, root: Node) -> list[Node]:
+def captured(language: str, pattern: str, root: Node) -> list[Node]:
     """The nodes that a query's pattern calls `@it`, in the file's order."""
     nodes = QueryCursor(_query(language, pattern)).captures(root).get("it", [])
     return sorted(nodes, key=lambda node: node.start_byte)
 
 
 @cache
-def _query(language: Language, pattern: str) -> Query:
-    return Query(get_language(language), pattern)
+def _query(language: str, pattern: str) -> Query:
+    return Query(get_language(cast("SupportedLanguage", language)), pattern)
+
+
+@cache
+def any_of(language: str, kinds: re.Pattern[str]) -> str:
+    """A query's pattern for the nodes of a language whose kinds' names match."""
+    grammar = get_language(cast("SupportedLanguage", language))
+    ids = (number for number in range(grammar.node_kind_count) if grammar.node_kind_is_named(number))
+    visible = {grammar.node_kind_for_id(number) for number in ids if grammar.node_kind_is_visible(number)}
+    names = sorted(name for name in visible if name and kinds.search(name))
+    return f"[{' '.join(f'({name})' for name in names)}] @it"
 
 
 def text_of(node: Node | None) -> str:
@@ -41,9 +58,14 @@ def text_of(node: Node | None) -> str:
 
 def string_rows(root: Node) -> Iterator[int]:
     """The lines that lie in a Python string of several lines."""
-    for string in captured("python", "(string) @it", root):
-        if string.start_point.row != string.end_point.row:
-            yield from range(string.start_point.row, string.end_point.row + 1)
+    yield from rows_within(captured("python", "(string) @it", root))
+
+
+def rows_within(nodes: Sequence[Node]) -> Iterator[int]:
+    """The lines of nodes of several lines."""
+    for node in nodes:
+        if node.start_point.row != node.end_point.row:
+            yield from range(node.start_point.row, node.end_point.row + 1)
 
 
 def is_alone(lines: Sequence[str], first: Node, last: Node) -> bool:
@@ -63,5 +85,10 @@ def lines_of(data: bytes) -> list[str] | None:
 
 
 def is_own_code(path: str) -> bool:
-    """Whether a path is the repository's own code, not its tests or benchmarks; only that is asked for."""
+    """Whether a path of a package is its own code, not its tests or benchmarks; only that is asked for."""
     return _OUTSIDE.search(path) is None
+
+
+def is_source(path: str) -> bool:
+    """Whether a path is the repository's own source: of a known language, no test, neither generated nor vendored."""
+    return bool(language_of(path)) and not TESTS.search(path) and not GENERATED.search(path)

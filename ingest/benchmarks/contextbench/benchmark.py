@@ -175,7 +175,7 @@ def _of_patch(one: Instance, files: Mapping[str, GoldFile]) -> list[GoldSpan]:
 
 def _item(checked: _Checked, subset: str) -> dict[str, object]:
     instance = checked.instance
-    same = ("item_id", "source", "language", "repo", "pool_id", "patch", "upstream_id")
+    same = ("item_id", "source", "difficulty", "language", "repo", "pool_id", "patch", "upstream_id")
     return {
         **{name: getattr(instance, name) for name in same},
         "benchmark": "contextbench",

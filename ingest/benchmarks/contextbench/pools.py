@@ -124,9 +124,11 @@ def gold_files(
 def pool_groups(repositories: dict[str, Repository], rejects: Rejects, notes: list[str]) -> Iterator[PoolGroup]:
     """Each repository as two parts: what is searched, and the rest of its text files."""
     left_out: Counter[str] = Counter()
+    # Commits of one repository share most of their contents.
+    seen: set[str] = set()
     for pool_id, repository in repositories.items():
         group = pool_id.removeprefix("contextbench/").replace("/", "__")
-        yield from _groups(pool_id, group, repository, rejects, left_out)
+        yield from _groups(pool_id, group, repository, rejects, left_out, seen)
     if left_out["binary"]:
         notes.append(f"left out of the repositories: {counted(left_out['binary'], 'binary file')}")
     if left_out["replaced"]:
@@ -135,13 +137,13 @@ def pool_groups(repositories: dict[str, Repository], rejects: Rejects, notes: li
 
 
 def _groups(
-    pool_id: str, group: str, repository: Repository, rejects: Rejects, left_out: Counter[str]
+    pool_id: str, group: str, repository: Repository, rejects: Rejects, left_out: Counter[str], seen: set[str]
 ) -> Iterator[PoolGroup]:
     no_files, no_blobs = pool_frames([])
     searched, rest = [no_files], [no_files]
     replaced: set[str] = set()
     try:
-        for files, blobs in pool_batches(_texts(pool_id, repository, rejects, left_out, replaced)):
+        for files, blobs in pool_batches(_texts(pool_id, repository, rejects, left_out, replaced), seen):
             is_rest = pl.col("pool_id") == pool_id + UNSEARCHED
             searched.append(files.filter(~is_rest))
             rest.append(files.filter(is_rest))

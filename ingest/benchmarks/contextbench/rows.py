@@ -21,7 +21,7 @@ FIELDS: Fields = {
     "id": ID_KEYS,
     "gold": GOLD_KEYS,
     "commit": ("base_commit", "commit"),
-    **{name: (name,) for name in ("repo", "repo_url", "language", "source", "patch", "problem_statement")},
+    **{name: (name,) for name in ("repo", "repo_url", "language", "source", "size", "patch", "problem_statement")},
 }
 """Where upstream's rows hold what, in every form they are published in."""
 
@@ -49,6 +49,7 @@ class Instance:
     why_not: str | None
     where: tuple[str, str]
     gold_patch: str = ""
+    difficulty: str | None = None
 
     @property
     def ids(self) -> list[str]:
@@ -154,6 +155,7 @@ def _instance(row: Row, where: tuple[str, str], rejects: Rejects) -> Instance | 
         why_not="; ".join(why_not) or None,
         where=where,
         gold_patch=gold_patch,
+        difficulty=_text(row, "size"),
     )
 
 

@@ -31,7 +31,7 @@ from ingest.sources.tree import Source, Tree
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_POOL_BYTES, MAX_SOURCE_BYTES
 from lake.rejects import Rejects
-from lake.text import counted
+from lake.text import counted, language_of
 
 LEVELS: Mapping[str, str] = {
     "function": "function_level",
@@ -144,8 +144,12 @@ def read(raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = FIELDS) 
     items = _placed(tasks, subset, group)
     _reject_unscorable(items, raw.pools[0].location.removesuffix(".zip"), rejects)
     constants = {"benchmark": "repoeval", "subset": subset, "split": "test", "level": level, "context": context}
-    constants["language"] = "python"
-    items = items.with_columns(scorable=pl.col("why_not").is_null(), **{k: pl.lit(v) for k, v in constants.items()})
+    languages = [language_of(path) or "python" for path in items["target_path"]]
+    items = items.with_columns(
+        scorable=pl.col("why_not").is_null(),
+        language=pl.Series(languages, dtype=pl.String),
+        **{name: pl.lit(value) for name, value in constants.items()},
+    )
     gold = pl.concat(
         items.filter("scorable").select(
             "benchmark",

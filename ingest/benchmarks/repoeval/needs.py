@@ -62,14 +62,16 @@ def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.
     """Gold by need for the tasks of a subset.
 
     Args:
-        items: item_id, repo, pool_id, target_path, target_line, target_text and scorable of each task.
+        items: item_id, repo, language, pool_id, target_path, target_line, target_text and scorable of each task.
         group: Their repositories.
 
     Returns:
         The items with a column `need`, null where one is not scorable; item_id, path, line_start, line_end of the
         gold; and a pool for every hole that has some: its repository, in which its own file ends at the hole.
     """
-    scorable = items.filter("scorable").select("item_id", "pool_id", "target_path", "target_line", "target_text")
+    scorable = items.filter("scorable", language="python").select(
+        "item_id", "pool_id", "target_path", "target_line", "target_text"
+    )
     rows = list(scorable.iter_rows())
     with tempfile.TemporaryDirectory() as name:
         folders = _written(Path(name), group)

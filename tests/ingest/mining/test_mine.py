@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 from ingest.mining.history import HistoryRepositories, fetched
-from ingest.mining.issues import MAX_FILES, MAX_LINES, NAMES_FILE, NAMES_NEITHER, NAMES_SYMBOL, IssueMiner, is_source
+from ingest.mining.issues import MAX_FILES, MAX_LINES, NAMES_FILE, NAMES_NEITHER, NAMES_SYMBOL, IssueMiner
+from ingest.mining.syntax import is_source
 from lake.errors import Exit
 from lake.naming import UNSEARCHED
 from lake.store import Lake
@@ -107,7 +108,7 @@ def test_each_rule_leaves_out_the_commit_that_it_is_about(miner: IssueMiner) -> 
         "more than 200 lines": 1,
         "a message that another commit has": 1,
     }
-    assert "first commit: 1" in miner.said()
+    assert "first commit: 1" in miner.summary()
 
 
 def test_a_question_is_the_message_and_its_gold_the_definitions_around_the_lines_it_replaces(
@@ -147,6 +148,11 @@ def test_how_much_a_message_gives_away(miner: IssueMiner, made: MadeRepository) 
     assert of_commit(miner, made, "side")["source"] == NAMES_FILE
     assert of_commit(miner, made, "java")["source"] == NAMES_NEITHER
     assert of_commit(miner, made, "long")["source"] == NAMES_NEITHER
+
+
+def test_how_many_lines_a_commit_replaces(miner: IssueMiner, made: MadeRepository) -> None:
+    assert of_commit(miner, made, "java")["size"] == "1 to 5 lines"
+    assert of_commit(miner, made, "file")["size"] == "6 to 25 lines"
 
 
 def test_a_message_that_names_a_definition(tmp_path: Path) -> None:
@@ -198,7 +204,8 @@ def test_the_same_command_on_the_same_commit_gives_the_same_bytes(made: MadeRepo
         copy = shutil.copytree(made.folder, tmp_path / name / "rockets")
         said = _mine(tmp_path / f"lake-{name}", copy, "--tasks", "completion,issue", "--n", 4)
         assert said.code == 0, said.err
-        assert "rockets-issue: 4 issue tasks; commits left out: merge: 1, first commit: 1" in said.err
+        assert "rockets-issue: 4 issue tasks (1 to 5 lines " in said.err
+        assert "commits left out: merge: 1, first commit: 1" in said.err
     assert stored(tmp_path / "lake-one") == stored(tmp_path / "lake-two")
     lake = Lake(tmp_path / "lake-one")
     rows = lake.read("benchmarks").sort("name").select("name", "like", "label", "revision").rows()

@@ -17,9 +17,10 @@ import pytest
 
 from ingest.commands.open_source import open_source
 from ingest.mining import sample
-from ingest.mining.miner import BODY_LINES, Recipe
+from ingest.mining.miner import Recipe
 from ingest.mining.packages import read_package
 from ingest.mining.sample import CONTEXTS, PACKAGES, SampleSource, of_package, open_sample, repoeval_folders
+from ingest.mining.targets import BODY_LINES
 from ingest.sources.tree import UNKNOWN_SIZE, Tree
 from lake.errors import Exit, GoldspanError
 from lake.text import regex_tokens, split_lines

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tree_sitter import Node
 
-from ingest.mining.miner import Recipe, Target, function_targets, line_targets, mine_completions, prompt_before
+from ingest.mining.miner import Recipe, mine_completions, mine_functions, prompt_before
+from ingest.mining.names import UNREADABLE, SourceFiles
 from ingest.mining.syntax import is_own_code, lines_of, parsed
+from ingest.mining.targets import LENGTH, NESTED, NO_BODY, Target, function_targets, line_targets
 from lake.text import regex_tokens, split_lines
 
 SOURCE = '''\
@@ -81,10 +84,10 @@ def formatted():
 '''
 
 
-def targets(of: Callable[[list[str], Node], list[Target]], lines: list[str]) -> list[Target]:
+def targets(of: Callable[[list[str], Node], Iterator[Target]], lines: list[str]) -> list[Target]:
     root = parsed(lines, "python")
     assert root is not None
-    return of(lines, root)
+    return list(of(lines, root))
 
 
 def test_targets_are_the_bodies_of_documented_functions() -> None:
@@ -96,6 +99,44 @@ def test_targets_are_the_bodies_of_documented_functions() -> None:
     assert found["outer#1"].startswith("    def inner():\n")
     assert found["outer#1"].endswith("    return inner\n")
     assert [target.name for target in targets(function_targets, lines)] == ["documented", "decorated", "outer"]
+
+
+BODY = "a();\nb();\nc();\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "identities"),
+    [
+        ("a.js", f"class A {{ m(x) {{\n{BODY}}} }}\nconst f = (x) => {{\n{BODY}}};\n", ["A.m#1", "f#1"]),
+        ("a.ts", f"class A {{ m(x: number): void {{\n{BODY}}} }}\n", ["A.m#1"]),
+        ("a.tsx", f"function g(): void {{\n{BODY}}}\n", ["g#1"]),
+        ("A.java", f"class A {{ A() {{\n{BODY}}}\nint m(int x) {{\n{BODY}}} }}\n", ["A.A#1", "A.m#1"]),
+        ("a.go", f"package a\nfunc (s *S) F(x int) int {{\n{BODY}}}\n", ["S.F#1"]),
+        ("a.rs", f"impl A {{ fn f(&self) -> i32 {{\n{BODY}}} }}\n", ["A.f#1"]),
+        ("a.c", f"int f(int x) {{\n{BODY}}}\n", ["f#1"]),
+        ("a.cpp", f"int A::f(int x) {{\n{BODY}}}\n", ["A.f#1"]),
+        ("A.cs", f"class A {{ int F(int x) {{\n{BODY}}} }}\n", ["A.F#1"]),
+        ("a.php", f"<?php\nfunction f($x) {{\n{BODY}}}\n", ["f#1"]),
+        ("a.rb", "class A\n  def f(x)\n    a()\n    b()\n    c()\n  end\nend\n", ["A.f#1"]),
+        ("a.swift", "class A { func f(x: Int) -> Int {\na()\nb()\nreturn x\n} }\n", ["A.f#1"]),
+        ("a.kt", "class A {\nfun f(x: Int): Int {\na()\nb()\nreturn x\n}\n}\n", ["A.f#1"]),
+        ("a.scala", "object A {\ndef f(x: Int): Int = {\na()\nb()\nx\n}\n}\n", ["A.f#1"]),
+        ("a.py", "def f(x):\n    a()\n    b()\n    c()\n", ["f#1"]),
+    ],
+)
+def test_functions_are_found_in_every_language(path: str, text: str, identities: list[str]) -> None:
+    found = list(mine_functions("owner/any", SourceFiles({path: text.encode()}, Counter())))
+    assert [task.target.identity for task in found] == identities
+    assert all(task.answer.count("\n") == 3 for task in found)
+
+
+def test_what_is_no_completion_is_counted_by_rule() -> None:
+    inner = f"function f() {{\nfunction g() {{\n{BODY}}}\n}}\n"
+    files = {"a.js": f"{inner}const h = () => 1;\nfunction k() {{ a(); }}\n", "b.js": "function (", "test/a.js": inner}
+    contents = {path: text.encode() for path, text in files.items()}
+    left_out: Counter[str] = Counter()
+    assert [task.target.identity for task in mine_functions("owner/any", SourceFiles(contents, left_out))] == ["f#1"]
+    assert left_out == {NESTED: 1, NO_BODY: 1, LENGTH: 1, UNREADABLE: 1}
 
 
 def test_a_body_of_more_than_28_lines_is_no_target() -> None:

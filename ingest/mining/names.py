@@ -1,0 +1,122 @@
+"""What a file of any language uses of other files of its repository: definitions told by their name alone.
+
+A name means the definition of another file where that is the only one of the repository's own source at the top level
+of its file that is called so, where the file defines nothing of the name itself, and where the file can see it: its
+import statements name the definition, its file or its folder, or the language sees what lies in the same folder.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from tree_sitter import Node
+
+from ingest.contents.definitions import docs, ending_of
+from ingest.mining.syntax import any_of, captured, is_source, lines_of, parsed, rows_within, text_of
+from ingest.mining.usage import Usage
+from lake.text import language_of, words
+
+MIN_NAME = 3
+"""A shorter name may stand there by chance."""
+UNREADABLE = "file not in UTF-8 or with syntax errors"
+
+_SAME_FOLDER = frozenset({"csharp", "go", "java", "kotlin", "php", "ruby", "scala", "swift"})
+"""Languages in which a file sees what lies in its folder without an import."""
+_IMPORT = re.compile(r"import|include|using|^use_|_use_|^mod_item$")
+_CALLED_IMPORT = re.compile(r"\brequire(_relative)?\b")
+_IDENTIFIER = re.compile(r"identifier$|^constant$|^name$")
+_TEXT = re.compile(r"string|comment|heredoc|template")
+_BINDING = re.compile(r"assign|declar|param|binding|^let_|^for_|pattern")
+_BOUND_FIELDS = ("name", "left", "pattern", "declarator")
+
+
+@dataclass(frozen=True)
+class _Definition:
+    """A definition at the top level of its file."""
+
+    path: str
+    line: int
+    text: str
+
+
+@dataclass
+class SourceFiles:
+    """The files of a repository that are its own source, parsed one by one."""
+
+    contents: Mapping[str, bytes]
+    left_out: Counter[str]
+
+    def parsed(self) -> Iterator[tuple[str, list[str], Node]]:
+        """Path, lines and syntax tree of those that can be read, the others counted."""
+        for path, data in self.contents.items():
+            lines = lines_of(data) if is_source(path) else []
+            root = parsed(lines, language_of(path)) if lines else None
+            if root is not None and lines:
+                yield path, lines, root
+            elif data.strip() and is_source(path):
+                self.left_out[UNREADABLE] += 1
+
+
+def usages_by_name(repository: str, files: SourceFiles) -> Iterator[Usage]:
+    """Every file that uses enough definitions of others, by path."""
+    known: dict[str, list[_Definition]] = {}
+    own: dict[str, set[str]] = {}
+    for path, lines, root in files.parsed():
+        own[path], end_of_outer = set(), 0
+        for definition in docs.definitions(root, "".join(lines).encode(), ending_of(path)):
+            name = definition.name or ""
+            own[path].add(name)
+            if definition.byte_start >= end_of_outer and len(name) >= MIN_NAME:
+                text = "".join(lines[definition.line_start : definition.line_end]).rstrip("\n")
+                known.setdefault(name, []).append(_Definition(path, definition.line_start, text))
+            end_of_outer = max(end_of_outer, definition.byte_end)
+    unique = {name: each[0] for name, each in known.items() if len(each) == 1}
+    for path, lines, root in SourceFiles(files.contents, Counter()).parsed():
+        usage = _usage(repository, path, lines, root, {name: unique[name] for name in unique.keys() - own[path]})
+        if usage is not None:
+            yield usage
+
+
+def _usage(
+    repository: str, path: str, lines: list[str], root: Node, elsewhere: Mapping[str, _Definition]
+) -> Usage | None:
+    language = language_of(path)
+    statements = [node for node in root.children if _is_import(node)]
+    imported = {word for node in statements for word in words(text_of(node))}
+    folder = PurePosixPath(path).parent
+
+    def is_seen(name: str, definition: _Definition) -> bool:
+        place = PurePosixPath(definition.path)
+        if place.parent == folder and language in _SAME_FOLDER:
+            return True
+        return not imported.isdisjoint({name.lower(), place.stem.lower(), place.parent.name.lower()})
+
+    identifiers = captured(language, any_of(language, _IDENTIFIER), root)
+    names = {text_of(node) for node in identifiers} & elsewhere.keys()
+    seen = [name for name in names if language_of(elsewhere[name].path) == language and is_seen(name, elsewhere[name])]
+    seen.sort(key=lambda name: (elsewhere[name].path, elsewhere[name].line))
+    texts = {name: elsewhere[name].text for name in seen}
+    closed = rows_within(captured(language, any_of(language, _TEXT), root))
+    return Usage.of(repository, path, lines, statements, texts, _occurrences(identifiers), list(closed))
+
+
+def _is_import(node: Node) -> bool:
+    return bool(_IMPORT.search(node.type)) or (
+        node.start_point.row == node.end_point.row and bool(_CALLED_IMPORT.search(text_of(node)))
+    )
+
+
+def _occurrences(identifiers: Iterable[Node]) -> Iterator[tuple[int, str, bool]]:
+    """Line and name of every identifier, and whether it is bound there to something else."""
+    for node in identifiers:
+        parent = node.parent
+        is_bound = (
+            parent is not None
+            and bool(_BINDING.search(parent.type))
+            and any(parent.child_by_field_name(field) == node for field in _BOUND_FIELDS)
+        )
+        yield node.start_point.row, text_of(node), is_bound
