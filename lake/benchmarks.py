@@ -42,7 +42,8 @@ def tasks_of(lake: Lake, benchmark: str) -> list[Task]:
 
 def known_protocols(lake: Lake) -> dict[str, Protocol]:
     """Every protocol by name."""
-    own = [one for task in known_tasks(lake).values() if isinstance(task, OwnTask) for one in protocols_of(task)]
+    tasks = [task for task in known_tasks(lake).values() if isinstance(task, OwnTask)]
+    own = [protocol for task in tasks for protocol in protocols_of(task)]
     return {**protocols(), **{protocol.name: protocol for protocol in own}}
 
 
@@ -53,11 +54,12 @@ def protocols_called(lake: Lake, name: str, benchmark: str = "") -> list[Protoco
         GoldspanError: There is none; the message asks "did you mean".
     """
     every = known_protocols(lake)
-    known = [one for one in every.values() if not benchmark or one.benchmark == benchmark]
-    short = [one for one in known if one.name.partition("@")[2] == name]
+    known = [protocol for protocol in every.values() if not benchmark or protocol.benchmark == benchmark]
+    short = [protocol for protocol in known if protocol.name.partition("@")[2] == name]
     if name in every or short:
         return short or [every[name]]
-    raise unknown_name(name, "protocol", {part for one in known for part in (one.name, one.name.partition("@")[2])})
+    names = {protocol.name for protocol in known}
+    raise unknown_name(name, "protocol", names | {full.partition("@")[2] for full in names})
 
 
 def check_benchmark(lake: Lake, name: str) -> None:

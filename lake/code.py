@@ -42,7 +42,7 @@ class Source(NamedTuple):
 
 def code_digest(*functions: Callable[..., object]) -> str:
     """The digest of every module in the closure of the imports of some functions, and of those bound in partials."""
-    return digest_of(frozenset(Path(inspect.getfile(inspect.unwrap(one))) for one in _unbound(functions)))
+    return digest_of(frozenset(Path(inspect.getfile(inspect.unwrap(function))) for function in _unbound(functions)))
 
 
 @functools.cache
@@ -58,10 +58,10 @@ def closure_of(file: Path) -> tuple[Path, ...]:
     seen: set[Path] = set()
     waiting = [file]
     while waiting:
-        one = waiting.pop()
-        if one not in seen:
-            seen.add(one)
-            waiting += [other for name in _source(one).imports for other in _files_of(name)]
+        file = waiting.pop()
+        if file not in seen:
+            seen.add(file)
+            waiting += [other for name in _source(file).imports for other in _files_of(name)]
     return tuple(sorted(seen))
 
 

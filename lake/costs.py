@@ -46,10 +46,10 @@ def pareto_front(costs: Sequence[float], values: Sequence[float], *, lower_is_be
     kept = [False] * len(gains)
     best = (0.0, float("-inf"))
     # The cheapest first, of equally cheap ones the best: what follows must be better than all before it, or the same.
-    for place in sorted(range(len(gains)), key=lambda place: (costs[place], -gains[place])):
-        here = (costs[place], gains[place])
+    for number in sorted(range(len(gains)), key=lambda number: (costs[number], -gains[number])):
+        here = (costs[number], gains[number])
         if here[1] > best[1] or here == best:
-            best, kept[place] = here, True
+            best, kept[number] = here, True
     return kept
 
 
@@ -58,8 +58,8 @@ def hardware() -> str:
     """The processor, how many of it this process may use, the memory, and what runs on them."""
     known = Path("/proc/cpuinfo")
     lines = known.read_text(encoding="utf-8", errors="replace").splitlines() if known.is_file() else []
-    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    processor = next(named, "") or platform.processor() or platform.machine()
+    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    processor = next(models, "") or platform.processor() or platform.machine()
     n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     memory = ""
     with suppress(AttributeError, OSError, ValueError):  # Nobody says so there.

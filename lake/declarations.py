@@ -59,7 +59,7 @@ def discover(package: ModuleType, kind: type[D], *, by_name: bool = True, in_eve
     Raises:
         GoldspanError: Two declarations have one name, a module cannot be imported, or it has none and is to have one.
     """
-    found: dict[str, D] = {}
+    declarations: dict[str, D] = {}
     owner: dict[str, str] = {}
     for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
         if info.name.startswith("_"):
@@ -75,14 +75,14 @@ def discover(package: ModuleType, kind: type[D], *, by_name: bool = True, in_eve
             hint += "do. If it is a helper, begin its name with an underscore."
             raise GoldspanError(message, hint=hint, code=Exit.USAGE)
         for value in declared:
-            if found.get(value.name) is value:
+            if declarations.get(value.name) is value:
                 continue
-            if value.name in found:
+            if value.name in declarations:
                 message = f"{kind.__name__.lower()} {value.name!r} is declared twice"
                 where = f"{owner[value.name]} and {module.__name__}"
                 raise GoldspanError(message, where=where, hint="Give one of them another name.")
-            found[value.name], owner[value.name] = value, module.__name__
-    return dict(sorted(found.items())) if by_name else found
+            declarations[value.name], owner[value.name] = value, module.__name__
+    return dict(sorted(declarations.items())) if by_name else declarations
 
 
 def _imported(name: str, kind: type[D]) -> ModuleType:
@@ -117,7 +117,7 @@ def resolve(kind: str, name: str, known: Mapping[str, D]) -> Resolved[D]:
     """
     for pattern, declaration in known.items():
         literals = map(re.escape, _PARAMETER.split(pattern)[::2])
-        if found := re.fullmatch(r"([1-9]\d{0,8})".join(literals), name):
-            numbers = map(int, found.groups())
+        if match := re.fullmatch(r"([1-9]\d{0,8})".join(literals), name):
+            numbers = map(int, match.groups())
             return Resolved(name, declaration, dict(zip(_PARAMETER.findall(pattern), numbers, strict=True)))
     raise unknown_name(name, kind, known)

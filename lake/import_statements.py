@@ -57,5 +57,5 @@ def without_imports(text: str, language: str) -> str:
 def import_lines(text: str, language: str) -> list[tuple[int, str]]:
     """The import statements of a text, each with the number of its first line, from 0, and without its line's end."""
     pattern = _STATEMENT.get(language)
-    found = pattern.finditer(text) if pattern is not None else ()
-    return [(text.count("\n", 0, one.start()), one[0].strip()) for one in found if one[0].strip()]
+    matches = pattern.finditer(text) if pattern is not None else ()
+    return [(text.count("\n", 0, match.start()), match[0].strip()) for match in matches if match[0].strip()]

@@ -55,8 +55,8 @@ def print_tables(tables: Iterable[PrintedTable]) -> None:
 
 def _aligned(table: PrintedTable) -> Table:
     aligned = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for place, name in enumerate(table.columns):
-        aligned.add_column(Text(escaped(name)), justify="left" if place < table.texts else "right", no_wrap=True)
+    for number, name in enumerate(table.columns):
+        aligned.add_column(Text(escaped(name)), justify="left" if number < table.texts else "right", no_wrap=True)
     for row in table.rows:
         aligned.add_row(*(Text(escaped(cell)) for cell in row))
     return aligned

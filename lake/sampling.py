@@ -23,8 +23,8 @@ def stratified(items: pl.DataFrame, limit: int, *, by: str = "repo", key: str = 
     """
     if items.height <= limit:
         return items
-    place = pl.col(key).map_elements(seeded_hash, return_dtype=pl.Int64)
-    drawn = items.select(key, by).with_columns(place=place).sort("place", key)
+    position = pl.col(key).map_elements(seeded_hash, return_dtype=pl.Int64)
+    drawn = items.select(key, by).with_columns(position=position).sort("position", key)
     drawn = drawn.join(_quotas(items, limit, by), on=by, nulls_equal=True, maintain_order="left")
     kept = drawn.filter(pl.int_range(pl.len()).over(by) < pl.col("quota"))
     return items.join(kept.select(key), on=key, how="semi", maintain_order="left")

@@ -104,12 +104,12 @@ _HIDDEN = re.compile(
 
 def escaped(text: str) -> str:
     r"""The text with every hidden character, which a terminal or a page might obey, as `\u{202E}`."""
-    return _HIDDEN.sub(lambda found: f"\\u{{{ord(found[0]):X}}}", text)
+    return _HIDDEN.sub(lambda match: f"\\u{{{ord(match[0]):X}}}", text)
 
 
 def escaped_json(text: str) -> str:
     r"""JSON with every hidden character as JSON writes it, `\u202e`."""
-    return _HIDDEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    return _HIDDEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def counted(n: int, unit: str) -> str:

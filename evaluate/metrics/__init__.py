@@ -10,5 +10,5 @@ from evaluate.metrics.declaration import Metric, Ratio, metric, metric_named, me
 
 __all__ = ["Metric", "Ratio", "metric", "metric_named", "metrics", "metrics_of", "parse_metric"]
 
-for _module in sorted(one.name for one in pkgutil.iter_modules(__path__)):
+for _module in sorted(module.name for module in pkgutil.iter_modules(__path__)):
     importlib.import_module(f"{__name__}.{_module}")

@@ -157,10 +157,10 @@ def metrics_of(protocol: Protocol) -> list[tuple[Metric, int]]:
     Raises:
         GoldspanError: The protocol names a metric that there is not.
     """
-    found = {name: metric_named(name) for name, _ in protocol.metrics}
-    if protocol.relevance == "graded" and "ndcg" in found:
-        found["ndcg"] = replace(found["ndcg"], at=metric_named("ndcg_iou").at)
-    return [(found[name], k) for name, ks in protocol.metrics for k in ks]
+    metrics = {name: metric_named(name) for name, _ in protocol.metrics}
+    if protocol.relevance == "graded" and "ndcg" in metrics:
+        metrics["ndcg"] = replace(metrics["ndcg"], at=metric_named("ndcg_iou").at)
+    return [(metrics[name], k) for name, ks in protocol.metrics for k in ks]
 
 
 def parse_metric(text: str) -> tuple[Metric, int]:
@@ -178,14 +178,14 @@ def parse_metric(text: str) -> tuple[Metric, int]:
     name, k = match["name"].lower(), match["k"]
     if name not in _METRICS:
         raise GoldspanError(f"unknown metric {text!r}", hint=did_you_mean(name, _METRICS), code=Exit.USAGE)
-    found = _METRICS[name]
-    if k is None and found.cut == "budget":
-        return found, 0
-    if k is None and (len(found.ks) == 1 or 0 in found.ks):
-        return found, 0 if 0 in found.ks else found.ks[0]
-    if k is not None and int(k) and not found.has_cut_off:
+    metric = _METRICS[name]
+    if k is None and metric.cut == "budget":
+        return metric, 0
+    if k is None and (len(metric.ks) == 1 or 0 in metric.ks):
+        return metric, 0 if 0 in metric.ks else metric.ks[0]
+    if k is not None and int(k) and not metric.has_cut_off:
         raise GoldspanError(f"metric {text!r}: {name} has no cut-off", hint=f"Write it as `{name}`.", code=Exit.USAGE)
-    if k is None or (int(k) == 0 and 0 not in found.ks and found.cut != "budget"):
+    if k is None or (int(k) == 0 and 0 not in metric.ks and metric.cut != "budget"):
         message = f"metric {text!r} needs a cut-off"
-        raise GoldspanError(message, hint=f"Usual: {', '.join(f'{name}@{k}' for k in found.ks)}.", code=Exit.USAGE)
-    return found, int(k)
+        raise GoldspanError(message, hint=f"Usual: {', '.join(f'{name}@{k}' for k in metric.ks)}.", code=Exit.USAGE)
+    return metric, int(k)

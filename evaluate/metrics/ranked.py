@@ -104,8 +104,8 @@ def _dcg_iou(k: int) -> pl.Expr:
 
 
 def _ideal_dcg_iou(k: int) -> pl.Expr:
-    place = pl.int_range(1, pl.len() + 1)
-    return pl.col("gains").list.head(k).list.eval(exact_sum(pl.element() * discount(place))).list.first()
+    rank = pl.int_range(1, pl.len() + 1)
+    return pl.col("gains").list.head(k).list.eval(exact_sum(pl.element() * discount(rank))).list.first()
 
 
 @metric("accuracy_reachable", title="Accuracy, reachable", ks=(1, 3, 5), micro="equals macro", is_undefined_null=True)

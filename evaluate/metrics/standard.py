@@ -48,8 +48,8 @@ def ndcg_graded(k: int) -> Ratio:
 
     As trec_eval's ndcg_cut with the number of gold lines in a chunk as its grade.
     """
-    place = pl.int_range(1, pl.len() + 1)
-    ideal = pl.col("shares").list.head(k).list.eval(exact_sum(pl.element() * discount(place))).list.first()
+    rank = pl.int_range(1, pl.len() + 1)
+    ideal = pl.col("shares").list.head(k).list.eval(exact_sum(pl.element() * discount(rank))).list.first()
     return Ratio(exact_sum((pl.col("share") * discount(pl.col("rank"))).filter(within(k))), ideal)
 
 

@@ -260,6 +260,6 @@ def _read(chunks: object, document: Document) -> Cut:
             if start == end == n_lines:
                 continue
         ranges.append(((start, end), chunk.get("text")))
-    ranges.sort(key=lambda one: one[0])
+    ranges.sort(key=lambda span: span[0])
     texts = [text for _, text in ranges]
     return Cut([span for span, _ in ranges], unit=unit, texts=texts if any(text is not None for text in texts) else ())

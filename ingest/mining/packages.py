@@ -73,8 +73,8 @@ def _path_in_repository(path: PurePosixPath) -> str | None:
     return str(path) if path.suffix == ".py" else None
 
 
-def _licence(found: Distribution) -> str:
-    metadata = found.metadata
+def _licence(distribution: Distribution) -> str:
+    metadata = distribution.metadata
     fields = {key: metadata[key] or "" if key in metadata else "" for key in ("License-Expression", "License")}
     classifiers = [str(value) for value in metadata.get_all("Classifier") or []]
     licences = [value.rpartition(" :: ")[2] for value in classifiers if value.startswith("License :: ")]

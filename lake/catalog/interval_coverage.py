@@ -47,9 +47,9 @@ def coverage_note(numbers: Sequence[float], n_repos: int, *, is_hit_or_miss: boo
         n_repos: Over how many repositories.
         is_hit_or_miss: An item scores 0 or 1.
     """
-    mean = min(MEANS, key=lambda one: abs(one - median(numbers)))
-    known = [one for one in REPOSITORIES if (one < FEWEST_REPOS) == (n_repos < FEWEST_REPOS)]
-    repositories = min(known, key=lambda one: abs(one - n_repos))
+    mean = min(MEANS, key=lambda simulated: abs(simulated - median(numbers)))
+    known = [number for number in REPOSITORIES if (number < FEWEST_REPOS) == (n_repos < FEWEST_REPOS)]
+    repositories = min(known, key=lambda number: abs(number - n_repos))
     kinds = (HIT_OR_MISS,) if is_hit_or_miss else (SPREAD, EXTREME)
 
     def shares(alike: Sequence[float]) -> str:

@@ -23,7 +23,7 @@ def reference_of(kind: str, systems: Iterable[str]) -> str:
     """The system that a kind of benchmark declares as reference, of those that there are; empty for none."""
     patterns = REFERENCES.get(kind, USUAL)
     names = sorted(systems)
-    return next((name for one in patterns for name in names if fnmatchcase(name, one)), "")
+    return next((name for pattern in patterns for name in names if fnmatchcase(name, pattern)), "")
 
 
 _OWN_FILE = (

@@ -62,8 +62,8 @@ class Table:
         unexpected = [column for column in frame.columns if column not in self.columns]
         if missing or unexpected:
             raise GoldspanError(f"{self.name}: missing {missing}, unexpected {unexpected}", code=Exit.INVALID)
-        found = frame.schema
-        wrong = [f"{name} is {found[name]}, not {kind}" for name, kind in self.columns.items() if found[name] != kind]
+        schema = frame.schema
+        wrong = [f"{name} is {schema[name]}, not {kind}" for name, kind in self.columns.items() if schema[name] != kind]
         if wrong:
             raise GoldspanError(f"{self.name}: wrong types", examples=wrong, code=Exit.INVALID)
         ordered = frame if frame.columns == list(self.columns) else frame.select(list(self.columns))

@@ -50,20 +50,20 @@ def definitions_of(text: str | bytes, ending: str) -> dict[str, Found]:
 
 
 def symbol_rows(
-    sha256: Sequence[str], endings: Sequence[str], found: Sequence[Mapping[str, Found]]
+    sha256: Sequence[str], endings: Sequence[str], by_content: Sequence[Mapping[str, Found]]
 ) -> list[pl.DataFrame]:
-    """What was found in some contents: `symbols` for each set of rules, then `rejects` and `symbol_status`."""
+    """Definitions of some contents as tables: `symbols` for each set of rules, then `rejects` and `symbol_status`."""
     frames = []
     for rules in RULES:
         rows = [
             (rules, content, *definition)
-            for content, by_rules in zip(sha256, found, strict=True)
+            for content, by_rules in zip(sha256, by_content, strict=True)
             if rules in by_rules
             for definition in by_rules[rules].definitions
         ]
         frames.append(pl.DataFrame(rows, schema=table("symbols").columns, orient="row"))
     rejects = Rejects()
-    why_not = [by_rules["docs"].why_not or None for by_rules in found]
+    why_not = [by_rules["docs"].why_not or None for by_rules in by_content]
     for content, ending, why in zip(sha256, endings, why_not, strict=True):
         if why:
             rejects.add(f"blob {content}", "symbols", f".{ending} could not be parsed: {why}")

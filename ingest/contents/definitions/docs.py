@@ -112,7 +112,7 @@ def definitions(root: Node, data: bytes, ending: str) -> list[Definition]:
     nodes = [(node, node, True) for node in captures.get("definition", [])]
     nodes += [(node, node, False) for node in captures.get("scope", [])]
     nodes += [(node, _value(node), True) for node in captures.get("bound", [])]
-    nodes.sort(key=lambda one: (one[1].start_byte, -one[1].end_byte, one[1].type))
+    nodes.sort(key=lambda entry: (entry[1].start_byte, -entry[1].end_byte, entry[1].type))
     names = Names(data, language)
     rows = []
     enclosing: list[tuple[int, str]] = []

@@ -122,31 +122,31 @@ class Names:
             return ["Companion"] if node.type == "companion_object" else []
         return [text_of(name, self.data)]
 
-    def _written(self, named: Node) -> list[str]:
+    def _written(self, node: Node) -> list[str]:
         """The parts of a name as it is written, without the arguments of generic types."""
         parts: list[str] = []
-        while named.type == "qualified_identifier":
-            scope, inner = named.child_by_field_name("scope"), named.child_by_field_name("name")
+        while node.type == "qualified_identifier":
+            scope, inner = node.child_by_field_name("scope"), node.child_by_field_name("name")
             parts += [self._bare(scope)] if scope is not None else []
             if inner is None:
                 return parts
-            named = inner
-        if named.type in _DOTTED:
-            return parts + _SEPARATOR.split(text_of(named, self.data))
-        if named.type == "user_type":
-            return [text_of(child, self.data) for child in named.named_children if child.type == "type_identifier"]
-        return [*parts, self._bare(named)]
+            node = inner
+        if node.type in _DOTTED:
+            return parts + _SEPARATOR.split(text_of(node, self.data))
+        if node.type == "user_type":
+            return [text_of(child, self.data) for child in node.named_children if child.type == "type_identifier"]
+        return [*parts, self._bare(node)]
 
-    def _bare(self, named: Node) -> str:
-        if named.type in {"template_type", "template_function"}:
-            named = named.child_by_field_name("name") or named
-        elif named.type == "member_expression":
-            named = named.child_by_field_name("property") or named
-        elif named.type == "operator_cast":
-            kind = named.child_by_field_name("type")
+    def _bare(self, node: Node) -> str:
+        if node.type in {"template_type", "template_function"}:
+            node = node.child_by_field_name("name") or node
+        elif node.type == "member_expression":
+            node = node.child_by_field_name("property") or node
+        elif node.type == "operator_cast":
+            kind = node.child_by_field_name("type")
             return f"operator {text_of(kind, self.data)}" if kind is not None else "operator"
-        name = text_of(named, self.data)
-        if named.type == "string":
+        name = text_of(node, self.data)
+        if node.type == "string":
             return name.strip("\"'")
         return _BEFORE_MARK.sub("", name)
 

@@ -95,7 +95,7 @@ IDENTIFIER = replace(
     meaning="Does retrieval over re-cut snippets bring back a part of the gold snippet? A chunk is relevant when at "
     "least seven tenths of its identifiers are in the gold snippet.",
     relevance="identifier-overlap",
-    metrics=tuple(one for one in CHUNKING.metrics if one[0] != "boundary_similarity"),
+    metrics=tuple(metric for metric in CHUNKING.metrics if metric[0] != "boundary_similarity"),
     source="The brief's fallback: identifiers of a chunk that the gold snippet has too, over those of the chunk. It "
     "names no threshold; 0.7 is ours.",
 )
