@@ -207,7 +207,7 @@ def benchmark_of(collection: Collection) -> Benchmark:
         gold_rules={"judged": "The documents whose grade is above 0, whole."},
         find=find,
         parts=partial(in_one_part, partial(read, collection)),
-        shape=DataSchema(PLACES, FIELDS),
+        schema=DataSchema(PLACES, FIELDS),
         is_one_subset=True,
         is_collection=True,
         place=collection.place,

@@ -166,7 +166,7 @@ class Benchmark:
         markers: Files or folders one of which its folder holds; `*` stands for any part of a name.
         find: `find(source, subset, rejects)` → the raw files.
         parts: `parts(raw, subset, limit, rejects)` → the subset's items, part by part and always in the same parts;
-            with a limit a seeded sample of so many in all. It takes `fields` where it has a shape.
+            with a limit a seeded sample of so many in all. It takes `fields` where it has a schema.
         at_hand: Which subsets a source on this machine holds, where all of them are read when none is named.
         is_one_subset: Its subsets hold the same items, so that one alone may stand in a lake.
         is_collection: Documents of one's own: a source that does not hold it is named only where it is asked for.
@@ -190,7 +190,7 @@ class Benchmark:
     gold_rules: Mapping[str, str]
     find: Callable[[Source, str, Rejects], RawFiles]
     parts: Callable[..., Iterator[PartToRead]]
-    shape: DataSchema | None = None
+    schema: DataSchema | None = None
     at_hand: Callable[[Source], Sequence[str]] | None = None
     is_one_subset: bool = False
     more: tuple[str, ...] = ()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 import yaml
@@ -16,11 +16,10 @@ from ingest.benchmarks.beir import PLACES
 from ingest.benchmarks.contextbench.gold import GOLD_KEYS
 from ingest.benchmarks.contextbench.rows import ID_KEYS
 from ingest.benchmarks.fields import MISSING, get_path
-from ingest.sources.datasets import HubRows, entry_of_hub, entry_of_saved, hub_rows
+from ingest.sources.datasets import HubRows, entry_of
 from ingest.sources.folder import read_folder
 from ingest.sources.git import GITHUB, fault_of
 from ingest.sources.rows import JsonObject, read_rows
-from ingest.sources.tree import Entry, entry_on_disk
 from lake.errors import Exit, GoldspanError, did_you_mean
 from lake.fingerprint import fingerprint, sha256_of
 from lake.limits import MAX_FILE_BYTES
@@ -31,198 +30,126 @@ _IDS = (*ID_KEYS, "item_id", "task_id", "_id", "id")
 _QUESTIONS = ("question", "query", "problem_statement", "issue", "prompt", "text")
 _GOLD = ("gold", "core", "regions", "spans", "locations", "relevant")
 _PATHS = ("path", "file", "file_path", "filename")
-_LINES = ("lines", "line", "start_line", "line_start", "start")
-_ENDS = {"start_line": "end_line", "line_start": "line_end", "start": "end"}
+_LINES = {"lines": "lines", "line": "line", "start_line": "start_line-end_line", "line_start": "line_start-line_end",
+          "start": "start-end"}  # fmt: skip
 _REPOS, _COMMITS = ("repo", "repository"), ("base_commit", "commit", "sha")
-_WITH_PATCH = ("instance_id", "repo", "base_commit", "problem_statement", "patch")
+_WITH_PATCH = {"instance_id", "repo", "base_commit", "problem_statement", "patch"}
 _RANGE = re.compile(r"L?(\d+)(?:\s*[-:]\s*L?(\d+))?")
 _HUB = re.compile(r"(?P<hub>[\w.-]+/[\w.-]+)@(?P<revision>[0-9a-f]{40})(?::(?P<split>\w+))?")
-_PLACE = re.compile(r"(?:(?P<list>[\w.]+)\[\]\.)?(?P<path>[\w.]+):(?P<start>[\w.]+?)(?:-(?P<end>[\w.]+))?")
+_GOLD_FORM = re.compile(r"(?:(?P<list>[\w.]+)\[\]\.)?(?P<path>[\w.]+):(?P<start>[\w.]+?)(?:-(?P<end>[\w.]+))?")
 _HEAD_ROWS = 20
 _UNKNOWN_COMMIT = "0" * 40
 _SHAPES = (
-    f"Read are a BEIR folder; rows with {', '.join(_WITH_PATCH)}, as SWE-bench has them; and rows with a question "
-    f"({', '.join(_QUESTIONS)}) and a list of places ({', '.join(_GOLD)}), each with a path and lines. "
+    f"Read are a BEIR folder; rows with {', '.join(sorted(_WITH_PATCH))}, as SWE-bench has them; and rows with a "
+    f"question ({', '.join(_QUESTIONS)}) and a list of places ({', '.join(_GOLD)}), each with a path and lines. "
     "Name yours: --query KEY --gold 'KEY[].PATH:LINES'. Any other shape is declared: docs/own-data.md."
 )
 
 
-@dataclass(frozen=True)
-class OwnData:
-    """What `python -m ingest own` is given.
-
-    Attributes:
-        items: A file or folder, or `owner/name@REVISION` (`:SPLIT`) of the Hugging Face Hub.
-        repositories: A folder of repositories, or of one; `github`, or the URL below which they are; empty for none.
-        name: What the data is to be called.
-        query: The path of the question in a row; empty where its name tells it.
-        gold: `KEY[].PATH:LINES`, `KEY[].PATH:START-END`, either without the list where a row has one place; or `patch`.
-    """
-
-    items: str
-    repositories: str = ""
-    name: str = ""
-    query: str = ""
-    gold: str = ""
-
-
-@dataclass
-class Declared:
-    """A declaration: its file, the folder whose files it may read, from where repositories are cloned, and notes."""
+class Declared(NamedTuple):
+    """A declaration: its file, the folder whose files it may read, where repositories are cloned from, and notes."""
 
     file: Path
     reads: Path
     clones: str = ""
-    notes: list[str] = field(default_factory=list)
+    notes: Sequence[str] = ()
 
 
-def declare(data: OwnData, into: Path, rejects: Rejects) -> Declared:
+def declare(
+    items: str, repositories: str, into: Path, rejects: Rejects, *, name: str = "", query: str = "", gold: str = ""
+) -> Declared:
     """Write the declaration of own data below a folder, and its rows in ContextBench's form where they have another.
+
+    Args:
+        items: A file or folder, or `owner/name@REVISION` (`:SPLIT`) of the Hugging Face Hub.
+        repositories: A folder of repositories, or of one; `github`, or the URL below which they are; empty for none.
+        into: Where it is written, in a folder of its name.
+        rejects: The rows that cannot be read.
+        name: What the data is to be called, if not as its file.
+        query: The path of the question in a row, if no usual key has it.
+        gold: `KEY[].PATH:LINES`, `KEY[].PATH:START-END`, either without the list where a row has one place; or `patch`.
 
     Raises:
         GoldspanError: The data is not there, or of no shape that is known.
     """
-    items, found = Path(data.items), _HUB.fullmatch(data.items)
-    if found is None and not items.exists():
+    hub, path = _HUB.fullmatch(items), Path(items)
+    if hub is None and not path.exists():
         hint = "Of the Hugging Face Hub: owner/name@REVISION, the 40 digits of a commit."
-        raise GoldspanError("the items are not there", where=data.items, hint=hint, code=Exit.MISSING)
-    name = data.name or re.sub(r"[^A-Za-z0-9_-]+", "-", found["hub"] if found else items.resolve().stem).strip("-")
-    root, folder = items.resolve().parent, _folder(data.repositories)
-    declared = Declared(into / name / "declaration.yaml", root)
-    declared.file.parent.mkdir(parents=True, exist_ok=True)
-    content: dict[str, object]
-    if found is None and (items / PLACES["corpus"].usual).is_file():
-        places = {key: place.usual for key, place in PLACES.items()}
-        declared.reads = items.resolve()
-        data_keys: dict[str, object] = {"root": str(declared.reads), **places, "subset": "test"}
-        content = {"like": "beir", "data": data_keys}
-    else:
-        given = {key: text for key, text in (found.groupdict() if found else {}).items() if text}
-        of_hub = {"config": "default", "split": "test", **given} if given else {}
-        entry = _entry(hub_rows(of_hub) if of_hub else items)
-        head = _head(entry)
-        keys = list(dict.fromkeys(key for row in head for key in row))
-        is_patch = all(key in keys for key in _WITH_PATCH) and data.gold in ("", "patch")
-        if is_patch or (any(key in keys for key in GOLD_KEYS) and not data.gold):
-            data_keys = {"root": str(root), "rows": of_hub or items.name, "subset": "full"}
-            content = {"like": "contextbench", "data": data_keys, "fields": {"gold": "patch"} if is_patch else {}}
-            declared.clones = folder.resolve().as_uri() if folder is not None else _address(data)
-        else:
-            content = _converted(entry, head, keys, data, folder, declared, rejects)
-    text = yaml.safe_dump({"name": name, **content}, sort_keys=False, allow_unicode=True)
-    declared.file.write_text(text, encoding="utf-8")
-    return declared
-
-
-def _address(data: OwnData) -> str:
-    return GITHUB if data.repositories == "github" else data.repositories
-
-
-def _folder(repositories: str) -> Path | None:
-    if not repositories or repositories == "github" or "://" in repositories:
-        return None
-    if not Path(repositories).is_dir():
+        raise GoldspanError("the items are not there", where=items, hint=hint, code=Exit.MISSING)
+    is_address = repositories in ("", "github") or "://" in repositories
+    if not is_address and not Path(repositories).is_dir():
         raise GoldspanError("there is no such folder of repositories", where=repositories, code=Exit.MISSING)
-    return Path(repositories)
+    clones = (
+        GITHUB if repositories == "github" else repositories if is_address else Path(repositories).resolve().as_uri()
+    )
+    name = name or re.sub(r"[^A-Za-z0-9_-]+", "-", hub["hub"] if hub else path.resolve().stem).strip("-")
+    folder, reads, notes = into / name, path.resolve().parent, list[str]()
+    folder.mkdir(parents=True, exist_ok=True)
+    if hub is None and (path / PLACES["corpus"].usual).is_file():
+        reads, places = path.resolve(), {key: place.usual for key, place in PLACES.items()}
+        content: dict[str, object] = {"like": "beir", "data": {"root": str(reads), **places, "subset": "test"}}
+    else:
+        rows = HubRows(**{"split": "test", "config": "default", **_texts(hub)}) if hub else path
+        entry = entry_of(rows)
+        unread = Rejects()
+        head = [row for _, row in islice(read_rows(entry, unread), _HEAD_ROWS)]
+        if not head:
+            reasons = [f"{reject.position}: {reject.reason}" for reject in unread]
+            hint = "Rows are JSON Lines, Parquet, or tab-separated values with a line of names."
+            raise GoldspanError("it holds no rows", where=items, examples=reasons, hint=hint, code=Exit.INVALID)
+        keys = list(dict.fromkeys(key for row in head for key in row))
+        is_patch = set(keys) >= _WITH_PATCH and gold in ("", "patch")
+        if is_patch or (not gold and not set(keys).isdisjoint(GOLD_KEYS)):
+            data = {"root": str(reads), "rows": rows.model_dump() if isinstance(rows, HubRows) else path.name}
+            content = {"like": "contextbench", "data": {**data, "subset": "full"}}
+            content |= {"fields": {"gold": "patch"}} if is_patch else {}
+        else:
+            shape = _shape_of(head, keys, query, gold, items)
+            # What is wrong with a row is for the reader to say, who looks at every one.
+            converted = [shape.row(position, row) for position, row in read_rows(entry, rejects)]
+            content = {"like": "contextbench", "data": {"rows": "rows.jsonl", "subset": "full"}}
+            if not is_address:
+                content["data"] = {**content["data"], "repo_files": "repo_files"}  # type: ignore[dict-item]  # a dict
+                _snapshots(Path(repositories), converted, folder / "repo_files")
+                clones = ""
+            lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in converted)
+            (folder / "rows.jsonl").write_text(lines, encoding="utf-8", errors="replace")
+            reads, notes = folder, [f"the question is {shape.query}, the gold {shape.gold}"]
+            notes += ["optional regions are not read: they are no gold"] * ("optional" in keys)
+    file = folder / "declaration.yaml"
+    file.write_text(yaml.safe_dump({"name": name, **content}, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    return Declared(file, reads, clones, notes)
 
 
-def _entry(place: Path | HubRows) -> Entry:
-    if isinstance(place, HubRows):
-        return entry_of_hub(place)
-    if place.is_dir():
-        return entry_of_saved(place)
-    return entry_on_disk(place, place.name, place.name, place.stat().st_size)
+def _texts(match: re.Match[str]) -> dict[str, str]:
+    return {key: text for key, text in match.groupdict().items() if text}
 
 
-def _head(entry: Entry) -> list[JsonObject]:
-    rejects = Rejects()
-    rows = [row for _, row in islice(read_rows(entry, rejects), _HEAD_ROWS)]
-    if not rows:
-        reasons = [f"{one.position}: {one.reason}" for one in rejects]
-        hint = "Rows are JSON Lines, Parquet, or tab-separated values with a line of names."
-        raise GoldspanError("it holds no rows", where=entry.path, examples=reasons, hint=hint, code=Exit.INVALID)
-    return rows
-
-
-def _converted(
-    entry: Entry, head: Sequence[JsonObject], keys: Sequence[str], data: OwnData, folder: Path | None,
-    declared: Declared, rejects: Rejects,
-) -> dict[str, object]:  # fmt: skip
-    """Write rows of places in ContextBench's form, and their repositories as they lie in a folder."""
-    shape = _Shape.of(head, keys, data)
-    # What is wrong with a row is for the reader to say, who looks at every one.
-    rows = [shape.row(at, row) for at, row in read_rows(entry, rejects)]
-    declared.reads = declared.file.parent
-    beside = {"repo_files": "repo_files"} if folder is not None else {}
-    if folder is not None:
-        _snapshots(folder, rows, declared.reads / "repo_files")
-    lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
-    (declared.reads / "rows.jsonl").write_text(lines, encoding="utf-8", errors="replace")
-    declared.notes.append(f"the question is {shape.query}, the gold {shape.said}")
-    declared.notes += ["optional regions are not read: they are no gold"] * ("optional" in keys)
-    declared.clones = "" if folder is not None else _address(data)
-    return {"like": "contextbench", "data": {"rows": "rows.jsonl", "subset": "full", **beside}}
-
-
-@dataclass(frozen=True)
-class _Shape:
+class _Shape(NamedTuple):
     """Where a row has its question, and the list of its places (itself without one), and a place its path and lines."""
 
     query: str
+    gold: str
     places: str
     path: str
     start: str
     end: str
 
-    @property
-    def said(self) -> str:
-        """As `--gold` has it."""
-        return f"{self.places}[].{self.path}:{self.start}{f'-{self.end}' if self.end else ''}".removeprefix("[].")
-
-    @classmethod
-    def of(cls, head: Sequence[JsonObject], keys: Sequence[str], data: OwnData) -> _Shape:
-        def has(path: str) -> bool:
-            return any(get_path(row, (path,))[1] is not MISSING for row in head)
-
-        def unknown(why: str, given: str) -> GoldspanError:
-            hint = f"{did_you_mean(given, keys)} " if given else ""
-            hint += f"Its rows have {listed(keys)}. {_SHAPES}"
-            return GoldspanError(f"rows of another shape: {why}", where=data.items, hint=hint, code=Exit.INVALID)
-
-        query = data.query or next((key for key in _QUESTIONS if key in keys), "")
-        if not query or not has(query):
-            raise unknown(f"there is no question under {data.query or ', '.join(_QUESTIONS)}", data.query)
-        if data.gold:
-            given = _PLACE.fullmatch(data.gold)
-            if given is None:
-                hint = "Write KEY[].PATH:LINES or KEY[].PATH:START-END, as in 'gold[].path:lines'."
-                raise GoldspanError(f"--gold {data.gold!r} names no place", hint=hint, code=Exit.USAGE)
-            first = given["list"] or given["path"]
-            if not has(first):
-                raise unknown(f"there is nothing under {first}", first)
-            return cls(query, given["list"] or "", given["path"], given["start"], given["end"] or "")
-        for key in _GOLD:
-            for example in (example for row in head for example in _objects(row.get(key))):
-                path, start = (next((name for name in names if name in example), "") for names in (_PATHS, _LINES))
-                if path and start:
-                    return cls(query, key, path, start, _ENDS.get(start, ""))
-        raise unknown(f"none of {', '.join(_GOLD)} lists objects with a path and lines", "")
-
-    def row(self, at: str, row: JsonObject) -> dict[str, object]:
+    def row(self, position: str, row: JsonObject) -> dict[str, object]:
         """A row in ContextBench's form, whatever is wrong with it."""
-        places = _objects(get_path(row, (self.places,))[1]) if self.places else [row]
         repo = _first(row, _REPOS, "repository").strip("/")
         question = get_path(row, (self.query,))[1]
         return {
-            "instance_id": _first(row, _IDS, at.replace(" ", "-")),
+            "instance_id": _first(row, _IDS, position.replace(" ", "-")),
             "repo": f"own/{repo.replace('/', '-')}" if fault_of("repository", repo) else repo,
             "base_commit": _first(row, _COMMITS, _UNKNOWN_COMMIT),
             "language": _first(row, ("language",), "unknown"),
             "problem_statement": question if isinstance(question, str) else None,
-            "gold_context": [self._span(place) for place in places],
+            "gold_context": list(map(self.span, _objects(get_path(row, (self.places,))[1]) if self.places else [row])),
         }
 
-    def _span(self, place: JsonObject) -> dict[str, object]:
+    def span(self, place: JsonObject) -> dict[str, object]:
+        """A place as ContextBench has it, its lines from 1 and both included."""
         path, first = (get_path(place, (key,))[1] for key in (self.path, self.start))
         last = get_path(place, (self.end,))[1] if self.end else first
         if isinstance(first, list) and len(first) in (1, 2):
@@ -233,8 +160,37 @@ class _Shape:
         return {key: value for key, value in span.items() if value is not MISSING}
 
 
+def _shape_of(head: Sequence[JsonObject], keys: Sequence[str], query: str, gold: str, items: str) -> _Shape:
+    def missing(path: str, why: str, given: str) -> None:
+        if not path or all(get_path(row, (path,))[1] is MISSING for row in head):
+            hint = f"{did_you_mean(given, keys)} " if given else ""
+            hint += f"Its rows have {listed(keys)}. {_SHAPES}"
+            raise GoldspanError(f"rows of another shape: {why}", where=items, hint=hint, code=Exit.INVALID)
+
+    asked = query or next((key for key in _QUESTIONS if key in keys), "")
+    missing(asked, f"there is no question under {query or ', '.join(_QUESTIONS)}", query)
+    written = gold or next(
+        (
+            f"{key}[].{path}:{_LINES[start]}"
+            for key in _GOLD
+            for place in (place for row in head for place in _objects(row.get(key)))
+            if (path := next((name for name in _PATHS if name in place), ""))
+            and (start := next((name for name in _LINES if name in place), ""))
+        ),
+        "",
+    )
+    missing(written and asked, f"none of {', '.join(_GOLD)} lists objects with a path and lines", "")
+    form = _GOLD_FORM.fullmatch(written)
+    if form is None:
+        hint = "Write KEY[].PATH:LINES or KEY[].PATH:START-END, as in 'gold[].path:lines'."
+        raise GoldspanError(f"--gold {gold!r} names no place", hint=hint, code=Exit.USAGE)
+    places = form["list"] or ""
+    missing(places or form["path"], f"there is nothing under {places or form['path']}", places or form["path"])
+    return _Shape(asked, written, places, form["path"], form["start"], form["end"] or "")
+
+
 def _objects(value: object) -> list[JsonObject]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _first(row: JsonObject, keys: Sequence[str], instead: str) -> str:
@@ -250,7 +206,9 @@ def _snapshots(folder: Path, rows: Sequence[dict[str, object]], into: Path) -> N
         if repo not in commits:
             names = (repo, repo.replace("/", "__"), repo.rpartition("/")[2])
             source = next((folder / name for name in names if (folder / name).is_dir()), folder)
-            entries = [one for one in read_folder(source, source.name).entries if not one.path.startswith(".git/")]
+            entries = [
+                entry for entry in read_folder(source, source.name).entries if not entry.path.startswith(".git/")
+            ]
             files = {entry.path: entry.read() for entry in entries if entry.size <= MAX_FILE_BYTES}
             commits[repo] = fingerprint([(path, sha256_of(content)) for path, content in files.items()])[:40]
             frame = pl.DataFrame({"path": list(files), "content": list(files.values())})

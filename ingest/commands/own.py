@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ingest.benchmarks.own_shapes import OwnData, declare
+from ingest.benchmarks.own_shapes import declare
 from ingest.clean import CACHE
 from lake.console import (
     DEFAULT_LAKE,
@@ -51,7 +51,7 @@ def own(
     from ingest.commands import read
 
     console, rejects = Console(quiet=quiet, json=json), Rejects()
-    written = declare(OwnData(items, repositories, name, query, gold), lake / CACHE / "own", rejects)
+    written = declare(items, repositories, lake / CACHE / "own", rejects, name=name, query=query, gold=gold)
     console.say("\n".join([f"declared in {written.file}", *written.notes]))
     for reject in rejects:
         console.say(f"left out: {reject.position}: {reject.reason}")

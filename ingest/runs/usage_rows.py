@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Annotated, ClassVar
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from ingest.runs.json_values import JsonObject, list_of, object_of, text_of
-from ingest.sources.strict_yaml import read_yaml
+from ingest.sources.strict_yaml import read_yaml, validated
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of_file
 from lake.tables import table
@@ -72,16 +72,7 @@ class PriceList(BaseModel):
         Raises:
             GoldspanError: It is not there, no YAML, or says something else.
         """
-        content, lines = read_yaml(file)
-        try:
-            return cls.model_validate(content)
-        except ValidationError as error:
-            faults = [
-                f"line {lines.get(tuple(fault['loc']), 1)}: {'.'.join(map(str, fault['loc']))}: {fault['msg']}"
-                for fault in error.errors()
-            ]
-            what = f"{file.name} is no list of prices"
-            raise GoldspanError(what, where=str(file), examples=faults, hint=_LIKE_PRICES, code=Exit.INVALID) from error
+        return validated(cls, read_yaml(file, _LIKE_PRICES), file, _LIKE_PRICES)
 
     def of(self, model: str) -> Prices | None:
         """The prices of a model: those under its name, else those under the longest name that its own contains."""

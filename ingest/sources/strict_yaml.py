@@ -1,123 +1,122 @@
-"""YAML that says one thing: no key twice, no anchors, no tags, and every key's line for whoever has to mend it."""
+"""YAML that people write by hand: no key twice, no aliases, and every key one that its model knows."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import TypeVar
 
 import yaml
+from pydantic import BaseModel, ValidationError
 
-from lake.errors import Exit, GoldspanError
+from lake.errors import Exit, GoldspanError, did_you_mean
 
 MAX_BYTES = 2**16
 """Thirty times what a declaration needs."""
-MAX_DEPTH = 20
 
-Place = tuple[str | int, ...]
-"""Where a value stands: the keys, and the positions in lists, that lead to it."""
-
-HINT = "Expected a config file like those that `python -m ingest list benchmarks --format yaml` prints."
+M = TypeVar("M", bound=BaseModel)
 
 
-def read_yaml(file: Path) -> tuple[object, dict[Place, int]]:
-    """A file's content, and the line of every key in it, from 1.
+class _Loader(yaml.SafeLoader):
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            # An alias can make a few lines stand for billions.
+            event = self.peek_event()  # type: ignore[no-untyped-call]  # the stubs lack it
+            raise yaml.MarkedYAMLError(
+                problem=f"an alias, *{event.anchor}: write it out", problem_mark=event.start_mark
+            )
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[object, object]:
+        lines: dict[str, int] = {}
+        for key, _ in node.value:
+            problem = ""
+            if key.tag != "tag:yaml.org,2002:str":
+                problem = f"the key {key.value} is no text; if it is meant as one, write it in quotes"
+            elif key.value in lines:
+                problem = f"the key {key.value!r} stands there twice, first in line {lines[key.value]}"
+            if problem:
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
+            lines[key.value] = key.start_mark.line + 1
+        return super().construct_mapping(node, deep)
+
+
+def read_yaml(file: Path, hint: str = "") -> object:
+    """A file's content.
 
     Raises:
-        GoldspanError: It is not there, too large, no UTF-8, no YAML, nests too deep, holds a key twice or one that is
-            no text, an alias or a tag; the message names line and column.
+        GoldspanError: It is not there, too large, or no YAML of plain texts, numbers, lists and keys that stand once.
     """
-    text = _text(file)
+    # With the folder it lies in: what is wrong with a submission stands on a page, and no path of a machine does.
+    called = Path(*file.parts[-2:]).as_posix()
     try:
-        depth = 0
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            # An alias can make a few lines stand for billions, so there are none.
-            if isinstance(event, yaml.AliasEvent):
-                raise _fault(file, event.start_mark, f"an alias, *{event.anchor}: write it out")
-            if isinstance(event, (yaml.ScalarEvent, yaml.CollectionStartEvent)) and event.tag is not None:
-                raise _fault(file, event.start_mark, f"a tag, {event.tag}: values are plain texts, numbers and lists")
-            if isinstance(event, yaml.ScalarEvent) and not _encodable(event.value):
-                raise _fault(file, event.start_mark, "half a surrogate pair, which is no character")
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            if depth > MAX_DEPTH:
-                raise _fault(file, event.start_mark, "it nests too deep")
-        lines: dict[Place, int] = {}
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        if node is not None:
-            _note_lines(file, node, (), lines)
-        return yaml.safe_load(text), lines
-    except yaml.MarkedYAMLError as error:
-        problem = error.problem or error.context or "not YAML"
-        raise _fault(file, error.problem_mark or error.context_mark, f"not YAML: {problem}") from error
-    except (yaml.YAMLError, ValueError) as error:
-        # Neither a character that may not stand in YAML nor a date that is none comes with a place.
-        what = f"{file.name} cannot be read: {str(error).splitlines()[0]}"
-        raise GoldspanError(what, where=str(file), hint=HINT, code=Exit.INVALID) from error
-
-
-def _text(file: Path) -> str:
-    try:
-        if not file.is_file():
-            what = f"{_short(file)} {'is no file' if file.exists() else 'does not exist'}"
-            near = [other for end in ("*.yaml", "*.yml") for other in sorted(file.parent.glob(end)) if other.is_file()]
-            hint = f"There is: {', '.join(str(other) for other in near[:5])}." if near else HINT
-            raise GoldspanError(what, where=str(file), hint=hint, code=Exit.MISSING)
         with file.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except OSError as error:
-        what = f"{_short(file)} cannot be read: {error.strerror}"
-        raise GoldspanError(what, where=str(file), hint="Check who may read it.", code=Exit.MISSING) from error
-    if len(data) > MAX_BYTES:
-        what = f"{file.name} has more than {MAX_BYTES:,} bytes"
-        raise GoldspanError(what, where=str(file), hint=HINT, code=Exit.INVALID)
+        near = [str(other) for end in ("*.yaml", "*.yml") for other in sorted(file.parent.glob(end)) if other.is_file()]
+        hint = f"There is: {', '.join(near[:5])}." if near else hint
+        what = f"{called} does not exist" if not file.exists() else f"{called} cannot be read: {error.strerror}"
+        raise GoldspanError(what, where=str(file), hint=hint, code=Exit.MISSING) from error
+    problem, where = "", str(file)
     try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        what = f"{file.name} is not UTF-8: {error.reason}"
-        hint = "Save it as UTF-8."
-        raise GoldspanError(what, where=f"{file}, line {line}", hint=hint, code=Exit.INVALID) from error
+        if len(data) <= MAX_BYTES:
+            content: object = yaml.load(data.decode("utf-8-sig"), Loader=_Loader)
+            # Half a surrogate pair is no character, and cannot be stored.
+            json.dumps(content, ensure_ascii=False, default=str).encode()
+            return content
+        problem = f"has more than {MAX_BYTES:,} bytes"
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where += f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        problem = f"cannot be read: {error.problem or error.context}"
+    except RecursionError:
+        problem = "cannot be read: it nests too deep"
+    except (yaml.YAMLError, ValueError) as error:
+        problem = f"cannot be read: {str(error).splitlines()[0]}"
+    raise GoldspanError(f"{file.name} {problem}", where=where, hint=hint, code=Exit.INVALID)
 
 
-def _short(file: Path) -> str:
-    """A file with the folder that it lies in: what is wrong with a submission stands on a page, and no path does."""
-    return Path(*file.parts[-2:]).as_posix()
+def validated(model: type[M], content: object, file: Path, hint: str = "") -> M:
+    """A file's content as a model, whose keys it has.
 
-
-def _encodable(text: str) -> bool:
+    Raises:
+        GoldspanError: It is not: every fault with its key, and "did you mean" for a key that there is not.
+    """
     try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+        return model.model_validate(content)
+    except ValidationError as error:
+        faults = list(_faults(error, list(model.model_fields)))
+    first, first_hint = faults[0]
+    if len(faults) == 1:
+        raise GoldspanError(first, where=str(file), hint=first_hint or hint, code=Exit.INVALID)
+    what, examples = f"{len(faults)} keys are not as they should be", [message for message, _ in faults]
+    raise GoldspanError(what, where=str(file), examples=examples, hint=first_hint or hint, code=Exit.INVALID)
 
 
-def _note_lines(file: Path, node: yaml.Node, place: Place, lines: dict[Place, int]) -> None:
-    if isinstance(node, yaml.SequenceNode):
-        for number, item in enumerate(node.value):
-            lines[(*place, number)] = item.start_mark.line + 1
-            _note_lines(file, item, (*place, number), lines)
-    if not isinstance(node, yaml.MappingNode):
-        return
-    for key, value in node.value:
-        # Merge keys end here as well.
-        if key.tag != "tag:yaml.org,2002:str":
-            text = f" {key.value}" if isinstance(key, yaml.ScalarNode) else ""
-            raise _fault(file, key.start_mark, f"the key{text} is no text; if it is meant as one, write it in quotes")
-        inner = (*place, key.value)
-        if inner in lines:
-            problem = f"the key {key.value!r} stands there twice, first in line {lines[inner]}"
-            raise _fault(file, key.start_mark, problem)
-        lines[inner] = key.start_mark.line + 1
-        _note_lines(file, value, inner, lines)
+def _faults(error: ValidationError, known: list[str]) -> Iterator[tuple[str, str]]:
+    """What is wrong with each key, and what to do; a key that is missing because it is misspelt is told once."""
+    hints = ""
+    for fault in sorted(error.errors(), key=lambda fault: fault["type"] != "extra_forbidden"):
+        key = ".".join(str(part)[:60] for part in fault["loc"])
+        match fault["type"]:
+            case "extra_forbidden":
+                hint = did_you_mean(key, known) if len(fault["loc"]) == 1 else ""
+                hints += hint
+                yield f"{key}: there is no such key", hint
+            case "missing":
+                if repr(key) not in hints:
+                    yield f"{key}: is missing", ""
+            case "value_error":
+                yield f"{key}: {fault['ctx']['error']}", ""
+            case _:
+                message = f"{fault['msg'][:1].lower()}{fault['msg'][1:]}, not {shown(fault['input'])}"
+                hint = "Write it in quotes if it is meant as a text." if fault["type"] == "string_type" else ""
+                yield f"{key}: {message}" if key else message, hint
 
 
-class _Mark(Protocol):
-    """A position in a text, from 0."""
-
-    line: int
-    column: int
-
-
-def _fault(file: Path, mark: _Mark | None, problem: str) -> GoldspanError:
-    where = f"{file}, line {mark.line + 1}, column {mark.column + 1}" if mark else str(file)
-    return GoldspanError(f"{file.name}: {problem}", where=where, hint=HINT, code=Exit.INVALID)
+def shown(value: object) -> str:
+    """What was found, in a few words."""
+    if isinstance(value, (list, dict)):
+        return f"a {'list' if isinstance(value, list) else 'mapping'} of {len(value)}"
+    return "nothing" if value is None else repr(value)[:60]

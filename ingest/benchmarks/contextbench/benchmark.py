@@ -262,7 +262,7 @@ CONTEXTBENCH = Benchmark(
     },
     find=find,
     parts=parts,
-    shape=DataSchema(
+    schema=DataSchema(
         places={
             "rows": DataLocation("data/full.parquet"),
             "repo_files": DataLocation("repo_files", is_tree=True, is_optional=True),

@@ -201,7 +201,7 @@ REPOBENCH_R = Benchmark(
     },
     find=find,
     parts=parts,
-    shape=DataSchema(PLACES, FIELDS, find_own),
+    schema=DataSchema(PLACES, FIELDS, find_own),
     at_hand=at_hand,
     place=2,
 )

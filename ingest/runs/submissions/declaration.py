@@ -11,12 +11,11 @@ from math import isfinite
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from ingest.benchmarks import benchmarks
-from ingest.benchmarks.config_faults import Fault, faults_of_keys, refused, shown
 from ingest.runs.registry import AUTO, importer_named
-from ingest.sources import strict_yaml
+from ingest.sources.strict_yaml import read_yaml, shown, validated
 from lake.catalog.tasks import TASKS
 from lake.errors import Exit, GoldspanError, did_you_mean
 from lake.text import listed
@@ -159,12 +158,13 @@ def read_submission(path: Path) -> Submission:
     if foreign := [file.name for file in files if file.is_symlink() or (file.name != FILE and _stem(file) != "run")]:
         what = f"{foreign[0]!a} is a link, or neither {FILE} nor a run file, which is called run.<ending>"
         raise GoldspanError(what, where=str(folder), hint=HINT, code=Exit.INVALID)
-    system, lines = _system(folder / FILE)
-    faults: list[Fault] = []
+    file = folder / FILE
+    system = validated(System, read_yaml(file, HINT), file, HINT)
     tasks = {task.name.partition("/")[2]: task for task in TASKS.values() if task.benchmark == system.benchmark}
     names = [task.name for task in tasks.values()]
     if system.task and system.task not in names:
-        faults.append(Fault(("task",), f"{shown(system.task)} is no task", did_you_mean(system.task, names)))
+        what = f"task: {shown(system.task)} is no task"
+        raise GoldspanError(what, where=str(file), hint=did_you_mean(system.task, names), code=Exit.INVALID)
     first = system.task or next(task.name for task in tasks.values() if "ranking" in task.answered_by)
     found = [file for file in files if file.name != FILE]
     runs = {
@@ -176,23 +176,6 @@ def read_submission(path: Path) -> Submission:
         hint = f"Each says which it answers, run.<task>.<ending>; a task is one of {listed(list(tasks))}."
         raise GoldspanError(what, where=str(folder), hint=hint, code=Exit.INVALID)
     if not runs and not system.reported:
-        faults.append(Fault(("reported",), "there is neither a run file to be scored nor a number that is reported"))
-    if faults:
-        raise refused(folder / FILE, faults, lines)
-    return Submission(folder, system, runs, first)
-
-
-def _system(file: Path) -> tuple[System, dict[strict_yaml.Place, int]]:
-    try:
-        content, lines = strict_yaml.read_yaml(file)
-    except GoldspanError as error:
-        hint = HINT if error.hint == strict_yaml.HINT else error.hint
-        raise GoldspanError(error.what, where=error.where, hint=hint, code=error.code) from error
-    if not isinstance(content, dict):
-        what = f"{FILE} holds {shown(content)}, which is not keys with values"
+        what = "reported: there is neither a run file to be scored nor a number that is reported"
         raise GoldspanError(what, where=str(file), hint=HINT, code=Exit.INVALID)
-    try:
-        return System.model_validate(content), lines
-    except ValidationError as error:
-        faults = faults_of_keys(error, {"": list(System.model_fields)})
-        raise refused(file, [fault._replace(hint=fault.hint or HINT) for fault in faults], lines) from error
+    return Submission(folder, system, runs, first)

@@ -134,7 +134,7 @@ def test_what_is_no_submission_is_a_reject_beside_the_others(lake: Lake, tmp_pat
     assert rows["source"].to_list() == [
         f"submission {name}" for name in ("bad/2026-01-31", "loose/system.yaml", "typo/2026-01-31")
     ]
-    assert rows["position"].to_list() == ["run.trec", "system.yaml", "system.yaml, line 6"]
+    assert rows["position"].to_list() == ["run.trec", "system.yaml", "system.yaml"]
     assert "license: there is no such key" in rows["reason"][2]
     assert systems(lake) == ["my-retriever"]
     assert became(lake)["bad/2026-01-31"][0] == "refused"
@@ -146,7 +146,7 @@ FAULTS = {
     "missing key": ({"kind": ""}, "kind: is missing"),
     "unknown benchmark": ({"benchmark": "repoevall"}, "Did you mean 'repoeval'?"),
     "unknown task": ({"task": "repoeval/promt"}, "Did you mean 'repoeval/prompt' or"),
-    "unknown kind": ({"kind": "robot"}, "line 3"),
+    "unknown kind": ({"kind": "robot"}, "'robot' is no kind"),
     "unknown population": ({"asked": "al"}, "Did you mean 'all'?"),
     "unknown format": ({"format": "treck"}, "Did you mean 'trec'?"),
     "a number for a text": ({"revision": "12345678"}, "in quotes"),
@@ -156,7 +156,7 @@ FAULTS = {
     "no numbers": ({"reported": "[1, 2]"}, "a list of 2 is to be metrics with numbers"),
     "no author": ({"authors": "[]"}, "a list of 0 is neither a name nor a list of names"),
     "empty": ({"name": "' '"}, "name: is empty"),
-    "tag": ({"url": "!!python/object:os.system x"}, "a tag"),
+    "tag": ({"url": "!!python/object:os.system x"}, "the tag"),
     "alias": ({"url": "&a x", "contact": "*a"}, "an alias"),
     "a key twice": ({"url": "x\nurl: y"}, "stands there twice"),
     "a name that is taken": ({"name": "own-file\u202e"}, "cannot be printed"),

@@ -239,9 +239,9 @@ def test_a_price_list_and_outcomes_are_given_with_a_run(lake: Lake, sessions: Pa
 @pytest.mark.parametrize(
     ("flag", "content", "what"),
     [
-        ("--prices", b"date: 2026-11-01\nmodels: {m: {input: 3}}\n", "prices.yaml is no list of prices"),
+        ("--prices", b"date: 2026-11-01\nmodels: {m: {input: 3}}\n", "models.m.output: is missing"),
         ("--prices", b"date: 2026-11-01\nmodels: {m: {input: -3, output: 1}}\n", "models.m.input"),
-        ("--prices", b"date: soon\nmodels: {m: {input: 3, output: 1}}\n", "line 1: date"),
+        ("--prices", b"date: soon\nmodels: {m: {input: 3, output: 1}}\n", "date: input should be a valid date"),
         ("--prices", None, "does not exist"),
         ("--resolved", b"{}", "names no item as resolved or not"),
         ("--resolved", b"[1, 2]", "names no item as resolved or not"),
