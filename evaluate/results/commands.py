@@ -199,13 +199,20 @@ def score_files(
     debug: DebugOption = False,
 ) -> None:
     """Score any ranking against any relevance judgements with ir_measures; no lake is needed."""
-    from evaluate.results import trec
+    from evaluate.results import regions, trec
+    from evaluate.results.region_files import is_gold
     from evaluate.results.trec_files import QRELS, RUN, read
 
-    measures = list(dict.fromkeys(map(trec.measure_named, split_names(metrics) or trec.DEFAULT)))
-    judged, runs = read(qrels, QRELS), [read(path, RUN) for path in (ranked, other) if path is not None]
-    values = [trec.score(run, judged, measures, answered_only=answered) for run in runs]
-    means = [trec.means(of_run, measures) for of_run in values]
+    paths = [ranked] if other is None else [ranked, other]
+    if is_gold(qrels):
+        values, notes = regions.score_files(qrels, paths, split_names(metrics), answered_only=answered)
+        means = [trec.means(of_run) for of_run in values]
+    else:
+        measures = list(dict.fromkeys(map(trec.measure_named, split_names(metrics) or trec.DEFAULT)))
+        judged, runs = read(qrels, QRELS), [read(path, RUN) for path in paths]
+        values = [trec.score(run, judged, measures, answered_only=answered) for run in runs]
+        means = [trec.means(of_run, measures) for of_run in values]
+        notes = [*trec.notes(values[0]["query"].to_list(), runs[0], judged)]
     beside = trec.compared(*values) if other is not None else []
     if json:
         shown: dict[str, object] = {"means": means[0]}
@@ -219,5 +226,5 @@ def score_files(
         lines = [*trec.value_lines(values[0], values[1] if other is not None else None), *lines]
     print(*map(escaped, lines), sep="\n")
     both = [f"95 % intervals and p {trec.OVER_QUERIES}"]
-    for note in trec.notes(values[0]["query"].to_list(), runs[0], judged) if other is None else both:
+    for note in notes if other is None else both:
         Console(quiet=quiet).say(note)

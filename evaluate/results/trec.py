@@ -105,15 +105,17 @@ def _ascending(scores: Mapping[str, float]) -> Iterator[tuple[int, str]]:
     return enumerate(document for _, document in sorted(zip(singles, scores, strict=True)))
 
 
-def means(values: pl.DataFrame, measures: Sequence[ir_measures.Measure]) -> list[Row]:
+def means(values: pl.DataFrame, measures: Sequence[ir_measures.Measure] = ()) -> list[Row]:
     """Per measure its mean over the queries with a 95 % t interval: measure, mean, low, high, queries.
 
-    Of what ir_measures adds up in place of a mean, such as NumRet, the sum and no interval.
+    Of what ir_measures adds up in place of a mean, such as NumRet, the sum and no interval. Without `measures` every
+    column has a mean.
     """
     rows: list[Row] = []
-    for measure in measures:
-        defined = values[str(measure)].drop_nulls().to_list()
-        total = measure.aggregator()
+    aggregators = {str(measure): measure.aggregator() for measure in measures}
+    for name in values.columns[1:]:
+        defined = values[name].drop_nulls().to_list()
+        total = aggregators.get(name) or ir_measures.measures.base.MeanAgg()
         for value in defined:
             total.add(value)
         is_mean = isinstance(total, ir_measures.measures.base.MeanAgg)
@@ -123,7 +125,7 @@ def means(values: pl.DataFrame, measures: Sequence[ir_measures.Measure]) -> list
             low, high = max(total.result() - half, 0.0), total.result() + half
             high = high if max(defined) > 1 else min(high, 1.0)
         mean = total.result() if defined else None
-        rows.append({"measure": str(measure), "mean": mean, "low": low, "high": high, "queries": len(defined)})
+        rows.append({"measure": name, "mean": mean, "low": low, "high": high, "queries": len(defined)})
     return rows
 
 

@@ -1,0 +1,158 @@
+"""SWE-Explore's two files: what issues need, and the regions that a system returned; both JSON Lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from lake.errors import Exit, GoldspanError
+from lake.limits import MAX_LINE_BYTES, TooMuchUnpackedError, parsed_json, unpacked
+
+MAX_LINES = 20_000_000
+"""Lines that all regions of a file may have together."""
+
+_FILE_END = -1
+_REGION_FIELDS = ("path", "start", "end")
+_FILE = {"query": pl.String(), "path": pl.String()}
+_REGION = {"query": pl.String(), "region": pl.Int64(), "path": pl.String(), "start": pl.Int64(), "end": pl.Int64()}
+
+
+@dataclass(frozen=True)
+class Gold:
+    """What issues need: regions and files, and how many lines files have where that is known."""
+
+    queries: list[str]
+    core: pl.DataFrame
+    optional: pl.DataFrame
+    core_files: pl.DataFrame
+    optional_files: pl.DataFrame
+    main_files: pl.DataFrame
+    n_lines: pl.DataFrame
+
+
+def is_gold(path: Path) -> bool:
+    """Whether a file begins as SWE-Explore's rows do."""
+    try:
+        with path.open("rb") as file, unpacked(file) as stream:
+            return b'"read_core_regions"' in stream.readline(MAX_LINE_BYTES)
+    except (OSError, ValueError, TooMuchUnpackedError):
+        return False
+
+
+def read_gold(path: Path) -> Gold:
+    """The gold of a file in SWE-Explore's form."""
+    queries, n_lines = list[str](), list[tuple[object, ...]]()
+    regions: dict[str, list[tuple[object, ...]]] = {"core": [], "optional": []}
+    files: dict[str, list[tuple[object, ...]]] = {"core": [], "optional": [], "main": []}
+    for query, row, where in _rows(path):
+        truth = row.get("ground_truth", row)
+        if not isinstance(truth, dict):
+            raise _fault(where, "`ground_truth` is no object")
+        queries.append(query)
+        regions["core"] += _regions(query, truth.get("read_core_regions"), where)
+        regions["optional"] += _regions(query, _of_all(truth.get("read_optional_regions_map")), where)
+        files["core"] += [(query, path) for path in _list(truth.get("read_core_files"), where)]
+        files["optional"] += [(query, path) for path in _list(_of_all(truth.get("read_optional_files_map")), where)]
+        files["main"] += [(query, path) for path in _list(truth.get("main_files"), where)]
+        counts = row.get("file_line_counts") or {}
+        n_lines += [(query, path, n) for path, n in counts.items()] if isinstance(counts, dict) else []
+    of_files = {name: _frame(rows, _FILE, path).unique() for name, rows in files.items()}
+    known = _frame(n_lines, {**_FILE, "n_lines": pl.Int64()}, path)
+    core, optional = (_resolved(_frame(rows, _REGION, path), known, path) for rows in regions.values())
+    return Gold(queries, core, optional, of_files["core"], of_files["optional"], of_files["main"], known)
+
+
+def read_returned(path: Path, gold: Gold) -> tuple[pl.DataFrame, list[str]]:
+    """The regions that a system returned, in order, as rows of `instance_id` and `regions`; and what it was asked."""
+    queries, rows = list[str](), list[tuple[object, ...]]()
+    for query, row, where in _rows(path):
+        if "regions" not in row:
+            raise _fault(where, "there is no `regions`")
+        queries.append(query)
+        rows += _regions(query, row["regions"], where)
+    return _resolved(_frame(rows, _REGION, path), gold.n_lines, path), queries
+
+
+def _resolved(regions: pl.DataFrame, n_lines: pl.DataFrame, path: Path) -> pl.DataFrame:
+    """Regions with lines from 1, both ends included; -1 is a file's end, and less than 0 counts from there.
+
+    Where that needs a file's length, which is not known, both ends are null.
+    """
+    start, end, n = pl.col("start"), pl.col("end"), pl.col("n_lines")
+    from_end = (end == _FILE_END) | (start < 0)
+    is_known, is_given = from_end & (n >= 1), ~from_end & (end >= 1)
+    first = pl.when(start < 0).then(n + start + 1).otherwise(start).clip(1, n)
+    last = pl.when(end == _FILE_END).then(n).otherwise(end).clip(1, n)
+    placed = regions.join(n_lines, on=["query", "path"], how="left", maintain_order="left").with_columns(
+        start=pl.when(is_known).then(first).when(is_given).then(pl.max_horizontal(start, pl.lit(1))),
+        end=pl.when(is_known).then(last).when(is_given).then(end),
+    )
+    total = placed.select((pl.col("end") - pl.col("start") + 1).clip(0).sum()).item()
+    if total > MAX_LINES:
+        what = f"the regions have {total:,} lines; at most {MAX_LINES:,} are read"
+        raise GoldspanError(what, where=str(path), code=Exit.INVALID)
+    return placed.drop("n_lines")
+
+
+def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, object], str]]:
+    """The id, the row and the place of each row of JSON Lines, no id twice."""
+    seen = set[str]()
+    try:
+        with path.open("rb") as file, unpacked(file) as stream:
+            for number, line in enumerate(iter(lambda: stream.readline(MAX_LINE_BYTES), b""), 1):
+                if not line.strip():
+                    continue
+                where, row = f"{path}, line {number}", parsed_json(line)
+                query = row.get("instance_id") if isinstance(row, dict) else None
+                if not isinstance(row, dict) or not isinstance(query, str):
+                    raise _fault(where, "no object with an `instance_id`")
+                if query in seen:
+                    raise _fault(where, f"{query} stands there twice")
+                seen.add(query)
+                yield query, row, where
+    except FileNotFoundError as error:
+        raise GoldspanError(f"there is no file {path}", code=Exit.MISSING) from error
+    except (OSError, ValueError, RecursionError, TooMuchUnpackedError) as error:
+        raise GoldspanError(f"the file cannot be read: {error}", where=str(path), code=Exit.INVALID) from error
+
+
+def _regions(query: str, value: object, where: str) -> list[tuple[object, ...]]:
+    """Regions of `path`, `start` and `end`, or lists of the three."""
+    rows: list[tuple[object, ...]] = []
+    for number, region in enumerate(_list(value, where)):
+        each = [region.get(key) for key in _REGION_FIELDS] if isinstance(region, dict) else region
+        if not isinstance(each, list) or len(each) != len(_REGION_FIELDS) or not isinstance(each[0], str):
+            raise _fault(where, f"{region!r:.80} is no region of path, start and end")
+        if not all(type(line) is int and abs(line) < 2**31 for line in each[1:]):
+            raise _fault(where, f"{region!r:.80} has lines that are no whole numbers")
+        rows.append((query, number, *each))
+    return rows
+
+
+def _of_all(value: object) -> object:
+    """What a map of models holds, all together."""
+    lists = value.values() if isinstance(value, dict) else []
+    return [entry for entries in lists if isinstance(entries, list) for entry in entries]
+
+
+def _list(value: object, where: str) -> list[object]:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise _fault(where, f"{value!r:.80} is no list")
+    return value
+
+
+def _frame(rows: Sequence[tuple[object, ...]], schema: Mapping[str, pl.DataType], path: Path) -> pl.DataFrame:
+    try:
+        return pl.DataFrame(rows, schema, orient="row", strict=True)
+    except (pl.exceptions.PolarsError, TypeError, OverflowError) as error:
+        raise _fault(str(path), "a path is no text, or a number of lines no whole number") from error
+
+
+def _fault(where: str, what: str) -> GoldspanError:
+    hint = "Gold are SWE-Explore's rows; a run has rows of instance_id and regions: docs/score.md."
+    return GoldspanError(what, where=where, hint=hint, code=Exit.INVALID)
