@@ -22,6 +22,9 @@ MAX_BYTES = 25_000_000
 MAX_RANKED = 4_000_000
 """Longer rankings are published up to the rank at which they have so many rows in all."""
 
+MAX_CHUNKS = 10_000_000
+"""More chunks are not published, nor more files."""
+
 MAX_SCORES = 10_000_000
 """Of more scores those by the protocols' primary metrics are published."""
 
@@ -90,6 +93,8 @@ DOWNLOADS: Sequence[Download] = (
     Download("items", "items", about="benchmark", without=_TEXTS, note=_NO_TEXT),
     Download("queries", "queries", about="benchmark", without=("text",), note=_NO_TEXT),
     Download("gold_spans", "gold_spans", about="benchmark", note=_LINES),
+    Download("files", "files", about="benchmark", note="Their contents are not published here."),
+    Download("chunks", "chunks", about="benchmark", without=("text",), note=_LINES),
     Download("benchmarks", "benchmarks", declares="benchmark"),
     Download("tasks", "tasks", declares="task"),
     Download("protocols", "protocols", declares="protocol"),
@@ -163,6 +168,8 @@ def _published(lake: Lake, download: Download, frame: pl.LazyFrame) -> tuple[pl.
             note = f"Of each list the first {depth:,} results stand here, without scores: all are too many to publish."
             # Scores are what does not compress: of first results they are nine tenths of the file.
             return frame.filter((pl.col("rank") <= depth) | ~is_in_a_list).drop("score"), note
+    if download.table in ("chunks", "files") and (n := frame.select(pl.len()).collect().item()) > MAX_CHUNKS:
+        return frame.head(0), f"None stands here: all {n:,} are too many to publish."
     if download.table == "scores" and (n := frame.select(pl.len()).collect().item()) > MAX_SCORES:
         measure = {name: pl.col("primary").struct.field(name) for name in ("granularity", "metric", "k")}
         primaries = lake.scan("protocols").select(protocol="name", **measure)

@@ -115,7 +115,7 @@ def means(values: pl.DataFrame, measures: Sequence[ir_measures.Measure] = ()) ->
     aggregators = {str(measure): measure.aggregator() for measure in measures}
     for name in values.columns[1:]:
         defined = values[name].drop_nulls().to_list()
-        total = aggregators.get(name) or ir_measures.measures.base.MeanAgg()
+        total = aggregators.get(name) or ir_measures.measures.base.MeanAgg()  # type: ignore[no-untyped-call]  # no types
         for value in defined:
             total.add(value)
         is_mean = isinstance(total, ir_measures.measures.base.MeanAgg)

@@ -210,5 +210,6 @@ def benchmark_of(collection: Collection) -> Benchmark:
         schema=DataSchema(PLACES, FIELDS),
         is_one_subset=True,
         is_collection=True,
+        tags=("documents", "graded"),
         place=collection.place,
     )

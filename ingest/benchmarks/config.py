@@ -83,6 +83,7 @@ def described(benchmark: Benchmark) -> dict[str, object]:
         "title": benchmark.title,
         "description": benchmark.meaning,
         "version": benchmark.version,
+        "tags": list(benchmark.tags),
         "homepage": benchmark.homepage,
         "paper": benchmark.paper,
         "license": benchmark.licence,

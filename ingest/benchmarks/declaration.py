@@ -169,6 +169,7 @@ class Benchmark:
             with a limit a seeded sample of so many in all. It takes `fields` where it has a schema.
         at_hand: Which subsets a source on this machine holds, where all of them are read when none is named.
         is_one_subset: Its subsets hold the same items, so that one alone may stand in a lake.
+        tags: What it is about, by which `list benchmarks --tag` finds it.
         is_collection: Documents of one's own: a source that does not hold it is named only where it is asked for.
         like: Of own data the benchmark by whose rules it is read, asked and scored; empty for that itself.
         names_commits: Its rows name repositories at commits, which are cloned where no file beside the rows holds them;
@@ -195,6 +196,7 @@ class Benchmark:
     is_one_subset: bool = False
     more: tuple[str, ...] = ()
     needs_symbols: bool = False
+    tags: tuple[str, ...] = ()
     place: int = 100
     repository_licences: Mapping[str, str] = field(default_factory=dict)
     has_excerpts: bool = True

@@ -217,7 +217,7 @@ def show(
         print(f"refused: {reject.position}: {reject.reason}")
 
 
-_IN_A_TABLE = ("name", "display_name", "title", "subsets")
+_IN_A_TABLE = ("name", "display_name", "title", "subsets", "tags")
 """What of a benchmark a person sees."""
 
 
@@ -225,13 +225,19 @@ _IN_A_TABLE = ("name", "display_name", "title", "subsets")
 def list_(
     what: Annotated[str, typer.Argument(help="benchmarks, subsets, chunkers, formats or tasks.")] = "benchmarks",
     lake: LakeOption = DEFAULT_LAKE,
+    tag: Annotated[str, typer.Option("--tag", help="Only benchmarks of this tag, and their subsets.")] = "",
     format: FormatOption = "",  # noqa: A002  # the flag's own name
 ) -> None:
     """What there is: benchmarks, subsets, chunkers, formats of imports, tasks (of the lake)."""
-    declared, tasks = known_benchmarks().values(), known_tasks(Lake(lake)) if what == "tasks" else {}
+    tags = {name for benchmark in known_benchmarks().values() for name in benchmark.tags}
+    wanted = lookup(tag, "tag", {name: name for name in sorted(tags)}) if tag else ""
+    declared = [each for each in known_benchmarks().values() if not wanted or wanted in each.tags]
+    tasks = known_tasks(Lake(lake)) if what == "tasks" else {}
     by_name_only = "experimental: read only by name"
     listings: dict[str, list[dict[str, object]]] = {
-        "benchmarks": [{key: row[key] for key in (row if format else _IN_A_TABLE)} for row in map(described, declared)],
+        "benchmarks": [
+            {key: value for key, value in described(each).items() if format or key in _IN_A_TABLE} for each in declared
+        ],
         "subsets": [
             {"benchmark": benchmark.name, "name": subset, "default": subset in benchmark.default_subsets}
             for benchmark in declared

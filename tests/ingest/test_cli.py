@@ -115,6 +115,13 @@ def test_what_there_is_can_be_listed(what: str, format_: str) -> None:
         assert {"name"} <= set(json.loads(said.out)[0])
 
 
+def test_benchmarks_are_listed_by_tag() -> None:
+    listed = json.loads(command("ingest", "list", "benchmarks", "--tag", "agents", "--format", "json").out)
+    assert [row["name"] for row in listed] == ["contextbench"]
+    said = command("ingest", "list", "subsets", "--tag", "agent")
+    assert (said.code, said.err) == (Exit.USAGE, "ingest: unknown tag 'agent'\n  Did you mean 'agents'?\n")
+
+
 def test_an_unknown_listing_asks_did_you_mean() -> None:
     said = command("ingest", "list", "chunker")
     assert (said.code, said.out) == (Exit.USAGE, "")

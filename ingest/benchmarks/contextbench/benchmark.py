@@ -275,5 +275,6 @@ CONTEXTBENCH = Benchmark(
     more=("edits",),
     needs_symbols=True,
     names_commits=True,
+    tags=("issues", "agents", "context", "many-languages"),
     place=3,
 )

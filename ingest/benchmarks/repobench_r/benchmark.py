@@ -203,5 +203,6 @@ REPOBENCH_R = Benchmark(
     parts=parts,
     schema=DataSchema(PLACES, FIELDS, find_own),
     at_hand=at_hand,
+    tags=("completion", "candidates", "python", "java"),
     place=2,
 )

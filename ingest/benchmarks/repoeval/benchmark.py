@@ -272,5 +272,6 @@ REPOEVAL = Benchmark(
         find=find_own,
     ),
     needs_symbols=True,
+    tags=("completion", "repositories", "python"),
     place=1,
 )
