@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.tiny import CHUNKERS, ROOT, build, command
-
+# What builds lakes imports whole stages: where it is asked for, and not at every start.
+ROOT = Path(__file__).parents[1]
 SHARED = ROOT / "../shared/data"
 
 SLOW = ("browser", "resilience", "newcomer", "parity")
@@ -46,17 +46,21 @@ def shared() -> Path:
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
     """A small RepoEval in upstream layout: five tasks, two repositories."""
+    from tests.tiny import build
+
     return build(tmp_path / "source")
 
 
 @pytest.fixture(scope="session")
 def _made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from tests.tiny import CHUNKERS, build, command
+
     home = tmp_path_factory.mktemp("tiny")
     source, lake = build(home / "source"), home / "lake"
-    said = command("ingest", "repoeval", "--source", source, "--chunkers", ",".join(CHUNKERS), "--lake", lake)
-    assert said.code == 0, said.err
-    said = command("evaluate", "--lake", lake)
-    assert said.code == 0, said.err
+    done = command("ingest", "repoeval", "--source", source, "--chunkers", ",".join(CHUNKERS), "--lake", lake)
+    assert done.code == 0, done.err
+    done = command("evaluate", "--lake", lake)
+    assert done.code == 0, done.err
     return home
 
 
