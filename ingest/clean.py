@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 
+from lake.naming import IMPORT_REJECTS
 from lake.store import Lake, Part
 from lake.tables import TABLES
 from lake.text import counted, listed
@@ -42,7 +43,7 @@ def _is_of(part: Part, *, run_id: set[str], benchmark: set[str]) -> bool:
         case "runs" | "run_items" | "hits" | "edits" | "usage" | "costs":
             return part.folders["run_id"] in run_id
         case "rejects":
-            return part.name.removeprefix("import-") in run_id
+            return part.name.removeprefix(IMPORT_REJECTS) in run_id
         case "benchmarks":
             return part.name in benchmark
         case name:

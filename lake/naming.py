@@ -23,6 +23,9 @@ BLANK_GOLD = "blank"
 GOLD_RUN = "gold"
 """The run under which rows of runs' tables stand that are the benchmark's own: the lines that gold patches edit."""
 
+IMPORT_REJECTS = "import-"
+"""What stands before a run's name in that of the part of `rejects` that every imported run has."""
+
 PROGRAMS = ("command", "function", "ripgrep")
 """The formats of imported runs whose answers were given here, by a program that was asked; `file` is what it is."""
 

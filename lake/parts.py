@@ -1,33 +1,33 @@
-"""A part of a table: what it is called, where it lies, and whether it is as it was written.
+"""A part of a table: one Parquet file, whose name says what it was made from and which bytes were written.
 
-A part lies at `<table>/<folder>=<value>/…/part-<name>.parquet`. Its Parquet metadata says what it is. Between its rows
-and its Parquet footer, where no reader of Parquet looks, stands the sha256 of all its other bytes: one file holds both.
+It lies at `<table>/<folder>=<value>/…/part-<name>.<fingerprint>.<digest>.parquet`. The digest is of the lake's format,
+the table's columns, all of the path before it, and the bytes; whoever reads a part first compares it. A part of which
+a bit is flipped, which was copied or moved, or which has the columns of another version, is so told from a whole one.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-import os
-import stat
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import BinaryIO
 from urllib.parse import quote, unquote
 
 import polars as pl
 
 from lake.errors import Exit, GoldspanError
-from lake.fingerprint import State, canonical_json, fingerprint, state_of
 from lake.tables import TABLES, Table
 
-FORMAT_VERSION = 4
-"""Raised when the layout of the lake changes; part of every fingerprint."""
+FORMAT_VERSION = 5
+"""Raised when the layout of the lake changes; part of every fingerprint and of every digest."""
 
 MAX_NAME_BYTES = 240
 """Of a file's or folder's name: file systems take 255, and what a part is called while it is written is longer."""
+
+FORMAT = {"goldspan.part": f'{{"format":{FORMAT_VERSION}}}'}
+"""What every part's Parquet metadata says, so that another version's lake is known as such."""
 
 HINT = (
     "`python -m ingest verify` names all that does not fit. `make ingest evaluate` sets it aside and makes it again; "
@@ -36,29 +36,13 @@ HINT = (
 
 # '@' and '+' are in protocol and system names and are safe in a path; '/' and '%' are not.
 _SAFE = "@+,:~ "
-_UNFIT = "the lake holds a part that does not fit: "
-_KEY = "goldspan.part"
-_FIRST_WITH_DIGEST = 4
-"""The first format whose parts have their digest before the footer."""
-_DIGEST_BYTES = 32
-_END = 8
-_BLOCK = 1 << 20
-_KINDS = {
-    stat.S_IFDIR: "folder",
-    stat.S_IFIFO: "pipe",
-    stat.S_IFSOCK: "socket",
-    stat.S_IFCHR: "device",
-    stat.S_IFBLK: "device",
-}
+_DIGEST_LENGTH = 16
+_FILE = re.compile(rf"part-(.*)\.([^.]*)\.([0-9a-f]{{{_DIGEST_LENGTH}}})\.parquet", re.DOTALL)
+_WRITTEN_AS = re.compile(r'\{.*"format":(\d{1,9})\b.*\}')
 
 
 class DamagedPartError(GoldspanError):
     """A part that is not as it was written, or that was never written there."""
-
-    @property
-    def why(self) -> str:
-        """What is wrong with it."""
-        return self.what.removeprefix(_UNFIT)
 
 
 class OtherFormatError(GoldspanError):
@@ -67,26 +51,24 @@ class OtherFormatError(GoldspanError):
 
 @dataclass(frozen=True)
 class Part:
-    """One stored part of a table."""
+    """One stored part of a table.
+
+    Attributes:
+        fingerprint: What it was made from; empty of a file that was not written here.
+        digest: Of what was written.
+    """
 
     table: str
     name: str
     path: Path
     folders: dict[str, str]
+    fingerprint: str = ""
+    digest: str = ""
 
     @property
     def relative_path(self) -> str:
-        """Where it lies in the lake."""
-        return "/".join(self.path.parts[-len(self.folders) - 2 :])
-
-    @property
-    def fingerprint(self) -> str:
-        """What the part was made from, after it was compared with what was recorded when it was written.
-
-        Raises:
-            DamagedPartError: It is not as it was written.
-        """
-        return check_part(self.path, self.relative_path, self.table)
+        """Where in the lake it belongs, whatever it is made from."""
+        return "/".join([*self.path.parts[-len(self.folders) - 2 : -1], f"part-{quoted(self.name)}"])
 
 
 @dataclass
@@ -109,50 +91,133 @@ class PartCounts:
         return {"made": len(self.made), "current": len(current), "removed": len(removed)}
 
 
-def part_at(declared: Table, path: Path) -> Part:
-    """The part that lies at a path of a table."""
-    pairs = (folder.partition("=") for folder in path.parts[-len(declared.folders) - 1 : -1])
-    folders = {name: unquote(value) for name, _, value in pairs}
-    return Part(declared.name, unquote(path.name.removeprefix("part-").removesuffix(".parquet")), path, folders)
-
-
-def path_of(root: Path, declared: Table, part: str, folders: Mapping[str, str]) -> Path:
-    """Where a part of that name belongs.
+def new_part(
+    root: Path, declared: Table, name: str, folders: Mapping[str, str], fingerprint: str, data: memoryview
+) -> Part:
+    """A part that is to be written: its path holds the digest of its bytes.
 
     Raises:
         GoldspanError: A name is too long for a file's, or is no text.
     """
-    _check_folders(declared, folders, missing=sorted(set(declared.folders) - set(folders)))
-    inside = [f"{folder}={quoted(folders[folder])}" for folder in declared.folders]
-    names = [declared.name, *inside, f"part-{quoted(part)}.parquet"]
-    for name in names:
+    stem = ".".join([f"part-{quoted(name)}", fingerprint])
+    inside = _folders(declared, folders, f"{stem}.{'0' * _DIGEST_LENGTH}.parquet")
+    digest = hashlib.sha256(_heading(declared.name, root.joinpath(*inside), stem, len(inside)))
+    digest.update(data)
+    hexadecimal = digest.hexdigest()[:_DIGEST_LENGTH]
+    path = root.joinpath(*inside, f"{stem}.{hexadecimal}.parquet")
+    return Part(declared.name, name, path, dict(folders), fingerprint, hexadecimal)
+
+
+def parts_below(root: Path, declared: Table, folders: Mapping[str, str], name: str | None = None) -> list[Part]:
+    """The parts of a table by path, those of some values of its folders, or of one name, alone."""
+    unexpected = sorted(set(folders) - set(declared.folders))
+    if unexpected:
+        raise _wrong_folders(declared, [], unexpected)
+    inside = [f"{folder}={quoted(folders[folder]) if folder in folders else '*'}" for folder in declared.folders]
+    pattern = "/".join([*inside, "part-*.parquet" if name is None else f"part-{quoted(name)}.*.parquet"])
+    parts = [_part_at(declared, path) for path in (root / declared.name).glob(pattern) if path.is_file()]
+    # By name, whatever they were made from: equal inputs are read in the same order in every lake.
+    parts.sort(key=lambda part: (part.path.parent, f"{part.name}.parquet", part.path.name))
+    return parts if name is None else [part for part in parts if part.name == name]
+
+
+def _part_at(declared: Table, path: Path) -> Part:
+    pairs = (folder.partition("=") for folder in path.parts[-len(declared.folders) - 1 : -1])
+    folders = {name: unquote(value) for name, _, value in pairs}
+    if (written := _FILE.fullmatch(path.name)) is None:
+        return Part(declared.name, path.name, path, folders)
+    return Part(declared.name, unquote(written[1]), path, folders, written[2], written[3])
+
+
+def remove_empty(folder: Path, root: Path) -> None:
+    """Take away a folder below a lake's root, and those above it, as far as they are empty."""
+    while folder != root and not any(folder.iterdir()):
+        folder.rmdir()
+        folder = folder.parent
+
+
+def fault_of(part: Part) -> str:
+    """What is wrong with a part; empty where it is as it was written.
+
+    Raises:
+        OtherFormatError: Another version of the lake's format has written it.
+        PermissionError: It may not be read.
+    """
+    try:
+        heading = _heading(part.table, part.path.parent, part.path.name.rsplit(".", 2)[0], len(part.folders) + 1)
+        is_whole = part.digest == _digest(part.path, part.path.stat().st_mtime_ns, heading)
+    except PermissionError:
+        raise
+    except OSError as error:
+        return f"it cannot be read: {error.strerror or error}"
+    if is_whole:
+        return ""
+    _check_format(part.path)
+    return "it is not what was written there"
+
+
+def check_part(part: Part) -> None:
+    """See that a part is as it was written; its bytes are read once per process.
+
+    Raises:
+        DamagedPartError: It is not, or was never written there.
+        OtherFormatError: Another version of the lake's format has written it.
+    """
+    if why := fault_of(part):
+        message = f"the lake holds a part that does not fit: {why}"
+        raise DamagedPartError(message, where=str(part.path), hint=HINT, code=Exit.INVALID)
+
+
+def _heading(table: str, folder: Path, stem: str, depth: int) -> bytes:
+    """What is digested before the bytes."""
+    return repr((FORMAT_VERSION, _columns(table), folder.parts[-depth:], stem)).encode(errors="surrogateescape")
+
+
+@cache
+def _columns(table: str) -> str:
+    return ", ".join(f"{name} {kind}" for name, kind in TABLES[table].columns.items())
+
+
+@cache
+def _digest(path: Path, _: int, heading: bytes) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.sha256(heading)).hexdigest()[:_DIGEST_LENGTH]
+
+
+def _check_format(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            record = pl.read_parquet_metadata(file).get("goldspan.part", "")
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        return
+    written = _WRITTEN_AS.fullmatch(record)
+    if written is None or (found := int(written[1])) == FORMAT_VERSION:
+        return
+    age = "an older" if found < FORMAT_VERSION else "a newer"
+    message = f"the lake was written by {age} Goldspan: its format is {found}, this one's is {FORMAT_VERSION}"
+    hint = "Name another folder with LAKE=…, or delete this one and make it anew: make ingest evaluate. "
+    hint += "What was imported is to be imported again."
+    raise OtherFormatError(message, where=str(path), hint=hint, code=Exit.INVALID)
+
+
+def _folders(declared: Table, folders: Mapping[str, str], file: str) -> list[str]:
+    """The names of a part's folders, from its table's on, where all of them and its file's can be names."""
+    missing, unexpected = (
+        sorted(set(a) - set(b)) for a, b in ((declared.folders, folders), (folders, declared.folders))
+    )
+    if missing or unexpected:
+        raise _wrong_folders(declared, missing, unexpected)
+    inside = [declared.name, *(f"{folder}={quoted(folders[folder])}" for folder in declared.folders)]
+    for name in [*inside, file]:
         if len(name.encode()) > MAX_NAME_BYTES:
             message = f"a name is too long for a file's: {len(name.encode()):,} bytes, {MAX_NAME_BYTES} at most"
             raise GoldspanError(message, examples=[name], hint="Give it a shorter one.", code=Exit.USAGE)
-    return root.joinpath(*names)
+    return inside
 
 
-def parts_below(root: Path, declared: Table, folders: Mapping[str, str]) -> list[Part]:
-    """The parts of a table, those of some values of its folders alone, by path; links to folders are not followed."""
-    _check_folders(declared, folders)
-    # What is special in a pattern is quoted as in the folder's name, but for `*` and `?`.
-    values = {name: quoted(value).replace("[", "[[]") for name, value in folders.items()}
-    pattern = "/".join([*(f"{folder}={values.get(folder, '*')}" for folder in declared.folders), "part-*.parquet"])
-    paths = sorted((root / declared.name).glob(pattern))
-    linked = {folder: _is_linked(folder, root) for folder in {path.parent for path in paths}}
-    return [part_at(declared, path) for path in paths if not linked[path.parent]]
-
-
-def _is_linked(folder: Path, root: Path) -> bool:
-    """Whether a folder below a lake's root is reached by a link."""
-    return folder != root and (folder.is_symlink() or _is_linked(folder.parent, root))
-
-
-def _check_folders(declared: Table, folders: Mapping[str, str], missing: Sequence[str] = ()) -> None:
-    unexpected = sorted(set(folders) - set(declared.folders))
-    if unexpected or missing:
-        message = f"{declared.name}: folders missing {missing or []}, unexpected {unexpected}"
-        raise GoldspanError(message, hint=f"Its folders are {list(declared.folders)}.")
+def _wrong_folders(declared: Table, missing: Sequence[str], unexpected: Sequence[str]) -> GoldspanError:
+    message = f"{declared.name}: folders missing {missing}, unexpected {unexpected}"
+    return GoldspanError(message, hint=f"Its folders are {list(declared.folders)}.")
 
 
 def quoted(value: str) -> str:
@@ -166,105 +231,3 @@ def quoted(value: str) -> str:
     except UnicodeEncodeError as error:
         message = "a name holds bytes that are no text"
         raise GoldspanError(message, examples=[value], hint="Write it in UTF-8.", code=Exit.USAGE) from error
-
-
-def metadata(place: str, made_of: str, table: str) -> dict[str, str]:
-    """What a part's Parquet metadata says of it."""
-    record = {"columns": columns_of(table), "fingerprint": made_of, "format": FORMAT_VERSION, "place": place}
-    return {_KEY: canonical_json(record)}
-
-
-def add_digest(path: Path) -> None:
-    """Put the digest of a new Parquet file before its footer, and the file on the disk."""
-    with path.open("r+b") as file:
-        start, footer = _footer(file, path)
-        digest = _digest(file, start, footer)
-        file.seek(start)
-        file.write(digest + footer)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def check_part(path: Path, place: str, table: str) -> str:
-    """A part's fingerprint, after its bytes were compared with their digest, once per process.
-
-    Raises:
-        DamagedPartError: It does not fit its record, or has none.
-        OtherFormatError: Another version of the lake's format has written it.
-        GoldspanError: It may not be read.
-    """
-    try:
-        record = _record(path, state_of(path.stat()))
-    except PermissionError as error:
-        message = "a part of the lake may not be read"
-        raise GoldspanError(message, where=str(path), hint="Grant its reading, then run the same again.") from error
-    except OSError as error:
-        raise damaged(path, f"it cannot be read: {error.strerror or error}") from error
-    if record["place"] != place:
-        raise damaged(path, f"it is a copy of {record['place']}")
-    if record["columns"] != columns_of(table):
-        raise damaged(path, f"it has other columns than {table} has in this version of Goldspan")
-    return record["fingerprint"]
-
-
-def damaged(path: Path, why: str) -> DamagedPartError:
-    """The error for a part that does not fit."""
-    return DamagedPartError(f"{_UNFIT}{why}", where=str(path), hint=HINT, code=Exit.INVALID)
-
-
-@cache
-def columns_of(table: str) -> str:
-    """A short digest of a table's columns and their types."""
-    return fingerprint([(name, str(kind)) for name, kind in TABLES[table].columns.items()])[:8]
-
-
-@cache
-def _record(path: Path, _: State) -> dict[str, str]:
-    if kind := _KINDS.get(stat.S_IFMT(path.stat().st_mode)):
-        raise damaged(path, f"it is a {kind}")
-    with path.open("rb") as file:
-        start, footer = _footer(file, path)
-        start = max(0, start - _DIGEST_BYTES)
-        file.seek(start)
-        is_whole = file.read(_DIGEST_BYTES) == _digest(file, start, footer)
-    try:
-        record = json.loads(pl.read_parquet_metadata(path)[_KEY])
-        version = int(record["format"])
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, LookupError, ValueError, RecursionError) as error:
-        why = "its record cannot be read" if is_whole else "its bytes are not those that were written"
-        raise damaged(path, why) from error
-    if version != FORMAT_VERSION and (is_whole or 0 < version < _FIRST_WITH_DIGEST):
-        raise _other_format(path, version)
-    if not is_whole:
-        raise damaged(path, "its bytes are not those that were written")
-    return {name: str(record.get(name)) for name in ("columns", "fingerprint", "place")}
-
-
-def _other_format(path: Path, found: int) -> OtherFormatError:
-    age = "an older" if found < FORMAT_VERSION else "a newer"
-    message = f"the lake was written by {age} Goldspan: its format is {found}, this one's is {FORMAT_VERSION}"
-    hint = "Name another folder with LAKE=…, or delete this one and make it anew: make ingest evaluate. "
-    hint += "What was imported is to be imported again."
-    return OtherFormatError(message, where=str(path), hint=hint, code=Exit.INVALID)
-
-
-def _footer(file: BinaryIO, path: Path) -> tuple[int, bytes]:
-    """Where a Parquet file's footer starts, and its bytes to the end of the file."""
-    n_bytes = file.seek(0, os.SEEK_END)
-    file.seek(max(0, n_bytes - _END))
-    end = file.read()
-    start = n_bytes - _END - int.from_bytes(end[:4], "little")
-    if end[4:] != b"PAR1" or start < 0:
-        raise damaged(path, "it is no whole Parquet file")
-    file.seek(start)
-    return start, file.read()
-
-
-def _digest(file: BinaryIO, n_bytes: int, footer: bytes) -> bytes:
-    """The sha256 of a file's first bytes and its footer."""
-    digest = hashlib.sha256()
-    file.seek(0)
-    while block := file.read(min(_BLOCK, n_bytes - file.tell())):
-        digest.update(block)
-    digest.update(footer)
-    return digest.digest()

@@ -1,27 +1,28 @@
-"""The lake on disk: `<table>/<folder>=<value>/…/part-<name>.parquet`, each part written whole or not at all.
+"""The lake on disk: a folder of Parquet files for each table, each part written whole or not at all.
 
-A write checks the frame against its table, sorts it by key, writes beside and replaces. A part records what it was made
-from, so a step whose fingerprint stands can be skipped, and what its bytes were, which every reader compares.
+A write checks the frame against its table, sorts it by key, writes beside and replaces. A part's name says what it was
+made from, so a step whose fingerprint stands can be skipped, and which its bytes were, which every reader compares.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 from filelock import FileLock, Timeout
 
-from lake.errors import Exit, GoldspanError, refusal_of
+from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint
+from lake.parts import FORMAT, PartCounts, check_part, new_part, parts_below, remove_empty
 from lake.parts import Part as Part
-from lake.parts import PartCounts, add_digest, check_part, damaged, metadata, part_at, parts_below, path_of
 from lake.tables import TABLES, Table, table
-from lake.wholeness import OF_IMPORTED, TEMPORARY, lost_rows, remove_empty, remove_unfinished, set_aside, survey
+from lake.wholeness import TEMPORARY, mend
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -72,15 +73,12 @@ class Lake:
         return self.scan_parts([stored] if stored else [], name)
 
     def parts(self, name: str, **folders: str) -> list[Part]:
-        """The stored parts of a table, sorted by path."""
-        declared = table(name)
-        return parts_below(self.root, declared, folders)
+        """The stored parts of a table, sorted by folder and name."""
+        return parts_below(self.root, table(name), folders)
 
     def part(self, name: str, part: str, **folders: str) -> Part | None:
         """One part by its name, or None where it is not stored."""
-        declared = table(name)
-        path = path_of(self.root, declared, part, folders)
-        return part_at(declared, path) if path.is_file() else None
+        return next(iter(parts_below(self.root, table(name), folders, part)), None)
 
     def is_current(self, name: str, part: str, fingerprint: str, **folders: str) -> bool:
         """Whether a part is stored and was made from exactly this."""
@@ -133,26 +131,27 @@ class Lake:
                 self._put(declared, of_run.get(run_id, nothing), part, made_from, {**folders, "run_id": run_id})
 
     def _put(
-        self, declared: Table, rows: pl.DataFrame, part: str, fingerprint: str, folders: Mapping[str, str]
+        self, declared: Table, rows: pl.DataFrame, name: str, fingerprint: str, folders: Mapping[str, str]
     ) -> Part:
-        path = path_of(self.root, declared, part, folders)
-        written = part_at(declared, path)
-        beside = path.with_name(f".{path.name}.{os.getpid()}{TEMPORARY}")
+        buffer = io.BytesIO()
+        rows.write_parquet(buffer, compression="zstd", metadata=FORMAT)
+        data = buffer.getbuffer()
+        part = new_part(self.root, declared, name, folders, fingerprint, data)
+        beside = part.path.with_name(f".{part.path.name}.{os.getpid()}{TEMPORARY}")
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            rows.write_parquet(
-                beside, compression="zstd", metadata=metadata(written.relative_path, fingerprint, declared.name)
-            )
-            add_digest(beside)
-            beside.replace(path)
-        except (OSError, pl.exceptions.PolarsError) as error:
-            # polars says of a full disk what Rust said, as an error of its own.
-            raise self._refused(error, path) from error
+            part.path.parent.mkdir(parents=True, exist_ok=True)
+            beside.write_bytes(data)
+            for earlier in parts_below(self.root, declared, folders, name):
+                if earlier.path != part.path:
+                    earlier.path.unlink()
+            beside.replace(part.path)
+        except OSError as error:
+            raise self._refused(error, part.path) from error
         finally:
-            if beside.exists():
+            with suppress(OSError):
                 beside.unlink()
-        self.tally.made.add(written.relative_path)
-        return written
+        self.tally.made.add(part.relative_path)
+        return part
 
     def remove(self, part: Part) -> None:
         """Take a part away, and the folders it leaves empty."""
@@ -192,52 +191,17 @@ class Lake:
         except OSError as error:
             raise self._refused(error, self.root) from error
         try:
-            self._mend(makes, warn)
-            with self._naming_damage():
-                yield
+            for sentence in mend(self, makes):
+                self.damage.append(sentence)
+                warn(sentence)
+            yield
         finally:
             lock.release()
-
-    def _mend(self, makes: Collection[str], warn: Callable[[str], None]) -> None:
-        # Whoever makes runs reads what is ingested; whoever ingests reads no scores.
-        wanted = [one for one in TABLES.values() if one.made_by in makes or one.made_by == "ingest"]
-        try:
-            remove_unfinished(self.root)
-            _, faults = survey(self.root, wanted)
-            for fault in faults:
-                if fault.table.made_by not in makes:
-                    raise damaged(fault.path, fault.why)
-            self.damage = set_aside(self.root, faults)
-        except OSError as error:
-            raise self._refused(error, self.root) from error
-        for sentence in self.damage:
-            warn(sentence)
-
-    @contextmanager
-    def naming_damage(self) -> Iterator[None]:
-        """Refuse imported runs that lost rows; where reading the lake fails inside, say which part cannot be read.
-
-        Raises:
-            GoldspanError: A part is cut short, damaged, of another shape than its table or contradicted by another.
-        """
-        with self._naming_damage():
-            for path, why in lost_rows([part for name in OF_IMPORTED for part in self.parts(name)]).items():
-                raise damaged(path, why)
-            yield
-
-    @contextmanager
-    def _naming_damage(self) -> Iterator[None]:
-        try:
-            yield
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, FileNotFoundError) as error:
-            for fault in survey(self.root)[1]:
-                raise damaged(fault.path, fault.why) from error
-            raise
 
     def state(self, *names: str) -> str:
         """A fingerprint over the parts of some tables: their places and what each was made from."""
         parts = [part for name in names for part in self.parts(name)]
-        return fingerprint([(part.path.relative_to(self.root).as_posix(), part.fingerprint) for part in parts])
+        return fingerprint([(part.relative_path, part.fingerprint) for part in parts])
 
     def _frame(self, declared: Table, parts: list[Part]) -> pl.LazyFrame:
         hive = {folder: pl.String() for folder in declared.folders}
@@ -245,7 +209,7 @@ class Lake:
         if not parts:
             return pl.LazyFrame(schema={**declared.columns, **extra})
         for part in parts:
-            check_part(part.path, part.relative_path, part.table)
+            check_part(part)
         paths = [part.path for part in parts]
         if hive and any("=" in folder for folder in self.root.parts):
             # polars would take the lake's own place (`/data/day=3/lake`) for Hive folders.
@@ -254,12 +218,10 @@ class Lake:
             return pl.concat([frame.select(*declared.columns, *extra) for frame in frames])
         return _scan(paths, hive).select(*declared.columns, *extra)
 
-    def _refused(self, error: OSError | pl.exceptions.PolarsError, path: Path) -> GoldspanError:
+    def _refused(self, error: OSError, path: Path) -> GoldspanError:
         free = shutil.disk_usage(self.root).free if self.root.exists() else 0
-        # At the end of a file, polars says nothing of the system.
-        why = refusal_of(error) or f"is the disk full? ({error})".splitlines()[0]
         return GoldspanError(
-            f"the lake could not be written: {why}",
+            f"the lake could not be written: {error.strerror or error}",
             where=str(path),
             hint=f"Nothing half-written is left. {free / 1e6:,.0f} MB are free there; mend it and run the same again, "
             "or put the lake elsewhere with LAKE=…",

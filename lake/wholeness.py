@@ -1,25 +1,20 @@
-"""What of a lake is not as it was written: named, set aside, and left to the stage that makes it again.
-
-A part is unfit where its bytes are not those that were written, and an imported run where its tables contradict one
-another. Scores of what is no longer there are named too.
-"""
+"""What of a lake is not as it was written: set aside, named, and left to the stage that makes it again."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Collection, Iterator, Sequence
-from itertools import count
-from pathlib import Path
-from typing import NamedTuple
-from urllib.parse import unquote
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from lake.errors import Exit, GoldspanError
-from lake.naming import FINAL, GOLD_RUN, RANKING
-from lake.parts import HINT, MAX_NAME_BYTES, DamagedPartError, Part, check_part, part_at, parts_below
-from lake.tables import TABLES, Table
+from lake.naming import FINAL, IMPORT_REJECTS, RANKING
+from lake.parts import HINT, Part, check_part, fault_of, remove_empty
+from lake.tables import TABLES
 from lake.text import counted
+
+if TYPE_CHECKING:
+    from lake.store import Lake
 
 ASIDE = ".damaged"
 """The folder of a lake that holds what was set aside."""
@@ -27,210 +22,97 @@ ASIDE = ".damaged"
 TEMPORARY = ".tmp"
 """What a part's name ends in while it is being written."""
 
-OF_IMPORTED = ("runs", "run_items", "hits", "edits")
-"""The tables that say of an imported run whether it lost rows."""
+_REMEDIES = {"vectors": "it is made again, but vectors that were given are to be given again with --vectors"}
 
-_AGAIN = "it is made again"
-_REMEDIES = {
-    "vectors": f"{_AGAIN}, but vectors that were given are to be given again with --vectors",
-    "chunks": f"{_AGAIN}, but chunks that were imported are to be imported again",
-    "chunkers": f"{_AGAIN}, but chunks that were imported are to be imported again",
-}
-
-_OF_SCORES = (
-    ("benchmark", ("items", "gold_spans", "files")),
-    ("run_id", ("runs", "run_items", "aggregates")),
-)
-"""Folders of `scores`, each with the tables that have a part of what it and those before it name."""
+_OF_SCORES = {"benchmark": ("items", "gold_spans", "files"), "run_id": ("runs", "run_items", "aggregates")}
+"""Folders of `scores`, each with the tables that have a part for each of its values."""
 
 
-class Fault(NamedTuple):
-    """Something in a table's folder that does not fit, and why."""
+def mend(lake: Lake, makes: Collection[str]) -> Iterator[str]:
+    """Delete what killed processes left half-written, set aside what does not fit; a sentence for each says so.
 
-    table: Table
-    path: Path
-    why: str
+    An imported run that loses rows goes as a whole: no stage here can make it again.
 
-
-def survey(root: Path, tables: Collection[Table] = tuple(TABLES.values())) -> tuple[list[Part], list[Fault]]:
-    """The parts of some tables that are as they were written, and what else is in the tables' folders.
+    Args:
+        lake: Held by the caller alone.
+        makes: Whose parts the caller makes, and those of `ingest` it reads.
 
     Raises:
-        GoldspanError: The lake is of another format, or may not be read.
+        DamagedPartError: A part does not fit that the caller reads and does not make.
     """
-    fit, faults = list[Part](), list[Fault]()
-    for table in tables:
-        for path in _entries(root, table):
-            if path.is_symlink() and path.is_dir():
-                faults.append(Fault(table, path, "it is a link to a folder"))
-                continue
-            try:
-                check_part(path, path.relative_to(root).as_posix(), table.name)
-            except DamagedPartError as error:
-                faults.append(Fault(table, path, error.why))
-            else:
-                fit.append(part_at(table, path))
-    if {table.name for table in tables}.issuperset(OF_IMPORTED):
-        damaged = {fault.path.parent.name for fault in faults}
-        lost = {path: why for path, why in lost_rows(fit).items() if path.parent.name not in damaged}
-        faults += [Fault(TABLES["runs"], path, why) for path, why in lost.items()]
-    return fit, faults
+    for declared in TABLES.values():
+        for unfinished in (lake.root / declared.name).rglob(f".*{TEMPORARY}"):
+            unfinished.unlink(missing_ok=True)
+        if declared.made_by not in makes:
+            for part in lake.parts(declared.name) if declared.made_by == "ingest" else ():
+                check_part(part)
+            continue
+        for part in lake.parts(declared.name):
+            if why := fault_of(part):
+                yield _set_aside(lake, part, why)
+    if "runs" in makes:
+        for row, why in _contradicted(lake):
+            yield _set_aside(lake, row, why)
 
 
-def remove_unfinished(root: Path) -> None:
-    """Delete what killed processes have left half-written."""
-    for table in TABLES:
-        for path in (root / table).rglob(f".*{TEMPORARY}"):
-            path.unlink(missing_ok=True)
+def _set_aside(lake: Lake, part: Part, why: str) -> str:
+    """Move a part out of what is read, and with it the row of an imported run; the sentence that says so."""
+    then, lost = _REMEDIES.get(part.table, "it is made again"), {part.path}
+    if _is_imported(lake, part):
+        then = f"import the run {part.folders['run_id']} again"
+        lost |= {row.path for row in lake.parts("runs", **part.folders)}
+    for path in lost:
+        # With another ending, so that no pattern of file names finds it among the parts.
+        aside = lake.root / ASIDE / f"{path.relative_to(lake.root)}{ASIDE}"
+        aside.parent.mkdir(parents=True, exist_ok=True)
+        path.replace(aside)
+        remove_empty(path.parent, lake.root)
+    return f"{part.path.relative_to(lake.root).as_posix()}: {why}; set aside in {ASIDE}, {then}"
 
 
-def remove_empty(folder: Path, root: Path) -> None:
-    """Take away a folder below a lake's root, and those above it, as far as they are empty."""
-    while folder != root and not any(folder.iterdir()):
-        folder.rmdir()
-        folder = folder.parent
+def _is_imported(lake: Lake, part: Part) -> bool:
+    """Whether a part is of an imported run, and no stray beside it."""
+    is_of_run = "run_id" in part.folders and TABLES[part.table].made_by != "evaluate" and bool(part.fingerprint)
+    return is_of_run and lake.part("rejects", IMPORT_REJECTS + part.folders["run_id"]) is not None
 
 
-def set_aside(root: Path, faults: Sequence[Fault]) -> list[str]:
-    """Move what does not fit out of the tables; a sentence for each that says so.
-
-    An imported run that loses rows goes as a whole: no stage here can make it again. So do a benchmark's items where
-    files are lost: a part of items says that all it was read with is there.
-    """
-    unfit = {fault.path for fault in faults}
-    faults = [*faults, *(one for one in _items_without_files(root, faults) if one.path not in unfit)]
-    lost = {fault.path: run for fault in faults if (run := _imported_run(root, fault)) is not None}
-    sentences = []
-    for table, path, why in faults:
-        then = _REMEDIES.get(table.name, _AGAIN)
-        if (run := lost.get(path)) is not None:
-            then = f"import the run {unquote(run.name.partition('=')[2])} again"
-        sentences.append(f"{path.relative_to(root).as_posix()}: {why}; set aside in {ASIDE}, {then}")
-        _move(root, path)
-    for row in {run / "part-all.parquet" for run in lost.values()} - unfit:
-        if row.exists():
-            _move(root, row)
-    return sentences
+def _contradicted(lake: Lake) -> Iterator[tuple[Part, str]]:
+    """The rows of imported runs that have other numbers of items or of results than they say, and how."""
+    runs = lake.scan("runs").filter(origin="imported").select("run_id", "n_items").collect()
+    if runs.is_empty():
+        return
+    answers, results = (
+        lake.scan_parts([part for part in lake.parts(name) if part.folders["run_id"] in {*runs["run_id"]}], name)
+        for name in ("run_items", "hits")
+    )
+    answered = answers.group_by("run_id").agg(n_answered=pl.len(), n_expected=pl.col("n_returned").sum())
+    returned = results.filter(pl.col("part").is_in([RANKING, FINAL])).group_by("run_id").agg(n_returned=pl.len())
+    found = runs.lazy().join(answered, on="run_id", how="left").join(returned, on="run_id", how="left").fill_null(0)
+    for run_id, n_items, n_answered, n_expected, n_returned in found.sort("run_id").collect().iter_rows():
+        for row in lake.parts("runs", run_id=run_id):
+            if n_answered != n_items:
+                yield row, f"run_items has {n_answered:,} of its {n_items:,} items"
+            elif n_returned != n_expected:
+                yield row, f"hits has {n_returned:,} of its {n_expected:,} results"
 
 
-def _entries(root: Path, table: Table) -> Iterator[Path]:
-    """Everything below a table's folder that is called like Parquet, or is a file or a link where a folder belongs."""
-    top = root / table.name
-    for path in [top] if top.is_symlink() else [top, *sorted(top.rglob("*"))]:
-        is_folder = path == top or "=" in path.name
-        if path.suffix == ".parquet" or path.is_symlink() or (is_folder and path.is_file()):
-            yield path
-
-
-def _items_without_files(root: Path, faults: Sequence[Fault]) -> list[Fault]:
-    lost = [fault.path.relative_to(root).parts for fault in faults if fault.table.name in ("files", "pools")]
-    items = TABLES["items"]
+def missing(lake: Lake) -> list[str]:
+    """What a lake has scores of and no rows: a table and what it lacks, each once."""
+    scored = [part.folders for part in lake.parts("scores")]
     return [
-        Fault(items, part.path, "files that it was read with are damaged")
-        for part in parts_below(root, items, {})
-        if any(len(inside) == 1 or inside[1] == part.path.parent.name for inside in lost)
+        f"{name} of {lacking}"
+        for folder, names in _OF_SCORES.items()
+        for name in names
+        for lacking in sorted({of[folder] for of in scored} - {part.folders[folder] for part in lake.parts(name)})
     ]
 
 
-def _imported_run(root: Path, fault: Fault) -> Path | None:
-    """The folder of the row of the imported run that loses rows by a fault."""
-    inside = fault.path.relative_to(root).parts
-    if "run_id" not in fault.table.folders or fault.table.made_by == "evaluate" or len(inside) != 4:
-        return None
-    # Others than these are strays: a run has a part for its row, and one for each part of the items.
-    is_expected = inside[3] == "part-all.parquet" or root.joinpath("items", inside[1], inside[3]).exists()
-    if part_at(fault.table, fault.path).folders.get("run_id") == GOLD_RUN or not is_expected:
-        return None
-    row = root.joinpath("runs", *inside[1:3], "part-all.parquet")
-    try:
-        check_part(row, row.relative_to(root).as_posix(), "runs")
-        is_imported = _scan([part_at(TABLES["runs"], row)]).collect()["origin"].to_list() == ["imported"]
-    except DamagedPartError:
-        # Measured costs are of runs that were made here.
-        is_imported = not root.joinpath("costs", *inside[1:3]).is_dir()
-    return row.parent if is_imported else None
-
-
-def _move(root: Path, path: Path) -> None:
-    to = root / ASIDE / path.relative_to(root)
-    to.parent.mkdir(parents=True, exist_ok=True)
-    name = os.fsdecode(os.fsencode(to.name)[:MAX_NAME_BYTES])
-    # Numbered, so that no pattern of file names finds it among the parts.
-    path.rename(next(free for n in count(1) if not os.path.lexists(free := to.with_name(f"{name}.{n}"))))
-    remove_empty(path.parent, root)
-
-
-def lost_rows(every: Sequence[Part]) -> dict[Path, str]:
-    """The rows of imported runs whose other rows contradict them, and how: one plan over all of them.
-
-    A run says how many items it has, and each item how many results came of it. What was made here is made again where
-    a part is missing; of an imported run nobody else knows what it was.
-
-    Args:
-        every: The parts of `runs`, `run_items`, `hits` and `edits` that are as they were written, among others.
-    """
-    parts = {name: [part for part in every if part.table == name] for name in OF_IMPORTED}
-    rows = {part.folders["run_id"]: part.path for part in parts["runs"]}
-    stored = _scan(parts["runs"]).filter(origin="imported").select("run_id", "n_items").collect() if rows else None
-    if stored is None or stored.is_empty():
-        return {}
-    mine = {
-        name: [part for part in parts[name] if part.folders["run_id"] in set(stored["run_id"])]
-        for name in ("run_items", "hits", "edits")
-    }
-    kept = {name: {(part.folders["run_id"], part.name) for part in each} for name, each in mine.items()}
-    answers, results = (
-        _scan(mine[name]) if mine[name] else pl.LazyFrame(schema=TABLES[name].columns) for name in ("run_items", "hits")
-    )
-    counted = (
-        results.filter(pl.col("part").is_in([RANKING, FINAL]))
-        .group_by("run_id", "item_id")
-        .agg(n=pl.len().cast(pl.Int64))
-    )
-    is_other = pl.col("n_returned") != pl.col("n").fill_null(0)
-    found = (
-        answers.join(counted, on=["run_id", "item_id"], how="left")
-        .group_by("run_id")
-        .agg(n_other=is_other.sum(), n_asked=pl.len(), is_agent=pl.col("n_steps").is_not_null().any())
-        .collect()
-    )
-    lost: dict[Path, str] = {}
-    for run_id, n_items, n_other, n_asked, is_agent in stored.join(found, on="run_id", how="left").iter_rows():
-        expected = {key for key in kept["run_items"] if key[0] == run_id}
-        if (n_asked or 0) != n_items:
-            lost[rows[run_id]] = f"run_items has {n_asked or 0:,} of its {n_items:,} items"
-        elif n_other:
-            lost[rows[run_id]] = (
-                f"hits contradicts the number of results that run_items gives for {n_other:,} of {n_items:,} items"
-            )
-        elif is_agent and (expected - kept["hits"] or expected - kept["edits"]):
-            lost[rows[run_id]] = "parts of its hits or edits are missing"
-    return lost
-
-
-def missing(root: Path) -> Iterator[str]:
-    """What a lake has scores of and no rows: a sentence for each table and what it lacks, each once."""
-    scored = [part.folders for part in parts_below(root, TABLES["scores"], {})]
-    folders: list[str] = []
-    for folder, names in _OF_SCORES:
-        folders.append(folder)
-        for name in names:
-            own = [one for one in folders if one in TABLES[name].folders]
-            there = {tuple(part.folders[one] for one in own) for part in parts_below(root, TABLES[name], {})}
-            for lacking in sorted({tuple(one[of] for of in own) for one in scored} - there):
-                yield f"{name} of {', '.join(lacking)}"
-
-
-def check_whole(root: Path) -> None:
+def check_whole(lake: Lake) -> None:
     """See that a lake has everything that its scores are of.
 
     Raises:
         GoldspanError: Parts of a table are missing.
     """
-    if lacking := list(missing(root)):
+    if lacking := missing(lake):
         message = f"the lake has scores whose other tables are missing: {counted(len(lacking), 'part')}"
-        raise GoldspanError(message, where=str(root), examples=lacking[:3], hint=HINT, code=Exit.INVALID)
-
-
-def _scan(parts: Sequence[Part]) -> pl.LazyFrame:
-    return pl.scan_parquet([part.path for part in parts], hive_partitioning=False, glob=False)
+        raise GoldspanError(message, where=str(lake.root), examples=lacking[:3], hint=HINT, code=Exit.INVALID)

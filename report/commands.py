@@ -68,10 +68,9 @@ def build_(
     """Build the site from the lake; `python -m report` alone does this."""
     console, store = Console(quiet=quiet, json=json), _read(lake, published)
     earlier = [since / MANIFEST if since.is_dir() else since] if since else []
-    with store.naming_damage():
-        check_whole(lake)
-        earlier_site = next(map(_published, earlier), None)
-        built = build(store, site, console.say, earlier_site, _address(url), item_text)
+    check_whole(store)
+    earlier_site = next(map(_published, earlier), None)
+    built = build(store, site, console.say, earlier_site, _address(url), item_text)
     n_pages = sum(name.endswith(".html") for name in built.files)
     n_bytes = sum(file.bytes for file in built.files.values())
     outcome = Outcome(
@@ -197,9 +196,8 @@ def export(
         tuple(split_names(systems)),
         top,
     )
-    with store.naming_damage():
-        check_whole(lake)
-        written = export_(store, run_id, format, output, table, choice)
+    check_whole(store)
+    written = export_(store, run_id, format, output, table, choice)
     if output is not None:
         Console().say(f"wrote {written}")
 
@@ -224,8 +222,7 @@ def publish(
     from report.publishing import publish as publish_
 
     store = Lake(lake)
-    with store.naming_damage():
-        check_whole(lake)
-        written = publish_(store, benchmark, edition, label or edition, output)
+    check_whole(store)
+    written = publish_(store, benchmark, edition, label or edition, output)
     n_bytes = sum(file.stat().st_size for file in written.iterdir())
     Console().say(f"wrote {written}: {size(n_bytes)}; every site shows it: make report")

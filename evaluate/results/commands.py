@@ -61,7 +61,7 @@ def table_of_systems(
     """The boards: every system with rank, interval and items. Tab-separated where it is no terminal that reads them."""
     store, requested = Lake(lake), [parse_metric(name) for name in split_names(metrics)]
     chosen, which = _boards(store, benchmarks, protocol)
-    with store.naming_damage(), store.locked(makes=()) if requested else nullcontext():
+    with store.locked(makes=()) if requested else nullcontext():
         where = parse_items(items)
         chosen = with_items(store, chosen, where) if where else chosen
         which = [pair for pair in which if pair[0].benchmark in chosen]
@@ -93,8 +93,7 @@ def effects_of_choices(
     """Does the chunker or the retriever matter more? The grid of systems with its margins, and the answer."""
     store = Lake(lake)
     _, which = _boards(store, benchmarks, protocol)
-    with store.naming_damage():
-        tables = [effects_table(store, *pair) for pair in which]
+    tables = [effects_table(store, *pair) for pair in which]
     if not any(tables):
         message, hint = why_no_grid(store, which)
         raise GoldspanError(message, where=str(lake), hint=hint, code=Exit.MISSING)
@@ -140,7 +139,7 @@ def compare_systems(
         message = "compare takes two systems, or one and --against"
         raise GoldspanError(message, hint="`python -m evaluate list systems` shows them.", code=Exit.USAGE)
     store, other, notes = Lake(lake), Published(against) if against else None, list[str]()
-    with store.naming_damage(), store.locked(makes=()) if requested and other is None else nullcontext():
+    with store.locked(makes=()) if requested and other is None else nullcontext():
         where = parse_items(items)
         if where:
             with_items(store, [part.name for part in store.parts("benchmarks")], where)
@@ -180,8 +179,7 @@ def reproduce(
     from evaluate.results import repro
 
     store = Lake(lake)
-    with store.naming_damage():
-        provenance = repro.provenance(store, run_id)
+    provenance = repro.provenance(store, run_id)
     print(jsonlib.dumps(provenance, indent=2) if json else "\n".join(map(escaped, repro.lines(provenance))))
 
 

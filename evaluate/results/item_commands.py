@@ -33,10 +33,9 @@ def item(
 ) -> None:
     """Print an item: the question, the gold, every system's score, and what some returned, with the arithmetic."""
     store = Lake(lake)
-    with store.naming_damage():
-        names = split_names(systems)
-        for line in item_lines(store, item_id, benchmark=benchmark, protocol=protocol, systems=names):
-            print(line)
+    names = split_names(systems)
+    for line in item_lines(store, item_id, benchmark=benchmark, protocol=protocol, systems=names):
+        print(line)
 
 
 @commands.command()
@@ -50,8 +49,7 @@ def items(
 ) -> None:
     """List a benchmark's items with a line of each question, or those that a system failed."""
     store = Lake(lake)
-    with store.naming_damage():
-        table = item_table(store, benchmark, parse_items(where), failed_by=failed_by, protocol=protocol)
+    table = item_table(store, benchmark, parse_items(where), failed_by=failed_by, protocol=protocol)
     print_tables([table])
 
 
@@ -65,8 +63,7 @@ def texts(
 ) -> None:
     """Write the texts that a system compares, to be embedded elsewhere and given back with --vectors."""
     store = Lake(lake)
-    with store.naming_damage():
-        rows = texts_to_embed(store, system, split_names(benchmarks))
+    rows = texts_to_embed(store, system, split_names(benchmarks))
     rows.write_parquet(output)
     kinds = dict(rows["kind"].value_counts().sort("kind").iter_rows())
     counts = ", ".join(counted(kinds.get(kind, 0), word) for kind, word in (("chunk", "chunk"), ("query", "query")))
@@ -81,8 +78,7 @@ def status(lake: LakeOption = DEFAULT_LAKE, debug: DebugOption = False) -> None:
     if not store.parts("benchmarks"):
         message = "the lake holds no benchmark"
         raise GoldspanError(message, where=str(lake), hint="First: make ingest", code=Exit.MISSING)
-    with store.naming_damage():
-        rows = _benchmarks(store)
+    rows = _benchmarks(store)
     columns = ("benchmark", "data", "items", "not scorable", "systems", "imported", "scored")
     print_tables([PrintedTable(f"{lake}", columns, rows, texts=2)])
     unscored = [name for name, *_, is_scored in rows if not is_scored]

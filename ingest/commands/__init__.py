@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as jsonlib
 from pathlib import Path
 from typing import Annotated
 
@@ -52,11 +51,12 @@ from lake.engine import parse_engine
 from lake.errors import Exit, GoldspanError, lookup
 from lake.hints import typed
 from lake.outcome import Outcome
-from lake.parts import HINT
+from lake.parts import HINT, fault_of
 from lake.rejects import Rejects
 from lake.store import EVERY, LOCK, Lake
-from lake.text import counted
-from lake.wholeness import missing, survey
+from lake.tables import TABLES
+from lake.text import counted, escaped
+from lake.wholeness import missing
 
 app = typer.Typer(cls=default_to("read"), add_completion=False, pretty_exceptions_enable=False, no_args_is_help=False)
 
@@ -153,25 +153,22 @@ def read(
 
 
 @app.command()
-def verify(lake: LakeOption = DEFAULT_LAKE, json: JsonOption = False, debug: DebugOption = False) -> None:
+def verify(lake: LakeOption = DEFAULT_LAKE, debug: DebugOption = False) -> None:
     """Compare every part of the lake with what was recorded when it was written; exit code 3 where one does not fit."""
     if not lake.is_dir():
         message = "there is no lake to verify"
         hint = "Name it with --lake, or make one: make ingest"
         raise GoldspanError(message, where=str(lake), hint=hint, code=Exit.MISSING)
-    fit, faults = survey(lake)
-    wrong: list[dict[str, object]] = [
-        {"path": fault.path.relative_to(lake).as_posix(), "why": fault.why} for fault in faults
-    ]
-    wrong += [{"path": lacking, "why": "missing, though there are scores"} for lacking in missing(lake)]
-    if json:
-        n_bytes = sum(part.path.stat().st_size for part in fit)
-        print(jsonlib.dumps({"lake": str(lake), "parts": len(fit), "bytes": n_bytes, "wrong": wrong}))
-    else:
-        print_listing(wrong, "")
-        Console().say(f"verify: as it was written: {counted(len(fit), 'part')} of {lake}; not: {len(wrong):,}")
-        if wrong:
-            Console().say(f"  {typed(HINT)}")
+    store, n_whole, wrong = Lake(lake), 0, list[str]()
+    for part in (part for name in TABLES for part in store.parts(name)):
+        why = fault_of(part)
+        wrong += [f"{part.path.relative_to(lake).as_posix()}: {why}"] * bool(why)
+        n_whole += not why
+    wrong += [f"missing, though there are scores: {lacking}" for lacking in missing(store)]
+    print(*map(escaped, wrong), sep="\n", end="\n" if wrong else "")
+    Console().say(f"verify: as it was written: {counted(n_whole, 'part')} of {lake}; not: {len(wrong):,}")
+    if wrong:
+        Console().say(f"  {typed(HINT)}")
     raise typer.Exit(Exit.INVALID if wrong else Exit.DONE)
 
 

@@ -9,6 +9,7 @@ import polars as pl
 
 from lake.catalog.task import AnswerKind
 from lake.make import BuildTarget, Slot
+from lake.naming import IMPORT_REJECTS
 from lake.rejects import Rejects
 from lake.store import Lake
 from lake.tables import TABLES, table
@@ -79,7 +80,7 @@ class ImportedRun:
     @property
     def _whole(self) -> BuildTarget:
         """What was refused, and the run's own row, which says that all is there."""
-        slots = [Slot("rejects", f"import-{self.run_id}", {}), Slot("runs", "all", self._folders)]
+        slots = [Slot("rejects", f"{IMPORT_REJECTS}{self.run_id}", {}), Slot("runs", "all", self._folders)]
         return BuildTarget(self.lake, slots, self.made_from)
 
     def row(self, kind: AnswerKind) -> pl.DataFrame | None:

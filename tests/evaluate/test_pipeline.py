@@ -440,7 +440,7 @@ def test_a_damaged_part_of_its_own_is_made_again_and_of_another_stage_named(one_
         assert part.relative_path in said.err
         if name in read:
             assert said.code == Exit.INVALID
-            assert "the lake holds a part that does not fit: it is no whole Parquet file" in said.err
+            assert "the lake holds a part that does not fit: it is not what was written there" in said.err
             part.path.write_bytes(data)
         assert stored(one_chunker) == whole
 

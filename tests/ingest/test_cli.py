@@ -147,5 +147,6 @@ def test_a_damaged_part_is_named_and_made_again(source: Path, tmp_path: Path, na
     part.path.write_bytes(part.path.read_bytes()[:-9])
     said = command(*arguments)
     assert said.code == 0, said.err
-    assert said.err.count(f"{part.relative_path}: it is no whole Parquet file; set aside in .damaged") == 2
+    path = part.path.relative_to(lake)
+    assert said.err.count(f"{path}: it is not what was written there; set aside in .damaged") == 2
     assert stored(lake) == whole

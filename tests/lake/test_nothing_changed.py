@@ -73,12 +73,12 @@ def test_a_part_that_is_damaged_removed_or_foreign_is_noticed(stages: Stages) ->
     part = Lake(stages.lake).parts("scores")[0].path
     whole = part.read_bytes()
     part.write_bytes(whole[:100] + bytes([whole[100] ^ 1]) + whole[101:])
-    assert "its bytes are not those that were written" in stages.run("evaluate").err
+    assert "it is not what was written there" in stages.run("evaluate").err
     assert part.read_bytes() == whole
     part.unlink()
     assert "1 made" in stages.run("evaluate").err
     shutil.copy(part, part.with_name("part-foreign.parquet"))
-    assert "it is a copy of" in stages.run("evaluate").err
+    assert "it is not what was written there" in stages.run("evaluate").err
     assert not stages.makes("evaluate")
 
 
