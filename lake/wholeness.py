@@ -61,6 +61,9 @@ def _set_aside(lake: Lake, part: Part, why: str) -> str:
     if _is_imported(lake, part):
         then = f"import the run {part.folders['run_id']} again"
         lost |= {row.path for row in lake.parts("runs", **part.folders)}
+    if part.table in ("files", "pools"):
+        # A part of items says that all it was read with is there.
+        lost |= {items.path for items in lake.parts("items", benchmark=part.folders["benchmark"])}
     for path in lost:
         # With another ending, so that no pattern of file names finds it among the parts.
         aside = lake.root / ASIDE / f"{path.relative_to(lake.root)}{ASIDE}"
