@@ -191,7 +191,7 @@ class Lake:
         except OSError as error:
             raise self._refused(error, self.root) from error
         try:
-            for sentence in mend(self, makes):
+            for sentence in mend(self.root, makes):
                 self.damage.append(sentence)
                 warn(sentence)
             yield

@@ -68,7 +68,7 @@ def build_(
     """Build the site from the lake; `python -m report` alone does this."""
     console, store = Console(quiet=quiet, json=json), _read(lake, published)
     earlier = [since / MANIFEST if since.is_dir() else since] if since else []
-    check_whole(store)
+    check_whole(lake)
     earlier_site = next(map(_published, earlier), None)
     built = build(store, site, console.say, earlier_site, _address(url), item_text)
     n_pages = sum(name.endswith(".html") for name in built.files)
@@ -196,7 +196,7 @@ def export(
         tuple(split_names(systems)),
         top,
     )
-    check_whole(store)
+    check_whole(lake)
     written = export_(store, run_id, format, output, table, choice)
     if output is not None:
         Console().say(f"wrote {written}")
@@ -222,7 +222,7 @@ def publish(
     from report.publishing import publish as publish_
 
     store = Lake(lake)
-    check_whole(store)
+    check_whole(lake)
     written = publish_(store, benchmark, edition, label or edition, output)
     n_bytes = sum(file.stat().st_size for file in written.iterdir())
     Console().say(f"wrote {written}: {size(n_bytes)}; every site shows it: make report")

@@ -164,7 +164,7 @@ def verify(lake: LakeOption = DEFAULT_LAKE, debug: DebugOption = False) -> None:
         why = fault_of(part)
         wrong += [f"{part.path.relative_to(lake).as_posix()}: {why}"] * bool(why)
         n_whole += not why
-    wrong += [f"missing, though there are scores: {lacking}" for lacking in missing(store)]
+    wrong += [f"missing, though there are scores: {lacking}" for lacking in missing(lake)]
     print(*map(escaped, wrong), sep="\n", end="\n" if wrong else "")
     Console().say(f"verify: as it was written: {counted(n_whole, 'part')} of {lake}; not: {len(wrong):,}")
     if wrong:
