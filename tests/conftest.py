@@ -18,7 +18,7 @@ SLOW = ("browser", "resilience", "newcomer", "parity")
 
 # No example fails for the machine being slow; examples of one test may share its temporary folder.
 UNHURRIED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-settings.register_profile("goldspan", deadline=None, suppress_health_check=UNHURRIED)
+settings.register_profile("goldspan", deadline=None, max_examples=40, suppress_health_check=UNHURRIED)
 settings.load_profile("goldspan")
 
 WITHOUT_EDITIONS = ("GOLDSPAN_PUBLISHED", "none")

@@ -18,6 +18,8 @@ from tests.ingest.benchmarks.contextbench import context_cases
 from tests.ingest.own_tasks import OURS, lay_out
 from tests.tiny import command, jsonl, put, stored
 
+pytestmark = pytest.mark.slow
+
 NAME = "jinja-search"
 N_REPOS = 7
 """More than are needed for intervals over repositories, which own data never has."""

@@ -70,6 +70,7 @@ def test_rows_with_paths_and_lines_are_questions_about_a_repository(
     assert lake.read("files")["path"].sort().to_list() == ["src/engine.py", "src/orbit.py"]
 
 
+@pytest.mark.slow
 def test_a_board_comes_of_it(tmp_path: Path, repositories: Path) -> None:
     places = [("engine burn fuel", "src/engine.py"), ("orbit", "src/orbit.py")]
     rows = [{"question": text, "gold": [{"path": path, "line": 1}]} for text, path in places]
@@ -84,6 +85,7 @@ def test_a_board_comes_of_it(tmp_path: Path, repositories: Path) -> None:
     assert "whole-file+bm25-okapi" in table.out
 
 
+@pytest.mark.slow
 def test_a_row_that_cannot_be_read_is_rejected_and_the_others_are_not(tmp_path: Path, repositories: Path) -> None:
     good = {"id": "q1", "question": QUESTION, "gold": [{"path": "src/engine.py", "lines": "4-5"}]}
     bad = {"id": "q2", "question": QUESTION, "gold": [{"path": "src/engine.py", "lines": "four"}]}
@@ -98,6 +100,7 @@ def test_a_row_that_cannot_be_read_is_rejected_and_the_others_are_not(tmp_path: 
     assert any("`problem_statement` is missing" in reason for reason in reasons)
 
 
+@pytest.mark.slow
 def test_issues_with_a_patch_are_read_from_local_repositories(tmp_path: Path) -> None:
     repo = tmp_path / "git/acme/rockets"
     put(repo / "src/engine.py", ENGINE.encode())

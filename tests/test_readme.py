@@ -34,6 +34,7 @@ def block(after: str) -> str:
     return fence[1]
 
 
+@pytest.mark.slow
 def test_the_chunker_and_the_retriever_of_the_readme_work_as_a_file_each(tmp_path: Path) -> None:
     checkout = tmp_path / "checkout"
     for folder in ("lake", "ingest", "evaluate"):
@@ -60,6 +61,7 @@ def test_the_chunker_and_the_retriever_of_the_readme_work_as_a_file_each(tmp_pat
     assert {"halves+bm25-okapi", "halves+shared-words"} <= set(runs["system"])
 
 
+@pytest.mark.slow
 def test_the_file_and_the_programs_of_the_readme_become_runs_by_its_commands(
     lake_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

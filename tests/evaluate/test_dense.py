@@ -29,7 +29,7 @@ from lake.store import Lake
 from tests.evaluate.tiny_model import MAX_LENGTH, needs_dense, pieces, tiny_model
 from tests.tiny import command
 
-pytestmark = needs_dense
+pytestmark = [pytest.mark.slow, needs_dense]
 
 SHORT = ["def a(): return 1", "import math", "x"]
 LONG = ["def " + " ".join(f"a{n}" for n in range(40)), "self " * 50 + "return x"]

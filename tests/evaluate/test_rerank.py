@@ -18,7 +18,7 @@ from lake.store import Lake
 from tests.evaluate.tiny_model import MAX_LENGTH, needs_dense, pieces, tiny_model
 from tests.tiny import CATS, DOGS
 
-pytestmark = needs_dense
+pytestmark = [pytest.mark.slow, needs_dense]
 
 TEXTS = [CATS, DOGS, "times", "nothing of it", "nor of this", "times"]
 QUERIES = ["meow times", "bark"]

@@ -94,6 +94,7 @@ def test_what_was_run_before_is_run_on_as_far_as_it_can_be() -> None:
     assert {one.name for one in systems} == {"w+a", "v+a", "w+b", "v+c"}
 
 
+@pytest.mark.slow
 def test_a_system_of_a_form_is_run_kept_current_and_told_of_like_any(lake_folder: Path) -> None:
     named = "whole-file+bm25-okapi~last-3-lines"
     assert command("evaluate", "--lake", lake_folder, "--systems", named).code == 0

@@ -137,6 +137,7 @@ def test_a_lake_that_cannot_be_written_is_a_clear_error(source: Path, tmp_path: 
     assert "Traceback" not in said.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["items", "files", "blobs", "benchmarks", "chunkers", "chunks"])
 def test_a_damaged_part_is_named_and_made_again(source: Path, tmp_path: Path, name: str) -> None:
     lake = tmp_path / "lake"

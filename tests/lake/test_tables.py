@@ -77,6 +77,7 @@ def test_a_declared_row_fits_its_table_and_shows_its_name_where_no_other_is_give
     assert (row["name"], row["display_name"], row["version"], row["tags"], row["licence"]) == ("x", "x", 1, ["a"], "")
 
 
+@pytest.mark.slow
 def test_importing_the_stages_runs_no_query() -> None:
     # A process that is forked from one where polars has run waits for ever.
     code = "import ingest.commands, evaluate.commands, report.commands, os\n"

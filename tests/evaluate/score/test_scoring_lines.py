@@ -127,7 +127,7 @@ def lines(*spans: Span) -> set[tuple[str, int]]:
     return {(path, line) for path, start, end in spans for line in range(start, end)}
 
 
-@settings(max_examples=120)
+@settings(max_examples=40)
 @given(
     hits=st.lists(spans, max_size=6),
     gold=st.lists(spans, max_size=3),

@@ -59,6 +59,7 @@ def assert_alike(one: Path, other: Path, *, without: tuple[str, ...] = ()) -> No
         assert both[0].equals(both[1]), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_a_printed_declaration_gives_the_items_of_the_files_it_was_printed_for(tmp_path: Path, name: str) -> None:
     folder = tmp_path / name
@@ -109,6 +110,7 @@ def _own_beir(folder: Path) -> Path:
 OWN = {"repobench-r": _own_repobench, "contextbench": _own_contextbench, "beir": _own_beir}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OWN)
 def test_rows_under_keys_of_ones_own_are_those_of_upstreams_keys(tmp_path: Path, name: str) -> None:
     said = ingest(tmp_path / "one", "--config", OWN[name](tmp_path / "mine"))
@@ -292,6 +294,7 @@ def test_datasets_is_imported_by_no_command_that_does_not_need_it(tmp_path: Path
 SWE_BENCH = {"repo": "a/b", "instance_id": "a__b-1", "base_commit": "0" * 40, "patch": "x", "problem_statement": "y"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "file", "data"),
     [

@@ -69,6 +69,7 @@ def test_an_answer_that_is_wrong_fails_its_file_and_says_why(chunks: object, why
     assert why in cut.failed
 
 
+@pytest.mark.slow
 def test_a_command_is_a_chunker_until_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     source, lake, script = build(tmp_path / "source"), Lake(tmp_path / "lake"), tmp_path / "my chunks.py"
@@ -124,6 +125,7 @@ def test_a_python_function_is_a_chunker(tmp_path: Path, monkeypatch: pytest.Monk
     assert "gives 2 chunkers with 1 names" in command(*asked, *("--chunker", "first=given_function:first_line") * 2).err
 
 
+@pytest.mark.slow
 def test_a_function_that_fails_on_all_files_is_named_with_its_line_and_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,6 +19,8 @@ from lake.store import Lake
 from tests.ingest.mining.histories import MadeRepository, function, module
 from tests.tiny import Said, command, stored
 
+pytestmark = pytest.mark.slow
+
 REPOSITORY = "local/rockets"
 MANY = [f"src/part{number}.py" for number in range(MAX_FILES + 1)]
 

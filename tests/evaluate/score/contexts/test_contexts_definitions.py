@@ -56,7 +56,7 @@ def numbered(rows: list[Found], rules: ContextRules) -> list[tuple[int, int, int
     return out
 
 
-@settings(max_examples=150)
+@settings(max_examples=40)
 @given(st.lists(_DEFINITION, max_size=10), st.lists(_SPAN, min_size=1, max_size=6))
 def test_a_span_overlaps_what_shares_a_byte_with_it(rows: list[Found], spans: list[tuple[int, int, int]]) -> None:
     wanted = [
@@ -66,7 +66,7 @@ def test_a_span_overlaps_what_shares_a_byte_with_it(rows: list[Found], spans: li
     assert overlapped(rows, spans, DOCS) == wanted
 
 
-@settings(max_examples=150)
+@settings(max_examples=40)
 @given(st.lists(_DEFINITION, max_size=10), st.lists(_SPAN, min_size=1, max_size=6))
 def test_published_an_exclusive_end_is_held_against_inclusive_spans(
     rows: list[Found], spans: list[tuple[int, int, int]]

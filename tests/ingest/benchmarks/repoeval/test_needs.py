@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -56,68 +57,71 @@ def chase(pet: Dog, unknown):
 LINE = FILES["kennel/cats.py"].count("\n") - 1
 
 
-def needs_of(body: str) -> tuple[str, list[tuple[str, int, int]]]:
-    """The kind and the gold of a completion of `chase`."""
-    own = FILES["kennel/cats.py"].replace("    ...\n", body)
-    files = [("repoeval/function_level/pets", path, text.encode()) for path, text in FILES.items()]
-    files[2] = (*files[2][:2], own.encode())
-    task = {
-        "item_id": "function-2k/pets/0", "repo": "pets", "pool_id": "repoeval/function_level/pets", "scorable": True,
-        "target_path": "kennel/cats.py", "target_line": LINE, "target_text": body,
-    }  # fmt: skip
-    items, gold, pools = with_needs(pl.DataFrame([task]), PoolGroup("function_level", *pool_frames(files)))
-    if gold.height:
-        shown = pools.files.filter(path="kennel/cats.py").join(pools.blobs, on="sha256")["text"].item()
-        assert shown == "".join(own.splitlines(keepends=True)[:LINE])
-        assert pools.files["pool_id"].unique().to_list() == [f"repoeval/need/pets/kennel/cats.py:{LINE}"]
-        assert pools.files["path"].to_list() == sorted(FILES)
-    else:
-        assert pools.files.is_empty()
-    return str(items["need"].item()), gold.drop("item_id").rows()
-
-
 DOGS = "kennel/dogs.py"
+FOLLOWED: dict[str, list[tuple[str, int, int]]] = {
+    "    return bark(1)\n": [(DOGS, 19, 22)],
+    "    return dogs.bark(2)\n": [(DOGS, 19, 22)],
+    "    return speak(3)\n": [(DOGS, 19, 22)],
+    "    return bark(times=3)\n": [(DOGS, 19, 22)],
+    "    return pet.walk()\n": [(DOGS, 14, 17)],
+    "    return pet.age\n": [(DOGS, 12, 13)],
+    "    return Dog\n": [(DOGS, 7, 13)],
+    "    return loud\n": [(DOGS, 2, 5)],
+    "    return Dog(bark(0)).walk()\n": [(DOGS, 7, 13), (DOGS, 14, 17), (DOGS, 19, 22)],
+}
+"""A function, a module's, re-exported under another name, by an argument, a method and an attribute through an
+annotation, a class to its first method's end, a constant under an alias, and several."""
+UNNEEDED = {
+    "    times = [pet]\n    return times\n": OWN_FILE,
+    "    return chase(pet, None)\n": OWN_FILE,
+    "    return len([pet])\n": LIBRARY,
+    "    return np.array(pet)\n": LIBRARY,
+    "    return unknown.attribute\n": UNRESOLVED,
+    "    return dogs\n": OWN_FILE,
+}
+OWN = {body: f"kennel/cats{number}.py" for number, body in enumerate([*FOLLOWED, *UNNEEDED])}
+"""A completion of `chase` → the file in which it stands."""
 
 
-@pytest.mark.parametrize(
-    ("body", "spans"),
-    [
-        ("    return bark(1)\n", [(DOGS, 19, 22)]),
-        ("    return dogs.bark(2)\n", [(DOGS, 19, 22)]),
-        ("    return speak(3)\n", [(DOGS, 19, 22)]),
-        ("    return bark(times=3)\n", [(DOGS, 19, 22)]),
-        ("    return pet.walk()\n", [(DOGS, 14, 17)]),
-        ("    return pet.age\n", [(DOGS, 12, 13)]),
-        ("    return Dog\n", [(DOGS, 7, 13)]),
-        ("    return loud\n", [(DOGS, 2, 5)]),
-        ("    return Dog(bark(0)).walk()\n", [(DOGS, 7, 13), (DOGS, 14, 17), (DOGS, 19, 22)]),
-    ],
-)
-def test_a_name_is_followed_to_its_definition_in_another_file(body: str, spans: list[tuple[str, int, int]]) -> None:
-    """A function, a module's, re-exported under another name, by an argument, a method and an attribute through an
-    annotation, a class to its first method's end, a constant under an alias, and several."""
-    assert needs_of(body) == (ELSEWHERE, spans)
+@pytest.fixture(scope="module")
+def needs(tmp_path_factory: pytest.TempPathFactory) -> tuple[pl.DataFrame, pl.DataFrame, PoolGroup]:
+    """Items, gold and pools of all completions, resolved together: jedi reads the library's stubs once."""
+    texts = {OWN[body]: FILES["kennel/cats.py"].replace("    ...\n", body) for body in OWN}
+    pool = "repoeval/function_level/pets"
+    files = [(pool, path, text.encode()) for path, text in ({**FILES, **texts}).items() if path != "kennel/cats.py"]
+    tasks = [
+        {"item_id": body, "repo": "pets", "pool_id": pool, "language": "python", "scorable": True, "target_path": path,
+         "target_line": LINE, "target_text": body}
+        for body, path in OWN.items()
+    ]  # fmt: skip
+    folder = tmp_path_factory.mktemp("needs")
+    with contextlib.chdir(folder):
+        resolved = with_needs(pl.DataFrame(tasks), PoolGroup("function_level", *pool_frames(files)))
+    assert not list(folder.iterdir()), "nothing of the repository runs"
+    return resolved
 
 
-@pytest.mark.parametrize(
-    ("body", "kind"),
-    [
-        ("    times = [pet]\n    return times\n", OWN_FILE),
-        ("    return chase(pet, None)\n", OWN_FILE),
-        ("    return len([pet])\n", LIBRARY),
-        ("    return np.array(pet)\n", LIBRARY),
-        ("    return unknown.attribute\n", UNRESOLVED),
-        ("    return dogs\n", OWN_FILE),
-    ],
-)
-def test_an_item_that_needs_no_other_file_has_no_pool_and_says_what_it_names(body: str, kind: str) -> None:
-    assert needs_of(body) == (kind, [])
+@pytest.mark.parametrize("body", FOLLOWED)
+def test_a_name_is_followed_to_its_definition_in_another_file(
+    needs: tuple[pl.DataFrame, pl.DataFrame, PoolGroup], body: str
+) -> None:
+    items, gold, pools = needs
+    assert items.filter(item_id=body)["need"].item() == ELSEWHERE
+    assert gold.filter(item_id=body).drop("item_id").rows() == FOLLOWED[body]
+    files = pools.files.filter(pool_id=f"repoeval/need/pets/{OWN[body]}:{LINE}")
+    assert files["path"].sort().to_list() == sorted({DOGS, "kennel/__init__.py", *OWN.values()})
+    shown = files.filter(path=OWN[body]).join(pools.blobs, on="sha256")["text"].item()
+    assert shown == "".join(FILES["kennel/cats.py"].splitlines(keepends=True)[:LINE])
 
 
-def test_nothing_of_the_repository_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    needs_of("    return bark(1)\n")
-    assert not list(tmp_path.iterdir())
+@pytest.mark.parametrize(("body", "kind"), UNNEEDED.items())
+def test_an_item_that_needs_no_other_file_has_no_pool_and_says_what_it_names(
+    needs: tuple[pl.DataFrame, pl.DataFrame, PoolGroup], body: str, kind: str
+) -> None:
+    items, gold, pools = needs
+    assert items.filter(item_id=body)["need"].item() == kind
+    assert gold.filter(item_id=body).is_empty()
+    assert pools.files.filter(pl.col("pool_id").str.contains(OWN[body], literal=True)).is_empty()
 
 
 def lay_out(folder: Path, bodies: Sequence[str]) -> Path:
@@ -138,6 +142,7 @@ def lay_out(folder: Path, bodies: Sequence[str]) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_gold_by_need_is_asked_for_kept_scored_and_listed(tmp_path: Path) -> None:
     bodies = ["    return bark(1)\n", "    return pet.walk()\n", "    return len([pet])\n"]
     source, lake = lay_out(tmp_path / "source", bodies), tmp_path / "lake"
@@ -161,6 +166,7 @@ def test_gold_by_need_is_asked_for_kept_scored_and_listed(tmp_path: Path) -> Non
     assert "needs-v1" in (tmp_path / "site/repoeval.html").read_text().partition("</h1>")[2][:3000]
 
 
+@pytest.mark.slow
 def test_a_lake_whose_completions_need_nothing_is_evaluated_as_ever(tmp_path: Path) -> None:
     source, lake = lay_out(tmp_path / "source", ["    return len([pet])\n"]), tmp_path / "lake"
     assert command("ingest", "repoeval", "--source", source, "--lake", lake, "--needs").code == 0
