@@ -44,7 +44,12 @@ def test_repoevals_protocols_and_their_gold() -> None:
         "repoeval@iou-50-v1": "context-and-completion",
         "repoeval@iou-70-v1": "context-and-completion",
         "repoeval@needs-v1": "needs",
+        "repoeval@random-negatives-v1": "context-and-completion",
+        "repoeval@scale-1-v1": "context-and-completion",
+        "repoeval@scale-16-v1": "context-and-completion",
+        "repoeval@scale-4-v1": "context-and-completion",
         "repoeval@target-v1": "target",
+        "repoeval@vector-negatives-v1": "context-and-completion",
     }
 
 

@@ -25,7 +25,8 @@ from ingest.benchmarks.declaration import (
 from ingest.benchmarks.fields import Fields
 from ingest.benchmarks.repoeval.needs import RULE, with_needs
 from ingest.benchmarks.repoeval.needs import notes as notes_of_needs
-from ingest.benchmarks.repoeval.pools import hard_pools, published_pools, repositories_of
+from ingest.benchmarks.repoeval.other_files import constructed_pools
+from ingest.benchmarks.repoeval.pools import published_pools, repositories_of
 from ingest.benchmarks.repoeval.tasks import FIELDS, Task, read_tasks
 from ingest.sources.tree import Source, Tree
 from lake.errors import Exit, GoldspanError
@@ -165,7 +166,7 @@ def read(raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = FIELDS) 
     notes += _notes(gold, group)
     pools = [group]
     if subset == "function-2k":
-        pools += [*published_pools(group), hard_pools(group, tasks)]
+        pools += [*published_pools(group), *constructed_pools(group, tasks)]
         if raw.with_needs:
             items, needed, need_pools = with_needs(items, group)
             own_columns = {"benchmark": pl.lit("repoeval"), "gold": pl.lit(RULE)}

@@ -185,6 +185,7 @@ def test_every_benchmarks_headline_protocol_has_a_ledger() -> None:
         "repoeval@chunking-v1",
         "repoeval@hard-negatives-v1",
         "repoeval@needs-v1",
+        *(f"repoeval@{name}-v1" for name in ("random-negatives", "vector-negatives", "scale-1", "scale-4", "scale-16")),
         "repoeval@target-v1",
     }
 

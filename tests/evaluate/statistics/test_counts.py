@@ -65,7 +65,8 @@ def _answer(item: str, path: str) -> dict[str, object]:
 def test_every_protocol_of_the_samples_is_counted(counted: pl.DataFrame) -> None:
     of_samples = {name for name in protocols() if name.partition("@")[0] in {"repoeval", "repobench-r", "contextbench"}}
     # Completions are imported alone, and no sample brings any; the others' tasks run where they are named.
-    names = ("completion", "hard-negatives", "needs", "iou-30", "iou-50", "iou-70")
+    pools = ("hard-negatives", "random-negatives", "vector-negatives", "scale-1", "scale-4", "scale-16")
+    names = ("completion", *pools, "needs", "iou-30", "iou-50", "iou-70")
     asked_for = {f"repoeval@{name}-v1" for name in names}
     assert set(counted["protocol"]) == of_samples - asked_for
 

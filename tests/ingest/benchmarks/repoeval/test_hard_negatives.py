@@ -9,21 +9,22 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 from rank_bm25 import BM25Okapi
 
-from ingest.benchmarks.repoeval.pools import with_hard_negatives
+from ingest.benchmarks.repoeval.other_files import HARD, RANDOM, VECTORS, WITH, Words, with_others
 from lake.tables import table
 
 Pools = Mapping[str, Mapping[str, str]]
 """Pool → path → text, which is its own hash here."""
 
 
-def _hard(pools: Pools, queries: Mapping[str, Sequence[str]]) -> dict[str, list[tuple[str, str]]]:
+def _hard(pools: Pools, queries: Mapping[str, Sequence[str]], kind: str = HARD) -> dict[str, list[tuple[str, str]]]:
     rows = [
         {"pool_id": pool, "path": path, "sha256": text, "position": place}
         for pool, held in pools.items()
         for place, (path, text) in enumerate(held.items())
     ]
     files = pl.DataFrame(rows, schema=table("files").columns)
-    found = with_hard_negatives(files, {text: text for text in files["sha256"]}, queries).sort("pool_id", "position")
+    words = Words.of({text: text for text in files["sha256"]})
+    found = with_others(files, words, queries, kind).sort("pool_id", "position")
     assert found.group_by("pool_id").agg((pl.col("position") == pl.int_range(pl.len())).all())["position"].all()
     held: dict[str, list[tuple[str, str]]] = {}
     for pool, path, text in found.select("pool_id", "path", "sha256").iter_rows():
@@ -68,3 +69,33 @@ def test_those_that_rank_highest_for_any_query_are_added() -> None:
     assert len(added) == 6
     assert len(added & set(sorted(others, key=lambda text: rank[text])[:9])) >= 5
     assert _hard(pools, {"h/a": queries}) == _hard(dict(reversed(pools.items())), {"h/a": queries[::-1]})
+
+
+def _others(kind: str) -> set[str]:
+    drawn = random.Random(7)
+    words = [f"w{number}" for number in range(40)]
+    pools = {
+        f"{kind}/{repo}": {f"{n}.py": " ".join(drawn.choices(words, k=20)) for n in range(size)}
+        for repo, size in (("a", 5), ("b", 3), ("c", 4), ("d", 6), ("e", 2), ("f", 7))
+    }
+    held = _hard(pools, {f"{kind}/a": [pools[f"{kind}/a"]["0.py"]]}, kind)[f"{kind}/a"]
+    return {path for path, _ in held if path.startswith("other/")}
+
+
+def test_larger_pools_hold_all_files_of_more_repositories_and_those_of_smaller_ones() -> None:
+    one, four, sixteen = (_others(f"{WITH}{n}") for n in (1, 4, 16))
+    assert [len({path.split("/")[1] for path in paths}) for paths in (one, four, sixteen)] == [1, 4, 5]
+    assert one < four < sixteen
+    assert len(sixteen) == 22
+
+
+def test_negatives_are_as_many_as_its_own_files_by_lot_or_by_likeness() -> None:
+    by_lot, by_words, by_vectors = (_others(kind) for kind in (RANDOM, HARD, VECTORS))
+    assert [len(paths) for paths in (by_lot, by_words, by_vectors)] == [5, 5, 5]
+    assert by_lot == _others(RANDOM)
+    assert by_lot not in (by_words, by_vectors)
+
+
+def test_vectors_find_the_file_whose_words_are_the_querys() -> None:
+    pools = {"v/a": {"x.py": "alpha"}, "v/b": {"y.py": "beta gamma " * 9, "z.py": "beta gamma delta delta delta"}}
+    assert _hard(pools, {"v/a": ["beta gamma"]}, VECTORS)["v/a"][1:] == [("other/b/y.py", "beta gamma " * 9)]
