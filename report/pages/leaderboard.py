@@ -16,6 +16,7 @@ from report.leaderboard.costs import Costs
 from report.leaderboard.grids import choices_of, heats_of
 from report.leaderboard.main_table import Controls, MainTable, plain_tables, unbeaten
 from report.leaderboard.pictures import Sizes, Steps
+from report.leaderboard.pool_sizes import PoolSizes
 from report.leaderboard.readings import Readings
 from report.leaderboard.verdicts import Beats, board_verdict, names_of, sentence
 from report.models import IMPORTED, Benchmark, Declaration
@@ -50,6 +51,7 @@ def _pages(material: Material) -> Iterator[Page]:
     for name, benchmark in facts.benchmarks.items():
         sections = [Section(board) for board in material.boards[name]]
         has_runs = any(section.board.every for section in sections)
+        pool_sizes = PoolSizes(material.boards[name])
         values = {
             "benchmark": benchmark,
             "item_intervals": ITEM_INTERVALS,
@@ -63,12 +65,14 @@ def _pages(material: Material) -> Iterator[Page]:
             "sections": sections,
             "has_runs": has_runs,
             "beats": Beats(sections[0].board) if sections else None,
+            "pool_sizes": pool_sizes,
             "readings": Readings(material.boards[name]),
             "pairs_path": pairs_path(name),
             "run_key": run_key,
             **_words(facts, benchmark, [section.board for section in sections]),
         }
         figures = [part.figure for of in sections for part in (of.sizes, of.choices, *of.curves) if part]
+        figures += [pool_sizes.figure]
         files = files_of(figures) | {path: content for of in sections for path, content in of.files.items()}
         said = f"{benchmark.title}: {sections[0].verdict}" if sections and sections[0].verdict else ""
         yield Page(_path(name), benchmark.title, "leaderboard.html", values, said=said, files=files)
