@@ -23,7 +23,7 @@ from ingest.pipeline import ingest as ingest_benchmark
 from ingest.programs.command import PATIENCE
 from ingest.runs.bundled_runs import import_recorded
 from ingest.runs.explain import shown_trajectories
-from ingest.runs.find_trajectories import found_in
+from ingest.runs.find_trajectories import discover
 from ingest.runs.input_file import InputFile
 from ingest.runs.registry import AUTO, declare_formats, importers
 from ingest.runs.submissions.declaration import FOLDER
@@ -208,7 +208,7 @@ def show(
     A call that showed something of files is a step, and has a number; any other has a dash.
     """
     rejects = Rejects()
-    for line in shown_trajectories(found_in(InputFile.at(file), format, rejects)):
+    for line in shown_trajectories(discover(InputFile.at(file), format, rejects)):
         print(line)
     for reject in rejects:
         print(f"refused: {reject.position}: {reject.reason}")

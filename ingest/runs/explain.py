@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ingest.runs.calls.parsed import FileSpan, ParsedCall, union
-from ingest.runs.find_trajectories import Found, called
+from ingest.runs.find_trajectories import TrajectoryFiles, called
 from ingest.runs.trajectories.trajectory import Trajectory, Unread
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from lake.errors import Exit, GoldspanError
 from lake.text import counted
 
 
-def shown_trajectories(found: Found) -> Iterator[str]:
+def shown_trajectories(found: TrajectoryFiles) -> Iterator[str]:
     """The lines that say what some files hold.
 
     Raises:
@@ -29,7 +29,7 @@ def shown_trajectories(found: Found) -> Iterator[str]:
         yield f"not read: {Unread(called(found.skipped)).summary()}"
 
 
-def _file(file: TrajectoryFile, found: Found) -> Iterator[str]:
+def _file(file: TrajectoryFile, found: TrajectoryFiles) -> Iterator[str]:
     try:
         for one in found.importer.trajectories(file):
             yield f"{file.path}{f', {one.position}' if one.position else ''}: {_head(one, found.importer.name)}"

@@ -30,7 +30,7 @@ _NESTED = "an archive inside is not opened; unpack it beside the others"
 
 
 @dataclass(frozen=True)
-class Found:
+class TrajectoryFiles:
     """The files that hold trajectories; sha256 is of the file as it lies there, or of what is read of a folder."""
 
     importer: Importer
@@ -39,7 +39,7 @@ class Found:
     sha256: str = ""
 
 
-def found_in(input_file: InputFile, format_name: str, rejects: Rejects) -> Found:
+def discover(input_file: InputFile, format_name: str, rejects: Rejects) -> TrajectoryFiles:
     """The trajectories of a folder, a ZIP or one file.
 
     Raises:
@@ -49,7 +49,7 @@ def found_in(input_file: InputFile, format_name: str, rejects: Rejects) -> Found
     if not (input_file.is_folder or input_file.is_zip):
         importer = importer_for(input_file, format_name)
         files = [_with_companions(input_file, importer)]
-        return Found(importer, files, sha256=sha256_of_file(input_file.path))
+        return TrajectoryFiles(importer, files, sha256=sha256_of_file(input_file.path))
     wanted = None if format_name == AUTO else importer_named(format_name)
     if wanted is not None and wanted.kind != "trajectory":
         message = f"--format {format_name} is of a {wanted.kind}; a folder or ZIP holds trajectories"
@@ -96,7 +96,7 @@ def found_in(input_file: InputFile, format_name: str, rejects: Rejects) -> Found
     )
     # Of a folder only now: what leads out, and what has no end, has been refused.
     sha256 = _digest(tree) if input_file.is_folder else sha256_of_file(input_file.path)
-    return Found(importer, own, [path for path in skipped if not _is_companion(path, owners)], sha256)
+    return TrajectoryFiles(importer, own, [path for path in skipped if not _is_companion(path, owners)], sha256)
 
 
 def _digest(tree: Tree) -> str:

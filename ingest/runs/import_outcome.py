@@ -104,6 +104,8 @@ class ImportCounts:
         n_spans: Ranges of lines, of steps and final contexts.
         n_beyond: Ranges that end past their file.
         n_reversed: Ranges that end before they start, or start or end before line 1.
+        n_calls: Tool calls of all trajectories.
+        n_not_understood: Those of them that showed something and were not understood.
         n_reading: Calls that were meant to show something of files.
         n_showing: Those of them that did.
         unresolved: Some paths that mean no file.
@@ -133,6 +135,8 @@ class ImportCounts:
     n_reversed: int = 0
     n_skipped: int = 0
     n_faulty_patches: int = 0
+    n_calls: int = 0
+    n_not_understood: int = 0
     n_reading: int = 0
     n_showing: int = 0
     unresolved: list[str] = field(default_factory=list)
@@ -156,6 +160,10 @@ class ImportCounts:
             sentences = [
                 f"trajectories: {n:,}, with {counted(self.n_steps, 'step')} and {counted(self.n_spans, 'span')}"
             ]
+        if self.n_not_understood:
+            share = f"{self.n_not_understood:,} of {counted(self.n_calls, 'tool call')}"
+            percent = f"{self.n_not_understood / self.n_calls:.1%}".replace("%", " %")
+            sentences += [f"not understood: {share} ({percent}), most often {self.unread.of_calls().summary(3)}"]
         if 2 * self.n_showing < self.n_reading:
             share = f"{self.n_showing:,} of {counted(self.n_reading, 'call')}"
             hint = "`python -m ingest show FILE` says which"

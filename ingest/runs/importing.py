@@ -10,7 +10,7 @@ import polars as pl
 from rapidfuzz import fuzz, process
 
 from ingest.runs import completions
-from ingest.runs.find_trajectories import Found, found_in
+from ingest.runs.find_trajectories import TrajectoryFiles, discover
 from ingest.runs.import_outcome import ImportCounts, Imported, ImportRequest, ProgramInfo
 from ingest.runs.imported_runs import MISSING, ImportedRun, Tables, count_rows, counts_in
 from ingest.runs.importer import Importer
@@ -19,8 +19,7 @@ from ingest.runs.input_rows import NAME, gathered, ranked_as_trec_eval, ranks_sa
 from ingest.runs.items import ItemPart, item_parts, questions_of, task_named
 from ingest.runs.naming import check_request, run_id_of
 from ingest.runs.rankings import DEFINITIONS, Rankings
-from ingest.runs.read_trajectories import Ids, Read, chosen
-from ingest.runs.read_trajectories import read as trajectories_read
+from ingest.runs.read_trajectories import Ids, ParsedRuns, deduplicate, parse_runs
 from ingest.runs.registry import AUTO
 from ingest.runs.resolve_paths import named_whole
 from ingest.runs.trajectories.trajectory import Unread
@@ -52,7 +51,7 @@ def import_run(
     """
     input_file, rejects = InputFile.at(request.file), Rejects()
     chunker = check_request(lake, request)
-    found = found_in(input_file, request.format, rejects)
+    found = discover(input_file, request.format, rejects)
     importer = found.importer
     if chunker and importer.kind == "trajectory":
         message = f"--chunker {request.chunker!r}: what an agent saw was cut by no chunker"
@@ -94,7 +93,7 @@ class Import:
     lake: Lake
     request: ImportRequest
     input_file: InputFile
-    found: Found
+    found: TrajectoryFiles
     task: Task
     parts: list[ItemPart]
     stamp: str
@@ -225,19 +224,19 @@ class Import:
 
     def _trajectories(self, rejects: Rejects, result: Imported) -> Iterator[tuple[ItemPart, Tables]]:
         ids = Ids.of(self.parts, partial(questions_of, self.lake, self.task))
-        read = trajectories_read(self.found, ids, rejects, result.counts)
+        read = parse_runs(self.found, ids, rejects, result.counts)
         if read.answers.is_empty():
             reasons = [reject.reason for reject in rejects]
             raise self.input_file.wrong(what="it holds no trajectory of an item", examples=reasons)
         unknown = read.answers.filter(pl.col("item_id").is_null()).select(item_id="named", position="position")
         self._refuse_unknown(unknown, read.answers.height, rejects, result)
-        read = chosen(self.input_file, read, rejects)
+        read = deduplicate(self.input_file, read, rejects)
         usage = UsageRows(self.run_id, self.request.given)
         rows = Trajectories(self.lake, self.request.benchmark, self.input_file.name, self.run_id, usage)
         for part in self.parts:
             answers = read.answers.join(part.items, on="item_id", how="semi", maintain_order="left")
             if answers.height or self.request.is_selection:
-                yield part, rows.part(part, Read(read.views, answers), result.counts, rejects)
+                yield part, rows.part(part, ParsedRuns(read.views, answers), result.counts, rejects)
         result.notes += usage.said()
 
     def _refuse_unknown(self, unknown: pl.DataFrame, n_rows: int, rejects: Rejects, result: Imported) -> None:

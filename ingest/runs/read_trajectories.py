@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 
 import polars as pl
 
-from ingest.runs.calls.parsed import FileSpan, Views
-from ingest.runs.find_trajectories import TASK_FILE, Found, called
+from ingest.runs.calls.parsed import NO_RESULT, FileSpan, Views
+from ingest.runs.find_trajectories import TASK_FILE, TrajectoryFiles, called
 from ingest.runs.import_outcome import ImportCounts
 from ingest.runs.input_file import InputFile
 from ingest.runs.items import ItemPart
@@ -47,9 +47,14 @@ ANSWERS: Mapping[str, pl.DataType] = {
     "n_steps_published": pl.Int64(),
     "failed": pl.String(),
     "patch": pl.String(),
+    "step_turns": pl.List(pl.Int64()),
+    "step_calls": pl.List(pl.Int64()),
     **USAGE,
 }
-"""One row per trajectory; `named` is the item as it was given, `item_id` null where none is known by that name."""
+"""One row per trajectory; `named` is the item as it was given, `item_id` null where none is known by that name.
+
+`step_turns` and `step_calls` hold the turn and the tool call of each step, null where they are not known.
+"""
 
 _CUT_OFF = 32
 """Harbor calls a trial's folder after so many characters of its task."""
@@ -141,81 +146,74 @@ def _of_task(file: TrajectoryFile) -> str:
 
 
 @dataclass(frozen=True)
-class Read:
-    """What some files hold."""
+class ParsedRuns:
+    """What some files hold: rows of `VIEWS` and of `ANSWERS`."""
 
     views: pl.DataFrame
     answers: pl.DataFrame
 
 
-@dataclass
-class _Columns:
-    """Rows on their way into a frame."""
-
-    schema: Mapping[str, pl.DataType]
-    rows: list[tuple[object, ...]] = field(default_factory=list)
-    frames: list[pl.DataFrame] = field(default_factory=list)
-
-    def add(self, *values: object) -> None:
-        self.rows.append(values)
-        if len(self.rows) >= _AT_ONCE:
-            self._pack()
-
-    def frame(self) -> pl.DataFrame:
-        self._pack()
-        return pl.concat(self.frames)
-
-    def _pack(self) -> None:
-        self.frames.append(pl.DataFrame(self.rows, schema=dict(self.schema), orient="row"))
-        self.rows.clear()
-
-
-def read(found: Found, ids: Ids, rejects: Rejects, counts: ImportCounts) -> Read:
+def parse_runs(files: TrajectoryFiles, ids: Ids, rejects: Rejects, counts: ImportCounts) -> ParsedRuns:
     """Every trajectory of some files.
 
     A file, or an entry of one, that is damaged becomes a trajectory that failed where it says, or its path says, which
     item it is about, and a row of `rejects` where nothing does.
     """
-    views, answers, left = _Columns(VIEWS), _Columns(ANSWERS), MAX_VIEWS
-    counts.n_skipped = len(found.skipped)
-    counts.unread.update(f"file {name}" for name in called(found.skipped))
-    for number, (file, one) in enumerate(_all(found, ids, rejects)):
-        where = f"{file.path}, {one.position}" if one.position else file.path
-        counts.unread.update(one.unread)
-        counts.n_reading += sum(event.reads for event in one.events)
-        counts.n_showing += sum(event.reads and bool(event.views) for event in one.events)
-        n_unread = 0
-        for part, step, views_seen in _parts(one):
-            seen = views_seen if found.importer.lists_files else with_files(views_seen)
+    views, answers = list[tuple[object, ...]](), list[tuple[object, ...]]()
+    frames, n_views = [pl.DataFrame(schema=dict(VIEWS))], 0
+    counts.n_skipped = len(files.skipped)
+    counts.unread.update(f"file {name}" for name in called(files.skipped))
+    for number, (file, trajectory) in enumerate(_all(files, ids, rejects)):
+        where = f"{file.path}, {trajectory.position}" if trajectory.position else file.path
+        _count(trajectory, counts)
+        n_unsound = 0
+        for part, step, seen in _parts(trajectory):
+            seen = seen if files.importer.lists_files else with_files(seen)
             sound = [view for view in seen if _is_sound(view)]
-            n_unread += len(seen) - len(sound)
-            left -= len(sound)
-            for rank, view in enumerate(sound if left >= 0 else (), start=1):
+            n_unsound += len(seen) - len(sound)
+            n_views += len(sound)
+            for rank, view in enumerate(sound if n_views <= MAX_VIEWS else (), start=1):
                 symbol = None if view.symbol is None else _text(view.symbol)
-                views.add(number, part, step, rank, _text(view.path), view.start, view.end, symbol)
-        notes = [*one.notes, *([f"{n_unread:,} views without a path, or of lines that no file has"] * bool(n_unread))]
-        is_long = len(one.patch or "") > MAX_PATCH_CHARACTERS
+                views.append((number, part, step, rank, _text(view.path), view.start, view.end, symbol))
+        if len(views) >= _AT_ONCE:
+            frames.append(pl.DataFrame(views, schema=dict(VIEWS), orient="row"))
+            views.clear()
+        notes = [*trajectory.notes]
+        notes += [f"{n_unsound:,} views without a path, or of lines that no file has"] * bool(n_unsound)
+        is_long = len(trajectory.patch or "") > MAX_PATCH_CHARACTERS
         notes += [f"its patch has more than {MAX_PATCH_CHARACTERS:,} characters, and is not read"] * is_long
         for note in notes:
-            rejects.add(file.path, one.position or f"item {one.item}", note)
-        named = ids.of_trajectory(one, file)
-        patch = None if one.patch is None or is_long else _text(one.patch)
-        n_published = len(one.published.steps) if one.published is not None else None
-        beyond = f"more than {MAX_VIEWS:,} places are shown in all, the most of a run; split it" if left < 0 else None
-        failed = one.failed or beyond
-        used = (_text(value) if isinstance(value, str) else value for value in vars(one.usage).values())
-        of_item = (_text(named), ids.named(named), _text(where), len(one.steps), n_published, failed, patch)
-        answers.add(number, *of_item, *used)
-    return Read(views.frame(), answers.frame())
+            rejects.add(file.path, trajectory.position or f"item {trajectory.item}", note)
+        named = ids.of_trajectory(trajectory, file)
+        patch = None if trajectory.patch is None or is_long else _text(trajectory.patch)
+        n_published = len(trajectory.published.steps) if trajectory.published is not None else None
+        too_many = f"more than {MAX_VIEWS:,} places are shown in all, the most of a run; split it"
+        failed = trajectory.failed or (too_many if n_views > MAX_VIEWS else None)
+        used = (_text(value) if isinstance(value, str) else value for value in vars(trajectory.usage).values())
+        of_item = (_text(named), ids.named(named), _text(where), len(trajectory.steps), n_published, failed, patch)
+        # A turn that is not known is 0.
+        turns, calls = ([pair[place] or None for pair in trajectory.shown_at] or None for place in (0, 1))
+        answers.append((number, *of_item, turns, calls, *used))
+    frames.append(pl.DataFrame(views, schema=dict(VIEWS), orient="row"))
+    return ParsedRuns(pl.concat(frames), pl.DataFrame(answers, schema=dict(ANSWERS), orient="row"))
 
 
-def _all(found: Found, ids: Ids, rejects: Rejects) -> Iterator[tuple[TrajectoryFile, Trajectory]]:
-    for file in found.files:
+def _count(trajectory: Trajectory, counts: ImportCounts) -> None:
+    counts.unread.update(trajectory.unread)
+    for call in trajectory.events:
+        counts.n_calls += call.shown_at != (0, 0)
+        counts.n_not_understood += any(name != NO_RESULT for name in call.unread)
+        counts.n_reading += call.reads
+        counts.n_showing += call.reads and bool(call.views)
+
+
+def _all(files: TrajectoryFiles, ids: Ids, rejects: Rejects) -> Iterator[tuple[TrajectoryFile, Trajectory]]:
+    for file in files.files:
         n_whole, damages = 0, list[DamagedError]()
         try:
-            for one in found.importer.trajectories(file):
+            for trajectory in files.importer.trajectories(file):
                 n_whole += 1
-                yield file, one
+                yield file, trajectory
         except DamagedError as error:
             damages.append(DamagedError(error.reason, error.item or ids.in_path(file.path)))
         else:
@@ -229,8 +227,8 @@ def _all(found: Found, ids: Ids, rejects: Rejects) -> Iterator[tuple[TrajectoryF
                 rejects.add(file.path, damage.position or "file", damage.reason)
 
 
-def _parts(one: Trajectory) -> Iterator[tuple[str, int, Views]]:
-    for prefix, context in (("", one), (PUBLISHED_READING, one.published)):
+def _parts(trajectory: Trajectory) -> Iterator[tuple[str, int, Views]]:
+    for prefix, context in (("", trajectory), (PUBLISHED_READING, trajectory.published)):
         if context is not None:
             for step, seen in enumerate(context.steps, start=1):
                 yield prefix + STEP, step, seen
@@ -248,7 +246,7 @@ def _text(text: str) -> str:
     return text.encode(errors="backslashreplace").decode()
 
 
-def chosen(input_file: InputFile, read: Read, rejects: Rejects) -> Read:
+def deduplicate(input_file: InputFile, runs: ParsedRuns, rejects: Rejects) -> ParsedRuns:
     """One trajectory of each item that is known, none of those that are not, and no views of any that failed.
 
     A damaged trajectory beside a whole one of the same item is one that was written again: the whole one counts, and
@@ -257,7 +255,7 @@ def chosen(input_file: InputFile, read: Read, rejects: Rejects) -> Read:
     Raises:
         GoldspanError: Two whole trajectories are of one item.
     """
-    known = read.answers.filter(pl.col("item_id").is_not_null())
+    known = runs.answers.filter(pl.col("item_id").is_not_null())
     twice = known.filter(pl.col("failed").is_null()).filter(pl.col("item_id").is_duplicated())
     if not twice.is_empty():
         places = twice.group_by("item_id", maintain_order=True).agg("position")
@@ -269,5 +267,5 @@ def chosen(input_file: InputFile, read: Read, rejects: Rejects) -> Read:
     left = known.join(kept, on="trajectory", how="anti").select("item_id", "position", "failed")
     for item_id, position, failed in left.iter_rows():
         rejects.add(input_file.name, f"{position}, item {item_id}", failed)
-    views = read.views.join(kept.filter(pl.col("failed").is_null()), on="trajectory", how="semi", maintain_order="left")
-    return Read(views, kept.sort("trajectory"))
+    views = runs.views.join(kept.filter(pl.col("failed").is_null()), on="trajectory", how="semi", maintain_order="left")
+    return ParsedRuns(views, kept.sort("trajectory"))

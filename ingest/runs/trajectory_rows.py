@@ -11,7 +11,7 @@ from ingest.runs.import_outcome import ImportCounts
 from ingest.runs.imported_runs import MISSING, run_items
 from ingest.runs.input_rows import NAME
 from ingest.runs.items import ItemPart
-from ingest.runs.read_trajectories import FINAL, Read
+from ingest.runs.read_trajectories import FINAL, ParsedRuns
 from ingest.runs.resolve_paths import Axis, with_files
 from ingest.runs.usage_rows import UsageRows
 from lake.naming import PUBLISHED_READING
@@ -33,7 +33,9 @@ class Trajectories:
     run_id: str
     usage: UsageRows
 
-    def part(self, asked: ItemPart, read: Read, counts: ImportCounts, rejects: Rejects) -> dict[str, pl.DataFrame]:
+    def part(
+        self, asked: ItemPart, read: ParsedRuns, counts: ImportCounts, rejects: Rejects
+    ) -> dict[str, pl.DataFrame]:
         """One part's rows of `hits`, `run_items`, `edits` and `usage`."""
         items = asked.scorable.with_row_index("item").cast({"item": pl.Int64})
         answers = read.answers.join(items.select("item_id", "item", "pool_id"), on="item_id", maintain_order="left")

@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 
 from ingest.runs.json_values import line_of
 
+NO_RESULT = "call without a result"
+"""What is not understood of a call that has none: it showed nothing."""
+
 
 @dataclass(frozen=True)
 class FileSpan:

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import takewhile
 
 from ingest.runs.calls.outputs import listed_spans
-from ingest.runs.calls.parsed import FileSpan, ParsedCall, renamed
+from ingest.runs.calls.parsed import NO_RESULT, FileSpan, ParsedCall, renamed
 from ingest.runs.calls.paths import gone_to, joined
 from ingest.runs.calls.shell import PATCHERS, parse_shell_call
 from ingest.runs.json_values import JsonObject, first_text, line_of, list_of, text_of
@@ -129,7 +129,7 @@ def parse_call(call: ToolCall) -> ParsedCall:
     """
     folder = call.folder or ""
     if not call.is_answered:
-        return ParsedCall(folder=folder, unread=("call without a result",))
+        return ParsedCall(folder=folder, unread=(NO_RESULT,))
     if call.parsed is not None or call.tool in _SHOW_NOTHING:
         return call.parsed or ParsedCall(folder=folder)
     if call.is_shell:

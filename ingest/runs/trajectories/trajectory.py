@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ingest.runs.calls.parsed import FileSpan, ParsedCall, Views
+from ingest.runs.calls.parsed import NO_RESULT, FileSpan, ParsedCall, Views
 from ingest.runs.trajectories.usage import Usage
 
 
@@ -18,8 +18,15 @@ def with_files(views: Iterable[FileSpan]) -> Views:
     return (*map(FileSpan, files), *views)
 
 
+_BESIDE_CALLS = ("file ", "attachment ", "item ", "subagent ", NO_RESULT)
+
+
 class Unread(Counter[str]):
     """How often something was met and not read, by kind and name: `tool look` → 2, `file a.log` → 1."""
+
+    def of_calls(self) -> Unread:
+        """Those that are of calls which showed something."""
+        return Unread({name: n for name, n in self.items() if not name.startswith(_BESIDE_CALLS)})
 
     def summary(self, most: int = 10) -> str:
         """The names with their counts, the most frequent first."""

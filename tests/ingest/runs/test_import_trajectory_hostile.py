@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.runs.find_trajectories import Found
+from ingest.runs.find_trajectories import TrajectoryFiles
 from ingest.runs.import_outcome import ImportCounts
 from ingest.runs.importer import Importer
 from ingest.runs.input_file import InputFile
-from ingest.runs.read_trajectories import ANSWERS, VIEWS, Ids, Read, read
+from ingest.runs.read_trajectories import ANSWERS, VIEWS, Ids, ParsedRuns, parse_runs
 from ingest.runs.registry import importers
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from lake.rejects import Rejects
@@ -61,10 +61,10 @@ JSON = st.recursive(
 WHOLE = {"info": {}, "messages": [], "trajectory": [], "traj_data": {}, "instance_id": ROCKETS}
 
 
-def read_by(importer: Importer, path: Path) -> tuple[Read, Rejects]:
+def read_by(importer: Importer, path: Path) -> tuple[ParsedRuns, Rejects]:
     rejects = Rejects()
     file = TrajectoryFile(path.name, InputFile(path).opened)
-    return read(Found(importer, [file]), Ids({ROCKETS: ROCKETS}), rejects, ImportCounts()), rejects
+    return parse_runs(TrajectoryFiles(importer, [file]), Ids({ROCKETS: ROCKETS}), rejects, ImportCounts()), rejects
 
 
 @pytest.mark.parametrize("importer", IMPORTERS, ids=lambda one: one.name)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.runs.find_trajectories import found_in
+from ingest.runs.find_trajectories import discover
 from ingest.runs.input_file import InputFile
 from ingest.runs.trajectories.usage import Tokens, Usage
 from lake.errors import Exit
@@ -98,7 +98,7 @@ RECORDED: dict[str, list[Usage]] = {
 @pytest.mark.shared
 @pytest.mark.parametrize("name", RECORDED)
 def test_recorded_files_used_what_they_say(shared: Path, name: str) -> None:
-    found = found_in(InputFile.at(shared / "agent-formats" / name), "auto", Rejects())
+    found = discover(InputFile.at(shared / "agent-formats" / name), "auto", Rejects())
     used = [one.usage for file in found.files for one in found.importer.trajectories(file)]
     assert [_near(one) for one in used] == [_near(one) for one in RECORDED[name]]
 
@@ -106,7 +106,7 @@ def test_recorded_files_used_what_they_say(shared: Path, name: str) -> None:
 @pytest.mark.shared
 @pytest.mark.parametrize("name", RECORDED)
 def test_steps_of_recorded_files_stand_at_a_turn_and_a_call_in_their_order(shared: Path, name: str) -> None:
-    found = found_in(InputFile.at(shared / "agent-formats" / name), "auto", Rejects())
+    found = discover(InputFile.at(shared / "agent-formats" / name), "auto", Rejects())
     for file in found.files:
         for one in found.importer.trajectories(file):
             turns, calls = [turn for turn, _ in one.shown_at], [call for _, call in one.shown_at]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ingest.runs.calls.parsed import FileSpan
-from ingest.runs.find_trajectories import found_in
+from ingest.runs.find_trajectories import discover
 from ingest.runs.formats.agentless import recognise, trajectories
 from ingest.runs.input_file import InputFile
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
@@ -131,7 +131,7 @@ def test_of_a_whole_runs_folder_the_last_stage_counts(tmp_path: Path) -> None:
         "all_preds": {"instance_id": "x", "model_patch": "diff"},
     }.items():
         put(folder / f"swe-bench-lite/{path}.jsonl", rows(row))
-    (file,) = found_in(InputFile.at(folder), "auto", Rejects()).files
+    (file,) = discover(InputFile.at(folder), "auto", Rejects()).files
     assert file.path == "swe-bench-lite/edit_location_samples/loc_outputs.jsonl"
     (read_,) = trajectories(file)
     assert (read_.final, read_.patch) == ((FileSpan("a.py"), FileSpan("a.py", 1, 1), FileSpan("a.py", 9, 9)), "diff")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ingest.contents.patches import edited_lines
-from ingest.runs.find_trajectories import found_in
+from ingest.runs.find_trajectories import discover
 from ingest.runs.input_file import InputFile
 from ingest.runs.registry import importer_for
 from ingest.runs.trajectories.trajectory import Trajectory
@@ -21,7 +21,7 @@ Ranges = list[tuple[str, int | None, int | None]]
 def read(file: Path) -> list[Trajectory]:
     """What a file that is given alone holds, with what lies beside it."""
     given = InputFile.at(file)
-    found = found_in(given, "auto", Rejects())
+    found = discover(given, "auto", Rejects())
     assert found.importer is importer_for(given, "auto")
     (opened,) = found.files
     return list(found.importer.trajectories(opened))
