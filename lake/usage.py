@@ -39,12 +39,30 @@ def run_usage(lake: Lake) -> pl.LazyFrame:
 
 
 def first_gold(lake: Lake, protocol: str) -> pl.LazyFrame:
-    """At which step runs had first seen a gold line.
+    """When runs had first seen a gold line, and how much a step of theirs shows.
 
     Returns:
-        run_id, first_step (from 1, the mean over the items in which it ever did), n_found (how many these are).
+        run_id, first_step, first_turn, first_call (from 1, means over the items in which it ever did and that know it),
+        n_found (how many did), lines_per_step (the mean over all its items that have steps).
     """
-    seen = lake.scan("step_scores", protocol=protocol).filter(granularity="line").filter(pl.col("n_cumulative_hit") > 0)
-    first = seen.group_by("run_id", "item_id").agg(pl.col("step").min())
-    steps = pl.col("step").sort()
-    return first.group_by("run_id").agg(first_step=steps.mean(), n_found=steps.count().cast(pl.Int64)).sort("run_id")
+    steps = lake.scan("step_scores", protocol=protocol).filter(granularity="line")
+    item, step = ["run_id", "item_id"], pl.col("step") - 1
+    told = lake.scan("usage").select(*item, "step_turns", "step_calls")
+    first = (
+        steps.filter(pl.col("n_cumulative_hit") > 0)
+        .group_by(item)
+        .agg(pl.col("step").min())
+        .join(told, on=item, how="left")
+        .with_columns(
+            turn=pl.col("step_turns").list.get(step, null_on_oob=True),
+            call=pl.col("step_calls").list.get(step, null_on_oob=True),
+        )
+    )
+    means = [pl.col(name).sort().mean().alias(f"first_{name}") for name in ("step", "turn", "call")]
+    lines = steps.group_by(item).agg(pl.col("n_pred").sort().mean()).group_by("run_id")
+    return (
+        lines.agg(lines_per_step=pl.col("n_pred").sort().mean())
+        .join(first.group_by("run_id").agg(*means, n_found=pl.len().cast(pl.Int64)), on="run_id", how="left")
+        .with_columns(pl.col("n_found").fill_null(0))
+        .sort("run_id")
+    )

@@ -39,7 +39,7 @@ def usage_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[st
     cells = [
         [
             row["system"], row["models"] or MISSING, *(_used(row, name) for name in USED),
-            MISSING if row["first_step"] is None else f"{row['first_step']:.1f} ({row['n_found']}/{row['n_items']})",
+            *_first_gold(row),
             f"{row['n_resolved']}/{row['n_outcomes']}" if row["n_outcomes"] else MISSING,
         ]
         for row in rows.iter_rows(named=True)
@@ -49,10 +49,31 @@ def usage_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[st
     sentences = [
         repair.sentence(names[repair.run_id]) for repair in repairs(lake, protocol.name) if repair.run_id in names
     ]
-    heads = ["system", "model", "tokens", "usd", "seconds", "turns", "calls", "first gold step", "resolved"]
+    heads = [
+        "system",
+        "model",
+        "tokens",
+        "usd",
+        "seconds",
+        "turns",
+        "calls",
+        "first gold step/turn/call",
+        "lines/step",
+        "resolved",
+    ]
     return PrintedTable(
         f"{task.name}: what the agents used per item, as their files say it", heads, cells, [*prices, *sentences]
     )
+
+
+def _first_gold(row: Mapping[str, float | None]) -> tuple[str, str]:
+    """When a gold line was first seen, in how many items, and how many lines a step shows."""
+    lines = MISSING if row["lines_per_step"] is None else f"{row['lines_per_step']:,.0f}"
+    if row["first_step"] is None:
+        return MISSING, lines
+    when = (row[f"first_{name}"] for name in ("step", "turn", "call"))
+    means = "/".join(MISSING if mean is None else f"{mean:.1f}" for mean in when)
+    return f"{means} ({row['n_found']}/{row['n_items']})", lines
 
 
 def _used(row: Mapping[str, float | None], name: str) -> str:

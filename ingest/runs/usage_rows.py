@@ -168,10 +168,11 @@ class UsageRows:
         """A row for every answer of which anything is known.
 
         Args:
-            answers: item_id, upstream_id and the columns of `USAGE`.
+            answers: item_id, upstream_id, step_turns, step_calls and the columns of `USAGE`.
         """
         rows = []
-        for row in answers.select("item_id", "upstream_id", *USAGE).iter_rows(named=True):
+        columns = ("item_id", "upstream_id", "step_turns", "step_calls", *USAGE)
+        for row in answers.select(columns).iter_rows(named=True):
             upstream = row.pop("upstream_id")
             priced = self._price(row) if row["usd"] is None else None
             self.n_priced += priced is not None
@@ -180,7 +181,7 @@ class UsageRows:
                 self.n_told[resolved] += 1
             row |= {"usd": row["usd"] if priced is None else priced, "resolved": resolved}
             row["prices"] = self.names[0] if priced is not None else None
-            if any(row[name] is not None for name in (*USAGE, "resolved")):
+            if any(row[name] is not None for name in (*USAGE, "resolved", "step_calls")):
                 rows.append({"run_id": self.run_id, **row})
         return pl.DataFrame(rows, schema=table("usage").columns)
 

@@ -109,7 +109,7 @@ class Usage(dy.Schema):
     """What an agent used for an item, and how it ended; null where its file does not say it, and no row for nothing.
 
     `n_input` are tokens that came from no cache and went to none. `usd` is the file's own, or that of a dated list of
-    `prices`. `resolved` is given with the run, never worked out.
+    `prices`. `resolved` is given with the run, never worked out. `step_turns` and `step_calls` have an entry per step.
     """
 
     run_id, item_id = keys(2)
@@ -117,6 +117,8 @@ class Usage(dy.Schema):
     n_input, n_cached, n_cache_written, n_output, n_turns, n_calls = integers(6, nullable=True)
     usd, seconds = numbers(2, least=0, nullable=True)
     resolved = dy.Bool(nullable=True)
+    step_turns = dy.List(dy.Int64(nullable=True), nullable=True)
+    step_calls = dy.List(dy.Int64(nullable=True), nullable=True)
 
 
 class Edits(dy.Schema):

@@ -121,7 +121,7 @@ def test_any_bytes_are_read_or_refused(lake: Lake, data: bytes, name: str) -> No
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (b"[1]", "entry 1: expected {, found '['"),
+        (b"[1]", "it is no object"),
         (b'{"a": [1, 2]}', "entry 1: item 'a' has no object {document: score}"),
         (b'{"a": 1}', "entry 1: item 'a' has no object {document: score}"),
         (b'{"a": null}', "entry 1: item 'a' has no object {document: score}"),
@@ -130,11 +130,7 @@ def test_any_bytes_are_read_or_refused(lake: Lake, data: bytes, name: str) -> No
         (b'{"a": {"d": true}}', "entry 1, item 'a': the score of 'd' is true, no number"),
         (b'{"a": {"d": null}}', "entry 1, item 'a': the score of 'd' is null, no number"),
         (b"{}", "the file holds no rows"),
-        (b'{"a": {"d": 1}', "entry 1: the file ends there"),
-        (b'{"a": {"d": 1}} x', "entry 2: the object ends, then comes 'x'"),
-        (b'{"a": {"d": 1}, }', "entry 2: not JSON (Expecting value); is the file cut off?"),
-        (b'{"a": {"d": 1', "entry 1: not JSON (Expecting ',' delimiter); is the file cut off?"),
-        (b'{1: {"d": 1}}', "entry 1: a query is to be a text"),
+        (b'{"a": {"d": 1', "not JSON (Expecting ',' delimiter: line 1 column 14); is the file cut off?"),
         (b'{"a": {"d": NaN}}', "a score that is not finite: 1 entry"),
         (b'{"a": {"d": 1e999}}', "a score that is not finite: 1 entry"),
         (b'{"a": {"d": 1' + b"0" * 400 + b"}}", "a score that is not finite: 1 entry"),
@@ -163,9 +159,9 @@ def test_an_entry_may_lie_across_blocks(lake: Lake, monkeypatch: pytest.MonkeyPa
 
 def test_a_list_without_end_is_refused_before_it_fills_the_memory(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(input_file, "BLOCK_BYTES", 100)
-    monkeypatch.setattr(scores_json, "MAX_ENTRY_CHARACTERS", 1_000)
+    monkeypatch.setattr(scores_json, "MAX_DOCUMENT_BYTES", 1_000)
     data = b'{"a": {' + b'"d": 1, ' * 1_000
-    assert refused(lake, data, format="json").what == "entry 1: it is longer than any list of results"
+    assert refused(lake, data, format="json").what == "it holds more than 1,000 bytes, which are read at most"
 
 
 def test_a_line_without_end_is_refused_before_it_fills_the_memory(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -205,7 +205,18 @@ def test_it_goes_on_to_the_table_and_the_page(tmp_path: Path, monkeypatch: pytes
     assert command("evaluate", "--systems", "agent", "--lake", lake.root).code in (Exit.DONE, Exit.INCOMPLETE)
     shown = command("evaluate", "table", "contextbench", "--costs", "--lake", lake.root).out.splitlines()
     (line,) = (line for line in shown if line.startswith("agent\tclaude-x"))
-    assert line.split("\t") == ["agent", "claude-x-20260101", "1,200", "–", "5", "1", "1", "1.0 (6/12)", "6/12"]
+    assert line.split("\t") == [
+        "agent",
+        "claude-x-20260101",
+        "1,200",
+        "–",
+        "5",
+        "1",
+        "1",
+        "1.0/1.0/1.0 (6/12)",
+        "1",
+        "6/12",
+    ]
     assert sum(line.startswith("# agent: ") and "of the gold" in line for line in shown) == 2
     done = command("report", "--published", "none", "--lake", lake.root, "--site", site)
     assert done.code == Exit.DONE, done.err
