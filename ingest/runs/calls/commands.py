@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from ingest.runs.calls.bash import UNKNOWN, Command, Pipeline
 from ingest.runs.calls.parsed import FileSpan
+from ingest.runs.calls.words import Flags, Words, options_of, verb_of
 from ingest.runs.json_values import MAX_LINE, line_of
 
 Window = tuple[int, int | None]
 """First and last line, from 1; None for all lines from the first on."""
-Flags = Sequence[tuple[str, str]]
-"""The flags of a command, each with its value, empty where it has none."""
-Words = Sequence[str]
 
 FILTERS = ("jq", "tr", "column", "sort", "uniq", "cut", "tee", "less", "more")
 """Commands that print all that they read, changed or in another order."""
@@ -26,8 +24,9 @@ _NOT_READ = (
 """Commands that show something of files, and are not read."""
 
 WHOLE: tuple[Window, ...] = ((1, None),)
-_DIFFS = ("git diff", "git show", "git log", "git stash")
-_COUNT = re.compile(r"(?:-n|--lines=|-)?(?P<sign>[+-]?)(?P<n>[0-9]+)")
+DIFFS = ("git diff", "git show", "git log", "git stash")
+"""Commands that print diffs, or may."""
+_COUNT = re.compile(r"-?n?(?P<sign>[+-]?)(?P<n>[0-9]+)")
 _SED_PIECE = re.compile(r"(?P<start>[0-9]+)(?:,(?P<sign>\+?)(?P<end>[0-9]+|\$))?p")
 _SED_QUITS = re.compile(r"([0-9]+)q")
 _SED_PATTERN = re.compile(r"/(?:\\.|[^/\\])*(?=/)")
@@ -124,11 +123,6 @@ def parse_print_command(words: Words) -> PrintedRange | None:
     return printer(*options_of(rest, with_value))
 
 
-def is_diff(words: Words) -> bool:
-    """Whether a command prints diffs, or may."""
-    return verb_of(words)[0] in _DIFFS and parse_print_command(words) is None
-
-
 def not_read(command: Command, *, is_fed: bool = False) -> str:
     """The name of a command that shows something of files and is not read; empty for any other."""
     name = verb_of(command.words)[0]
@@ -180,47 +174,6 @@ def files_written(command: Command) -> Words:
     return [*command.writes, *files]
 
 
-def options_of(words: Words, with_value: str = "") -> tuple[Flags, Words]:
-    """The flags of a command, each with its value, and the words that are none.
-
-    Args:
-        words: What follows a command's name.
-        with_value: A pattern of the flags whose value is the next word; that of a long one may follow a `=`.
-    """
-    flags, operands = list[tuple[str, str]](), list[str]()
-    left, is_over = iter(words), False
-    for word in left:
-        if word == "--" and not is_over:
-            is_over = True
-        elif is_over or not word.startswith("-"):
-            operands.append(word)
-        elif with_value and re.fullmatch(with_value, word):
-            flags.append((word, next(left, "")))
-        else:
-            name, _, value = word.partition("=") if word.startswith("--") else (word, "", "")
-            flags.append((name, value))
-    return flags, tuple(operands)
-
-
-def verb_of(words: Words) -> tuple[str, Words]:
-    """A command's name without its folder, git's with its verb (`git show`), and the words that follow."""
-    name, rest = words[0].rpartition("/")[2] if words else "", words[1:]
-    if name != "git":
-        return name, rest
-    verb = git_options(rest)[1]
-    return f"git {verb[0]}" if verb else name, verb[1:]
-
-
-def git_options(words: Words) -> tuple[str, Words]:
-    """The folder that `git -C` names, empty where there is none, and the words from git's verb on."""
-    folder = ""
-    while words and words[0].startswith("-"):
-        has_value = words[0] in ("-C", "-c")
-        folder = words[1] if words[0] == "-C" and len(words) > 1 else folder
-        words = words[1 + has_value :]
-    return folder, words
-
-
 def _git_show(flags: Flags, operands: Words) -> PrintedRange | None:
     """What `git show` shows of `REV:path`."""
     files = [word.partition(":")[2] for word in operands if ":" in word]
@@ -234,8 +187,7 @@ def _head(flags: Flags, files: Words) -> PrintedRange:
 
 def _tail(flags: Flags, files: Words) -> PrintedRange:
     sign, n = _count(flags)
-    from_start = n is not None and sign == "+"
-    return PrintedRange(((max(n or 1, 1), None),), files) if from_start else PrintedRange(None, files, last=n)
+    return PrintedRange(((n or 1, None),), files) if n is not None and sign == "+" else PrintedRange(None, files, n)
 
 
 def _count(flags: Flags) -> tuple[str, int | None]:

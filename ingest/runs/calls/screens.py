@@ -37,33 +37,30 @@ def printed_on(screen: str, commands: Sequence[str]) -> list[ScreenOutput]:
     if not prompts:
         return [ScreenOutput(screen) for _ in commands]
     ends = [*(prompt.start() for prompt in prompts[1:]), len(screen)]
-    found: list[ScreenOutput] = []
-    place = 0
+    left = list(zip(prompts, ends, strict=True))
+    printed: list[ScreenOutput] = []
     for command in commands:
-        printed = ScreenOutput()
-        for number in range(place, len(prompts)):
-            output = _after(screen[prompts[number].end() : ends[number]], command)
-            if output is not None:
-                folder = (prompts[number]["folder"] or "").strip()
-                printed, place = ScreenOutput(output, folder if folder.startswith("/") else ""), number + 1
-                break
-        found.append(printed)
-    return found
+        after = [_after(screen[prompt.end() : end], command) for prompt, end in left]
+        place = next((place for place, output in enumerate(after) if output is not None), None)
+        if place is None:
+            printed.append(ScreenOutput())
+            continue
+        folder = (left[place][0]["folder"] or "").strip()
+        printed.append(ScreenOutput(after[place], folder if folder.startswith("/") else ""))
+        left = left[place + 1 :]
+    return printed
 
 
 def _after(text: str, command: str) -> str | None:
     """What follows a command in a text that begins with it, however its lines are broken; None where it does not."""
     typed = "".join(command.split())
-    if not typed:
-        return None
     text = _CONTINUED.sub("\n", text) if "\n" in command.strip() else text
     place = 0
     for character in typed:
-        while place < len(text) and text[place].isspace():
+        while text[place : place + 1].isspace():
             place += 1
         if text[place : place + 1] != character:
             return None
         place += 1
-    rest = text[place:]
     # `cat a.p` is not the command where `cat a.py` stands.
-    return None if rest[:1].strip() else rest
+    return text[place:] if typed and not text[place : place + 1].strip() else None

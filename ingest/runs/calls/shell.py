@@ -28,17 +28,15 @@ from functools import cached_property, partial
 
 from ingest.runs.calls.bash import UNKNOWN, Command, Pipeline, parse_command_line, without_documents
 from ingest.runs.calls.commands import (
+    DIFFS,
     EDITORS,
     FILTERS,
     WHOLE,
     PrintedRange,
     Search,
     files_written,
-    git_options,
-    is_diff,
     not_read,
     numbers_lines,
-    options_of,
     parse_print_command,
     parse_search,
     passes_on,
@@ -46,7 +44,7 @@ from ingest.runs.calls.commands import (
 )
 from ingest.runs.calls.outputs import Failures, hunks_in, joined_lines, listed_spans, numbers_in
 from ingest.runs.calls.parsed import FileSpan, ParsedCall, renamed
-from ingest.runs.calls.paths import gone_to, is_below, is_path, joined
+from ingest.runs.calls.words import git_options, gone_to, is_below, is_path, joined, options_of, verb_of
 from ingest.runs.json_values import MAX_LINE
 
 PATCHERS = ("apply_patch", "applypatch")
@@ -214,7 +212,7 @@ class _Walk:
         if searches[0]:
             self.reads = True
             return self._listed(searches[0])
-        if is_diff(first.words):
+        if printed is None and verb_of(first.words)[0] in DIFFS:
             self.reads |= bool(self.hunks)
             return self.hunks
         if printed is None:

@@ -13,8 +13,8 @@ from itertools import takewhile
 
 from ingest.runs.calls.outputs import listed_spans
 from ingest.runs.calls.parsed import NO_RESULT, FileSpan, ParsedCall, renamed
-from ingest.runs.calls.paths import gone_to, joined
 from ingest.runs.calls.shell import PATCHERS, parse_shell_call
+from ingest.runs.calls.words import gone_to, joined
 from ingest.runs.json_values import JsonObject, first_text, line_of, list_of, text_of
 
 _READERS = ("read", "read_file", "view", "view_file", "open_file", "notebookread")

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ingest.runs.calls.parsed import FileSpan, ParsedCall, renamed
-from ingest.runs.calls.paths import joined
 from ingest.runs.calls.tools import ToolCall, parse_call
+from ingest.runs.calls.words import joined
 from ingest.runs.json_values import (
     JsonObject,
     content_of,

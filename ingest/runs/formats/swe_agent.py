@@ -8,9 +8,9 @@ from dataclasses import replace
 from itertools import compress
 
 from ingest.runs.calls.parsed import FileSpan, ParsedCall, Views, renamed
-from ingest.runs.calls.paths import joined
 from ingest.runs.calls.shell import parse_shell_call
 from ingest.runs.calls.tools import ToolCall
+from ingest.runs.calls.words import joined
 from ingest.runs.importer import Importer
 from ingest.runs.json_values import (
     JsonObject,

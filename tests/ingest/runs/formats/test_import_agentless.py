@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.find_trajectories import discover
-from ingest.runs.formats.agentless import recognise, trajectories
+from ingest.runs.formats.agentless import trajectories
 from ingest.runs.input_file import InputFile
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from lake.rejects import Rejects
@@ -62,16 +60,6 @@ def test_of_a_whole_run_the_first_sample_with_lines_counts(tmp_path: Path) -> No
     assert found.patch == "diff --git a/src/a.py b/src/a.py"
 
 
-def test_embedded_files_stand_in_for_the_combined(tmp_path: Path) -> None:
-    run = {"instance_id": "x", "2_embedding_selected_files": ["c.py"], "3_final_combined_files": []}
-    assert one(trajectories, tmp_path, rows(run)).final == (FileSpan("c.py"),)
-
-
-def test_nothing_found_is_no_context(tmp_path: Path) -> None:
-    found = one(trajectories, tmp_path, rows({"instance_id": "x", "found_files": [], "found_edit_locs": {}}))
-    assert (found.steps, found.final, found.notes) == ((), None, ())
-
-
 def test_what_is_of_another_type_is_noted(tmp_path: Path) -> None:
     odd = {"instance_id": "x", "found_files": ["a.py", 7, ""], "found_edit_locs": 7}
     first, second = read(trajectories, tmp_path, rows(odd, {"instance_id": "y", "found_files": "a.py"}))
@@ -81,20 +69,6 @@ def test_what_is_of_another_type_is_noted(tmp_path: Path) -> None:
         "found_edit_locs holds what is no object by file",
     )
     assert second.notes == ("found_files is no list",)
-
-
-@pytest.mark.parametrize(
-    ("head", "is_so"),
-    [
-        (rows(MERGED), True),
-        (rows(RUN), True),
-        (rows(MERGED)[:60], True),
-        (rows({"instance_id": "x", "files": []}), False),
-        (rows({"text": '"found_files": []'}), False),
-    ],
-)
-def test_the_format_is_known_by_its_keys(head: bytes, is_so: bool) -> None:
-    assert recognise(head, "a.jsonl") == is_so
 
 
 def opened(folder: Path, **files: bytes) -> dict[str, TrajectoryFile]:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.calls.screens import printed_on
 from ingest.runs.formats.atif import companions, recognise, trajectories
-from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
-from tests.ingest.runs.formats.recorded_sessions import Json, atif, one, opened, read, rows, turn
+from ingest.runs.trajectories.trajectory_file import TrajectoryFile
+from tests.ingest.runs.formats.recorded_sessions import Json, atif, one, opened, rows, turn
 
 
 def test_a_step_is_a_call_that_showed_something(tmp_path: Path) -> None:
@@ -47,30 +47,10 @@ def test_a_terminal_that_went_where_only_the_shell_knew_shows_no_relative_path_u
     assert found.unread["command cat in a folder that only the shell knew"] == 2
 
 
-@pytest.mark.parametrize(
-    "shown",
-    [
-        "ERROR:\nInvalid `path` parameter",
-        "Error: no such file",
-        "File does not exist.",
-        "Here's the files and directories up to 2 levels deep in /testbed",
-    ],
-)
-def test_an_error_or_a_listing_shows_nothing(tmp_path: Path, shown: str) -> None:
-    document = atif(turn("str_replace_editor", shown, command="view", path="/testbed/a.py"))
-    assert one(trajectories, tmp_path, rows(document)).steps == ()
-
-
 def test_a_step_without_an_observation_shows_what_was_asked_for(tmp_path: Path) -> None:
     steps = [turn("view", path="a.py", view_range=[5, -1]), turn("bash", command="cat b.py"), turn("grep", pattern="x")]
     found = one(trajectories, tmp_path, rows(atif(*steps)))
     assert found.steps == ((FileSpan("a.py", 5, None),), (FileSpan("b.py", 1, None),))
-
-
-def test_a_result_that_names_no_call_is_of_the_only_one(tmp_path: Path) -> None:
-    step = turn("Grep", "", pattern="x")
-    step["observation"] = {"results": [{"content": [{"type": "text", "text": "a.py:3:x"}]}]}
-    assert one(trajectories, tmp_path, rows(atif(step))).steps == ((FileSpan("a.py", 3, 3),),)
 
 
 def test_calls_without_a_result_among_others_are_counted(tmp_path: Path) -> None:
@@ -81,13 +61,6 @@ def test_calls_without_a_result_among_others_are_counted(tmp_path: Path) -> None
     ]
     found = one(trajectories, tmp_path, rows(atif(step)))
     assert (found.steps, found.unread) == (((FileSpan("a.py", 1, None),),), {"call without a result": 1})
-
-
-def test_a_final_context_that_the_agent_names_is_taken(tmp_path: Path) -> None:
-    text = "<PATCH_CONTEXT>File: /testbed/src/a.py\nLines: 5-6</PATCH_CONTEXT>"
-    asked = {"step_id": 1, "source": "user", "message": text.replace("5", "1")}
-    document = atif(asked, turn("bash", "x", command="cat b.py"), turn(message=text))
-    assert one(trajectories, tmp_path, rows(document)).final == (FileSpan("src/a.py", 5, 6),)
 
 
 @pytest.mark.parametrize(
@@ -103,11 +76,6 @@ def test_the_item_is_named_inside_or_by_a_trials_folder(
     tmp_path: Path, path: str, extra: dict[str, object], item: str
 ) -> None:
     assert one(trajectories, tmp_path, rows(atif(extra=extra)), path).item == item
-
-
-def test_the_patch_is_beside_the_file_or_inside(tmp_path: Path) -> None:
-    assert one(trajectories, tmp_path, rows(atif()), patch=b"diff").patch == "diff"
-    assert one(trajectories, tmp_path, rows(atif(extra={"model_patch": "p"})), patch=b"diff").patch == "p"
 
 
 def typed(*keystrokes: str, screen: str) -> Json:
@@ -181,19 +149,6 @@ def test_what_an_agent_was_refused_beside_commands_that_ended_shows_nothing(tmp_
     assert found.steps == ((FileSpan("src/b.py", 1, None),), (FileSpan("src/b.py", 1, 3),))
 
 
-def test_results_without_ids_are_of_calls_in_their_order(tmp_path: Path) -> None:
-    step = turn()
-    step["tool_calls"] = [
-        {"function_name": "bash", "arguments": {"command": command}} for command in ("cat a.py", "cat b.py")
-    ]
-    step["observation"] = {"results": [{"content": "cat: a.py: No such file"}, {"content": "x"}]}
-    assert one(trajectories, tmp_path, rows(atif(step))).steps == ((FileSpan("b.py", 1, None),),)
-    step["observation"] = {"results": [{"content": "cat: a.py: No such file"}]}
-    assert one(trajectories, tmp_path, rows(atif(step))).steps == ((FileSpan("b.py", 1, None),),)
-    step["observation"] = {"results": [{"content": "no", "is_error": True}, {"content": "no", "is_error": []}]}
-    assert one(trajectories, tmp_path, rows(atif(step))).steps == ((FileSpan("b.py", 1, None),),)
-
-
 @pytest.mark.parametrize("place", ["a/agent/", "a/"])
 def test_the_item_is_the_task_of_a_trials_result(tmp_path: Path, place: str) -> None:
     name = f"{place}trajectory.json"
@@ -230,27 +185,6 @@ def test_a_document_without_steps_has_failed(tmp_path: Path) -> None:
     assert (
         one(trajectories, tmp_path, rows({**atif(), "steps": "x"})).failed == "it has no list of steps: steps is a text"
     )
-
-
-def test_a_document_that_is_cut_off_is_damaged(tmp_path: Path) -> None:
-    data = json.dumps(atif(turn("bash", "x", command="cat a.py")), indent=1).encode()
-    with pytest.raises(DamagedError, match="is it cut off"):
-        read(trajectories, tmp_path, data[:-20], "a.json")
-
-
-@pytest.mark.parametrize(
-    ("head", "is_so"),
-    [
-        (rows(atif()), True),
-        (rows(atif(), atif()), True),
-        (rows([atif()]), True),
-        (json.dumps(atif(), indent=2).encode()[:80], True),
-        (rows({"schema_version": "1", "agent": "ATIF"}), False),
-        (b"ATIF", False),
-    ],
-)
-def test_the_format_is_known_by_its_version(head: bytes, is_so: bool) -> None:
-    assert recognise(head, "a.json") == is_so
 
 
 VALUES = st.recursive(

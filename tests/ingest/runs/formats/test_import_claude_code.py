@@ -8,10 +8,9 @@ import pytest
 
 from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.formats.claude_code import CLAUDE_CODE
-from ingest.runs.trajectories.trajectory_file import DamagedError
 from lake.store import Lake
 from tests.ingest.runs.agents import ROCKETS, counts, imported, issues_once, lake, zipped
-from tests.ingest.runs.formats.recorded_sessions import Json, gave, one, opened, read, rows, said_by_claude, used
+from tests.ingest.runs.formats.recorded_sessions import Json, gave, one, opened, rows, said_by_claude, used
 from tests.tiny import put
 
 __all__ = ["issues_once", "lake"]
@@ -50,40 +49,10 @@ def test_without_numbers_it_is_what_was_asked_for(tmp_path: Path, asked: dict[st
     assert steps(tmp_path, used("Read", "c1", file_path="/testbed/a.py", **asked), gave("no numbers")) == ((view,),)
 
 
-def test_a_read_that_failed_is_no_step(tmp_path: Path) -> None:
-    events = [
-        used("Read", "c1", file_path="/testbed/a.py"), gave("File does not exist.", "c1", error=True),
-        used("Read", "c2", file_path="/testbed/b.py"), gave("<tool_use_error>No.</tool_use_error>", "c2"),
-    ]  # fmt: skip
-    found = one(CLAUDE_CODE.trajectories, tmp_path, rows(*events))
-    assert (found.steps, found.final, found.notes) == ((), None, ())
-
-
 def test_a_search_shows_the_lines_that_it_lists(tmp_path: Path) -> None:
     listed = "src/a.py:3:def burn\nsrc/a.py-4-    pass\nsrc/b.py:9:burn()"
     events = [used("Grep", pattern="burn", output_mode="content"), gave(listed)]
     assert steps(tmp_path, *events) == ((FileSpan("src/a.py", 3, 4), FileSpan("src/b.py", 9, 9)),)
-
-
-def test_a_search_of_one_file_lists_lines_without_its_name(tmp_path: Path) -> None:
-    events = [used("Grep", pattern="burn", path="/testbed/src/a.py", output_mode="content"), gave("3:burn\n9:burn")]
-    assert steps(tmp_path, *events) == ((FileSpan("src/a.py", 3, 3), FileSpan("src/a.py", 9, 9)),)
-
-
-def test_a_search_without_lines_names_files_alone(tmp_path: Path) -> None:
-    events = [used("Grep", pattern="burn"), gave("Found 2 files\n/testbed/src/a.py\n/testbed/src/b.py")]
-    assert steps(tmp_path, *events) == ((FileSpan("src/a.py"), FileSpan("src/b.py")),)
-    assert steps(tmp_path, used("Grep", pattern="burn"), gave("No files found")) == ()
-
-
-def test_a_listing_of_files_shows_none_of_them(tmp_path: Path) -> None:
-    assert steps(tmp_path, used("Glob", pattern="**/*.py"), gave("/testbed/a.py\n/testbed/b.py")) == ()
-
-
-def test_a_command_starts_from_the_folder_the_session_is_in(tmp_path: Path) -> None:
-    call = {**used("Bash", command="sed -n '1,5p' a.py && cat ../b.py"), "cwd": "/testbed/src"}
-    first = said_by_claude("I begin.")
-    assert steps(tmp_path, first, call, gave("…")) == ((FileSpan("src/a.py", 1, 5), FileSpan("b.py", 1, None)),)
 
 
 def test_the_final_context_is_the_union_of_the_steps(tmp_path: Path) -> None:
@@ -117,11 +86,6 @@ def test_what_is_printed_as_one_list_is_one_session(tmp_path: Path) -> None:
     printed = [{**used("Bash", command="cat a.py"), "session_id": "s"}, gave("x"), {"type": "result", "result": "Done"}]
     found = one(CLAUDE_CODE.trajectories, tmp_path, rows(printed), "a.json")
     assert found.steps == ((FileSpan("a.py", 1, None),),)
-
-
-def test_a_message_recorded_twice_is_one_call(tmp_path: Path) -> None:
-    call = used("Bash", command="cat a.py")
-    assert steps(tmp_path, call, call, gave("x")) == ((FileSpan("a.py", 1, None),),)
 
 
 def test_calls_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
@@ -234,12 +198,6 @@ def test_a_session_given_alone_is_read_with_its_subagents_and_patch(lake: Lake, 
     assert (tally.n_steps, tally.n_no_patch) == (1, 0)
 
 
-def test_subagents_given_without_their_session_are_a_trajectory(lake: Lake, tmp_path: Path) -> None:
-    put(tmp_path / f"given/{ROCKETS}/subagents/agent-1.jsonl", subagent("Look.", *SEEN))
-    tally = counts(imported(lake, tmp_path / "given"))
-    assert (tally.n_steps, tally.n_skipped) == (1, 0)
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -275,38 +233,3 @@ def test_paths_of_windows_are_below_the_folder_of_the_session(tmp_path: Path) ->
     assert found.steps[2:] == ((FileSpan("d.py", 1, None),),)
     assert found.unread == {"command of PowerShell": 1}
     assert found.edited == ("b.py",)
-
-
-def test_files_that_were_changed_are_named_once(tmp_path: Path) -> None:
-    events = [
-        used("Write", "c1", file_path="/testbed/src/a.py"), gave("File created", "c1"),
-        used("Edit", "c2", file_path="/testbed/b.py"), gave("<tool_use_error>No.</tool_use_error>", "c2", error=True),
-        used("MultiEdit", "c3", file_path="/testbed/src/a.py"), gave("ok", "c3"),
-        used("NotebookEdit", "c4", notebook_path="/else/c.ipynb"), gave("ok", "c4"), used("Write", "c5", file_path="d"),
-    ]  # fmt: skip
-    found = one(CLAUDE_CODE.trajectories, tmp_path, rows(*events))
-    assert (found.steps, found.edited) == ((), ("src/a.py", "/else/c.ipynb"))
-
-
-def test_a_session_that_is_cut_off_is_damaged(tmp_path: Path) -> None:
-    whole = rows(used("Bash", command="cat a.py"), gave("x"))
-    with pytest.raises(DamagedError, match=r"line 2: not JSON .* is it cut off"):
-        read(CLAUDE_CODE.trajectories, tmp_path, whole[:-9])
-
-
-@pytest.mark.parametrize(
-    ("head", "name", "is_so"),
-    [
-        (rows({"type": "summary", "summary": "x", "leafUuid": "y"}, used("Read")), "a.jsonl", True),
-        (rows(used("Read"))[:-40], "a.jsonl", True),
-        (rows([used("Read")]), "a.json", True),
-        (rows({"instance_id": "x", "events": [used("Read")]}), "a.jsonl", True),
-        (rows({"type": "system", "subtype": "init", "session_id": "s"}), "a.jsonl", True),
-        (rows({**used("Read"), "isSidechain": True}), "x/agent-1f2e.jsonl", False),
-        (rows({**used("Read"), "isSidechain": True}), "subagents/agent-1f2e.jsonl", True),
-        (rows({"type": "assistant", "message": {}}), "a.jsonl", False),
-        (b"\xff{", "a.jsonl", False),
-    ],
-)
-def test_the_format_is_known_by_its_events(head: bytes, name: str, is_so: bool) -> None:
-    assert CLAUDE_CODE.recognise(head, name) == is_so

@@ -29,15 +29,6 @@ def test_a_call_with_a_folder_of_its_own_does_not_start_where_the_one_before_wen
     assert one(CODEX.trajectories, tmp_path, rows(META, *calls)).steps == ((FileSpan("a.py", 1, None),),)
 
 
-def test_a_step_is_what_a_command_printed_of_files(tmp_path: Path) -> None:
-    calls = [*shell("sed -n '3,9p' src/a.py", "x", "c1"), *shell("rg -n burn", "src/b.py:7:burn", "c2"),
-             *shell("ls", "src", "c3")]  # fmt: skip
-    found = one(CODEX.trajectories, tmp_path, rows(META, *calls))
-    assert found.steps == ((FileSpan("src/a.py", 3, 9),), (FileSpan("src/b.py", 7, 7),))
-    assert found.final == (FileSpan("src/a.py", 3, 9), FileSpan("src/b.py", 7, 7))
-    assert found.notes == ()
-
-
 def test_events_as_they_are_printed_say_the_same(tmp_path: Path) -> None:
     started = {"type": "item.started", "item": {**printed("cat a.py")["item"], "status": "in_progress"}}  # type: ignore[dict-item]  # an object
     events = [{"type": "thread.started", "thread_id": "t"}, started, printed("cat a.py"), printed("cat b.py", "", 1)]
@@ -114,29 +105,6 @@ def test_what_still_runs_is_told_by_the_calls_that_name_its_session(tmp_path: Pa
     found = one(CODEX.trajectories, tmp_path, rows(META, *events))
     assert found.steps == ((FileSpan("src/a.py", 3, 3), FileSpan("src/b.py", 4, 4), FileSpan("src/c.py", 5, 5)),)
     assert found.unread == {}
-
-
-def test_powershell_in_a_folder_of_windows_is_told_as_not_read(tmp_path: Path) -> None:
-    meta = {"type": "session_meta", "payload": {"id": "s", "cwd": "C:\\w\\r"}}
-    commands = ["Get-Content src\\a.py -TotalCount 5", "type C:\\w\\r\\b.py", "rg -n x .\\src", "cd src; gc c.py -Raw",
-                "cat src\\c.py"]  # fmt: skip
-    outputs = ["x", "x", "src\\d.py:7:x\r\n", "x", "x"]
-    calls = [given(f"Exit code: 0\nWall time: 1 seconds\nOutput:\n{output}", "shell_command", str(n), command=command)
-             for n, (command, output) in enumerate(zip(commands, outputs, strict=True))]  # fmt: skip
-    found = one(CODEX.trajectories, tmp_path, rows(meta, *(event for call in calls for event in call)))
-    assert [view for (view,) in found.steps] == [FileSpan("src/d.py", 7, 7), FileSpan("src/c.py", 1, None)]
-    assert found.unread == {"command of PowerShell": 3}
-
-
-def test_rows_without_a_payload_are_the_items_themselves(tmp_path: Path) -> None:
-    said = "<environment_context>\n  <cwd>/testbed</cwd>\n</environment_context>"
-    message = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": said}]}
-    first = {"id": "s", "timestamp": "2025-09-10T02:47:38.812Z", "instructions": None}
-    items = [object_of(row["payload"]) for row in shell("cat /testbed/src/a.py", "x")]
-    data = rows(first, {"record_type": "state"}, message, {"record_type": "state"}, *items)
-    assert CODEX.recognise(data, "a.jsonl")
-    found = one(CODEX.trajectories, tmp_path, data)
-    assert (found.steps, found.unread) == (((FileSpan("src/a.py", 1, None),),), {})
 
 
 def test_a_script_calls_tools_whose_texts_are_theirs_in_order(tmp_path: Path) -> None:
@@ -271,27 +239,6 @@ def test_a_local_shell_call_names_its_words_and_folder(tmp_path: Path) -> None:
     assert one(CODEX.trajectories, tmp_path, rows(*events)).steps == ((FileSpan("src/a.py", 1, 3),),)
 
 
-def test_changes_show_nothing_and_unknown_tools_are_counted(tmp_path: Path) -> None:
-    patch = rollout(type="custom_tool_call", name="apply_patch", call_id="c", input="*** Begin Patch")
-    other = rollout(type="function_call", name="look", call_id="d", arguments="{")
-    outputs = [rollout(type="custom_tool_call_output", call_id=call, output="{}") for call in "cd"]
-    lost = rollout(type="function_call", name="shell", call_id="e", arguments="{}")
-    found = one(CODEX.trajectories, tmp_path, rows(META, patch, other, *outputs, lost))
-    assert (found.steps, found.final) == ((), None)
-    assert found.unread == {"tool look": 1, "call without a result": 1}
-
-
-def test_a_final_context_that_the_assistant_names_is_taken(tmp_path: Path) -> None:
-    text = "<PATCH_CONTEXT>File: src/a.py\nLines: 5-6</PATCH_CONTEXT>"
-    asked = rollout(type="message", role="user", content=[{"type": "input_text", "text": text.replace("5", "1")}])
-    said = rollout(type="message", role="assistant", content=[{"type": "output_text", "text": text}])
-    assert one(CODEX.trajectories, tmp_path, rows(META, asked, *shell("cat b.py", "x"), said)).final == (
-        FileSpan("src/a.py", 5, 6),
-    )
-    event = {"type": "item.completed", "item": {"type": "agent_message", "text": text}}
-    assert one(CODEX.trajectories, tmp_path, rows(printed("cat b.py"), event)).final == (FileSpan("src/a.py", 5, 6),)
-
-
 def test_objects_that_hold_events_of_an_instance_are_one_session_each(tmp_path: Path) -> None:
     held = [{"instance_id": name, "model_patch": "diff", "events": [printed("cat a.py"), 7]} for name in ("x", "y")]
     first, second = read(CODEX.trajectories, tmp_path, rows(*held))
@@ -315,20 +262,3 @@ def test_a_patch_that_cannot_be_read_is_noted(tmp_path: Path) -> None:
     found = one(CODEX.trajectories, tmp_path, events, patch=b"\x1f\x8b\x08cut off")
     assert found.patch is None
     assert "the patch is lost: a.patch" in found.notes[0]
-
-
-@pytest.mark.parametrize(
-    ("head", "is_so"),
-    [
-        (rows(META), True),
-        (rows(META)[:-20], True),
-        (rows({"type": "thread.started", "thread_id": "t"}), True),
-        (rows(printed("ls")), True),
-        (rows({"instance_id": "x", "events": [META]}), True),
-        (rows({"type": "response_item"}), False),
-        (rows({"type": "item.completed"}), False),
-        (b'{"type": ', False),
-    ],
-)
-def test_the_format_is_known_by_its_events(head: bytes, is_so: bool) -> None:
-    assert CODEX.recognise(head, "a.jsonl") == is_so

@@ -77,11 +77,6 @@ def test_a_hole_without_completion_is_missing_where_all_were_asked(lake: Lake) -
     assert (first["status"], first["error"], first["completion"]) == ("missing", "no completion in given.txt", None)
 
 
-def test_an_empty_completion_is_an_answer(lake: Lake) -> None:
-    assert imported(lake, changed(0, choices=[{"text": ""}])).counts.n_done == 5
-    assert lake.read("run_items").sort("item_id")["completion"][0] == ""
-
-
 def test_a_hole_filled_twice_is_refused_by_its_lines(lake: Lake) -> None:
     error = refused(lake, predictions([*TASKS, TASKS[0]]))
     assert error.what == "a hole that is filled twice: 2 lines"
@@ -169,12 +164,3 @@ def test_a_row_of_another_shape_is_refused_by_its_line(lake: Lake, change: Row, 
 
 def test_a_line_that_is_cut_off_is_refused(lake: Lake) -> None:
     assert refused(lake, predictions()[:-9]).what.startswith("line 5: not JSON")
-
-
-def test_completions_do_not_answer_a_task_for_rankings(lake: Lake) -> None:
-    error = refused(lake, predictions(), task="repoeval/prompt")
-    assert (error.code, "answered by a ranking" in error.what) == (Exit.USAGE, True)
-
-
-def test_the_task_of_completions_can_be_named(lake: Lake) -> None:
-    assert imported(lake, predictions(), task="repoeval/completion").counts.n_done == len(ITEMS)

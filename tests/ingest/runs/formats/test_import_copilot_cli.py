@@ -61,10 +61,6 @@ def test_a_view_shows_the_lines_it_numbers(
     assert found(tmp_path, *ran("view", output, path="/testbed/a.py", **given)).steps == ((FileSpan("a.py", *lines),),)
 
 
-def test_a_view_of_a_folder_shows_nothing(tmp_path: Path) -> None:
-    assert found(tmp_path, *ran("view", "a.py\nb.py", path="/testbed/src")).steps == ()
-
-
 @pytest.mark.parametrize(("code", "n_shown"), [(0, 1), (1, 0)])
 @pytest.mark.parametrize("ending", ["<exited with exit code {}>", "<shellId: 3 completed with exit code {}>"])
 def test_a_command_shows_what_it_printed_unless_its_code_says_that_it_failed(
@@ -73,13 +69,6 @@ def test_a_command_shows_what_it_printed_unless_its_code_says_that_it_failed(
     output = f"x\n{ending.format(code)}"
     steps = found(tmp_path, *ran("bash", output, command="cat src/a.py")).steps
     assert steps == ((FileSpan("src/a.py", 1),),) * n_shown
-
-
-def test_a_search_shows_the_lines_it_lists(tmp_path: Path) -> None:
-    listed = "./src/a.py:3:def burn\n./src/a.py:4:x\n./b.py:9:burn"
-    expected = ((FileSpan("src/a.py", 3, 4), FileSpan("b.py", 9, 9)),)
-    assert found(tmp_path, *ran("grep", listed, pattern="burn", output_mode="content")).steps == expected
-    assert found(tmp_path, *ran("rg", listed, pattern="burn", output_mode="content")).steps == expected
 
 
 def test_edits_name_their_files_and_what_failed_or_never_ended_shows_nothing(tmp_path: Path) -> None:
@@ -108,16 +97,6 @@ def test_paths_of_windows_are_told_below_the_repository(tmp_path: Path) -> None:
     trajectory = found(tmp_path, *view, *edit, *shell, start=WINDOWS)
     assert trajectory.steps == ((FileSpan("src/a.py", 1),), (FileSpan("src/c.py", 1),))
     assert trajectory.edited == ("src/b.py",)
-
-
-def test_the_answer_is_the_agents_own_and_the_patch_lies_beside(tmp_path: Path) -> None:
-    said, other = (f"<PATCH_CONTEXT>\nFile: {name}.py\nLines: 3-5\n</PATCH_CONTEXT>" for name in "ab")
-    events: list[Json] = [
-        {"type": "assistant.message", "data": {"content": said, "toolRequests": []}},
-        {"type": "assistant.message", "data": {"content": other, "parentToolCallId": "c", "toolRequests": []}},
-    ]
-    trajectory = one(trajectories, tmp_path, rows(STARTED, *events), "events.jsonl", patch=b"p")
-    assert (trajectory.final, trajectory.patch) == ((FileSpan("a.py", 3, 5),), "p")
 
 
 def test_paths_begin_at_the_repository_where_the_session_began_below_it(tmp_path: Path) -> None:

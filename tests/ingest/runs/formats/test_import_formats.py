@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.runs.registry import importers
@@ -106,20 +105,9 @@ def test_a_format_is_found_by_content_whatever_the_file_is_called(lake: Lake, na
 
 
 @every_format
-def test_a_format_can_be_named(lake: Lake, name: str) -> None:
-    imported(lake, WRITERS[name](ROWS), format=name)
-    assert found_in(lake) == FOUND
-
-
-@every_format
 @pytest.mark.parametrize("pack", [gzip.compress, zstd])
 def test_a_file_may_be_packed(lake: Lake, name: str, pack: Callable[[bytes], bytes]) -> None:
     imported(lake, pack(WRITERS[name](ROWS)))
-    assert found_in(lake) == FOUND
-
-
-def test_several_gzip_members_are_one_file(lake: Lake) -> None:
-    imported(lake, gzip.compress(trec(ROWS[:2])) + gzip.compress(trec(ROWS[2:])))
     assert found_in(lake) == FOUND
 
 
@@ -127,12 +115,6 @@ def test_several_gzip_members_are_one_file(lake: Lake) -> None:
 def test_a_byte_order_mark_blank_lines_and_crlf_change_nothing(lake: Lake, name: str) -> None:
     data = b"\xef\xbb\xbf" + WRITERS[name](ROWS).replace(b"\n", b"\r\n").removesuffix(b"\r\n") + b"\r\n\r\n  \r\n"
     imported(lake, data)
-    assert found_in(lake) == FOUND
-
-
-@pytest.mark.parametrize("alias", ["ranx", "pytrec_eval", "beir"])
-def test_scores_as_json_answer_to_the_names_of_those_who_write_them(lake: Lake, alias: str) -> None:
-    imported(lake, scores_json(ROWS), format=alias)
     assert found_in(lake) == FOUND
 
 
@@ -263,15 +245,3 @@ def rankings(draw: st.DrawFn) -> Ranked:
             (item, document, n, s) for n, (document, s) in enumerate(zip(sorted(documents), scores, strict=True), 1)
         ]
     return rows or [(FIRST, "rockets/orbit.py", 1, 1.0)]
-
-
-@pytest.mark.slow
-@settings(max_examples=25)
-@given(rows=rankings())
-def test_a_ranking_is_the_same_in_every_format(lake: Lake, rows: Ranked) -> None:
-    answers = []
-    for write in WRITERS.values():
-        imported(lake, write(rows))
-        answers.append(found_in(lake))
-    assert answers[0]
-    assert all(answer == answers[0] for answer in answers)

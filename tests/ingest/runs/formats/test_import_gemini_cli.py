@@ -116,26 +116,6 @@ def test_a_command_shows_what_it_printed_unless_it_failed(tmp_path: Path, output
     assert shown(tmp_path, called("run_shell_command", output, command="cat a.py", dir_path="src")) == views
 
 
-def test_edits_name_their_files_and_what_failed_or_never_ended_shows_nothing(tmp_path: Path) -> None:
-    trajectory = found(
-        tmp_path,
-        called("replace", file_path="a.py", old_string="x", new_string="y"),
-        called("write_file", file_path="b.py", content="x"),
-        called("write_file", "No.", file_path="c.py", content="x", status="error"),
-        called("read_file", "Denied.", file_path="d.py", status="error"),
-        called("read_file", None, file_path="e.py", status="cancelled"),
-        called("glob", "a.py\nb.py", pattern="*"),
-        called("look", "x"),
-    )
-    assert (trajectory.steps, trajectory.edited) == ((), ("a.py", "b.py"))
-    assert trajectory.unread == {"call without a result": 1, "tool look": 1}
-
-
-def test_paths_below_the_folder_that_both_forms_of_a_path_tell_are_the_repositorys(tmp_path: Path) -> None:
-    calls = [called("read_file", file_path="/w/repo/src/a.py"), called("read_file", file_path="src/a.py")]
-    assert shown(tmp_path, *calls) == ((FileSpan("src/a.py", 1),),) * 2
-
-
 def test_a_stream_leaves_out_what_a_read_gave(tmp_path: Path) -> None:
     data = streamed(
         ("read_file", {"file_path": "a.py"}, {"output": ""}),
@@ -173,14 +153,6 @@ def test_a_message_that_is_written_again_counts_as_it_was_last(tmp_path: Path) -
     for again in (data, rows({"sessionId": "s", "projectHash": "h"}, begun, ended)):
         trajectory = one(trajectories, tmp_path, again)
         assert (trajectory.steps, dict(trajectory.unread)) == (((FileSpan("a.py", 1),),), {})
-
-
-def test_the_patch_of_a_session_lies_beside_it_or_in_the_object_that_holds_it(tmp_path: Path) -> None:
-    data = rows(session(called("read_file", file_path="a.py")))
-    assert one(trajectories, tmp_path, data, "a.json", patch=PATCH).patch == PATCH.decode()
-    held: Json = {**session(), "instance_id": "i", "model_patch": "p"}
-    trajectory = one(trajectories, tmp_path, rows(held), "a.json", patch=PATCH)
-    assert (trajectory.item, trajectory.patch) == ("i", "p")
 
 
 def test_a_subagents_session_is_part_of_another() -> None:

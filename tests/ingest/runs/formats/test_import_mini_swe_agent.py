@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from ingest.runs.calls.parsed import FileSpan
-from ingest.runs.formats.mini_swe_agent import MINI_SWE_AGENT, recognise, trajectories
+from ingest.runs.formats.mini_swe_agent import MINI_SWE_AGENT, trajectories
 from ingest.runs.input_file import InputFile
 from ingest.runs.trajectories.context_blocks import in_repository, pairs_of
 from ingest.runs.trajectories.published_converter import views_of_command
-from ingest.runs.trajectories.trajectory import Context, Trajectory
-from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
+from ingest.runs.trajectories.trajectory import Trajectory
+from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from tests.ingest.runs.formats.recorded_sessions import opened
 from tests.tiny import put
 
@@ -47,11 +47,6 @@ def test_steps_are_the_blocks_of_messages_of_any_role(tmp_path: Path) -> None:
     )
     first = (FileSpan("src/a.py", 3, 9),)
     assert one.steps == (first, (FileSpan("b.py", 1, 2),), first, first)
-
-
-def test_the_tag_of_the_instructions_is_no_step(tmp_path: Path) -> None:
-    block = shown(*A).replace("explore_context", "EXPLORE_CONTEXT")
-    assert read(tmp_path, said("assistant", block)).steps == ()
 
 
 def test_several_lines_may_follow_one_file_and_reversed_ones_are_swapped() -> None:
@@ -106,11 +101,6 @@ def test_the_final_context_is_the_assistants_last(tmp_path: Path) -> None:
     assert one.published.final == (FileSpan("src/a.py", 3, 9),)
 
 
-@pytest.mark.parametrize("messages", [[], [said("user", answer(*A))], [said("assistant", answer())]])
-def test_an_answer_of_someone_else_or_of_nothing_is_none(tmp_path: Path, messages: list[object]) -> None:
-    assert read(tmp_path, *messages).final is None
-
-
 def test_where_blocks_were_asked_for_commands_are_read_only_if_there_is_none(tmp_path: Path) -> None:
     asked = said("user", "Say what you look at in <EXPLORE_CONTEXT>.")
     commands = [
@@ -122,21 +112,6 @@ def test_where_blocks_were_asked_for_commands_are_read_only_if_there_is_none(tmp
 
 
 ENDED = "<returncode>{}</returncode>\n<output>\n{}</output>"
-
-
-def test_where_none_were_asked_for_steps_are_what_commands_printed(tmp_path: Path) -> None:
-    messages = [
-        said("assistant", "```bash\ncat a.py\n```"), said("user", ENDED.format(1, "cat: a.py: No such file\n")),
-        said("assistant", "Both:\n```bash\ncat a.py\n```\n```bash\ncat b.py\n```"), said("user", "ONE action, please"),
-        said("assistant", "```bash\ncd src && cat c.py\n```"), said("user", ENDED.format(0, "x\n")),
-        said("assistant", "```bash\nsed -i s/x/y/ d.py && head -5 d.py\n```"), said("user", ENDED.format(0, "x\n")),
-        said("assistant", "```bash\necho COMPLETE_TASK && cat e.py\n```"),
-    ]  # fmt: skip
-    one = read(tmp_path, *messages)
-    assert one.steps == ((FileSpan("src/c.py", 1, None),), (FileSpan("d.py", 1, 5),))
-    assert one.final == one.steps[0] + one.steps[1]
-    assert one.edited == ("d.py",)
-    assert one.published == Context(((FileSpan("a.py"),), (FileSpan("a.py"),), (FileSpan("c.py"),)), None)
 
 
 def of_version_2(command: str, call: str, form: str) -> dict[str, object]:
@@ -209,34 +184,6 @@ def test_a_command_made_to_break_a_pattern_is_soon_read() -> None:
         "nl a" + " |" * 10**5,
     ):
         assert views_of_command(text) == []
-
-
-@pytest.mark.parametrize(("submission", "patch"), [("diff", "diff"), ("", ""), (None, None), (7, None)])
-def test_the_patch_is_the_submission(tmp_path: Path, submission: object, patch: str | None) -> None:
-    assert read(tmp_path, info={"submission": submission}).patch == patch
-
-
-def test_a_file_without_messages_is_damaged(tmp_path: Path) -> None:
-    with pytest.raises(DamagedError, match="it has no list of messages: messages is null") as caught:
-        read(tmp_path, messages=None)
-    assert caught.value.item == "acme__rockets-1"
-
-
-@pytest.mark.parametrize(
-    ("head", "name", "is_so"),
-    [
-        (b'{"info": {"mini_version": "1"}, "messages": [', "x", True),
-        (b'{"messages": [], "trajectory_format": "mini-swe-agent-1"}', "x", True),
-        (b'{"messages": [{"role": ', "a.traj.json", True),
-        (b'{\n "info": {"exit', "a.traj.json.gz", True),
-        (b'{"messages": [{"role": ', "agent/mini-swe-agent.trajectory.json", True),
-        (b'{"messages": [{"role": ', "a.json", False),
-        (b'{"trajectory": [], "info": {}}', "a.traj.json", False),
-        (b'[{"mini_version": ', "a.traj.json", False),
-    ],
-)
-def test_the_format_is_known_by_what_it_says(head: bytes, name: str, is_so: bool) -> None:
-    assert recognise(head, name) == is_so
 
 
 def test_the_item_of_a_trial_is_the_task_of_its_result(tmp_path: Path) -> None:

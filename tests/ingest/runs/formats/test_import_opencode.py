@@ -54,14 +54,6 @@ def test_a_read_shows_the_lines_it_numbers(tmp_path: Path, output: str, lines: t
     assert found(tmp_path, read).steps == ((FileSpan("a.py", *lines),),)
 
 
-@pytest.mark.parametrize(
-    "output", ["<type>directory</type>\n<entries>\na.py\nb.py\n</entries>", "Image read successfully", ""]
-)
-def test_a_read_without_numbered_lines_shows_none(tmp_path: Path, output: str) -> None:
-    trajectory = found(tmp_path, part("read", output, filePath="/testbed/src"))
-    assert (trajectory.steps, dict(trajectory.unread)) == ((), {})
-
-
 def test_a_search_shows_the_lines_it_lists_below_each_file(tmp_path: Path) -> None:
     listed = "Found 3 matches\n/testbed/a.py:\n  Line 3: def burn:\n  Line 4: x\n\n/testbed/b.py:\n  Line 9: burn:\n"
     trajectory = found(tmp_path, part("grep", listed, pattern="burn"), part("grep", "No files found", pattern="y"))
@@ -81,25 +73,6 @@ def test_a_command_runs_in_the_folder_of_the_session_or_its_own(tmp_path: Path) 
     assert outside.steps == ((FileSpan("a.py", 1),),)
 
 
-def test_edits_name_their_files_and_what_failed_or_never_ended_shows_nothing(tmp_path: Path) -> None:
-    trajectory = found(
-        tmp_path,
-        part("edit", "Edit applied.", filePath="/testbed/a.py", oldString="x", newString="y"),
-        part("write", "Wrote file.", filePath="/testbed/b.py", content="x"),
-        part("apply_patch", "Done.", patchText="*** Begin Patch\n*** Update File: c.py\n@@\n-x\n+y\n*** End Patch"),
-        part("edit", "oldString not found", filePath="/testbed/d.py", status="error"),
-        part("read", "File not found", filePath="/testbed/e.py", status="error"),
-        part("read", filePath="/testbed/f.py", status="running"),
-        part("list", "a.py\nb.py", path="/testbed"),
-        part("glob", "/testbed/a.py", pattern="*"),
-        part("task", "Done.", prompt="Look."),
-        part("look"),
-    )
-    assert (trajectory.steps, trajectory.edited) == ((), ("a.py", "b.py", "c.py"))
-    unread = {"call without a result": 1, "tool look": 1, "subagent whose file is not there": 1}
-    assert trajectory.unread == unread
-
-
 def test_printed_events_hold_a_part_each_and_the_answer_is_the_assistants(tmp_path: Path) -> None:
     context = "<PATCH_CONTEXT>\nFile: a.py\nLines: 3-5\n</PATCH_CONTEXT>"
     parts: list[Json] = [part("read", "1: x\n2: y", filePath="/testbed/a.py"), {"type": "text", "text": context}]
@@ -108,9 +81,3 @@ def test_printed_events_hold_a_part_each_and_the_answer_is_the_assistants(tmp_pa
     trajectory = one(trajectories, tmp_path, data, patch=b"p")
     assert trajectory.steps == ((FileSpan("/testbed/a.py", 1, 2),),)
     assert (trajectory.final, trajectory.patch) == ((FileSpan("a.py", 3, 5),), "p")
-
-
-def test_an_object_may_hold_the_messages_of_an_instance(tmp_path: Path) -> None:
-    held = {"instance_id": "i", "model_patch": "p", **export(part("read", "1: x", filePath="/testbed/a.py"))}
-    trajectory = one(trajectories, tmp_path, rows(held))
-    assert (trajectory.item, trajectory.patch, trajectory.steps) == ("i", "p", ((FileSpan("a.py", 1, 1),),))

@@ -53,33 +53,6 @@ def test_a_read_shows_the_lines_it_asks_for(tmp_path: Path, given: Json, lines: 
     assert found.steps == ((FileSpan("/workspace/rockets/a.py", *lines),),)
 
 
-def test_a_command_shows_what_it_prints(tmp_path: Path) -> None:
-    history = [
-        runs(1, "cd /workspace/rockets && ls"), observed(1, "run", working_dir="/workspace/rockets", exit_code=0),
-        runs(3, "sed -n '2,4p' src/a.py"), observed(3, "run", working_dir="/workspace/rockets", exit_code=0),
-        runs(5, "grep -rn burn src"), observed(5, "run", "src/b.py:7:burn", exit_code=0),
-        runs(7, "cat c.py"), observed(7, "run", "cat: c.py: No such file or directory", exit_code=1),
-        runs(9, "cat d.py"),
-    ]  # fmt: skip
-    found = found_in(tmp_path, *history)
-    assert found.steps == (
-        (FileSpan("/workspace/rockets/src/a.py", 2, 4),),
-        (FileSpan("/workspace/rockets/src/b.py", 7, 7),),
-        (FileSpan("/workspace/rockets/d.py", 1, None),),
-    )
-    assert found.final == tuple(view for step in found.steps for view in step)
-
-
-def test_an_error_or_a_listing_shows_nothing(tmp_path: Path) -> None:
-    history = [
-        reads(1, "/w/a.py"), observed(1, "error", "File not found"),
-        reads(3, "/w/b.py"), observed(3, "read", "ERROR:\nInvalid `path` parameter"),
-        reads(5, "/w"), observed(5, "read", "Here's the files and directories up to 2 levels deep in /w"),
-    ]  # fmt: skip
-    found = found_in(tmp_path, *history)
-    assert (found.steps, found.final) == ((), None)
-
-
 def test_the_older_history_has_pairs(tmp_path: Path) -> None:
     kept = {"observation": "read", "content": "x", "extras": {}}
     lost = {"observation": "error", "content": "x", "extras": {}}
@@ -89,50 +62,7 @@ def test_the_older_history_has_pairs(tmp_path: Path) -> None:
     )
 
 
-def test_the_newer_history_has_tool_calls(tmp_path: Path) -> None:
-    def call(tool: str, number: str, **given: object) -> Json:
-        return {"kind": "ActionEvent", "tool_name": tool, "tool_call_id": number, "action": given}
-
-    def result(number: str, text: str, **more: object) -> Json:
-        content = [{"type": "text", "text": text}]
-        return {"kind": "ObservationEvent", "tool_call_id": number, "observation": {"content": content, **more}}
-
-    history = [
-        {"kind": "SystemPromptEvent"},
-        call("file_editor", "1", command="view", path="/w/a.py", view_range=[1, 90]),
-        result("1", "     1\tx\n     2\ty"),
-        call("terminal", "2", command="cat b.py"), result("2", "x", exit_code=0),
-        call("terminal", "3", command="cat c.py"), result("3", "x", exit_code=1),
-        call("file_editor", "4", command="view", path="/w/d.py"), {"kind": "AgentErrorEvent", "tool_call_id": "4"},
-        call("finish", "5"),
-    ]  # fmt: skip
-    assert found_in(tmp_path, *history).steps == ((FileSpan("/w/a.py", 1, 2),), (FileSpan("b.py", 1, None),))
-
-
 NUMBERED = "Here's the result of running `cat -n` on /w/r/a.py:\n     4\tx\n     5\ty\n     6\t\n"
-
-
-@pytest.mark.parametrize(
-    ("given", "more", "lines"),
-    [
-        ({}, "<NOTE>The file is too long.</NOTE>", (4, 6)),
-        ({"view_range": [4, 5]}, "", (4, 5)),
-        ({"view_range": [4, -1]}, "", (4, 6)),
-        ({"view_range": [4, 900]}, "<response clipped>", (4, 6)),
-    ],
-)
-def test_a_read_that_numbers_its_lines_shows_those(
-    tmp_path: Path, given: Json, more: str, lines: tuple[int, int | None]
-) -> None:
-    found = found_in(tmp_path, reads(1, "/w/r/a.py", **given), observed(1, "read", NUMBERED + more))
-    assert found.steps == ((FileSpan("/w/r/a.py", *lines),),)
-
-
-def test_a_read_of_a_whole_file_numbers_a_line_that_the_file_has_not(tmp_path: Path) -> None:
-    shown = "Here's the result of running `cat -n` on /w/r/a.py:\n     1\tx\n     2\t\n"
-    assert found_in(tmp_path, reads(1, "/w/r/a.py"), observed(1, "read", shown)).steps == (
-        (FileSpan("/w/r/a.py", 1, None),),
-    )
 
 
 def test_paths_in_the_folder_that_the_task_names_are_below_it(tmp_path: Path) -> None:
@@ -166,11 +96,6 @@ def test_the_published_reading_is_of_actions_whatever_came_of_them(tmp_path: Pat
     assert found.published.steps == ((a,), (FileSpan(b, 4, 9),), (FileSpan(b, 8, 12),), (FileSpan(b),))
     assert found.published.final == (a, FileSpan(b), FileSpan(b, 4, 12))
     assert FileSpan("/workspace/r/b.py", 4, 9) not in (found.final or ())
-
-
-def test_where_both_readings_are_alike_there_is_one(tmp_path: Path) -> None:
-    assert found_in(tmp_path, runs(1, "sed -n '8,12p' b.py"), observed(1, "run", exit_code=0)).published is None
-    assert found_in(tmp_path, *EVENTS).published is None
 
 
 def resolver(*history: Json) -> Json:
@@ -307,30 +232,6 @@ def test_events_that_are_not_read_are_counted(tmp_path: Path) -> None:
     assert found.unread == {"action without a name": 1, "action run_ipython": 2}
 
 
-def test_each_object_is_an_instance_with_its_patch(tmp_path: Path) -> None:
-    other = {"original_inst_id": "y", "git_patch": "p", "history": []}
-    first, second = read(trajectories, tmp_path, rows(row(), other))
-    assert (first.item, first.patch, first.position) == ("acme__rockets-1", "diff --git a/a.py b/a.py", "line 1")
-    assert (second.item, second.patch, second.position) == ("y", "p", "line 2")
-
-
 def test_an_instance_without_a_history_has_failed_and_says_why(tmp_path: Path) -> None:
     found = one(trajectories, tmp_path, rows({**row(), "history": None, "error": "RuntimeError: no container"}))
     assert found.failed == "it has no list of events: history is null; RuntimeError: no container"
-
-
-@pytest.mark.parametrize(
-    ("head", "is_so"),
-    [
-        (rows(row()), True),
-        (rows(row())[:-9], True),
-        (rows({"instance_id": "x", "test_result": {"git_patch": ""}, "metadata": {}}), True),
-        (rows({"instance_id": "x", "history": [], "traj_data": {}}), False),
-        (rows({"issue": {"number": 5}, "history": []}), False),
-        (rows({"action": "ls", "observation": "a.py"}), False),
-        (rows({"instance_id": "x", "model_patch": ""}), False),
-        (rows({"trajectory": [], "history": [], "info": {}}), False),
-    ],
-)
-def test_the_format_is_known_by_its_keys(head: bytes, is_so: bool) -> None:
-    assert recognise(head, "output.jsonl") == is_so

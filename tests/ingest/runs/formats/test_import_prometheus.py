@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from ingest.runs.calls.parsed import FileSpan
-from ingest.runs.formats.prometheus import recognise, trajectories
+from ingest.runs.formats.prometheus import trajectories
 from tests.ingest.runs.formats.recorded_sessions import one
 
 LOGGED = "2025-10-01 10:00:00,000 - prometheus.lang_graph.nodes.context_selection_node - INFO - "
@@ -35,11 +33,6 @@ def test_without_an_aggregated_block_it_is_the_union(tmp_path: Path) -> None:
     assert found.final == (FileSpan("src/a.py", 1, 9), FileSpan("b.py", 20, 30))
 
 
-def test_a_final_context_alone_is_its_only_step(tmp_path: Path) -> None:
-    found = one(trajectories, tmp_path, block(A, kind="AGGREGATED CONTEXT").encode(), "a.log")
-    assert found.steps == ((FileSpan("src/a.py", 1, 9),),)
-
-
 def test_a_file_without_lines_names_nothing(tmp_path: Path) -> None:
     log = f"{LOGGED}--- BEGIN CONTEXT ---\nFile: a.py\nContent: x\nLine number range: 1-x\n--- END CONTEXT ---\n"
     found = one(trajectories, tmp_path, log.encode(), "a.log")
@@ -52,17 +45,3 @@ def test_a_block_that_does_not_end_is_noted_and_left_out(tmp_path: Path) -> None
     assert found.steps == ((FileSpan("src/a.py", 1, 9),),)
     assert found.notes == ("1 blocks of context do not end; is the log cut off?",)
     assert found.patch == "diff"
-
-
-@pytest.mark.parametrize(
-    ("head", "name", "is_so"),
-    [
-        (block(A).encode(), "a.txt", True),
-        (f"{LOGGED}starting\n".encode(), "a.log", True),
-        (f"{LOGGED}starting\n".encode(), "a.txt", False),
-        (b"2025 - uvicorn - INFO - starting\n", "a.log", False),
-        (b'{"content": "--- BEGIN CONTEXT ---"}\n', "a.log", False),
-    ],
-)
-def test_the_format_is_known_by_its_marks(head: bytes, name: str, is_so: bool) -> None:
-    assert recognise(head, name) == is_so

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.runs.calls.scripts import script_calls
-from ingest.runs.formats import claude_code, codex, openhands
+from ingest.runs.formats import claude_code, codex
 from ingest.runs.registry import importers
 from tests.ingest.runs.formats.recorded_sessions import META, Json, read, rollout, rows, shell, used
 
@@ -66,19 +66,6 @@ def test_any_items_of_a_rollout_are_read(tmp_path: Path, items: list[Json], outp
     gave = [rollout(type="function_call_output", call_id=str(n), output=output) for n in range(len(items))]
     (found,) = read(codex.CODEX.trajectories, tmp_path, rows(META, *shell("cat a.py", "x"), *events, *gave))
     assert len(found.events) >= 1 + len([item for item in items if "tool_uses" not in str(item)])
-
-
-@GIVEN
-@given(history=st.lists(OBJECT | st.lists(OBJECT, max_size=2) | JSON, max_size=6))
-def test_any_history_is_read(tmp_path: Path, history: list[object]) -> None:
-    (found,) = read(openhands.trajectories, tmp_path, rows({"instance_id": "x", "history": history}))
-    assert (found.item, found.failed) == ("x", "")
-
-
-@GIVEN
-@given(script=st.text(alphabet="tools.exec_command({cmd:`$a}) =>[]'\"\\\n", max_size=60))
-def test_any_script_is_read(script: str) -> None:
-    assert isinstance(script_calls(script), list)
 
 
 def test_scripts_nested_too_deep_are_no_scripts() -> None:

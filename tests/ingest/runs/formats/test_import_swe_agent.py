@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 from ingest.runs.calls.parsed import FileSpan
-from ingest.runs.formats.swe_agent import recognise, trajectories
+from ingest.runs.formats.swe_agent import trajectories
 from ingest.runs.input_file import InputFile
 from ingest.runs.trajectories.trajectory import Context, Trajectory
-from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
+from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from lake.store import Lake
 from tests.ingest.runs.agents import (
     CATS,
@@ -160,21 +160,6 @@ def test_the_final_context_is_the_last_patch_context(tmp_path: Path) -> None:
     assert read(tmp_path, checkpoints(*rows)).final == (FileSpan("c.py", 4, 5), FileSpan("d.py", 6, 7))
 
 
-def test_without_one_it_is_the_last_step(tmp_path: Path) -> None:
-    assert read(tmp_path, checkpoints(viewed("a.py", 1, 2), viewed("b.py", 3, 4))).final == (FileSpan("b.py", 3, 4),)
-    assert read(tmp_path, checkpoints(row("ls"))).final is None
-
-
-def test_a_row_that_is_lost_is_a_trajectory_that_failed(tmp_path: Path) -> None:
-    with pytest.raises(DamagedError, match="line 2: not JSON"):
-        read(tmp_path, checkpoints(viewed("a.py", 1, 2)) + b'{"action": \n' + checkpoints(viewed("a.py", 3, 4)))
-
-
-def test_a_traj_without_steps_is_damaged(tmp_path: Path) -> None:
-    with pytest.raises(DamagedError, match="trajectory is a text"):
-        read(tmp_path, b'{"trajectory": "x"}', "a.traj")
-
-
 def test_the_patch_is_in_the_traj_beside_the_checkpoints(lake: Lake) -> None:
     rows = [viewed("/testbed/src/engine.py", 1, 2)]
     entries = {
@@ -200,18 +185,3 @@ def test_a_traj_that_is_cut_off_beside_whole_checkpoints_costs_the_patch_and_say
     imported(lake, zipped(entries), name="a.zip")
     assert of_item(lake, "status", "has_patch") == ("done", False)
     assert "the patch is lost" in str(rejected(lake)[0][2])
-
-
-@pytest.mark.parametrize(
-    ("head", "name", "is_so"),
-    [
-        (b'{"trajectory": [{"action": ', "x", True),
-        (b'{\n  "environment": "swe", "trajectory": [', "a.traj", True),
-        (b'{"environment": "swe"}', "a.traj", False),
-        (b'{"tool": "x", "action": "y", "state": {}, "observation": "z"}', "a.checkpoints.jsonl.gz", True),
-        (b'{"tool": "x", "action": "y", "state": {}, "observation": "z"}', "a.jsonl", False),
-        (b'{"trajectory_format": "mini-swe-agent-1", "messages": [', "a.traj.json", False),
-    ],
-)
-def test_the_format_is_known_by_its_keys(head: bytes, name: str, is_so: bool) -> None:
-    assert recognise(head, name) == is_so

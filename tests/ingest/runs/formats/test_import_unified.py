@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ingest.runs.calls.parsed import FileSpan
-from ingest.runs.formats.contextbench_unified import recognise, trajectories
+from ingest.runs.formats.contextbench_unified import trajectories
 from ingest.runs.input_file import InputFile
 from ingest.runs.trajectories.trajectory import Trajectory
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
@@ -44,21 +44,6 @@ def test_files_come_first_then_spans_then_symbols(tmp_path: Path) -> None:
         ),
         (),
     )
-
-
-@pytest.mark.parametrize("value", [{}, {"files": None, "spans": None, "symbols": None}, {"files": [], "spans": {}}])
-def test_a_step_may_have_seen_nothing(tmp_path: Path, value: object) -> None:
-    assert step(tmp_path, value) == ((), ())
-
-
-@pytest.mark.parametrize(("start", "end"), [(5, 3), (0, 0), (-3, -1), (10, 10**9)])
-def test_lines_stay_as_they_were_given(tmp_path: Path, start: int, end: int) -> None:
-    assert step(tmp_path, {"spans": {"a.py": [{"start": start, "end": end}]}})[0] == (FileSpan("a.py", start, end),)
-
-
-@pytest.mark.parametrize("span", [{"start": "3", "end": 4.0}, {"type": "line", "start": 3, "end": "4"}])
-def test_whole_numbers_count_however_they_are_written(tmp_path: Path, span: object) -> None:
-    assert step(tmp_path, {"spans": {"a.py": [span]}}) == ((FileSpan("a.py", 3, 4),), ())
 
 
 @pytest.mark.parametrize(
@@ -102,23 +87,3 @@ def test_the_final_context_is_told_apart_from_none(tmp_path: Path) -> None:
 def test_keys_may_stand_without_traj_data(tmp_path: Path) -> None:
     (one,) = read(tmp_path, {"original_inst_id": "x", "pred_steps": [{"files": ["a.py"]}], "pred_files": ["b.py"]})
     assert (one.item, one.steps, one.final) == ("x", ((FileSpan("a.py"),),), (FileSpan("b.py"),))
-
-
-@pytest.mark.parametrize(("patch", "kept", "n"), [("x", "x", 0), ("", "", 0), (None, None, 0), (["x"], None, 1)])
-def test_a_patch_is_a_text_or_none(tmp_path: Path, patch: object, kept: str | None, n: int) -> None:
-    (one,) = read(tmp_path, {"instance_id": "x", "model_patch": patch, "traj_data": {}})
-    assert (one.patch, len(one.notes)) == (kept, n)
-
-
-@pytest.mark.parametrize(
-    ("head", "is_so"),
-    [
-        (b'{"instance_id": "x", "traj_data": {', True),
-        (b'\xef\xbb\xbf [\n {"pred_files": []', True),
-        (b'{"instance_id": "x", "model_patch": ""}', False),
-        (b'{"messages": [{"content": "{\\"traj_data\\": {}}"}]}', False),
-        (b'["traj_data"]', False),
-    ],
-)
-def test_the_format_is_known_by_its_keys(head: bytes, is_so: bool) -> None:
-    assert recognise(head, "x") == is_so

@@ -55,20 +55,6 @@ def mini(item: str = "", **changes: object) -> bytes:
     return json.dumps({**document, "instance_id": item} if item else document).encode()
 
 
-@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstd])
-@pytest.mark.parametrize(
-    "data",
-    [jsonl(*ALL), json.dumps(ALL).encode(), json.dumps(ALL, indent=2).encode(), b"\xef\xbb\xbf" + jsonl(*ALL)],
-    ids=["lines", "list", "indented", "marked"],
-)
-def test_lines_and_lists_are_read_packed_or_not(lake: Lake, data: bytes, pack: Callable[[bytes], bytes]) -> None:
-    assert counts(imported(lake, pack(data))).n_done == 3
-
-
-def test_one_object_over_many_lines_is_read(lake: Lake) -> None:
-    assert counts(imported(lake, json.dumps(unified(), indent=1).encode())).n_done == 1
-
-
 @pytest.mark.parametrize("how", ["folder", "zip"])
 def test_a_folder_or_zip_of_one_file_per_item_is_read(lake: Lake, how: str) -> None:
     entries = {**BY_ITEM, "notes.txt": b"none", "a/preds.json": b'{"x": {"model_patch": ""}}', "empty": b""}
@@ -87,16 +73,6 @@ def test_files_inside_may_be_packed(lake: Lake, how: str) -> None:
 def test_a_path_names_the_item_where_the_content_does_not(lake: Lake, path: str) -> None:
     imported(lake, wrapped(lake, "zip", {path: mini()}))
     assert of_item(lake, "status") == ("no-context",)
-
-
-def test_a_path_that_names_no_item_is_an_unknown_one_and_asks_what_was_meant(lake: Lake) -> None:
-    error = refused(lake, wrapped(lake, "folder", {"zoo__cat-7.traj.json": mini()}))
-    assert error.examples == ("zoo__cat-7.traj.json: 'zoo__cat-7.traj.json'",)
-    assert f"Did you mean {CATS!r}?" in error.hint
-
-
-def test_a_line_that_names_no_item_is_said_to(lake: Lake) -> None:
-    assert refused(lake, jsonl(unified(), unified(""))).examples == ("given.jsonl, line 2: it names no item",)
 
 
 @pytest.mark.parametrize("how", ["folder", "zip"])
@@ -148,20 +124,11 @@ def test_a_packed_file_that_is_damaged_is_told_and_the_others_are_read(
     assert (counts(result).n_no_context, [row[1] for row in rejected(lake)]) == (2, ["file"])
 
 
-@pytest.mark.parametrize("data", [zipped({}), zipped({"a.txt": b"x"}), zipped({"a.zip": zipped(BY_ITEM)})])
-def test_a_zip_without_trajectories_is_refused(lake: Lake, data: bytes) -> None:
-    assert refused(lake, data, name="a.zip").what.startswith("it holds no trajectories")
-
-
 def test_a_zip_inside_a_zip_is_not_opened_and_said(lake: Lake) -> None:
     imported(lake, zipped({**BY_ITEM, "more.zip": zipped(BY_ITEM)}), name="a.zip")
     assert rejected(lake) == [
         ("a.zip", "entry more.zip", "an archive inside is not opened; unpack it beside the others")
     ]
-
-
-def test_a_zip_that_is_cut_off_is_refused(lake: Lake) -> None:
-    assert "zip" in refused(lake, zipped(BY_ITEM)[:-30], name="a.zip").what
 
 
 @pytest.mark.parametrize("entries", [{}, {"a.txt": b"x"}])

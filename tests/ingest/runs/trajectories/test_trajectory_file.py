@@ -5,13 +5,12 @@ from __future__ import annotations
 import gzip
 import json
 import random
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from ingest.runs.input_file import InputFile
-from ingest.runs.json_values import MAX_LINE, content_of, kind_of, line_of
+from ingest.runs.json_values import MAX_LINE, content_of, line_of
 from ingest.runs.trajectories import trajectory_file
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.sources import rows
@@ -41,14 +40,6 @@ def damages(file: TrajectoryFile) -> list[tuple[str, str, str]]:
 )
 def test_objects_stand_on_lines_or_in_a_list(tmp_path: Path, data: bytes, positions: list[str]) -> None:
     assert list(a_file(tmp_path, data).objects()) == list(zip(positions, ROWS, strict=True))
-
-
-def test_one_object_over_several_lines_has_no_position(tmp_path: Path) -> None:
-    assert list(a_file(tmp_path, b'{\n "a": 1\n}').objects()) == [("", {"a": 1})]
-
-
-def test_an_empty_file_holds_no_objects(tmp_path: Path) -> None:
-    assert list(a_file(tmp_path, b"").objects()) == []
 
 
 def test_damage_names_its_line_and_its_item(tmp_path: Path) -> None:
@@ -83,12 +74,6 @@ def test_the_head_of_a_damaged_file_is_what_comes_before_the_damage(tmp_path: Pa
     assert whole.startswith(head)
     with pytest.raises(DamagedError, match="cannot be read to its end"):
         a_file(tmp_path, gzip.compress(b"x")[:-4]).head()
-
-
-def test_lines_and_text_replace_what_is_no_utf_8(tmp_path: Path) -> None:
-    file = a_file(tmp_path, b"\xef\xbb\xbfa\xff\r\n\nb")
-    assert list(file.lines()) == [(1, "a\ufffd"), (2, ""), (3, "b")]
-    assert file.text() == "a\ufffd\r\n\nb"
 
 
 def test_a_line_longer_than_is_read_is_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,10 +126,3 @@ def test_a_line_number_is_a_whole_number_however_written(value: object, line: in
 )
 def test_a_message_is_a_text_or_parts(message: object, text: str) -> None:
     assert content_of(message) == text
-
-
-def test_values_are_called_by_their_kind() -> None:
-    said: Mapping[str, object] = {
-        "null": None, "true or false": True, "a number": 1.5, "a text": "", "a list": [], "an object": {},
-    }  # fmt: skip
-    assert {name: kind_of(value) for name, value in said.items()} == {name: name for name in said}
