@@ -44,7 +44,9 @@ class LakeWithEditions(Lake):
         for file in files:
             held = pl.read_parquet_schema(file)
             # A column that came later is null in it.
-            if not held.items() <= schema.items() or not set(table(name).key) <= held.keys():
+            later = schema.keys() - held.keys()
+            needed = [column for column in later if not table(name).schema.columns()[column].nullable]
+            if needed or not held.items() <= schema.items():
                 message = f"a published edition has other columns than {name} has in this version of Goldspan"
                 raise GoldspanError(message, where=str(file), hint="Make it again: make published.", code=Exit.INVALID)
         rows = pl.concat([own, *(pl.scan_parquet(file, glob=False) for file in files)], how="diagonal")

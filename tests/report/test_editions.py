@@ -88,7 +88,7 @@ def test_what_cannot_be_published_or_read_is_said(lake_folder: Path, editions: P
     said = command("report", "--lake", lake_folder, "--site", tmp_path / "site", "--published", tmp_path / "none-there")
     assert (said.code, "there is no folder" in said.err) == (4, True)
     file = editions / NAME / "runs.parquet"
-    pl.read_parquet(file).drop("notes").write_parquet(file)
+    pl.read_parquet(file).drop("system").write_parquet(file)
     with pytest.raises(GoldspanError, match="other columns than runs has"):
         LakeWithEditions(lake_folder, editions).read("runs")
 
