@@ -1,0 +1,79 @@
+"""Files that agents recorded: what is read of each is what was checked against the files by hand.
+
+`python -m tests.ingest.runs.formats.test_recorded_files` prints what `recorded_files.json` beside it holds.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from ingest.runs.calls.parsed import FileSpan, Views
+from ingest.runs.find_trajectories import discover
+from ingest.runs.input_file import InputFile
+from ingest.runs.registry import importer_for
+from ingest.runs.trajectories.trajectory import Trajectory
+from lake.rejects import Rejects
+from tests.conftest import SHARED
+
+pytestmark = pytest.mark.shared
+
+KEPT = Path(__file__).with_name("recorded_files.json")
+RECORDED: dict[str, object] = json.loads(KEPT.read_text()) if KEPT.is_file() else {}
+
+
+def test_there_is_something_to_compare_with() -> None:
+    assert len(RECORDED) == 36
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_a_recorded_file_is_read_as_it_was_checked(shared: Path, name: str) -> None:
+    assert [as_text(trajectory) for trajectory in read(shared / "agent-formats" / name)] == RECORDED[name]
+
+
+def read(file: Path) -> list[Trajectory]:
+    """What a file that is given alone holds, with what lies beside it."""
+    given = InputFile.at(file)
+    files = discover(given, "auto", Rejects())
+    assert files.importer is importer_for(given, "auto")
+    (opened,) = files.files
+    trajectories = list(files.importer.trajectories(opened))
+    assert not opened.damages
+    return trajectories
+
+
+def as_text(trajectory: Trajectory) -> dict[str, object]:
+    """A trajectory in short: the first place of every step with how many others it has, and what else is told."""
+    published = trajectory.published
+    return {
+        "item": trajectory.item,
+        "steps": [_places(step) for step in trajectory.steps],
+        "final": _places(trajectory.final or ()),
+        "published": None if published is None else [_places(step) for step in published.steps],
+        "edited": list(trajectory.edited),
+        "calls": trajectory.usage.n_calls,
+        "patch": None if trajectory.patch is None else len(trajectory.patch),
+        "unread": dict(sorted(trajectory.unread.items())),
+        "notes": [*trajectory.notes, trajectory.failed],
+    }
+
+
+def _places(views: Views) -> str:
+    return f"{_place(views[0])} and {len(views) - 1}" if len(views) > 1 else "".join(map(_place, views))
+
+
+def _place(view: FileSpan) -> str:
+    lines = "" if view.start is None else f"#L{view.start}-{'' if view.end is None else f'L{view.end}'}"
+    return f"{view.path}{lines}{f' {view.symbol}' if view.symbol else ''}"
+
+
+if __name__ == "__main__":
+    folder = SHARED / "agent-formats"
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix in (".json", ".jsonl", ".traj"))
+    beside = ("result.json", "v0.1-filtered_repair.jsonl")
+    every = {path.relative_to(folder).as_posix(): path for path in files if path.name not in beside}
+    kept = {name: [as_text(trajectory) for trajectory in read(path)] for name, path in every.items()}
+    sys.stdout.write(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
