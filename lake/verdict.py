@@ -19,6 +19,9 @@ BETTER, WORSE, INSEPARABLE = "better", "worse", "cannot be separated"
 EQUIVALENT, TOO_FEW = "equivalent", "too few items"
 """The verdicts, on the second of two systems."""
 
+LIMITED, FEWER_ITEMS = "limited", "fewer items"
+"""States of a board's rows that are not compared though their runs are complete: asked, or scored on, fewer items."""
+
 EXPLORATORY = "not corrected for multiple comparisons"
 """What the word means where it is printed."""
 

@@ -77,7 +77,8 @@ def build(
     if stored := folder.current(made_from, costs):
         return Built(stored.files, is_current=True)
     with folder.building() as new:
-        manifest = _write(lake, new, Manifest(made_from, lake_id, costs, {}, {}), say, since, url, item_text)
+        made = Manifest(made_from, lake_id, costs, {}, {}, pictures_state())
+        manifest = _write(lake, new, made, folder.with_pictures(made), say, since, url, item_text)
         (new / MANIFEST).write_text(manifest.text(), encoding="utf-8")
         if (lake_state(lake), costs_state(lake)) != (lake_id, costs):
             message = "the lake changed while the site was being built; the site before it still stands"
@@ -96,6 +97,11 @@ def costs_state(lake: Lake) -> str:
     return fingerprint([sha256_of_file(part.path) for part in lake.parts("costs")])
 
 
+def pictures_state() -> str:
+    """A fingerprint of what makes files of a picture, whatever it shows."""
+    return fingerprint(sha256_of_file(CHECKOUT / "report" / "charts" / "converter.py"), version("vl-convert-python"))
+
+
 def code_state() -> str:
     """A fingerprint of what turns a lake into a site: code by its rules, what is shown or copied by its bytes."""
     # The catalogue is looked up by name; of the tables a page shows the docstrings too.
@@ -111,6 +117,7 @@ def _write(
     lake: Lake,
     new: Path,
     made_from: Manifest,
+    before: Path | None,
     say: Callable[[str], None],
     since: Manifest | None,
     url: str,
@@ -119,15 +126,16 @@ def _write(
     # Loaded here, so that a build that is skipped answers at once.
     from lake.engine import Engine
     from report.changes import PATH, changes_since, numbers_of
-    from report.charts.converter import Drawing, write_drawing
-    from report.charts.figures import FOLDER, og_picture
+    from report.charts.figures import FOLDER, write_figure, write_shared_picture
+    from report.charts.kinds import drawing_in
     from report.downloads import write_downloads
     from report.publisher import Material
     from report.render import render
     from report.tables_read import TablesRead
 
     # Half of the time goes into downloads and pictures, which most pages do not wait for.
-    with Engine().executor(min(_MOST_HELPERS, max(1, (os.cpu_count() or 1) - 1))) as helpers:
+    n_helpers = min(_MOST_HELPERS, max(1, (os.cpu_count() or 1) - 1))
+    with Engine().executor(n_helpers) as helpers, drawing_in(helpers):
         about = project()
         metadata = {"goldspan.lake": made_from.lake, "goldspan.version": about["version"]}
         downloaded = helpers.submit(write_downloads, lake, new, metadata)
@@ -155,15 +163,15 @@ def _write(
             picture = f"{FOLDER}/shared/{page.path.removesuffix('.html')}.png" if url else ""
             own = {"path": page.path, "title": page.title, "said": said, "picture": picture}
             html = render(page.template, {**frame, **page.values, **own, "root": "../" * page.path.count("/")})
-            contents = {page.path: html.encode(), **page.files}
+            for path, content in {page.path: html.encode(), **page.files}.items():
+                _new_file(new, path).write_bytes(content)
             if picture:
-                contents[picture] = og_picture(page.title, said)
-            for path, content in contents.items():
-                to = _new_file(new, path)
-                if isinstance(content, Drawing):
-                    drawn.append(helpers.submit(write_drawing, content, to))
-                else:
-                    to.write_bytes(content)
+                drawn.append(helpers.submit(write_shared_picture, _new_file(new, picture), page.title, said))
+            for figure in filter(None, page.figures):
+                path = f"{FOLDER}/{figure.name}"
+                known = before / path if before else None
+                shown = (str(figure.picture), figure.title, figure.population, figure.numbers)
+                drawn.append(helpers.submit(write_figure, new / path, *shown, known))
         for each in drawn:
             each.result()
         downloads = material.downloads

@@ -38,7 +38,7 @@ class Outcomes:
         self.rows = [row for row in board.every if row.head is not None and row.head.n > 0]
         self.run_ids = [row.run.run_id for row in self.rows]
         slice_, first = board.slice
-        self.strata = [first, *in_numbers_order({*board.numbers.filter(slice=slice_)["slice_value"]} - {first})]
+        self.strata = [first, *in_numbers_order({*board.by_slice.filter(slice=slice_)["slice_value"]} - {first})]
         self.items = _items(board, self.strata)
 
 

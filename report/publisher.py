@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
-from report.charts.converter import Drawing
+from report.charts.figures import Figure
 from report.downloads import Stored
 from report.items.licences import ItemText
 from report.leaderboard.board import build_board
@@ -32,8 +32,10 @@ class Page:
     """What the template needs besides the frame's own."""
     said: str = ""
     """What it says in a sentence, for those who share its address: a verdict where there is one."""
-    files: Mapping[str, bytes | Drawing] = field(default_factory=dict)
-    """Files that belong to it, such as figures and data loaded on demand: path in the site → content."""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """Files that belong to it, such as data loaded on demand: path in the site → content."""
+    figures: Sequence[Figure | None] = ()
+    """What is drawn for it."""
 
 
 class Material:

@@ -8,10 +8,6 @@ from collections.abc import Iterable, Mapping
 import polars as pl
 
 from lake.store import Lake
-from lake.tables import table
-
-MAX_VALUES = 24
-"""So many values of a slice stand on a page; a table of thousands of repositories is for the downloads."""
 
 Sizes = Mapping[tuple[str, str | None, str], tuple[int, int]]
 """Protocol, task and slice → how many values the slice has, and how many items in all."""
@@ -43,20 +39,15 @@ def in_numbers_order(values: Iterable[str]) -> list[str]:
     return sorted(values, key=lambda value: (key(value), value))
 
 
-def of_the_largest(lake: Lake) -> tuple[pl.DataFrame, Sizes]:
-    """Rows of table `aggregates` with their ranks, of each slice the largest values; the slices' sizes."""
+def slice_sizes(lake: Lake) -> Sizes:
+    """The slices' sizes, of all values: a board has those of the most items alone."""
     tasks = lake.scan("runs").select("run_id", "task")
-    stored = lake.scan("aggregates").join(tasks, on="run_id", how="left", maintain_order="left")
     of = ["protocol", "task", "slice"]
     values = (
-        stored.group_by(*of, "slice_value")
+        lake.scan("aggregates")
+        .join(tasks, on="run_id", how="left")
+        .group_by(*of, "slice_value")
         .agg(pl.col("n_items").max())
-        .sort("n_items", "slice_value", descending=[True, False])
-        .collect()
     )
-    sizes = values.group_by(of).agg(pl.len(), pl.col("n_items").sum())
-    largest = values.group_by(of, maintain_order=True).head(MAX_VALUES).lazy()
-    rows = stored.join(largest, on=[*of, "slice_value"], how="semi", nulls_equal=True, maintain_order="left")
-    ranks = lake.scan("ranks").drop("benchmark", "exploratory", "unit")
-    ranked = rows.drop("task").join(ranks, on=table("ranks").key, how="left", maintain_order="left")
-    return ranked.collect(), {(row[0], row[1], row[2]): (row[3], row[4]) for row in sizes.iter_rows()}
+    sizes = values.group_by(of).agg(pl.len(), pl.col("n_items").sum()).collect()
+    return {(row[0], row[1], row[2]): (row[3], row[4]) for row in sizes.iter_rows()}

@@ -20,7 +20,7 @@ from lake.usage import run_usage
 from report.format import slug
 from report.models import WHOLE, Benchmark, Cost, Declaration, Format, Metric, Protocol, Run, Submission, Task, Usage
 from report.pools import ChunkCount, chunk_counts, fallbacks, left_out, pool_orders
-from report.slices import of_the_largest
+from report.slices import slice_sizes
 
 D = TypeVar("D", bound=Declaration)
 
@@ -50,8 +50,8 @@ class TablesRead:
         submitted = lake.read("submissions").sort("date", "submission", "task", descending=[True, False, False])
         self.submissions = [Submission(row) for row in submitted.iter_rows(named=True)]
         self.runs = self._runs()
-        # Of a slice with more than some values, those with the most items.
-        self.aggregates, self.slice_sizes = of_the_largest(lake)
+        self.scored = lake.scan("boards").select("protocol", "task", "run_id").unique().collect()
+        self.slice_sizes = slice_sizes(lake)
         used = sorted({run.task for run in self.runs} & set(self.tasks))
         self.chunk_counts = chunk_counts(lake, [self.tasks[name] for name in used])
         self.fallbacks, self.left_out, self.pool_orders = fallbacks(lake), left_out(lake), pool_orders(lake)
@@ -147,16 +147,20 @@ class TablesRead:
             for protocol in self.protocols.values()
             if protocol.benchmark == benchmark and not protocol.parity_only
         ]
-        scored = set(self.aggregates["protocol"].unique())
+        scored = set(self.scored["protocol"])
         mine = [protocol for protocol in mine if protocol.name in scored] or mine
         ordered = sorted(mine, key=lambda protocol: (protocol.place, protocol.name))
         return [of_task for protocol in ordered for of_task in self._by_task(protocol)]
 
     def _by_task(self, protocol: Protocol) -> list[Protocol]:
-        scored = set(self.aggregates.filter(protocol=protocol.name)["run_id"].unique())
-        tasks = {run.task for run in self.runs if run.run_id in scored}
+        tasks = set(self.scored.filter(protocol=protocol.name)["task"])
         own = [task for task in protocol.tasks if task in tasks]
         return [protocol.model_copy(update={"task": task}) for task in own] if len(own) > 1 else [protocol]
+
+    def board_rows(self, protocol: Protocol) -> pl.LazyFrame:
+        """The rows of table `boards` of a protocol, of one task where the protocol stands for one."""
+        rows = self.lake.scan("boards", benchmark=protocol.benchmark, protocol=protocol.name)
+        return rows.filter(task=protocol.task) if protocol.task else rows
 
     def runs_of(self, benchmark: str) -> list[Run]:
         """A benchmark's runs."""

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from evaluate.metrics import Metric
-from evaluate.results.board import MISSING, called, is_any, number_of, over_all_items_first, primary_of, slice_rows
+from evaluate.results.board import MISSING, called, is_any, number_of, primary_of, shown_rows
 from evaluate.statistics.effects import largest_grid
-from evaluate.statistics.headline import average_of
 from lake.catalog.protocol import Protocol
 from lake.catalog.task import Task
 from lake.catalog.unit import FEWEST_ITEMS, FEWEST_REPOS, ITEM, REPOSITORY
@@ -92,12 +91,11 @@ RULE = (
 def cost_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str] = ()) -> PrintedTable | None:
     """A task's runs in the slice that a protocol shows first, best first, with what they cost; None without any."""
     metric, k = primary_of(protocol)
-    aggregates = slice_rows(lake, task, protocol)
-    if aggregates is None:
+    board = shown_rows(lake, task, protocol)
+    if board is None:
         return None
-    slice_, value = aggregates.select("slice", "slice_value").row(0)
-    numbers = aggregates.filter(metric=metric.name).with_columns(value=pl.col(average_of(protocol, metric)))
-    ordered = over_all_items_first(numbers, "value", metric).lazy()
+    slice_, value = board.select("slice", "slice_value").row(0)
+    ordered = board.filter(metric=metric.name).sort("k", "place").drop("read").lazy()
     known = lake.scan("characters", protocol=protocol.name).filter(slice=slice_, slice_value=value)
     costs = run_costs(lake).drop("benchmark")
     rows = (
@@ -133,7 +131,7 @@ def cost_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str
 
 def _pareto_front(rows: pl.DataFrame, cost: str, metric: Metric) -> set[str]:
     """The runs on the frontier."""
-    compared = rows.filter("is_whole", ~pl.col("is_baseline"), pl.col(cost) > 0, pl.col("value").is_not_null())
+    compared = rows.filter(~pl.col("is_baseline"), pl.col(cost) > 0, pl.col("value").is_not_null(), state="")
     lower = metric.direction == "lower"
     kept = pareto_front(compared[cost].to_list(), compared["value"].to_list(), lower_is_better=lower)
     return set(compared["run_id"].filter(pl.Series(kept, dtype=pl.Boolean)))
@@ -189,9 +187,11 @@ def effects_table(lake: Lake, task: Task, protocol: Protocol) -> PrintedTable | 
 
 def why_no_grid(lake: Lake, boards: Sequence[tuple[Task, Protocol]]) -> tuple[str, str]:
     """Why none of some boards has a grid of chunkers and retrievers, and what to do about it."""
-    by_task = {task.name: slice_rows(lake, task, protocol) for task, protocol in boards}
+    by_task = {task.name: shown_rows(lake, task, protocol) for task, protocol in boards}
     scored = [
-        rows.filter("is_whole", ~pl.col("is_baseline"))["run_id"] for rows in by_task.values() if rows is not None
+        rows.filter(~pl.col("is_baseline"), position=0, state="")["run_id"]
+        for rows in by_task.values()
+        if rows is not None
     ]
     known = lake.scan("runs").filter(pl.col("run_id").is_in(pl.concat(scored).implode() if scored else []))
     runs = known.filter(pl.col("chunker").is_not_null()).select("task", "chunker", "retriever").unique().collect()

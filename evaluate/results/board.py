@@ -11,7 +11,8 @@ from evaluate.metrics import Metric, metric_named, metrics_of
 from evaluate.results.exploring import Requested, aggregated, explored, why_not
 from evaluate.runs.comparing import systems_of
 from evaluate.selection import edition
-from evaluate.statistics.headline import average_of, interval_of, slice_of
+from evaluate.statistics.boards import board_rows
+from evaluate.statistics.headline import slice_of
 from evaluate.statistics.means import aggregate
 from evaluate.statistics.slices import WHOLE, in_slice
 from lake.benchmarks import tasks_of
@@ -59,82 +60,91 @@ def called(metric: Metric, k: int) -> str:
     return f"{metric.name}@{k}" if metric.has_cut_off else metric.name
 
 
-def slice_rows(
+def shown_rows(
     lake: Lake,
     task: Task,
     protocol: Protocol,
     slice_name: str = "",
-    beside: Requested = (),
+    requested: Requested = (),
     systems: Sequence[str] = (),
     where: Where = (),
 ) -> pl.DataFrame | None:
-    """What the boards of a task read: its runs' rows of table `aggregates` over one slice; None without any.
+    """A task's rows of table `boards` over one slice, averaged as the protocol shows them; None without any.
 
-    Beside the table's own columns there are system, retriever, status, is_baseline, is_whole (it was asked all items)
-    and of_items, how many items the run has that was asked the most. The slice is `level=function`, without it the one
-    that the protocol shows first; metrics `beside` those that it declares are worked out; systems may be globs. Where
-    items are selected (`where`) the numbers are worked out over these of the slice.
+    Beside the table's own columns there are system, retriever, status and is_baseline. The slice is `level=function`,
+    without it the one that the board opens on; systems may be globs. A small slice, metrics that the protocol does not
+    declare (`requested`) and a selection of items (`where`) are not in the table: they are worked out by the same rule.
     """
-    flags = systems_of(lake, task).select("run_id", "retriever", "is_baseline", is_whole="is_complete").lazy()
-    statuses = lake.scan("runs", benchmark=task.benchmark).select("run_id", "system", "status")
-    runs = statuses.join(flags, on="run_id")
-    aggregates = lake.scan("aggregates", benchmark=task.benchmark).filter(protocol=protocol.name).drop("benchmark")
-    aggregates = aggregates.join(runs.select("run_id"), on="run_id", how="semi")
-    if aggregates.head(1).collect().is_empty():
-        return None
-    items = of_where(lake.scan("items", benchmark=task.benchmark), where)
-    slice_, value = slice_of(protocol, aggregates, slice_name, items if where else None)
-    scores = explored(lake, task, protocol, beside) if beside else pl.DataFrame(schema=declared_table("scores").columns)
-    if where:
-        stored = lake.scan("scores", benchmark=task.benchmark, protocol=protocol.name).select(scores.columns)
-        run_items = lake.scan("run_items", benchmark=task.benchmark)
-        scored = pl.concat([stored, scores.lazy()]).join(runs.select("run_id"), on="run_id", how="semi")
-        of_items = aggregate(protocol, scored, in_slice(items, slice_, value), run_items, slices=WHOLE)
-        aggregates = of_items.with_columns(slice=pl.lit(slice_), slice_value=pl.lit(value))
-    elif beside:
-        exploratory = aggregated(lake, task, protocol, scores)
-        aggregates = pl.concat([aggregates, exploratory.lazy()], how="diagonal")
-    rows = aggregates.filter(slice=slice_, slice_value=value).join(runs, on="run_id").collect()
-    rows = rows.with_columns(of_items=pl.col("n_items").max())
+    runs = systems_of(lake, task).select("run_id", "retriever", "is_baseline").lazy()
+    runs = runs.join(lake.scan("runs", benchmark=task.benchmark).select("run_id", "system", "status"), on="run_id")
+    stored = lake.scan("boards", benchmark=task.benchmark, protocol=protocol.name).filter(task=task.name)
+    slice_, _, value = slice_name.partition("=")
+    of_slice = stored.filter(slice=slice_, slice_value=value or slice_) if slice_name else stored.filter("is_opening")
+    rows = of_slice.drop("benchmark").collect()
+    if requested or where or rows.is_empty():
+        worked_out = _worked_out(lake, task, protocol, slice_name, requested, where)
+        if worked_out is None:
+            return None
+        rows = worked_out
+    rows = rows.filter("is_shown").lazy().join(runs, on="run_id").collect()
     if systems:
         rows = rows.filter(pl.col("system").map_elements(lambda name: is_any(name, systems), pl.Boolean))
     return None if rows.is_empty() else rows
 
 
-def best_first(lake: Lake, protocol: Protocol, rows: pl.DataFrame, columns: Requested) -> pl.DataFrame:
-    """A row per run of those that :func:`slice_rows` gave, best first by the first of some metrics, then by name.
+def _worked_out(
+    lake: Lake, task: Task, protocol: Protocol, slice_name: str, requested: Requested, where: Where
+) -> pl.DataFrame | None:
+    folders = {"benchmark": task.benchmark, "protocol": protocol.name}
+    runs = lake.read("runs", benchmark=task.benchmark).filter(task=task.name)
+    is_mine = pl.col("run_id").is_in(runs["run_id"].implode())
+    aggregates = lake.scan("aggregates", benchmark=task.benchmark).filter(is_mine, protocol=protocol.name)
+    aggregates = aggregates.drop("benchmark")
+    if aggregates.head(1).collect().is_empty():
+        return None
+    items = of_where(lake.scan("items", benchmark=task.benchmark), where)
+    slice_, value = slice_of(protocol, aggregates, slice_name, items if where else None)
+    empty = pl.DataFrame(schema=declared_table("scores").columns)
+    scores = explored(lake, task, protocol, requested) if requested else empty
+    if where:
+        stored = lake.scan("scores", **folders).filter(is_mine).select(scores.columns)
+        run_items = lake.scan("run_items", benchmark=task.benchmark)
+        scored = pl.concat([stored, scores.lazy()])
+        of_items = aggregate(protocol, scored, in_slice(items, slice_, value), run_items, slices=WHOLE)
+        aggregates = of_items.with_columns(slice=pl.lit(slice_), slice_value=pl.lit(value))
+    elif requested:
+        aggregates = pl.concat([aggregates, aggregated(lake, task, protocol, scores).lazy()], how="diagonal")
+    rows = aggregates.filter(slice=slice_, slice_value=value).collect()
+    if "share_of_oracle" not in rows.columns:
+        rows = rows.with_columns(share_of_oracle=pl.lit(None, pl.Float64))
+    of_slice = {"slice": slice_, "slice_value": value}
+    others = {name: lake.scan(name, **folders).filter(**of_slice) for name in ("ranks", "comparisons", "characters")}
+    # Over some items alone nothing is ranked or compared.
+    tables = {name: (stored.clear() if where else stored).collect() for name, stored in others.items()}
+    declared = lake.read("protocols").filter(name=protocol.name).row(0, named=True)
+    return board_rows(declared, lake.read("metrics"), runs, task.kind, aggregates=rows, **tables)
 
-    There are run_id, system, retriever, status, is_baseline, slice, slice_value, n_items, of_items; number, low, high,
-    unit and n of the first column, `1`, `2`, … for the others; is_whole, now whether the number is over all items that
-    the metric applies to, as only such may be set beside others: the rest comes last; and the places of table `ranks`.
+
+def best_first(rows: pl.DataFrame, columns: Requested) -> pl.DataFrame:
+    """A row per run of those that :func:`shown_rows` gave, in the order of the first of some metrics.
+
+    Of the first there are all columns, the value as `number`; is_whole, whether nothing keeps it from being compared;
+    the values of the others are `1`, `2`, …
     """
-    key = ["run_id", "system", "retriever", "status", "is_baseline", "is_whole", "slice", "slice_value"]
-    key += ["n_items", "of_items"]
-    low, high = interval_of(average_of(protocol, columns[0][0]))
-    table = rows.select(key).unique()
-    first: list[str | pl.Expr] = ["n", "n_not_applicable", pl.col(low).alias("low"), pl.col(high).alias("high"), "unit"]
-    for position, (metric, k) in enumerate(columns):
-        number = pl.col(average_of(protocol, metric)).alias(str(position) if position else "number")
-        mine = rows.filter(metric=metric.name, k=k).select(*key, number, *([] if position else first))
-        table = table.join(mine, on=key, how="left", nulls_equal=True)
-    of_slice = {name: rows[name][0] for name in ("slice", "slice_value")}
-    ranks = lake.scan("ranks", protocol=protocol.name).filter(**of_slice)
-    places = ranks.select("run_id", "rank", "rank_low", "rank_high", "tie_group", "too_few").collect()
-    ordered = over_all_items_first(table, "number", columns[0][0])
-    return ordered.join(places, on="run_id", how="left", maintain_order="left")
+    metric, k = columns[0]
+    key = ["run_id", "system", "retriever", "status", "is_baseline", "slice", "slice_value", "of_items"]
+    first = rows.filter(metric=metric.name, k=k).rename({"value": "number"})
+    table = rows.select(key).unique().join(first.drop(key[1:]), on="run_id", how="left")
+    for position, (other, cut) in enumerate(columns[1:], start=1):
+        mine = rows.filter(metric=other.name, k=cut).select("run_id", pl.col("value").alias(str(position)))
+        table = table.join(mine, on="run_id", how="left")
+    is_whole = (pl.col("state") == "").fill_null(value=False)
+    return table.with_columns(is_whole=is_whole).sort("place", "system", "run_id", nulls_last=True)
 
 
 def is_of_items(table: pl.DataFrame) -> bool:
     """Whether an interval of a table that :func:`best_first` gave is over items, for want of repositories."""
     return not table.filter(pl.col("low").is_not_null(), unit=ITEM).is_empty()
-
-
-def over_all_items_first(rows: pl.DataFrame, number: str, metric: Metric) -> pl.DataFrame:
-    """Rows, of one metric, best first, those over fewer items than others last; is_whole then tells which those are."""
-    n_asked = (pl.col("n_items") - pl.col("n_not_applicable")).max()
-    is_whole = pl.col("is_whole") & (pl.col("n") == n_asked).fill_null(value=False)
-    directed = pl.col(number) if metric.direction == "lower" else -pl.col(number)
-    return rows.with_columns(is_whole=is_whole).sort(~pl.col("is_whole"), directed, "system", "run_id", nulls_last=True)
 
 
 def board(
@@ -157,17 +167,17 @@ def board(
     usual = [primary_of(protocol), *(column for column in _USUAL if column in declared)]
     columns = list(dict.fromkeys(requested or usual))
     reasons = {column: why_not(task, protocol, *column) for column in columns}
-    beside = [column for column in columns if not reasons[column] and column not in declared]
-    rows = slice_rows(lake, task, protocol, slice_name, beside, systems, where)
+    undeclared = [column for column in columns if not reasons[column] and column not in declared]
+    rows = shown_rows(lake, task, protocol, slice_name, undeclared, systems, where)
     if rows is None:
         return None
-    table = best_first(lake, protocol, rows, columns)
+    table = best_first(rows, columns)
     if top is not None:
         table = table.filter(pl.col("is_baseline") | ((~pl.col("is_baseline")).cum_sum() <= top))
     numbers = table.select("retriever", "is_baseline", "number").iter_rows()
     notes = unbeaten_baselines(task.rules, numbers, lower_is_better=columns[0][0].direction == "lower")
     notes += [reason for reason in reasons.values() if reason]
-    notes += [f"{called(*column)} is exploratory: {protocol.name} does not declare it" for column in beside]
+    notes += [f"{called(*column)} is exploratory: {protocol.name} does not declare it" for column in undeclared]
     notes += [ITEM_INTERVALS] if is_of_items(table) else []
     label, (slice_, value) = edition(lake, task.benchmark).label, table.select("slice", "slice_value").row(0)
     of = f" of {task.name}" if len(protocol.tasks) > 1 else ""

@@ -15,7 +15,7 @@ from evaluate.results.board import (
     items_of,
     number_of,
     primary_of,
-    slice_rows,
+    shown_rows,
 )
 from evaluate.selection import edition
 from lake.benchmarks import tasks_of
@@ -43,9 +43,9 @@ def summary(lake: Lake, benchmark: str, patterns: Sequence[str] = (), made: Coll
     """
     for task in tasks_of(lake, benchmark):
         for protocol in sorted(protocols_of(task), key=lambda protocol: protocol.place):
-            rows = None if protocol.parity_only else slice_rows(lake, task, protocol)
+            rows = None if protocol.parity_only else shown_rows(lake, task, protocol)
             if rows is not None:
-                table = best_first(lake, protocol, rows, [primary_of(protocol)])
+                table = best_first(rows, [primary_of(protocol)])
                 yield from _lines(lake, task, protocol, table, _wanted(lake, benchmark, table, patterns, made))
                 return
 

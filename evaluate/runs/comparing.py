@@ -10,6 +10,7 @@ from evaluate.batches import part_batches
 from evaluate.retrievers import BASELINE, retrievers
 from evaluate.runs.ledgers import keep_ledgers
 from evaluate.selection import ItemPart
+from evaluate.statistics.boards import board_rows
 from evaluate.statistics.characters import characters_of
 from evaluate.statistics.comparisons import SLICE, ScoreMatrix, compare_runs, with_places
 from evaluate.statistics.effects import effects_of
@@ -67,6 +68,10 @@ def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) 
     ledgers = [part for part in lake.parts("ledger", **folders) if part.name.startswith(f"{name}--")]
     items = lake.parts("items", benchmark=task.benchmark)
     systems = systems.filter(pl.col("run_id").is_in([part.folders["run_id"] for part in aggregated]))
+    runs = lake.read("runs", benchmark=task.benchmark).filter(task=task.name).sort("run_id")
+    runs = runs.select("run_id", "system", "task", "status", "limit")
+    declared, metrics = lake.read("protocols").filter(name=protocol.name), lake.read("metrics").sort("name")
+    metrics = metrics.filter(pl.col("name").is_in([name for name, _ in protocol.metrics]))
     target = target_of(
         lake,
         "characters",
@@ -74,10 +79,11 @@ def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) 
         "ledger_means",
         "comparisons",
         "ranks",
+        "boards",
         part=name,
         inputs=[*aggregated, *scored, *ledgers, *items],
-        parameters=systems.rows(),
-        code=[characters_of, effects_of, ledger_means, compare_runs, rank_runs],
+        parameters=[systems.rows(), declared.row(0), metrics.rows(), runs.rows()],
+        code=[characters_of, effects_of, ledger_means, compare_runs, rank_runs, board_rows],
         **folders,
     )
     if not aggregated:
@@ -98,7 +104,18 @@ def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) 
         effects = effects_of(protocol, wanted, scores).with_columns(task=pl.lit(task.name))
         ledger = lake.scan_parts(ledgers, "ledger").drop("benchmark")
         means = ledger_means(ledger, asked, pooled.select("run_id", *SLICE).unique())
-        return [read, effects, means.collect(), comparisons, rank_runs(protocol, rows, comparisons)]
+        ranks = rank_runs(protocol, rows, comparisons)
+        board = board_rows(
+            declared.row(0, named=True),
+            metrics,
+            runs,
+            task.kind,
+            aggregates=pooled,
+            ranks=ranks,
+            comparisons=comparisons,
+            characters=read,
+        )
+        return [read, effects, means.collect(), comparisons, ranks, board]
 
     target.make(make)
 

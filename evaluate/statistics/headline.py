@@ -52,9 +52,3 @@ def slice_of(
     if (slice_, value or slice_) not in known:
         raise unknown_name(name, f"slice of {protocol.name}", [f"{column}={of}" for column, of in known])
     return slice_, value or slice_
-
-
-def interval_of(average: Aggregate) -> tuple[str, str]:
-    """The columns of table `aggregates` with the interval of an average."""
-    prefix = "" if average == "macro" else f"{average}_"
-    return f"{prefix}low", f"{prefix}high"

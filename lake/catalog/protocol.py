@@ -15,6 +15,9 @@ BUDGETS = (2_000, 8_000, 32_000)
 DEPTHS = (5, 10, 20)
 """After how many results a ranking is looked at; an agent has no such cut-offs."""
 
+MAX_VALUES = 24
+"""So many values of a slice are on a board, those of most items; the others are in table `aggregates` alone."""
+
 Aggregate = Literal["macro", "micro", "by_repo"]
 AVERAGES: Mapping[Aggregate, tuple[str, str]] = {
     "macro": ("Macro", "mean over items"),

@@ -118,6 +118,7 @@ TABLES: Mapping[str, Table] = {
         Table("effects", evaluated.Effects, ("benchmark", "protocol"), "evaluate"),
         Table("comparisons", evaluated.Comparisons, ("benchmark", "protocol"), "evaluate"),
         Table("ranks", evaluated.Ranks, ("benchmark", "protocol"), "evaluate"),
+        Table("boards", evaluated.Boards, ("benchmark", "protocol"), "evaluate"),
         Table("rejects", ingested.Rejects),
     )
 }

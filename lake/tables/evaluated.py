@@ -6,7 +6,7 @@ import dataframely as dy
 import polars as pl
 
 from lake.catalog.unit import ITEM, REPOSITORY
-from lake.tables.columns import integers, keys, numbers
+from lake.tables.columns import integers, keys, numbers, texts
 
 
 class Vectors(dy.Schema):
@@ -159,6 +159,30 @@ class Ranks(dy.Schema):
     def rank_is_within_its_bounds(cls) -> pl.Expr:
         """The shown place is one of those that the verdicts leave."""
         return pl.col("rank").is_between("rank_low", "rank_high") | pl.col("rank").is_null()
+
+
+class Boards(dy.Schema):
+    """What a leaderboard shows: a metric at a cut-off is a `column`, averaged in each of three ways.
+
+    Of each slice the 24 values of most items are there. `is_shown` is the way of averaging that the protocol shows,
+    `is_opening` the slice that a board opens on, `position` the column's place, the primary metric 0. `place` is the
+    run's in the column's order, best first, those behind that are not compared: their `state` says why, and is empty
+    for all others. Ranks are by the primary metric as it is shown. `delta` is the difference to the reference that the
+    benchmark declares, from `comparisons` where the two were compared.
+    """
+
+    protocol, task, slice, slice_value, average, run_id, column = keys(7)
+    granularity, metric = texts(2)
+    k = dy.Int64(min=0)
+    is_opening, is_shown = dy.Bool(), dy.Bool()
+    position = dy.Int64(min=0)
+    place = dy.Int64(min=1)
+    state = dy.String()
+    value, low, high, share_of_oracle, delta, delta_low, delta_high, read = numbers(8, nullable=True)
+    n, n_items, of_items, n_repos, n_failed, n_not_applicable = integers(6)
+    unit = dy.String(check=lambda unit: unit.is_in([REPOSITORY, ITEM]))
+    rank, rank_low, rank_high, tie_group = integers(4, least=1, nullable=True)
+    too_few = dy.Bool(nullable=True)
 
 
 class Comparisons(dy.Schema):

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal
 
 import vl_convert as vlc
 
@@ -31,22 +29,12 @@ def svg_of_chart(specification: str) -> str:
     return vlc.vegalite_to_svg(specification, vl_version=VEGA_LITE)
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """A file to be made of a picture that needs no page; a PNG is enlarged by the scale."""
-
-    svg: str
-    format: Literal["png", "pdf"]
-    scale: float = SCALE
-
-    def content(self) -> bytes:
-        """The file's bytes, which are the same every time."""
-        plain = _FOREIGN.sub("?", _WEIGHT.sub("", self.svg))
-        if self.format == "png":
-            return vlc.svg_to_png(plain, scale=self.scale)
-        return _NAMED.sub(lambda names: b"".join(sorted(names[0].splitlines(keepends=True))), vlc.svg_to_pdf(plain))
+def png_of(svg: str, scale: float = SCALE) -> bytes:
+    """A picture that needs no page, enlarged by the scale."""
+    return vlc.svg_to_png(_FOREIGN.sub("?", _WEIGHT.sub("", svg)), scale=scale)
 
 
-def write_drawing(drawing: Drawing, path: Path) -> None:
-    """Write the file."""
-    path.write_bytes(drawing.content())
+def pdf_of(svg: str) -> bytes:
+    """The same as a PDF, whose bytes are the same every time."""
+    content = vlc.svg_to_pdf(_FOREIGN.sub("?", _WEIGHT.sub("", svg)))
+    return _NAMED.sub(lambda names: b"".join(sorted(names[0].splitlines(keepends=True))), content)

@@ -6,7 +6,7 @@ Each takes its systems, what its axes show, and the name that a person who canno
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Literal
 from zlib import crc32
 
@@ -25,6 +25,7 @@ from report.charts.drawing import (
     svg_of,
     value_axis,
 )
+from report.charts.kinds import Curve, Spot
 from report.format import score
 from report.models import KINDS
 
@@ -33,16 +34,6 @@ _FRONTIER, _FRONTIER_HIGH, _LONG = 330, 260, 28
 _APART = 0.03
 _SHADES = 4
 """So many shades of a kind's colour there are; a system has the same one in every picture that has room for that."""
-
-
-@dataclass(frozen=True)
-class Curve:
-    """One system's curve: its numbers at `places`, or at 1, 2, 3, … without."""
-
-    label: str
-    values: Sequence[float]
-    kind: str
-    places: Sequence[float] = ()
 
 
 def step_chart(curves: Sequence[Curve], title: str, name: str) -> str:
@@ -104,22 +95,6 @@ def _shades(systems: Sequence[tuple[str, str]]) -> list[str]:
         own = KINDS[kind].colour
         chosen[kind, system] = own if not shade or kind not in ("retriever", "agent") else f"{own[:-1]}-{shade + 1})"
     return [chosen[system] for system in systems]
-
-
-@dataclass(frozen=True)
-class Spot:
-    """A system at one cut-off: its cost, above 0, and its value.
-
-    The spots of one run are joined; one without a label is drawn faintly; `number` counts the frontier from 1.
-    """
-
-    cost: float
-    value: float
-    kind: str
-    run: str = ""
-    system: str = ""
-    label: str = ""
-    number: int | None = None
 
 
 def frontier_chart(spots: Sequence[Spot], titles: tuple[str, str], name: str) -> str:

@@ -10,14 +10,14 @@ import csv
 import io
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from markupsafe import Markup
 
-from report.charts.converter import Drawing
+from report.charts.kinds import Picture
 from report.format import visible
 from report.render import render
 
@@ -42,7 +42,7 @@ class Figure:
     name: str
     title: str
     population: str
-    picture: Markup
+    picture: Picture
     columns: Sequence[str]
     rows: Sequence[Sequence[str | float | int | None]]
 
@@ -52,14 +52,6 @@ class Figure:
         return [(ending.upper(), f"{FOLDER}/{self.name}.{ending}") for ending in FORMATS]
 
     @property
-    def files(self) -> dict[str, bytes | Drawing]:
-        """What is downloaded: path in the site → content."""
-        svg = alone(str(self.picture), self.title, self.population)
-        contents: list[bytes | Drawing]
-        contents = [svg.encode(), Drawing(svg, "pdf"), Drawing(svg, "png"), self.numbers.encode()]
-        return {path: content for (_, path), content in zip(self.links, contents, strict=True)}
-
-    @property
     def numbers(self) -> str:
         """Its rows as CSV."""
         text = io.StringIO()
@@ -67,9 +59,29 @@ class Figure:
         return text.getvalue()
 
 
-def files_of(figures: Iterable[Figure | None]) -> dict[str, bytes | Drawing]:
-    """The files of all figures of a page."""
-    return {path: content for figure in figures if figure for path, content in figure.files.items()}
+def write_figure(path: Path, picture: str, title: str, population: str, numbers: str, before: Path | None) -> None:
+    """Write the files of a figure.
+
+    Args:
+        path: Where they go, without an ending.
+        picture: The `<svg>` element of a page.
+        title: What it shows.
+        population: Of what.
+        numbers: Its rows as CSV.
+        before: Where an earlier site has them, without an ending; what is drawn from the same picture is taken there.
+    """
+    from report.charts.converter import pdf_of, png_of
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    svg = alone(picture, title, population)
+    path.with_suffix(".svg").write_text(svg, encoding="utf-8")
+    path.with_suffix(".csv").write_text(numbers, encoding="utf-8")
+    known = before.with_suffix(".svg") if before else None
+    is_known = known is not None and known.is_file() and known.read_text(encoding="utf-8") == svg
+    for ending, convert in ((".png", png_of), (".pdf", pdf_of)):
+        earlier = before.with_suffix(ending) if before and is_known else None
+        content = earlier.read_bytes() if earlier and earlier.is_file() else convert(svg)
+        path.with_suffix(ending).write_bytes(content)
 
 
 def alone(svg: str, title: str, population: str) -> str:
@@ -100,8 +112,10 @@ def drawn(template: str, **values: object) -> str:
     return _USED.sub(lambda use: light_colours()[use[1]], svg)
 
 
-def og_picture(title: str, sentence: str) -> Drawing:
-    """What others see of a page whose address is shared, as a PNG; a sentence that is too long ends in dots."""
+def write_shared_picture(path: Path, title: str, sentence: str) -> None:
+    """Write what others see of a page whose address is shared, as a PNG; a sentence that is too long ends in dots."""
+    from report.charts.converter import png_of
+
     size, most = (56, 6) if len(sentence) <= 150 else (40, 9)
     per_line = int((_SHARED[0] - 2 * _SHARED_LEFT) / (size * 0.5))
     lines = textwrap.wrap(visible(sentence), per_line, max_lines=most, placeholder=" …")
@@ -114,7 +128,8 @@ def og_picture(title: str, sentence: str) -> Drawing:
         size=size,
         lines=[(f"{190 + place * size * 1.2:g}", line) for place, line in enumerate(lines)],
     )
-    return Drawing(svg, "png", scale=1)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(png_of(svg, scale=1))
 
 
 @cache

@@ -6,35 +6,18 @@ Each takes what it shows in order, what its axes show, and the name that a perso
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 import altair as alt
 
 from report.charts.drawing import CHARACTER, INK, LINE, MUTED, WIDTH, at_pixel, by_kind, cut, marks_of, svg_of
+from report.charts.kinds import Point
 from report.format import score
 
 _ROW, _GAP = 21, 6
 _LABEL_END = -12
 _CELL, _HIGH = 120, 28
 _FOREST, _FOREST_NAME = 150, 20
-
-
-@dataclass(frozen=True)
-class Point:
-    """One system in the chart, under its group: its number, and its interval where there is one."""
-
-    group: str
-    label: str
-    kind: str
-    value: float
-    low: float | None = None
-    high: float | None = None
-
-    def drawn(self, y: float, bottom: float, shown: str, most: int = 24) -> dict[str, object]:
-        """As a chart has it; what lies left of the axis is where the names stand."""
-        low = None if self.low is None else max(self.low, bottom)
-        end = max(self.value, self.high or 0.0)
-        return {**asdict(self), "low": low, "y": y, "shown": shown, "label": cut(self.label, most), "end": end}
 
 
 def score_chart(points: Sequence[Point], title: str, name: str) -> str:
@@ -49,7 +32,7 @@ def score_chart(points: Sequence[Point], title: str, name: str) -> str:
             height += _GAP if groups else 0
             groups.append({"group": cut(point.group), "y": height + _ROW / 2})
             height += _ROW
-        rows.append(point.drawn(height + _ROW / 2, bottom, score(point.value)))
+        rows.append(_row(point, height + _ROW / 2, bottom, score(point.value)))
         height += _ROW
     axis = alt.Axis(title=title, tickCount=5, format=".1f", grid=True, domain=False, ticks=False)
     x = alt.X("value:Q", scale=alt.Scale(domain=[bottom, top]), axis=axis)
@@ -79,7 +62,7 @@ def forest_chart(points: Sequence[Point], name: str) -> str:
     top = max([*(max(point.high or 0.0, point.value) for point in points), bottom + 0.1])
     height = _ROW * len(points)
     rows = [
-        point.drawn(_ROW * (place + 0.5), bottom, f"{point.value:.2f}", _FOREST_NAME)
+        _row(point, _ROW * (place + 0.5), bottom, f"{point.value:.2f}", _FOREST_NAME)
         for place, point in enumerate(points)
     ]
     # Room for a font wider than the one that the picture is laid out with.
@@ -99,6 +82,13 @@ def forest_chart(points: Sequence[Point], name: str) -> str:
     if bottom < 0:
         layers.insert(1, base.mark_rule(color=MUTED, strokeDash=[2, 3]).encode(x=alt.XDatum(0, scale=scale, axis=None)))
     return svg_of(layers, {"rows": rows}, (_FOREST, height), name, padding)
+
+
+def _row(point: Point, y: float, bottom: float, shown: str, most: int = 24) -> dict[str, object]:
+    """A point as a chart has it; what lies left of the axis is where the names stand."""
+    low = None if point.low is None else max(point.low, bottom)
+    end = max(point.value, point.high or 0.0)
+    return {**asdict(point), "low": low, "y": y, "shown": shown, "label": cut(point.label, most), "end": end}
 
 
 def grid_chart(cells: Sequence[tuple[str, str, float]], titles: tuple[str, str], name: str) -> str:

@@ -169,20 +169,16 @@ def _numbers(boards: list[Board]) -> pl.DataFrame:
             **column.where,
             "average": average,
             "is_shown": average == board.averaged(column, board.average),
-            "value": value,
-            **dict(zip(("low", "high"), cell.interval(average), strict=True)),
-            "unit": cell.unit,
-            **{name: getattr(cell, name) for name in POPULATION},
+            **{name: getattr(cell, name) for name in ("value", "low", "high", "unit", *POPULATION)},
             "is_compared": row.comparable,
             "is_baseline": row.run.baseline,
-            **{name: getattr(cell, name) if is_ranked else None for name in PLACES},
+            **{name: getattr(cell, name) if column == row.primary else None for name in PLACES},
         }
         for board in boards
         for row in board.in_parts
         for column in board.columns
         for average in AVERAGES
-        if (value := row.value(column, average)) is not None
-        for cell, is_ranked in [(row.cells[column.measure], column == row.primary and average == column.average)]
+        if (cell := row.cell(column, average)) and cell.value is not None
     ]
     if not rows:
         message = "there is no number to export: no run has been scored"

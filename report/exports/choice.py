@@ -100,8 +100,8 @@ def run_named(lake: Lake, name: str, benchmark: str = "", protocol: str = "") ->
 
 
 def _slices(facts: TablesRead, protocol: str) -> list[str]:
-    mine = facts.aggregates.filter(protocol=protocol).select("slice", "slice_value").unique().sort(pl.all())
-    return [f"{name}={value}" for name, value in mine.rows()]
+    rows = facts.board_rows(facts.protocols[protocol]).select("slice", "slice_value").unique().sort(pl.all())
+    return [f"{name}={value}" for name, value in rows.collect().rows()]
 
 
 def _names(metric: str) -> tuple[str, str]:

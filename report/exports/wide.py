@@ -130,15 +130,19 @@ def _as_on_the_page(board: Board, rows: Sequence[Row]) -> Iterator[_Listed]:
     main, primary = MainTable(board, reference), board.primary
     yield _Listed(primary.title, [_with(row.number, row.interval, main.digits) for row in rows], primary)
     if reference:
-        above = [main.above.get(row.run.run_id, (None, None, None)) for row in rows]
-        cells = [_with(delta, ends, main.digits, sign=True) for delta, *ends in above]
+        cells = [
+            _with(head.delta, (head.delta_low, head.delta_high), main.digits, sign=True)
+            if (head := row.head)
+            else MISSING
+            for row in rows
+        ]
         cells[rows.index(reference)] = "reference"
         yield _Listed("Difference", cells)
     if main.has_oracle:
         yield _Listed("% of oracle", [share(row.head.share_of_oracle if row.head else None) for row in rows])
     yield _Listed("n/N", [f"{row.head.n:,}/{board.n_items:,}" if row.head else MISSING for row in rows])
     if main.has_read:
-        yield _Listed("Characters", [count(main.read.get(row.run.run_id)) for row in rows])
+        yield _Listed("Characters", [count(row.head.read if row.head else None) for row in rows])
 
 
 def _name(row: Row) -> str:
@@ -163,10 +167,10 @@ def _with(value: float | None, ends: Sequence[float | None] | Interval, digits: 
 
 
 def _number(board: Board, row: Row, column: Column) -> str:
-    cell = row.cells.get(column.measure)
-    if cell is None or cell.average(column.average) is None:
+    cell = row.cell(column)
+    if cell is None or cell.value is None:
         return MISSING
-    shown = _with(cell.average(column.average), cell.interval(column.average), SCORE_DIGITS)
+    shown = _with(cell.value, cell.interval, SCORE_DIGITS)
     return shown if cell.n == board.n_items else f"{shown} (n={cell.n:,})"
 
 

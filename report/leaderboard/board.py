@@ -12,31 +12,39 @@ from lake.catalog.unit import ITEM
 from lake.text import counted
 from lake.verdict import mirrored
 from report.format import score
-from report.leaderboard.columns import Cell, Column, Interval, Measure, cells_in, columns_of
-from report.models import FAILED, WHOLE, Average, Protocol, Run, Task
+from report.leaderboard.columns import Cell, Column, Interval, Measure, cells_in, columns_of, primary_of
+from report.models import FAILED, Average, Protocol, Run, Task
 from report.tables_read import TablesRead
+
+LAST = 1 << 31
 
 MANY_GRANULARITIES = 4
 """A table of so many granularities can be shown one at a time."""
 
 
 class Row:
-    """One run's line: the primary metric's cell, and its number and interval averaged as the protocol does.
+    """One run's line: its cells by measure and average, the primary metric's (`head`) averaged as the protocol does."""
 
-    `n_asked` counts the items that the primary metric applies to: a mean over fewer is not `comparable` with others.
-    """
-
-    def __init__(self, run: Run, cells: Mapping[Measure, Cell], primary: Column, n_asked: int, n_items: int) -> None:
+    def __init__(self, run: Run, cells: Mapping[tuple[Measure, Average], Cell], primary: Column, n_items: int) -> None:
         self.run, self.cells, self.primary, self.n_items = run, cells, primary, n_items
-        self.head = cells.get(primary.measure)
-        self.number = self.head.average(primary.average) if self.head else None
-        self.interval: Interval = self.head.interval(primary.average) if self.head else (None, None)
-        self.comparable = run.comparable and self.head is not None and self.head.n == n_asked
+        self.head = cells.get((primary.measure, primary.average))
+        self.number = self.head.value if self.head else None
+        self.interval: Interval = self.head.interval if self.head else (None, None)
+        self.comparable = self.head is not None and not self.head.state
+
+    def cell(self, column: Column, average: Average | None = None) -> Cell | None:
+        """What is known of a column, averaged as the protocol does or in another way."""
+        return self.cells.get((column.measure, average or column.average))
 
     def value(self, column: Column, average: Average | None = None) -> float | None:
-        """What stands in a column, averaged as the protocol does or in another way."""
-        cell = self.cells.get(column.measure)
-        return None if cell is None else cell.average(average or column.average)
+        """The number in a column, likewise."""
+        cell = self.cell(column, average)
+        return cell.value if cell else None
+
+    def place(self, average: Average) -> tuple[int, str, str]:
+        """Where it stands by the primary metric averaged one way; without a place behind the others, by name."""
+        cell = self.cell(self.primary, average)
+        return cell.place if cell else LAST, self.run.system, self.run.run_id
 
     @property
     def state(self) -> str:
@@ -78,7 +86,7 @@ class Board:
         apart = [row for row in unranked if not row.run.baseline]
         self.in_parts = [*self.systems, *apart, *(row for row in self.every if row.run.baseline)]
         self.runs = {row.run.run_id: row.run for row in self.every}
-        self.n_items = self.every[0].n_items if self.every else 0
+        self.n_items = max((row.n_items for row in self.every), default=0)
         self.is_of_items = any(row.head is not None and row.head.unit == ITEM for row in self.every)
         levels = list(dict.fromkeys(column.granularity for column in columns))
         self.granularities = levels if len(levels) >= MANY_GRANULARITIES else []
@@ -93,15 +101,16 @@ class Board:
         names = [self.protocol.task, *(row.run.task for row in self.every), *self.protocol.tasks]
         return next((self.facts.tasks[name] for name in names if name in self.facts.tasks), None)
 
-    @cached_property
+    @property
     def numbers(self) -> pl.DataFrame:
-        """The rows of `aggregates` that its runs have, over every slice."""
-        return self.facts.aggregates.filter(pl.col("run_id").is_in(list(self.runs)), protocol=self.protocol.name)
+        """The rows of table `boards` that its runs have, over every slice; read anew each time, as they are many."""
+        return self.facts.board_rows(self.protocol).filter(pl.col("run_id").is_in(list(self.runs))).collect()
 
     @cached_property
     def by_slice(self) -> pl.DataFrame:
-        """The same by the primary metric."""
-        return self.numbers.filter(**self.primary.where)
+        """The same of the primary metric, averaged as the protocol does."""
+        mine = pl.col("run_id").is_in(list(self.runs))
+        return self.facts.board_rows(self.protocol).filter(mine, "is_shown", **self.primary.where).collect()
 
     @cached_property
     def characters(self) -> Mapping[tuple[str, int], tuple[float, float]]:
@@ -130,60 +139,42 @@ class Board:
 
         Baselines are left out, and means over fewer items than others of the column are over.
         """
-        rows = [row for row in self.rows if column.measure in row.cells]
-        most = max((row.cells[column.measure].n for row in rows), default=0)
-        systems = [row for row in rows if not row.run.baseline and row.cells[column.measure].n == most]
         averaged = self.averaged(column, average)
-        numbers = [value for row in systems if (value := row.value(column, averaged)) is not None]
-        if not numbers or column.rule.direction == "neither":
+        cells = [(row.run, cell) for row in self.rows if (cell := row.cell(column, averaged))]
+        most = max((cell.n for _, cell in cells), default=0)
+        known = [cell for run, cell in cells if not run.baseline and cell.n == most and cell.value is not None]
+        if not known or column.rule.direction == "neither":
             return ""
-        return score(min(numbers) if column.lower_is_better else max(numbers))
+        return score(min(known, key=lambda cell: cell.place).value)
 
 
 def in_order(rows: Sequence[Row], average: Average) -> list[Row]:
-    """Rows best first by the primary metric averaged one way; those without a value last, in the order they had."""
-
-    def place(row: Row) -> tuple[bool, float]:
-        value = row.value(row.primary, average)
-        return value is None, (value or 0.0) * (1 if row.primary.lower_is_better else -1)
-
-    return sorted(rows, key=place)
+    """Rows best first by the primary metric averaged one way; those without a value last."""
+    return sorted(rows, key=lambda row: row.place(average))
 
 
 def build_board(facts: TablesRead, protocol: Protocol, where: tuple[str, str] | None = None) -> Board:
-    """Everything one protocol's leaderboard shows, in its headline slice or another."""
-    rule = protocol.primary
-    primary = (rule.granularity, rule.metric, rule.k)
-    runs = [run for run in facts.runs_of(protocol.benchmark) if protocol.task in ("", run.task)]
-    of_runs = pl.col("run_id").is_in([run.run_id for run in runs])
-    mine = facts.aggregates.filter(of_runs, protocol=protocol.name)
-    where, numbers = _headline(mine, where or (protocol.headline["slice"], protocol.headline["slice_value"]))
-    cells: dict[str, dict[Measure, Cell]] = {}
-    keys = numbers.select("run_id", "granularity", "metric", "k").iter_rows()
-    for (run_id, *measure), cell in zip(keys, cells_in(numbers), strict=True):
-        cells.setdefault(run_id, {})[measure[0], measure[1], measure[2]] = cell
-    heads = [by_measure[primary] for by_measure in cells.values() if primary in by_measure]
-    n_items = max((head.n_items for head in heads), default=0)
-    n_asked = max((head.n_items - head.n_not_applicable for head in heads), default=0)
-    columns = columns_of(facts, protocol, numbers, primary)
-    rows = [
-        Row(run, cells.get(run.run_id, {}), columns[0], n_asked, n_items)
-        for run in sorted(runs, key=lambda run: (run.system, run.run_id))
-        if _belongs(run, protocol, cells)
+    """Everything one protocol's leaderboard shows, in the slice that it opens on or another."""
+    stored = facts.board_rows(protocol)
+    rows = stored.filter("is_opening") if where is None else stored.filter(slice=where[0], slice_value=where[1])
+    numbers = rows.collect()
+    if where is None:
+        opening = numbers.select("slice", "slice_value").head(1).rows()
+        where = opening[0] if opening else (protocol.headline["slice"], protocol.headline["slice_value"])
+    cells: dict[str, dict[tuple[Measure, Average], Cell]] = {}
+    keys = numbers.select("run_id", "granularity", "metric", "k", "average").iter_rows()
+    for (run_id, granularity, metric, k, average), cell in zip(keys, cells_in(numbers), strict=True):
+        cells.setdefault(run_id, {})[(granularity, metric, k), average] = cell
+    columns = columns_of(facts, numbers) or (primary_of(facts, protocol),)
+    n_items = max(numbers["of_items"], default=0)
+    every = [
+        Row(run, cells.get(run.run_id, {}), columns[0], n_items)
+        for run in facts.runs_of(protocol.benchmark)
+        if protocol.task in ("", run.task) and _belongs(run, protocol, cells)
     ]
-    ordered = in_order(rows, rule.aggregate)
+    ordered = in_order(every, protocol.primary.aggregate)
     ranked, unranked = ([row for row in ordered if row.comparable is flag] for flag in (True, False))
     return Board(facts, protocol, where, columns, ranked, unranked)
-
-
-def _headline(mine: pl.DataFrame, wanted: tuple[str, str]) -> tuple[tuple[str, str], pl.DataFrame]:
-    """The headline slice's rows; where that slice was not scored those of the whole, else of the first subset."""
-    subsets = mine.filter(slice="subset")["slice_value"].unique().sort()
-    for where in (wanted, (WHOLE, WHOLE), *(("subset", subset) for subset in subsets)):
-        rows = mine.filter(slice=where[0], slice_value=where[1])
-        if rows.height:
-            return where, rows
-    return wanted, mine.clear()
 
 
 def _belongs(run: Run, protocol: Protocol, scored: Iterable[str]) -> bool:

@@ -7,8 +7,8 @@ from urllib.parse import quote
 
 import polars as pl
 
+from lake.catalog.protocol import AVERAGES
 from lake.catalog.unit import ITEM_INTERVALS
-from lake.verdict import mirrored
 from report.addresses import run_key
 from report.data_files import data_file
 from report.format import slug, visible
@@ -51,7 +51,7 @@ def board_files(board: Board, reference: Row | None) -> dict[str, bytes]:
     """The files of a board: path in the site → content. Differences are against the reference."""
     runs = sorted(board.every, key=lambda row: (row.run.system, row.run.run_id))
     places = {row.run.run_id: number for number, row in enumerate(runs)}
-    mine = _numbers(board, reference)
+    mine = _numbers(board)
     parts = mine.partition_by(_MEASURE, as_dict=True)
     path = board_path(board)
     files: dict[str, object] = {
@@ -67,19 +67,19 @@ def board_files(board: Board, reference: Row | None) -> dict[str, bytes]:
     return {f"{path}.js": data_file(path, value) for path, value in files.items()}
 
 
-def _numbers(board: Board, reference: Row | None) -> pl.DataFrame:
-    """The aggregates of a board's runs, with what is read for them and how far they are above the reference."""
-    of_protocol = pl.col("protocol") == board.protocol.name
-    compared = board.facts.lake.scan("comparisons", benchmark=board.benchmark.name).filter(of_protocol)
-    to = reference.run.run_id if reference else ""
-    against = pl.concat([compared, mirrored(compared)], how="diagonal").filter(run_a=to)
-    above = against.select(*_MEASURE, *_WHERE, "delta", run_id="run_b", delta_low="low", delta_high="high")
-    characters = board.facts.characters.lazy().filter(of_protocol)
-    read = characters.select("run_id", "k", *_WHERE, pl.col("read").round(0).cast(pl.Int64))
-    joined = board.numbers.lazy().join(above, on=[*_MEASURE, *_WHERE, "run_id"], how="left")
-    joined = joined.join(read, on=["run_id", "k", *_WHERE], how="left")
+def _numbers(board: Board) -> pl.DataFrame:
+    """A row per measure, slice and run: what the board shows of it, and the numbers of every average."""
+    stored, key = board.numbers, [*_MEASURE, *_WHERE, "run_id"]
+    rows = stored.filter("is_shown").drop("value", "low", "high", "share_of_oracle")
+    for average in AVERAGES:
+        prefix = "" if average == "macro" else f"{average}_"
+        names = {average: "value", f"{prefix}low": "low", f"{prefix}high": "high"}
+        names |= {"share_of_oracle": "share_of_oracle"} if average == "macro" else {}
+        rows = rows.join(
+            stored.filter(average=average).select(*key, **names), on=key, how="left", maintain_order="left"
+        )
     short = [shortened(name) for name in (*_NUMBERS, "share_of_oracle", "delta", "delta_low", "delta_high")]
-    return joined.with_columns(short).collect()
+    return rows.with_columns(*short, pl.col("read").round(0).cast(pl.Int64))
 
 
 def shortened(name: str) -> pl.Expr:

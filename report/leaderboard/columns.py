@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -12,49 +12,44 @@ from report.tables_read import TablesRead
 
 Measure = tuple[str, str, int]
 
-
 Interval = tuple[float | None, float | None]
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One metric of one run over one slice."""
+class Cell(NamedTuple):
+    """A run's number in a column, averaged one way over one slice: columns of table `boards`."""
 
-    macro: float | None
-    micro: float | None
-    by_repo: float | None
+    value: float | None
     low: float | None
     high: float | None
-    micro_low: float | None
-    micro_high: float | None
-    by_repo_low: float | None
-    by_repo_high: float | None
     unit: str
     n: int
     n_items: int
     n_repos: int
     n_failed: int
     n_not_applicable: int
+    of_items: int
+    state: str
+    place: int
     rank: int | None
     rank_low: int | None
     rank_high: int | None
     tie_group: int | None
     too_few: bool | None
     share_of_oracle: float | None
+    delta: float | None
+    delta_low: float | None
+    delta_high: float | None
+    read: float | None
 
-    def average(self, name: Average) -> float | None:
-        """The metric averaged one way."""
-        return {"macro": self.macro, "micro": self.micro, "by_repo": self.by_repo}[name]
-
-    def interval(self, name: Average) -> Interval:
-        """The interval of that average."""
-        micro, by_repo = (self.micro_low, self.micro_high), (self.by_repo_low, self.by_repo_high)
-        return {"macro": (self.low, self.high), "micro": micro, "by_repo": by_repo}[name]
+    @property
+    def interval(self) -> Interval:
+        """The interval of the number."""
+        return self.low, self.high
 
 
 def cells_in(rows: pl.DataFrame) -> list[Cell]:
-    """A cell per row of `aggregates` with its ranks."""
-    return [Cell(**row) for row in rows.select(list(Cell.__dataclass_fields__)).iter_rows(named=True)]
+    """A cell per row of `boards`."""
+    return [Cell(*row) for row in rows.select(Cell._fields).iter_rows()]
 
 
 class Column:
@@ -78,22 +73,21 @@ class Column:
         self.title = f"{self.measured}{within}" if self.k else self.measured
 
 
-def columns_of(
-    facts: TablesRead, protocol: Protocol, rows: pl.DataFrame, primary: Measure | None = None
-) -> tuple[Column, ...]:
-    """The primary metric, where it is given, then the others in the protocol's order."""
-    order = {name: place for place, name in enumerate(metric["metric"] for metric in protocol.metrics)}
-    others = {tuple(row) for row in rows.select("granularity", "metric", "k").unique().iter_rows()} - {primary}
-    rest = sorted(others, key=lambda measure: (order.get(measure[1], len(order)), measure[1], measure[0], measure[2]))
-    measures: list[Measure] = [*([primary] if primary else []), *rest]
-    names = [(metric, k) for _, metric, k in measures]
+def columns_of(facts: TablesRead, rows: pl.DataFrame) -> tuple[Column, ...]:
+    """The columns of rows of table `boards`, in their order."""
+    columns = rows.filter("is_shown").select("position", *_MEASURE, "column", "average").unique().sort("position")
+    return tuple(
+        Column((granularity, metric, k), name, average, lookup(metric, "metric", facts.metrics))
+        for _, granularity, metric, k, name, average in columns.iter_rows()
+    )
 
-    def column(measure: Measure) -> Column:
-        granularity, metric, k = measure
-        name = f"{metric}@{k}" if k else metric
-        alone = names.count((metric, k)) == 1
-        rule, own = lookup(metric, "metric", facts.metrics), protocol.primary.aggregate
-        average: Average = "macro" if own == "micro" and (rule.micro == "none" or rule.of_steps) else own
-        return Column(measure, name if alone else f"{granularity} {name}", average, rule)
 
-    return tuple(map(column, measures))
+_MEASURE = ("granularity", "metric", "k")
+
+
+def primary_of(facts: TablesRead, protocol: Protocol) -> Column:
+    """The primary metric's column, of a board without a number."""
+    rule = protocol.primary
+    name = f"{rule.metric}@{rule.k}" if rule.k else rule.metric
+    metric = lookup(rule.metric, "metric", facts.metrics)
+    return Column((rule.granularity, rule.metric, rule.k), name, rule.aggregate, metric)

@@ -59,8 +59,8 @@ def precisions_of(board: Board, slice_value: str = "") -> dict[str, float]:
     """
     here = {**board.where, "slice_value": slice_value} if slice_value else board.where
     lines = {"granularity": "line", "metric": "line_precision", "k": board.primary.k}
-    mine = board.numbers.filter(pl.col("micro").is_not_null(), **here, **lines)
-    return dict(mine.select("run_id", "micro").iter_rows())
+    rows = board.facts.board_rows(board.protocol).filter(average="micro", **here, **lines)
+    return dict(rows.drop_nulls("value").select("run_id", "value").collect().iter_rows())
 
 
 def shown_rows(board: Board) -> list[Row]:

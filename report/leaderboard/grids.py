@@ -8,7 +8,7 @@ import polars as pl
 
 from lake.catalog.unit import ITEM, REPOSITORY
 from lake.verdict import FACTORS, which_matters_more
-from report.charts.scores import grid_chart
+from report.charts.kinds import grid_chart
 from report.leaderboard.board import Board
 from report.leaderboard.pictures import figure_of
 from report.models import WHOLE
@@ -29,7 +29,7 @@ class Heat:
         self.values = tuple((value, sizes[value]) for value in in_numbers_order(sizes))
         n_values, self.n_items = board.slice_size(name)
         self.n_values = max(n_values, len(self.values))
-        numbers_by_value = part.select("run_id", "slice_value", board.average).iter_rows()
+        numbers_by_value = part.select("run_id", "slice_value", "value").iter_rows()
         at = {(run_id, value): number for run_id, value, number in numbers_by_value}
         self.rows = [(row, tuple(at.get((row.run.run_id, value)) for value, _ in self.values)) for row in board.rows]
         lines = [values for row, values in self.rows if not row.run.baseline] or [values for _, values in self.rows]

@@ -32,11 +32,11 @@ _LEVELS = ("line", "file", "symbol", "span")
 class MainTable:
     """A board's opening view: the headline slice, averaged as the protocol does, each system beside a reference.
 
-    `marks` are the baselines, drawn as lines; `reach` is where the axis ends, from 0; `above` and `read` are by run.
+    `marks` are the baselines, drawn as lines; `reach` is where the axis ends, from 0.
     """
 
     def __init__(self, board: Board, reference: Row | None) -> None:
-        systems, k = board.systems, board.primary.k
+        systems = board.systems
         apart = [row for row in board.unranked if not row.run.baseline]
         self.rows = [*systems, *apart][:N_SHOWN]
         self.n_ranked = min(len(systems), N_SHOWN)
@@ -49,11 +49,9 @@ class MainTable:
         reach = max([0.0, *(end for row in systems for end in (row.number, row.interval[1]) if end is not None)])
         near = (row.number for row in self.marks if row.number is not None and row.number <= _FAR * reach)
         self.reach = max([reach, *near]) or 1.0
-        self.above = _above(board, reference) if reference else {}
-        self.read = {run_id: read for (run_id, cut), (read, _) in board.characters.items() if cut == k}
         self.has_ranks = board.has("rank", systems)
         self.has_oracle = board.average == "macro" and board.has("share_of_oracle", systems)
-        self.has_read = any(row.run.run_id in self.read for row in systems)
+        self.has_read = board.has("read", systems)
         self.is_too_few = any(row.head and row.head.too_few for row in systems)
         self.split_groups = _split(systems)
 
@@ -66,17 +64,6 @@ def _digits(systems: Sequence[Row]) -> int:
     ends = [row.interval for row in systems]
     widths = sorted(high - low for low, high in ends if low is not None and high is not None)
     return COARSE if widths and widths[(len(widths) - 1) // 2] >= _NARROW else FINE
-
-
-def _above(board: Board, reference: Row) -> dict[str, tuple[float, float | None, float | None]]:
-    """As the comparisons have it, without an interval where two were not compared."""
-    against = board.compared().filter(run_a=reference.run.run_id).select("run_b", "delta", "low", "high").collect()
-    apart = {
-        row.run.run_id: (row.number - reference.number, None, None)
-        for row in board.every
-        if row.number is not None and reference.number is not None
-    }
-    return {**apart, **{run_id: (delta, low, high) for run_id, delta, low, high in against.iter_rows()}}
 
 
 def _split(systems: Sequence[Row]) -> list[str]:
@@ -129,11 +116,11 @@ def slices_of(board: Board) -> list[dict[str, object]]:
 
 
 class Table:
-    """The leaderboard averaged one way, in the order of the primary metric so averaged, held against a reference."""
+    """The leaderboard averaged one way, in the order of the primary metric so averaged."""
 
-    def __init__(self, board: Board, average: Average, reference: Row | None) -> None:
+    def __init__(self, board: Board, average: Average) -> None:
         ordered = in_order(board.rows, average)
-        self.average, self._board, self._reference = average, board, reference
+        self.average, self._board = average, board
         self.title, self.meaning = AVERAGES[average]
         self.is_sorted = any(row.value(board.primary, average) is not None for row in ordered)
         # The same numbers in the same order, of the protocol's own way of averaging alone.
@@ -142,6 +129,8 @@ class Table:
         self.baselines = [row for row in ordered if row.run.baseline]
         self.unranked = in_order(board.unranked, average)
         self.unbeaten = unbeaten(board, average)
+        known = {row.run.run_id: row.cell(board.primary, average) for row in board.rows}
+        self.shares = {run_id: cell.share_of_oracle for run_id, cell in known.items() if cell and cell.share_of_oracle}
         self._best = {column.name: board.best(column, average) for column in board.columns}
         # Metrics that the protocol averages over items here too; whose ratio of sums is that mean; that have no ratio.
         self.means = list(
@@ -156,24 +145,22 @@ class Table:
     def cells(self, row: Row) -> Iterator[tuple[str, bool, int | None]]:
         """What each column shows, whether it is the best of its column, and over how many items it is if not over n."""
         for column in self._board.columns:
-            value, cell = row.value(column, self._board.averaged(column, self.average)), row.cells.get(column.measure)
+            cell = row.cell(column, self._board.averaged(column, self.average))
+            value = cell.value if cell else None
             shown, is_ranked = score(value), row.comparable and not row.run.baseline
             others = cell.n if cell and row.head and value is not None and cell.n != row.head.n else None
             yield shown, is_ranked and cell is not None and shown == self._best[column.name], others
 
     def above(self, row: Row) -> float | None:
-        """How far a row is above the reference, by the primary metric; None where one has a mean over fewer items."""
-        if row.head and self._reference and self._reference.head and row.head.n != self._reference.head.n:
-            return None
-        rows = [of_row for of_row in (row, self._reference) if of_row is not None]
-        numbers = [value for of_row in rows if (value := of_row.value(self._board.primary, self.average)) is not None]
-        return numbers[0] - numbers[1] if len(numbers) == 2 else None
+        """How far a row is above the reference, by the primary metric averaged so; None where it is not known."""
+        cell = row.cell(self._board.primary, self.average)
+        return cell.delta if cell else None
 
 
-def plain_tables(board: Board, reference: Row | None) -> list[Table]:
+def plain_tables(board: Board) -> list[Table]:
     """A board's tables, that of the protocol's own way of averaging first."""
     averages = sorted(AVERAGES, key=lambda average: average != board.average)
-    return [Table(board, average, reference) for average in averages]
+    return [Table(board, average) for average in averages]
 
 
 def unbeaten(board: Board, average: Average) -> list[str]:

@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from markupsafe import Markup
-
 from lake.text import counted
-from report.charts.curves import Curve, size_chart, step_chart
 from report.charts.figures import Figure
-from report.charts.scores import Point, score_chart
+from report.charts.kinds import Curve, Picture, Point, score_chart, size_chart, step_chart
 from report.format import count, score, slug
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Column
@@ -34,7 +31,7 @@ def figure_of(
     board: Board,
     what: str,
     title: str,
-    picture: str,
+    picture: Picture,
     columns: Sequence[str],
     rows: Sequence[Sequence[str | float | int | None]],
 ) -> Figure:
@@ -42,7 +39,7 @@ def figure_of(
     name = f"{slug(board.benchmark.name)}/{slug(board.protocol.short)}-{what}"
     part = "" if board.slice[0] == WHOLE else f", {board.slice[1]}"
     population = f"{board.benchmark.title}, {board.protocol.short}{part}, {counted(board.n_items, 'item')}"
-    return Figure(name, title, population, Markup(picture), columns, rows)
+    return Figure(name, title, population, picture, columns, rows)
 
 
 def score_picture(board: Board) -> Figure | None:

@@ -77,21 +77,19 @@ def sentences(board: Board) -> dict[str, dict[str, str]]:
     pairs_by_view: dict[tuple[Any, ...], dict[tuple[str, str], dict[str, Any]]] = {}
     for row in compared.iter_rows(named=True):
         pairs_by_view.setdefault(view_of(row), {})[row["run_a"], row["run_b"]] = row
-    numbers_by_view: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for row in board.numbers.join(compared, on=[*measure, *where], how="semi").iter_rows(named=True):
-        numbers_by_view.setdefault(view_of(row), []).append(row)
+    lines_by_view: dict[tuple[Any, ...], list[tuple[str, float | None, bool]]] = {}
+    numbers = board.numbers.filter("is_shown").join(compared, on=[*measure, *where], how="semi").sort("place")
+    for *key, run_id, value, state in numbers.select(*measure, *where, "run_id", "value", "state").iter_rows():
+        lines_by_view.setdefault(tuple(key), []).append((run_id, value, not state))
     concluded: dict[str, dict[str, str]] = {}
-    for key, pairs in pairs_by_view.items():
-        if (column := columns.get(key[:3])) is None:
+    for of_view, pairs in pairs_by_view.items():
+        if (column := columns.get(of_view[:3])) is None:
             continue
-        rows = numbers_by_view[key]
-        whole = max(row["n_items"] - row["n_not_applicable"] for row in rows)
-        lines = [(row["run_id"], row[column.average], row["n"] == whole) for row in rows]
-        sign = 1 if column.lower_is_better else -1
-        lines.sort(key=lambda line: (line[1] is None, sign * (line[1] or 0.0), line[0]))
         first = "ranked first" if column == board.primary else f"first by {column.title}"
-        view = f"{key[3]}={visible(str(key[4]))}"
-        concluded.setdefault(column.name, {})[view] = sentence(board, _verdict(board, lines, pairs), first)
+        view = f"{of_view[3]}={visible(str(of_view[4]))}"
+        concluded.setdefault(column.name, {})[view] = sentence(
+            board, _verdict(board, lines_by_view[of_view], pairs), first
+        )
     # In the order of the columns.
     return {column.name: concluded[column.name] for column in columns.values() if column.name in concluded}
 
@@ -99,7 +97,7 @@ def sentences(board: Board) -> dict[str, dict[str, str]]:
 def _verdict(board: Board, numbers: Iterable[tuple[str, float | None, bool]], pairs: Pairs) -> Verdict:
     """The verdict on the first of some runs, each with its number and whether that is over all items, best first."""
     lines = [
-        Line(run_id, run.system, run.retriever, number, run.baseline, run.comparable and is_whole)
+        Line(run_id, run.system, run.retriever, number, run.baseline, is_whole)
         for run_id, number, is_whole in numbers
         for run in [board.runs[run_id]]
     ]

@@ -111,13 +111,18 @@ def differences(facts: TablesRead, benchmark: str) -> list[dict[str, object]]:
 
 def _apart(facts: TablesRead, first: Protocol, other: Protocol) -> Iterator[dict[str, object]]:
     systems = {run.run_id: run.system for run in facts.runs if run.comparable and not run.baseline}
-    whole = facts.aggregates.filter(pl.col("run_id").is_in(list(systems)), slice=WHOLE)
-    one, two = (whole.filter(protocol=name.name) for name in (first, other))
-    both = one.join(two, on=[*_MEASURE, "run_id"], suffix="_other")
-    for column in columns_of(facts, first, both):
+    one, two = (
+        facts.board_rows(protocol)
+        .filter(pl.col("run_id").is_in(list(systems)), slice=WHOLE)
+        .drop_nulls("value")
+        .collect()
+        for protocol in (first, other)
+    )
+    both = one.join(two, on=[*_MEASURE, "average", "run_id"], suffix="_other")
+    for column in columns_of(facts, one):
         mine = both.filter(**column.where)
-        average = "micro" if mine["micro"].count() and mine["micro_other"].count() else "macro"
-        known = mine.select("run_id", one=average, two=f"{average}_other").drop_nulls().sort("run_id")
+        average = "micro" if "micro" in mine["average"] else "macro"
+        known = mine.filter(average=average).select("run_id", one="value", two="value_other").sort("run_id")
         if column.rule.direction == "neither" or known.is_empty():
             continue
         apart = known["two"] - known["one"]

@@ -76,7 +76,7 @@ def _stratum(facts: TablesRead, outcomes: Outcomes, value: str) -> dict[str, obj
     here = {**board.where, "slice_value": value}
     rows = board.by_slice.filter(slice=board.slice[0], slice_value=value)
     means = {
-        run_id: [cell.average(board.average), *cell.interval(board.average), cell.n]
+        run_id: [cell.value, *cell.interval, cell.n]
         for run_id, cell in zip(rows["run_id"], cells_in(rows), strict=True)
     }
     shares: dict[str, dict[str, float]] = {}

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from lake.catalog.interval_coverage import coverage_note
-from lake.catalog.protocol import AVERAGES
+from lake.catalog.protocol import AVERAGES, MAX_VALUES
 from lake.catalog.unit import FEWEST_REPOS, ITEM_INTERVALS, ITEM_NOTE, NO_INTERVAL
 from report.addresses import pairs_path, run_key
-from report.charts.figures import files_of
 from report.format import SCORE_DIGITS, slug
 from report.leaderboard.board import Board
 from report.leaderboard.board_files import board_files, board_path
@@ -21,7 +20,6 @@ from report.leaderboard.readings import Readings
 from report.leaderboard.verdicts import Beats, board_verdict, names_of, sentence
 from report.models import IMPORTED, Benchmark, Declaration
 from report.publisher import Entry, Material, Page, Publisher
-from report.slices import MAX_VALUES
 from report.tables_read import TablesRead
 
 
@@ -73,15 +71,15 @@ def _pages(material: Material) -> Iterator[Page]:
         }
         figures = [part.figure for of in sections for part in (of.sizes, of.choices, *of.curves) if part]
         figures += [pool_sizes.figure]
-        files = files_of(figures) | {path: content for of in sections for path, content in of.files.items()}
+        files = {path: content for of in sections for path, content in of.files.items()}
         said = f"{benchmark.title}: {sections[0].verdict}" if sections and sections[0].verdict else ""
-        yield Page(_path(name), benchmark.title, "leaderboard.html", values, said=said, files=files)
+        yield Page(_path(name), benchmark.title, "leaderboard.html", values, said=said, files=files, figures=figures)
         if has_runs:
             yield _plain_page(benchmark, sections, values)
 
 
 def _plain_page(benchmark: Benchmark, sections: Sequence[Section], values: dict[str, object]) -> Page:
-    plains = [(section, plain_tables(section.board, section.reference), Steps(section.board)) for section in sections]
+    plains = [(section, plain_tables(section.board), Steps(section.board)) for section in sections]
     figures = [
         *(table.chart for _, tables, _ in plains for table in tables),
         *(steps.figure for _, _, steps in plains),
@@ -90,7 +88,7 @@ def _plain_page(benchmark: Benchmark, sections: Sequence[Section], values: dict[
         *(section.costs.repair.figure for section in sections if section.costs.repair),
     ]
     path, title = _path(benchmark.name, "-all"), f"{benchmark.title}: every number"
-    return Page(path, title, "leaderboard-all.html", {**values, "plains": plains}, files=files_of(figures))
+    return Page(path, title, "leaderboard-all.html", {**values, "plains": plains}, figures=figures)
 
 
 def _coverage(board: Board) -> str:

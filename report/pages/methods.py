@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from lake.catalog import parity
 from lake.catalog.interval_coverage import MEANS, N_SETS, coverage_rows
+from lake.catalog.protocol import MAX_VALUES
 from lake.catalog.unit import FEWEST_REPOS, ITEM_NOTE
 from lake.verdict import SENTENCES
 from report.leaderboard.board import Board
@@ -15,7 +16,6 @@ from report.methods.expected import outcomes
 from report.methods.formulas import formula_of
 from report.methods.needs import needs_of
 from report.publisher import Entry, Material, Page, Publisher
-from report.slices import MAX_VALUES
 from report.systems.parts import BREADTH, LATE, LEAST_ITEMS, REDUNDANT
 from report.tables_read import TablesRead
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from lake.catalog.unit import ITEM_NOTE
 from report.addresses import ledger_address, run_key
-from report.charts.figures import Figure, files_of
-from report.charts.scores import Point, forest_chart
+from report.charts.figures import Figure
+from report.charts.kinds import Point, forest_chart
 from report.format import score, slug
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Column
@@ -64,7 +64,7 @@ def _pages(material: Material) -> Iterator[Page]:
     }
     every = " ".join(f"{facts.benchmarks[name].title}: {verdict}" for name, verdict in said.items())
     # The pictures of what reading more is worth are the leaderboards'.
-    yield Page(PATH, QUESTION, "overview.html", values, said=every, files=files_of(forests.values()))
+    yield Page(PATH, QUESTION, "overview.html", values, said=every, figures=list(forests.values()))
 
 
 def _bars(board: Board) -> list[tuple[str, str, Sequence[Share], float | None]]:
@@ -97,8 +97,8 @@ def _forest(board: Board, reference: str) -> Figure | None:
         return None
     points = []
     for name, row, column in shown:
-        low, high = row.cells[column.measure].interval(board.average)
-        points.append(Point("", name, row.run.drawn, row.value(column, board.average) or 0.0, low, high))
+        cell = row.cells[column.measure, board.average]
+        points.append(Point("", name, row.run.drawn, cell.value or 0.0, *cell.interval))
     measures = list(dict.fromkeys(column.title for _, _, column in shown))
     over = f", {ITEM_NOTE}" if board.is_of_items else ""
     title = f"{' and '.join(measures)}, {board.averaging}, with 95 % intervals{over}"
@@ -124,7 +124,7 @@ def _by_level(board: Board, reference: str) -> list[tuple[str, Row, Column]]:
         agents = [row for row in known if row.run.has_steps]
         if column is None or beside is None or not agents:
             return []
-        best = max(agents, key=lambda row: row.cells[column.measure].average(board.average) or 0.0)
+        best = min(agents, key=lambda row: row.cells[column.measure, board.average].place)
         labelled = ((beside.run.short_name, beside), ("best agent", best))
         shown += [(f"{name}, {level}s", row, column) for name, row in labelled]
     return shown
@@ -153,7 +153,7 @@ def _matrix(facts: TablesRead, boards: Mapping[str, Board | None]) -> list[tuple
     systems: dict[str, Run] = {}
     for run in (*(row.run for of in rows.values() for row in of), *facts.runs):
         systems.setdefault(run.system, run)
-    scored = set(facts.aggregates["run_id"])
+    scored = set(facts.scored["run_id"])
 
     def cell(system: str, name: str) -> tuple[str, str, bool]:
         board, row = boards[name], by_system[name].get(system)

@@ -27,9 +27,9 @@ N_APART = 3
 class Number:
     """A system's number over one slice value of `n` items, and how far it is above the median system, if known."""
 
-    def __init__(self, slice_: str, value: str, cell: Cell, average: Average, median_: float | None) -> None:
+    def __init__(self, slice_: str, value: str, cell: Cell, median_: float | None) -> None:
         self.slice, self.value, self.median, self.n = slice_, value, median_, cell.n
-        self.number, self.interval = cell.average(average), cell.interval(average)
+        self.number, self.interval = cell.value, cell.interval
         self.apart = None if self.number is None or median_ is None else self.number - median_
 
 
@@ -124,7 +124,7 @@ def _numbers(board: Board) -> Mapping[str, list[Number]]:
     """The primary number of every run over each slice, the whole first, beside the median of the board's systems."""
     mine = board.by_slice
     of_systems = mine.filter(pl.col("run_id").is_in([row.run.run_id for row in board.systems]))
-    medians = of_systems.group_by("slice", "slice_value").agg(pl.col(board.average).median())
+    medians = of_systems.group_by("slice", "slice_value").agg(pl.col("value").median())
     median_of = {(name, value): median for name, value, median in medians.iter_rows()}
     keys = mine.select("run_id", "slice", "slice_value").rows()
     cells = dict(zip(keys, cells_in(mine), strict=True))
@@ -136,7 +136,7 @@ def _numbers(board: Board) -> Mapping[str, list[Number]]:
             median = median_of.get((name, value))
             for run_id, numbers in by_run.items():
                 if cell := cells.get((run_id, name, value)):
-                    numbers.append(Number(title, value, cell, board.average, median))
+                    numbers.append(Number(title, value, cell, median))
     return by_run
 
 
@@ -190,8 +190,11 @@ def _lateness(board: Board, row: Row, compared: list[Row]) -> str:
 
 
 def _value(row: Row, metric: str, k: int) -> float | None:
-    cell: Cell | None = row.cells.get(("line", f"line_{metric}", k))
-    return None if cell is None else cell.macro if cell.micro is None else cell.micro
+    cells = (row.cells.get((("line", f"line_{metric}", k), average)) for average in _POOLED)
+    return next((cell.value for cell in cells if cell and cell.value is not None), None)
+
+
+_POOLED: tuple[Average, Average] = ("micro", "macro")
 
 
 def _beside(of: Callable[[Row], float | None], row: Row, compared: list[Row]) -> tuple[float | None, float | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lake.store import Lake
-from tests.report.small_lake import METRIC, row, run_id, write
+from tests.report.small_lake import METRIC, row, run_id, write, write_boards
 
 BENCHMARK = "contextbench"
 PROTOCOL = "contextbench@docs-v1"
@@ -42,7 +42,7 @@ def write_context(lake: Lake) -> Lake:
     write(lake, "items", items, benchmark=BENCHMARK)
     for system, primary in SYSTEMS.items():
         _write_run(lake, system, primary)
-    return lake
+    return write_boards(lake)
 
 
 def _write_run(lake: Lake, system: str, primary: float | None) -> None:
@@ -123,4 +123,4 @@ def write_official(lake: Lake) -> Lake:
             for metric, rule in OF_STEPS.items()
         ]
         write(lake, "aggregates", [found, *of_steps], benchmark=BENCHMARK, protocol=OFFICIAL, run_id=name)
-    return lake
+    return write_boards(lake)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lake.fingerprint import sha256_of
 from lake.store import Lake
-from tests.report.small_lake import METRIC, row, write
+from tests.report.small_lake import METRIC, row, write, write_boards
 
 ATTACK = "</script><img src=x onerror=alert(1)>\u202egpj\x00\ufffd'\"{{7*7}}&lt;"
 """What must come out as text: markup, a reversal of the reading direction, NUL, what invalid UTF-8 is read as."""
@@ -51,7 +51,7 @@ def write_hostile(lake: Lake) -> Lake:
         _write_run(lake, f"hostile.issue--{system}--{place:08x}", system, value)
     _write_comparisons(lake)
     _write_submissions(lake)
-    return lake
+    return write_boards(lake)
 
 
 def _write_submissions(lake: Lake) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lake.store import Lake
 from lake.text import line_starts, n_nws_per_line
-from tests.report.small_lake import METRIC, declared, row, write
+from tests.report.small_lake import METRIC, declared, row, write, write_boards
 
 CONTEXTS = "contextbench"
 CANDIDATES = "repobench-r"
@@ -72,7 +72,7 @@ def write_item_lake(root: Path, *, n_items: int = N_ITEMS, licence: str = "MIT")
     ])  # fmt: skip
     _write_contexts(lake, n_items)
     _write_candidates(lake)
-    return lake
+    return write_boards(lake)
 
 
 def item_id(number: int) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
+from evaluate.statistics.boards import board_rows
 from lake.fingerprint import sha256_of
 from lake.rejects import Rejects
 from lake.store import Lake, Part
@@ -65,7 +66,32 @@ def write_lake(root: Path, systems: Mapping[str, tuple[float, float]] = SYSTEMS,
         write_run(lake, FAILED, status="failed")
         write_run(lake, LIMITED, limit=2)
         write_scores(lake, LIMITED, CHUNKING, 0.9911)
+    return write_boards(lake)
+
+
+def write_boards(lake: Lake) -> Lake:
+    """Work out table `boards` from what the lake holds of aggregates, ranks, comparisons and characters now."""
+    metrics, kinds = lake.read("metrics"), dict(lake.read("benchmarks").select("name", "like").iter_rows())
+    for protocol in lake.read("protocols").iter_rows(named=True):
+        folders = {"benchmark": protocol["benchmark"], "protocol": protocol["name"]}
+        names = ("aggregates", "ranks", "comparisons", "characters")
+        tables = {name: _of_protocol(lake, name, **folders) for name in names}
+        for task in protocol["tasks"]:
+            runs = lake.read("runs").filter(task=task, benchmark=protocol["benchmark"])
+            ids = runs["run_id"].implode()
+            of_task = {
+                name: rows.filter(pl.col("run_a" if name == "comparisons" else "run_id").is_in(ids))
+                for name, rows in tables.items()
+            }
+            kind = kinds.get(protocol["benchmark"]) or protocol["benchmark"]
+            if of_task["aggregates"].height:
+                board = board_rows(protocol, metrics, runs, kind, **of_task)
+                lake.write("boards", board, part=task.replace("/", "."), fingerprint="f", **folders)
     return lake
+
+
+def _of_protocol(lake: Lake, name: str, benchmark: str, protocol: str) -> pl.DataFrame:
+    return lake.scan(name, benchmark=benchmark).filter(protocol=protocol).drop("benchmark").collect()
 
 
 def write_benchmark(lake: Lake) -> None:

@@ -8,7 +8,6 @@ import polars as pl
 
 from lake.catalog.unit import ITEM, REPOSITORY
 from report.build import build
-from report.charts.figures import files_of
 from report.leaderboard.board import build_board
 from report.leaderboard.costs import by_characters
 from report.leaderboard.verdicts import MOST_SYSTEMS, Beats
@@ -59,7 +58,6 @@ def test_curves_over_what_is_read_have_every_system_in_their_numbers(tmp_path: P
     # Nothing on the frontier is worth less than what costs less.
     values = [offer.value for offer, _, _ in first.offers]
     assert values == sorted(values)
-    assert len(files_of([first.figure, None])) == 4
 
 
 def test_the_page_says_whether_the_tests_are_over_items(tmp_path: Path) -> None:

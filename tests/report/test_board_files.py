@@ -16,7 +16,7 @@ from report.leaderboard.board_files import FIELDS, board_files, shortened
 from report.leaderboard.main_table import MainTable
 from report.tables_read import TablesRead
 from tests.report.html import Element, parse, table
-from tests.report.small_lake import CHUNKING, HEADLINE, MEASURES, SYSTEMS, aggregated, run_id, write
+from tests.report.small_lake import CHUNKING, HEADLINE, MEASURES, SYSTEMS, aggregated, run_id, write, write_boards
 
 SYSTEM = "fixed-nws-1500+jaccard"
 OPENING = "ndcg at 10, mean over items; RepoEval (sample), chunking-v1"
@@ -49,6 +49,7 @@ def ranked(lake: Lake, width: float, groups: list[int]) -> None:
         for place, (system, group) in enumerate(zip(systems, groups, strict=True), 1)
     ]  # fmt: skip
     write(lake, "ranks", ranks, benchmark="repoeval", protocol=CHUNKING)
+    write_boards(lake)
 
 
 def test_a_shortened_number_is_shown_as_the_whole_one() -> None:
@@ -106,6 +107,7 @@ def test_of_each_baseline_one_is_a_line_and_what_is_far_beyond_is_at_the_edge(sm
             rows = small.scan_parts([part], "aggregates").collect().drop("benchmark")
             far = rows.with_columns(pl.col("macro") * 4)
             small.write("aggregates", far, part=part.name, fingerprint="far", **part.folders)
+    write_boards(small)
     main = MainTable(*board_of(small))
     first = main.marks[0].number or 0
     assert (first > main.reach, main.at(first)) == (True, 100.0)

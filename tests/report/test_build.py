@@ -22,6 +22,7 @@ from tests.report.small_lake import (
     run_id,
     write,
     write_benchmark,
+    write_boards,
     write_lake,
     write_scores,
 )
@@ -194,7 +195,7 @@ def test_a_metric_that_is_better_when_lower_is_ordered_so(small: Lake, tmp_path:
     metrics = small.read("metrics")
     flipped = metrics.with_columns(direction=pl.lit("lower"))
     small.write("metrics", flipped, part="0", fingerprint="changed")
-    build(small, tmp_path / "site")
+    build(write_boards(small), tmp_path / "site")
     page = parse((tmp_path / "site" / "repoeval-all.html").read_text(encoding="utf-8"))
     names = [row[0] for row in table(page, "RepoEval (sample), chunking-v1, macro")][1:7]
     assert names[0] == "fixed-nws-1500+jaccard"
@@ -218,7 +219,7 @@ def test_ranks_intervals_and_the_oracles_share_are_shown_once_they_exist(small: 
     second = {"run_id": run_id("fixed-nws-1500+jaccard"), "rank": 2, "rank_low": 1, "rank_high": 4, "too_few": False}
     withheld = {"run_id": run_id("window-20-10+bm25-okapi"), "too_few": True}
     write(small, "ranks", [key | second, key | withheld], benchmark="repoeval", protocol=CHUNKING)
-    build(small, tmp_path / "site")
+    build(write_boards(small), tmp_path / "site")
     page = parse((tmp_path / "site" / "repoeval-all.html").read_text(encoding="utf-8"))
     head, *shown = table(page, "RepoEval (sample), chunking-v1, macro")
     row = dict(zip(head, next(row for row in shown if row[0] == "fixed-nws-1500+jaccard"), strict=True))
@@ -244,7 +245,7 @@ def test_a_small_n_stands_beside_a_number_and_never_beside_a_dash(small: Lake, t
         rows = small.scan_parts([part], "aggregates").collect().drop("benchmark")
         fewer = pl.when(pl.col("metric") == "mrr").then(3).otherwise("n").cast(pl.Int64).alias("n")
         small.write("aggregates", rows.with_columns(fewer), part=part.name, fingerprint="fewer", **part.folders)
-    build(small, tmp_path / "site")
+    build(write_boards(small), tmp_path / "site")
     page = parse((tmp_path / "site" / "repoeval-all.html").read_text(encoding="utf-8"))
     for average, wanted in (("macro", r"\d\.\d{3} n 3|–"), ("micro", "–")):
         head, *shown = table(page, f"RepoEval (sample), chunking-v1, {average}")
@@ -274,7 +275,7 @@ def test_a_metric_that_describes_is_never_best(small: Lake, tmp_path: Path) -> N
     metrics = small.read("metrics")
     neither = pl.when(micro="same").then(pl.lit("neither")).otherwise("direction")
     small.write("metrics", metrics.with_columns(direction=neither), part="0", fingerprint="changed")
-    build(small, tmp_path / "site")
+    build(write_boards(small), tmp_path / "site")
     page = parse((tmp_path / "site" / "repoeval-all.html").read_text(encoding="utf-8"))
     found = [each for each in page.all("table") if "RepoEval (sample), chunking-v1, macro" in each.text]
     # Primary, what it is above the reference, two columns of precision, recall and mrr: precision ranks nothing here.
@@ -287,7 +288,7 @@ def test_metrics_over_chunks_and_over_lines_are_told_apart(small: Lake, tmp_path
         rows = small.scan_parts([part], "aggregates").collect().drop("benchmark")
         lined = pl.when(pl.col("metric") == "recall").then(pl.lit("line")).otherwise("granularity").alias("granularity")
         small.write("aggregates", rows.with_columns(lined), part=part.name, fingerprint="lines", **part.folders)
-    build(small, tmp_path / "site")
+    build(write_boards(small), tmp_path / "site")
     text = parse((tmp_path / "site" / "repoeval.html").read_text(encoding="utf-8")).text
     assert "ndcg, precision, mrr depend on how the chunker cuts" in text
     assert "Across chunkers compare recall (lines, however they were cut)" in text

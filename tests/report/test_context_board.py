@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -13,7 +12,7 @@ from report.leaderboard.board import build_board
 from report.tables_read import TablesRead
 from tests.report.context_lake import BENCHMARK, GRANULARITIES, PROTOCOL, QUANTITIES, SYSTEMS, write_context
 from tests.report.html import Element, parse, table
-from tests.report.small_lake import write_lake
+from tests.report.small_lake import write_boards, write_lake
 
 
 @pytest.fixture(scope="module")
@@ -103,14 +102,20 @@ def test_the_page_says_what_an_import_came_upon_and_did_not_read(tmp_path: Path)
 
 def test_a_protocol_that_scored_runs_of_two_tasks_has_a_board_for_each(tmp_path: Path) -> None:
     lake = write_context(write_lake(tmp_path / "lake"))
-    facts = TablesRead(lake)
-    (whole,) = facts.boards("contextbench")
+    (whole,) = TablesRead(lake).boards("contextbench")
     assert whole.short == "docs-v1"
-    agent = next(run for run in facts.runs if run.system == "an-agent")
-    runs = (*facts.runs, replace(agent, task="contextbench/other", run_id="r2", system="elsewhere"))
-    rows = facts.aggregates.filter(pl.col("run_id").str.contains("an-agent")).with_columns(run_id=pl.lit("r2"))
-    facts.protocols[PROTOCOL].tasks.append("contextbench/other")
-    facts.runs, facts.aggregates = runs, pl.concat([facts.aggregates, rows])
+    other = {"task": "contextbench/other", "run_id": "r2", "system": "elsewhere"}
+    for name in ("runs", "aggregates"):
+        rows = lake.read(name, benchmark="contextbench").filter(pl.col("run_id").str.contains("an-agent"))
+        mine = {column: pl.lit(value) for column, value in other.items() if column in rows.columns}
+        rows = rows.with_columns(**mine).drop([] if name == "runs" else "benchmark")
+        lake.write(name, rows, part="other", fingerprint="f", benchmark="contextbench", run_id="r2")
+    two = pl.when(name=PROTOCOL).then(pl.lit(["contextbench/issue", "contextbench/other"])).otherwise("tasks")
+    lake.write("protocols", lake.read("protocols").with_columns(tasks=two), part="all", fingerprint="f")
+    for part in lake.parts("protocols"):
+        if part.name != "all":
+            part.path.unlink()
+    facts = TablesRead(write_boards(lake))
     boards = {found.short: build_board(facts, found) for found in facts.boards("contextbench")}
     systems = {name: {row.run.system for row in board.rows} for name, board in boards.items()}
     assert systems == {"docs-v1/issue": set(SYSTEMS), "docs-v1/other": {"elsewhere"}}

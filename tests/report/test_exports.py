@@ -30,6 +30,7 @@ from tests.report.small_lake import (
     aggregated,
     run_id,
     write,
+    write_boards,
     write_lake,
     write_scores,
 )
@@ -279,6 +280,7 @@ def write_ranks(lake: Lake, groups: list[tuple[str, int]]) -> None:
         for rank, (system, group) in enumerate(groups, start=1)
     ]
     write(lake, "ranks", ranks, benchmark="repoeval", protocol=CHUNKING)
+    write_boards(lake)
 
 
 def test_bold_is_what_the_best_cannot_be_told_from(small: Lake, tmp_path: Path) -> None:

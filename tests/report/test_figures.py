@@ -6,15 +6,16 @@ import csv
 import re
 import subprocess
 import sys
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from markupsafe import Markup
 
-from report.charts.converter import Drawing
-from report.charts.curves import Curve, Spot, _shades, frontier_chart, size_chart
-from report.charts.figures import STYLE, Figure, light_colours
-from report.charts.scores import Point, forest_chart, score_chart
+from report.charts import kinds
+from report.charts.curves import _shades, frontier_chart, size_chart
+from report.charts.figures import STYLE, Figure, light_colours, write_figure
+from report.charts.kinds import Curve, Point, Spot
+from report.charts.scores import forest_chart, score_chart
 from report.models import KINDS
 
 POINTS = [
@@ -24,16 +25,17 @@ POINTS = [
 ]
 
 
-def figure(title: str = "Line F1") -> Figure:
+def figure() -> Figure:
     rows = [(point.label, point.value, point.low) for point in POINTS]
-    picture = Markup(score_chart(POINTS, "Line F1", "a name"))
-    return Figure("a/scores", title, "RepoEval (sample), 2 items", picture, ("system", "value", "low"), rows)
+    picture = kinds.score_chart(POINTS, "Line F1", "a name")
+    return Figure("a/scores", "Line F1", "RepoEval (sample), 2 items", picture, ("system", "value", "low"), rows)
 
 
-def contents(title: str = "Line F1") -> dict[str, bytes]:
-    """The files of the figure: path in the site → bytes."""
-    files = figure(title).files.items()
-    return {path: each.content() if isinstance(each, Drawing) else each for path, each in files}
+def contents(folder: Path, before: Path | None = None) -> dict[str, bytes]:
+    """The files of the figure by their endings."""
+    of = figure()
+    write_figure(folder / "scores", str(of.picture), of.title, of.population, of.numbers, before)
+    return {path.suffix: path.read_bytes() for path in folder.iterdir()}
 
 
 def shapes(svg: str) -> dict[str, set[str]]:
@@ -45,9 +47,9 @@ def shapes(svg: str) -> dict[str, set[str]]:
     return found
 
 
-def test_a_downloaded_picture_needs_no_page_and_says_what_it_shows_of_what() -> None:
-    files = contents()
-    svg = files["figures/a/scores.svg"].decode()
+def test_a_downloaded_picture_needs_no_page_and_says_what_it_shows_of_what(tmp_path: Path) -> None:
+    files = contents(tmp_path)
+    svg = files[".svg"].decode()
     root = ElementTree.fromstring(svg)  # of our own making
     texts = ["".join(each.itertext()) for each in root.iter("{http://www.w3.org/2000/svg}text")]
     assert texts[:2] == ["Line F1", "RepoEval (sample), 2 items"]
@@ -55,26 +57,34 @@ def test_a_downloaded_picture_needs_no_page_and_says_what_it_shows_of_what() -> 
     assert "agent ✓ <b>" in texts
     assert not re.search(r"currentColor|var\(", svg)
     # Both converters draw text alone: without a font they would leave a blank.
-    assert files["figures/a/scores.pdf"].startswith(b"%PDF-")
-    assert b"/BaseFont" in files["figures/a/scores.pdf"]
-    png = files["figures/a/scores.png"]
+    assert files[".pdf"].startswith(b"%PDF-")
+    assert b"/BaseFont" in files[".pdf"]
+    png = files[".png"]
     assert png.startswith(b"\x89PNG\r\n")
     assert int.from_bytes(png[16:20]) > 900
 
 
-def test_the_numbers_of_a_figure_are_its_csv() -> None:
-    head, *rows = csv.reader(contents()["figures/a/scores.csv"].decode().splitlines())
+def test_the_numbers_of_a_figure_are_its_csv(tmp_path: Path) -> None:
+    head, *rows = csv.reader(contents(tmp_path)[".csv"].decode().splitlines())
     assert head == ["system", "value", "low"]
     assert rows == [["fixed", "0.5", "0.4"], ["agent ✓ <b>", "0.25", ""], ["best", "0.9", ""]]
 
 
-def test_two_processes_write_the_same_bytes() -> None:
-    script = (
-        "import hashlib; from tests.report.test_figures import contents; "
-        "print([hashlib.sha256(each).hexdigest() for each in contents('Ünïcode ✓ 漢字').values()])"
-    )
-    said = {subprocess.run([sys.executable, "-c", script], capture_output=True, check=True).stdout for _ in range(3)}
-    assert len(said) == 1
+def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
+    script = "import sys; from pathlib import Path; from tests.report.test_figures import contents; "
+    for name in "abc":
+        command = f"{script}contents(Path(sys.argv[1]))"
+        subprocess.run([sys.executable, "-c", command, tmp_path / name], check=True)
+    written = [{path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in "abc"]
+    assert written[0] == written[1] == written[2]
+
+
+def test_files_of_a_picture_that_is_the_same_are_taken_from_the_site_before(tmp_path: Path) -> None:
+    contents(tmp_path / "before")
+    (tmp_path / "before" / "scores.png").write_bytes(b"known")
+    assert contents(tmp_path / "same", tmp_path / "before" / "scores")[".png"] == b"known"
+    (tmp_path / "before" / "scores.svg").write_text("<svg/>", encoding="utf-8")
+    assert contents(tmp_path / "other", tmp_path / "before" / "scores")[".png"].startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("kind", KINDS)

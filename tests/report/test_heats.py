@@ -11,7 +11,7 @@ from lake.store import Lake
 from report.build import build
 from report.slices import in_numbers_order, title_of
 from tests.report.html import Element, parse, table
-from tests.report.small_lake import aggregated
+from tests.report.small_lake import aggregated, write_boards
 
 CUT = {"level": ("easy", "hard"), "difficulty": ("easy", "hard"), "band": ("10-14", "20+", "5-9")}
 
@@ -29,7 +29,7 @@ def page(small: Lake, tmp_path: Path) -> Element:
         ]
         sized = [each.with_columns(n=pl.lit(4, pl.Int64), n_items=pl.lit(4, pl.Int64)) for each in cut]
         small.write("aggregates", pl.concat([rows, *sized]), part=part.name, fingerprint="cut", **part.folders)
-    build(small, tmp_path / "site")
+    build(write_boards(small), tmp_path / "site")
     return parse((tmp_path / "site" / "repoeval-all.html").read_text(encoding="utf-8"))
 
 
@@ -61,7 +61,7 @@ def test_a_table_over_the_items_of_the_one_above_says_so(small: Lake, tmp_path: 
         size = pl.col("slice_value").rank("dense").over("slice").clip(upper_bound=2).cast(pl.Int64)
         rows = rows.with_columns(n_items=pl.when(pl.col("slice") == "repo").then(size).otherwise("n_items"))
         small.write("aggregates", rows, part=part.name, fingerprint="sized", **part.folders)
-    build(small, tmp_path / "site")
+    build(write_boards(small), tmp_path / "site")
     page = parse((tmp_path / "site" / "repoeval-all.html").read_text(encoding="utf-8"))
     assert "by repository; the 5 items of the table above." in heats(page)[0].all("caption")[0].text
 

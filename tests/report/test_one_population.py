@@ -1,11 +1,13 @@
-"""A number is one number: on the page, in its tables by slice, in the Parquet, an export, a table and a comparison."""
+"""A number is that of table `boards` for every reader: pages, scripts, exports, `evaluate table`, `compare`."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -44,13 +46,15 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def numbers(home: Path, protocol: str, where: tuple[str, str]) -> dict[str, float]:
-    """System → its number in the published aggregates."""
+    """System → its number in table `boards`, which is that of the published aggregates."""
     metric, k, average, _ = BOARDS[protocol]
-    rows = pl.read_parquet(home / "site/data/aggregates.parquet").filter(
-        protocol=protocol, metric=metric, k=k, slice=where[0], slice_value=where[1]
-    )
-    found = dict(rows.select("system", average).iter_rows())
+    view = {"protocol": protocol, "metric": metric, "k": k, "slice": where[0], "slice_value": where[1]}
+    lake = Lake(home / "lake")
+    rows = lake.scan("boards").filter("is_shown", **view).join(lake.scan("runs"), on="run_id").sort("place").collect()
+    found = dict(rows.select("system", "value").iter_rows())
     assert len(found) == rows.height > 3
+    published = pl.read_parquet(home / "site/data/aggregates.parquet").filter(**view)
+    assert found == dict(published.select("system", average).iter_rows())
     return found
 
 
@@ -60,7 +64,7 @@ def slices(home: Path, protocol: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("protocol", BOARDS)
-def test_exports_tables_and_comparisons_have_the_aggregates_number(home: Path, protocol: str) -> None:
+def test_exports_tables_and_comparisons_have_the_boards_number(home: Path, protocol: str) -> None:
     metric, k, average, _ = BOARDS[protocol]
     lake, benchmark = home / "lake", protocol.partition("@")[0]
     for where in slices(home, protocol):
@@ -88,7 +92,27 @@ def test_exports_tables_and_comparisons_have_the_aggregates_number(home: Path, p
 
 
 @pytest.mark.parametrize("protocol", BOARDS)
-def test_the_page_has_the_aggregates_number(home: Path, protocol: str) -> None:
+def test_the_scripts_data_has_the_boards_number(home: Path, protocol: str) -> None:
+    metric, k, average, _ = BOARDS[protocol]
+    benchmark, _, short = protocol.partition("@")
+    board = _given(home / f"site/boards/{benchmark}/{short}.js")
+    (path,) = [column["path"] for column in board["columns"] if column["path"].endswith(f"-{metric}-{k}")]
+    by_slice, place = _given(home / f"site/{path}.js"), board["fields"].index(average)
+    for where in slices(home, protocol):
+        expected = numbers(home, protocol, where)
+        given = zip(board["runs"], by_slice["=".join(where)], strict=True)
+        assert {run["system"]: f"{row[place]:.3f}" for run, row in given if row} == {
+            name: f"{one:.3f}" for name, one in expected.items()
+        }
+
+
+def _given(file: Path) -> Any:  # noqa: ANN401  # whatever JSON a script gives
+    text = file.read_text(encoding="utf-8")
+    return json.loads(text[text.index(",") + 1 : text.rindex(")")])
+
+
+@pytest.mark.parametrize("protocol", BOARDS)
+def test_the_page_has_the_boards_number(home: Path, protocol: str) -> None:
     metric, k, average, where = BOARDS[protocol]
     benchmark, _, short = protocol.partition("@")
     page = parse((home / f"site/{benchmark}-all.html").read_text(encoding="utf-8"))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import polars as pl
-
 from lake.catalog.protocol import AVERAGES
 from lake.store import Lake
 from report.leaderboard.board import build_board
@@ -19,7 +17,7 @@ def test_readings_are_the_differences_of_the_stored_means(lake_folder: Path) -> 
     readings = Readings(boards)
     first, second = (row.run.run_id for row in boards[0].systems[:2])
     board = boards[0]
-    means = facts.aggregates.filter(protocol=board.protocol.name, slice=board.slice[0], slice_value=board.slice[1])
+    means = facts.lake.scan("aggregates", benchmark="repoeval").filter(**board.where).collect()
     means = means.filter(granularity=board.primary.granularity, metric=board.primary.metric)
     ahead, behind = (means.filter(run_id=run_id).sort("k").select([*AVERAGES]) for run_id in (first, second))
     expected = sorted(value for row in (ahead - behind).rows() for value in row)
@@ -36,6 +34,5 @@ def test_one_system_alone_has_nothing_to_be_held_against(lake_folder: Path) -> N
     facts = TablesRead(Lake(lake_folder))
     (best, *_) = build_board(facts, facts.boards("repoeval")[0]).systems
     facts.runs = tuple(run for run in facts.runs if run.baseline or run.run_id == best.run.run_id)
-    facts.aggregates = facts.aggregates.filter(pl.col("run_id").is_in([run.run_id for run in facts.runs]))
     readings = Readings([build_board(facts, protocol) for protocol in facts.boards("repoeval")])
     assert (readings.every, readings.sentence) == ([], "")

@@ -8,9 +8,10 @@ from pathlib import Path
 import polars as pl
 
 from report.build import build
-from report.charts.curves import Curve, size_chart
+from report.charts.curves import size_chart
+from report.charts.kinds import Curve
 from tests.report.html import Element, parse, table
-from tests.report.small_lake import TARGET, aggregated, run_id, write, write_lake
+from tests.report.small_lake import TARGET, aggregated, run_id, write, write_boards, write_lake
 
 SWEEP = {
     f"{family}-{size}+{retriever}": 0.1 * place + (0.4 if retriever == "oracle" else 0.0)
@@ -36,7 +37,7 @@ def page(folder: Path, systems: Mapping[str, float]) -> Element:
             for k, share in ((2_000, 2), (8_000, 1))
         ]
         lake.write("aggregates", pl.concat([rows, *lines]), part=part.name, fingerprint="lines", **part.folders)
-    build(lake, folder / "site")
+    build(write_boards(lake), folder / "site")
     return parse((folder / "site" / "repoeval.html").read_text(encoding="utf-8"))
 
 

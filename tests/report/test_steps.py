@@ -10,8 +10,8 @@ import pytest
 
 from lake.store import Lake
 from lake.tables import table
-from report.charts.curves import Curve, step_chart
-from report.slices import MAX_VALUES, of_the_largest
+from report.charts.curves import step_chart
+from report.charts.kinds import Curve
 from report.tables_read import MAX_STEPS, coverage_by_step
 
 PROTOCOL = "contextbench@docs-v1"
@@ -95,13 +95,3 @@ def test_the_picture_has_one_name_and_a_label_per_curve_and_no_two_overlap() -> 
     assert "&quot;marks&quot; &amp; &lt;tags>" in svg
     assert all(f"system {number} 0.50{number}" in svg for number in range(4))
     assert svg.count("stroke-dasharray") == 1
-
-
-def test_of_a_slice_with_many_values_the_largest_are_kept_and_all_are_counted(tmp_path: Path) -> None:
-    lake = Lake(tmp_path)
-    repos = [aggregate("line_f1", number + 1, "repo", f"owner/{number:03}") for number in range(100)]
-    write(lake, "aggregates", [aggregate("line_f1", 5_050), *repos], **FOLDERS)
-    rows, sizes = of_the_largest(lake)
-    assert sizes == {(PROTOCOL, None, "all"): (1, 5_050), (PROTOCOL, None, "repo"): (100, 5_050)}
-    kept = rows.filter(pl.col("slice") == "repo")["slice_value"].sort().to_list()
-    assert kept == [f"owner/{number:03}" for number in range(100 - MAX_VALUES, 100)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -11,6 +10,8 @@ import pytest
 from lake.store import Lake
 from report.addresses import compare_address
 from report.leaderboard.board import Board, Row, build_board
+from report.leaderboard.columns import Cell, Measure
+from report.models import Average
 from report.systems.items import items_of
 from report.systems.parts import BREADTH, LATE, REDUNDANT, parts_of, profile
 from report.tables_read import TablesRead
@@ -86,13 +87,13 @@ def test_differences_are_to_the_median_of_the_systems_without_baselines(small: L
 
 def with_lines(row: Row, coverage: float, precision: float, redundancy: float, auc: float) -> Row:
     assert row.head is not None
-    numbers = {
-        ("line", "line_coverage", 10): replace(row.head, micro=coverage),
-        ("line", "line_precision", 10): replace(row.head, micro=precision),
-        ("line", "line_redundancy", 0): replace(row.head, micro=redundancy),
-        ("line", "line_auc", 0): replace(row.head, macro=auc, micro=None),
+    numbers: dict[tuple[Measure, Average], Cell] = {
+        (("line", "line_coverage", 10), "micro"): row.head._replace(value=coverage),
+        (("line", "line_precision", 10), "micro"): row.head._replace(value=precision),
+        (("line", "line_redundancy", 0), "micro"): row.head._replace(value=redundancy),
+        (("line", "line_auc", 0), "macro"): row.head._replace(value=auc),
     }
-    return Row(row.run, {**row.cells, **numbers}, row.primary, row.head.n, row.n_items)
+    return Row(row.run, {**row.cells, **numbers}, row.primary, row.n_items)
 
 
 def with_rows(board: Board, *rows: Row) -> Board:

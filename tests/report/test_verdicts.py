@@ -8,7 +8,7 @@ from report.leaderboard.board import build_board
 from report.leaderboard.verdicts import board_verdict, sentences
 from report.pages.overview import first_of_each
 from report.tables_read import TablesRead
-from tests.report.small_lake import CHUNKING, HEADLINE, SYSTEMS, run_id, write, write_lake
+from tests.report.small_lake import CHUNKING, HEADLINE, SYSTEMS, run_id, write, write_boards, write_lake
 
 REFERENCE = "fixed-nws-1500+own-file"
 BEST = "window-20-10+bm25-okapi"
@@ -47,7 +47,7 @@ def test_each_view_with_a_stored_comparison_has_a_verdict_of_its_own(tmp_path: P
         {**pair, **sizes, **of_repo, **ndcg},
     ]
     write(lake, "comparisons", rows, benchmark="repoeval", protocol=CHUNKING)
-    facts = TablesRead(lake)
+    facts = TablesRead(write_boards(lake))
     concluded = sentences(build_board(facts, facts.protocols[CHUNKING]))
     assert {name: list(of) for name, of in concluded.items()} == {
         "ndcg@10": ["repo=acme/one", "subset=function-2k"],

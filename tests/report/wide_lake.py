@@ -17,7 +17,7 @@ from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols
 from lake.store import Lake
 from lake.tables import table
-from tests.report.small_lake import declared, row, write
+from tests.report.small_lake import declared, row, write, write_boards
 
 Integers = npt.NDArray[np.int64]
 Column = pl.Expr | pl.Series | str | int | float | bool | None
@@ -68,7 +68,7 @@ def write_wide(
             _write_comparisons(lake, one, pl.concat(means[one.name]))
     cut = {system.partition("+")[0] for name in TITLES for system in _systems(name, n_systems) if "+" in system}
     declared(lake, "chunkers", [row(name, {}, meaning="Made up.") for name in sorted(cut)])
-    return lake
+    return write_boards(lake)
 
 
 def _systems(benchmark: str, n: int) -> list[str]:
