@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 from lake.text import escaped
 
@@ -14,6 +15,7 @@ MAX_LENGTH = 2_000
 """Longer texts are cut on a page; the downloads hold them whole."""
 
 
+@lru_cache(maxsize=1 << 14)
 def visible(text: str) -> str:
     r"""The text with every hidden character as an escape a person can see (`\u{202E}`), cut where it is very long."""
     kept = text if len(text) <= MAX_LENGTH else f"{text[:MAX_LENGTH]}… ({len(text):,} characters)"

@@ -34,6 +34,7 @@ def prose(text: str) -> Markup:
     )
 
 
+@lru_cache(maxsize=1 << 14)
 def breakable(text: str) -> Markup:
     """A name that may break after its marks, where a column is too narrow for it: each break is `<wbr>`."""
     return Markup("<wbr>").join(escape(visible(part)) for part in _MARK.split(text))

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 import polars as pl
 
 from evaluate.metrics import Metric, metric_named, metrics_of
-from evaluate.results.exploring import Requested, aggregated, explored, why_not
+from evaluate.results.undeclared_metrics import Requested, aggregated, explored, why_not
 from evaluate.runs.comparing import systems_of
 from evaluate.selection import edition
 from evaluate.statistics.boards import board_rows

@@ -12,11 +12,11 @@ from typing import Annotated
 import typer
 
 from evaluate.metrics import parse_metric
-from evaluate.results.beside import cost_table, effects_table, usage_table, why_no_grid
 from evaluate.results.board import board, check_metrics, shown
 from evaluate.results.compare import compare, comparison, undecided
 from evaluate.results.compared import parse_gate
-from evaluate.results.published import Published
+from evaluate.results.extra_tables import cost_table, effects_table, usage_table, why_no_grid
+from evaluate.results.other_lake import Published
 from lake.benchmarks import check_benchmark, protocols_called
 from lake.catalog.protocol import Protocol
 from lake.catalog.references import REFERENCE

@@ -13,8 +13,8 @@ import polars as pl
 from evaluate.metrics import metric_named, metrics_of
 from evaluate.results.board import called, check_measured, primary_of
 from evaluate.results.compared import Comparison, Pair, compared
-from evaluate.results.exploring import Requested, explored, why_not
-from evaluate.results.published import Published, check_same_data
+from evaluate.results.other_lake import Published, check_same_data
+from evaluate.results.undeclared_metrics import Requested, explored, why_not
 from evaluate.runs.comparing import systems_of
 from evaluate.statistics.comparisons import POINT
 from evaluate.statistics.headline import slice_of

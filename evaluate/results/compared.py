@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from evaluate.metrics import Metric, metrics_of, parse_metric
-from evaluate.results.published import Published
+from evaluate.results.other_lake import Published
 from evaluate.statistics.comparisons import ScoreMatrix, compare_runs
 from evaluate.statistics.headline import average_of
 from evaluate.statistics.means import aggregate

@@ -49,7 +49,7 @@ class Costs:
         known = {run_id for run_id, k in board.characters if k == board.primary.k}
         self.rows = [row for row in board.every if row.run.cost is not None or row.run.run_id in known]
         self.hardware = sorted({row.run.cost.hardware for row in self.rows if row.run.cost is not None})
-        self.curves, self.by_time = by_characters(board), _by_time(board)
+        self.curve, self.by_time = by_characters(board, *board.primary.measure[:2]), _by_time(board)
         first = first_gold(board.facts.lake, board.protocol.name).select("run_id", "first_step", "n_found").collect()
         self.first_gold = {run_id: found for run_id, *found in first.iter_rows()}
         self.used = [(row, row.run.usage) for row in board.every if row.run.usage is not None]
@@ -57,8 +57,8 @@ class Costs:
         self.repair = Outcomes(board) if any(usage.n_outcomes for _, usage in self.used) else None
 
     def cuts(self, row: Row) -> list[str]:
-        """At which cut-offs a system is on the first of the curves."""
-        return self.curves[0].cuts(row) if self.curves else []
+        """At which cut-offs a system is on the frontier by characters."""
+        return self.curve.cuts(row) if self.curve else []
 
 
 class Outcomes:
@@ -97,23 +97,17 @@ class Outcomes:
 
 
 @cache
-def by_characters(board: Board) -> list[Frontier]:
-    """The primary metric, and the lines' coverage and F1, each against the characters that are read for it."""
-    families = dict.fromkeys((board.primary.measure[:2], ("line", "line_coverage"), ("line", "line_f1")))
-    frontiers = []
-    for family in families:
-        columns = [column for column in board.columns if column.measure[:2] == family]
-        offers = [
-            Offer(row, column, board.characters[at][0], value)
-            for row in board.systems
-            for column in columns
-            if (at := (row.run.run_id, column.k)) in board.characters and (value := row.value(column)) is not None
-        ]
-        if columns:
-            what, measure = f"reading-{columns[0].metric}", columns[0].measured
-            title = "Characters read per item"
-            frontiers.append(_frontier(board, offers, what, (title, measure), count))
-    return [frontier for frontier in frontiers if frontier]
+def by_characters(board: Board, granularity: str, metric: str) -> Frontier | None:
+    """A metric against the characters that are read for it; None where fewer than two systems have both."""
+    columns = [column for column in board.columns if column.measure[:2] == (granularity, metric)]
+    offers = [
+        Offer(row, column, board.characters[at][0], value)
+        for row in board.systems
+        for column in columns
+        if (at := (row.run.run_id, column.k)) in board.characters and (value := row.value(column)) is not None
+    ]
+    titles = ("Characters read per item", columns[0].measured if columns else "")
+    return _frontier(board, offers, f"reading-{metric}", titles, count)
 
 
 def _by_time(board: Board) -> Frontier | None:

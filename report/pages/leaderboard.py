@@ -37,7 +37,6 @@ class Section:
         self.unbeaten = unbeaten(board, board.average)
         self.controls = Controls(board)
         self.sizes, self.choices, self.costs = Sizes(board), choices_of(board), Costs(board)
-        self.curves = self.costs.curves
         self.heats = heats_of(board)
         self.coverage = _coverage(board)
         self.path = board_path(board)
@@ -69,7 +68,7 @@ def _pages(material: Material) -> Iterator[Page]:
             "run_key": run_key,
             **_words(facts, benchmark, [section.board for section in sections]),
         }
-        figures = [part.figure for of in sections for part in (of.sizes, of.choices, *of.curves) if part]
+        figures = [part.figure for of in sections for part in (of.sizes, of.choices, of.costs.curve) if part]
         figures += [pool_sizes.figure]
         files = {path: content for of in sections for path, content in of.files.items()}
         said = f"{benchmark.title}: {sections[0].verdict}" if sections and sections[0].verdict else ""

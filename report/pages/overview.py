@@ -54,17 +54,18 @@ def _pages(material: Material) -> Iterator[Page]:
     ledgers = [(board, bars) for board in known if (bars := _bars(board))]
     # Of a benchmark with agents most can be told: what they saw and did not keep.
     ledgers.sort(key=lambda ledger: not any(share.name == "seen" for _, _, shares, _ in ledger[1] for share in shares))
+    reading = _reading(known)
     values = {
         "cards": cards,
         "ledgers": ledgers,
         "classes": CLASSES,
-        "reading": _reading(known),
+        "reading": [frontier for frontier, _ in reading],
         "matrix": _matrix(facts, boards),
         "ledger_address": ledger_address,
     }
     every = " ".join(f"{facts.benchmarks[name].title}: {verdict}" for name, verdict in said.items())
-    # The pictures of what reading more is worth are the leaderboards'.
-    yield Page(PATH, QUESTION, "overview.html", values, said=every, figures=list(forests.values()))
+    figures = [*forests.values(), *(frontier.figure for frontier, is_own in reading if is_own)]
+    yield Page(PATH, QUESTION, "overview.html", values, said=every, figures=figures)
 
 
 def _bars(board: Board) -> list[tuple[str, str, Sequence[Share], float | None]]:
@@ -83,11 +84,18 @@ def _bars(board: Board) -> list[tuple[str, str, Sequence[Share], float | None]]:
     ]
 
 
-def _reading(boards: Sequence[Board]) -> list[Frontier]:
-    """How much of the gold lines reading more gets, per benchmark that counts lines; those with agents first."""
+def _reading(boards: Sequence[Board]) -> list[tuple[Frontier, bool]]:
+    """How much of the gold lines reading more gets, per benchmark that counts lines; those with agents first.
+
+    Beside each is whether it is a picture of this page alone, and not of a leaderboard too.
+    """
     ordered = sorted(boards, key=lambda board: not any(row.run.has_steps for row in board.rows))
-    frontiers = [frontier for board in ordered for frontier in by_characters(board)]
-    return [frontier for frontier in frontiers if frontier.column.metric == "line_coverage"] or frontiers[:1]
+    family = ("line", "line_coverage")
+    covered = [(by_characters(board, *family), board.primary.measure[:2] != family) for board in ordered]
+    first = [(by_characters(board, *board.primary.measure[:2]), False) for board in ordered]
+    return [(frontier, is_own) for frontier, is_own in covered if frontier] or [
+        (frontier, is_own) for frontier, is_own in first if frontier
+    ][:1]
 
 
 def _forest(board: Board, reference: str) -> Figure | None:

@@ -52,7 +52,8 @@ def test_a_board_without_comparisons_has_no_such_table(tmp_path: Path) -> None:
 def test_curves_over_what_is_read_have_every_system_in_their_numbers(tmp_path: Path) -> None:
     facts = TablesRead(write_wide(tmp_path / "lake", n_items=12, n_systems=30, names=["repoeval@chunking-v1"]))
     board = build_board(facts, facts.boards("repoeval")[0])
-    (first, *_) = by_characters(board)
+    first = by_characters(board, *board.primary.measure[:2])
+    assert first is not None
     systems = {row.run.system for row in board.rows if not row.run.baseline}
     assert {numbers[0] for numbers in first.figure.rows} == systems
     # Nothing on the frontier is worth less than what costs less.

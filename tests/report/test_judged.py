@@ -14,7 +14,7 @@ import pytest
 import pytrec_eval
 
 from evaluate.metrics import parse_metric
-from evaluate.results.exploring import explored
+from evaluate.results.undeclared_metrics import explored
 from lake.catalog.protocols import protocol_named, protocols_of
 from lake.catalog.tasks import TASKS
 from lake.errors import Exit

@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 
 from evaluate.metrics import parse_metric
 from evaluate.results.compare import compare
-from evaluate.results.exploring import aggregated, explored
+from evaluate.results.undeclared_metrics import aggregated, explored
 from evaluate.statistics.means import aggregate
 from lake.catalog.protocols import protocols
 from lake.catalog.tasks import TASKS
