@@ -15,7 +15,7 @@ from report.leaderboard.pictures import score_picture
 from report.models import WHOLE, Average
 from report.slices import in_numbers_order, place_of, title_of
 
-N_SHOWN = 25
+N_SHOWN = 15
 """So many rows stand in the page; the others are loaded on demand, and are in the plain page."""
 
 COARSE, FINE = 2, 3

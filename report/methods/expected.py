@@ -6,11 +6,11 @@ separated there agrees with no expectation, and disagrees with none.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
 
+from lake.catalog.expectations import EXPECTATIONS, Expectation
 from lake.catalog.unit import ITEM, ITEM_NOTE
 from lake.verdict import BETTER, EQUIVALENT, WORSE
 from report.format import MISSING, between, score, signed
@@ -21,44 +21,6 @@ from report.tables_read import TablesRead
 AGREES, DISAGREES, UNTOLD, NOT_RUN = "agrees", "disagrees", "cannot tell", "not run"
 _STATUS = {BETTER: AGREES, WORSE: DISAGREES, EQUIVALENT: DISAGREES}
 """Verdict on the system that is expected to be better → what becomes of the expectation; else it cannot be told."""
-
-
-@dataclass(frozen=True)
-class Expectation:
-    """That some chunkers, or some retrievers, do better than others: declared before any result is known.
-
-    `part` is what differs between the two systems of a pair, `order` its names, the best first.
-    """
-
-    name: str
-    meaning: str
-    source: str
-    protocols: Sequence[str]
-    part: Literal["chunker", "retriever"]
-    order: Sequence[str]
-    how: str
-
-
-EXPECTATIONS: Sequence[Expectation] = (
-    Expectation(
-        name="syntax-over-fixed",
-        meaning="Chunks cut along the syntax tree are retrieved far better than chunks of a fixed size.",
-        source="the published table of code-chunk on RepoEval",
-        protocols=("repoeval@code-chunk-v1", "repoeval@chunking-v1"),
-        part="chunker",
-        order=("syntax-1500", "fixed-nws-1500"),
-        how='`python -m evaluate --systems "syntax-1500+*,fixed-nws-1500+*"`',
-    ),
-    Expectation(
-        name="dense-over-lexical",
-        meaning="UniXcoder ranks candidates better than CodeBERT, and CodeBERT better than BM25.",
-        source="the order that the brief gives for RepoBench-R",
-        protocols=("repobench-r@official-v1",),
-        part="retriever",
-        order=("unixcoder", "codebert", "bm25-okapi"),
-        how='`python -m evaluate --systems "whole-file+unixcoder,whole-file+codebert"`, with the extra `dense`',
-    ),
-)
 
 
 @dataclass(frozen=True)

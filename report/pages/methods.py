@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lake.catalog import parity
+from lake.catalog.formulas import formula_of
 from lake.catalog.interval_coverage import MEANS, N_SETS, coverage_rows
 from lake.catalog.protocol import MAX_VALUES
 from lake.catalog.unit import FEWEST_REPOS, ITEM_NOTE
@@ -13,7 +14,6 @@ from report.leaderboard.board import Board
 from report.leaderboard.gold_ledger import CLASSES
 from report.methods.audit import SIDES, differences, findings, gold_rules, side_of
 from report.methods.expected import outcomes
-from report.methods.formulas import formula_of
 from report.methods.needs import needs_of
 from report.publisher import Entry, Material, Page, Publisher
 from report.systems.parts import BREADTH, LATE, LEAST_ITEMS, REDUNDANT

@@ -5,7 +5,7 @@
   const ENDS = { macro: ["low", "high"], micro: ["micro_low", "micro_high"], by_repo: ["by_repo_low", "by_repo_high"] };
   const NARROW = 0.04;
   const FAR = 2;
-  const N_SHOWN = 25;
+  const N_SHOWN = 15;
 
   // To so many decimals as the page's maker rounds: what lies exactly half-way goes to the even digit.
   function fixed(value, digits, sign) {

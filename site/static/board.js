@@ -153,6 +153,7 @@
       if (heat) {
         section().querySelector("[data-heat-title]").textContent = drawHeat(heat, found, own.files, { ...state, heat: state.heat || section().dataset.heat }, parts[0].lines);
         const rows = heat.tBodies[0].rows;
+        if (state.heat && state.heat !== section().dataset.heat) heat.closest("details").open = true;
         own.heatRows = new Map(parts[0].lines.map((line, place) => [line.run, rows[place]]));
       }
       setMore(section(), found, parts, state);
