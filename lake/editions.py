@@ -6,6 +6,8 @@ of the lake's tables and the edition's name in place of the benchmark's, and so 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import polars as pl
@@ -20,6 +22,11 @@ EDITIONS = Path(__file__).parent / "published"
 
 PUBLISHED = "published"
 """The tag of a benchmark whose rows are an edition's."""
+
+
+@cache
+def _schema_of(file: Path) -> Mapping[str, pl.DataType]:
+    return pl.read_parquet_schema(file)
 
 
 class LakeWithEditions(Lake):
@@ -42,7 +49,7 @@ class LakeWithEditions(Lake):
             return own
         schema = own.collect_schema()
         for file in files:
-            held = pl.read_parquet_schema(file)
+            held = _schema_of(file)
             # A column that came later is null in it.
             later = schema.keys() - held.keys()
             needed = [column for column in later if not table(name).schema.columns()[column].nullable]

@@ -12,7 +12,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lake.code import digest_of
 from lake.errors import GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
 from lake.store import Lake
@@ -103,14 +102,14 @@ def pictures_state() -> str:
 
 
 def code_state() -> str:
-    """A fingerprint of what turns a lake into a site: code by its rules, what is shown or copied by its bytes."""
-    # The catalogue is looked up by name; of the tables a page shows the docstrings too.
-    modules = [file for top in ("report", "lake/catalog") for file in CHECKOUT.joinpath(top).rglob("*.py")]
-    sources = [*(CHECKOUT / "site" / "templates").rglob("*"), *STATIC.rglob("*")]
-    sources += [*(CHECKOUT / "site" / "recipes").glob("*"), *(CHECKOUT / ".github" / "workflows").glob("*.yml")]
-    sources += [CHECKOUT / "pyproject.toml", *sorted((CHECKOUT / "lake" / "tables").glob("*.py"))]
+    """A fingerprint of the files that turn a lake into a site, and of those that are shown or copied."""
+    sources = [path for top in ("report", "lake") for path in CHECKOUT.joinpath(top).rglob("*.py")]
+    sources += [
+        path for top in ("templates", "static", "recipes") for path in CHECKOUT.joinpath("site", top).rglob("*")
+    ]
+    sources += [CHECKOUT / "pyproject.toml", *(CHECKOUT / ".github" / "workflows").glob("*.yml")]
     files = {path.relative_to(CHECKOUT).as_posix(): sha256_of_file(path) for path in sources if path.is_file()}
-    return fingerprint(digest_of(frozenset(modules)), files, {name: version(name) for name in _LIBRARIES})
+    return fingerprint(files, {name: version(name) for name in _LIBRARIES})
 
 
 def _write(

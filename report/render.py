@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
 from lake.text import counted, group_name
@@ -47,6 +47,7 @@ def _environment() -> Environment:
         autoescape=select_autoescape(default=True, disabled_extensions=("txt",)),
         undefined=StrictUndefined,
         auto_reload=False,
+        bytecode_cache=FileSystemBytecodeCache(),
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=_finalize,

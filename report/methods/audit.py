@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
@@ -13,7 +13,7 @@ from lake.text import counted
 from report.format import MISSING, count
 from report.leaderboard.board import Board
 from report.leaderboard.columns import columns_of
-from report.models import WHOLE, Benchmark, Protocol
+from report.models import WHOLE, Benchmark
 from report.tables_read import TablesRead
 
 SIDES = (
@@ -105,21 +105,25 @@ def differences(facts: TablesRead, benchmark: str) -> list[dict[str, object]]:
     if not shown:
         return []
     first = facts.protocols[shown[0].name]
-    pairs = ((other, list(_apart(facts, first, other))) for other in mine if other.name != first.name)
+    systems = {run.run_id: run.system for run in facts.runs_of(benchmark) if run.comparable and not run.baseline}
+    is_compared = pl.col("run_id").is_in(list(systems))
+    numbers = {
+        protocol.name: facts.board_rows(protocol).filter(is_compared, slice=WHOLE).drop_nulls("value").collect()
+        for protocol in mine
+    }
+    pairs = (
+        (other, list(_apart(facts, systems, numbers[first.name], numbers[other.name])))
+        for other in mine
+        if other.name != first.name
+    )
     return [{"first": first, "other": other, "rows": rows} for other, rows in pairs if rows]
 
 
-def _apart(facts: TablesRead, first: Protocol, other: Protocol) -> Iterator[dict[str, object]]:
-    systems = {run.run_id: run.system for run in facts.runs if run.comparable and not run.baseline}
-    one, two = (
-        facts.board_rows(protocol)
-        .filter(pl.col("run_id").is_in(list(systems)), slice=WHOLE)
-        .drop_nulls("value")
-        .collect()
-        for protocol in (first, other)
-    )
-    both = one.join(two, on=[*_MEASURE, "average", "run_id"], suffix="_other")
-    for column in columns_of(facts, one):
+def _apart(
+    facts: TablesRead, systems: Mapping[str, str], first: pl.DataFrame, other: pl.DataFrame
+) -> Iterator[dict[str, object]]:
+    both = first.join(other, on=[*_MEASURE, "average", "run_id"], suffix="_other")
+    for column in columns_of(facts, first):
         mine = both.filter(**column.where)
         average = "micro" if "micro" in mine["average"] else "macro"
         known = mine.filter(average=average).select("run_id", one="value", two="value_other").sort("run_id")

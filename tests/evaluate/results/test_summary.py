@@ -13,6 +13,7 @@ from lake.hints import typed
 from lake.store import Lake
 from lake.tables import table
 from lake.verdict import BETTER, EQUIVALENT, INSEPARABLE, NO_SYSTEM, NONE_WHOLE, NOT_RUN, TOO_FEW, WORSE
+from tests.report.small_lake import write_boards
 from tests.tiny import command
 
 REFERENCE = "whole-file+own-file"
@@ -20,10 +21,11 @@ OTHER_WAY = {BETTER: WORSE, WORSE: BETTER}
 
 
 def change(lake: Lake, name: str, **changed: pl.Expr) -> None:
-    """Write every part of a table again, with columns changed."""
+    """Write every part of a table again, with columns changed, and what the boards make of it."""
     for part in lake.parts(name):
         rows = lake.scan_parts([part], name).select(*table(name).columns).with_columns(**changed).collect()
         lake.write(name, rows, part=part.name, fingerprint="changed", **part.folders)
+    write_boards(lake)
 
 
 def without(lake: Lake, is_left: pl.Expr) -> None:
