@@ -28,5 +28,5 @@ def test_each_system_is_a_line_over_the_files_searched(tmp_path: Path) -> None:
     numbers = {row.run.system: row.number for row in alone.rows}
     assert {run.system: values for run, values in drawn.lines} == {name: [n, n] for name, n in numbers.items()}
     assert drawn.figure is not None
-    assert "of 20 files to" in drawn.figure.picture
+    assert "of 20 files to" in str(drawn.figure.picture)
     assert PoolSizes([beside]).figure is None
