@@ -1,0 +1,51 @@
+"""From the tasks that are handed out to a leaderboard, by an agent of a few lines of shell."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.tiny import command
+
+AGENT = r"""
+# Reads the first two Python files of each task that `ls` gives, and leaves a session as Claude Code does.
+json() { sed 's/\\/\\\\/g; s/"/\\"/g; s/\t/\\t/g' | awk '{ printf "%s\\n", $0 }'; }
+mkdir sessions
+for task in tasks/*; do
+    repository=$(realpath "$task/repository")
+    event() { printf '{"type": "%s", "sessionId": "s", "cwd": "%s", "message": {"role": "%s", "content": [%s]}}\n' \
+        "$1" "$repository" "$1" "$2"; }
+    {
+        event user "$(printf '{"type": "text", "text": "%s"}' "$(json < "$task/prompt.md")")"
+        for file in $(find "$repository" -name '*.py' | sort | head -2); do
+            event assistant '{"type": "tool_use", "id": "'"$file"'", "name": "Read", "input": {"file_path": "'"$file"'"}}'
+            event user '{"type": "tool_result", "tool_use_id": "'"$file"'", "content": "'"$(cat -n "$file" | json)"'"}'
+        done
+    } > "sessions/$(basename "$task").jsonl"
+done
+"""
+
+
+def ran(*arguments: object) -> str:
+    """What a command printed that did its work."""
+    result = command(*map(str, arguments))
+    assert result.code == 0, result.err
+    return result.out + result.err
+
+
+def test_four_commands_lead_from_tasks_to_a_leaderboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    lake, python = ("--lake", "lake"), ("--items", "language=python")
+    ran("ingest", "contextbench", "--chunkers", "whole-file", *lake)
+    handed_out = ran("ingest", "tasks", "contextbench", "-o", "tasks", *python, *lake)
+    subprocess.run(["sh", "-c", AGENT], check=True)
+    imported = ran("ingest", "run", "sessions", "--benchmark", "contextbench", "--system", "reader", *python, *lake)
+    evaluated = ran("evaluate", "contextbench", "--systems", "reader,whole-file+random", *lake)
+    n = len([*Path("tasks").iterdir()])
+    assert f"tasks: {n} items of contextbench" in handed_out
+    assert f"ingest: {n} of {n} items" in imported
+    assert f"trajectories: {n}, with {2 * n} steps and {4 * n} spans" in imported
+    assert f"reader  0.000 (0.000 to 0.708)  {n} of 12 items  partial" in evaluated
+    assert "reader (partial)" in ran("evaluate", "table", "contextbench", *lake)
