@@ -14,9 +14,9 @@ from ingest.benchmarks.own import under_its_name
 from ingest.benchmarks.repoeval.needs import RULE as NEEDS
 from ingest.contents.blobs import Contents, pool_rows
 from ingest.contents.chunkers import Chunker
-from ingest.contents.chunks import cut_pools, cuts_ahead
+from ingest.contents.chunks import cut_contents
+from ingest.contents.look_through import look_through
 from ingest.contents.processes import Workers
-from ingest.contents.symbols import cut_symbols, look_through
 from ingest.sources.git import Repositories
 from ingest.sources.tree import Source, UnreadableEntryError
 from ingest.stored_parts import (
@@ -69,11 +69,7 @@ def ingest(
     )
     for subset, share in zip(subsets, _shares(limit, len(subsets)), strict=True):
         _ingest_subset(lake, benchmark, source, subset, share, repositories, needs, contents, workers, result, say)
-    ahead = cuts_ahead(lake, chunkers)
-    if benchmark.needs_symbols:
-        cut_symbols(lake, benchmark.name, say, result, workers, ahead)
-    for chunker in chunkers:
-        cut_pools(lake, benchmark.name, chunker, ahead, say, result)
+    cut_contents(lake, benchmark.name, chunkers, say, result, workers if benchmark.needs_symbols else None)
     _declare(lake, benchmark, source, limit)
     parts = [part for subset in subsets for part in parts_of(lake, benchmark, subset)]
     items = lake.scan_parts(parts, "items").select("item_id", "scorable", "why_not").collect()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, get_args
 
@@ -12,10 +12,9 @@ import numpy.typing as npt
 import polars as pl
 
 from ingest.contents.chunkers import Chunker, Cut, Document, LineRange, Unit
+from ingest.contents.look_through import cut_document
 from ingest.programs.command import JsonCommand
 from lake.declarations import Resolved
-from lake.errors import Exit, GoldspanError
-from lake.located import file_of, located
 from lake.rejects import Rejects
 from lake.tables import table
 from lake.text import listed
@@ -65,6 +64,19 @@ class Places(NamedTuple):
         n_nws = (points > ord(" ")).astype(np.int32) + is_pair
         return cls(_before(points == ord("\n")), _before(n_bytes), _before(n_nws))
 
+    @classmethod
+    def of_lines(cls, blobs: pl.DataFrame) -> list[Places]:
+        """Those of each blob where it is cut between lines alone."""
+        size = pl.col("text").str.len_bytes().cast(pl.Int64)
+        counts = blobs.select(byte=pl.concat_list("line_starts", size), nws="line_nws")
+        n_places = counts["byte"].list.len().to_numpy()
+        bytes_ = np.split(counts["byte"].explode().to_numpy().astype(np.int32), np.cumsum(n_places))[:-1]
+        nws = np.split(counts["nws"].explode().drop_nulls().to_numpy(), np.cumsum(n_places - 1))[:-1]
+        return [
+            cls(np.arange(len(byte), dtype=np.int32), byte, _before(each))
+            for byte, each in zip(bytes_, nws, strict=True)
+        ]
+
 
 def _before(counts: npt.NDArray[np.generic]) -> Counts:
     before = np.zeros(len(counts) + 1, np.int32)
@@ -76,20 +88,28 @@ _NO_PLACES = Places(*[np.zeros(0, np.int32)] * 3)
 
 
 def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
-    """Cuts contents, each on its own, and measures the chunks; where an answer is no cut of a content, that failed."""
-    name, sha256 = chunker.name, blobs["sha256"]
+    """Cuts contents, each on its own, and measures the chunks."""
+    documents = [Document(text, language) for text, language in blobs.select("text", "language").iter_rows()]
+    if command := chunker.declaration.command:
+        return measured(chunker.name, blobs, cut_by_command(command, documents, blobs["sha256"].to_list()))
+    return measured(chunker.name, blobs, [cut_document(chunker, document) for document in documents])
+
+
+def measured(name: str, blobs: pl.DataFrame, answers: Sequence[object]) -> Chunked:
+    """What a chunker answered to contents, measured; where an answer is no cut of a content, that failed."""
+    sha256 = blobs["sha256"]
     cuts: list[Cut] = []
     places: list[Places] = []
     pairs: list[Integers] = []
-    for content, bounds, (document, answer) in zip(sha256, _line_bounds(blobs), _cut_all(chunker, blobs), strict=True):
+    for text, in_lines, answer in zip(blobs["text"], Places.of_lines(blobs), answers, strict=True):
         try:
             cut = _checked(answer)
-            points = _places(document, cut.unit, bounds, content)
+            points = in_lines if cut.unit == "lines" else Places.between_characters(text)
             pair = _pairs(cut, points)
             _check_texts(cut)
         except ValueError as error:
             cut, pair = Cut([], failed=str(error)), np.zeros((0, 2), np.int64)
-            points = _places(document, cut.unit, bounds, content)
+            points = in_lines
         cuts.append(cut)
         places.append(points)
         pairs.append(pair)
@@ -126,44 +146,6 @@ def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
         "n_covered": np.bincount(blob_no, _added(nws + (np.cumsum(n_nws) - n_nws)[blob_no][:, None]), blobs.height),
     }
     return Chunked(frame, pl.DataFrame(status, schema=table("chunk_status").columns))
-
-
-def _cut_all(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Iterator[tuple[Document, object]]:
-    documents = (Document(text, language) for text, language in blobs.select("text", "language").iter_rows())
-    command = chunker.declaration.command
-    if command is None:
-        yield from ((document, cut_document(chunker, document)) for document in documents)
-    else:
-        every = list(documents)
-        yield from zip(every, cut_by_command(command, every, blobs["sha256"].to_list()), strict=True)
-
-
-def cut_document(chunker: Resolved[Chunker], document: Document) -> Cut:
-    """A chunker's answer to a document, not yet checked; where it fails, the cut says so."""
-    try:
-        cut = chunker.declaration.chunk(document, **chunker.parameters)
-        return chunker.declaration.text(document, cut) if chunker.declaration.text else cut
-    except Exception as error:
-        # One odd file must not cost the others their chunks.
-        return Cut([], failed=located(error, file_of(chunker.declaration.chunk)))
-
-
-def _line_bounds(blobs: pl.DataFrame) -> list[Counts]:
-    """Where the lines of each blob start and its last one ends, in bytes."""
-    size = pl.col("text").str.len_bytes().cast(pl.Int64)
-    bounds = blobs.select(byte=pl.concat_list("line_starts", size).cast(pl.List(pl.Int32)))["byte"]
-    every: Counts = bounds.explode().to_numpy()
-    return np.split(every, bounds.list.len().cum_sum().to_list())[:-1]
-
-
-def _places(document: Document, unit: Unit, bounds: Counts, sha256: str) -> Places:
-    if unit != "lines":
-        return Places.between_characters(document.text)
-    nws = _before(document.n_nws)
-    if len(bounds) != len(nws):
-        message = f"blob {sha256} says it has {len(bounds) - 1} lines, its text has {len(nws) - 1}"
-        raise GoldspanError(message, where="blobs", hint="Ingest it again.", code=Exit.INVALID)
-    return Places(np.arange(len(nws), dtype=np.int32), bounds, nws)
 
 
 def _checked(answer: object) -> Cut:

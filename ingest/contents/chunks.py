@@ -1,22 +1,23 @@
-"""Chunks of what the pools hold: cut what is new, and remember what cutting it gave.
+"""Chunks and definitions of what the pools hold: cut what is new, and remember what cutting it gave.
 
 What needs a content's syntax tree is done while the tree is at hand: one parse for all chunkers and definitions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 
-import numpy as np
 import polars as pl
 
 from ingest.contents.blobs import pool_frames
-from ingest.contents.chunkers import Chunker, Cut, Document
-from ingest.contents.chunkers_by_name import COMMAND, given_before, is_declared, resolve_chunkers
-from ingest.contents.chunking import chunk_blobs, cut_document
-from ingest.contents.new_contents import NewContents, done_before, searched_files
+from ingest.contents.chunkers import Chunker
+from ingest.contents.chunkers_by_name import COMMAND, given_before, is_declared
+from ingest.contents.chunking import chunk_blobs, measured
+from ingest.contents.look_through import Content, Seen, look_through
+from ingest.contents.new_contents import NewContents, done_before, of_batch, searched_files
+from ingest.contents.processes import Workers
+from ingest.contents.symbols import declare_rules, endings_of, note_symbols, symbol_rows, symbols_of
 from ingest.contents.syntax_trees import GRAMMARS
 from lake.declarations import Resolved
 from lake.fingerprint import canonical_json
@@ -26,51 +27,93 @@ from lake.store import Lake, Part
 from lake.tables import declared_row
 from lake.text import counted, percent
 
-BLOBS_AT_ONCE = 20_000
-"""How many contents are cut between two writes: what a kill can cost, and what memory must hold."""
+CUT_AT_ONCE, PARSED_AT_ONCE = 20_000, 5_000
+"""How many contents are done between two writes: what a kill can cost, and what memory must hold."""
+_HANDED_OUT = 50
+"""How many contents a process is given together."""
+_SYMBOLS = ""
+"""What stands for the definitions among the names of chunkers."""
 
 CRASHED = "the parser crashed"
 
 
-def cut_by_each(document: Document, chunkers: Sequence[str]) -> list[Cut]:
-    """How some chunkers cut a file; one that fails says so in its cut."""
-    return [cut_document(chunker, document) for chunker in resolve_chunkers(chunkers)]
+def cut_contents(
+    lake: Lake,
+    benchmark: str,
+    chunkers: Sequence[Resolved[Chunker]],
+    say: Callable[[str], None],
+    result: Outcome,
+    workers: Workers | None = None,
+) -> None:
+    """Cut every content of the benchmark's pools that a chunker has not cut yet.
+
+    With workers its definitions are found too, in processes: what kills its parser is in rejects and is counted.
+    """
+    files = searched_files(lake, benchmark)
+    if not files or lake.scan_parts(files, "files").head(1).collect().is_empty():
+        return
+    wanted, n_several = endings_of(lake, benchmark)
+    chunks, symbols = {chunker.name: _chunks(lake, chunker) for chunker in chunkers}, symbols_of(lake)
+    done = {name: done_before(made, "chunk_status") for name, made in chunks.items()}
+    if workers is not None and wanted["ending"].is_not_null().any():
+        without = wanted.filter(pl.col("ending").is_null()).select("sha256")
+        done = {_SYMBOLS: pl.concat([without, done_before(symbols, "symbol_status")]), **done}
+        declare_rules(lake, symbols)
+    # First, so that nothing cut by this code is ever called what other code cut.
+    for chunker in chunkers:
+        _declare_chunker(lake, chunker, chunks[chunker.name].fingerprint)
+    new = NewContents(lake, wanted.lazy(), done)
+    for name, n in new.n_of.items():
+        if n:
+            say(f"{name}: cutting {counted(n, 'file')}" if name else f"symbols: parsing {counted(n, 'file')}")
+    readers = [chunker.name for chunker in chunkers if chunker.declaration.grammars == GRAMMARS]
+    for n_done, blobs in new.batches(PARSED_AT_ONCE if _SYMBOLS in done else CUT_AT_ONCE):
+        parsed = blobs.filter(
+            pl.any_horizontal(pl.lit(value=False), *(_todo(name) for name in done if name in {*readers, _SYMBOLS}))
+        )
+        contents, seen = _look_through(parsed, readers, workers if _SYMBOLS in done else None)
+        if _SYMBOLS in done:
+            todo = parsed.filter(_todo(_SYMBOLS))
+            definitions = [each.definitions for content, each in zip(contents, seen, strict=True) if content.ending]
+            frames = symbol_rows(todo["sha256"].to_list(), todo["ending"].to_list(), definitions)
+            of_batch(symbols, todo).write(*frames)
+        for chunker in chunkers:
+            todo = blobs.filter(_todo(chunker.name))
+            if chunker.name in readers:
+                cuts = [each.cuts[chunker.name] for each in seen if chunker.name in each.cuts]
+                cut = measured(chunker.name, todo, cuts)
+            else:
+                cut = chunk_blobs(chunker, todo)
+            if todo.height:
+                of_batch(chunks[chunker.name], todo).write(cut.frame, cut.rejects, cut.status)
+        if n_done < len(new):
+            say(f"{n_done:,} of {len(new):,} files are done")
+    if _SYMBOLS in done:
+        note_symbols(symbols, n_several, result)
+    for chunker in chunkers:
+        result.warnings += _left_out(lake, benchmark, files, chunker.name)
+        _note_failures(lake, benchmark, files, chunker.name, result)
 
 
-class PrecomputedCuts:
-    """Cuts that were made before their chunker's turn came, until it takes them."""
+def _todo(name: str) -> pl.Expr:
+    return pl.col(f"todo:{name}")
 
-    def __init__(self, done: Mapping[str, Collection[str]]) -> None:
-        self._done = done
-        self._cuts: dict[str, dict[str, Cut]] = {name: {} for name in done}
 
-    def wanted(self, sha256: str) -> tuple[str, ...]:
-        """The chunkers that have not cut a content yet."""
-        return tuple(name for name, done in self._done.items() if sha256 not in done and sha256 not in self._cuts[name])
-
-    def keep(self, sha256: str, chunkers: Sequence[str], cuts: Sequence[Cut]) -> None:
-        """Keep how chunkers cut a content."""
-        for name, cut in zip(chunkers, cuts, strict=True):
-            # Whole numbers in a row: lists of pairs would take ten times the memory.
-            packed = np.array(cut.ranges, np.int32).reshape(-1, 2)
-            self._cuts[name][sha256] = cut._replace(ranges=packed)  # type: ignore[arg-type] # unpacked when taken
-
-    def of(self, chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Resolved[Chunker]:
-        """The same chunker, which answers for these blobs, in their order, what is kept; the others are cut first."""
-        if chunker.name not in self._done:
-            return chunker
-        kept = self._cuts[chunker.name]
-        for sha256, text, language in blobs.select("sha256", "text", "language").iter_rows():
-            if sha256 not in kept:
-                names = tuple({chunker.name: None, **dict.fromkeys(self.wanted(sha256))})
-                self.keep(sha256, names, cut_by_each(Document(text, language), names))
-        left = iter(blobs["sha256"])
-
-        def answer(_: Document, **_numbers: int) -> Cut:
-            cut = kept.pop(next(left))
-            return cut._replace(ranges=[(start, end) for start, end in cut.ranges])
-
-        return replace(chunker, declaration=replace(chunker.declaration, chunk=answer))
+def _look_through(
+    blobs: pl.DataFrame, readers: Sequence[str], workers: Workers | None
+) -> tuple[list[Content], list[Seen]]:
+    """What is asked of each content, and what was found; definitions only in processes."""
+    ending = pl.when(_todo(_SYMBOLS)).then("ending") if workers is not None else pl.lit(None, pl.String)
+    rows = blobs.select("text", ending.alias("ending"), "language", *(_todo(name) for name in readers)).iter_rows()
+    contents = [
+        Content(text, ending or "", language, tuple(name for name, todo in zip(readers, todos, strict=True) if todo))
+        for text, ending, language, *todos in rows
+    ]
+    if workers is None:
+        return contents, look_through(contents)
+    answers = workers.map(look_through, contents, _HANDED_OUT)
+    pairs = zip(contents, answers, strict=True)
+    return contents, [Seen.failed(content, CRASHED) if seen is None else seen for content, seen in pairs]
 
 
 def remove_undeclared(lake: Lake) -> list[str]:
@@ -87,39 +130,6 @@ def remove_undeclared(lake: Lake) -> list[str]:
             lake.remove(stale)
         gone.append(f"{name} is no longer declared: its chunks were taken away, its runs go when you evaluate again")
     return gone
-
-
-def cuts_ahead(lake: Lake, chunkers: Sequence[Resolved[Chunker]]) -> PrecomputedCuts:
-    """Nothing cut ahead yet, by those of some chunkers that read the trees of :mod:`ingest.contents.syntax_trees`."""
-    reading = [chunker for chunker in chunkers if chunker.declaration.grammars == GRAMMARS]
-    return PrecomputedCuts(
-        {chunker.name: set(done_before(_chunks(lake, chunker), "chunk_status")["sha256"]) for chunker in reading}
-    )
-
-
-def cut_pools(
-    lake: Lake,
-    benchmark: str,
-    chunker: Resolved[Chunker],
-    ahead: PrecomputedCuts,
-    say: Callable[[str], None],
-    result: Outcome,
-) -> None:
-    """Cut every content of the benchmark's pools that this chunker has not cut yet, as far as it is not cut ahead."""
-    parts, chunks, name = searched_files(lake, benchmark), _chunks(lake, chunker), chunker.name
-    if parts and not lake.scan_parts(parts, "files").head(1).collect().is_empty():
-        new = NewContents(lake, lake.scan_parts(parts, "files").select("sha256").unique(), chunks, "chunk_status")
-        # First, so that nothing cut by this code is ever called what other code cut.
-        _declare_chunker(lake, chunker, chunks.fingerprint)
-        if len(new):
-            say(f"{name}: cutting {counted(len(new), 'file')}")
-        for n_done, blobs, made in new.batches(BLOBS_AT_ONCE):
-            cut = chunk_blobs(ahead.of(chunker, blobs), blobs)
-            made.write(cut.frame, cut.rejects, cut.status)
-            if len(new) > BLOBS_AT_ONCE:
-                say(f"{name}: {n_done:,} of {len(new):,} files are cut")
-        result.warnings += _left_out(lake, benchmark, parts, name)
-        _note_failures(lake, benchmark, parts, name, result)
 
 
 def _chunks(lake: Lake, chunker: Resolved[Chunker]) -> BuildTarget:

@@ -20,8 +20,8 @@ for task in tasks/*; do
     {
         event user "$(printf '{"type": "text", "text": "%s"}' "$(json < "$task/prompt.md")")"
         for file in $(find "$repository" -name '*.py' | sort | head -2); do
-            event assistant '{"type": "tool_use", "id": "'"$file"'", "name": "Read", "input": {"file_path": "'"$file"'"}}'
-            event user '{"type": "tool_result", "tool_use_id": "'"$file"'", "content": "'"$(cat -n "$file" | json)"'"}'
+            event assistant '{"type": "tool_use", "id": "'$file'", "name": "Read", "input": {"file_path": "'$file'"}}'
+            event user '{"type": "tool_result", "tool_use_id": "'$file'", "content": "'"$(cat -n "$file" | json)"'"}'
         done
     } > "sessions/$(basename "$task").jsonl"
 done

@@ -11,9 +11,9 @@ from tree_sitter import Parser
 from ingest.contents import syntax_trees
 from ingest.contents.chunkers import Chunker
 from ingest.contents.chunkers_by_name import resolve_chunkers
-from ingest.contents.chunks import CRASHED, PrecomputedCuts, cut_pools, cuts_ahead
+from ingest.contents.chunks import CRASHED, cut_contents
+from ingest.contents.look_through import Content, look_through
 from ingest.contents.processes import Workers
-from ingest.contents.symbols import Content, cut_symbols, look_through
 from lake.declarations import Resolved
 from lake.engine import Engine
 from lake.outcome import Outcome
@@ -56,10 +56,10 @@ def lake_of(root: Path) -> tuple[Lake, list[Resolved[Chunker]]]:
     return lake, resolve_chunkers(NAMES)
 
 
-def cut(lake: Lake, chunkers: list[Resolved[Chunker]], ahead: PrecomputedCuts) -> Outcome:
+def cut(lake: Lake, chunkers: list[Resolved[Chunker]], *, with_symbols: bool = False) -> Outcome:
     result = Outcome()
-    for chunker in chunkers:
-        cut_pools(lake, "pets", chunker, ahead, lambda _: None, result)
+    with Workers(Engine()) as workers:
+        cut_contents(lake, "pets", chunkers, lambda _: None, result, workers if with_symbols else None)
     return result
 
 
@@ -74,37 +74,31 @@ def test_chunkers_and_definitions_share_the_parse_of_a_content(parsed: list[str]
 
 def test_chunkers_share_it_where_no_definitions_are_looked_for(tmp_path: Path, parsed: list[str]) -> None:
     lake, chunkers = lake_of(tmp_path / "lake")
-    cut(lake, chunkers, cuts_ahead(lake, chunkers))
+    cut(lake, chunkers)
     assert sorted(parsed) == ["javascript", "python", "tsx"]
 
 
 def test_rows_are_the_same_as_of_a_chunker_on_its_own(tmp_path: Path) -> None:
     (alone, chunkers), (together, _) = lake_of(tmp_path / "alone"), lake_of(tmp_path / "together")
     for chunker in chunkers:
-        cut(alone, [chunker], PrecomputedCuts({}))
-    ahead = cuts_ahead(together, chunkers)
-    with Workers(Engine()) as workers:
-        cut_symbols(alone, "pets", lambda _: None, Outcome(), workers)
-        cut_symbols(together, "pets", lambda _: None, Outcome(), workers, ahead)
-    cut(together, chunkers, ahead)
+        cut(alone, [chunker])
+    cut(alone, [], with_symbols=True)
+    cut(together, chunkers, with_symbols=True)
     assert stored(alone) == stored(together)
     assert set(together.read("chunks")["chunker"]) == set(NAMES)
     # Nothing is left to do for any of them.
     before = stored(together)
-    cut(together, chunkers, cuts_ahead(together, chunkers))
+    cut(together, chunkers, with_symbols=True)
     assert stored(together) == before
 
 
 def test_a_content_that_kills_its_parser_costs_nobody_theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lake, chunkers = lake_of(tmp_path / "lake")
-    ahead = cuts_ahead(lake, chunkers)
     done = Workers.map
     monkeypatch.setattr(Workers, "map", lambda *given: [None, *done(*given)[1:]])
-    with Workers(Engine()) as workers:
-        cut_symbols(lake, "pets", lambda _: None, Outcome(), workers, ahead)
-    result = cut(lake, chunkers, ahead)
+    result = cut(lake, chunkers, with_symbols=True)
     # Three chunkers read trees, and one content killed the parser of all.
-    assert result.rejected == 3
     failed = lake.read("chunk_status").drop_nulls("failed")
     assert set(failed["failed"]) == {CRASHED}
     assert failed["sha256"].n_unique() == 1
+    assert result.rejected == 3 + lake.read("symbol_status")["failed"].is_not_null().sum()

@@ -10,11 +10,12 @@ import polars as pl
 import pytest
 
 import ingest.benchmarks
-import ingest.contents.symbols
+import ingest.contents.chunks
 from ingest.benchmarks.declaration import Benchmark
 from ingest.contents.blobs import pool_frames
+from ingest.contents.chunks import cut_contents
+from ingest.contents.look_through import Content, Seen
 from ingest.contents.processes import Workers
-from ingest.contents.symbols import Content, Seen, cut_symbols
 from lake.declarations import discover
 from lake.engine import Engine
 from lake.outcome import Outcome
@@ -48,7 +49,7 @@ def put(lake: Lake, part: str, files: dict[str, str]) -> None:
 def cut(lake: Lake, n_processes: int = 1, benchmark: Benchmark = BENCHMARK) -> tuple[Outcome, list[str]]:
     result, said = Outcome(), list[str]()
     with Workers(Engine(n_processes)) as workers:
-        cut_symbols(lake, benchmark.name, said.append, result, workers)
+        cut_contents(lake, benchmark.name, [], said.append, result, workers)
     return result, said
 
 
@@ -101,7 +102,7 @@ def test_rows_are_the_same_whatever_the_number_of_processes(
 ) -> None:
     other = Lake(tmp_path / "other")
     put(other, "pets.one", FILES)
-    monkeypatch.setattr(ingest.contents.symbols, "_HANDED_OUT", 1)
+    monkeypatch.setattr(ingest.contents.chunks, "_HANDED_OUT", 1)
     cut(lake, 1)
     cut(other, 2)
     assert stored(lake) == stored(other)

@@ -1,0 +1,57 @@
+"""What one content holds: its definitions, and how chunkers cut it, by one parse for all that read its syntax tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ingest.contents.chunkers import Chunker, Cut, Document
+from ingest.contents.chunkers_by_name import resolve_chunkers
+from ingest.contents.definitions import Found, definitions_of
+from lake.declarations import Resolved
+from lake.located import file_of, located
+
+
+class Content(NamedTuple):
+    """A content to look through, and the chunkers that cut it; without an ending for definitions no one asks."""
+
+    text: str
+    ending: str
+    language: str
+    chunkers: tuple[str, ...]
+
+
+class Seen(NamedTuple):
+    """What was found in a content: definitions by set of rules, and by chunker how it cuts it."""
+
+    definitions: dict[str, Found]
+    cuts: dict[str, Cut]
+
+    @classmethod
+    def failed(cls, content: Content, why: str) -> Seen:
+        """Nothing was."""
+        return cls({"docs": Found(why_not=why)}, {name: Cut([], failed=why) for name in content.chunkers})
+
+
+def look_through(contents: Sequence[Content]) -> list[Seen]:
+    """What there is in each of some contents; an odd one does not cost the others theirs."""
+    seen = []
+    for content in contents:
+        try:
+            definitions = definitions_of(content.text, content.ending)
+        except Exception as error:
+            definitions = {"docs": Found(why_not=f"{type(error).__name__}: {error}")}
+        document = Document(content.text, content.language)
+        chunkers = resolve_chunkers(content.chunkers)
+        seen.append(Seen(definitions, {chunker.name: cut_document(chunker, document) for chunker in chunkers}))
+    return seen
+
+
+def cut_document(chunker: Resolved[Chunker], document: Document) -> Cut:
+    """A chunker's answer to a document, not yet checked; where it fails, the cut says so."""
+    try:
+        cut = chunker.declaration.chunk(document, **chunker.parameters)
+        return chunker.declaration.text(document, cut) if chunker.declaration.text else cut
+    except Exception as error:
+        # One odd file must not cost the others their chunks.
+        return Cut([], failed=located(error, file_of(chunker.declaration.chunk)))
