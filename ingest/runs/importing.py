@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 import polars as pl
-from rapidfuzz import fuzz, process
 
 from ingest.runs import completions
 from ingest.runs.find_trajectories import TrajectoryFiles, discover
@@ -116,16 +115,10 @@ class Import:
         """The run's place in the lake."""
         chunks = self.lake.part("chunkers", self.chunker) if self.chunker else None
         # Items that came later may be answered too, and other rules may read the file or find its names otherwise.
-        made = made_from(
-            inputs=[*self.parts, chunks, self.lake.part("symbol_rules", DEFINITIONS)],
-            parameters=[
-                self.stamp,
-                self.found.sha256,
-                [part.name for part in self.parts],
-                self.request.given.parameters,
-            ],
-            code=[Import, self.importer.read, self.importer.trajectories],
-        )
+        inputs = [*self.parts, chunks, self.lake.part("symbol_rules", DEFINITIONS)]
+        names = [part.name for part in self.parts]
+        parameters = [self.stamp, self.found.sha256, names, self.request.given.parameters]
+        made = made_from(inputs, parameters, [Import, self.importer.read, self.importer.trajectories])
         return ImportedRun(self.lake, self.request.benchmark, self.run_id, made)
 
     def up_to_date(self) -> Imported | None:
@@ -253,6 +246,9 @@ class Import:
                 reason = f"{self.task.name} asks no item of that name here: {answers} left out"
                 rejects.add(self.input_file.name, f"item {item_id[:200]}, {position}", reason, item_id)
             return
+        # Imported when needed: it takes a while, and few files name what is not there.
+        from rapidfuzz import fuzz, process
+
         items = pl.concat(part.items.select("item_id", "subset") for part in self.parts)
         near = process.extractOne(str(ids["item_id"][0]), items["item_id"], scorer=fuzz.ratio, score_cutoff=60)
         subsets = listed(items["subset"].unique().sort().to_list())

@@ -40,11 +40,6 @@ def test_json_is_exactly_one_object_on_stdout(tmp_path: Path) -> None:
     assert said.err == ""
 
 
-def test_quiet_is_silent(source: Path, tmp_path: Path) -> None:
-    said = command("ingest", "repoeval", "--source", source, "--lake", tmp_path / "lake", "--quiet", *NAMED)
-    assert (said.code, said.out, said.err) == (0, "", "")
-
-
 def test_quiet_still_says_what_went_wrong(tmp_path: Path) -> None:
     said = command("ingest", "repoeval", "--source", tmp_path / "no", "--lake", tmp_path / "lake", "--quiet")
     assert said.code == Exit.MISSING

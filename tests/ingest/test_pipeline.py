@@ -229,10 +229,6 @@ def test_a_lifted_limit_reads_the_rest(source: Path, tmp_path: Path) -> None:
     assert stored(tmp_path / "lake") == stored(tmp_path / "fresh")
 
 
-def test_a_limit_beyond_the_items_is_all_of_them(source: Path, tmp_path: Path) -> None:
-    assert ingested(tmp_path / "lake", source, limit=99).expected == 5
-
-
 def test_the_benchmarks_row_says_what_this_lake_holds(source: Path, tmp_path: Path) -> None:
     ingested(tmp_path / "lake", source)
     row = Lake(tmp_path / "lake").read("benchmarks").row(0, named=True)
@@ -253,12 +249,3 @@ def test_of_every_content_it_is_told_how_it_was_cut(source: Path, tmp_path: Path
     }
     parameters = dict(lake.read("chunkers").select("name", "parameters").iter_rows())
     assert json.loads(parameters["window-4-2"]) == {"size": 4, "step": 2}
-
-
-def test_chunks_are_cut_from_every_content_once_and_only_from_those_with_lines(source: Path, tmp_path: Path) -> None:
-    ingested(tmp_path / "lake", source)
-    lake = Lake(tmp_path / "lake")
-    with_lines = lake.read("blobs").filter(pl.col("n_lines") > 0)
-    assert with_lines.height == 4
-    for chunker in ("whole-file", "window-4-2"):
-        assert set(lake.read("chunks", chunker=chunker)["sha256"]) == set(with_lines["sha256"])

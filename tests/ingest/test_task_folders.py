@@ -129,22 +129,6 @@ def test_what_cannot_be_handed_out_is_said(
     assert words in said.err
 
 
-def test_a_scripted_agent_comes_to_a_board_in_four_commands(lake: Path, tmp_path: Path) -> None:
-    assert _tasks(lake, "contextbench", "-o", tmp_path / "tasks").code == 0
-    (tmp_path / "sessions").mkdir()
-    script = put(tmp_path / "agent.py", AGENT.encode())
-    for folder in sorted((tmp_path / "tasks").iterdir()):
-        subprocess.run([sys.executable, script, folder, tmp_path / "sessions"], check=True)
-    run = ("run", tmp_path / "sessions", "--benchmark", "contextbench", "--system", "reader", "--lake", lake)
-    said = command("ingest", *run)
-    assert said.code == 0, said.err
-    said = command("evaluate", "contextbench", "--systems", "reader", "--lake", lake)
-    assert said.code == 0, said.err
-    assert "reader" in said.out
-    hits = Lake(lake).read("hits").filter(pl.col("run_id").str.contains("reader"))
-    assert hits["item_id"].n_unique() == Lake(lake).read("items", benchmark="contextbench").filter("scorable").height
-
-
 @pytest.mark.parametrize("told_by", ["prompt", "task.json"])
 def test_a_session_called_otherwise_is_paired_with_its_item(lake: Path, tmp_path: Path, told_by: str) -> None:
     tasks, sessions = tmp_path / "tasks", tmp_path / "sessions"

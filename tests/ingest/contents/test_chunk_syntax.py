@@ -196,25 +196,6 @@ def test_runaway_error_recovery_is_stopped_and_the_next_file_parsed() -> None:
     assert chunks("const a = 1;\nconst b = 2;\n", 10, "typescript") == ["const a = 1;\n", "const b = 2;\n"]
 
 
-@pytest.mark.parametrize("language", ["python", "javascript", "cpp", "go"])
-@pytest.mark.parametrize(
-    "text",
-    [
-        "x = " + "(\n" * 5000 + "1\n" + ")\n" * 5000,
-        "x = " + "(" * 5000 + "\n1" + ")" * 5000,
-        "".join(" " * depth + "if x:\n" for depth in range(900)) + " " * 900 + "y\n",
-        "x = '" + "a" * 100_000 + "'\ny = 2\n",
-        "x = 1\n\x00\x00\ny = 2\x00\n" * 20,
-        "\ufeffx = 1\r\n\ty = 2\r\n" * 20 + "z",
-        "\n" * 5000 + "x = 1\ny = 2" + "\n" * 5000,
-    ],
-    ids=["deep lines", "deep line", "deep blocks", "long line", "null bytes", "byte order marks", "blank lines"],
-)
-def test_no_file_is_too_odd(text: str, language: str) -> None:
-    document = Document(text, language)
-    assert "".join("".join(document.lines[start:end]) for start, end in syntax(document, 30).ranges) == text
-
-
 def sources(package: str) -> list[Path]:
     spec = importlib.util.find_spec(package)
     assert spec is not None

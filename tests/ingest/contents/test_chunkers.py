@@ -32,23 +32,6 @@ def test_lines_are_packed_until_one_more_would_exceed_n() -> None:
     assert texts("fixed-nws-4", "ab\ncd\ne\n") == ["ab\ncd\n", "e\n"]
 
 
-def test_whitespace_weighs_nothing() -> None:
-    assert texts("fixed-nws-4", "  a b\r\n\n\t\ncd\n\n e\n") == ["  a b\r\n\n\t\ncd\n\n", " e\n"]
-
-
-def test_a_line_over_n_is_a_chunk_of_its_own() -> None:
-    assert texts("fixed-nws-2", "a\nbcdef\n\ng") == ["a\n", "bcdef\n", "\ng"]
-
-
-def test_an_astral_character_weighs_two() -> None:
-    assert texts("fixed-nws-3", "\U0001f600\n\U0001f600\n") == ["\U0001f600\n", "\U0001f600\n"]
-    assert texts("fixed-nws-4", "\U0001f600\n\U0001f600\n") == ["\U0001f600\n\U0001f600\n"]
-
-
-def test_a_byte_order_mark_weighs_one() -> None:
-    assert texts("fixed-nws-2", "\ufeffa\nb\n") == ["\ufeffa\n", "b\n"]
-
-
 def test_the_whole_file_is_one_chunk() -> None:
     assert texts("whole-file", "a\n\nb") == ["a\n\nb"]
 
@@ -66,14 +49,6 @@ def test_a_blank_file_is_one_blank_chunk(name: str) -> None:
 def test_windows_stand_around_every_step() -> None:
     lines = "".join(f"{i}\n" for i in range(25))
     assert ranges("window-20-10", lines) == [(0, 10), (0, 20), (10, 25)]
-
-
-def test_a_window_that_clipping_makes_equal_stands_once() -> None:
-    assert ranges("window-8-1", "a\nb\nc\n") == [(0, 3)]
-
-
-def test_a_blank_window_stays() -> None:
-    assert ranges("window-2-1", "a\n\n\n\nb\n") == [(0, 1), (0, 2), (1, 3), (2, 4), (3, 5)]
 
 
 @given(TEXTS, st.integers(1, 30))

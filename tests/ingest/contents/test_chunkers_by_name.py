@@ -64,11 +64,6 @@ def test_four_chunkers_run_when_none_are_asked_for() -> None:
     assert default_chunkers() == ["fixed-nws-1500", "fixed-nws-800", "syntax-1500", "whole-file"]
 
 
-def test_every_default_name_resolves_to_its_own_declaration() -> None:
-    for chunker in chunkers().values():
-        assert all(found.declaration is chunker for found in resolve_chunkers(chunker.defaults))
-
-
 def test_names_carry_their_numbers() -> None:
     (found,) = resolve_chunkers(["window-20-10"])
     assert (found.name, found.parameters) == ("window-20-10", {"size": 20, "step": 10})
@@ -199,14 +194,6 @@ def test_positions_and_sizes_are_those_of_the_chunks_text(texts: list[str], name
         assert row["n_nws"] == n_nws_per_line(text).sum()
 
 
-@given(TEXTS, st.sampled_from(["fixed-nws-3", "syntax-3", "window-3-2"]))
-def test_every_split_of_the_blobs_gives_the_same_rows(texts: list[str], name: str) -> None:
-    frame = blobs(*texts)
-    parts = [chunked(name, frame[i : i + 1]).frame for i in range(frame.height)]
-    empty = pl.DataFrame(schema=table("chunks").columns)
-    assert chunked(name, frame).frame.equals(pl.concat([empty, *parts]))
-
-
 def test_every_fallback_has_its_reason() -> None:
     frame = pl.concat([blobs("a b\nc d\n", "e f\ng h\n", language="x"), blobs("1\n2\n3\n", language="")])
     reasons = chunked("syntax-2", frame).status["fell_back"].to_list()
@@ -253,9 +240,3 @@ def test_an_answer_of_another_shape_fails_its_file_and_ranges_alone_are_lines() 
     assert "answered a NoneType" in refusal(lambda document: None)
     ranges = chunk_blobs(answering(lambda document: [(0, 1)]), blobs("a\n")).frame
     assert ranges["line_end"].to_list() == [1]
-
-
-def test_a_blob_whose_lines_are_not_its_texts_is_refused() -> None:
-    wrong = blobs("a\nb\n").with_columns(line_starts=pl.Series([[0]], dtype=pl.List(pl.Int64)))
-    with pytest.raises(GoldspanError, match="says it has 1 lines, its text has 2"):
-        chunked("whole-file", wrong)

@@ -25,14 +25,6 @@ def test_a_patch_that_is_cut_off_keeps_what_it_has() -> None:
     )
 
 
-def test_another_file_ends_a_hunk_that_is_cut_off() -> None:
-    edited = edited_lines(head("a.py") + "@@ -1,9 +1,8 @@\n-one\n" + CHANGE, "docs")
-    assert [(line.path, line.line) for line in edited.lines] == [
-        ("a.py", 0), ("src/cart.py", 3), ("src/cart.py", 4), ("src/cart.py", 5)
-    ]  # fmt: skip
-    assert len(edited.notes) == 1
-
-
 def test_lines_beyond_what_the_head_counts_are_left_out() -> None:
     lines, said = told(head("a.py") + "@@ -1,2 +1,1 @@\n-one\n two\n-three\n-four\n")
     assert lines == [0]
@@ -48,13 +40,6 @@ def test_a_hunk_of_no_file_is_told() -> None:
 @pytest.mark.parametrize("line", ["@@", "@@ ... @@", "@@ -1 @@", "@@ -x,1 +1,1 @@", "@@ -99999999999 +1 @@"])
 def test_a_head_without_numbers_is_told(line: str) -> None:
     assert told(f"{head('a.py')}{line}\n-one\n") == ([], f"line 3 of the patch: no hunk's head: {line} (a.py)")
-
-
-def test_the_patch_of_a_merge_has_no_one_old_file() -> None:
-    merge = "diff --cc a.py\nindex 1,2..3\n--- a/a.py\n+++ b/a.py\n@@@ -1,2 -1,2 +1,2 @@@\n--one\n++two\n  three\n"
-    lines, said = told(merge)
-    assert lines == []
-    assert "no hunk's head" in said
 
 
 def test_binary_changes_are_told_but_for_created_files() -> None:

@@ -47,15 +47,6 @@ def test_run_says_what_it_counted_and_what_to_type_next(lake: Lake) -> None:
     assert hint == f"  next: make evaluate LAKE={lake.root}"
 
 
-def test_a_whole_ranking_ends_in_0(lake: Lake) -> None:
-    assert said(lake, ALL).code == Exit.DONE
-
-
-def test_json_is_one_object_on_stdout(lake: Lake) -> None:
-    found = json.loads(said(lake, ALL + one("a.py", "other"), "--skip-unknown", "--json", "--quiet").out)
-    assert (found["expected"], found["scored"], found["missing"], found["rejected"]) == (5, 5, 0, 0)
-
-
 def test_what_is_skipped_as_asked_is_named_and_no_fault(lake: Lake) -> None:
     for _ in range(2):
         answer = said(lake, ALL + one("a.py", "other"), "--skip-unknown")
@@ -87,11 +78,6 @@ def test_check_finds_the_same_faults(lake: Lake) -> None:
     bad = one("rockets/orbit.py#L99")
     assert said(lake, bad, verb="check").err == said(lake, bad).err
     assert said(lake, bad, verb="check").code == Exit.INVALID
-
-
-def test_check_needs_no_name(lake: Lake, tmp_path: Path) -> None:
-    file = put(tmp_path / "f", ALL)
-    assert command("ingest", "check", file, "--benchmark", "repoeval", "--lake", lake.root).code == Exit.DONE
 
 
 def test_a_file_that_is_not_there_is_missing_data(lake: Lake, tmp_path: Path) -> None:

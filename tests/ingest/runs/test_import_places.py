@@ -155,8 +155,3 @@ def test_a_chunk_twice_in_a_list_is_refused_however_it_is_written(lake: Lake, ag
 
 def test_an_unresolved_document_twice_is_refused_too(lake: Lake) -> None:
     assert "twice" in refused(lake, trec([(FIRST, "no.py", 1, 2), (FIRST, "no.py", 2, 1)])).what
-
-
-def test_overlapping_chunks_are_no_duplicates(lake: Lake) -> None:
-    rows = [(FIRST, f"rockets/orbit.py#L1-L{n}", n, -n) for n in range(1, 5)]
-    assert imported(lake, trec(rows)).counts.n_hits == 4

@@ -168,15 +168,6 @@ def test_an_unknown_task_is_refused_with_the_nearest_name(lake: Lake) -> None:
     assert "Did you mean 'repoeval/prompt'" in error.hint
 
 
-def test_a_task_of_another_benchmark_is_unknown(lake: Lake) -> None:
-    assert refused(lake, ALL, task="contextbench/issue").code == Exit.USAGE
-
-
-def test_a_ranking_does_not_answer_a_task_for_completions(lake: Lake) -> None:
-    error = refused(lake, ALL, task="repoeval/completion")
-    assert error.what == "the task repoeval/completion is answered by a completion; this file holds a ranking"
-
-
 def test_a_chunker_of_the_lake_names_the_chunks(lake: Lake) -> None:
     chunk = lake.read("chunks", chunker="window-4-2").join(
         lake.read("files").filter(pl.col("path") == "rockets/orbit.py"), on="sha256"

@@ -142,12 +142,6 @@ def test_a_program_that_reads_everything_first_is_sent_a_pools_items_together(la
     assert hits(lake, item=LAST) == [("cats.py", 0, 7)]
 
 
-def test_a_program_that_never_answers_is_given_up(lake: Lake) -> None:
-    said = asked(lake, program("time.sleep(60)"), "--timeout", 0.3)
-    assert (said.code, "the program answered none of 5 items" in said.err) == (Exit.ERROR, True)
-    assert "no answer within 0.3 seconds" in said.err
-
-
 def test_a_path_may_be_that_of_the_file_that_was_read(lake: Lake) -> None:
     asked(
         lake,
