@@ -182,8 +182,8 @@ def test_tasks_of_ones_own_in_repoevals_manner_stand_beside_the_sources(source: 
     # A task that reproduces published numbers is none of own data's, and its protocol scores nothing of it.
     tasks = Lake(tmp_path / "lake").read("tasks").filter(benchmark="my-code")["name"]
     named = ("completion", "need", "prompt", "prompt-hard", "prompt-iou", "prompt-random", "prompt-vectors")
-    named = sorted([*named, *(f"prompt-with-{n}" for n in (1, 4, 16))])
-    assert sorted(tasks) == [f"my-code/{name}" for name in named]
+    with_others = [f"prompt-with-{n}" for n in (1, 4, 16)]
+    assert sorted(tasks) == sorted(f"my-code/{name}" for name in (*named, *with_others))
     done("evaluate", "my-code", "--tasks", "my-code/prompt-hard", "--systems", "*+bm25-okapi", *lake[2:])
     assert Lake(tmp_path / "lake").parts("scores", protocol="my-code@hard-negatives-v1")
 
