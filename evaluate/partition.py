@@ -5,9 +5,10 @@ This is the unit of work: a pure function of what the lake holds, so that parts 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import chain
 from typing import NamedTuple
 
 import polars as pl
@@ -37,7 +38,6 @@ from lake.relevance import RELEVANCE
 class Scores(NamedTuple):
     """What some runs score under a protocol: rows of `scores`, before them of `step_scores` where they have steps."""
 
-    protocol: Protocol
     runs: Sequence[Run]
     tables: Sequence[pl.DataFrame]
 
@@ -48,57 +48,42 @@ class Partition:
 
     asked: ItemPart
 
-    def run(self, runs: Sequence[PlannedRun]) -> None:
-        """Rank the part for runs over one chunker's chunks and score it by the rules of rankings, as far as not done.
+    def run(self, runs: Sequence[Run]) -> None:
+        """Rank the part for runs over one chunker's chunks, unless they were imported, and score it, as far as needed.
 
-        Contexts are scored for all runs together, afterwards.
+        Every run is scored under all of its protocols, be its answers rankings or contexts.
         """
-        self._rank([run for run in runs if not self._ranking(run).is_current])
-        self.score(runs, self._protocols)
-
-    def is_current(self, run: PlannedRun) -> bool:
-        """Whether there is nothing to do for a run."""
-        targets = [ranking := self._ranking(run)]
-        for protocol in _scoring(run, self._protocols):
-            targets.append(self._scores(run, [ranking], protocol))
-            if RELEVANCE[protocol.relevance].similarity:
-                targets.append(self._relevance_target(protocol, run.system.chunker))
-        return all(target.is_current for target in targets)
-
-    def score(self, runs: Sequence[Run], protocols: Sequence[Protocol]) -> None:
-        """Score the part of some runs, each under the protocols that it has, as far as it is not done."""
-        todo: dict[Protocol, dict[Run, BuildTarget]] = {}
-        for protocol in protocols:
-            mine = [run for run in runs if protocol in _scoring(run, protocols)]
-            for chunker in dict.fromkeys(run.chunker for run in mine):
+        planned = [run for run in runs if isinstance(run, PlannedRun)]
+        self._rank([run for run in planned if not self._ranking(run).is_current])
+        for protocol in protocols_of(self.asked.task):
+            targets = {run: of_run for run in runs if (of_run := self._scoring(run, protocol))}
+            for chunker in dict.fromkeys(run.chunker for run in targets):
                 # Made again where it was damaged, though the scores may be there.
                 self._relevance(protocol, chunker)
-            for run in mine:
-                answered = self.asked.parts_of("run_items", run_id=run.run_id)
-                if answered and not (target := self._scores(run, answered, protocol)).is_current:
-                    todo.setdefault(protocol, {})[run] = target
-        for found in self.scores({protocol: list(targets) for protocol, targets in todo.items()}):
-            targets = todo[found.protocol]
-            write_by_run({run.run_id: targets[run] for run in found.runs}, *found.tables)
+            todo = {run: scores for run, (*_, scores) in targets.items() if not scores.is_current}
+            for scored in self.scores(protocol, list(todo)):
+                write_by_run({run.run_id: todo[run] for run in scored.runs}, *scored.tables)
 
-    def scores(self, asked: Mapping[Protocol, Sequence[Run]]) -> Iterator[Scores]:
-        """The part's scores of runs under protocols, worked out and not stored, some runs at a time."""
-        for protocol, runs in asked.items():
-            for alike in _by_chunker(runs) if protocol.context is None else ():
-                yield Scores(protocol, alike, [self._scores_of_lists(alike, protocol)])
-            listed = [run for run in runs if not run.is_chance] if protocol.context else []
-            for batch in batches(listed, "hits", [self.asked]):
+    def is_current(self, runs: Sequence[Run]) -> bool:
+        """Whether there is nothing to do for some runs."""
+        rankings = (self._ranking(run) for run in runs if isinstance(run, PlannedRun))
+        protocols = protocols_of(self.asked.task)
+        scoring = (target for run in runs for protocol in protocols for target in self._scoring(run, protocol))
+        return all(target.is_current for target in chain(rankings, scoring))
+
+    def scores(self, protocol: Protocol, runs: Sequence[Run]) -> Iterator[Scores]:
+        """The part's scores of runs under a protocol, worked out and not stored, some runs at a time."""
+        for alike in _by_chunker(runs):
+            if protocol.context is None:
+                yield Scores(alike, [self._scores_of_lists(alike, protocol)])
+                continue
+            for batch in batches([run for run in alike if not run.is_chance], "hits", [self.asked]):
                 found = score_part(self.asked, protocol, [run.run_id for run in batch])
                 steps = found.steps.with_columns(protocol=pl.lit(protocol.name))
-                yield Scores(protocol, batch, [steps, sealed(found.scores.lazy(), protocol).collect()])
-        # Under all protocols at once: they are scored for the same orders.
-        chance = {protocol: [run for run in runs if run.is_chance] for protocol, runs in asked.items()}
-        drawn = [protocol for protocol, runs in chance.items() if runs and protocol.context is not None]
-        chunkers = {run.run_id: run.chunker or "" for protocol in drawn for run in chance[protocol]}
-        for name, rows in expected_contexts(self.asked, drawn, chunkers).items():
-            protocol = next(protocol for protocol in drawn if protocol.name == name)
-            mine = rows.lazy().filter(pl.col("run_id").is_in([run.run_id for run in chance[protocol]]))
-            yield Scores(protocol, chance[protocol], [sealed(mine, protocol).collect()])
+                yield Scores(batch, [steps, sealed(found.scores.lazy(), protocol).collect()])
+            for run in (run for run in alike if run.is_chance):
+                expected = expected_contexts(self.asked, protocol, run.run_id, run.chunker or "")
+                yield Scores([run], [sealed(expected.lazy(), protocol).collect()])
 
     def _scores_of_lists(self, runs: Sequence[Run], protocol: Protocol) -> pl.DataFrame:
         """Those of runs over one chunker's chunks under rules of rankings."""
@@ -188,11 +173,6 @@ class Partition:
     def _axis(self) -> LineAxis:
         return load_axis(self.asked.lake, self.asked.pool_ids, self.asked.files)
 
-    @property
-    def _protocols(self) -> list[Protocol]:
-        """The protocols that rankings are scored by here; those of contexts score all runs together, afterwards."""
-        return [protocol for protocol in protocols_of(self.asked.task) if protocol.context is None]
-
     def _folders(self, run: Run) -> dict[str, str]:
         return {"benchmark": self.asked.task.benchmark, "run_id": run.run_id}
 
@@ -203,8 +183,19 @@ class Partition:
         tables = ("costs", "hits", "run_items")
         return target_of(asked.lake, *tables, part=asked.part, inputs=[asked], parameters=run.stamp, code=(), **folders)
 
-    def _scores(self, run: Run, answered: Sequence[Input], protocol: Protocol) -> BuildTarget:
-        asked, read, tables = self.asked, list[Input](), ["scores"]
+    def _scoring(self, run: Run, protocol: Protocol) -> list[BuildTarget]:
+        """What a run is scored by under a protocol, its scores last; nothing where it has no answers, or no scores."""
+        by_similarity = bool(RELEVANCE[protocol.relevance].similarity)
+        # Which chunks are like the gold is measured on chunks: somebody has to have said how these were cut.
+        if run.protocol not in ("", protocol.name) or (by_similarity and run.chunker is None):
+            return []
+        asked = self.asked
+        answered: Sequence[Input] = (
+            [self._ranking(run)] if isinstance(run, PlannedRun) else asked.parts_of("run_items", run_id=run.run_id)
+        )
+        if not answered:
+            return []
+        read, tables = list[Input](), ["scores"]
         if protocol.context is not None:
             # An expectation has no steps.
             tables = tables if run.is_chance else ["step_scores", *tables]
@@ -212,8 +203,8 @@ class Partition:
             symbols = asked.lake.parts("symbols", rules=protocol.context.symbols)
             read += [part for run_id in (run.run_id, GOLD_RUN) for part in asked.parts_of("edits", run_id=run_id)]
             read += {part.fingerprint: part for part in symbols}.values()
-        return target_of(
-            self.asked.lake,
+        scores = target_of(
+            asked.lake,
             *tables,
             part=asked.part,
             inputs=[*answered, asked, *read],
@@ -222,6 +213,7 @@ class Partition:
             protocol=protocol.name,
             **self._folders(run),
         )
+        return [*([self._relevance_target(protocol, run.chunker)] if by_similarity and run.chunker else []), scores]
 
     def _relevance_target(self, protocol: Protocol, chunker: str) -> BuildTarget:
         return target_of(
@@ -234,13 +226,6 @@ class Partition:
             benchmark=self.asked.task.benchmark,
             chunker=chunker,
         )
-
-
-def _scoring(run: Run, protocols: Sequence[Protocol]) -> list[Protocol]:
-    """The protocols that a run is scored under."""
-    mine = [protocol for protocol in protocols if run.protocol in ("", protocol.name)]
-    # Which chunks are like the gold is measured on chunks: somebody has to have said how these were cut.
-    return [one for one in mine if run.chunker is not None or not RELEVANCE[one.relevance].similarity]
 
 
 def _by_chunker(runs: Sequence[Run]) -> list[list[Run]]:

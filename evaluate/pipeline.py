@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,9 +11,8 @@ from evaluate.declared import declare
 from evaluate.partition import Partition
 from evaluate.prune import remove_other_parts, remove_stale
 from evaluate.retrievers import Retriever
-from evaluate.runs.comparing import compare_task, systems_of
 from evaluate.runs.task_runs import TaskRuns
-from evaluate.selection import ItemPart, Selection, edition, part_groups, selected_parts
+from evaluate.selection import Edition, Selection, edition, part_groups, selected_parts
 from evaluate.systems import check_patterns, imported_systems, known_retrievers, retriever_named
 from lake.benchmarks import tasks_of
 from lake.catalog.task import Task
@@ -32,18 +30,13 @@ MANY_RANKINGS = 5_000
 
 
 class Job(NamedTuple):
-    """Some parts of a benchmark's items under one chunker, for every task that asks them: what is handed out."""
+    """Some parts of a benchmark's items, for every task that asks them: what is handed out.
 
-    benchmark: str
+    Its runs are those over one chunker's chunks, or the imported ones, which stand under no chunker's name.
+    """
+
     stored: tuple[str, ...]
     chunker: str
-
-
-class Pooling(NamedTuple):
-    """A task whose scores are pooled over all parts and compared, once these are there."""
-
-    benchmark: str
-    task: str
 
 
 class Done(NamedTuple):
@@ -59,48 +52,52 @@ class Runner:
 
     Attributes:
         retrievers: The names of those that may run.
-        chunkers: Task → chunker that has cut all its files → what its chunks were made from.
         groups: The parts of the items, those together that are asked together.
+        chunkers: Task → chunker that has cut all its files → what its chunks were made from.
     """
 
     lake: Path
-    label: str
+    edition: Edition
     selection: Selection
     patterns: tuple[str, ...]
     retrievers: tuple[str, ...]
-    chunkers: Mapping[Task, Mapping[str, str]]
     groups: Sequence[tuple[str, ...]]
+    chunkers: Mapping[Task, Mapping[str, str]] = field(default_factory=dict)
 
     def run(self, job: Job) -> Done:
-        """Rank and score the job's systems, as far as they are not done."""
+        """Rank and score the job's runs, as far as they are not done."""
         lake = Lake(self.lake)
-        for task in [task for task, chunkers in self.chunkers.items() if job.chunker in chunkers]:
-            for asked in selected_parts(lake, task, self.selection, [job.stored]):
-                plan = self._work(lake, task, [asked], [asked]).plan
-                Partition(asked).run([run for run in plan if run.chunker == job.chunker])
+        known = self._known()
+        for task in self.chunkers:
+            for asked, chunker, runs in self.task_runs(lake, task, [job.stored], known, Outcome()).jobs():
+                if chunker == job.chunker:
+                    Partition(asked).run(runs)
         return Done(lake.tally, Outcome())
 
-    def pool(self, job: Pooling) -> Done:
+    def pool(self, task: Task) -> Done:
         """Pool and compare a task's scores."""
-        lake = Lake(self.lake)
-        (task,) = (task for task in self.chunkers if task.name == job.task)
-        whole = list(selected_parts(lake, task, Selection((), edition(lake, task.benchmark).limit), self.groups))
-        asked = whole if self.selection.is_whole else list(selected_parts(lake, task, self.selection, self.groups))
-        work = self._work(lake, task, asked, whole)
-        pool(work)
-        return Done(lake.tally, work.result)
+        lake, result = Lake(self.lake), Outcome()
+        self.task_runs(lake, task, self.groups, self._known(), result).pool()
+        return Done(lake.tally, result)
 
-    def _work(self, lake: Lake, task: Task, asked: Sequence[ItemPart], whole: Sequence[ItemPart]) -> TaskRuns:
-        known = {name: retriever_named(name) for name in self.retrievers}
-        of_task = (self.selection, self.patterns, self.label, Outcome(), known, self.chunkers[task])
-        return TaskRuns(lake, task, asked, whole, *of_task)
+    def task_runs(
+        self,
+        lake: Lake,
+        task: Task,
+        groups: Sequence[tuple[str, ...]],
+        known: Mapping[str, Retriever],
+        result: Outcome,
+    ) -> TaskRuns:
+        """A task's runs over some of the parts of the items, by the retrievers that may run."""
+        everything, chunkers = Selection((), self.edition.limit), self.chunkers.get(task)
+        whole = list(selected_parts(lake, task, everything, groups))
+        is_whole = self.selection == everything
+        asked = whole if is_whole else list(selected_parts(lake, task, self.selection, groups))
+        label = self.edition.label
+        return TaskRuns(lake, task, asked, whole, self.selection, self.patterns, label, result, known, chunkers)
 
-
-def pool(work: TaskRuns) -> None:
-    """Score what was made elsewhere, pool the scores of all runs, and compare these."""
-    work.score()
-    if work.whole:
-        compare_task(work.whole, systems_of(work.lake, work.task))
+    def _known(self) -> dict[str, Retriever]:
+        return {name: retriever_named(name) for name in self.retrievers}
 
 
 @dataclass(frozen=True)
@@ -114,15 +111,12 @@ class Benchmark:
     parameters: Mapping[str, Mapping[str, str]]
 
     def jobs(self) -> list[Job]:
-        """Every part under every chunker for which something is not done, part by part."""
+        """Every job of which something is not done, part by part."""
         jobs: set[Job] = set()
-        for work in self.works:
-            for asked in work.asked:
-                part = Partition(asked)
-                for run in work.plan:
-                    job = Job(self.name, tuple(asked.stored), run.system.chunker)
-                    if job not in jobs and not part.is_current(run):
-                        jobs.add(job)
+        for asked, chunker, runs in (of_task for work in self.works for of_task in work.jobs()):
+            job = Job(tuple(asked.stored), chunker)
+            if job not in jobs and not Partition(asked).is_current(runs):
+                jobs.add(job)
         return sorted(jobs)
 
 
@@ -147,12 +141,11 @@ def evaluate(
     declare(lake, known.values())
     check_patterns(patterns, [part.name for part in lake.parts("chunkers")], known, imported_systems(lake))
     every = [_prepared(lake, name, patterns, selection, known, tasks, console) for name in benchmarks]
-    runners = {one.name: one.runner for one in every}
     jobs = {one.name: one.jobs() for one in every}
     works = [work for one in every for work in one.works]
     n_rankings = sum(len(work.plan) * asked.items.height for work in works for asked in work.asked)
     with engine.mapping(sum(map(len, jobs.values())), are_long=n_rankings >= MANY_RANKINGS) as mapping:
-        ranked = [(one, mapping(partial(_run, runners), jobs[one.name])) for one in every]
+        ranked = [(one, mapping(one.runner.run, jobs[one.name])) for one in every]
         pooled = list[tuple[Benchmark, Iterator[Done]]]()
         for one, done in ranked:
             for tally, _ in console.track(done, f"evaluating {one.name}", total=len(jobs[one.name])):
@@ -162,11 +155,9 @@ def evaluate(
                 one.result.changes += remove_stale(work)
             if mapping.is_here:
                 for work in one.works:
-                    pool(work)
+                    work.pool()
             else:
-                pooled.append(
-                    (one, mapping(partial(_run, runners), [Pooling(one.name, of.task.name) for of in one.works]))
-                )
+                pooled.append((one, mapping(one.runner.pool, [work.task for work in one.works])))
         for one, done in pooled:
             for tally, outcome in console.track(done, f"pooling {one.name}", total=len(one.works)):
                 lake.tally.add(tally)
@@ -174,11 +165,6 @@ def evaluate(
     for one in every:
         _check_any(lake, one)
     return [one.result for one in every]
-
-
-def _run(runners: Mapping[str, Runner], job: Job | Pooling) -> Done:
-    runner = runners[job.benchmark]
-    return runner.run(job) if isinstance(job, Job) else runner.pool(job)
 
 
 def _prepared(
@@ -193,23 +179,20 @@ def _prepared(
     """What is to be run on a benchmark's items, what is gone removed, what a whole run needs at once made."""
     result = Outcome()
     held = edition(lake, benchmark)
-    everything = Selection((), held.limit)
     if selection.limit is None:
         selection = Selection(selection.where, held.limit)
-    works, groups = [], part_groups(lake, benchmark)
-    for task in [task for task in tasks_of(lake, benchmark) if _is_run(lake, task, tasks)]:
-        whole = list(selected_parts(lake, task, everything, groups))
-        asked = whole if selection == everything else list(selected_parts(lake, task, selection, groups))
-        works.append(TaskRuns(lake, task, asked, whole, selection, patterns, held.label, result, known))
+    groups = part_groups(lake, benchmark)
+    runner = Runner(lake.root.absolute(), held, selection, tuple(patterns), tuple(known), groups)
+    wanted = [task for task in tasks_of(lake, benchmark) if _is_run(lake, task, tasks)]
+    works = [runner.task_runs(lake, task, groups, known, result) for task in wanted]
     result.missing = sum(asked.n_unscorable for asked in works[0].asked)
     for work in works:
         if n_blank := sum(asked.n_blank for asked in work.asked):
             result.warnings.append(
                 f"not asked by {work.task.name}, as their gold is white space alone: {counted(n_blank, 'item')}"
             )
-    for work in works:
-        # First, so that nothing of what is gone is counted.
-        remove_other_parts(work)
+    # First, so that nothing of what is gone is counted.
+    remove_other_parts(lake, benchmark, works)
     said: dict[str, Mapping[str, str]] = {}
     for work in works:
         for run in [run for run in work.plan if not work.is_current(run)]:
@@ -219,8 +202,7 @@ def _prepared(
                     f"{run.system.name}, {work.task.name}: {', '.join(map(' '.join, found.items()))}"
                 )
     chunkers = {work.task: work.chunkers if work.plan else {} for work in works}
-    runner = Runner(lake.root.absolute(), held.label, selection, tuple(patterns), tuple(known), chunkers, groups)
-    return Benchmark(benchmark, works, runner, result, said)
+    return Benchmark(benchmark, works, replace(runner, chunkers=chunkers), result, said)
 
 
 def _check_any(lake: Lake, benchmark: Benchmark) -> None:

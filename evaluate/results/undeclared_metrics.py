@@ -124,4 +124,5 @@ def _scores(part: ItemPart, rules: Protocol, runs: Sequence[Run]) -> list[pl.Dat
     if of_results := [pair for pair in requested if pair not in of_contexts]:
         ranked = replace(_with_metrics(rules, of_results), context=None)
         wanted[ranked] = [run for run in runs if not contexts or run.chunker is not None]
-    return [scored.tables[-1].select(*_COLUMNS) for scored in Partition(part).scores(wanted)]
+    scored = (scores for protocol, mine in wanted.items() for scores in Partition(part).scores(protocol, mine))
+    return [scores.tables[-1].select(*_COLUMNS) for scores in scored]

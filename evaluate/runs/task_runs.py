@@ -14,11 +14,11 @@ import polars as pl
 
 from evaluate.embedding.vectors import GIVEN, VectorStore
 from evaluate.metrics import metrics_of
-from evaluate.partition import Partition
 from evaluate.rank.definitions import RULES
 from evaluate.rank.pools import cut_files, load_pools
 from evaluate.retrievers import BASELINE, Retriever, Track
 from evaluate.runs.aggregates import aggregate_runs
+from evaluate.runs.comparing import compare_task, systems_of
 from evaluate.selection import ItemPart, Selection
 from evaluate.systems import PlannedRun, Run, System, picks_imported, resolve_systems, run_id_of
 from evaluate.texts.query_forms import rewritten
@@ -135,12 +135,17 @@ class TaskRuns:
         rows = self.stored("imported").sort("run_id").select("system", "run_id", "chunker").collect().iter_rows()
         return [Run(run_id, chunker=chunker) for name, run_id, chunker in rows if picks_imported(self.patterns, name)]
 
-    @property
-    def by_items(self) -> list[tuple[Sequence[ItemPart], Sequence[Run]]]:
-        """The planned and the imported runs, each with the items that are scored; together where these are the same."""
-        if self.asked is self.whole:
-            return [(self.asked, [*self.plan, *self.imported])]
-        return [(self.asked, self.plan), (self.whole, self.imported)]
+    def jobs(self) -> Iterator[tuple[ItemPart, str, Sequence[Run]]]:
+        """What is ranked and scored together: a part, the chunker over whose chunks the runs are, and these.
+
+        Imported runs stand under no chunker's name, as it does not matter who cut what they searched.
+        """
+        for asked in self.asked:
+            for chunker in dict.fromkeys(run.system.chunker for run in self.plan):
+                yield asked, chunker, [run for run in self.plan if run.chunker == chunker]
+        for asked in self.whole:
+            if self.imported:
+                yield asked, "", self.imported
 
     def prepare(self, run: PlannedRun, track: Track) -> dict[str, str]:
         """Do what a system does for its whole run at once; what is to be said of it with the run's parameters."""
@@ -229,16 +234,15 @@ class TaskRuns:
             self.result.add(Outcome(expected=n, scored=n - n_failed, failed=n_failed, tied=n_tied if is_told else 0))
         return {run_id: (n, n_failed, why) for run_id, (n, n_failed, _, why) in counts.items()}
 
-    def score(self) -> None:
-        """Aggregate the planned runs' scores; score, aggregate and count what was made elsewhere; contexts together."""
-        contexts = [protocol for protocol in self.protocols if protocol.context is not None]
-        rankings = [protocol for protocol in self.protocols if protocol.context is None]
-        for asked in self.whole:
-            Partition(asked).score(self.imported, rankings)
-        for items, runs in self.by_items:
-            for asked in items:
-                Partition(asked).score(runs, contexts)
-            aggregate_runs(items, self.protocols, runs)
+    def pool(self) -> None:
+        """Pool the scores of all runs, compare these, and count what was made elsewhere."""
+        if self.asked is self.whole:
+            aggregate_runs(self.whole, self.protocols, [*self.plan, *self.imported])
+        else:
+            aggregate_runs(self.asked, self.protocols, self.plan)
+            aggregate_runs(self.whole, self.protocols, self.imported)
+        if self.whole:
+            compare_task(self.whole, systems_of(self.lake, self.task))
         counts = self._count(self.imported)
         if failed := [of_run for of_run in counts.values() if of_run[1]]:
             n, n_failed = sum(of_run[0] for of_run in failed), sum(n for _, n, _ in failed)

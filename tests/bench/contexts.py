@@ -48,9 +48,8 @@ def score(folder: str, protocol: str) -> dict[str, object]:
     """Score and aggregate every imported run of a lake under a protocol."""
     lake = Lake(Path(folder))
     runs = lake.scan("runs", benchmark="contextbench").filter(pl.col("origin") == "imported").collect()["run_id"]
-    rules = {declared.name: declared for declared in (CONTEXTS, PUBLISHED)}
     for part in list(selected_parts(lake, CONTEXTBENCH_ISSUE, Selection())):
-        Partition(part).score([Run(run_id) for run_id in runs.sort()], [rules[protocol]])
+        Partition(part).run([Run(run_id, protocol) for run_id in runs.sort()])
     return {"runs": len(runs)}
 
 

@@ -7,7 +7,7 @@ places of a file or a definition come together, nor whether chunks overlap.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -36,31 +36,26 @@ Floats = npt.NDArray[np.float64]
 POOLS_AT_ONCE = 10
 """How many pools are ordered and scored together: what memory must hold."""
 
-_SCORE = ["run_id", "item_id", "granularity", "metric", "k"]
+_SCORE = ["item_id", "granularity", "metric", "k"]
 _SUMS = ["value", "numerator", "denominator"]
 
 
-def expected_contexts(
-    asked: ItemPart, protocols: Sequence[Protocol], chunkers: Mapping[str, str]
-) -> dict[str, pl.DataFrame]:
+def expected_contexts(asked: ItemPart, protocol: Protocol, run_id: str, chunker: str) -> pl.DataFrame:
     """The mean scores of all orders of each pool; where only drawing tells, of those that other benchmarks draw too.
 
-    From runs that stand for all orders → who cut what is ordered, to the columns of table `scores` but for `protocol`
-    and its hash, by protocol.
+    They are those of a run that stands for all orders of what a chunker cut, in the columns of table `scores` but for
+    `protocol` and its hash.
     """
-    found = {protocol.name: [_nothing(*_SCORE, *_SUMS)] for protocol in protocols}
-    for first in range(0, len(asked.pool_ids) if protocols and chunkers else 0, POOLS_AT_ONCE):
+    means = [_nothing(*_SCORE, *_SUMS)]
+    for first in range(0, len(asked.pool_ids), POOLS_AT_ONCE):
         pool_ids = asked.pool_ids[first : first + POOLS_AT_ONCE]
         some = replace(asked, items=asked.items.filter(pl.col("pool_id").is_in(pool_ids.implode())))
-        axis = load_axis(asked.lake, pool_ids, asked.files)
-        pools = pl.concat([_chunks(some, run_id, chunker) for run_id, chunker in chunkers.items()])
-        orders = _orders(some, pools, axis, protocols, list(chunkers))
-        for protocol in protocols:
-            material = load_material(some, protocol, orders)
-            drawn = score_contexts(protocol, material, orders, with_steps=False).scores
-            exact = _closed(some, protocol, material, pools, axis, list(chunkers))
-            found[protocol.name].append(_means(drawn.lazy(), exact.lazy()))
-    return {name: pl.concat(frames) for name, frames in found.items()}
+        axis, pools = load_axis(asked.lake, pool_ids, asked.files), _chunks(some, chunker)
+        orders = _orders(some, pools, axis, protocol)
+        material = load_material(some, protocol, orders)
+        drawn = score_contexts(protocol, material, orders, with_steps=False).scores
+        means.append(_means(drawn.lazy(), _closed(some, protocol, material, pools, axis).lazy()))
+    return pl.concat(means).with_columns(run_id=pl.lit(run_id))
 
 
 def has_closed_form(metric: Metric, k: int) -> bool:
@@ -73,20 +68,20 @@ def has_closed_form(metric: Metric, k: int) -> bool:
 
 
 def expected_coverage(protocol: Protocol, material: Material, pools: Runs, sizes: pl.DataFrame) -> pl.DataFrame:
-    """The means of the metrics with a closed form, for every run and item with gold.
+    """The means of the metrics with a closed form, for every item with gold.
 
     Args:
         protocol: The metrics and rules.
         material: The items.
-        pools: A run for each way to cut the pools: of each item's pool the chunks in files of its gold, ranked 1, 2, 3.
-        sizes: run_id, item_id, n (the pool's chunks), n_first: those that an order may begin with and be an answer.
+        pools: One run: of each item's pool the chunks in files of its gold, ranked 1, 2, 3.
+        sizes: item_id, n (the pool's chunks), n_first: those that an order may begin with and be an answer.
 
     Returns:
-        run_id, item_id, granularity, metric, k, value, numerator.
+        item_id, granularity, metric, k, value, numerator.
     """
     ground = Ground.of(material, pools, rules_of(protocol))
     rows = rows_of(ground.seen.sort("case", "rank").with_columns(step="rank"), "case")
-    cases = ground.cases.join(sizes, on=["run_id", "item_id"], how="left", maintain_order="left")
+    cases = ground.cases.join(sizes, on="item_id", how="left", maintain_order="left")
     n, n_first = (cases[name].fill_null(0).to_numpy() for name in ("n", "n_first"))
     answers = Answers(np.bincount(rows.walk, minlength=cases.height), rows, ground.seen.clear())
     is_first = _is_begun(protocol, ground.files.nws_of(rows.file, rows.start))
@@ -101,7 +96,7 @@ def expected_coverage(protocol: Protocol, material: Material, pools: Runs, sizes
                 hit = hits[k - 1] if k else np.mean(hits, axis=0)
                 share = np.divide(hit, n_gold, out=np.zeros_like(hit), where=n_gold > 0)
                 named = {"granularity": pl.lit(granularity), "metric": pl.lit(metric.name), "k": pl.lit(k, pl.Int64)}
-                one = cases.select("run_id", "item_id", **named, value=pl.Series(share), numerator=pl.Series(hit))
+                one = cases.select("item_id", **named, value=pl.Series(share), numerator=pl.Series(hit))
                 frames.append(one.filter(pl.Series(n_gold > 0)))
     return pl.concat(frames)
 
@@ -110,27 +105,20 @@ def _nothing(*names: str) -> pl.DataFrame:
     return pl.DataFrame(schema={name: table("scores").columns[name] for name in names})
 
 
-def _chunks(asked: ItemPart, run_id: str, chunker: str) -> pl.DataFrame:
-    """run_id and the columns of POOL: what a run orders."""
+def _chunks(asked: ItemPart, chunker: str) -> pl.DataFrame:
+    """The columns of POOL: what is ordered."""
     files = files_of(asked.lake, asked.pool_ids, asked.files).select("pool_id", "path", "sha256")
     chunks = asked.lake.scan("chunks", chunker=chunker).filter(pl.col("n_nws") > 0)
-    return files.join(chunks, on="sha256").select(*POOL, run_id=pl.lit(run_id)).collect()
+    return files.join(chunks, on="sha256").select(*POOL).collect()
 
 
-def _orders(
-    asked: ItemPart, pools: pl.DataFrame, axis: LineAxis, protocols: Sequence[Protocol], names: Sequence[str]
-) -> Runs:
-    """The heads of the orders of each pool, each order as a run of its own: its number and the run it is one of."""
-    budgets = [k for protocol in protocols for metric, k in metrics_of(protocol) if metric.cut == "budget"]
+def _orders(asked: ItemPart, pools: pl.DataFrame, axis: LineAxis, protocol: Protocol) -> Runs:
+    """The heads of the orders of each pool, each order as a run of its own, which is called by its number."""
+    budgets = [k for metric, k in metrics_of(protocol) if metric.cut == "budget"]
     cut_offs: list[CutOff] = [("results", N_RANKED_STEPS), ("budget", max([RANKED_BUDGET, *budgets]))]
-    heads = [
-        draw(pools.lazy().filter(run_id=name), axis, cut_offs).with_columns(
-            run_id=pl.format("{} {}", "order", pl.lit(name))
-        )
-        for name in names
-    ]
-    hits = asked.items.select("item_id", "pool_id").join(pl.concat(heads), on="pool_id")
-    return _as_runs(asked, hits, [f"{order} {name}" for name in names for order in range(N_ORDERS)])
+    heads = draw(pools.lazy(), axis, cut_offs).with_columns(run_id=pl.col("order").cast(pl.String))
+    hits = asked.items.select("item_id", "pool_id").join(heads, on="pool_id")
+    return _as_runs(asked, hits, [str(order) for order in range(N_ORDERS)])
 
 
 def _as_runs(asked: ItemPart, ordered: pl.DataFrame, names: Sequence[str]) -> Runs:
@@ -148,7 +136,7 @@ def _as_runs(asked: ItemPart, ordered: pl.DataFrame, names: Sequence[str]) -> Ru
 def _means(drawn: pl.LazyFrame, exact: pl.LazyFrame) -> pl.DataFrame:
     """Over the orders that were drawn, with what needs no drawing in its place."""
     means = [(exact_sum(pl.col(name)) / pl.col(name).count()).alias(name) for name in _SUMS]
-    of_runs = drawn.with_columns(run_id=pl.col("run_id").str.splitn(" ", 2).struct[1]).group_by(_SCORE).agg(means)
+    of_runs = drawn.group_by(_SCORE).agg(means)
     # Where no order has a value, as where there is no gold, there is none to expect.
     values = [
         pl.when(pl.col(name).is_not_nan()).then(pl.coalesce(f"{name}_exact", name)).alias(name)
@@ -159,25 +147,25 @@ def _means(drawn: pl.LazyFrame, exact: pl.LazyFrame) -> pl.DataFrame:
 
 
 def _closed(
-    asked: ItemPart, protocol: Protocol, material: Material, pools: pl.DataFrame, axis: LineAxis, names: Sequence[str]
+    asked: ItemPart, protocol: Protocol, material: Material, pools: pl.DataFrame, axis: LineAxis
 ) -> pl.DataFrame:
     """What needs no drawing, from the chunks in files of gold alone."""
     of_items = asked.items.select("item_id", "pool_id")
     gold = material.gold.join(of_items, on="item_id").select("item_id", "pool_id", "path").unique()
     ranked = (
         gold.join(pools, on=["pool_id", "path"])
-        .sort("run_id", "item_id", "path", "chunk_no")
-        .with_columns(rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("run_id", "item_id"))
+        .sort("item_id", "path", "chunk_no")
+        .with_columns(run_id=pl.lit(""), rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("item_id"))
     )
     files = material.files.join(gold, on=["pool_id", "path"], how="semi")
     texts, definitions = (one.join(files, on="sha256", how="semi") for one in (material.texts, material.definitions))
     narrow = replace(material, files=files, texts=texts, definitions=definitions)
-    first_lines = pools.lazy().select("run_id", "pool_id", "path", "line_start", line_end=pl.col("line_start") + 1)
-    begun = axis.place(first_lines.with_columns(pool="pool_id")).select("run_id", "pool", n_nws=axis.n_nws()).collect()
+    first_lines = pools.lazy().select("pool_id", "path", "line_start", line_end=pl.col("line_start") + 1)
+    begun = axis.place(first_lines.with_columns(pool="pool_id")).select("pool", n_nws=axis.n_nws()).collect()
     begun = begun.with_columns(is_first=_is_begun(protocol, begun["n_nws"].to_numpy()))
-    sizes = begun.group_by("run_id", pool_id="pool").agg(n=pl.len(), n_first=pl.col("is_first").sum())
+    sizes = begun.group_by(pool_id="pool").agg(n=pl.len(), n_first=pl.col("is_first").sum())
     sizes = of_items.join(sizes, on="pool_id").with_columns(pl.col("n", "n_first").cast(pl.Int64)).drop("pool_id")
-    return expected_coverage(protocol, narrow, _as_runs(asked, ranked, names), sizes)
+    return expected_coverage(protocol, narrow, _as_runs(asked, ranked, [""]), sizes)
 
 
 def _is_begun(protocol: Protocol, n_nws: Integers) -> npt.NDArray[np.bool_]:

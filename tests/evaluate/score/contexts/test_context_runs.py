@@ -42,7 +42,7 @@ def asked(lake: Lake) -> list[ItemPart]:
 def score(lake: Lake, runs: list[Run] = RUNS, code: str = "as it is") -> None:
     with patch("lake.make.code_digest", lambda *_: code):
         for part in asked(lake):
-            Partition(part).score(runs, PROTOCOLS)
+            Partition(part).run(runs)
         aggregate_runs(asked(lake), PROTOCOLS, runs)
 
 

@@ -50,7 +50,7 @@ def closed(protocol: Protocol, material: Material, chunks: Sequence[View], n_fir
     answered = pl.DataFrame({"run_id": "any", "item_id": "item", "status": "done"}).with_columns(
         n_steps=pl.lit(None, pl.Int64), has_patch=pl.lit(None, pl.Boolean)
     )
-    sizes = pl.DataFrame({"run_id": "any", "item_id": "item", "n": len(chunks), "n_first": n_first})
+    sizes = pl.DataFrame({"item_id": "item", "n": len(chunks), "n_first": n_first})
     return expected_coverage(protocol, material, Runs.of(["any"], answered, hits, hits.clear()), sizes)
 
 
