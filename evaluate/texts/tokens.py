@@ -7,10 +7,10 @@ some pools lie side by side as one, in which a token of another pool is another 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import chain, compress, count
+from itertools import chain, compress, count, repeat
 from typing import overload
 
 import numpy as np
@@ -72,9 +72,15 @@ class Counted:
         """
         key = (tokens, tuple(queries))
         if key not in self._queries:
-            counts, _ = _columns([_bag(tokens, text) for text in queries], self.vocabulary)
+            cut, n_tokens = _cut_queries(*key), len(self.vocabulary)
+            known = map(self.vocabulary.get, cut.vocabulary, repeat(-1))
+            column = np.fromiter(known, np.int32, len(cut.vocabulary))
+            is_new = column < 0
+            column[is_new] = n_tokens + np.arange(is_new.sum())
+            shape = (len(queries), n_tokens + int(is_new.sum()))
+            counts = csr_array((cut.counts.data, column[cut.counts.indices], cut.counts.indptr), shape=shape)
             if self.n_pools > 1:
-                counts = _shifted(counts, np.arange(self.n_pools), self.n_pools, len(self.vocabulary))
+                counts = _shifted(counts, np.arange(self.n_pools), self.n_pools, n_tokens)
             # Retrievers come one after another with the same queries: the last are enough.
             self._queries.clear()
             self._queries[key] = Counted(self.vocabulary, counts, self.n_pools)
@@ -179,23 +185,10 @@ def _shifted(counts: csr_array, pool: Integers, n_pools: int, n_tokens: int) -> 
     return csr_array((counts.data, counts.indices + block * n_tokens, counts.indptr), shape=shape)
 
 
-@lru_cache(maxsize=2_000)
-def _bag(tokens: Tokenizer, text: str) -> Counter[str]:
-    """The tokens of a query, which is put to many chunkers and retrievers."""
-    return Counter(tokens(text))
-
-
-def _columns(bags: Sequence[Counter[str]], vocabulary: Mapping[str, int]) -> tuple[csr_array, Mapping[str, int]]:
-    """Bags of tokens counted over a vocabulary; what it lacks takes columns behind it, given beside."""
-    new: defaultdict[str, int] = defaultdict(count(len(vocabulary)).__next__)
-    indptr = np.cumsum([0, *map(len, bags)])
-    column = np.fromiter(
-        (vocabulary[token] if token in vocabulary else new[token] for token in chain.from_iterable(bags)),
-        np.int32,
-        indptr[-1],
-    )
-    n = np.fromiter(chain.from_iterable(map(Counter.values, bags)), np.float64, indptr[-1])
-    return csr_array((n, column, indptr), shape=(len(bags), len(vocabulary) + len(new))), new
+@lru_cache(maxsize=64)
+def _cut_queries(tokens: Tokenizer, queries: tuple[str, ...]) -> Counted:
+    """Queries that are asked of the same pools, which are put to many chunkers and retrievers."""
+    return by_spelling(map(tokens, queries))
 
 
 def by_spelling(documents: Iterable[Sequence[str]]) -> Counted:
@@ -203,10 +196,14 @@ def by_spelling(documents: Iterable[Sequence[str]]) -> Counted:
 
     So the order in which a document's tokens are added up depends on no other document.
     """
-    counts, columns = _columns(list(map(Counter, documents)), {})
-    words = sorted(columns)
+    bags = list(map(Counter, documents))
+    number: defaultdict[str, int] = defaultdict(count().__next__)
+    indptr = np.cumsum([0, *map(len, bags)])
+    token = np.fromiter(map(number.__getitem__, chain.from_iterable(bags)), np.int32, indptr[-1])
+    n = np.fromiter(chain.from_iterable(map(Counter.values, bags)), np.float64, indptr[-1])
+    words = sorted(number)
     column = np.empty(len(words), np.int32)
-    column[np.fromiter(map(columns.__getitem__, words), np.int64, len(words))] = np.arange(len(words))
-    moved = csr_array((counts.data, column[counts.indices], counts.indptr), shape=counts.shape)
-    moved.sort_indices()
-    return Counted({word: column for column, word in enumerate(words)}, moved)
+    column[np.fromiter(map(number.__getitem__, words), np.int64, len(words))] = np.arange(len(words))
+    counts = csr_array((n, column[token], indptr), shape=(len(bags), len(words)))
+    counts.sort_indices()
+    return Counted({word: column for column, word in enumerate(words)}, counts)
