@@ -33,6 +33,7 @@ WHOLE_FILE = "the whole file"
 _PACKED = (".gz", ".zst")
 _BLOCK_BYTES = 1 << 20
 _BEGINNING_BYTES = 1 << 12
+_ROWS_AT_ONCE = 8
 _TOO_LONG = f"longer than {MAX_LINE_BYTES:,} bytes, the most that is read of a line"
 
 
@@ -138,7 +139,8 @@ def _parquet(entry: Entry, keys: Sequence[str]) -> Iterator[tuple[str, object]]:
     try:
         with entry.open() as file:
             frames = read_batches(file, columns, max_bytes=MAX_ROWS_BYTES)
-            rows = (row for frame in frames for row in frame.iter_rows(named=True))
+            # Few at once: where memory is short, polars would end the process.
+            rows = (row for frame in frames for row in frame.iter_rows(named=True, buffer_size=_ROWS_AT_ONCE))
             yield from ((f"row {number}", row) for number, row in enumerate(rows, 1))
     except UnreadableEntryError as error:
         raise UnreadableFileError(f"cannot be read: {error.reason}") from error
@@ -152,11 +154,14 @@ def _json(entry: Entry, stream: IO[bytes], rejects: Rejects) -> Iterator[tuple[s
     if is_json_lines(head):
         yield from _json_lines(entry, stream, rejects, head)
         return
-    data = head + stream.read(MAX_DOCUMENT_BYTES)
-    if len(data) > MAX_DOCUMENT_BYTES:
-        raise UnreadableFileError(f"it has more than {MAX_DOCUMENT_BYTES:,} bytes, the most that is read whole")
+    blocks, n_bytes = [head.removeprefix(MARK)], len(head)
+    while block := stream.read(_BLOCK_BYTES):
+        blocks.append(block)
+        n_bytes += len(block)
+        if n_bytes > MAX_DOCUMENT_BYTES:
+            raise UnreadableFileError(f"it has more than {MAX_DOCUMENT_BYTES:,} bytes, the most that is read whole")
     try:
-        value = parsed_json(data.removeprefix(MARK))
+        value = parsed_json(b"".join(blocks))
     except (ValueError, RecursionError) as error:
         raise UnreadableFileError(f"not JSON ({error}); is the file cut off?") from error
     values = value if isinstance(value, list) else [value]
