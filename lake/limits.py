@@ -68,9 +68,6 @@ MAX_DEPTH = 100
 MAX_ROWS = 1_000_000
 """Rows of one file of items; RepoBench-R has some 192,000 in all."""
 
-MAX_ROW_CHARACTERS = 16 * MIB
-"""The texts of one row of RepoBench-R, its candidates and its code; the largest published ones have some 100,000."""
-
 MAX_REJECTS = 100_000
 """Refusals of one step that are kept one by one; the others are counted."""
 

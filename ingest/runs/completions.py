@@ -9,9 +9,9 @@ import polars as pl
 from ingest.runs.import_outcome import ImportCounts
 from ingest.runs.imported_runs import MISSING, run_items
 from ingest.runs.importer import Importer
-from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import refuse
 from ingest.runs.items import ItemPart
+from ingest.sources.input_file import InputFile
 
 _HOLE = ["repo", "path", "line"]
 _SHOWN = pl.format("{}/{}, line {} from 0", "repo", "path", "line")

@@ -11,11 +11,11 @@ from pathlib import PurePosixPath
 from typing import IO
 
 from ingest.runs.importer import Importer
-from ingest.runs.input_file import InputFile
 from ingest.runs.registry import AUTO, importer_for, importer_named, importers, naming_hint, recognised
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.sources.archive import open_archive
 from ingest.sources.folder import read_folder
+from ingest.sources.input_file import InputFile
 from ingest.sources.tree import Entry, Tree, UnreadableEntryError
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file, sha256_of_stream

@@ -13,7 +13,6 @@ from ingest.runs.find_trajectories import TrajectoryFiles, discover
 from ingest.runs.import_outcome import ImportCounts, Imported, ImportRequest, ProgramInfo
 from ingest.runs.imported_runs import MISSING, ImportedRun, Tables, count_rows, counts_in
 from ingest.runs.importer import Importer
-from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import NAME, gathered, ranked_as_trec_eval, ranks_say_nothing
 from ingest.runs.items import ItemPart, item_parts, questions_of, task_named
 from ingest.runs.naming import check_request, run_id_of
@@ -24,6 +23,7 @@ from ingest.runs.resolve_paths import named_whole
 from ingest.runs.trajectories.trajectory import Unread
 from ingest.runs.trajectory_rows import Trajectories
 from ingest.runs.usage_rows import Given, UsageRows
+from ingest.sources.input_file import InputFile
 from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint

@@ -8,7 +8,7 @@ import polars as pl
 
 from ingest.runs.documents import HELP, faults_of, spans_of, written
 from ingest.runs.importer import Importer
-from ingest.runs.input_file import InputFile
+from ingest.sources.input_file import InputFile
 from lake.errors import MAX_EXAMPLES
 from lake.limits import MAX_RUN_ROWS, parsed_json
 from lake.text import counted

@@ -22,10 +22,10 @@ from ingest.runs.find_trajectories import TrajectoryFiles, discover
 from ingest.runs.formats.answers import ANSWERS, parsed
 from ingest.runs.import_outcome import Imported, ImportRequest, ProgramInfo
 from ingest.runs.importing import Import
-from ingest.runs.input_file import InputFile
 from ingest.runs.items import ItemPart, item_parts, task_named
 from ingest.runs.naming import check_request, run_id_of
 from ingest.runs.pool_folders import pool_folders
+from ingest.sources.input_file import InputFile
 from lake.catalog.task import Task
 from lake.costs import hardware
 from lake.errors import Exit, GoldspanError

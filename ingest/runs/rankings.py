@@ -9,10 +9,10 @@ import polars as pl
 from ingest.runs.documents import written
 from ingest.runs.import_outcome import ImportCounts
 from ingest.runs.imported_runs import MISSING, Tables, run_items
-from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import NAME, refuse
 from ingest.runs.items import ItemPart
 from ingest.runs.resolve_paths import Axis, with_files
+from ingest.sources.input_file import InputFile
 from lake.catalog.protocol import CUT_OFFS
 from lake.catalog.task import Task
 from lake.store import Lake

@@ -9,7 +9,7 @@ import polars as pl
 
 import ingest.runs.formats
 from ingest.runs.importer import Importer
-from ingest.runs.input_file import InputFile
+from ingest.sources.input_file import InputFile
 from lake.declarations import discover
 from lake.errors import unknown_name
 from lake.make import write_if_changed

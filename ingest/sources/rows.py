@@ -114,7 +114,7 @@ def opened(entry: Entry) -> Iterator[IO[bytes]]:
     except TooMuchUnpackedError as error:
         raise UnreadableFileError(str(error)) from error
     except (OSError, pa.ArrowException) as error:
-        message = f"what is packed is cut off or damaged: {str(error).partition(chr(10))[0]}"
+        message = f"cannot be read to its end ({str(error).partition(chr(10))[0]}); is it cut off?"
         raise UnreadableFileError(message) from error
 
 

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_DOCUMENT_BYTES, MAX_STREAMED_BYTES
-
-if TYPE_CHECKING:
-    from typing_extensions import Buffer
 
 Progress = Callable[[int, int, str], None]
 """Told how far a download is: bytes done, bytes in all (0 where the server does not say), the file's name."""
@@ -139,9 +135,9 @@ def entry_on_disk(file: Path, path: str, location: str, size: int) -> Entry:
         file: Where it lies.
         path: What the entry is called.
         location: The tree it belongs to, as a person would name it.
-        size: What it had when it was listed: a file without end, as those of /proc, says 0.
+        size: What it had when it was listed.
     """
-    return Entry(path, size, partial(_read, file, path, location, size), partial(_opened, file, path, location, size))
+    return Entry(path, size, partial(_read, file, path, location, size), partial(_opened, file, path, location))
 
 
 def too_large(size: int) -> str | None:
@@ -155,52 +151,15 @@ def _read(file: Path, path: str, location: str, size: int) -> bytes:
     if size > MAX_DOCUMENT_BYTES:
         reason = f"it has {size:,} bytes; at most {MAX_DOCUMENT_BYTES:,} are read whole"
         raise UnreadableEntryError(location, path, reason)
-    with _opened(file, path, location, size) as stream:
-        return stream.read()
+    with _opened(file, path, location) as stream:
+        return stream.read(MAX_DOCUMENT_BYTES)
 
 
 @contextmanager
-def _opened(file: Path, path: str, location: str, size: int) -> Iterator[IO[bytes]]:
+def _opened(file: Path, path: str, location: str) -> Iterator[IO[bytes]]:
     try:
-        raw = io.FileIO(file, "rb", opener=_at_once)
+        stream = file.open("rb")
     except OSError as error:
         raise UnreadableEntryError(location, path, error.strerror or type(error).__name__) from error
-    with raw:
-        yield io.BufferedReader(_Bounded(raw, path, location, size), 1 << 16)
-
-
-def _at_once(path: str, flags: int) -> int:
-    """Open a file so that nothing is waited for: a pipe without a writer, or one of /proc that has no end."""
-    return os.open(path, flags | os.O_NONBLOCK)
-
-
-class _Bounded(io.RawIOBase):
-    """A file that ends where it ended when it was listed, or is refused."""
-
-    def __init__(self, raw: io.FileIO, path: str, location: str, size: int) -> None:
-        self.raw, self.path, self.location, self.size = raw, path, location, size
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        return self.raw.seek(offset, whence)
-
-    def tell(self) -> int:
-        return self.raw.tell()
-
-    def readinto(self, buffer: Buffer) -> int:
-        try:
-            n_read = self.raw.readinto(buffer)
-        except OSError as error:
-            raise UnreadableEntryError(self.location, self.path, error.strerror or type(error).__name__) from error
-        if n_read is None:
-            reason = "it is still written to: what follows would have to be waited for"
-            raise UnreadableEntryError(self.location, self.path, reason)
-        if n_read and self.raw.tell() > self.size:
-            reason = f"it holds more than the {self.size:,} bytes it was listed with; is it still written to?"
-            raise UnreadableEntryError(self.location, self.path, reason)
-        return n_read
+    with stream:
+        yield stream

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
-import pickle
 import random
 import resource
 import subprocess
@@ -20,11 +18,9 @@ import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 import pyarrow.parquet as pq  # type: ignore[import-untyped]  # ships no types
 import pytest
 
-from ingest.benchmarks.repobench_r.rows import FIELDS, numbered_rows
 from ingest.sources.archive import open_archive
 from ingest.sources.folder import read_folder
 from ingest.sources.rows import Lines
-from ingest.sources.tree import Entry
 from lake import limits
 from lake.limits import MIB, parsed_json
 from lake.parquet import UnreadableParquetError, read_batches, read_parquet
@@ -43,16 +39,6 @@ def room(n_bytes: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, before)
-
-
-def test_rows_that_stand_in_a_pickle_once_and_are_told_many_times_are_read_to_a_limit() -> None:
-    shared = {"context": [""] * 10_000}
-    data = gzip.compress(pickle.dumps({"test": {"easy": [shared] * 10_000}}))
-    rejects = Rejects()
-    n = sum(1 for _ in numbered_rows([Entry("test.gz", len(data), lambda: data)], "test", rejects, FIELDS))
-    assert 100 < n < 1_000
-    (reject,) = rejects
-    assert "the rows from here on are not read" in reject.reason
 
 
 def test_an_excerpt_of_a_value_that_holds_one_list_over_and_over_is_short() -> None:
@@ -147,15 +133,6 @@ def test_a_file_without_end_is_refused_and_one_that_is_sparse_takes_no_memory(tm
             sparse.read()
         with sparse.open() as stream:
             assert stream.read(3) == b"\0\0\0"
-
-
-def test_a_file_that_holds_more_than_it_was_listed_with_is_refused(tmp_path: Path) -> None:
-    # As those of /proc, which are listed with no bytes.
-    (tmp_path / "a").write_bytes(b"1")
-    (entry,) = read_folder(tmp_path, "x").entries
-    (tmp_path / "a").write_bytes(b"12345")
-    with pytest.raises(Exception, match="it holds more than the 1 bytes it was listed with"):
-        entry.read()
 
 
 def deep(folder: Path) -> None:

@@ -68,7 +68,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from ingest.runs.importer import Importer
-from ingest.runs.input_file import InputFile
+from ingest.sources.input_file import InputFile
 
 
 def recognise(head: bytes, name: str) -> bool:

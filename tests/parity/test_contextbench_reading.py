@@ -11,9 +11,9 @@ import pytest
 from ingest.runs import find_trajectories as find_files
 from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.formats import contextbench_unified
-from ingest.runs.input_file import InputFile
 from ingest.runs.trajectories.trajectory import Trajectory
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
+from ingest.sources.input_file import InputFile
 from lake.rejects import Rejects
 
 MINI = ("qwen25_32B_coder", "qwen3_coder_next", "qwen_32b", "qwen_8b")

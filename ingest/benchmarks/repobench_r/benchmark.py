@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import count, islice
 from pathlib import Path
 
 import polars as pl
@@ -26,7 +27,6 @@ from ingest.benchmarks.fields import Fields
 from ingest.benchmarks.repobench_r.rows import (
     FIELDS,
     SPLITS,
-    RawRow,
     Row,
     checked_rows,
     numbered_rows,
@@ -34,7 +34,6 @@ from ingest.benchmarks.repobench_r.rows import (
 from ingest.contents.blobs import pool_frames
 from ingest.sources.tree import Source
 from lake.errors import Exit, GoldspanError
-from lake.limits import MIB
 from lake.naming import BLANK_GOLD
 from lake.rejects import Rejects
 from lake.sampling import stratified
@@ -45,8 +44,6 @@ SUBSETS = tuple(f"{name}/{split}" for name in NAMES for split in SPLITS)
 PLACES = {"rows": DataLocation("data/python_cff.gz")}
 ROWS_AT_ONCE = 4_000
 """Rows of one part: what a kill can cost."""
-CHARACTERS_AT_ONCE = 80 * MIB
-"""Their texts: 20,000 characters a row, more than the published ones come to."""
 
 
 def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
@@ -89,23 +86,13 @@ def parts(
     if limit is not None:
         yield _sample(raw, name, split, limit, fields)
         return
-    for number, batch in enumerate(_batches(numbered_rows(raw.tasks, split, rejects, fields))):
+    rows = numbered_rows(raw.tasks, split, rejects, fields)
+    for number in count():
+        batch = list(islice(rows, ROWS_AT_ONCE))
+        if not batch:
+            return
         part = f"{name}-{split}-{number:04d}"
         yield PartToRead(part, partial(_reading, part, name, split, partial(checked_rows, batch, split)))
-
-
-def _batches(rows: Iterable[RawRow]) -> Iterator[Sequence[RawRow]]:
-    """Rows as they come, some thousand at once and never more than memory holds."""
-    waiting: list[RawRow] = []
-    weight = 0
-    for row in rows:
-        waiting.append(row)
-        weight += row.weight
-        if len(waiting) == ROWS_AT_ONCE or weight > CHARACTERS_AT_ONCE:
-            yield waiting
-            waiting, weight = [], 0
-    if waiting:
-        yield waiting
 
 
 def _sample(raw: RawFiles, name: str, split: str, limit: int, fields: Fields) -> PartToRead:

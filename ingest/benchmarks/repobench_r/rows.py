@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from ingest.benchmarks.fields import FieldError, Fields, check, encodable, kind_of, upstream_rows
 from ingest.sources.rows import WHOLE_FILE, UnreadableFileError, format_of, read_pickle
-from ingest.sources.tree import UNKNOWN_SIZE, Entry
-from lake.limits import MAX_ROW_CHARACTERS, MAX_ROWS, MAX_STREAMED_BYTES, unpacked_at_most
+from ingest.sources.tree import Entry
 from lake.rejects import Rejects, excerpt_of
 
 SPLITS = ("test", "train")
@@ -26,24 +25,6 @@ FIELDS: Fields = {
 EXPORTED = (".parquet", ".jsonl")
 HARD_FROM = 10
 """Where an export does not say: this many candidates and more are hard."""
-
-_VALUE_CHARACTERS = 16
-"""What a value counts beside its text, so that many empty ones are not nothing."""
-
-
-def weight_of(value: object) -> int:
-    """The characters of a row's texts, each as often as it stands there; beyond `MAX_ROW_CHARACTERS` just more."""
-    weight, waiting = 0, [value]
-    while waiting and weight <= MAX_ROW_CHARACTERS:
-        item = waiting.pop()
-        weight += _VALUE_CHARACTERS
-        if isinstance(item, (str, bytes)):
-            weight += len(item)
-        elif isinstance(item, (list, tuple, dict)):
-            if len(item) > MAX_ROW_CHARACTERS:
-                return weight + len(item)
-            waiting += item.values() if isinstance(item, dict) else item
-    return weight
 
 
 def _rows(entry: Entry, split: str, rejects: Rejects, fields: Fields) -> Iterator[tuple[str, object]]:
@@ -103,38 +84,21 @@ class Row(NamedTuple):
 
 
 class RawRow(NamedTuple):
-    """A raw row: its file, its number in its split and level from 0 over all files, and the characters of its texts."""
+    """A raw row, its file, and its number in its split and level from 0 over all files."""
 
     where: str
     level: str
     n: int
     value: object
-    weight: int
 
 
 def numbered_rows(entries: Iterable[Entry], split: str, rejects: Rejects, fields: Fields) -> Iterator[RawRow]:
     """The raw rows of some files' split, one file in memory at a time; what is left out is rejected."""
     counts = dict.fromkeys(LEVELS, 0)
     for entry in entries:
-        n_rows, n_characters = 0, 0
-        # What stands in a pickle once may stand in all its rows.
-        most = MAX_STREAMED_BYTES if entry.size == UNKNOWN_SIZE else unpacked_at_most(entry.size)
         try:
             for level, row in _rows(entry, split, rejects, fields):
-                weight = weight_of(row)
-                n_rows += 1
-                n_characters += weight
-                position = f"{split}, row {n_rows:,} of all"
-                if n_rows > MAX_ROWS or n_characters > most:
-                    limits = f"{MAX_ROWS:,} rows and {most:,} characters"
-                    reason = f"the rows from here on are not read: of one file {limits} are; split it"
-                    rejects.add(entry.path, position, reason)
-                    break
-                if weight > MAX_ROW_CHARACTERS:
-                    reason = f"its texts have more than {MAX_ROW_CHARACTERS:,} characters, the most of a row"
-                    rejects.add(entry.path, position, reason, excerpt_of(row))
-                else:
-                    yield RawRow(entry.path, level, counts[level], row, weight)
+                yield RawRow(entry.path, level, counts[level], row)
                 counts[level] += 1
         except UnreadableFileError as error:
             rejects.add(entry.path, WHOLE_FILE, str(error))
@@ -142,7 +106,7 @@ def numbered_rows(entries: Iterable[Entry], split: str, rejects: Rejects, fields
 
 def checked_rows(rows: Iterable[RawRow], split: str, rejects: Rejects) -> Iterator[Row]:
     """The raw rows that are as RepoBench-R's are; the others are rejected."""
-    for where, level, n, row, _ in rows:
+    for where, level, n, row in rows:
         try:
             yield _row(row, n, level)
         except FieldError as error:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from ingest.runs.importer import Importer
-from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import framed, row_of
 from ingest.runs.json_values import first_row
+from ingest.sources.input_file import InputFile
 
 _KEYS = frozenset({"path", "start", "end", "score"})
 _MOST_LINES = 2**62

@@ -8,7 +8,7 @@ import polars as pl
 
 from ingest.runs.formats import scores_json, tsv
 from ingest.runs.importer import Importer
-from ingest.runs.input_file import InputFile
+from ingest.sources.input_file import InputFile
 
 
 def read(input_file: InputFile) -> Iterator[pl.DataFrame]:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import polars as pl
 
 from ingest.runs.importer import Importer
-from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import framed
+from ingest.sources.input_file import InputFile
 from lake.limits import MAX_DOCUMENT_BYTES, parsed_json
 
 _LEVELS = ("easy", "hard")

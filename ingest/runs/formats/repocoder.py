@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 import polars as pl
 
 from ingest.runs.importer import Importer
-from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import framed, row_of
 from ingest.runs.json_values import first_row
+from ingest.sources.input_file import InputFile
 from lake.errors import GoldspanError
 from lake.fingerprint import sha256_of
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import polars as pl
 
 from ingest.runs.importer import Importer
-from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import framed
 from ingest.runs.json_values import objects_in
+from ingest.sources.input_file import InputFile
 from lake.limits import MAX_DOCUMENT_BYTES
 
 ROWS_AT_ONCE = 500_000

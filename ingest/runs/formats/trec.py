@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import polars as pl
 
 from ingest.runs.importer import Importer
-from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import numbers, refuse
+from ingest.sources.input_file import InputFile
 
 # The document may hold spaces; the other five columns may not.
 _ROW = r"^\s*(\S+)\s+(\S+)\s+(.+?)\s+(\S+)\s+(\S+)\s+(\S+)\s*$"

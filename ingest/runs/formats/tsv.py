@@ -8,8 +8,8 @@ from functools import partial
 import polars as pl
 
 from ingest.runs.importer import Importer
-from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import numbers, refuse
+from ingest.sources.input_file import InputFile
 from lake.errors import did_you_mean
 
 NAMES: Mapping[str, str] = {

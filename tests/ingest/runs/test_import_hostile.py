@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
 import random
-import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,9 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.runs import input_file
 from ingest.runs.formats import scores_json
-from ingest.runs.input_file import InputFile
+from ingest.sources import input_file
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from tests.ingest.runs.formats.test_import_formats import ROWS, WRITERS, zstd
@@ -63,7 +60,7 @@ def test_a_packed_file_that_is_cut_off_is_refused(lake: Lake, pack: object, cut:
     assert callable(pack)
     error = refused(lake, pack(one("rockets/orbit.py") * 50)[:-cut])
     assert "cannot be read to its end" in error.what
-    assert "Is it cut off?" in error.hint
+    assert "is it cut off?" in error.what
 
 
 @pytest.mark.parametrize("cut", [4, 30, 200])
@@ -218,12 +215,3 @@ def test_a_file_called_anything_is_read(lake: Lake, tmp_path: Path) -> None:
         )
         assert answer.code == 0, answer.err
     assert len(stored(lake.root, "runs")) == 6
-
-
-def test_a_file_that_would_be_waited_for_is_refused_at_once(tmp_path: Path) -> None:
-    pipe = tmp_path / "run.trec"
-    os.mkfifo(pipe)
-    writer = os.open(pipe, os.O_RDWR)  # somebody may write to it, so that reading would wait
-    threading.Timer(20, os.close, [writer]).start()
-    with pytest.raises(GoldspanError, match="would have to be waited for"):
-        _ = InputFile(pipe).head

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ingest.runs.find_trajectories import discover
-from ingest.runs.input_file import InputFile
 from ingest.runs.trajectories.usage import Tokens, Usage
+from ingest.sources.input_file import InputFile
 from lake.errors import Exit
 from lake.rejects import Rejects
 from lake.store import Lake

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from ingest.runs.input_file import InputFile
 from ingest.runs.trajectories.trajectory import Trajectory
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
+from ingest.sources.input_file import InputFile
 from tests.tiny import put
 
 Json = dict[str, object]

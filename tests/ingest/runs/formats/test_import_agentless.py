@@ -7,8 +7,8 @@ from pathlib import Path
 from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.find_trajectories import discover
 from ingest.runs.formats.agentless import trajectories
-from ingest.runs.input_file import InputFile
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
+from ingest.sources.input_file import InputFile
 from lake.rejects import Rejects
 from tests.ingest.runs.formats.recorded_sessions import one, read, rows
 from tests.tiny import put

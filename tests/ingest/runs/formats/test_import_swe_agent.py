@@ -10,9 +10,9 @@ import pytest
 
 from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.formats.swe_agent import trajectories
-from ingest.runs.input_file import InputFile
 from ingest.runs.trajectories.trajectory import Context, Trajectory
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
+from ingest.sources.input_file import InputFile
 from lake.store import Lake
 from tests.ingest.runs.agents import (
     CATS,

@@ -10,9 +10,9 @@ import pytest
 
 from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.formats.contextbench_unified import trajectories
-from ingest.runs.input_file import InputFile
 from ingest.runs.trajectories.trajectory import Trajectory
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
+from ingest.sources.input_file import InputFile
 from tests.tiny import put
 
 

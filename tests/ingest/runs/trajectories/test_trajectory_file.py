@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from ingest.runs.input_file import InputFile
 from ingest.runs.json_values import MAX_LINE, content_of, line_of
 from ingest.runs.trajectories import trajectory_file
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.sources import rows
+from ingest.sources.input_file import InputFile
 from tests.tiny import put
 
 NOISE = random.Random(1).randbytes(9000).hex()

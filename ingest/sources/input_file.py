@@ -12,11 +12,10 @@ from tempfile import TemporaryFile
 from typing import IO, ClassVar
 
 import polars as pl
-import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 
-from ingest.sources.tree import UnreadableEntryError, entry_on_disk
+from ingest.sources.rows import UnreadableFileError, opened
+from ingest.sources.tree import entry_on_disk
 from lake.errors import Exit, GoldspanError
-from lake.limits import MAGIC_BYTES, TooMuchUnpackedError, packing, unpacked
 
 BLOCK_BYTES = 1 << 23
 """How much is unpacked at a time."""
@@ -137,40 +136,22 @@ class InputFile:
         """The file, unpacked while it is read.
 
         Raises:
-            GoldspanError: What is packed is cut off or damaged.
+            GoldspanError: What is packed is cut off or damaged, or unpacks to too much.
         """
-        packed = ""
         try:
-            with entry_on_disk(self.path, self.name, "", self.path.stat().st_size).open() as file:
-                packed = packing(file.read(MAGIC_BYTES))
-                file.seek(0)
-                with unpacked(file) as stream:
-                    yield stream
-        except TooMuchUnpackedError as error:
-            raise self.wrong(what=str(error), hint="Split it into several files, each imported by itself.") from error
-        except UnreadableEntryError as error:
-            raise self.wrong(what=f"the file cannot be read: {error.reason}") from error
-        except (OSError, pa.ArrowException) as error:
-            said = str(error).splitlines()[0] if str(error) else type(error).__name__
-            hint = "Is it cut off? Unpack it with the tool that packed it, or write it again." if packed else ""
-            kind = f"the {packed} file" if packed else "the file"
-            raise self.wrong(what=f"{kind} cannot be read to its end: {said}", hint=hint) from error
+            with opened(entry_on_disk(self.path, self.name, "", self.path.stat().st_size)) as stream:
+                yield stream
+        except UnreadableFileError as error:
+            raise self.wrong(what=f"the file {error}", hint="Write it again, or split it.") from error
 
     @contextmanager
     def sought(self) -> Iterator[IO[bytes]]:
-        """The file, unpacked, read from any place: what is packed is unpacked whole first.
-
-        Raises:
-            GoldspanError: What is packed is cut off or damaged.
-        """
-        with self.path.open("rb") as plain, TemporaryFile() as whole:
-            if packing(plain.read(MAGIC_BYTES)):
-                for block in self.blocks():
-                    whole.write(block)
-                whole.seek(0)
-                yield whole
-            else:
-                yield plain
+        """The file, unpacked whole, read from any place; errors as of `opened`."""
+        with TemporaryFile() as whole:
+            for block in self.blocks():
+                whole.write(block)
+            whole.seek(0)
+            yield whole
 
 
 def _lines(text: str, position: int) -> pl.DataFrame:
