@@ -77,10 +77,9 @@ class History:
         """How many merges there are among the commits that lead to the head."""
         return int(_text(self.git, "rev-list", "--count", "--merges", self.head, "--"))
 
-    def patch(self, commit: Commit, paths: Iterable[str], *, ignoring_blanks: bool = False) -> str:
-        """What a commit changes of some files, as a unified diff; or that of it which is no white space."""
-        options = ("-w", "--ignore-blank-lines") if ignoring_blanks else ()
-        how = ("diff-tree", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color", *options)
+    def patch(self, commit: Commit, paths: Iterable[str]) -> str:
+        """What a commit changes of some files, as a unified diff."""
+        how = ("diff-tree", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
         # A path is taken as it is, whatever signs it has.
         return _text(self.git, "--literal-pathspecs", *how, commit.parent, commit.commit_id, "--", *paths)
 

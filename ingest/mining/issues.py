@@ -126,10 +126,10 @@ class IssueMiner:
         """A commit's task; or the rule that leaves it out."""
         names = [path for change in commit.changes for path in (change.before, change.after) if is_source(path)]
         paths = list(dict.fromkeys(names))
-        if not self.history.patch(commit, paths, ignoring_blanks=True).strip():
-            return WHITE_SPACE, {}
         # Of source files alone: what else a commit changes, its tests above all, asks nobody to have found it.
         patch = self.history.patch(commit, paths)
+        if _is_formatting(patch):
+            return WHITE_SPACE, {}
         edited = {path: lines for path, lines in edited_sources(patch).items() if is_source(path)}
         if not edited:
             return NO_OLD_LINE, {}
@@ -156,6 +156,16 @@ class IssueMiner:
             "patch": patch,
             "gold_context": json.dumps(gold),
         }
+
+
+def _is_formatting(patch: str) -> bool:
+    """Whether what a patch takes away and what it adds are the same text but for white space, and there is some."""
+    texts, in_hunk = {"-": "", "+": ""}, False
+    for line in patch.split("\n"):
+        in_hunk = line.startswith("@@") or (in_hunk and not line.startswith("diff --git "))
+        if in_hunk and line[:1] in texts:
+            texts[line[0]] += "".join(line[1:].split())
+    return texts["-"] == texts["+"] and "\n@@" in patch
 
 
 def _given_away(question: str, paths: Iterable[str], names: Iterable[str]) -> str:

@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from tree_sitter import Parser
-from tree_sitter_language_pack import get_parser
 
 from ingest.benchmarks.contextbench.gold import docs_path, gold_of
 from ingest.commands.open_source import open_source
@@ -23,7 +21,6 @@ from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from ingest.sources.repository import ClonedRepository
 from lake.errors import GoldspanError
 from lake.rejects import Rejects
-from lake.text import language_of
 from tests.tiny import ROOT, command
 
 METHODICAL, HURRIED = "sample-methodical", "sample-hurried"
@@ -32,8 +29,6 @@ ROWS = [
     for line in (ROOT / "ingest/mining/data/contextbench/test.jsonl").read_text(encoding="utf-8").splitlines()
 ]
 IDS = [row["original_inst_id"] for row in ROWS]
-A_CHUNK = 1500
-"""Characters that are no white space in the larger of the default chunks."""
 
 Row = dict[str, str]
 GoldLines = set[tuple[str, int]]
@@ -74,35 +69,6 @@ def _viewed(views: Sequence[FileSpan]) -> GoldLines:
 
 def _gold(row: Mapping[str, object]) -> list[tuple[str, int, int]]:
     return [(docs_path(span.file), span.line_start, span.line_end) for span in gold_of(row)]
-
-
-def test_there_are_ten_instances_and_more_in_four_languages() -> None:
-    assert len(ROWS) >= 10
-    assert {row["language"] for row in ROWS} >= {"python", "go", "typescript", "rust"}
-    assert all(row["problem_statement"].count("\n") >= 3 for row in ROWS)
-    assert len({row["instance_id"] for row in ROWS}) == len(ROWS)
-    assert len({row["base_commit"] for row in ROWS}) == 8
-
-
-def test_a_repository_has_folders_a_dotfile_a_readme_and_sound_code(texts: dict[str, dict[str, str]]) -> None:
-    for files in texts.values():
-        assert 8 <= len(files) <= 24
-        assert any(path.count("/") >= 2 for path in files)
-        assert any(path.startswith(".") for path in files)
-        assert "README.md" in files
-        for path, text in files.items():
-            assert text.endswith("\n") or not text
-            if language := language_of(path):
-                parser: Parser = get_parser(language)  # type: ignore[arg-type]  # a literal of 173 names
-                assert not parser.parse(text.encode()).root_node.has_error, path
-
-
-def test_files_with_gold_are_larger_than_a_chunk(texts: dict[str, dict[str, str]]) -> None:
-    large = []
-    for row in ROWS:
-        sizes = {len("".join(texts[row["original_inst_id"]][path].split())) for path, _, _ in _gold(row)}
-        large.append(max(sizes) > A_CHUNK)
-    assert sum(large) >= len(ROWS) - 2
 
 
 @pytest.mark.parametrize("row", ROWS, ids=IDS)

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import shutil
-import subprocess
-from pathlib import Path
-
 import pytest
 
 from ingest.mining.imports import java_usages, python_usages
@@ -229,17 +224,6 @@ def test_a_java_line_that_names_another_class_in_a_comment_or_a_string_asks_for_
 
 
 @pytest.mark.parametrize("recipe", OWN, ids=lambda recipe: recipe.repository)
-def test_every_java_file_is_one_public_class_that_imports_what_is_there(recipe: Recipe) -> None:
-    texts = _own(recipe)
-    known = {path.removeprefix("src/main/java/").removesuffix(".java").replace("/", ".") for path in texts}
-    for path, data in texts.items():
-        name, text = Path(path).stem, data.decode()
-        assert re.search(rf"^public (?:final )?(?:class|record|enum) {name}\b", text, re.MULTILINE)
-        assert set(re.findall(r"^import (sample\..*);$", text, re.MULTILINE)) <= known
-    assert {usage.level for usage in java_usages(recipe.repository, texts)} == {"easy", "hard"}
-
-
-@pytest.mark.parametrize("recipe", OWN, ids=lambda recipe: recipe.repository)
 def test_every_class_a_java_file_imports_is_asked_for(recipe: Recipe) -> None:
     for usage in java_usages(recipe.repository, _own(recipe)):
         asked = {it.gold for setting in SETTINGS for it in usage.questions(setting)}
@@ -248,15 +232,3 @@ def test_every_class_a_java_file_imports_is_asked_for(recipe: Recipe) -> None:
 
 def _own(recipe: Recipe) -> dict[str, bytes]:
     return {file.path: file.read() for file in of_folder(recipe).files}
-
-
-@pytest.mark.skipif(shutil.which("javac") is None, reason="no javac on this machine")
-def test_the_java_compiles(tmp_path: Path) -> None:
-    written = []
-    for recipe in OWN:
-        for path, data in _own(recipe).items():
-            written.append(tmp_path / recipe.repository / path)
-            written[-1].parent.mkdir(parents=True, exist_ok=True)
-            written[-1].write_bytes(data)
-    done = subprocess.run(["javac", "-d", tmp_path, *written], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
