@@ -16,6 +16,7 @@ from ingest.pipeline import ingest as ingest_benchmark
 from ingest.programs.command import PATIENCE
 from ingest.runs.registry import declare_formats
 from ingest.stored_parts import check_replaced
+from lake.catalog.unit import FEWEST_ITEMS
 from lake.console import (
     DEFAULT_LAKE,
     Console,
@@ -81,7 +82,9 @@ def mine(
                 needs=needs,
                 say=console.say,
             )
-            outcome.warnings.insert(0, f"{benchmark.name}: {summary()}")
+            few = f"; fewer than {FEWEST_ITEMS} rank no systems" if outcome.scored < FEWEST_ITEMS else ""
+            others = outcome.warnings if outcome.expected else []
+            outcome.warnings = [f"{benchmark.name}: {summary()}{few}", *others]
             done.append(outcome)
         declare_formats(store)
         outcome = outcome_of(done, store)

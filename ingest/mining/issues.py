@@ -76,7 +76,10 @@ SAME_QUESTION = "a message that another commit has"
 
 @dataclass
 class IssueMiner:
-    """The issue tasks of a history, and how many commits each rule left out of those that were looked at."""
+    """The issue tasks of a history, and how many commits each rule left out of those that were looked at.
+
+    `n_not_needed` are commits that were not looked at: there were enough tasks.
+    """
 
     history: History
     repositories: HistoryRepositories
@@ -84,6 +87,7 @@ class IssueMiner:
     n: int
     seed: str
     left_out: Counter[str] = field(default_factory=Counter)
+    n_not_needed: int = 0
 
     @cached_property
     def rows(self) -> list[dict[str, object]]:
@@ -97,8 +101,9 @@ class IssueMiner:
             else:
                 candidates.append(commit)
         rows: dict[str, dict[str, object]] = {}
-        for commit in sorted(candidates, key=self._order):
+        for place, commit in enumerate(sorted(candidates, key=self._order)):
             if len(rows) == self.n:
+                self.n_not_needed = len(candidates) - place
                 break
             rule, row = self._task(commit)
             question = str(row.get("problem_statement"))
@@ -116,7 +121,9 @@ class IssueMiner:
         by_slice = ", ".join(f"{name} {n:,}" for name, n in sorted(slices.items()))
         rules = (MERGE, *RULES, WHITE_SPACE, NO_OLD_LINE, TOO_MANY, SAME_QUESTION)
         left_out = ", ".join(f"{name}: {n:,}" for name in rules if (n := self.left_out[name]))
-        return f"{n_tasks:,} issue tasks{by_slice and f' ({by_slice})'}; commits left out: {left_out or 'none'}"
+        n_commits = n_tasks + self.n_not_needed + self.left_out.total()
+        asked = f"{n_tasks:,} issue tasks{by_slice and f' ({by_slice})'} of {n_commits:,} commits"
+        return f"{asked}; left out: {left_out or 'none'}"
 
     def _order(self, commit: Commit) -> str:
         identity = "\0".join((self.seed, self.repository, commit.commit_id))

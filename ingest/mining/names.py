@@ -1,8 +1,8 @@
 """What a file of any language uses of other files of its repository: definitions told by their name alone.
 
 A name means the definition of another file where that is the only one of the repository's own source at the top level
-of its file that is called so, where the file defines nothing of the name itself, and where the file can see it: its
-import statements name the definition, its file or its folder, or the language sees what lies in the same folder.
+of its file that is called so, where the file defines nothing of the name itself, and where the file can see it: an
+import statement names it together with its file or folder, or its file whole, or the language sees its own folder.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from tree_sitter import Node
 
@@ -27,6 +28,7 @@ UNREADABLE = "file not in UTF-8 or with syntax errors"
 _SAME_FOLDER = frozenset({"csharp", "go", "java", "kotlin", "php", "ruby", "scala", "swift"})
 """Languages in which a file sees what lies in its folder without an import."""
 _IMPORT = re.compile(r"import|include|using|^use_|_use_|^mod_item$")
+_FROM = re.compile(r"^\s*from\b.*?\bimport\b", re.DOTALL)
 _CALLED_IMPORT = re.compile(r"\brequire(_relative)?\b")
 _IDENTIFIER = re.compile(r"identifier$|^constant$|^name$")
 _TEXT = re.compile(r"string|comment|heredoc|template")
@@ -41,6 +43,26 @@ class _Definition:
     path: str
     line: int
     text: str
+
+
+class _Import(NamedTuple):
+    """An import statement: its words, and those that may be whole files, none where it lists what it takes of one."""
+
+    words: frozenset[str]
+    files: frozenset[str]
+
+    @classmethod
+    def of(cls, text: str) -> _Import:
+        """That of a statement's text, in any language."""
+        whole = "" if "{" in text else _FROM.sub("", text)
+        return cls(frozenset(words(text)), frozenset(words(whole)))
+
+    def shows(self, name: str, place: PurePosixPath, *, by_folder: bool) -> bool:
+        """Whether a file with this statement sees a definition of a file; `by_folder` where imports name folders."""
+        stem, folder = place.stem.lower(), place.parent.name.lower()
+        if name.lower() in self.words and not self.words.isdisjoint({stem, folder}):
+            return True
+        return stem in self.files or (by_folder and folder in self.files)
 
 
 @dataclass
@@ -86,14 +108,13 @@ def _usage(
 ) -> Usage | None:
     language = language_of(path)
     statements = [node for node in root.children if _is_import(node)]
-    imported = {word for node in statements for word in words(text_of(node))}
+    imports = [_Import.of(text_of(node)) for node in statements]
     folder = PurePosixPath(path).parent
 
     def is_seen(name: str, definition: _Definition) -> bool:
         place = PurePosixPath(definition.path)
-        if place.parent == folder and language in _SAME_FOLDER:
-            return True
-        return not imported.isdisjoint({name.lower(), place.stem.lower(), place.parent.name.lower()})
+        is_near = place.parent == folder and language in _SAME_FOLDER
+        return is_near or any(each.shows(name, place, by_folder=language in _SAME_FOLDER) for each in imports)
 
     identifiers = captured(language, any_of(language, _IDENTIFIER), root)
     names = {text_of(node) for node in identifiers} & elsewhere.keys()

@@ -42,12 +42,14 @@ def test_the_line_that_first_uses_another_files_definition_asks_for_it() -> None
     ("imports", "is_seen"),
     [
         ("const library = require('./library');", True),
-        ("import * as all from '../src';", True),
+        ("import * as all from './library.js';", True),
+        ("import { one } from './library.js';", False),
+        ("import { alpha, beta, gamma, delta, epsilon } from 'elsewhere';", False),
         ("import * as other from './elsewhere';", False),
         ("", False),
     ],
 )
-def test_a_file_sees_what_its_imports_name_by_definition_file_or_folder(imports: str, is_seen: bool) -> None:
+def test_a_file_sees_what_an_import_names_with_its_file_or_whole(imports: str, is_seen: bool) -> None:
     assert (javascript(imports) is not None) is is_seen
 
 
