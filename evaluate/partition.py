@@ -29,9 +29,9 @@ from evaluate.systems import PlannedRun, Run
 from evaluate.texts.query_forms import rewritten
 from lake.catalog.protocol import CUT_OFFS, Protocol
 from lake.catalog.protocols import protocols_of
-from lake.lines import LineAxis
 from lake.make import BuildTarget, Input, target_of, write_by_run
 from lake.naming import GOLD_RUN
+from lake.offsets import LineOffsets
 from lake.relevance import RELEVANCE
 
 
@@ -170,7 +170,7 @@ class Partition:
         return {}
 
     @cached_property
-    def _axis(self) -> LineAxis:
+    def _axis(self) -> LineOffsets:
         return load_axis(self.asked.lake, self.asked.pool_ids, self.asked.files)
 
     def _folders(self, run: Run) -> dict[str, str]:

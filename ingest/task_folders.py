@@ -14,9 +14,9 @@ from ingest.runs.pool_folders import write_below
 from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError
 from lake.naming import UNSEARCHED
+from lake.offsets import split_lines
 from lake.selection import Where, of_where
 from lake.store import Lake
-from lake.text import split_lines
 
 PROMPT, ABOUT, TASKS = "prompt.md", TASK_FILE, "tasks.jsonl"
 _COLUMNS = (

@@ -1,17 +1,10 @@
-r"""Lines, bytes and characters, counted one way everywhere.
-
-Lines are 0-based and half-open inside the lake. Text splits on `\n` alone, `\r\n` counts as one end, and a file that
-ends in a newline has no extra empty line. Byte offsets are those of the stored text in UTF-8.
-"""
+"""Texts: their languages, tokens and hidden characters, and how numbers and names are said in one."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Sequence
-
-import numpy as np
-import numpy.typing as npt
 
 LANGUAGES: dict[str, str] = {
     "c": "c", "h": "c", "cc": "cpp", "cpp": "cpp", "cxx": "cpp", "hh": "cpp", "hpp": "cpp", "cs": "csharp", "go": "go",
@@ -44,36 +37,6 @@ def decode(data: bytes) -> tuple[str, int]:
     except UnicodeDecodeError:
         text = data.decode(errors="replace")
         return text, text.count("\ufffd") - data.count("\ufffd".encode())
-
-
-def split_lines(text: str) -> list[str]:
-    """The lines with their ends kept; joined they are the text."""
-    lines = text.split("\n")
-    last = lines.pop()
-    kept = [line + "\n" for line in lines]
-    return [*kept, last] if last else kept
-
-
-def line_starts(data: bytes) -> list[int]:
-    """Where each line starts, in bytes; empty for no bytes."""
-    if not data:
-        return []
-    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")) + 1
-    starts: list[int] = [0, *ends.tolist()]
-    if starts[-1] == len(data):
-        starts.pop()
-    return starts
-
-
-def n_nws_per_line(text: str) -> npt.NDArray[np.int64]:
-    """Non-whitespace characters in each line: UTF-16 units above U+0020, as fixed-nws and every budget count them."""
-    units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2")
-    if not units.size:
-        return np.zeros(0, np.int64)
-    starts = np.concatenate(([0], np.flatnonzero(units == ord("\n")) + 1))
-    if starts[-1] == units.size:
-        starts = starts[:-1]
-    return np.add.reduceat((units > ord(" ")).astype(np.int64), starts)
 
 
 _VISIBLE = re.compile(r"[^\x00- ]")

@@ -10,12 +10,13 @@ import polars as pl
 from evaluate.rank.pools import ChunkedPools
 from evaluate.rank.ranking import Ranked
 from lake.costs import hardware
-from lake.lines import LineAxis, added_lines
+from lake.lines import added_lines
 from lake.naming import DONE, RANKING
+from lake.offsets import LineOffsets
 from lake.tables import table
 
 
-def hit_rows(ranked: Mapping[str, Ranked], pools: ChunkedPools, axis: Callable[[], LineAxis]) -> pl.DataFrame:
+def hit_rows(ranked: Mapping[str, Ranked], pools: ChunkedPools, axis: Callable[[], LineOffsets]) -> pl.DataFrame:
     """The chunks that each run ranked as rows of `hits`.
 
     `axis` gives the lines of the pools' files; it is asked only where chunks share some.
@@ -43,7 +44,7 @@ def _rows(name: str, frame: pl.DataFrame, **values: str | int) -> pl.DataFrame:
     return frame.with_columns(pl.lit(value, columns[name]).alias(name) for name, value in rest.items()).select(*columns)
 
 
-def _with_added(hits: pl.DataFrame, axis: LineAxis) -> pl.DataFrame:
+def _with_added(hits: pl.DataFrame, axis: LineOffsets) -> pl.DataFrame:
     """Hits with the characters that each adds to those before it."""
     key = ["run_id", "item_id", "part", "rank"]
     added = added_lines(hits, ["run_id", "item_id", "pool_id", "part"]).lazy()

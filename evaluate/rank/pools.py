@@ -18,7 +18,7 @@ from evaluate.rank.definitions import Definitions
 from evaluate.rank.similarity import similarities
 from evaluate.retrievers import Floats, Pool, Queries, Span
 from evaluate.texts.tokens import Texts
-from lake.lines import LineAxis
+from lake.offsets import LineOffsets
 from lake.pools import chunks_of, files_of
 from lake.store import Lake, Part
 
@@ -152,11 +152,11 @@ def relevance_rows(
     return measured.with_columns(chunker=pl.lit(pools.chunker))
 
 
-def load_axis(lake: Lake, pool_ids: pl.Series, files: list[Part] | None = None) -> LineAxis:
+def load_axis(lake: Lake, pool_ids: pl.Series, files: list[Part] | None = None) -> LineOffsets:
     """Every file of some pools, with the non-whitespace characters of each of its lines."""
     rows = files_of(lake, pool_ids, files).select("pool_id", "path", "sha256").collect()
     counts = contents_of(lake, rows["sha256"], ["line_nws"])
-    return LineAxis.of(rows.join(counts, on="sha256").select("pool_id", "path", n_nws="line_nws"))
+    return LineOffsets.of(rows.join(counts, on="sha256").select("pool_id", "path", n_nws="line_nws"))
 
 
 class CutFiles(NamedTuple):

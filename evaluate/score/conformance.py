@@ -22,7 +22,7 @@ from evaluate.score.metric_values import SCORE_COLUMNS, measure_runs
 from lake.catalog.protocol import Protocol
 from lake.code import code_digest, remembered
 from lake.fingerprint import canonical_json, sha256_of
-from lake.lines import LineAxis
+from lake.offsets import LineOffsets
 from lake.tables import table
 
 _FIXTURES = Path(__file__).with_suffix(".json")
@@ -71,7 +71,7 @@ def _context_scores(protocol: Protocol) -> list[pl.DataFrame]:
 def _scores(protocol: Protocol) -> list[pl.DataFrame]:
     frames = {name: frame.lazy() for name, frame in _fixture("rankings").items()}
     hits, completions = frames.pop("hits"), frames.pop("completions")
-    axis = LineAxis.of(frames.pop("lines").collect())
+    axis = LineOffsets.of(frames.pop("lines").collect())
     basis = Basis(protocol, axis=axis, **frames)
     cases = basis.items.join(completions, on="item_id", how="left", maintain_order="left")
     scores = measure_runs(Lists(basis, hits, cases, ("item_id",))).collect()

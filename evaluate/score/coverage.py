@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 import polars as pl
 
 from evaluate.metrics.declaration import Cut, size_at
-from lake.lines import LineAxis, held_pieces
+from lake.lines import held_pieces
+from lake.offsets import LineOffsets
 
 CutOff = tuple[Cut, int]
 """Where a ranking is cut off: what is counted, and how many of it."""
@@ -28,7 +29,7 @@ def line_sets(
     hits: pl.LazyFrame,
     items: pl.LazyFrame,
     gold: pl.LazyFrame,
-    axis: LineAxis,
+    axis: LineOffsets,
     cut_offs: Sequence[CutOff],
     key: Sequence[str] = ("item_id",),
 ) -> pl.LazyFrame:
@@ -83,7 +84,7 @@ def _within_reach(hits: pl.LazyFrame, cut_offs: Sequence[CutOff], key: Sequence[
     return hits.filter((spent <= max(budgets, default=-1)) | (pl.col("rank") <= max(kinds.get("results", [0]))))
 
 
-def walk(spans: pl.LazyFrame, axis: LineAxis, cut_offs: Sequence[CutOff]) -> pl.LazyFrame:
+def walk(spans: pl.LazyFrame, axis: LineOffsets, cut_offs: Sequence[CutOff]) -> pl.LazyFrame:
     """The pieces of the axis that hits hold, in the order they are returned, and how much each cut-off takes of each.
 
     From item (Int64), start, end on the axis, and of a hit its rank, of a gold span `in_gold`, of own text `in_own`; to
@@ -115,7 +116,7 @@ def own_text(items: pl.LazyFrame, key: str = "item_id") -> pl.LazyFrame:
     return own.drop_nulls(["path", "line_start", "line_end"])
 
 
-def count_gold(gold: pl.LazyFrame, known: pl.LazyFrame, axis: LineAxis) -> pl.LazyFrame:
+def count_gold(gold: pl.LazyFrame, known: pl.LazyFrame, axis: LineOffsets) -> pl.LazyFrame:
     """How many lines each item's gold, as `disjoint` gives it, has: item_id, n_gold.
 
     Lines past a file's end are none; gold in a file that the axis does not hold counts whole.
@@ -133,7 +134,7 @@ def count_gold(gold: pl.LazyFrame, known: pl.LazyFrame, axis: LineAxis) -> pl.La
 _N_LINES = pl.col("end") - pl.col("start")
 
 
-def _paid_by(axis: LineAxis, budget: int) -> pl.Expr:
+def _paid_by(axis: LineOffsets, budget: int) -> pl.Expr:
     if budget == 0:
         return _N_LINES
     left = budget - pl.col("spent")

@@ -9,7 +9,7 @@ import polars as pl
 
 from lake.catalog.protocol import Protocol
 from lake.errors import GoldspanError
-from lake.lines import LineAxis
+from lake.offsets import LineOffsets
 from lake.pools import POOL
 from lake.relevance import RELEVANCE, JudgementInputs, Rule, disjoint
 
@@ -34,7 +34,7 @@ class Basis:
     items: pl.LazyFrame
     gold: pl.LazyFrame
     pool: pl.LazyFrame | None
-    axis: LineAxis | None = None
+    axis: LineOffsets | None = None
     relevance: pl.LazyFrame | None = None
 
     @property
@@ -65,7 +65,7 @@ class Basis:
         return disjoint(self.gold)
 
     @property
-    def files(self) -> LineAxis:
+    def files(self) -> LineOffsets:
         """The axis.
 
         Raises:
@@ -73,7 +73,7 @@ class Basis:
         """
         if self.axis is None:
             message = f"{self.protocol.name} measures sets of lines and was given no files"
-            raise GoldspanError(message, hint="Pass axis=LineAxis.of(lines).")
+            raise GoldspanError(message, hint="Pass axis=LineOffsets.of(lines).")
         return self.axis
 
     @cached_property

@@ -14,7 +14,7 @@ from evaluate.score.metric_inputs import Basis
 from evaluate.score.metric_values import BY_HITS, Requested, cut_offs_of, label, measure, measure_sets, of_shape
 from lake.exact import exact_sum
 from lake.fingerprint import sha256_of
-from lake.lines import LineAxis
+from lake.offsets import LineOffsets
 from lake.relevance import CHUNK
 
 N_ORDERS = 100
@@ -45,7 +45,7 @@ def mean_of_orders(basis: Basis, requested: Requested) -> pl.LazyFrame:
     return measured.group_by("item_id").agg(means)
 
 
-def draw(pool: pl.LazyFrame, axis: LineAxis | None, cut_offs: Sequence[CutOff]) -> pl.DataFrame:
+def draw(pool: pl.LazyFrame, axis: LineOffsets | None, cut_offs: Sequence[CutOff]) -> pl.DataFrame:
     """The heads of N_ORDERS random orders of each pool: its columns, `order` (from 0) and `rank` (from 1).
 
     A head holds as many results as the deepest cut-off takes, and as many more as surely spend the largest budgets, of
@@ -106,7 +106,7 @@ def _columns(requested: Requested) -> list[str]:
     return [f"{label(metric, k)}{part}" for metric, k in requested for part in ("/n", "/d", "")]
 
 
-def _n_nws(chunks: pl.DataFrame, axis: LineAxis) -> npt.NDArray[np.int64]:
+def _n_nws(chunks: pl.DataFrame, axis: LineOffsets) -> npt.NDArray[np.int64]:
     """The non-whitespace characters of each chunk, in the chunks' order."""
     placed = axis.place(chunks.lazy().with_row_index("row")).select("row", axis.n_nws().alias("n_nws")).collect()
     n_nws = np.zeros(chunks.height, np.int64)
@@ -143,7 +143,7 @@ def _line_sets(basis: Basis, asked: pl.LazyFrame, heads: pl.LazyFrame, cut_offs:
 
 
 def _shared(
-    pieces: pl.LazyFrame, axis: LineAxis, marks: pl.LazyFrame, size: str, cut_offs: Sequence[CutOff]
+    pieces: pl.LazyFrame, axis: LineOffsets, marks: pl.LazyFrame, size: str, cut_offs: Sequence[CutOff]
 ) -> pl.LazyFrame:
     """How many of an item's marked lines each walk of its pool returns: item_id, item (the walk), sizes by cut-off."""
     marked = axis.place(marks).select("item_id", axis.file_at("start"), mark_start="start", mark_end="end")

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from lake.import_statements import without_imports
-from lake.text import is_blank, split_lines
+from lake.offsets import split_lines
+from lake.text import is_blank
 
 _LONG = r"(?:[rRbBuUfF]{0,2}(?:\"{3}(?s:\\.|.)*?(?:\"{3}|\Z)|'{3}(?s:\\.|.)*?(?:'{3}|\Z)))"
 _TEXT = r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"

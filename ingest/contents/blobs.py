@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
-import numpy as np
 import polars as pl
 
 from lake.fingerprint import fingerprint, sha256_of
 from lake.make import BuildTarget, target_of
+from lake.offsets import line_columns
 from lake.store import Lake, Part
 from lake.tables import table
 from lake.text import decode, language_of
@@ -62,33 +62,9 @@ def joined(batches: Iterable[pl.DataFrame]) -> pl.DataFrame:
     return pl.concat(batches).sort("pool_id", "path").with_columns(position=position)
 
 
-def lines_of(texts: Sequence[bytes]) -> pl.DataFrame:
-    """The columns line_starts and line_nws of all texts in one pass, as :mod:`lake.text` has them text by text."""
-    every = np.frombuffer(b"".join(texts), np.uint8)
-    size = np.array([len(text) for text in texts], np.int64)
-    end = np.cumsum(size)
-    newline = np.flatnonzero(every == ord("\n")) + 1
-    # What follows a text's last newline, where that ends the text, is no line of it.
-    newline = newline[~np.isin(newline, end)]
-    first = (end - size)[size > 0]
-    start = np.sort(np.concatenate([first, newline]), kind="stable")
-    of_text = np.searchsorted(end, start, side="right")
-    nws = np.add.reduceat(_UTF16_NWS[every], start, dtype=np.int64) if start.size else start
-    lines = pl.DataFrame({"text": of_text, "line_starts": start - (end - size)[of_text], "line_nws": nws})
-    lists = lines.group_by("text", maintain_order=True).agg("line_starts", "line_nws")
-    rows = pl.DataFrame({"text": np.arange(len(texts))}).join(lists, on="text", how="left", maintain_order="left")
-    return rows.select(pl.exclude("text").fill_null(pl.Series([[]], dtype=pl.List(pl.Int64()))))
-
-
-# What each byte of UTF-8 adds to the UTF-16 units above U+0020: a character's first byte all of it, the others nothing.
-_UTF16_NWS = np.ones(256, np.uint8)
-_UTF16_NWS[: ord(" ") + 1] = _UTF16_NWS[0x80:0xC0] = 0
-_UTF16_NWS[0xF0:] = 2
-
-
 def _blobs(contents: dict[str, tuple[str, bytes]]) -> pl.DataFrame:
     decoded = [decode(data) for _, data in contents.values()]
-    lines = lines_of([text.encode() for text, _ in decoded])
+    lines = line_columns([text.encode() for text, _ in decoded])
     by_flag = {
         "not-utf8": [n_replaced > 0 for _, n_replaced in decoded],
         "crlf": [b"\r\n" in data for _, data in contents.values()],

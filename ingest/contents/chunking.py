@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, get_args
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from ingest.contents.chunkers import Chunker, Cut, Document, LineRange, Unit
 from ingest.contents.look_through import cut_document
 from ingest.programs.command import JsonCommand
 from lake.declarations import Resolved
+from lake.offsets import Offsets
 from lake.rejects import Rejects
 from lake.tables import table
 from lake.text import listed
@@ -23,8 +24,6 @@ _HALF_A_PAIR = re.compile("[\ud800-\udfff]")
 """What JSON can hold and UTF-8 cannot."""
 
 Integers = npt.NDArray[np.int64]
-# There may be three for every character of a batch.
-Counts = npt.NDArray[np.int32]
 
 
 _KEYS: Mapping[Unit, tuple[str, str]] = {"lines": ("start", "end"), "bytes": ("start_byte", "end_byte")}
@@ -48,43 +47,7 @@ class Chunked:
         return rejects.frame("ingest")
 
 
-class Places(NamedTuple):
-    """Line ends, bytes and non-whitespace characters before each place where a content may be cut, and its end."""
-
-    line: Counts
-    byte: Counts
-    nws: Counts
-
-    @classmethod
-    def between_characters(cls, text: str) -> Places:
-        """Those of a text that is cut anywhere."""
-        points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
-        is_pair = points > 0xFFFF
-        n_bytes = 1 + (points > 0x7F).astype(np.int32) + (points > 0x7FF) + is_pair
-        n_nws = (points > ord(" ")).astype(np.int32) + is_pair
-        return cls(_before(points == ord("\n")), _before(n_bytes), _before(n_nws))
-
-    @classmethod
-    def of_lines(cls, blobs: pl.DataFrame) -> list[Places]:
-        """Those of each blob where it is cut between lines alone."""
-        size = pl.col("text").str.len_bytes().cast(pl.Int64)
-        counts = blobs.select(byte=pl.concat_list("line_starts", size), nws="line_nws")
-        n_places = counts["byte"].list.len().to_numpy()
-        bytes_ = np.split(counts["byte"].explode().to_numpy().astype(np.int32), np.cumsum(n_places))[:-1]
-        nws = np.split(counts["nws"].explode().drop_nulls().to_numpy(), np.cumsum(n_places - 1))[:-1]
-        return [
-            cls(np.arange(len(byte), dtype=np.int32), byte, _before(each))
-            for byte, each in zip(bytes_, nws, strict=True)
-        ]
-
-
-def _before(counts: npt.NDArray[np.generic]) -> Counts:
-    before = np.zeros(len(counts) + 1, np.int32)
-    np.cumsum(counts, dtype=np.int32, out=before[1:])
-    return before
-
-
-_NO_PLACES = Places(*[np.zeros(0, np.int32)] * 3)
+_NO_PLACES = Offsets(*[np.zeros(0, np.int32)] * 3)
 
 
 def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
@@ -99,12 +62,12 @@ def measured(name: str, blobs: pl.DataFrame, answers: Sequence[object]) -> Chunk
     """What a chunker answered to contents, measured; where an answer is no cut of a content, that failed."""
     sha256 = blobs["sha256"]
     cuts: list[Cut] = []
-    places: list[Places] = []
+    places: list[Offsets] = []
     pairs: list[Integers] = []
-    for text, in_lines, answer in zip(blobs["text"], Places.of_lines(blobs), answers, strict=True):
+    for text, in_lines, answer in zip(blobs["text"], Offsets.of_blobs(blobs), answers, strict=True):
         try:
             cut = _checked(answer)
-            points = in_lines if cut.unit == "lines" else Places.between_characters(text)
+            points = in_lines if cut.unit == "lines" else Offsets.between_characters(text)
             pair = _pairs(cut, points)
             _check_texts(cut)
         except ValueError as error:
@@ -170,7 +133,7 @@ def _check_texts(cut: Cut) -> None:
             raise ValueError(f"answered {text!r:.80}, not a text")
 
 
-def _pairs(cut: Cut, places: Places) -> Integers:
+def _pairs(cut: Cut, places: Offsets) -> Integers:
     """A cut's ranges as two columns: of lines, or of characters."""
     if not cut.ranges:
         return np.zeros((0, 2), np.int64)

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from ingest.contents.definitions import definitions_of, ending_of
 from ingest.contents.patches import edited_lines
-from lake.text import decode, language_of, split_lines
+from lake.offsets import split_lines
+from lake.text import decode, language_of
 
 MAX_DEFINITION_LINES = 100
 """A longer definition around a changed line is not meant: a shorter one inside is, or the line alone."""

@@ -11,7 +11,8 @@ from tree_sitter import Node, Query, QueryCursor
 from tree_sitter_language_pack import SupportedLanguage, get_language
 
 from ingest.contents.syntax_trees import syntax_tree
-from lake.text import language_of, split_lines
+from lake.offsets import split_lines
+from lake.text import language_of
 
 _OUTSIDE = re.compile(r"(^|/)(tests?|testing|benchmarks?|conftest\.py|test_[^/]*|[^/]*_test\.py)(/|$)")
 TESTS = re.compile(

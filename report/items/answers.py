@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from lake.lines import LineAxis, held_pieces
+from lake.lines import held_pieces
 from lake.naming import UNSEARCHED
+from lake.offsets import LineOffsets
 from report.items.roster import Roster
 
 TOP, MANY, TOP_OF_MANY = 5, 1_000_000, 1
@@ -123,7 +124,7 @@ def _paid(ranked: pl.LazyFrame, files: pl.DataFrame, roster: Roster) -> pl.LazyF
     """What the cut-off takes of rankings: item, run, path, start, end, place; every line once, and files as named."""
     if not roster.budget:
         return _clamped(ranked, files)
-    axis = LineAxis.of(files.select("pool_id", "path", "n_nws").unique(["pool_id", "path"]))
+    axis = LineOffsets.of(files.select("pool_id", "path", "n_nws").unique(["pool_id", "path"]))
     cases = ranked.select(_CASE).unique().sort(_CASE).with_row_index("case").collect()
     pools = files.lazy().select("item", "pool_id").unique()
     case = pl.col("case").cast(pl.Int64).alias("item")

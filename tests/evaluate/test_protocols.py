@@ -20,7 +20,7 @@ from lake.catalog.benchmarks.repoeval import REPOEVAL_CODE_CHUNK
 from lake.catalog.protocol import Primary, Protocol
 from lake.catalog.protocols import protocol_named, protocols, protocols_of
 from lake.errors import GoldspanError
-from lake.lines import LineAxis
+from lake.offsets import LineOffsets
 from lake.relevance import RELEVANCE
 
 ROOT = Path(__file__).parents[2]
@@ -107,7 +107,7 @@ def _discount_one_later(rank: pl.Expr) -> pl.Expr:
     return 1.0 / (rank + 2).log(2)
 
 
-def _spent_to_the_last_is_too_much(axis: LineAxis, budget: int) -> pl.Expr:
+def _spent_to_the_last_is_too_much(axis: LineOffsets, budget: int) -> pl.Expr:
     return axis.n_lines_for(budget - 1 - pl.col("spent")).clip(0)
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from enum import IntEnum
-from pathlib import Path
 from typing import Annotated
 
 import polars as pl
@@ -61,19 +59,6 @@ def test_a_fault_ends_in_its_own_exit_code_and_without_a_traceback(
     assert capsys.readouterr().err == "stage: it is odd\n  where: here\n  Mend it.\n"
 
 
-def test_exit_codes_are_those_the_makefile_and_people_know() -> None:
-    assert {code.name: int(code) for code in Exit} == {
-        "DONE": 0, "ERROR": 1, "USAGE": 2, "INVALID": 3, "MISSING": 4, "INCOMPLETE": 5, "GATE": 6, "INTERRUPTED": 130,
-        "TERMINATED": 143,
-    }  # fmt: skip
-    assert issubclass(Exit, IntEnum)
-
-
-def test_done_is_0(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert _code(_app(), monkeypatch) == 0
-    assert _code(_app(code=5), monkeypatch) == 5
-
-
 @pytest.mark.parametrize(
     "arguments", [["--nothing"], ["--limit", "0"], ["--limit", "many"], ["--limit"], ["work", "--limit", "-3"]]
 )
@@ -112,13 +97,6 @@ def test_a_fault_of_our_own_is_one_line_and_the_way_to_its_traceback(
     assert len(said) == 2
 
 
-@pytest.mark.parametrize("fault", [ZeroDivisionError("x"), GoldspanError("x")])
-def test_debug_shows_the_traceback(fault: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["stage", "--debug"])
-    with pytest.raises(type(fault)):
-        run(_app(fault), "stage")
-
-
 def test_arguments_belong_to_the_default_command_unless_another_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -147,14 +125,6 @@ def test_json_is_exactly_one_object_on_stdout(capsys: pytest.CaptureFixture[str]
     assert said.err == ""
 
 
-@pytest.mark.parametrize(
-    ("unit", "said"), [("items ready", "1 of 1 item ready"), ("item rankings", "1 of 1 item ranking")]
-)
-def test_one_of_a_kind_is_no_plural_in_the_last_block(unit: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    Console().finish("ingest", _outcome(expected=1, scored=1, unit=unit))
-    assert f"ingest: {said} in " in capsys.readouterr().err
-
-
 def test_the_last_block_says_what_there_is_to_say_and_no_noughts(capsys: pytest.CaptureFixture[str]) -> None:
     Console().finish("evaluate", _outcome(expected=5000, scored=4999, failed=1, tied=3, tally=PartCounts({"a"})))
     said = capsys.readouterr()
@@ -163,14 +133,6 @@ def test_the_last_block_says_what_there_is_to_say_and_no_noughts(capsys: pytest.
     assert first.endswith(" s → lake/data")
     assert (note, hint) == ("  a note", "  next: make report")
     assert said.out == ""
-
-
-def test_quiet_is_silent(capsys: pytest.CaptureFixture[str]) -> None:
-    quiet = Console(quiet=True)
-    quiet.say("something")
-    assert list(quiet.track([1, 2], "counting", total=2)) == [1, 2]
-    quiet.finish("evaluate", _outcome(expected=1, scored=1))
-    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(
@@ -197,18 +159,9 @@ def test_a_pipe_hears_of_progress_now_and_then(
     assert list(Console().track([], "counting", total=0)) == []
 
 
-def test_markup_and_wide_text_are_said_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
-    Console().say("[bold]x[/bold] " + "long " * 100)
-    assert capsys.readouterr().err == "[bold]x[/bold] " + "long " * 100 + "\n"
-
-
 @pytest.mark.parametrize("given", ["a,b", "a b", " a , b,, ", ["a", "b"], ["a,b", "a"]])
 def test_names_are_given_in_any_way(given: str | list[str]) -> None:
     assert split_names(given) == ["a", "b"]
-
-
-def test_no_names_are_none() -> None:
-    assert split_names(None) == split_names("") == split_names([]) == []
 
 
 ROWS: list[dict[str, object]] = [{"name": "a", "meaning": "ä: b", "empty": ""}, {"name": "b", "meaning": None, "n": 3}]
@@ -221,15 +174,6 @@ def test_a_listing_is_columns_json_or_yaml(capsys: pytest.CaptureFixture[str]) -
     assert json.loads(capsys.readouterr().out) == ROWS
     print_listing(ROWS[:1], "yaml")
     assert capsys.readouterr().out == "- name: a\n  meaning: 'ä: b'\n  empty: ''\n"
-
-
-def test_an_unknown_format_asks_did_you_mean() -> None:
-    with pytest.raises(GoldspanError, match=r"unknown format 'jsn'\n  Did you mean 'json'\?"):
-        print_listing(ROWS, "jsn")
-
-
-def test_the_default_lake_lies_in_the_checkout() -> None:
-    assert Path("lake/data") == console.DEFAULT_LAKE
 
 
 def test_a_download_in_a_pipe_is_told_now_and_then(
@@ -278,11 +222,6 @@ def test_what_a_terminal_would_obey_is_shown_as_an_escape_in_what_is_said_and_li
     assert not set(HIDDEN) & set(printed.out + printed.err) - set("[31m")
 
 
-def test_a_warning_is_said_though_it_be_quiet(capsys: pytest.CaptureFixture[str]) -> None:
-    Console(quiet=True).warn("a part is damaged")
-    assert capsys.readouterr().err == "a part is damaged\n"
-
-
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
@@ -299,12 +238,6 @@ def test_what_the_machine_refuses_is_a_sentence(
     told = capsys.readouterr().err
     assert told.startswith(said)
     assert ("fault of Goldspan's own" in told) == isinstance(fault, pl.exceptions.PanicException)
-
-
-def test_a_limit_past_64_bits_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
-    for stage in ("ingest", "evaluate"):
-        assert command(stage, "--limit", 2**63).code == Exit.USAGE
-        assert command(stage, "--limit", 10**100).code == Exit.USAGE
 
 
 def test_without_docstrings_the_stages_refuse_to_run() -> None:

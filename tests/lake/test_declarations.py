@@ -48,10 +48,6 @@ def test_every_public_modules_declarations_are_found_in_the_order_of_their_names
     assert list(found.items()) == [(name, Thing(name)) for name in ("one", "three", "two")]
 
 
-def test_what_begins_with_an_underscore_is_no_declaration(package: Package) -> None:
-    assert discover(package(_private="ONE = Thing('one')"), Thing) == {}
-
-
 def test_where_every_module_is_to_declare_something_one_that_does_not_is_named(package: Package) -> None:
     made = package(a="ONE = Thing('one')", _helper="", b="two = Thing")
     with pytest.raises(GoldspanError, match=r"declared_in_a_test/b\.py declares no thing") as caught:
@@ -100,8 +96,3 @@ def test_an_unknown_name_asks_did_you_mean() -> None:
     with pytest.raises(GoldspanError, match=r"unknown thing 'whole-fil'\n  Did you mean 'whole-file'\?") as caught:
         resolve("thing", "whole-fil", KNOWN)
     assert caught.value.code == Exit.USAGE
-
-
-def test_a_name_like_no_other_lists_what_there_is() -> None:
-    with pytest.raises(GoldspanError, match=r"There is: fixed-<n>, whole-file, window-<size>-<step>\."):
-        resolve("thing", "zzz", KNOWN)

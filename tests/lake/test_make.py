@@ -67,13 +67,6 @@ def test_another_input_makes_it_again_and_so_does_one_that_is_gone(lake: Lake) -
     assert made(lake, [None])
 
 
-def test_the_code_that_is_named_counts(lake: Lake) -> None:
-    target_of(lake, "chunks", part="p", code=[frame], chunker="c").make(frame)
-    (part,) = lake.parts("chunks")
-    assert target_of(lake, "chunks", part="p", code=[frame], chunker="c").fingerprint == part.fingerprint
-    assert target_of(lake, "chunks", part="p", code=[exact_sum], chunker="c").fingerprint != part.fingerprint
-
-
 def test_of_parts_that_are_made_together_one_that_is_lost_makes_all_again(lake: Lake) -> None:
     target = target_of(lake, "chunks", part="p", code=[frame], chunker="c")
     both = target_of(lake, "chunks", part="q", inputs=[target], code=[frame], chunker="c")

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from lake.store import Lake
-from report.folder import SiteFolder
 from tests.tiny import Said, build, command, stored
 
 CHUNKER = "window-4-2"
@@ -63,12 +62,6 @@ def test_where_nothing_changed_nothing_is_made(stages: Stages) -> None:
     assert stored(stages.lake) == before
 
 
-def test_what_was_asked_for_is_printed_again(stages: Stages) -> None:
-    first = stages.run("evaluate")
-    assert f"{CHUNKER}+jaccard-regex" in first.out
-    assert stages.run("evaluate").out == first.out
-
-
 def test_a_part_that_is_damaged_removed_or_foreign_is_noticed(stages: Stages) -> None:
     part = Lake(stages.lake).parts("scores")[0].path
     whole = part.read_bytes()
@@ -98,8 +91,3 @@ def test_a_changed_page_of_the_site_is_noticed(stages: Stages) -> None:
     page.write_bytes(whole + b" ")
     assert stages.makes("report")
     assert page.read_bytes() == whole
-
-
-def test_a_damaged_manifest_is_none(stages: Stages) -> None:
-    (stages.home / "site/manifest.json").write_text("[" * 100_000)
-    assert SiteFolder(stages.home / "site").manifest() is None

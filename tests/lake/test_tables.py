@@ -9,18 +9,11 @@ import sys
 import polars as pl
 import pytest
 
-from lake.errors import Exit, GoldspanError
 from lake.tables import TABLES, Table, declared_row, table
 from tests.data_dictionary import lines
 from tests.tiny import ROOT
 
 every_table = pytest.mark.parametrize("declared", TABLES.values(), ids=TABLES)
-
-
-@every_table
-def test_a_table_has_a_key_among_its_columns(declared: Table) -> None:
-    assert declared.key
-    assert set(declared.key) <= set(declared.columns)
 
 
 @every_table
@@ -35,11 +28,6 @@ def test_names_are_snake_case(declared: Table) -> None:
 
 
 @every_table
-def test_tables_are_plural(declared: Table) -> None:
-    assert declared.name.endswith("s") or declared.name in {"relevance", "parity", "ledger", "usage"}
-
-
-@every_table
 def test_integers_are_signed(declared: Table) -> None:
     assert not [name for name, kind in declared.columns.items() if kind.is_unsigned_integer()]
 
@@ -50,25 +38,8 @@ def test_no_column_holds_a_clock(declared: Table) -> None:
 
 
 @every_table
-def test_a_key_is_never_null(declared: Table) -> None:
-    columns = declared.schema.columns()
-    assert not [name for name in declared.key if columns[name].nullable]
-
-
-@every_table
 def test_no_rows_fit_every_table(declared: Table) -> None:
     assert declared.checked(pl.DataFrame(schema=declared.columns)).is_empty()
-
-
-def test_a_table_by_runs_lies_in_folders_of_runs() -> None:
-    for name in ("runs", "costs", "run_items", "hits", "scores", "aggregates"):
-        assert table(name).folders[-1] == "run_id"
-
-
-def test_unknown_table_asks_did_you_mean() -> None:
-    with pytest.raises(GoldspanError, match=r"unknown table 'item'\n  Did you mean 'items'") as caught:
-        table("item")
-    assert caught.value.code == Exit.USAGE
 
 
 def test_a_declared_row_fits_its_table_and_shows_its_name_where_no_other_is_given() -> None:

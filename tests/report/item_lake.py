@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lake.store import Lake
-from lake.text import line_starts, n_nws_per_line
+from lake.offsets import Offsets
 from tests.report.small_lake import METRIC, declared, row, write, write_boards
 
 CONTEXTS = "contextbench"
@@ -105,7 +105,7 @@ def _write_contexts(lake: Lake, n_items: int) -> None:
     write(lake, "files", files, benchmark=CONTEXTS, kind="searched")
     blobs = [
         {"sha256": SHAS[path], "text": text, "n_bytes": len(text.encode()), "n_lines": text.count("\n"),
-         "line_starts": line_starts(text.encode()), "line_nws": n_nws_per_line(text).tolist(), "language": "python",
+         "line_starts": Offsets.between_lines(text).starts, "line_nws": Offsets.between_lines(text).n_nws.tolist(), "language": "python",
          "flags": []}
         for path, text in TEXTS.items()
     ]  # fmt: skip
@@ -127,7 +127,7 @@ def _hits(run_id: str, system: str, item: str) -> list[dict[str, object]]:
         for rank, (path, start, end) in enumerate(ranked, 1):
             new = set(range(start, end)) - seen[path]
             seen[path] |= new
-            nws = n_nws_per_line(TEXTS[path])
+            nws = Offsets.between_lines(TEXTS[path]).n_nws
             hit = {"run_id": run_id, "item_id": item, "part": "ranking", "step": 0, "rank": rank, "path": path}
             hits.append(hit | {"line_start": start, "line_end": end, "n_new_nws": int(sum(nws[line] for line in new))})
         return hits

@@ -73,20 +73,6 @@ def test_evaluate_killed_at_its_writes(home: Path, tmp_path: Path) -> None:
         finishes_as_if_nothing_had_been(home / "source", lake, whole)
 
 
-def test_killed_again_and_again_a_run_still_gets_on(home: Path, tmp_path: Path) -> None:
-    # A subset is read again from its start, a run goes on after its ranking: twelve writes a life are enough for both.
-    whole, lake = stored(home / "lake2"), tmp_path / "lake"
-    for life in range(len(whole)):
-        child = start(home / "source", lake, Harm(killed_at=9 + life % 4, moment="before" if life % 2 else "after"))
-        child.join()
-        every_part_is_whole(lake)
-        if child.exitcode != KILLED:
-            break
-    assert child.exitcode == 0
-    assert 2 <= life < len(whole) / 3
-    finishes_as_if_nothing_had_been(home / "source", lake, whole)
-
-
 def test_killed_at_30_moments_spread_over_its_run(home: Path, tmp_path: Path) -> None:
     whole = stored(home / "lake2")
     started = time.perf_counter()
@@ -141,26 +127,4 @@ def test_a_signal_says_how_to_go_on_and_the_next_run_goes_on(
     assert (child.returncode, out) == (code, "")
     assert f"{why}. What is finished is kept; run the same command again to go on." in err
     assert "Traceback" not in err
-    finishes_as_if_nothing_had_been(home / "source", lake, stored(home / "lake2"))
-
-
-def test_ctrl_c_in_the_midst_of_the_work_keeps_what_is_finished(home: Path, tmp_path: Path) -> None:
-    lake = tmp_path / "lake"
-    finish(home / "source", lake, stages=1)
-    child = subprocess.Popen(
-        [sys.executable, "-m", "evaluate", "--systems", SYSTEMS, "--lake", str(lake)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    while child.poll() is None and not [*(lake / "runs").rglob("part-*.parquet")]:
-        time.sleep(0.005)
-    os.kill(child.pid, signal.SIGINT)
-    _, err = child.communicate(timeout=20)
-    assert child.returncode == Exit.INTERRUPTED
-    assert "interrupted. What is finished is kept" in err
-    assert "Traceback" not in err
-    every_part_is_whole(lake)
-    assert Lake(lake).read("runs").height
     finishes_as_if_nothing_had_been(home / "source", lake, stored(home / "lake2"))

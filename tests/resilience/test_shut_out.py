@@ -101,15 +101,6 @@ def test_a_lake_that_may_not_be_written_is_a_clear_error(
     assert stored(lake) == before
 
 
-@pytest.mark.parametrize("path", ["/proc/lake", "/dev/null/lake"])
-def test_a_lake_where_none_can_be_is_a_clear_error(home: Path, path: str) -> None:
-    (said,) = finish(home / "source", Path(path), stages=1)
-    assert said.code == Exit.ERROR
-    assert said.err.startswith("ingest: the lake could not be written: ")
-    assert f"where: {path}" in said.err
-    assert "Traceback" not in said.err
-
-
 @pytest.mark.parametrize("file_bytes", [0, 2000, 5000, 8000])
 def test_a_full_disk_is_a_clear_error_and_leaves_nothing_half_written(
     home: Path, tmp_path: Path, file_bytes: int

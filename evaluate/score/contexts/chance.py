@@ -26,7 +26,7 @@ from evaluate.score.random_orders import N_ORDERS, draw
 from evaluate.selection import ItemPart
 from lake.catalog.protocol import Protocol
 from lake.exact import exact_sum
-from lake.lines import LineAxis
+from lake.offsets import LineOffsets
 from lake.naming import DONE, RANKING
 from lake.pools import POOL, files_of
 from lake.tables import table
@@ -112,7 +112,7 @@ def _chunks(asked: ItemPart, chunker: str) -> pl.DataFrame:
     return files.join(chunks, on="sha256").select(*POOL).collect()
 
 
-def _orders(asked: ItemPart, pools: pl.DataFrame, axis: LineAxis, protocol: Protocol) -> Runs:
+def _orders(asked: ItemPart, pools: pl.DataFrame, axis: LineOffsets, protocol: Protocol) -> Runs:
     """The heads of the orders of each pool, each order as a run of its own, which is called by its number."""
     budgets = [k for metric, k in metrics_of(protocol) if metric.cut == "budget"]
     cut_offs: list[CutOff] = [("results", N_RANKED_STEPS), ("budget", max([RANKED_BUDGET, *budgets]))]
@@ -147,7 +147,7 @@ def _means(drawn: pl.LazyFrame, exact: pl.LazyFrame) -> pl.DataFrame:
 
 
 def _closed(
-    asked: ItemPart, protocol: Protocol, material: Material, pools: pl.DataFrame, axis: LineAxis
+    asked: ItemPart, protocol: Protocol, material: Material, pools: pl.DataFrame, axis: LineOffsets
 ) -> pl.DataFrame:
     """What needs no drawing, from the chunks in files of gold alone."""
     of_items = asked.items.select("item_id", "pool_id")

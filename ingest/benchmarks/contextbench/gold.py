@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import accumulate
 from typing import NamedTuple
 
 from ingest.benchmarks.fields import FieldError, check, is_encodable
 from ingest.sources.repository import is_searched
 from lake.catalog.gold_flags import FLAGS
-from lake.text import decode, split_lines
+from lake.offsets import Offsets, split_lines
+from lake.text import decode
 
 DOCS, OFFICIAL = "context", "context-official"
 """The gold rules: the brief's, and the published evaluator's."""
@@ -170,7 +170,7 @@ class GoldFile:
     @cached_property
     def starts(self) -> list[int]:
         """Where each line starts, and where the last one ends: bytes of the text."""
-        return [0, *accumulate(len(line.encode()) for line in self.lines)]
+        return list(map(int, Offsets.between_lines(decode(self.data)[0]).byte))
 
 
 @dataclass(frozen=True)

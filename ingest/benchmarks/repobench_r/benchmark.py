@@ -35,9 +35,10 @@ from ingest.contents.blobs import pool_frames
 from ingest.sources.tree import Source
 from lake.errors import Exit, GoldspanError
 from lake.naming import BLANK_GOLD
+from lake.offsets import split_lines
 from lake.rejects import Rejects
 from lake.sampling import stratified
-from lake.text import is_blank, split_lines
+from lake.text import is_blank
 
 NAMES = ("python_cff", "python_cfr", "java_cff", "java_cfr")
 SUBSETS = tuple(f"{name}/{split}" for name in NAMES for split in SPLITS)

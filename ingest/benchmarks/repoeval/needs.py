@@ -24,7 +24,7 @@ from ingest.benchmarks.declaration import PoolGroup
 from ingest.contents.blobs import pool_frames
 from ingest.contents.processes import Workers
 from lake.engine import BY_JOBS
-from lake.text import split_lines
+from lake.offsets import split_lines
 
 RULE = "needs"
 """The gold rule, and the name of the part of its pools."""

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ingest.programs.command import JsonCommand
-from lake.text import n_nws_per_line, split_lines
+from lake.offsets import Offsets, split_lines
 
 LineRange = tuple[int, int]
 """Lines `[start, end)`, 0-based and half-open."""
@@ -43,7 +43,7 @@ class Document:
     @cached_property
     def n_nws(self) -> npt.NDArray[np.int64]:
         """Non-whitespace characters of each line."""
-        return n_nws_per_line(self.text)
+        return Offsets.between_lines(self.text).n_nws
 
 
 class Cut(NamedTuple):

@@ -16,7 +16,7 @@ from evaluate.metrics import metrics, parse_metric
 from evaluate.score.metric_inputs import Basis
 from lake.catalog.protocol import Primary
 from lake.catalog.protocols import protocol_named
-from lake.lines import LineAxis
+from lake.offsets import LineOffsets
 from tests.evaluate.score.one_run import score
 from tests.graded import score_graded
 
@@ -102,7 +102,7 @@ def by_lines(
             {"pool_id": pl.String, "chunk_no": pl.Int64, **SPAN},
             orient="row",
         ),
-        axis=LineAxis.of(pl.DataFrame(files, ["pool_id", "path", "n_nws"], orient="row")),
+        axis=LineOffsets.of(pl.DataFrame(files, ["pool_id", "path", "n_nws"], orient="row")),
     )
     hits = [("x", rank, *hit) for rank, hit in enumerate(ranking, start=1)]
     ranked = pl.LazyFrame(hits, {"item_id": pl.String, "rank": pl.Int64, **SPAN}, orient="row")

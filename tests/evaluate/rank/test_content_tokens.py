@@ -14,9 +14,10 @@ from evaluate.rank.chunk_texts import ChunkTexts
 from evaluate.rank.content_tokens import LINE_TOKENIZERS, Tokens, _kept, cut_tokens, tokens_of
 from evaluate.texts.tokens import Refined, Tokenizer, by_spelling
 from lake.fingerprint import sha256_of
+from lake.offsets import Offsets
 from lake.store import Lake
 from lake.tables import table
-from lake.text import line_starts, regex_tokens, words
+from lake.text import regex_tokens, words
 from tests.tiny import CATS, ENGINE, ORBIT
 
 # Letters that change their number or depend on their neighbours in lower case, digits and white space that only one of
@@ -69,9 +70,9 @@ def _write(lake: Lake, part: str, contents: list[str]) -> None:
             "sha256": sha256_of(text.encode()),
             "text": text,
             "n_bytes": len(text.encode()),
-            "n_lines": len(line_starts(text.encode())),
-            "line_starts": line_starts(text.encode()),
-            "line_nws": [0] * len(line_starts(text.encode())),
+            "n_lines": len(Offsets.between_lines(text).starts),
+            "line_starts": Offsets.between_lines(text).starts,
+            "line_nws": [0] * len(Offsets.between_lines(text).starts),
             "language": "",
             "flags": [],
         }
@@ -84,7 +85,7 @@ def _write(lake: Lake, part: str, contents: list[str]) -> None:
 def _span(content: int, start: int, end: int, cut: tuple[int, int] = (0, 0)) -> dict[str, str | int]:
     """Lines of a content, or somewhat less of the first and the last."""
     data = CONTENTS[content].encode()
-    edges = [*line_starts(data), len(data)]
+    edges = [*Offsets.between_lines(data.decode()).starts, len(data)]
     start, end = (min(line, len(edges) - 1) for line in sorted((start, end)))
     first = min(edges[start] + cut[0], edges[end])
     return {

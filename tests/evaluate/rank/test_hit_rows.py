@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from lake.offsets import Offsets
 from lake.store import Lake
-from lake.text import n_nws_per_line
 
 
 def test_every_hit_has_the_characters_of_its_new_lines(lake_folder: Path) -> None:
     lake = Lake(lake_folder)
     texts = dict(lake.read("blobs").select("sha256", "text").iter_rows())
     costs = {
-        (pool, path): n_nws_per_line(texts[sha256])
+        (pool, path): Offsets.between_lines(texts[sha256]).n_nws
         for pool, path, sha256 in lake.read("files").select("pool_id", "path", "sha256").iter_rows()
     }
     pools = dict(lake.read("items").select("item_id", "pool_id").iter_rows())

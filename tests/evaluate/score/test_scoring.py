@@ -18,13 +18,13 @@ from evaluate.metrics import metrics_of
 from evaluate.score.conformance import protocol_hash
 from evaluate.score.metric_inputs import Basis
 from lake.catalog.protocols import protocol_named
-from lake.lines import LineAxis
+from lake.offsets import LineOffsets
 from lake.tables import table
 from tests.evaluate.score.one_run import score
 
 CHUNKING = protocol_named("repoeval@chunking-v1")
 ROOT = Path(__file__).parents[3]
-NO_FILES = LineAxis.of(pl.DataFrame(schema={"pool_id": pl.String, "path": pl.String, "n_nws": pl.List(pl.Int64)}))
+NO_FILES = LineOffsets.of(pl.DataFrame(schema={"pool_id": pl.String, "path": pl.String, "n_nws": pl.List(pl.Int64)}))
 
 Span = tuple[str, int, int]
 
@@ -145,7 +145,7 @@ _MANY = """
 import sys, hashlib, io, random
 import polars as pl
 from evaluate.statistics.means import aggregate
-from lake.lines import LineAxis
+from lake.offsets import LineOffsets
 from lake.catalog.protocols import protocol_named
 from evaluate.metrics import parse_metric
 from tests.graded import score_graded
@@ -168,7 +168,7 @@ about = pl.LazyFrame({"item_id": items}).with_columns(
     subset=pl.lit("function-2k"), target_path=pl.lit("a.py"), query_line_start=pl.lit(30), target_line=pl.lit(90))
 rules = protocol_named("repoeval@chunking-v1")
 n_nws = [draw.randrange(70) for _ in range(410)]
-axis = LineAxis.of(pl.DataFrame({"pool_id": ["repo"], "path": ["a.py"], "n_nws": [n_nws]}))
+axis = LineOffsets.of(pl.DataFrame({"pool_id": ["repo"], "path": ["a.py"], "n_nws": [n_nws]}))
 scores = score(Basis(rules, about, gold, pool, axis), hits=hits).collect()
 ranked = pl.LazyFrame([(str(q), str(d), r) for q in range(3000) for r, d in enumerate(draw.sample(range(30), 12), 1)],
                       schema=["query", "document", "rank"], orient="row")

@@ -18,7 +18,7 @@ from evaluate.score.metric_inputs import Basis
 from evaluate.score.random_orders import N_ORDERS, draw
 from lake.catalog.protocol import Primary
 from lake.catalog.protocols import protocol_named
-from lake.lines import LineAxis
+from lake.offsets import LineOffsets
 from lake.tables import table
 from tests.evaluate.score.one_run import score
 
@@ -54,7 +54,7 @@ Frames = dict[str, pl.LazyFrame]
 
 SPAN = {"path": pl.String, "line_start": pl.Int64, "line_end": pl.Int64}
 N_LINES = 20
-AXIS = LineAxis.of(
+AXIS = LineOffsets.of(
     pl.DataFrame(
         [
             ("repo", "a.py", [line % 4 for line in range(N_LINES)]),

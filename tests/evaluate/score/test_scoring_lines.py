@@ -16,7 +16,7 @@ from evaluate.score.metric_inputs import Basis
 from evaluate.score.metric_values import measure
 from lake.catalog.protocols import protocol_named
 from lake.errors import GoldspanError
-from lake.lines import LineAxis
+from lake.offsets import LineOffsets
 from lake.relevance import disjoint
 from tests.evaluate.score.one_run import score
 
@@ -33,9 +33,9 @@ SPAN = {"path": pl.String, "line_start": pl.Int64, "line_end": pl.Int64}
 FILE: dict[str, pl.DataType] = {"pool_id": pl.String(), "path": pl.String(), "n_nws": pl.List(pl.Int64())}
 
 
-def axis_of(files: Files) -> LineAxis:
+def axis_of(files: Files) -> LineOffsets:
     rows = [("repo", path, list(counts)) for path, counts in files.items()]
-    return LineAxis.of(pl.DataFrame(rows, FILE, orient="row"))
+    return LineOffsets.of(pl.DataFrame(rows, FILE, orient="row"))
 
 
 def one_item(own: Span | None) -> pl.LazyFrame:

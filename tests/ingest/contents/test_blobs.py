@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.contents.blobs import joined, lines_of, pool_batches, pool_frames
+from ingest.contents.blobs import joined, pool_batches, pool_frames
+from lake.offsets import Offsets, line_columns
 from lake.tables import table
-from lake.text import decode, line_starts, n_nws_per_line
+from lake.text import decode
 
 CONTENT = st.lists(st.sampled_from([b"a", b" ", b"\n", b"\r\n", b"\r", b"\xff", "é\u2028😀".encode(), b"\0"])).map(
     b"".join
@@ -43,9 +44,9 @@ def test_line_starts_cut_the_stored_text(data: bytes) -> None:
 @given(st.lists(CONTENT, max_size=6))
 def test_all_texts_lines_are_measured_as_each_ones_are(contents: list[bytes]) -> None:
     texts = [decode(content)[0] for content in contents]
-    lines = lines_of([text.encode() for text in texts])
-    assert lines["line_starts"].to_list() == [line_starts(text.encode()) for text in texts]
-    assert lines["line_nws"].to_list() == [n_nws_per_line(text).tolist() for text in texts]
+    lines = line_columns([text.encode() for text in texts])
+    assert lines["line_starts"].to_list() == [Offsets.between_lines(text).starts for text in texts]
+    assert lines["line_nws"].to_list() == [Offsets.between_lines(text).n_nws.tolist() for text in texts]
 
 
 def test_a_pools_files_keep_the_order_they_were_given_in() -> None:

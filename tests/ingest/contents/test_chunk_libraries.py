@@ -20,7 +20,8 @@ from ingest.contents.chunkers_by_name import absence, chunkers, resolve_chunkers
 from ingest.contents.chunking import chunk_blobs
 from lake.declarations import CHUNKER_SETS, Resolved
 from lake.errors import Exit, GoldspanError
-from lake.text import LANGUAGES, decode, n_nws_per_line
+from lake.offsets import Offsets
+from lake.text import LANGUAGES, decode
 from tests.ingest.contents.test_chunkers_by_name import blobs, chunked
 from tests.tiny import ROOT, command
 
@@ -76,13 +77,13 @@ def test_chunks_are_slices_of_the_file_and_touch_the_lines_that_they_say(name: s
     for row in found.frame.to_dicts():
         start, end = row["byte_start"], row["byte_end"]
         held = data[start:end].decode()
-        assert row["n_nws"] == n_nws_per_line(held).sum()
+        assert row["n_nws"] == int(Offsets.between_lines(held).nws[-1])
         assert row["line_start"] == data[:start].count(b"\n")
         assert row["line_end"] == data[: end - 1].count(b"\n") + 1
         covered |= set(range(len(data[:start].decode()), len(data[:end].decode())))
-    n_covered = sum(n_nws_per_line(text[place]).sum() for place in covered)
+    n_covered = sum(int(Offsets.between_lines(text[place]).nws[-1]) for place in covered)
     (status,) = found.status.select("n_nws", "n_covered").rows()
-    assert status == (n_nws_per_line(text).sum(), n_covered)
+    assert status == (int(Offsets.between_lines(text).nws[-1]), n_covered)
 
 
 @pytest.mark.parametrize("name", ["chonkie-code-60", "llamaindex-code-60"])

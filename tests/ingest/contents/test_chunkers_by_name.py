@@ -19,9 +19,9 @@ from ingest.contents.chunking import Chunked, chunk_blobs
 from lake.declarations import Resolved
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of
+from lake.offsets import Offsets, split_lines
 from lake.store import Lake
 from lake.tables import table
-from lake.text import line_starts, n_nws_per_line, split_lines
 from tests.tiny import build, command, put
 
 pytestmark = pytest.mark.slow
@@ -34,8 +34,8 @@ def blobs(*texts: str, language: str = "python") -> pl.DataFrame:
             "text": text,
             "n_bytes": len(text.encode()),
             "n_lines": len(split_lines(text)),
-            "line_starts": line_starts(text.encode()),
-            "line_nws": n_nws_per_line(text).tolist(),
+            "line_starts": Offsets.between_lines(text).starts,
+            "line_nws": Offsets.between_lines(text).n_nws.tolist(),
             "language": language,
             "flags": [],
         }
@@ -191,7 +191,7 @@ def test_positions_and_sizes_are_those_of_the_chunks_text(texts: list[str], name
     for row in chunked(name, frame).frame.to_dicts():
         text = "".join(split_lines(by[row["sha256"]])[row["line_start"] : row["line_end"]])
         assert by[row["sha256"]].encode()[row["byte_start"] : row["byte_end"]] == text.encode()
-        assert row["n_nws"] == n_nws_per_line(text).sum()
+        assert row["n_nws"] == int(Offsets.between_lines(text).nws[-1])
 
 
 def test_every_fallback_has_its_reason() -> None:

@@ -10,7 +10,8 @@ import ingest.contents.syntax_trees
 from ingest.contents.definitions import Found, definitions_of
 from ingest.contents.definitions.docs import MAX_ENCLOSING
 from ingest.contents.definitions.nodes import MAX_NAME
-from lake.text import LANGUAGES, line_starts
+from lake.offsets import Offsets
+from lake.text import LANGUAGES
 
 _PIECES = st.sampled_from(
     ["class A", "def b(self):", "function f()", "func (s *S) g()", "impl T for U", "struct p", "namespace n", "fn h()",
@@ -25,7 +26,7 @@ _TEXTS = st.one_of(st.text(), st.lists(_PIECES).map("".join), st.lists(_PIECES, 
 @given(_TEXTS, st.sampled_from(sorted(LANGUAGES)))
 def test_any_text_has_sorted_rows_within_it_each_once(text: str, ending: str) -> None:
     data = text.encode()
-    starts = line_starts(data)
+    starts = Offsets.between_lines(text).starts
     found = definitions_of(text, ending)
     assert found == definitions_of(data, ending)
     for one in found.values():

@@ -23,7 +23,8 @@ from ingest.mining.sample import CONTEXTS, PACKAGES, SampleSource, of_package, o
 from ingest.mining.targets import BODY_LINES
 from ingest.sources.tree import UNKNOWN_SIZE, Tree
 from lake.errors import Exit, GoldspanError
-from lake.text import regex_tokens, split_lines
+from lake.offsets import split_lines
+from lake.text import regex_tokens
 from tests.tiny import command, stored
 
 pytestmark = pytest.mark.slow

@@ -14,7 +14,8 @@ from ingest.mining.miner import Recipe, mine_completions, mine_functions, prompt
 from ingest.mining.names import UNREADABLE, SourceFiles
 from ingest.mining.syntax import is_own_code, lines_of, parsed
 from ingest.mining.targets import LENGTH, NESTED, NO_BODY, Target, function_targets, line_targets
-from lake.text import regex_tokens, split_lines
+from lake.offsets import split_lines
+from lake.text import regex_tokens
 
 SOURCE = '''\
 import x

@@ -11,7 +11,7 @@ from evaluate.score.contexts.material import Material, Runs
 from evaluate.score.contexts.scoring import Scored, score_contexts
 from lake.catalog.benchmarks.contextbench import CONTEXTS, PUBLISHED
 from lake.catalog.protocol import Protocol
-from lake.text import line_starts, n_nws_per_line
+from lake.offsets import Offsets
 
 __all__ = ["CONTEXTS", "PUBLISHED", "Answer", "View", "answer", "numbers", "of", "ranking", "scored", "world"]
 
@@ -63,9 +63,9 @@ def world(
         {
             "sha256": path,
             "n_bytes": len(text.encode()),
-            "n_lines": len(line_starts(text.encode())),
-            "line_starts": line_starts(text.encode()),
-            "line_nws": n_nws_per_line(text).tolist(),
+            "n_lines": len(Offsets.between_lines(text).starts),
+            "line_starts": Offsets.between_lines(text).starts,
+            "line_nws": Offsets.between_lines(text).n_nws.tolist(),
             "flags": ["no-final-newline"] if text and not text.endswith("\n") else [],
         }
         for path, text in files.items()

@@ -11,8 +11,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from lake.offsets import split_lines
 from lake.store import Lake
-from lake.text import split_lines
 from tests.tiny import Row, ingested, jsonl, put, task_file
 
 pytestmark = pytest.mark.shared

@@ -1,0 +1,171 @@
+r"""The one index of a text: where its lines and characters are, in bytes and in non-whitespace characters.
+
+Lines are 0-based and half-open inside the lake. Text splits on `\n` alone, `\r\n` counts as one end, and a file that
+ends in a newline has no extra empty line. Byte offsets are those of the stored text in UTF-8; non-whitespace characters
+are UTF-16 units above U+0020, as fixed-nws and every budget count them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+# There may be three for every character of a batch.
+Counts = npt.NDArray[np.int32]
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines with their ends kept; joined they are the text."""
+    lines = text.split("\n")
+    last = lines.pop()
+    kept = [line + "\n" for line in lines]
+    return [*kept, last] if last else kept
+
+
+class Offsets(NamedTuple):
+    """Line ends, bytes and non-whitespace characters before each place where a text may be cut, and its end."""
+
+    line: Counts
+    byte: Counts
+    nws: Counts
+
+    @classmethod
+    def between_characters(cls, text: str) -> Offsets:
+        """Those of a text that is cut anywhere."""
+        points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+        is_pair = points > 0xFFFF
+        n_bytes = 1 + (points > 0x7F).astype(np.int32) + (points > 0x7FF) + is_pair
+        n_nws = (points > ord(" ")).astype(np.int32) + is_pair
+        return cls(_before(points == ord("\n")), _before(n_bytes), _before(n_nws))
+
+    @classmethod
+    def between_lines(cls, text: str) -> Offsets:
+        """Those of a text that is cut between its lines."""
+        data = np.frombuffer(text.encode(errors="surrogatepass"), np.uint8)
+        places = np.unique(np.concatenate(([0], np.flatnonzero(data == ord("\n")) + 1, [len(data)]))).astype(np.int32)
+        return cls(np.arange(len(places), dtype=np.int32), places, _before(_UTF16_NWS[data])[places])
+
+    @classmethod
+    def of_blobs(cls, blobs: pl.DataFrame) -> list[Offsets]:
+        """Those between the lines of each row of `blobs`, as they are stored."""
+        size = pl.col("text").str.len_bytes().cast(pl.Int64)
+        counts = blobs.select(byte=pl.concat_list("line_starts", size), nws="line_nws")
+        n_places = counts["byte"].list.len().to_numpy()
+        bytes_ = np.split(counts["byte"].explode().to_numpy().astype(np.int32), np.cumsum(n_places))[:-1]
+        nws = np.split(counts["nws"].explode().drop_nulls().to_numpy(), np.cumsum(n_places - 1))[:-1]
+        return [
+            cls(np.arange(len(byte), dtype=np.int32), byte, _before(each))
+            for byte, each in zip(bytes_, nws, strict=True)
+        ]
+
+    @property
+    def starts(self) -> list[int]:
+        """Where each piece between two places starts, in bytes."""
+        return list(map(int, self.byte[:-1]))
+
+    @property
+    def n_nws(self) -> npt.NDArray[np.int64]:
+        """The non-whitespace characters of each piece between two places."""
+        return np.diff(self.nws).astype(np.int64)
+
+
+def _before(counts: npt.NDArray[np.generic]) -> Counts:
+    before = np.zeros(len(counts) + 1, np.int32)
+    np.cumsum(counts, dtype=np.int32, out=before[1:])
+    return before
+
+
+def line_columns(texts: Sequence[bytes]) -> pl.DataFrame:
+    """The columns line_starts and line_nws of all texts in one pass, as :class:`Offsets` has them text by text."""
+    every = np.frombuffer(b"".join(texts), np.uint8)
+    size = np.array([len(text) for text in texts], np.int64)
+    end = np.cumsum(size)
+    newline = np.flatnonzero(every == ord("\n")) + 1
+    # What follows a text's last newline, where that ends the text, is no line of it.
+    newline = newline[~np.isin(newline, end)]
+    first = (end - size)[size > 0]
+    start = np.sort(np.concatenate([first, newline]), kind="stable")
+    of_text = np.searchsorted(end, start, side="right")
+    nws = np.add.reduceat(_UTF16_NWS[every], start, dtype=np.int64) if start.size else start
+    lines = pl.DataFrame({"text": of_text, "line_starts": start - (end - size)[of_text], "line_nws": nws})
+    lists = lines.group_by("text", maintain_order=True).agg("line_starts", "line_nws")
+    rows = pl.DataFrame({"text": np.arange(len(texts))}).join(lists, on="text", how="left", maintain_order="left")
+    return rows.select(pl.exclude("text").fill_null(pl.Series([[]], dtype=pl.List(pl.Int64()))))
+
+
+# What each byte of UTF-8 adds to the UTF-16 units above U+0020: a character's first byte all of it, the others nothing.
+_UTF16_NWS = np.ones(256, np.uint8)
+_UTF16_NWS[: ord(" ") + 1] = _UTF16_NWS[0x80:0xC0] = 0
+_UTF16_NWS[0xF0:] = 2
+
+
+@dataclass(frozen=True)
+class LineOffsets:
+    """Where each file of each pool lies on the axis, and what lies before each place.
+
+    On the axis a span is two places and needs no path, and the line at which a budget is spent is one binary search.
+
+    Attributes:
+        files: pool_id, path, offset (the place of the file's first line), n_lines.
+        n_nws_before: One Int64 for each place and one for the end: non-whitespace characters before it, never falling.
+    """
+
+    files: pl.DataFrame
+    n_nws_before: pl.Series
+
+    @classmethod
+    def of(cls, lines: pl.DataFrame) -> LineOffsets:
+        """Lay files on an axis.
+
+        Args:
+            lines: One row per file: pool_id, path, n_nws (list of Int64: the non-whitespace characters of each line).
+        """
+        n_lines = pl.col("n_nws").list.len().cast(pl.Int64)
+        ordered = lines.select("pool_id", "path", "n_nws").sort("pool_id", "path")
+        files = ordered.select(
+            "pool_id", "path", (n_lines.cum_sum() - n_lines).alias("offset"), n_lines.alias("n_lines")
+        )
+        # A file without lines has an empty list, which explodes to a null.
+        counts = ordered["n_nws"].explode().drop_nulls().cast(pl.Int64)
+        before = pl.concat([pl.Series([0], dtype=pl.Int64), counts.cum_sum()])
+        return cls(files, before)
+
+    def place(self, spans: pl.LazyFrame) -> pl.LazyFrame:
+        """Put spans on the axis: pool_id, path, line_start, line_end become `start` and `end`.
+
+        Lines past a file's end are none, and neither are those of a file that the axis does not hold: spans without a
+        line are left out.
+        """
+        inside = [
+            (pl.col("offset") + pl.col(f"line_{side}").clip(0, pl.col("n_lines"))).alias(side)
+            for side in ("start", "end")
+        ]
+        return (
+            spans.join(self.files.lazy(), on=["pool_id", "path"])
+            .with_columns(inside)
+            .filter(pl.col("start") < pl.col("end"))
+            .drop("pool_id", "path", "line_start", "line_end", "offset", "n_lines")
+        )
+
+    def n_nws(self) -> pl.Expr:
+        """The non-whitespace characters of the lines from `start` to `end`."""
+        return self._before("end") - self._before("start")
+
+    def n_lines_for(self, budget: pl.Expr) -> pl.Expr:
+        """How many lines from `start` on, at most to `end`, a budget pays for; the first too dear ends it."""
+        spent_at = pl.lit(self.n_nws_before).search_sorted(self._before("start") + budget, side="right")
+        return pl.min_horizontal("end", spent_at.cast(pl.Int64) - 1) - pl.col("start")
+
+    def file_at(self, place: str) -> pl.Expr:
+        """Which file a place lies in, as `file`: the row in `files`."""
+        # Of files that begin at one place, all but the last are empty.
+        begun = pl.lit(self.files["offset"]).search_sorted(pl.col(place), side="right")
+        return (begun.cast(pl.Int64) - 1).alias("file")
+
+    def _before(self, place: str) -> pl.Expr:
+        return pl.lit(self.n_nws_before).gather(pl.col(place))

@@ -1,0 +1,55 @@
+"""Lines, bytes and characters of texts against their definitions."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lake.offsets import Offsets, split_lines
+
+TEXTS = st.text(st.sampled_from("ab \t\r\n\n\v\f\x1c\x85\u2028\u2029é€😀\ufeff\u00a0\0"))
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("", []),
+        ("\n", ["\n"]),
+        ("a", ["a"]),
+        ("a\n", ["a\n"]),
+        ("a\r\nb", ["a\r\n", "b"]),
+        ("a\rb\n", ["a\rb\n"]),
+        ("a\u2028b\x0cc\x85d\n\n", ["a\u2028b\x0cc\x85d\n", "\n"]),
+    ],
+)
+def test_text_splits_on_newlines_alone(text: str, lines: list[str]) -> None:
+    assert split_lines(text) == lines
+
+
+@given(TEXTS)
+def test_lines_joined_are_the_text_and_only_the_last_may_lack_its_end(text: str) -> None:
+    lines = split_lines(text)
+    assert "".join(lines) == text
+    assert all(line.endswith("\n") and line.count("\n") == 1 for line in lines[:-1])
+    assert not lines or (lines[-1] and "\n" not in lines[-1][:-1])
+
+
+@given(TEXTS)
+def test_line_starts_cut_the_bytes_where_the_lines_are(text: str) -> None:
+    data = text.encode()
+    bounds = [*Offsets.between_lines(data.decode()).starts, len(data)]
+    assert [data[a:b].decode() for a, b in pairwise(bounds)] == split_lines(text)
+
+
+def test_an_astral_character_counts_as_two_units() -> None:
+    # "a😀 b": a, two halves, (space), b; then a line of white space; then U+00A0, which is above U+0020.
+    assert Offsets.between_lines("a😀 b\n \t\r\n\u00a0").n_nws.tolist() == [4, 0, 1]
+
+
+@given(TEXTS)
+def test_non_whitespace_is_utf16_units_above_the_space(text: str) -> None:
+    counted = [sum((2 if ord(c) > 0xFFFF else 1) for c in line if ord(c) > 0x20) for line in split_lines(text)]
+    assert Offsets.between_lines(text).n_nws.tolist() == counted
