@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from lake.store import Lake
 from lake.offsets import Offsets
+from lake.store import Lake
 from tests.report.small_lake import METRIC, declared, row, write, write_boards
 
 CONTEXTS = "contextbench"
@@ -105,8 +105,8 @@ def _write_contexts(lake: Lake, n_items: int) -> None:
     write(lake, "files", files, benchmark=CONTEXTS, kind="searched")
     blobs = [
         {"sha256": SHAS[path], "text": text, "n_bytes": len(text.encode()), "n_lines": text.count("\n"),
-         "line_starts": Offsets.between_lines(text).starts, "line_nws": Offsets.between_lines(text).n_nws.tolist(), "language": "python",
-         "flags": []}
+         "line_starts": Offsets.between_lines(text).starts, "line_nws": Offsets.between_lines(text).n_nws.tolist(),
+         "language": "python", "flags": []}
         for path, text in TEXTS.items()
     ]  # fmt: skip
     write(lake, "blobs", blobs)

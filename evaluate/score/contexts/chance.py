@@ -26,8 +26,8 @@ from evaluate.score.random_orders import N_ORDERS, draw
 from evaluate.selection import ItemPart
 from lake.catalog.protocol import Protocol
 from lake.exact import exact_sum
-from lake.offsets import LineOffsets
 from lake.naming import DONE, RANKING
+from lake.offsets import LineOffsets
 from lake.pools import POOL, files_of
 from lake.tables import table
 
