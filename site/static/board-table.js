@@ -241,7 +241,7 @@
     const more = section.querySelector("[data-more]");
     const n = parts[0].lines.length + parts[2].lines.length;
     more.hidden = state.rows !== "all" && n >= found.nSystems || state.rows === "all" && found.nSystems <= 25;
-    more.textContent = state.rows === "all" ? "Show the first 25" : "Show all " + plural(found.nSystems, "system");
+    more.textContent = state.rows === "all" ? "Show the first 15" : "Show all " + plural(found.nSystems, "system");
   }
 
   Object.assign(window.goldspan.board, { draw, drawHeat, details, describe, columns, split, dress, pick, setMore, setControls });

@@ -258,7 +258,7 @@
     } else if (button.matches(".fold")) {
       button.setAttribute("aria-expanded", String(button.form.classList.toggle("whole")));
     } else if (button.matches("[data-more]")) {
-      change({ rows: state.rows ? "" : "all" }).then(tell(state.rows ? "Showing all systems." : "Showing the first 25 systems."));
+      change({ rows: state.rows ? "" : "all" }).then(tell(state.rows ? "Showing all systems." : "Showing the first 15 systems."));
     } else if (button.matches(".open")) {
       const key = button.closest("tr").dataset.run;
       change({ open: state.open === key ? "" : key }).then(() => {
