@@ -16,7 +16,7 @@ from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Column
 from report.leaderboard.gold_ledger import precisions_of, shares_of
 from report.leaderboard.main_table import slices_of
-from report.leaderboard.verdicts import board_verdict, names_of, sentence, sentences
+from report.leaderboard.verdicts import board_sentence, names_of, sentences
 
 _NUMBERS = (
     "macro", "low", "high", "micro", "micro_low", "micro_high", "by_repo", "by_repo_low", "by_repo_high",
@@ -100,8 +100,8 @@ def _measure(rows: pl.DataFrame, places: Mapping[str, int]) -> dict[str, list[ob
 
 def _concluded(board: Board) -> dict[str, object]:
     """What is concluded of each view; of those without a stored comparison what is of the opening one, named."""
-    by_view, verdict = sentences(board), sentence(board, board_verdict(board))
-    by_view.setdefault(board.primary.name, {})[_slice(board)] = verdict
+    by_view, verdict = {**sentences(board)}, board_sentence(board)
+    by_view[board.primary.name] = {**by_view.get(board.primary.name, {}), _slice(board): verdict}
     return {"verdicts": by_view, "verdict": f"{board.primary.title}, {board.averaging}, {board.slice[1]}: {verdict}"}
 
 

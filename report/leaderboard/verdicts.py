@@ -28,6 +28,7 @@ from lake.verdict import (
 from report.addresses import compare_address
 from report.format import fixed, visible
 from report.leaderboard.board import Board
+from report.leaderboard.columns import Column
 
 DIGITS = 2
 """So many decimals a verdict has: intervals are far wider than the next would tell."""
@@ -61,6 +62,20 @@ def board_verdict(board: Board) -> Verdict:
     return _verdict(board, lines, compared)
 
 
+def board_sentence(board: Board) -> str:
+    """The verdict on a board's first system; where lines are counted, that by files too, if the board has it."""
+    first, primary = sentence(board, board_verdict(board)), board.primary
+    by_files = ("file", primary.quantity, primary.k) if primary.granularity == "line" else None
+    name = next((column.name for column in board.columns if _counts(column) == by_files), "")
+    second = sentences(board).get(name, {}).get(f"{board.slice[0]}={visible(board.slice[1])}", "") if name else ""
+    return f"{first} {second}".rstrip()
+
+
+def _counts(column: Column) -> tuple[str, str, int]:
+    return column.granularity, column.quantity, column.k
+
+
+@cache
 def sentences(board: Board) -> dict[str, dict[str, str]]:
     """Column → `slice=value` → what is concluded by it there, of every view that has a stored comparison.
 

@@ -17,7 +17,7 @@ from report.leaderboard.main_table import Controls, MainTable, plain_tables, unb
 from report.leaderboard.pictures import Sizes, Steps
 from report.leaderboard.pool_sizes import PoolSizes
 from report.leaderboard.readings import Readings
-from report.leaderboard.verdicts import Beats, board_verdict, names_of, sentence
+from report.leaderboard.verdicts import Beats, board_sentence, board_verdict, names_of
 from report.models import IMPORTED, Benchmark, Declaration
 from report.publisher import Entry, Material, Page, Publisher
 from report.tables_read import TablesRead
@@ -29,7 +29,7 @@ class Section:
     def __init__(self, board: Board) -> None:
         verdict = board_verdict(board)
         self.board = board
-        self.verdict = sentence(board, verdict) if board.every else ""
+        self.verdict = board_sentence(board) if board.every else ""
         self.reference = next((row for row in board.every if row.run.run_id == verdict.reference), None)
         self.rules = _rules(board)
         self.main = MainTable(board, self.reference)

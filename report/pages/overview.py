@@ -15,7 +15,7 @@ from report.leaderboard.costs import Frontier, by_characters
 from report.leaderboard.gold_ledger import CLASSES, Share, precisions_of, shares_of, shown_rows
 from report.leaderboard.pictures import NUMBER, figure_of
 from report.leaderboard.readings import Readings
-from report.leaderboard.verdicts import board_verdict, sentence
+from report.leaderboard.verdicts import board_sentence, board_verdict
 from report.models import Run
 from report.publisher import Entry, Material, Page, Publisher
 from report.tables_read import TablesRead
@@ -35,7 +35,7 @@ def _pages(material: Material) -> Iterator[Page]:
     boards = {name: next(iter(of), None) for name, of in material.boards.items()}
     known = [board for board in boards.values() if board]
     scored = {board.benchmark.name: board for board in known if board.every}
-    said = {name: sentence(board, board_verdict(board)) for name, board in scored.items()}
+    said = {name: board_sentence(board) for name, board in scored.items()}
     forests = {name: _forest(board, board_verdict(board).reference) for name, board in scored.items()}
     cards = [
         {
