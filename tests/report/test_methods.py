@@ -64,14 +64,19 @@ def test_an_expectation_is_judged_by_the_verdict_on_its_pair(tmp_path: Path) -> 
             "unit": "repository",
             "n_items": 5, "n_repos": 3,
         }  # fmt: skip
-        write(lake, "comparisons", [row], benchmark="repoeval", protocol=CHUNKING, fingerprint=f"{low} {high}")
+        write(lake, "comparisons", [row], benchmark="repoeval", protocol=CHUNKING, fingerprint=f"of-{len(said)}")
         (_, (pair,)), *_ = outcomes(TablesRead(lake))
         assert (pair.names, pair.values) == ((SYNTAX, FIXED), ("0.600", "0.580"))
         assert (pair.difference, pair.interval) == ("+0.020", f"{low:+.3f} to {high:+.3f}".replace("-", "−"))
         said.append((pair.status, pair.why))
         over_items = [{**row, "unit": "item"}]
         write(
-            lake, "comparisons", over_items, benchmark="repoeval", protocol=CHUNKING, fingerprint=f"item {low} {high}"
+            lake,
+            "comparisons",
+            over_items,
+            benchmark="repoeval",
+            protocol=CHUNKING,
+            fingerprint=f"over-items-{len(said)}",
         )
         (_, (pair,)), *_ = outcomes(TablesRead(lake))
         assert (pair.status, pair.why) == (said[-1][0], f"{said[-1][1]}, for these repositories only")
