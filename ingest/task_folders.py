@@ -20,16 +20,8 @@ from lake.store import Lake
 
 PROMPT, ABOUT, TASKS = "prompt.md", TASK_FILE, "tasks.jsonl"
 _COLUMNS = (
-    "item_id",
-    "repo",
-    "commit",
-    "language",
-    "pool_id",
-    "target_path",
-    "target_line",
-    "target_text",
-    "n_candidates",
-)
+    "item_id", "repo", "commit", "language", "pool_id", "target_path", "target_line", "target_text", "n_candidates",
+)  # fmt: skip
 _NOT_HOSTED = {"sample", "mined"}
 """Labels of data whose repositories have no public address."""
 
@@ -46,35 +38,30 @@ def hand_out(
 ) -> HandedOut:
     """Write the selected scorable items of a task into a new folder: a folder each, or one file of lines."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise GoldspanError(
-            "the folder for the tasks holds something", where=str(folder), hint="Name a new one: -o DIR"
-        )
+        message = "the folder for the tasks holds something"
+        raise GoldspanError(message, where=str(folder), hint="Name a new one: -o DIR")
     items = _items(lake, task, where)
     folder.mkdir(parents=True, exist_ok=True)
-    unwritten: list[str] = []
     labels = lake.scan_part("benchmarks", task.benchmark).select("label").collect()["label"]
     hosted = "" if set(labels) & _NOT_HOSTED else "https://github.com"
-    with_files = with_repositories and not as_lines
     if as_lines:
         rows = [{**_about(task, item, hosted), "prompt": _prompt(item)} for item in items.iter_rows(named=True)]
         text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
         (folder / TASKS).write_text(text, encoding="utf-8")
-        return HandedOut(len(rows), unwritten)
+        return HandedOut(len(rows), [])
+    nameless, unwritten = list[str](), list[str]()
     for pool_id, of_pool in items.sort("pool_id", "item_id").group_by("pool_id", maintain_order=True):
-        files = _files(lake, task.benchmark, str(pool_id[0])) if with_files else []
+        files = _files(lake, task.benchmark, str(pool_id[0])) if with_repositories else []
         for item in of_pool.iter_rows(named=True):
-            name = str(item["item_id"])
-            own = {
-                PROMPT: _prompt(item),
-                ABOUT: json.dumps(_about(task, item, hosted), indent=1, ensure_ascii=False) + "\n",
-            }
+            name, about = str(item["item_id"]), _about(task, item, hosted)
+            own = {PROMPT: _prompt(item), ABOUT: f"{json.dumps(about, indent=1, ensure_ascii=False)}\n"}
             if not all(write_below(folder, f"{name}/{path}", text) for path, text in own.items()):
-                unwritten.append(f"{name}: no folder can be called so")
+                nameless.append(f"{name}: no folder can be called so")
                 continue
             into = folder / PurePosixPath(name) / REPOSITORY
             paths = (path for path, text in files if not write_below(into, path, _without_answer(item, path, text)))
             unwritten += [f"{name}: {path}" for path in paths]
-    return HandedOut(items.height - sum(": no folder" in one for one in unwritten), unwritten)
+    return HandedOut(items.height - len(nameless), nameless + unwritten)
 
 
 def _items(lake: Lake, task: Task, where: Where) -> pl.DataFrame:
@@ -83,17 +70,10 @@ def _items(lake: Lake, task: Task, where: Where) -> pl.DataFrame:
     queries = lake.scan("queries", benchmark=task.benchmark, query=task.query).select("item_id", "text")
     items = stored.select(_COLUMNS).join(queries, on="item_id").sort("item_id").collect()
     if items.is_empty():
-        message = f"no scorable item of {task.benchmark} is selected"
-        raise GoldspanError(
-            message,
-            where=str(lake.root),
-            hint="`python -m evaluate table` says what the lake holds.",
-            code=Exit.MISSING,
-        )
-    if (
-        items["n_candidates"].is_not_null().any()
-        or not (items["commit"].is_not_null() | items["target_path"].is_not_null()).all()
-    ):
+        message, hint = f"no scorable item of {task.benchmark} is selected", "`python -m evaluate status` says what is."
+        raise GoldspanError(message, where=str(lake.root), hint=hint, code=Exit.MISSING)
+    has_repository = pl.col("commit").is_not_null() | pl.col("target_path").is_not_null()
+    if not items.select(has_repository & pl.col("n_candidates").is_null()).to_series().all():
         message = f"the items of {task.benchmark} are about candidates or documents, not about a repository to work in"
         hint = "A program is asked for them one by one: python -m ingest run --search 'COMMAND …'"
         raise GoldspanError(message, hint=hint, code=Exit.USAGE)

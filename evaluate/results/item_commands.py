@@ -27,7 +27,7 @@ def item(
     item_id: Annotated[str, typer.Argument(metavar="ITEM", help="Its id.")],
     benchmark: Annotated[str, setting("BENCHMARK", "Benchmark, if several have an item with this id.")] = "",
     protocol: Annotated[str, setting("PROTOCOL", "Protocol (default: the benchmark's first).")] = "",
-    systems: Annotated[str, setting("SYSTEMS", "Comma list of systems to print.")] = "",
+    systems: Annotated[str, setting("SYSTEMS", "Comma list of systems to print.", "--systems", "--system")] = "",
     lake: LakeOption = DEFAULT_LAKE,
     debug: DebugOption = False,
 ) -> None:

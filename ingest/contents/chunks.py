@@ -52,17 +52,20 @@ def cut_contents(
     files = searched_files(lake, benchmark)
     if not files or lake.scan_parts(files, "files").head(1).collect().is_empty():
         return
-    wanted, n_several = endings_of(lake, benchmark)
+    wanted = lake.scan_parts(files, "files").select("sha256", ending=pl.lit(None, pl.String)).unique()
+    n_several = 0
     chunks, symbols = {chunker.name: _chunks(lake, chunker) for chunker in chunkers}, symbols_of(lake)
     done = {name: done_before(made, "chunk_status") for name, made in chunks.items()}
-    if workers is not None and wanted["ending"].is_not_null().any():
-        without = wanted.filter(pl.col("ending").is_null()).select("sha256")
-        done = {_SYMBOLS: pl.concat([without, done_before(symbols, "symbol_status")]), **done}
-        declare_rules(lake, symbols)
+    if workers is not None:
+        endings, n_several = endings_of(lake, benchmark)
+        wanted, without = endings.lazy(), endings.filter(pl.col("ending").is_null()).select("sha256")
+        if without.height < endings.height:
+            done = {_SYMBOLS: pl.concat([without, done_before(symbols, "symbol_status")]), **done}
+            declare_rules(lake, symbols)
     # First, so that nothing cut by this code is ever called what other code cut.
     for chunker in chunkers:
         _declare_chunker(lake, chunker, chunks[chunker.name].fingerprint)
-    new = NewContents(lake, wanted.lazy(), done)
+    new = NewContents(lake, wanted, done)
     for name, n in new.n_of.items():
         if n:
             say(f"{name}: cutting {counted(n, 'file')}" if name else f"symbols: parsing {counted(n, 'file')}")

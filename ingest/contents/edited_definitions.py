@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ingest.contents.definitions import definitions_of, ending_of
@@ -47,7 +47,7 @@ def surroundings_of(data: bytes, path: str, lines: Sequence[int]) -> Surrounding
         names |= {definition.name for definition in around if definition.name}
         if start < n_lines:
             spans.add((start, min(end, n_lines)))
-    return Surroundings(list(_merged(spans)), frozenset(names))
+    return Surroundings(_merged(spans), frozenset(names))
 
 
 def gold_of_patch(patch: str, files: Mapping[str, bytes]) -> list[tuple[str, int, int]]:
@@ -61,15 +61,12 @@ def gold_of_patch(patch: str, files: Mapping[str, bytes]) -> list[tuple[str, int
     ]
 
 
-def _merged(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Spans in order, those that touch or overlap as one."""
-    last: tuple[int, int] | None = None
+    merged: list[tuple[int, int]] = []
     for start, end in sorted(spans):
-        if last is not None and start <= last[1]:
-            last = (last[0], max(last[1], end))
-            continue
-        if last is not None:
-            yield last
-        last = (start, end)
-    if last is not None:
-        yield last
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((start, end))
+    return merged

@@ -40,7 +40,7 @@ def main(what: str, located: Callable[[BaseException, Path | None], str]) -> Non
 
 if __name__ == "__main__":
     # Python puts this file's own folder first, which holds modules of this package under short names.
-    sys.path[0] = str(Path(__file__).parents[3])
+    sys.path[0] = str(Path(__file__).parents[2])
     located = importlib.import_module("lake.located").located
     # From here on modules are those of the working directory, whatever their names.
     sys.path[0] = str(Path.cwd())

@@ -15,10 +15,8 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 
 from lake.limits import MAX_LINE_BYTES, parsed_json
-from lake.located import is_library, shown_path
 from lake.text import escaped
 
 NOTICE = 10.0
@@ -27,8 +25,6 @@ _KEPT_LINES, _SHOWN_LINES, _SHOWN_CHARACTERS = 20, 3, 200
 """Lines of standard error that are kept; of these so many are shown, with so many characters."""
 
 _ERROR = re.compile(r"(?:Uncaught )?[\w.]*(?:Error|Exception)\b[^:]*: ")
-_PYTHON_LINE = re.compile(r"\s*File \"(.+)\", line (\d+)")
-_OTHER_LINE = re.compile(r"(?:^|[\s(])(?:file://)?([^\s():]+\.\w+):(\d+)\b")
 
 Request = Mapping[str, object]
 Payload = Mapping[str, object]
@@ -150,25 +146,14 @@ class RunningProgram:
     def _ended(self, why: str) -> str:
         """End the program; why there is no answer, with the last lines of its standard error."""
         self.close()
-        lines = b"".join(self._complaint).decode(errors="replace").strip().splitlines()
-        # Some print the stack below the error, not above it.
-        errors = [line for line in lines if _ERROR.match(line)]
-        where = _location(lines) if errors else ""
-        shown = where + " | ".join(line.strip() for line in errors[-1:] or lines[-_SHOWN_LINES:])
+        text = b"".join(self._complaint).decode(errors="replace").strip()
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        # Python prints the stack above the error, others below it.
+        errors = [number for number, line in enumerate(lines) if _ERROR.match(line)]
+        near = lines[max(0, errors[-1] - 2) : errors[-1] + 2] if errors else lines[-_SHOWN_LINES:]
+        shown = " | ".join(near)
         shown = shown if len(shown) <= _SHOWN_CHARACTERS else f"…{shown[-_SHOWN_CHARACTERS:]}"
         return f"{why}; it complained: {shown}" if shown else why
-
-
-def _location(stack: Sequence[str]) -> str:
-    """`file:line: ` of the program's own, where an error was raised; empty where its stack does not say.
-
-    Python's stack ends where the error is; others begin there.
-    """
-    of_python = [match for line in reversed(stack) if (match := _PYTHON_LINE.match(line))]
-    for match in of_python or filter(None, map(_OTHER_LINE.search, stack)):
-        if (file := Path(match[1])).is_file() and not is_library(file):
-            return f"{shown_path(file)}:{match[2]}: "
-    return ""
 
 
 def _parse(line: bytes, owed: set[str]) -> tuple[Payload, str]:

@@ -13,7 +13,7 @@ from ingest.runs.find_trajectories import TrajectoryFiles, discover
 from ingest.runs.import_outcome import ImportCounts, Imported, ImportRequest, ProgramInfo
 from ingest.runs.imported_runs import MISSING, ImportedRun, Tables, count_rows, counts_in
 from ingest.runs.importer import Importer
-from ingest.runs.input_rows import NAME, gathered, ranked_as_trec_eval, ranks_say_nothing
+from ingest.runs.input_rows import NAME, load_ranking, ranked_as_trec_eval, ranks_say_nothing
 from ingest.runs.items import ItemPart, item_parts, questions_of, task_named
 from ingest.runs.naming import check_request, run_id_of
 from ingest.runs.rankings import DEFINITIONS, Rankings
@@ -184,7 +184,7 @@ class Import:
 
     def _rankings(self, rejects: Rejects, result: Imported) -> Iterator[tuple[ItemPart, Tables]]:
         """Every part of the items that the file touches, with its rows table by table; so do the two below."""
-        rows = gathered(self.input_file, self.importer)
+        rows = load_ranking(self.input_file, self.importer)
         if self.importer.as_trec_eval and ranks_say_nothing(rows):
             result.notes.append("the rank column says nothing: lists are ordered by score, as trec_eval does")
             rows = ranked_as_trec_eval(rows)

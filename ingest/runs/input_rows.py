@@ -113,7 +113,7 @@ def row_of(input_file: InputFile, position: int, text: str, hint: str) -> Mappin
     return row if isinstance(row, dict) else {}
 
 
-def gathered(input_file: InputFile, importer: Importer) -> pl.DataFrame:
+def load_ranking(input_file: InputFile, importer: Importer) -> pl.DataFrame:
     """A ranking's rows as one frame of the columns `RANKING`, in the file's order, each row checked by itself.
 
     Raises:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ingest.sources.archive import is_junk, open_archive
-from ingest.sources.tree import Entry, Recorded, Refused, Source, Tree, entry_on_disk, too_large
+from ingest.sources.tree import BundledRun, Entry, Refused, Source, Tree, entry_on_disk, too_large
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_DEPTH, MAX_FILES
 from lake.text import listed
@@ -38,13 +38,13 @@ class FolderSource(Source):
             archive = f"{path}/{own}"
         return open_archive(self.root / archive, archive) if (self.root / archive).is_file() else None
 
-    def recorded(self) -> list[Recorded]:
+    def recorded(self) -> list[BundledRun]:
         """What lies in its folder `trajectories/`: a file, archive or folder per system, called like it."""
         folder = self.root / "trajectories"
         if not folder.is_dir():
             return []
         shown = [item for item in folder.iterdir() if not item.name.startswith((".", "__MACOSX"))]
-        runs = [Recorded(_system(item), item) for item in shown]
+        runs = [BundledRun(_system(item), item) for item in shown]
         return sorted(runs, key=lambda run: (run.system, run.path.name))
 
 

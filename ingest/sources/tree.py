@@ -82,7 +82,7 @@ class Tree:
 
 
 @dataclass(frozen=True)
-class Recorded:
+class BundledRun:
     """A run that lies beside a benchmark's data and is imported with it.
 
     Attributes:
@@ -123,7 +123,7 @@ class Source:
         """The first of some folders that there is."""
         return next((tree for path in paths if (tree := self.find(path)) is not None), None)
 
-    def recorded(self) -> Sequence[Recorded]:
+    def recorded(self) -> Sequence[BundledRun]:
         """The runs that lie beside the data, in the order of their systems."""
         return ()
 
