@@ -17,17 +17,22 @@ ROWS_AT_ONCE = 3_000_000
 """About how many rows of hits or scores are read together: what memory must hold."""
 
 
-def rows_of(asked: ItemPart, name: str, runs: Sequence[Run], **folders: str) -> pl.LazyFrame:
+def rows_of(item_part: ItemPart, name: str, runs: Sequence[Run], **folders: str) -> pl.LazyFrame:
     """What some items have of some runs in a table, with its declared columns."""
-    parts = [part for run in runs for part in asked.parts_of(name, run_id=run.run_id, **folders)]
-    return asked.lake.scan_parts(parts, name)
+    parts = [part for run in runs for part in item_part.parts_of(name, run_id=run.run_id, **folders)]
+    return item_part.lake.scan_parts(parts, name)
 
 
-def batches(runs: Sequence[Run], name: str, asked: Sequence[ItemPart], **folders: str) -> Iterator[list[Run]]:
+def batches(runs: Sequence[Run], name: str, item_parts: Sequence[ItemPart], **folders: str) -> Iterator[list[Run]]:
     """Runs in batches, of so many that memory holds what a table has of theirs on some parts of the items."""
     if runs:
-        parts = [part for one in asked for run in runs for part in one.parts_of(name, run_id=run.run_id, **folders)]
-        yield from _batches({run.run_id: run for run in runs}, asked[0].lake, name, parts)
+        parts = [
+            part
+            for item_part in item_parts
+            for run in runs
+            for part in item_part.parts_of(name, run_id=run.run_id, **folders)
+        ]
+        yield from _batches({run.run_id: run for run in runs}, item_parts[0].lake, name, parts)
 
 
 def part_batches(lake: Lake, name: str, parts: Sequence[Part]) -> Iterator[list[Part]]:
@@ -43,12 +48,12 @@ def _batches(by_run: Mapping[str, T], lake: Lake, name: str, parts: Sequence[Par
     counts = lake.scan_parts(list(parts), name).group_by("run_id").len()
     sizes = dict(counts.collect().iter_rows())
     batch, n_rows = list[T](), 0
-    for run_id, one in by_run.items():
+    for run_id, run in by_run.items():
         n = sizes.get(run_id, 0)
         if batch and n_rows + n > ROWS_AT_ONCE:
             yield batch
             batch, n_rows = [], 0
-        batch.append(one)
+        batch.append(run)
         n_rows += n
     if batch:
         yield batch

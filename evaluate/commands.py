@@ -73,35 +73,35 @@ def run_systems(
     selection, workers = Selection(parse_items(items), limit), parse_engine(engine, lake)
     requested = [parse_metric(name) for name in split_names(metrics)]
     in_lake = [part.name for part in store.parts("benchmarks")]
-    asked = list(dict.fromkeys([*split_names(names), *split_names(benchmarks)])) or in_lake
-    for name in asked:
+    selected = list(dict.fromkeys([*split_names(names), *split_names(benchmarks)])) or in_lake
+    for name in selected:
         check_benchmark(store, name)
     wanted, known = split_names(tasks), known_tasks(store)
     for name in wanted:
         lookup(name, "task", known)
     # A benchmark of which no task is named is left as it is.
-    asked = [name for name in asked if not wanted or any(known[one].benchmark == name for one in wanted)]
-    if wanted and in_lake and not asked:
+    selected = [name for name in selected if not wanted or any(known[one].benchmark == name for one in wanted)]
+    if wanted and in_lake and not selected:
         message, hint = (
             f"the lake holds no benchmark that {listed(wanted)} asks",
             "`python -m evaluate list tasks` shows them.",
         )
         raise GoldspanError(message, where=str(lake), hint=hint, code=Exit.MISSING)
-    if not asked:
+    if not selected:
         message = "the lake holds no benchmark"
         raise GoldspanError(message, where=str(lake), hint="First: make ingest", code=Exit.MISSING)
     patterns = split_names(systems)
     with console.lake_lock(store, {"runs", "evaluate"}):
         if selection.where:
-            every, asked = asked, with_items(store, asked, selection.where)
-            for name in [name for name in every if name not in asked]:
+            every, selected = selected, with_items(store, selected, selection.where)
+            for name in [name for name in every if name not in selected]:
                 console.say(f"{name} is left as it is: no item of it is selected")
-        check_metrics(store, asked, requested)
+        check_metrics(store, selected, requested)
         if vectors is not None:
             console.say(f"{give_vectors(store, vectors, vectors.stem):,} vectors from {vectors.name}")
         done = evaluate(
             store,
-            asked,
+            selected,
             patterns=patterns,
             selection=selection,
             console=console,
@@ -113,13 +113,13 @@ def run_systems(
                 n_items = counted(outcome.missing, "item")
                 outcome.warnings.append(f"not scorable in this lake: {n_items}; `why_not` in items says why")
         # Still under the lock: what is worked out for a table alone may need what the lake does not hold yet.
-        boards = [board(store, *one, requested) for one in shown(store, asked)] if requested else []
+        boards = [board(store, *one, requested) for one in shown(store, selected)] if requested else []
         outcome = Outcome.of_lake(store, done, "item rankings", "make report")
         made, lines = outcome.tally.made, list[str]()
         # What is asked for is printed each time.
         is_asked = bool(patterns or selection.where or selection.limit)
         if (made or is_asked) and not (requested or json or quiet):
-            lines = [escaped(line) for name in asked for line in summary(store, name, patterns, made)]
+            lines = [escaped(line) for name in selected for line in summary(store, name, patterns, made)]
     if not json and not quiet:
         print_tables(filter(None, boards))
         print(*lines, sep="\n", end="\n" * bool(lines))

@@ -46,7 +46,7 @@ class Scores(NamedTuple):
 class Partition:
     """One part of the items, as one task asks it. Its pools, once read, are kept as long as it is."""
 
-    asked: ItemPart
+    item_part: ItemPart
 
     def run(self, runs: Sequence[Run]) -> None:
         """Rank the part for runs over one chunker's chunks, unless they were imported, and score it, as far as needed.
@@ -55,7 +55,7 @@ class Partition:
         """
         planned = [run for run in runs if isinstance(run, PlannedRun)]
         self._rank([run for run in planned if not self._ranking(run).is_current])
-        for protocol in protocols_of(self.asked.task):
+        for protocol in protocols_of(self.item_part.task):
             targets = {run: of_run for run in runs if (of_run := self._scoring(run, protocol))}
             for chunker in dict.fromkeys(run.chunker for run in targets):
                 # Made again where it was damaged, though the scores may be there.
@@ -67,7 +67,7 @@ class Partition:
     def is_current(self, runs: Sequence[Run]) -> bool:
         """Whether there is nothing to do for some runs."""
         rankings = (self._ranking(run) for run in runs if isinstance(run, PlannedRun))
-        protocols = protocols_of(self.asked.task)
+        protocols = protocols_of(self.item_part.task)
         scoring = (target for run in runs for protocol in protocols for target in self._scoring(run, protocol))
         return all(target.is_current for target in chain(rankings, scoring))
 
@@ -77,25 +77,25 @@ class Partition:
             if protocol.context is None:
                 yield Scores(alike, [self._scores_of_lists(alike, protocol)])
                 continue
-            for batch in batches([run for run in alike if not run.is_chance], "hits", [self.asked]):
-                found = score_part(self.asked, protocol, [run.run_id for run in batch])
+            for batch in batches([run for run in alike if not run.is_chance], "hits", [self.item_part]):
+                found = score_part(self.item_part, protocol, [run.run_id for run in batch])
                 steps = found.steps.with_columns(protocol=pl.lit(protocol.name))
                 yield Scores(batch, [steps, sealed(found.scores.lazy(), protocol).collect()])
             for run in (run for run in alike if run.is_chance):
-                expected = expected_contexts(self.asked, protocol, run.run_id, run.chunker or "")
+                expected = expected_contexts(self.item_part, protocol, run.run_id, run.chunker or "")
                 yield Scores([run], [sealed(expected.lazy(), protocol).collect()])
 
     def _scores_of_lists(self, runs: Sequence[Run], protocol: Protocol) -> pl.DataFrame:
         """Those of runs over one chunker's chunks under rules of rankings."""
-        asked, chunker = self.asked, runs[0].chunker
-        items, pool = asked.items.lazy(), None if chunker is None else self._pools(chunker).chunks.lazy()
+        item_part, chunker = self.item_part, runs[0].chunker
+        items, pool = item_part.items.lazy(), None if chunker is None else self._pools(chunker).chunks.lazy()
         axis = self._axis if any(metric.shape == "covered" for metric, _ in metrics_of(protocol)) else None
-        gold, relevance = asked.gold_of(protocol.gold).lazy(), self._relevance(protocol, chunker)
+        gold, relevance = item_part.gold_of(protocol.gold).lazy(), self._relevance(protocol, chunker)
         listed = [run for run in runs if not run.is_chance]
         return score_runs(
             Basis(protocol, items, gold, pool, axis, relevance),
-            hits=rows_of(asked, "hits", listed),
-            answers=rows_of(asked, "run_items", listed).select("run_id", "item_id", "completion"),
+            hits=rows_of(item_part, "hits", listed),
+            answers=rows_of(item_part, "run_items", listed).select("run_id", "item_id", "completion"),
             chance=[run.run_id for run in runs if run.is_chance],
         )
 
@@ -105,27 +105,27 @@ class Partition:
             return
         pools = self._pools(runs[0].system.chunker)
         # Where every item has a small pool of its own, these are gone through side by side.
-        some = [pools] if pools.are_own(self.asked.items) else pools.batches()
+        some = [pools] if pools.are_own(self.item_part.items) else pools.batches()
         parts = zip(*(self._ranked(runs, batch) for batch in some), strict=True)
         ranked = {run.run_id: together(of_run) for run, of_run in zip(runs, parts, strict=True)}
-        hits, items = hit_rows(ranked, pools, lambda: self._axis), run_item_rows(ranked, self.asked.items, pools)
+        hits, items = hit_rows(ranked, pools, lambda: self._axis), run_item_rows(ranked, self.item_part.items, pools)
         targets = {run.run_id: self._ranking(run) for run in runs}
-        write_by_run(targets, cost_rows(ranked, self.asked.part), hits, items)
+        write_by_run(targets, cost_rows(ranked, self.item_part.part), hits, items)
 
     def _ranked(self, runs: Sequence[PlannedRun], pools: ChunkedPools) -> Iterator[Ranked]:
         """What some pools give, run by run; the same words are put to the same pools once."""
-        are_own = pools.are_own(self.asked.queries)
+        are_own = pools.are_own(self.item_part.queries)
         queries: dict[tuple[str, int], list[tuple[Pool, Queries]]] = {}
         for run in runs:
-            task, retriever, protocol = self.asked.task, run.system.retriever, run.system.protocol
+            task, retriever, protocol = self.item_part.task, run.system.retriever, run.system.protocol
             key = (retriever.query_form, retriever.n_side_by_side if are_own else 1)
             if key not in queries:
-                texts = rewritten(self.asked.queries, retriever.query_form)
+                texts = rewritten(self.item_part.queries, retriever.query_form)
                 queries[key] = list(queries_by_pool(texts, pools, key[1]))
             known: Iterable[tuple[Pool, Queries]] = queries[key]
             if protocol:
-                gold, gains = self.asked.gold_of(protocol.gold), self._gains(protocol, run.system.chunker)
-                known = with_gold(known, self.asked.queries, pools, gold, gains)
+                gold, gains = self.item_part.gold_of(protocol.gold), self._gains(protocol, run.system.chunker)
+                known = with_gold(known, self.item_part.queries, pools, gold, gains)
             yield rank(
                 retriever,
                 known,
@@ -145,9 +145,9 @@ class Partition:
         return target.scan("relevance")
 
     def _measured(self, protocol: Protocol, chunker: str) -> pl.DataFrame:
-        asked = self.asked
-        gold = asked.gold_of(protocol.gold)
-        return relevance_rows(asked.lake, self._pools(chunker), asked.items, gold, asked.files)
+        item_part = self.item_part
+        gold = item_part.gold_of(protocol.gold)
+        return relevance_rows(item_part.lake, self._pools(chunker), item_part.items, gold, item_part.files)
 
     def _gains(self, protocol: Protocol, chunker: str) -> pl.DataFrame | None:
         """What the oracle orders by, where relevance is a similarity."""
@@ -159,10 +159,12 @@ class Partition:
 
     def _pools(self, chunker: str) -> ChunkedPools:
         if chunker not in self._read:
-            asked, with_blank = self.asked, self.asked.task.ranks_blank
+            item_part, with_blank = self.item_part, self.item_part.task.ranks_blank
             # Those of one chunker are enough for memory to hold.
             self._read.clear()
-            self._read[chunker] = load_pools(asked.lake, chunker, asked.pool_ids, asked.files, with_blank=with_blank)
+            self._read[chunker] = load_pools(
+                item_part.lake, chunker, item_part.pool_ids, item_part.files, with_blank=with_blank
+            )
         return self._read[chunker]
 
     @cached_property
@@ -171,17 +173,19 @@ class Partition:
 
     @cached_property
     def _axis(self) -> LineOffsets:
-        return load_axis(self.asked.lake, self.asked.pool_ids, self.asked.files)
+        return load_axis(self.item_part.lake, self.item_part.pool_ids, self.item_part.files)
 
     def _folders(self, run: Run) -> dict[str, str]:
-        return {"benchmark": self.asked.task.benchmark, "run_id": run.run_id}
+        return {"benchmark": self.item_part.task.benchmark, "run_id": run.run_id}
 
     def _ranking(self, run: PlannedRun) -> BuildTarget:
         """The part's ranking, for a run of that stamp, which has the digest of the code."""
-        folders, asked = self._folders(run), self.asked
+        folders, item_part = self._folders(run), self.item_part
         # The items last, so that a part of them means that its hits are there.
         tables = ("costs", "hits", "run_items")
-        return target_of(asked.lake, *tables, part=asked.part, inputs=[asked], parameters=run.stamp, code=(), **folders)
+        return target_of(
+            item_part.lake, *tables, part=item_part.part, inputs=[item_part], parameters=run.stamp, code=(), **folders
+        )
 
     def _scoring(self, run: Run, protocol: Protocol) -> list[BuildTarget]:
         """What a run is scored by under a protocol, its scores last; nothing where it has no answers, or no scores."""
@@ -189,9 +193,9 @@ class Partition:
         # Which chunks are like the gold is measured on chunks: somebody has to have said how these were cut.
         if run.protocol not in ("", protocol.name) or (by_similarity and run.chunker is None):
             return []
-        asked = self.asked
+        item_part = self.item_part
         answered: Sequence[Input] = (
-            [self._ranking(run)] if isinstance(run, PlannedRun) else asked.parts_of("run_items", run_id=run.run_id)
+            [self._ranking(run)] if isinstance(run, PlannedRun) else item_part.parts_of("run_items", run_id=run.run_id)
         )
         if not answered:
             return []
@@ -200,14 +204,14 @@ class Partition:
             # An expectation has no steps.
             tables = tables if run.is_chance else ["step_scores", *tables]
             # All parts of the symbols have one fingerprint, that of the code that found them.
-            symbols = asked.lake.parts("symbols", rules=protocol.context.symbols)
-            read += [part for run_id in (run.run_id, GOLD_RUN) for part in asked.parts_of("edits", run_id=run_id)]
+            symbols = item_part.lake.parts("symbols", rules=protocol.context.symbols)
+            read += [part for run_id in (run.run_id, GOLD_RUN) for part in item_part.parts_of("edits", run_id=run_id)]
             read += {part.fingerprint: part for part in symbols}.values()
         scores = target_of(
-            asked.lake,
+            item_part.lake,
             *tables,
-            part=asked.part,
-            inputs=[*answered, asked, *read],
+            part=item_part.part,
+            inputs=[*answered, item_part, *read],
             parameters=protocol_hash(protocol),
             code=_scoring_code(protocol),
             protocol=protocol.name,
@@ -217,13 +221,13 @@ class Partition:
 
     def _relevance_target(self, protocol: Protocol, chunker: str) -> BuildTarget:
         return target_of(
-            self.asked.lake,
+            self.item_part.lake,
             "relevance",
-            part=self.asked.part,
-            inputs=[self.asked, self.asked.lake.part("chunkers", chunker)],
+            part=self.item_part.part,
+            inputs=[self.item_part, self.item_part.lake.part("chunkers", chunker)],
             parameters=protocol.gold,
             code=[relevance_rows],
-            benchmark=self.asked.task.benchmark,
+            benchmark=self.item_part.task.benchmark,
             chunker=chunker,
         )
 

@@ -69,9 +69,9 @@ class Runner:
         lake = Lake(self.lake)
         known = self._known()
         for task in self.chunkers:
-            for asked, chunker, runs in self.task_runs(lake, task, [job.stored], known, Outcome()).jobs():
+            for item_part, chunker, runs in self.task_runs(lake, task, [job.stored], known, Outcome()).jobs():
                 if chunker == job.chunker:
-                    Partition(asked).run(runs)
+                    Partition(item_part).run(runs)
         return Done(lake.tally, Outcome())
 
     def pool(self, task: Task) -> Done:
@@ -92,9 +92,9 @@ class Runner:
         everything, chunkers = Selection((), self.edition.limit), self.chunkers.get(task)
         whole = list(selected_parts(lake, task, everything, groups))
         is_whole = self.selection == everything
-        asked = whole if is_whole else list(selected_parts(lake, task, self.selection, groups))
+        item_parts = whole if is_whole else list(selected_parts(lake, task, self.selection, groups))
         label = self.edition.label
-        return TaskRuns(lake, task, asked, whole, self.selection, self.patterns, label, result, known, chunkers)
+        return TaskRuns(lake, task, item_parts, whole, self.selection, self.patterns, label, result, known, chunkers)
 
     def _known(self) -> dict[str, Retriever]:
         return {name: retriever_named(name) for name in self.retrievers}
@@ -113,9 +113,9 @@ class Benchmark:
     def jobs(self) -> list[Job]:
         """Every job of which something is not done, part by part."""
         jobs: set[Job] = set()
-        for asked, chunker, runs in (of_task for work in self.works for of_task in work.jobs()):
-            job = Job(tuple(asked.stored), chunker)
-            if job not in jobs and not Partition(asked).is_current(runs):
+        for item_part, chunker, runs in (of_task for work in self.works for of_task in work.jobs()):
+            job = Job(tuple(item_part.stored), chunker)
+            if job not in jobs and not Partition(item_part).is_current(runs):
                 jobs.add(job)
         return sorted(jobs)
 
@@ -143,7 +143,7 @@ def evaluate(
     every = [_prepared(lake, name, patterns, selection, known, tasks, console) for name in benchmarks]
     jobs = {one.name: one.jobs() for one in every}
     works = [work for one in every for work in one.works]
-    n_rankings = sum(len(work.plan) * asked.items.height for work in works for asked in work.asked)
+    n_rankings = sum(len(work.plan) * item_part.items.height for work in works for item_part in work.item_parts)
     with engine.mapping(sum(map(len, jobs.values())), are_long=n_rankings >= MANY_RANKINGS) as mapping:
         ranked = [(one, mapping(one.runner.run, jobs[one.name])) for one in every]
         pooled = list[tuple[Benchmark, Iterator[Done]]]()
@@ -185,9 +185,9 @@ def _prepared(
     runner = Runner(lake.root.absolute(), held, selection, tuple(patterns), tuple(known), groups)
     wanted = [task for task in tasks_of(lake, benchmark) if _is_run(lake, task, tasks)]
     works = [runner.task_runs(lake, task, groups, known, result) for task in wanted]
-    result.missing = sum(asked.n_unscorable for asked in works[0].asked)
+    result.missing = sum(item_part.n_unscorable for item_part in works[0].item_parts)
     for work in works:
-        if n_blank := sum(asked.n_blank for asked in work.asked):
+        if n_blank := sum(item_part.n_blank for item_part in work.item_parts):
             result.warnings.append(
                 f"not asked by {work.task.name}, as their gold is white space alone: {counted(n_blank, 'item')}"
             )

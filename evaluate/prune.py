@@ -21,8 +21,8 @@ def remove_other_parts(lake: Lake, benchmark: str, works: Sequence[TaskRuns]) ->
     """Remove what was made of items that the lake no longer holds, or that share a part with others now."""
     stored = _parts_by_run(lake, benchmark)
     for work in works:
-        for asked, runs, is_ours in ((work.asked, work.plan, True), (work.whole, work.imported, False)):
-            names = {part.part for part in asked} | {"all"}
+        for item_parts, runs, is_ours in ((work.item_parts, work.plan, True), (work.whole, work.imported, False)):
+            names = {part.part for part in item_parts} | {"all"}
             for part in (part for run in runs for part in stored[run.run_id]):
                 if part.name not in names and (is_ours or TABLES[part.table].made_by == "evaluate"):
                     lake.remove(part)
@@ -38,7 +38,7 @@ def remove_stale(work: TaskRuns) -> list[str]:
     A run is held against what would be made now of the items that it was asked. Trials on a sample or a selection are
     kept until everything is asked again.
     """
-    lake, task, asked = work.lake, work.task, work.selection
+    lake, task, requested = work.lake, work.task, work.selection
     rows = work.stored("built-in").select("run_id", "retriever", "limit", "selection").sort("run_id").collect()
     current: dict[Selection, set[str]] = {}
     known, stale = work.retrievers, []
@@ -48,7 +48,7 @@ def remove_stale(work: TaskRuns) -> list[str]:
             continue
         selection = Selection.of_run(where, limit)
         if selection not in current:
-            is_over = asked.is_whole and not selection.is_whole
+            is_over = requested.is_whole and not selection.is_whole
             current[selection] = set() if is_over else _current(work, selection, {*rows["retriever"]} & {*known})
         if run_id not in current[selection]:
             stale.append(run_id)
@@ -65,8 +65,8 @@ def remove_stale(work: TaskRuns) -> list[str]:
 def _current(work: TaskRuns, selection: Selection, retrievers: set[str]) -> set[str]:
     """The runs by some retrievers over a selection of the items that would be made just so again."""
     if selection != work.selection:
-        asked = list(selected_parts(work.lake, work.task, selection))
-        work = replace(work, asked=asked, selection=selection, result=Outcome())
+        item_parts = list(selected_parts(work.lake, work.task, selection))
+        work = replace(work, item_parts=item_parts, selection=selection, result=Outcome())
     # Named one by one, so that systems that run only when asked for are among them.
     every = work.planned([f"*+{name}" for name in sorted(retrievers)])
     return {run.run_id for run in every if work.is_current(run)}

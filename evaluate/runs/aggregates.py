@@ -15,11 +15,11 @@ from lake.make import BuildTarget, Input, target_of, write_by_run
 from lake.tables import table
 
 
-def aggregate_runs(asked: Sequence[ItemPart], protocols: Sequence[Protocol], runs: Sequence[Run]) -> None:
+def aggregate_runs(item_parts: Sequence[ItemPart], protocols: Sequence[Protocol], runs: Sequence[Run]) -> None:
     """Aggregate what runs score under some protocols, as far as it is not done."""
-    if not asked:
+    if not item_parts:
         return
-    lake, benchmark = asked[0].lake, asked[0].task.benchmark
+    lake, benchmark = item_parts[0].lake, item_parts[0].task.benchmark
     targets: dict[Run, BuildTarget] = {}
     # The oracles first: what they bound is made from their aggregates.
     for run in sorted(runs, key=lambda run: not run.protocol):
@@ -27,17 +27,19 @@ def aggregate_runs(asked: Sequence[ItemPart], protocols: Sequence[Protocol], run
         inputs: list[Input] = [
             part
             for protocol in protocols
-            for one in asked
-            if (part := lake.part("scores", one.part, protocol=protocol.name, **folders))
+            for item_part in item_parts
+            if (part := lake.part("scores", item_part.part, protocol=protocol.name, **folders))
         ]
-        bounds = [targets[one] for one in targets if one.protocol and one.chunker == run.chunker]
+        bounds = [targets[target] for target in targets if target.protocol and target.chunker == run.chunker]
         if inputs:
             inputs += bounds if _is_bounded(run) else []
             code = (aggregate, with_share_of_oracle)
             targets[run] = target_of(lake, "aggregates", part="all", inputs=inputs, code=code, **folders)
     todo = {run: target for run, target in targets.items() if not target.is_current}
     if todo:
-        frames = [rows for protocol in protocols for rows in _aggregated(asked, protocol, list(targets), list(todo))]
+        frames = [
+            rows for protocol in protocols for rows in _aggregated(item_parts, protocol, list(targets), list(todo))
+        ]
         write_by_run({run.run_id: target for run, target in todo.items()}, pl.concat(frames))
 
 
@@ -46,24 +48,24 @@ def _is_bounded(run: Run) -> bool:
 
 
 def _aggregated(
-    asked: Sequence[ItemPart], protocol: Protocol, runs: Sequence[Run], todo: Sequence[Run]
+    item_parts: Sequence[ItemPart], protocol: Protocol, runs: Sequence[Run], todo: Sequence[Run]
 ) -> Iterator[pl.DataFrame]:
     """The aggregates of some of the runs under one protocol, the oracles among them before what they bound."""
-    lake = asked[0].lake
+    lake = item_parts[0].lake
     oracles = {run.chunker: run.run_id for run in _scored_by(protocol, runs) if run.protocol}
     bounds = {run.run_id: oracles[run.chunker] for run in runs if _is_bounded(run) and run.chunker in oracles}
-    items, known = pl.concat([one.items for one in asked]).lazy(), list[pl.DataFrame]()
+    items, known = pl.concat([item_part.items for item_part in item_parts]).lazy(), list[pl.DataFrame]()
     stored = [
         part
         for run_id in sorted(set(oracles.values()) - {run.run_id for run in todo})
-        for part in lake.parts("aggregates", benchmark=asked[0].task.benchmark, run_id=run_id)
+        for part in lake.parts("aggregates", benchmark=item_parts[0].task.benchmark, run_id=run_id)
     ]
     if stored:
         columns = table("aggregates").columns
         known.append(lake.scan_parts(stored, "aggregates").filter(protocol=protocol.name).select(*columns).collect())
-    for batch in batches(_scored_by(protocol, todo), "scores", asked, protocol=protocol.name):
-        scores = pl.concat([rows_of(one, "scores", batch, protocol=protocol.name) for one in asked])
-        run_items = pl.concat([rows_of(one, "run_items", batch) for one in asked])
+    for batch in batches(_scored_by(protocol, todo), "scores", item_parts, protocol=protocol.name):
+        scores = pl.concat([rows_of(item_part, "scores", batch, protocol=protocol.name) for item_part in item_parts])
+        run_items = pl.concat([rows_of(item_part, "run_items", batch) for item_part in item_parts])
         means = aggregate(protocol, scores.drop("benchmark"), items, run_items).collect()
         known.append(means.filter(pl.col("run_id").is_in(list(oracles.values()))))
         yield with_share_of_oracle(means.lazy(), pl.concat(known).lazy(), bounds).collect()

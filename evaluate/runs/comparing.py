@@ -29,8 +29,8 @@ def systems_of(lake: Lake, task: Task) -> pl.DataFrame:
 
     The columns are run_id, chunker, retriever, is_complete, is_baseline and is_expected.
     """
-    tagged = {name for name, one in retrievers().items() if BASELINE in one.tags}
-    chance = {name for name, one in retrievers().items() if one.is_chance}
+    tagged = {name for name, retriever in retrievers().items() if BASELINE in retriever.tags}
+    chance = {name for name, retriever in retrievers().items() if retriever.is_chance}
     built_in = pl.col("origin") == "built-in"
     runs = lake.scan("runs", benchmark=task.benchmark).filter(pl.col("task") == task.name)
     return (
@@ -47,14 +47,14 @@ def systems_of(lake: Lake, task: Task) -> pl.DataFrame:
     )
 
 
-def compare_task(asked: Sequence[ItemPart], systems: pl.DataFrame) -> None:
+def compare_task(item_parts: Sequence[ItemPart], systems: pl.DataFrame) -> None:
     """Write the parts of what a task's systems are compared by, as far as they are not current, under the lake's lock.
 
-    `asked` are all parts of the items, `systems` what :func:`systems_of` gives.
+    `item_parts` are all parts of the items, `systems` what :func:`systems_of` gives.
     """
-    keep_ledgers(asked, systems)
-    for protocol in protocols_of(asked[0].task):
-        _compare(asked[0].lake, asked[0].task, protocol, systems)
+    keep_ledgers(item_parts, systems)
+    for protocol in protocols_of(item_parts[0].task):
+        _compare(item_parts[0].lake, item_parts[0].task, protocol, systems)
 
 
 def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) -> None:
@@ -91,19 +91,21 @@ def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) 
         return
 
     def make() -> list[pl.DataFrame]:
-        asked = lake.scan_parts(items, "items")
+        item_rows = lake.scan_parts(items, "items")
         pooled = lake.scan_parts(aggregated, "aggregates").filter(protocol=protocol.name).drop("benchmark").collect()
         rows = with_places(protocol, pooled, systems)
         # Of the many slices of one repository, those of too few items are compared only when that is asked for.
         can_be_tested = (pl.col("n_repos") > 1) | (pl.col("n") >= FEWEST_ITEMS)
         wanted = rows.filter(pl.col("is_primary") | pl.col("is_headline"), can_be_tested)
-        scores = ScoreMatrix(protocol, wanted, asked, _read(lake, "scores", scored, wanted))
+        scores = ScoreMatrix(protocol, wanted, item_rows, _read(lake, "scores", scored, wanted))
         comparisons = compare_runs(protocol, wanted, scores)
         hits = lake.parts("hits", benchmark=task.benchmark)
-        read = characters_of(protocol, rows, asked, _read(lake, "hits", hits, rows.filter("is_primary", "is_headline")))
+        read = characters_of(
+            protocol, rows, item_rows, _read(lake, "hits", hits, rows.filter("is_primary", "is_headline"))
+        )
         effects = effects_of(protocol, wanted, scores).with_columns(task=pl.lit(task.name))
         ledger = lake.scan_parts(ledgers, "ledger").drop("benchmark")
-        means = ledger_means(ledger, asked, pooled.select("run_id", *SLICE).unique())
+        means = ledger_means(ledger, item_rows, pooled.select("run_id", *SLICE).unique())
         ranks = rank_runs(protocol, rows, comparisons)
         board = board_rows(
             declared.row(0, named=True),

@@ -22,18 +22,18 @@ from lake.store import Part
 from lake.tables import table
 
 
-def keep_ledgers(asked: Sequence[ItemPart], systems: pl.DataFrame) -> None:
+def keep_ledgers(item_parts: Sequence[ItemPart], systems: pl.DataFrame) -> None:
     """Make the ledgers of a task's scored runs under every protocol that has such; a chunker's runs share a part.
 
-    `asked` are all parts of the items; of the systems run_id, chunker and is_expected are read.
+    `item_parts` are all parts of the items; of the systems run_id, chunker and is_expected are read.
     """
-    lake, task = asked[0].lake, asked[0].task
+    lake, task = item_parts[0].lake, item_parts[0].task
     by_chunker: dict[str | None, list[Run]] = {}
     for run_id, chunker, is_chance in systems.select("run_id", "chunker", "is_expected").iter_rows():
         by_chunker.setdefault(chunker, []).append(Run(run_id, chunker=chunker, is_chance=is_chance))
     for protocol in filter(is_kept, protocols_of(task)):
         kept = set[str]()
-        for part in asked:
+        for part in item_parts:
             searched = _Searched(part, protocol)
             for runs in by_chunker.values():
                 kept.update(_keep(searched, runs))
@@ -49,26 +49,28 @@ _CODE = (ledger_of_lines, load_files, files_of)
 class _Searched:
     """The gold files of a part of the items, and the chunks that a chunker cuts them into."""
 
-    asked: ItemPart
+    item_part: ItemPart
     protocol: Protocol
 
     @cached_property
     def gold(self) -> pl.DataFrame:
-        return self.asked.gold_of(self.protocol.gold).select("item_id", "path", "line_start", "line_end")
+        return self.item_part.gold_of(self.protocol.gold).select("item_id", "path", "line_start", "line_end")
 
     @cached_property
     def files(self) -> pl.DataFrame:
         """item_id, pool_id, path, sha256, n_lines of the gold files that are there."""
-        pools = self.asked.items.select("item_id", "pool_id")
-        named = self.gold.select("item_id", "path").unique().join(pools, on="item_id")
-        held = load_files(self.asked.lake, self.asked.task.benchmark, named.select("pool_id", "path").unique().lazy())
-        n_lines = _of(self.asked.lake.scan("blobs"), held).select("sha256", "n_lines").collect()
-        return named.join(held, on=["pool_id", "path"]).join(n_lines, on="sha256")
+        pools = self.item_part.items.select("item_id", "pool_id")
+        gold_files = self.gold.select("item_id", "path").unique().join(pools, on="item_id")
+        held = load_files(
+            self.item_part.lake, self.item_part.task.benchmark, gold_files.select("pool_id", "path").unique().lazy()
+        )
+        n_lines = _of(self.item_part.lake.scan("blobs"), held).select("sha256", "n_lines").collect()
+        return gold_files.join(held, on=["pool_id", "path"]).join(n_lines, on="sha256")
 
     def chunks(self, chunker: str | None) -> pl.DataFrame:
         """item_id, path, line_start, line_end of the chunks of those that are searched; without one, all lines."""
-        lake = self.asked.lake
-        searched = files_of(lake, self.files["pool_id"], self.asked.files).select("pool_id", "path").collect()
+        lake = self.item_part.lake
+        searched = files_of(lake, self.files["pool_id"], self.item_part.files).select("pool_id", "path").collect()
         held = self.files.join(searched, on=["pool_id", "path"], how="semi")
         if chunker is None:
             return held.select("item_id", "path", line_start=pl.lit(0, pl.Int64), line_end="n_lines")
@@ -84,21 +86,25 @@ def _of(rows: pl.LazyFrame, files: pl.DataFrame) -> pl.LazyFrame:
 
 def _keep(searched: _Searched, runs: Sequence[Run]) -> Iterator[str]:
     """The name of the part that holds the ledgers of runs over the chunks of one chunker, if any is scored."""
-    asked, protocol, lake = searched.asked, searched.protocol, searched.asked.lake
-    folders, read, scored = {"benchmark": asked.task.benchmark, "protocol": protocol.name}, list[Part](), list[Run]()
+    item_part, protocol, lake = searched.item_part, searched.protocol, searched.item_part.lake
+    folders, read, scored = (
+        {"benchmark": item_part.task.benchmark, "protocol": protocol.name},
+        list[Part](),
+        list[Run](),
+    )
     for run in runs:
-        if scores := lake.part("scores", asked.part, run_id=run.run_id, **folders):
+        if scores := lake.part("scores", item_part.part, run_id=run.run_id, **folders):
             read += [
                 scores,
-                *(part for name in ("hits", "run_items") for part in asked.parts_of(name, run_id=run.run_id)),
+                *(part for name in ("hits", "run_items") for part in item_part.parts_of(name, run_id=run.run_id)),
             ]
             scored.append(run)
     if not scored:
         return
     chunker = scored[0].chunker
     cut = lake.part("chunkers", chunker) if chunker else None
-    name = f"{asked.task.name.replace('/', '.')}--{chunker or 'uncut'}--{asked.part}"
-    inputs = [*read, cut, asked]
+    name = f"{item_part.task.name.replace('/', '.')}--{chunker or 'uncut'}--{item_part.part}"
+    inputs = [*read, cut, item_part]
     ledger = target_of(
         lake,
         "ledger",
@@ -114,20 +120,20 @@ def _keep(searched: _Searched, runs: Sequence[Run]) -> Iterator[str]:
 
 def _ledgers(searched: _Searched, runs: Sequence[Run]) -> Iterator[pl.DataFrame]:
     """Rows of the table, of some runs at a time."""
-    asked, protocol = searched.asked, searched.protocol
+    item_part, protocol = searched.item_part, searched.protocol
     by_lines = RELEVANCE[protocol.relevance].by_lines
     lines = {"files": searched.files.select("item_id", "path", "n_lines").lazy()} if by_lines else {}
     lines |= {"chunks": searched.chunks(runs[0].chunker).lazy()} if by_lines else {}
-    for batch in batches(runs, "hits", [asked]):
+    for batch in batches(runs, "hits", [item_part]):
         given = {
-            "scores": rows_of(asked, "scores", batch, protocol=protocol.name),
-            "hits": rows_of(asked, "hits", batch),
-            "answered": rows_of(asked, "run_items", batch),
+            "scores": rows_of(item_part, "scores", batch, protocol=protocol.name),
+            "hits": rows_of(item_part, "hits", batch),
+            "answered": rows_of(item_part, "run_items", batch),
             "gold": searched.gold.lazy(),
         }
         if by_lines:
             chance = [run.run_id for run in batch if run.is_chance]
-            found = ledger_of_lines(protocol, **given, **lines, chance=chance)
+            ledger = ledger_of_lines(protocol, **given, **lines, chance=chance)
         else:
-            found = ledger_of_candidates(protocol, **given)
-        yield found.with_columns(protocol=pl.lit(protocol.name)).select(*table("ledger").columns).collect()
+            ledger = ledger_of_candidates(protocol, **given)
+        yield ledger.with_columns(protocol=pl.lit(protocol.name)).select(*table("ledger").columns).collect()

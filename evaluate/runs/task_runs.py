@@ -49,7 +49,7 @@ class TaskRuns:
 
     lake: Lake
     task: Task
-    asked: Sequence[ItemPart]
+    item_parts: Sequence[ItemPart]
     whole: Sequence[ItemPart]
     selection: Selection
     patterns: Sequence[str]
@@ -66,7 +66,7 @@ class TaskRuns:
     @property
     def has_items(self) -> bool:
         """Whether anything is asked."""
-        return any(asked.items.height for asked in self.asked)
+        return any(item_part.items.height for item_part in self.item_parts)
 
     @property
     def takes_contexts(self) -> bool:
@@ -79,7 +79,7 @@ class TaskRuns:
         if self.known_chunkers is not None:
             return self.known_chunkers
         complete = {}
-        pool_ids = pl.concat([asked.pool_ids for asked in self.asked])
+        pool_ids = pl.concat([item_part.pool_ids for item_part in self.item_parts])
         cut = cut_files(self.lake, pool_ids)
         for part in self.lake.parts("chunkers"):
             if not cut[part.name].is_complete:
@@ -121,7 +121,7 @@ class TaskRuns:
         return self.lake.scan("runs", benchmark=self.task.benchmark).filter(task=self.task.name, origin=origin)
 
     def _run(self, system: System) -> PlannedRun:
-        needs = {one.needs for one in system.retriever.parts()}
+        needs = {retriever.needs for retriever in system.retriever.parts()}
         given = self.lake.part("vectors", GIVEN) if "vectors" in needs else None
         rules = self.lake.part("symbol_rules", RULES) if "definitions" in needs else None
         stamp = made_from([given, rules], system.fingerprint(self.task, self.label, self.selection.parameters()))
@@ -140,25 +140,27 @@ class TaskRuns:
 
         Imported runs stand under no chunker's name, as it does not matter who cut what they searched.
         """
-        for asked in self.asked:
+        for item_part in self.item_parts:
             for chunker in dict.fromkeys(run.system.chunker for run in self.plan):
-                yield asked, chunker, [run for run in self.plan if run.chunker == chunker]
-        for asked in self.whole:
+                yield item_part, chunker, [run for run in self.plan if run.chunker == chunker]
+        for item_part in self.whole:
             if self.imported:
-                yield asked, "", self.imported
+                yield item_part, "", self.imported
 
     def prepare(self, run: PlannedRun, track: Track) -> dict[str, str]:
         """Do what a system does for its whole run at once; what is to be said of it with the run's parameters."""
         arguments = VectorStore(self.lake), partial(self._texts, run.system), track
-        said: dict[str, str] = {}
-        for one in run.system.retriever.parts():
-            said |= one.prepare(*arguments) if one.prepare else {}
-        return said
+        notes: dict[str, str] = {}
+        for retriever in run.system.retriever.parts():
+            notes |= retriever.prepare(*arguments) if retriever.prepare else {}
+        return notes
 
     def _texts(self, system: System) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
-        for asked in self.asked:
-            pools = load_pools(self.lake, system.chunker, asked.pool_ids, asked.files, with_blank=self.task.ranks_blank)
-            yield pools.texts.text, rewritten(asked.queries, system.retriever.query_form)["text"].to_list()
+        for item_part in self.item_parts:
+            pools = load_pools(
+                self.lake, system.chunker, item_part.pool_ids, item_part.files, with_blank=self.task.ranks_blank
+            )
+            yield pools.texts.text, rewritten(item_part.queries, system.retriever.query_form)["text"].to_list()
 
     def conclude(self, parameters: Mapping[str, Mapping[str, str]]) -> None:
         """Write the planned runs' own rows, all their parts being there, and count their items.
@@ -208,7 +210,9 @@ class TaskRuns:
     def _row(self, run: PlannedRun) -> BuildTarget:
         """A run's row; its stamp has the digest of the code."""
         folders = {"benchmark": self.task.benchmark, "run_id": run.run_id}
-        return target_of(self.lake, "runs", part="all", inputs=self.asked, parameters=run.stamp, code=(), **folders)
+        return target_of(
+            self.lake, "runs", part="all", inputs=self.item_parts, parameters=run.stamp, code=(), **folders
+        )
 
     def _count(self, runs: Sequence[Run]) -> dict[str, tuple[int, int, str | None]]:
         """Add runs' items to what is said at the end; how many each has, how many failed, and why the first did."""
@@ -236,10 +240,10 @@ class TaskRuns:
 
     def pool(self) -> None:
         """Pool the scores of all runs, compare these, and count what was made elsewhere."""
-        if self.asked is self.whole:
+        if self.item_parts is self.whole:
             aggregate_runs(self.whole, self.protocols, [*self.plan, *self.imported])
         else:
-            aggregate_runs(self.asked, self.protocols, self.plan)
+            aggregate_runs(self.item_parts, self.protocols, self.plan)
             aggregate_runs(self.whole, self.protocols, self.imported)
         if self.whole:
             compare_task(self.whole, systems_of(self.lake, self.task))

@@ -29,8 +29,8 @@ def mean_of_orders(basis: Basis, requested: Requested) -> pl.LazyFrame:
     ranked, covered = of_shape(requested, *BY_HITS), of_shape(requested, "covered")
     heads = draw(basis.chunks, basis.axis, cut_offs_of([*ranked, *covered])).lazy()
     items = basis.items.select("item_id", "pool_id")
-    asked = items.join(pl.LazyFrame({"order": range(N_ORDERS)}), how="cross")
-    measured = asked.select(_ASKED)
+    ordered_items = items.join(pl.LazyFrame({"order": range(N_ORDERS)}), how="cross")
+    measured = ordered_items.select(_ASKED)
     if ranked:
         relevant = basis.rule.pool(basis.evidence).filter(pl.col("iou").is_not_null())
         shown = sorted({name for metric, _ in ranked for name in metric.reads} & {"iou", "share"})
@@ -39,7 +39,7 @@ def mean_of_orders(basis: Basis, requested: Requested) -> pl.LazyFrame:
         known = measured.join(basis.judged, on="item_id", how="left")
         measured = measured.join(measure(hits, known, ranked, key=_ASKED).select(*_ASKED, *_columns(ranked)), on=_ASKED)
     if covered:
-        sets = _line_sets(basis, asked, heads, cut_offs_of(covered))
+        sets = _line_sets(basis, ordered_items, heads, cut_offs_of(covered))
         measured = measured.join(measure_sets(sets, covered).select(*_ASKED, *_columns(covered)), on=_ASKED)
     means = [(exact_sum(pl.col(name)) / N_ORDERS).alias(name) for name in _columns(requested)]
     return measured.group_by("item_id").agg(means)
@@ -121,7 +121,9 @@ def _most_at_once(starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) ->
     return max(1, int((begun - over).max(initial=0)))
 
 
-def _line_sets(basis: Basis, asked: pl.LazyFrame, heads: pl.LazyFrame, cut_offs: Sequence[CutOff]) -> pl.LazyFrame:
+def _line_sets(
+    basis: Basis, ordered_items: pl.LazyFrame, heads: pl.LazyFrame, cut_offs: Sequence[CutOff]
+) -> pl.LazyFrame:
     """The sizes that `line_sets` gives, for every item and order: item_id, order and its columns."""
     axis, known = basis.files, basis.items.select("item_id", "pool_id")
     pools = known.select("pool_id").unique().sort("pool_id").with_row_index("pool")
@@ -131,7 +133,7 @@ def _line_sets(basis: Basis, asked: pl.LazyFrame, heads: pl.LazyFrame, cut_offs:
     returned = pieces.group_by("item").agg(
         pl.col(size_at("", *cut)).sum().alias(size_at("n_returned", *cut)) for cut in cut_offs
     )
-    sets = asked.join(pools, on="pool_id").with_columns(item=walk_no).join(returned, on="item", how="left")
+    sets = ordered_items.join(pools, on="pool_id").with_columns(item=walk_no).join(returned, on="item", how="left")
     marked = {"n_both": gold_as_spans(basis.lines).join(known, on="item_id"), "n_own": own_text(basis.items)}
     for size, marks in marked.items():
         sets = sets.join(_shared(pieces, axis, marks, size, cut_offs), on=["item_id", "item"], how="left")

@@ -40,17 +40,17 @@ _SCORE = ["item_id", "granularity", "metric", "k"]
 _SUMS = ["value", "numerator", "denominator"]
 
 
-def expected_contexts(asked: ItemPart, protocol: Protocol, run_id: str, chunker: str) -> pl.DataFrame:
+def expected_contexts(item_part: ItemPart, protocol: Protocol, run_id: str, chunker: str) -> pl.DataFrame:
     """The mean scores of all orders of each pool; where only drawing tells, of those that other benchmarks draw too.
 
     They are those of a run that stands for all orders of what a chunker cut, in the columns of table `scores` but for
     `protocol` and its hash.
     """
     means = [_nothing(*_SCORE, *_SUMS)]
-    for first in range(0, len(asked.pool_ids), POOLS_AT_ONCE):
-        pool_ids = asked.pool_ids[first : first + POOLS_AT_ONCE]
-        some = replace(asked, items=asked.items.filter(pl.col("pool_id").is_in(pool_ids.implode())))
-        axis, pools = load_axis(asked.lake, pool_ids, asked.files), _chunks(some, chunker)
+    for first in range(0, len(item_part.pool_ids), POOLS_AT_ONCE):
+        pool_ids = item_part.pool_ids[first : first + POOLS_AT_ONCE]
+        some = replace(item_part, items=item_part.items.filter(pl.col("pool_id").is_in(pool_ids.implode())))
+        axis, pools = load_axis(item_part.lake, pool_ids, item_part.files), _chunks(some, chunker)
         orders = _orders(some, pools, axis, protocol)
         material = load_material(some, protocol, orders)
         drawn = score_contexts(protocol, material, orders, with_steps=False).scores
@@ -105,27 +105,27 @@ def _nothing(*names: str) -> pl.DataFrame:
     return pl.DataFrame(schema={name: table("scores").columns[name] for name in names})
 
 
-def _chunks(asked: ItemPart, chunker: str) -> pl.DataFrame:
+def _chunks(item_part: ItemPart, chunker: str) -> pl.DataFrame:
     """The columns of POOL: what is ordered."""
-    files = files_of(asked.lake, asked.pool_ids, asked.files).select("pool_id", "path", "sha256")
-    chunks = asked.lake.scan("chunks", chunker=chunker).filter(pl.col("n_nws") > 0)
+    files = files_of(item_part.lake, item_part.pool_ids, item_part.files).select("pool_id", "path", "sha256")
+    chunks = item_part.lake.scan("chunks", chunker=chunker).filter(pl.col("n_nws") > 0)
     return files.join(chunks, on="sha256").select(*POOL).collect()
 
 
-def _orders(asked: ItemPart, pools: pl.DataFrame, axis: LineOffsets, protocol: Protocol) -> Runs:
+def _orders(item_part: ItemPart, pools: pl.DataFrame, axis: LineOffsets, protocol: Protocol) -> Runs:
     """The heads of the orders of each pool, each order as a run of its own, which is called by its number."""
     budgets = [k for metric, k in metrics_of(protocol) if metric.cut == "budget"]
     cut_offs: list[CutOff] = [("results", N_RANKED_STEPS), ("budget", max([RANKED_BUDGET, *budgets]))]
     heads = draw(pools.lazy(), axis, cut_offs).with_columns(run_id=pl.col("order").cast(pl.String))
-    hits = asked.items.select("item_id", "pool_id").join(heads, on="pool_id")
-    return _as_runs(asked, hits, [str(order) for order in range(N_ORDERS)])
+    hits = item_part.items.select("item_id", "pool_id").join(heads, on="pool_id")
+    return _as_runs(item_part, hits, [str(order) for order in range(N_ORDERS)])
 
 
-def _as_runs(asked: ItemPart, ordered: pl.DataFrame, names: Sequence[str]) -> Runs:
+def _as_runs(item_part: ItemPart, ordered: pl.DataFrame, names: Sequence[str]) -> Runs:
     """Rankings, of which are given run_id, item_id, path, line_start, line_end and rank."""
     absent = pl.lit(None, pl.String)
     hits = ordered.with_columns(path_given=absent, symbol=absent, part=pl.lit(RANKING), step=pl.lit(0, pl.Int64))
-    answered = asked.items.select("item_id").join(pl.DataFrame({"run_id": names}), how="cross")
+    answered = item_part.items.select("item_id").join(pl.DataFrame({"run_id": names}), how="cross")
     answered = answered.with_columns(
         status=pl.lit(DONE), n_steps=pl.lit(None, pl.Int64), has_patch=pl.lit(None, pl.Boolean)
     )
@@ -147,10 +147,10 @@ def _means(drawn: pl.LazyFrame, exact: pl.LazyFrame) -> pl.DataFrame:
 
 
 def _closed(
-    asked: ItemPart, protocol: Protocol, material: Material, pools: pl.DataFrame, axis: LineOffsets
+    item_part: ItemPart, protocol: Protocol, material: Material, pools: pl.DataFrame, axis: LineOffsets
 ) -> pl.DataFrame:
     """What needs no drawing, from the chunks in files of gold alone."""
-    of_items = asked.items.select("item_id", "pool_id")
+    of_items = item_part.items.select("item_id", "pool_id")
     gold = material.gold.join(of_items, on="item_id").select("item_id", "pool_id", "path").unique()
     ranked = (
         gold.join(pools, on=["pool_id", "path"])
@@ -165,7 +165,7 @@ def _closed(
     begun = begun.with_columns(is_first=_is_begun(protocol, begun["n_nws"].to_numpy()))
     sizes = begun.group_by(pool_id="pool").agg(n=pl.len(), n_first=pl.col("is_first").sum())
     sizes = of_items.join(sizes, on="pool_id").with_columns(pl.col("n", "n_first").cast(pl.Int64)).drop("pool_id")
-    return expected_coverage(protocol, narrow, _as_runs(asked, ranked, [""]), sizes)
+    return expected_coverage(protocol, narrow, _as_runs(item_part, ranked, [""]), sizes)
 
 
 def _is_begun(protocol: Protocol, n_nws: Integers) -> npt.NDArray[np.bool_]:

@@ -117,12 +117,12 @@ class Definitions:
         row, held = ranges(np.where(at < 0, 0, first[at]), np.where(at < 0, 0, first[at + 1]))
         return row, definition[held]
 
-    def meant(self, asked: pl.DataFrame) -> pl.DataFrame:
+    def meant(self, given: pl.DataFrame) -> pl.DataFrame:
         """The symbols that names mean: those of exactly that name, else those called by what follows its last dot.
 
         From row, text, symbol (the name) to row and `number`; a name may mean several symbols, or none.
         """
-        spoken = asked.lazy().select("row", "text", said=pl.col("symbol").str.strip_chars())
+        spoken = given.lazy().select("row", "text", said=pl.col("symbol").str.strip_chars())
         names = self.names.lazy().rename({"symbol": "number"})
         exactly = spoken.join(names, left_on=["text", "said"], right_on=["text", "whole"]).select("row", "number")
         others = spoken.join(exactly, on="row", how="anti").with_columns(pl.col("said").str.split(".").list.last())

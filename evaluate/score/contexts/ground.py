@@ -184,8 +184,8 @@ class Ground:
         if self.rules.named_symbols == "in place":
             spoken = np.unique(walks.slot(walk, step))
             spans = spans.where(~np.isin(walks.slot(spans.walk, spans.step), spoken))
-        asked = named.select("symbol", text=self.files.text[file]).with_row_index("row")
-        meant = self.definitions.meant(asked)
+        given = named.select("symbol", text=self.files.text[file]).with_row_index("row")
+        meant = self.definitions.meant(given)
         row = meant["row"].to_numpy()
         number = axis.first[file[row]] + meant["number"].to_numpy()
         more = Spans(walk[row], step[row], number, number + 1)

@@ -74,13 +74,13 @@ def rules_of(protocol: Protocol) -> ContextRules:
     return protocol.context
 
 
-def load_runs(asked: ItemPart, protocol: Protocol, names: Sequence[str]) -> Runs:
+def load_runs(item_part: ItemPart, protocol: Protocol, names: Sequence[str]) -> Runs:
     """What some runs answered to a part of the items."""
-    reading, items = _reading_of(protocol), asked.items.select("item_id").lazy()
+    reading, items = _reading_of(protocol), item_part.items.select("item_id").lazy()
 
     def rows(table: str) -> pl.LazyFrame:
-        parts = [part for name in names for part in asked.parts_of(table, run_id=name)]
-        return asked.lake.scan_parts(parts, table).join(items, on="item_id", how="semi")
+        parts = [part for name in names for part in item_part.parts_of(table, run_id=name)]
+        return item_part.lake.scan_parts(parts, table).join(items, on="item_id", how="semi")
 
     answers, seen = _as_read(rows("run_items"), rows("hits").select(_HIT), reading)
     answered, hits, edits = pl.collect_all(
@@ -93,18 +93,18 @@ def load_runs(asked: ItemPart, protocol: Protocol, names: Sequence[str]) -> Runs
     return Runs.of(names, answered, hits, edits)
 
 
-def load_material(asked: ItemPart, protocol: Protocol, runs: Runs) -> Material:
+def load_material(item_part: ItemPart, protocol: Protocol, runs: Runs) -> Material:
     """The asked items, their gold, and what their repositories hold of whatever some runs and the gold name."""
-    lake, of_items = asked.lake, asked.items.lazy().select("item_id", "pool_id")
-    patches = asked.scan("items").select("item_id", has_gold_patch=pl.col("patch").str.len_bytes().fill_null(0) > 0)
+    lake, of_items = item_part.lake, item_part.items.lazy().select("item_id", "pool_id")
+    patches = item_part.scan("items").select("item_id", has_gold_patch=pl.col("patch").str.len_bytes().fill_null(0) > 0)
     items = of_items.join(patches, on="item_id", how="left", maintain_order="left").collect()
-    gold = asked.gold_of(protocol.gold).select("item_id", "path", "line_start", "line_end")
-    patched = asked.scan("edits", run_id=GOLD_RUN)
+    gold = item_part.gold_of(protocol.gold).select("item_id", "path", "line_start", "line_end")
+    patched = item_part.scan("edits", run_id=GOLD_RUN)
     patched = patched.filter(reading=_reading_of(protocol)).join(of_items, on="item_id", how="semi")
     seen = runs.hits.lazy().select("item_id", "path").drop_nulls()
     named = pl.concat([seen, gold.lazy().select("item_id", "path")]).unique()
     in_pools = named.join(of_items, on="item_id").select("pool_id", "path").unique()
-    files = load_files(lake, asked.task.benchmark, in_pools)
+    files = load_files(lake, item_part.task.benchmark, in_pools)
     held = pl.col("sha256").is_in(files["sha256"].unique().implode())
     symbols = lake.scan("symbols", rules=rules_of(protocol).symbols)
     texts, definitions, gold_edits = pl.collect_all(

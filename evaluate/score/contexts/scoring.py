@@ -52,14 +52,14 @@ def score_contexts(protocol: Protocol, material: Material, runs: Runs, *, with_s
     return Scored(_scores(protocol, wide.lazy()).collect(), steps)
 
 
-def score_part(asked: ItemPart, protocol: Protocol, names: Sequence[str]) -> Scored:
+def score_part(item_part: ItemPart, protocol: Protocol, names: Sequence[str]) -> Scored:
     """Score some runs on a part of a lake's items, as far as each was asked them."""
-    runs, found = load_runs(asked, protocol, names), list[Scored]()
+    runs, found = load_runs(item_part, protocol, names), list[Scored]()
     # Of no items there are scores too: none, in the right columns.
-    for first in range(0, max(1, asked.items.height), ITEMS_AT_ONCE):
-        items = asked.items.slice(first, ITEMS_AT_ONCE)
+    for first in range(0, max(1, item_part.items.height), ITEMS_AT_ONCE):
+        items = item_part.items.slice(first, ITEMS_AT_ONCE)
         some = runs.on(items)
-        scored = score_contexts(protocol, load_material(replace(asked, items=items), protocol, some), some)
+        scored = score_contexts(protocol, load_material(replace(item_part, items=items), protocol, some), some)
         # What a run was not asked has no row of `run_items`, and no score.
         kept = [rows.join(some.run_items, on=_CASE, how="semi", maintain_order="left") for rows in scored]
         found.append(Scored(*kept))
