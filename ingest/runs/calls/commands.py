@@ -20,6 +20,7 @@ EDITORS = ("vi", "vim", "nvim", "nano", "emacs", "ed", "view")
 _NOT_READ = (
     *EDITORS, "bat", "batcat", "tac", "less", "more", "perl", "awk", "mawk", "jq", "sort", "uniq", "cut", "strings",
     "iconv", "rev", "fold", "expand", "column", "ag", "ack", "findstr", "diff", "git blame", "git cat-file", "parallel",
+    "od", "xxd", "hexdump", "zcat",
 )  # fmt: skip
 """Commands that show something of files, and are not read."""
 

@@ -25,3 +25,8 @@ from ingest.runs.calls.scripts import script_calls
 )
 def test_arguments_are_what_the_script_says(script: str, calls: list[object]) -> None:
     assert script_calls(script) == [("run", given) for given in calls]
+
+
+def test_scripts_nested_too_deep_are_no_scripts() -> None:
+    assert not script_calls("tools.a(" * 5_000 + ")" * 5_000)
+    assert not script_calls("f(" * 3_000 + "tools.a({})" + ")" * 3_000)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from io import BytesIO
 from pathlib import Path
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.runs.calls.parsed import FileSpan
-from ingest.runs.calls.screens import printed_on
 from ingest.runs.formats.atif import companions, recognise, trajectories
-from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from tests.ingest.runs.formats.recorded_sessions import Json, atif, one, opened, rows, turn
 
 
@@ -105,26 +100,6 @@ def test_a_screen_shows_each_of_its_commands_where_its_prompt_is(tmp_path: Path)
     assert found.steps == tuple((view,) for view in views)
 
 
-@pytest.mark.parametrize(
-    ("screen", "output", "folder"),
-    [
-        (f"{AT}/src# cat a.py\nx\n{AT}/src#", "\nx\n", "/srv/repo/src"),
-        (f"(venv) {AT}$ cat a.p\ny\nx", "\nx", "/srv/repo"),
-        ("[root@0a1b repo]# cat a.py\nx\n[root@0a1b repo]#", "\nx\n", ""),
-        ("me@host:~$ cat a.py\nx", "\nx", ""),
-        (f"{AT}# cat a.pyc\nx\n", None, ""),
-        (f"{AT}# ls\nx\n{AT}#", None, ""),
-        ("x", "x", ""),
-        ("a" * 500_000 + "@b:/" * 1_000, "a" * 500_000 + "@b:/" * 1_000, ""),
-    ],
-)
-def test_what_a_command_printed_stands_after_it_however_a_prompt_looks(
-    screen: str, output: str | None, folder: str
-) -> None:
-    (found,) = printed_on(screen, ["cat a.py\n"])
-    assert (found.output, found.folder) == (output, folder)
-
-
 def test_keys_that_end_no_line_are_no_command(tmp_path: Path) -> None:
     steps = [typed("cat a.py", screen=f"{AT}# cat a.py"), typed("cat b.py", screen=f"{AT}# cat b.py\nx\n{AT}#")]
     assert one(trajectories, tmp_path, rows(atif(*steps))).steps == ((FileSpan("b.py", 1, None),),)
@@ -198,18 +173,3 @@ VALUES = st.recursive(
     ),
     max_leaves=4,
 )
-
-
-@given(VALUES, VALUES, VALUES, VALUES)
-def test_any_step_is_read(arguments: object, result: object, extra: object, named: object) -> None:
-    call = {"tool_call_id": named, "function_name": "bash_command", "arguments": arguments}
-    given_back = {"source_call_id": named, "content": result, "is_error": extra, "subagent_trajectory_ref": [result]}
-    step: Json = {
-        "source": "agent",
-        "tool_calls": [call, extra, call],
-        "observation": {"results": [given_back, result]},
-    }
-    document = atif(step, subagent_trajectories=[extra, result], extra=extra, continued_trajectory_ref=named)
-    file = TrajectoryFile("a.json", lambda: BytesIO(json.dumps(document).encode()))
-    (found,) = trajectories(file)
-    assert all(view.path for views in found.steps for view in views)

@@ -20,13 +20,6 @@ def steps(folder: Path, *events: object) -> tuple[tuple[FileSpan, ...], ...]:
     return one(CLAUDE_CODE.trajectories, folder, rows(*events)).steps
 
 
-def test_a_read_shows_the_lines_that_its_result_numbers(tmp_path: Path) -> None:
-    shown = "    41→def burn(fuel):\n    42→\treturn 1\n    43→\n\n<system-reminder>…</system-reminder>"
-    assert steps(tmp_path, used("Read", file_path="/testbed/src/a.py", offset=41, limit=500), gave(shown)) == (
-        (FileSpan("src/a.py", 41, 43),),
-    )
-
-
 def test_what_stands_beside_the_result_says_it_more_exactly(tmp_path: Path) -> None:
     events = [
         used("Read", file_path="/testbed/a.py"),
@@ -47,21 +40,6 @@ def test_what_stands_beside_the_result_says_it_more_exactly(tmp_path: Path) -> N
 )
 def test_without_numbers_it_is_what_was_asked_for(tmp_path: Path, asked: dict[str, object], view: FileSpan) -> None:
     assert steps(tmp_path, used("Read", "c1", file_path="/testbed/a.py", **asked), gave("no numbers")) == ((view,),)
-
-
-def test_a_search_shows_the_lines_that_it_lists(tmp_path: Path) -> None:
-    listed = "src/a.py:3:def burn\nsrc/a.py-4-    pass\nsrc/b.py:9:burn()"
-    events = [used("Grep", pattern="burn", output_mode="content"), gave(listed)]
-    assert steps(tmp_path, *events) == ((FileSpan("src/a.py", 3, 4), FileSpan("src/b.py", 9, 9)),)
-
-
-def test_the_final_context_is_the_union_of_the_steps(tmp_path: Path) -> None:
-    events = [
-        used("Bash", "c1", command="cat a.py"), gave("x", "c1"),
-        used("Bash", "c2", command="cat a.py; head -3 b.py"), gave("x", "c2"),
-    ]  # fmt: skip
-    found = one(CLAUDE_CODE.trajectories, tmp_path, rows(*events))
-    assert found.final == (FileSpan("a.py", 1, None), FileSpan("b.py", 1, 3))
 
 
 def test_a_final_context_that_the_assistant_names_is_taken_in_its_place(tmp_path: Path) -> None:
@@ -102,27 +80,6 @@ def subagent(prompt: str, *events: Json) -> bytes:
     """What a subagent's own file records: its task, then its events."""
     task: Json = {"type": "user", "sessionId": "s", "message": {"role": "user", "content": prompt}}
     return rows(*({**event, "isSidechain": True, "agentId": "a1f"} for event in (task, *events)))
-
-
-@pytest.mark.parametrize("place", ["s/subagents/agent-a1f.jsonl", "agent-a1f.jsonl"])
-@pytest.mark.parametrize(
-    "result",
-    [
-        gave("Done.", "t1", agentId="a1f", status="completed"),
-        gave("Started.\nagentId: a1f (to go on with it)", "t1"),
-        {**gave("Done.", "t1"), "agentId": "a1f"},
-    ],
-)
-def test_a_subagents_file_is_read_where_its_call_stands(tmp_path: Path, place: str, result: Json) -> None:
-    seen = [used("Read", "r1", file_path="/testbed/b.py"), gave("     3\u2192x", "r1"), said_by_claude(FINAL)]
-    session = [
-        used("Bash", "c1", command="cat a.py"), gave("x", "c1"), used("Task", "t1", prompt="Look."), result,
-        used("Bash", "c2", command="cat c.py"), gave("x", "c2"),
-    ]  # fmt: skip
-    files = {"s.jsonl": rows(*session), place: subagent("Look.", *seen)}
-    (found,) = CLAUDE_CODE.trajectories(opened(tmp_path, "s.jsonl", files))
-    views = (FileSpan("a.py", 1, None),), (FileSpan("b.py", 3, 3),), (FileSpan("c.py", 1, None),)
-    assert (found.steps, found.final, found.unread) == (views, tuple(view for (view,) in views), {})
 
 
 SEEN = used("Read", "r1", file_path="a.py"), gave("1\tx", "r1")

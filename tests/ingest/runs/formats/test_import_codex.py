@@ -187,23 +187,6 @@ PATCH = """*** Begin Patch
 *** End Patch"""
 
 
-def test_files_that_a_patch_names_were_changed(tmp_path: Path) -> None:
-    changes = {"type": "patch_apply_end", "success": True, "changes": {"/testbed/d.py": {"type": "add"}}}
-    events = [
-        rollout(type="custom_tool_call", name="apply_patch", call_id="p", input=PATCH),
-        rollout(type="custom_tool_call_output", call_id="p", output="Success. Updated the following files:"),
-        *given("apply_patch verification failed: no", "apply_patch", "q", input=PATCH.replace("src/a.py", "no.py")),
-        {"type": "event_msg", "payload": changes},
-        {"type": "event_msg", "payload": {**changes, "success": False, "changes": {"/testbed/no.py": {}}}},
-        {
-            "type": "item.completed",
-            "item": {"type": "file_change", "changes": [{"path": "e.py"}], "status": "completed"},
-        },
-    ]
-    found = one(CODEX.trajectories, tmp_path, rows(META, *events))
-    assert (found.steps, found.edited, found.unread) == ((), ("src/a.py", "b.py", "c.py", "d.py", "e.py"), {})
-
-
 def test_what_was_printed_in_the_older_form_is_read(tmp_path: Path) -> None:
     def printed_as(kind: str, **more: object) -> Json:
         return {"id": "1", "msg": {"type": kind, **more}}
@@ -230,13 +213,6 @@ def test_what_of_a_rollout_is_not_read_is_counted(tmp_path: Path) -> None:
     ]  # fmt: skip
     found = one(CODEX.trajectories, tmp_path, rows(META, *events))
     assert found.unread == {"item look_call": 1, "tool serena.find_symbol": 1}
-
-
-def test_a_local_shell_call_names_its_words_and_folder(tmp_path: Path) -> None:
-    action = {"type": "exec", "command": ["head", "-n", "3", "a.py"], "working_directory": "/testbed/src"}
-    call = rollout(type="local_shell_call", call_id="c", status="completed", action=action)
-    events = [META, call, rollout(type="function_call_output", call_id="c", output="x")]
-    assert one(CODEX.trajectories, tmp_path, rows(*events)).steps == ((FileSpan("src/a.py", 1, 3),),)
 
 
 def test_objects_that_hold_events_of_an_instance_are_one_session_each(tmp_path: Path) -> None:

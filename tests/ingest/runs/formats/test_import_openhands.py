@@ -35,24 +35,6 @@ def found_in(folder: Path, *history: object) -> Trajectory:
     return one(trajectories, folder, rows(row(*history)))
 
 
-@pytest.mark.parametrize(
-    ("given", "lines"),
-    [
-        ({}, (1, None)),
-        ({"start": 4, "end": 9}, (5, 9)),
-        ({"start": 4}, (5, None)),
-        ({"view_range": [5, 9]}, (5, 9)),
-        ({"view_range": [5, -1]}, (5, None)),
-        ({"view_range": [9, 5]}, (9, 5)),
-        ({"view_range": None}, (1, None)),
-        ({"start": None, "end": "x"}, (1, None)),
-    ],
-)
-def test_a_read_shows_the_lines_it_asks_for(tmp_path: Path, given: Json, lines: tuple[int, int | None]) -> None:
-    found = found_in(tmp_path, reads(1, "/workspace/rockets/a.py", **given), observed(1, "read"))
-    assert found.steps == ((FileSpan("/workspace/rockets/a.py", *lines),),)
-
-
 def test_the_older_history_has_pairs(tmp_path: Path) -> None:
     kept = {"observation": "read", "content": "x", "extras": {}}
     lost = {"observation": "error", "content": "x", "extras": {}}
@@ -102,21 +84,6 @@ def resolver(*history: Json) -> Json:
     """A resolver's row of 2024."""
     issue = {"owner": "acme", "repo": "rockets", "number": 5, "title": "x"}
     return {"issue": issue, "git_patch": "diff --git a/a.py b/a.py", "history": list(history), "success": True}
-
-
-def test_a_resolvers_row_is_of_an_issue_and_its_events_are_flat(tmp_path: Path) -> None:
-    prompt = "\r\nroot@1f2e:/workspace # "
-    history: list[Json] = [
-        {"action": "message", "content": "Mend it."},
-        {"action": "run", "command": "ls src"}, {"observation": "run", "content": f"a.py{prompt}", "exit_code": 0},
-        {"action": "run", "command": "cat src/a.py"}, {"observation": "run", "content": f"x{prompt}", "exit_code": 0},
-        {"action": "run", "command": "cat no.py"}, {"observation": "run", "content": f"No.{prompt}", "exit_code": 1},
-    ]  # fmt: skip
-    data = rows(resolver(*history))
-    assert recognise(data, "output.jsonl")
-    found = one(trajectories, tmp_path, data)
-    assert (found.item, found.patch) == ("acme__rockets-5", "diff --git a/a.py b/a.py")
-    assert (found.steps, found.unread) == (((FileSpan("src/a.py", 1, None),),), {})
 
 
 def test_a_terminal_that_does_not_say_where_it_is_stays_where_it_went(tmp_path: Path) -> None:
@@ -195,13 +162,6 @@ def test_what_an_application_tells_beside_calls_and_answers_is_no_trajectory(tmp
     assert one(trajectories, tmp_path, rows(*EVENTS[:4], paused, call, refused)).steps == (
         (FileSpan("a.py", 1, None),),
     )
-
-
-def test_rows_without_an_instance_or_an_event_have_failed(tmp_path: Path) -> None:
-    found = read(trajectories, tmp_path, rows({"a": 1}, row(), {"observation": "x"}))
-    assert sorted((one.position, bool(one.failed)) for one in found) == [
-        ("line 1", True), ("line 2", False), ("line 3", True),
-    ]  # fmt: skip
 
 
 def test_a_result_may_name_its_action_and_the_task_a_folder(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import polars as pl
-import pytest
 
 from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.formats.swe_agent import trajectories
@@ -118,19 +117,6 @@ def test_windows_are_views_of_the_lines_they_number(tmp_path: Path) -> None:
         (FileSpan("lib/c.py", 1),),
     )
     assert found.edited == ("a.py", "new.py", "d.py")
-
-
-@pytest.mark.parametrize("quote", ["", '"'])
-@pytest.mark.parametrize(("first", "last"), [(1, 1), (1, 9), (4, 4), (4, 6), (9, 9)])
-def test_marks_of_cursors_cut_no_window(tmp_path: Path, first: int, last: int, quote: str) -> None:
-    shown = window("lib/a.py", 1, 9)
-    start, end = (f"{quote}<<<<< {name} CURSOR >>>>>{quote}\r\n" for name in ("START", "END"))
-    shown = shown.replace(f"{first}:text", f"{start}{first}:text").replace(f"{last}: x\r\n", f"{last}: x\r\n{end}")
-    assert shown.count("CURSOR") == 2
-    rows = [row(action, observation=shown) for action in ("open lib/a.py", f"set_cursors {first} {last}", "edit\nx")]
-    found = read(tmp_path, traj(*rows), "a.traj")
-    assert found.steps == ((FileSpan("lib/a.py", 1, 9),),) * 3
-    assert found.edited == ("lib/a.py",)
 
 
 def test_a_command_starts_in_the_folder_that_the_terminal_was_in_before_it(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -145,22 +144,6 @@ def test_several_formats_in_one_folder_are_refused_until_one_is_named(lake: Lake
 
 def test_a_format_of_rankings_reads_no_folder(lake: Lake) -> None:
     assert refused(lake, laid_out(lake.root.parent / "given", BY_ITEM), format="trec").code == Exit.USAGE
-
-
-def test_entries_that_climb_out_or_lead_out_are_refused_and_named(lake: Lake, tmp_path: Path) -> None:
-    result = imported(lake, zipped({**BY_ITEM, "../x.json": b"{}", "/abs.json": b"{}"}), name="a.zip")
-    assert (counts(result).n_done, [row[1] for row in rejected(lake)]) == (
-        3,
-        ["entry ../x.json", "entry /abs.json"],
-    )
-    folder = laid_out(lake.root.parent / "given", BY_ITEM)
-    outside = laid_out(tmp_path / "outside", {"secret.json": jsonl(unified())}) / "secret.json"
-    (folder / "link.json").symlink_to(outside)
-    (folder / "loop").symlink_to(folder)
-    os.mkfifo(folder / "pipe.json")
-    result = imported(lake, folder)
-    assert counts(result).n_done == 3
-    assert {row[1] for row in rejected(lake)} == {"entry link.json", "entry loop", "entry pipe.json"}
 
 
 def test_a_change_anywhere_in_a_folder_is_another_import(lake: Lake) -> None:
