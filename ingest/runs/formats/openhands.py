@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from ingest.runs.calls.notebook import parse_cell
 from ingest.runs.calls.tools import ToolCall
+from ingest.runs.calls.windows import parse_cell
 from ingest.runs.importer import Importer
 from ingest.runs.json_values import (
     JsonObject,

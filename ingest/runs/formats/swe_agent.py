@@ -10,6 +10,7 @@ from itertools import compress
 from ingest.runs.calls.parsed import FileSpan, ParsedCall, Views, renamed
 from ingest.runs.calls.shell import parse_shell_call
 from ingest.runs.calls.tools import ToolCall
+from ingest.runs.calls.windows import windows_in
 from ingest.runs.calls.words import joined
 from ingest.runs.importer import Importer
 from ingest.runs.json_values import (
@@ -41,8 +42,6 @@ _EDITOR = re.compile(
 _MAPPED = re.compile(r"\s*filemap\s+(?P<path>\S+)")
 _LINE = re.compile(r"\s*[0-9]+[ \t]")
 _USAGE = re.compile(r"usage: |[\w.]+: error: ")
-_WINDOW = re.compile(r"\[File: (?P<path>.+?) \([0-9]+ lines total\)\]\r?\n")
-_SHOWN = re.compile(r'([0-9]+):|\([0-9]+ more lines (?:above|below)\)|"?<<<<< (?:START|END) CURSOR >>>>>"?')
 _HITS = re.compile(r"Found [0-9]+ matches for .* in (?P<path>\S+):\r?\n(?=Line [0-9]+:)")
 _HIT = re.compile(r"^Line ([0-9]+):", re.MULTILINE)
 _LISTED = re.compile(r"^(\S+) \([0-9]+ matches\)\r?$", re.MULTILINE)
@@ -163,8 +162,8 @@ def _call(action: str, observation: str, folder: str, created: set[str]) -> Tool
         changed = (path,) if name in _CHANGES and path and _NOT_APPLIED not in observation else ()
         parsed = ParsedCall(() if path in created else view, name in _WINDOWED, edited=changed)
         return replace(call, parsed=parsed)
-    parsed = parse_shell_call(action, observation, folder=folder)
-    return replace(call, parsed=ParsedCall() if name in _OWN else parsed)
+    own = ParsedCall() if name in _OWN else None
+    return replace(call, parsed=own or parse_shell_call(action, observation, folder=folder))
 
 
 def _window(observation: str, folder: str) -> tuple[Views, str]:
@@ -176,25 +175,13 @@ def _window(observation: str, folder: str) -> tuple[Views, str]:
     if hits := _HITS.match(observation):
         path = joined(folder, hits["path"])
         return tuple(FileSpan(path, line, line) for line in map(line_of, _HIT.findall(observation)) if line), path
-    windows = list(_WINDOW.finditer(observation))
+    windows = list(windows_in(observation))
     if not windows:
         return (), ""
-    path = joined(folder, windows[-1]["path"])
-    shown = [_numbered(observation[window.end() :]) for window in windows if window["path"] == windows[-1]["path"]]
-    numbers = [number for window in shown for number in window[:1]] + shown[-1][-1:]
+    path = joined(folder, windows[-1].path)
+    shown = [window.lines for window in windows if window.path == windows[-1].path]
+    numbers = [line for lines in shown for line in lines[:1]] + shown[-1][-1:]
     return ((FileSpan(path, min(numbers), numbers[-1]),) if shown[-1] else ()), path
-
-
-def _numbered(text: str) -> list[int]:
-    """The numbers of the lines that a text begins with, also those between marks of cursors."""
-    numbers: list[int] = []
-    for row in text.split("\n"):
-        shown = _SHOWN.match(row)
-        if shown is None:
-            break
-        if (number := line_of(shown[1])) is not None:
-            numbers.append(number)
-    return numbers
 
 
 def _published(rows: Sequence[JsonObject]) -> Context:
