@@ -13,9 +13,6 @@ from ingest.runs.json_values import JsonObject, object_of
 _MAX_CALLS = 1_000
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "\n": ""}
 
-Names = dict[str, object]
-"""What the names of a script mean, as far as it was gone through."""
-
 
 def script_calls(script: str) -> list[tuple[str, JsonObject]] | None:
     """The calls `tools.name({…})` of a script, in its order: the tool's name, and what it is given.
@@ -33,53 +30,53 @@ def script_calls(script: str) -> list[tuple[str, JsonObject]] | None:
         return None
 
 
-def _calls(node: Node, names: Names) -> Iterator[tuple[str, JsonObject]]:
+def _calls(node: Node, constants: dict[str, object]) -> Iterator[tuple[str, JsonObject]]:
     if node.type == "call_expression":
-        function, given = _part(node, "function"), _inside(_part(node, "arguments"))
+        function, arguments = _part(node, "function"), _part(node, "arguments")
         if _text(_part(function, "object")) == "tools":
-            first = _value(given[0], names) if given else None
-            name = _text(_part(function, "property"))
-            yield name, {"input": first} if isinstance(first, str) else object_of(first)
+            given = arguments.named_children if arguments is not None else []
+            first = _value(given[0], constants) if given else None
+            yield (
+                _text(_part(function, "property")),
+                {"input": first} if isinstance(first, str) else object_of(first),
+            )
     for child in node.named_children:
-        yield from _calls(child, names)
+        yield from _calls(child, constants)
     if node.type == "variable_declarator":
-        names[_text(_part(node, "name"))] = _value(_part(node, "value"), names)
+        constants[_text(_part(node, "name"))] = _value(_part(node, "value"), constants)
 
 
-def _value(node: Node | None, names: Names) -> object:
-    """What an expression is, None where only the run could tell."""
-    inner = _inside(node)
-    match node.type if node is not None else "":
+def _value(node: Node | None, constants: dict[str, object]) -> object:
+    """What an expression is, or a piece of a text; None where only the run could tell."""
+    if node is None:
+        return None
+    inner, text = node.named_children, _text(node)
+    match node.type:
         case "string" | "template_string":
-            return _joined([_piece(one, names) for one in inner])
-        case "identifier" | "shorthand_property_identifier":
-            return names.get(_text(node))
-        case "array":
-            return [_value(one, names) for one in inner]
-        case "object":
-            keys = [_part(one, "key") or one for one in inner]
-            named = [str(_value(key, {})) if key.type == "string" else _text(key) for key in keys]
-            return {key: _value(_part(one, "value") or one, names) for key, one in zip(named, inner, strict=True)}
-        case "parenthesized_expression":
-            return _value(inner[0], names) if inner else None
-        case "binary_expression" if _text(_part(node, "operator")) == "+":
-            return _joined([_value(one, names) for one in inner])
-    return None
-
-
-def _piece(node: Node, names: Names) -> object:
-    """A piece of a text: what stands there, an escape, or an expression in a template."""
-    text = _text(node)
-    if node.type == "template_substitution":
-        return _value(next(iter(node.named_children), None), names)
-    if node.type != "escape_sequence":
-        return text
-    if text[1:2] in ("u", "x"):
-        try:
-            return chr(int(text[2:].strip("{}"), 16))
-        except (ValueError, OverflowError):
+            return _joined([_value(piece, constants) for piece in inner])
+        case "string_fragment":
             return text
-    return _ESCAPED.get(text[1:], text[1:])
+        case "escape_sequence" if text[1:2] in ("u", "x"):
+            try:
+                return chr(int(text[2:].strip("{}"), 16))
+            except (ValueError, OverflowError):
+                return text
+        case "escape_sequence":
+            return _ESCAPED.get(text[1:], text[1:])
+        case "identifier" | "shorthand_property_identifier":
+            return constants.get(text)
+        case "array":
+            return [_value(entry, constants) for entry in inner]
+        case "object":
+            keys = [_part(pair, "key") or pair for pair in inner]
+            names = [str(_value(key, {})) if key.type == "string" else _text(key) for key in keys]
+            values = [_value(_part(pair, "value") or pair, constants) for pair in inner]
+            return dict(zip(names, values, strict=True))
+        case "parenthesized_expression" | "template_substitution":
+            return _value(inner[0], constants) if inner else None
+        case "binary_expression" if _text(_part(node, "operator")) == "+":
+            return _joined([_value(side, constants) for side in inner])
+    return None
 
 
 def _joined(pieces: Sequence[object]) -> str | None:
@@ -90,10 +87,6 @@ def _joined(pieces: Sequence[object]) -> str | None:
 
 def _part(node: Node | None, name: str) -> Node | None:
     return node.child_by_field_name(name) if node is not None else None
-
-
-def _inside(node: Node | None) -> list[Node]:
-    return node.named_children if node is not None else []
 
 
 def _text(node: Node | None) -> str:
