@@ -52,6 +52,9 @@ BURN = ("q1", "src/engine.py", 3, 5)
         ({"query": QUESTION, "gold": [{"file": "src/engine.py", "lines": [4, 5]}]}, ()),
         ({"issue": QUESTION, "core": [{"file_path": "src/engine.py", "start_line": 4, "end_line": 5}],
           "optional": [{"file_path": "src/orbit.py", "start_line": 1, "end_line": 1}]}, ()),
+        # As SWE-Explore publishes them, with the issue beside.
+        ({"problem_statement": QUESTION, "repo": None, "repo_dir": "repos/rockets", "ground_truth": {
+            "read_core_regions": [{"path": "src/engine.py", "start": 4, "end": 5}], "main_files": []}}, ()),
         ({"ask": QUESTION, "at": {"f": "src/engine.py", "from": 4, "to": 5}},
          ("--query", "ask", "--gold", "at.f:at.from-at.to")),
         ({"ask": QUESTION, "answers": [{"where": "src/engine.py", "which": "L4-L5"}]},

@@ -28,11 +28,11 @@ from lake.text import listed
 
 _IDS = (*ID_KEYS, "item_id", "task_id", "_id", "id")
 _QUESTIONS = ("question", "query", "problem_statement", "issue", "prompt", "text")
-_GOLD = ("gold", "core", "regions", "spans", "locations", "relevant")
+_GOLD = ("gold", "core", "regions", "spans", "locations", "relevant", "ground_truth.read_core_regions")
 _PATHS = ("path", "file", "file_path", "filename")
 _LINES = {"lines": "lines", "line": "line", "start_line": "start_line-end_line", "line_start": "line_start-line_end",
           "start": "start-end"}  # fmt: skip
-_REPOS, _COMMITS = ("repo", "repository"), ("base_commit", "commit", "sha")
+_REPOS, _COMMITS = ("repo", "repository", "repo_dir"), ("base_commit", "commit", "sha")
 _WITH_PATCH = {"instance_id", "repo", "base_commit", "problem_statement", "patch"}
 _RANGE = re.compile(r"L?(\d+)(?:\s*[-:]\s*L?(\d+))?")
 _HUB = re.compile(r"(?P<hub>[\w.-]+/[\w.-]+)@(?P<revision>[0-9a-f]{40})(?::(?P<split>\w+))?")
@@ -173,7 +173,7 @@ def _shape_of(head: Sequence[JsonObject], keys: Sequence[str], query: str, gold:
         (
             f"{key}[].{path}:{_LINES[start]}"
             for key in _GOLD
-            for place in (place for row in head for place in _objects(row.get(key)))
+            for place in (place for row in head for place in _objects(get_path(row, (key,))[1]))
             if (path := next((name for name in _PATHS if name in place), ""))
             and (start := next((name for name in _LINES if name in place), ""))
         ),
