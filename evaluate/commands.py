@@ -80,7 +80,7 @@ def run_systems(
     for name in wanted:
         lookup(name, "task", known)
     # A benchmark of which no task is named is left as it is.
-    selected = [name for name in selected if not wanted or any(known[one].benchmark == name for one in wanted)]
+    selected = [name for name in selected if not wanted or any(known[task].benchmark == name for task in wanted)]
     if wanted and in_lake and not selected:
         message, hint = (
             f"the lake holds no benchmark that {listed(wanted)} asks",
@@ -113,7 +113,7 @@ def run_systems(
                 n_items = counted(outcome.missing, "item")
                 outcome.warnings.append(f"not scorable in this lake: {n_items}; `why_not` in items says why")
         # Still under the lock: what is worked out for a table alone may need what the lake does not hold yet.
-        boards = [board(store, *one, requested) for one in shown(store, selected)] if requested else []
+        boards = [board(store, *shown_board, requested) for shown_board in shown(store, selected)] if requested else []
         outcome = Outcome.of_lake(store, done, "item rankings", "make report")
         made, lines = outcome.tally.made, list[str]()
         # What is asked for is printed each time.

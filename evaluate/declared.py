@@ -28,7 +28,7 @@ def declare(lake: Lake, known: Iterable[Retriever]) -> None:
         "tasks": map(_task, known_tasks(lake).values()),
         "protocols": map(_protocol, known_protocols(lake).values()),
         "metrics": map(_metric, metrics().values()),
-        "retrievers": (_row("retrievers", one, one.parameters, revision="") for one in known),
+        "retrievers": (_row("retrievers", retriever, retriever.parameters, revision="") for retriever in known),
     }
     for name, declared in rows.items():
         frame = declared_rows(name, declared)
@@ -42,8 +42,8 @@ def declare(lake: Lake, known: Iterable[Retriever]) -> None:
 
 def _row(name: str, declared: object, parameters: Mapping[str, object], **others: object) -> Row:
     """A row of what a declaration has under the names of a table's columns, and of what else is said of it."""
-    columns = {one: getattr(declared, one) for one in table(name).columns if hasattr(declared, one)}
-    columns |= {one: list(value) for one, value in columns.items() if isinstance(value, tuple)} | others
+    columns = {column: getattr(declared, column) for column in table(name).columns if hasattr(declared, column)}
+    columns |= {column: list(value) for column, value in columns.items() if isinstance(value, tuple)} | others
     return {**columns, "parameters": canonical_json(parameters)}
 
 

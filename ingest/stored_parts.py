@@ -148,7 +148,7 @@ def check_replaced(lake: Lake, benchmark: Benchmark, source: Source) -> None:
         return
     runs = imported_runs(lake, benchmark=benchmark.name)
     imported = f", and {counted(len(runs), 'imported run')}" if runs else ""
-    old, new = (_what(*one) for one in (before[0], now))
+    old, new = (_what(*state) for state in (before[0], now))
     message = f"{benchmark.display_name}: the lake holds {old}{imported}; {new} would replace it"
     hint = f"Give own data another name (name: my-data, like: {benchmark.kind}) or a lake (--lake FOLDER) of its own."
     raise GoldspanError(message, where=str(lake.root), hint=hint, code=Exit.USAGE)

@@ -63,9 +63,9 @@ def seal_of(protocol: Protocol) -> str:
 
 
 def _context_scores(protocol: Protocol) -> list[pl.DataFrame]:
-    found = score_contexts(protocol, *contexts())
+    scored = score_contexts(protocol, *contexts())
     key = ["run_id", "item_id", "granularity"]
-    return [found.scores.sort(*key, "metric", "k"), found.steps.sort(*key, "step")]
+    return [scored.scores.sort(*key, "metric", "k"), scored.steps.sort(*key, "step")]
 
 
 def _scores(protocol: Protocol) -> list[pl.DataFrame]:
@@ -101,8 +101,8 @@ def _fixture(kind: str) -> dict[str, pl.DataFrame]:
     """
     tables: dict[str, dict[str, list[str]]] = json.loads(_FIXTURES.read_text("utf-8"))[kind]
     return {
-        name: pl.DataFrame(one["rows"], one["columns"], orient="row", infer_schema_length=None)
-        for name, one in tables.items()
+        name: pl.DataFrame(content["rows"], content["columns"], orient="row", infer_schema_length=None)
+        for name, content in tables.items()
     }
 
 

@@ -140,10 +140,10 @@ class Lists:
         """The gold files that lists name, each at its place among their different files; and how many each item has."""
         gold = self.basis.evidence.gold.select("item_id", "path").unique()
         order = pl.col("rank").rank("ordinal").over(self.key).cast(pl.Int64)
-        named = self.hits.group_by(*self.key, "path").agg(pl.col("rank").min()).with_columns(rank=order)
+        files = self.hits.group_by(*self.key, "path").agg(pl.col("rank").min()).with_columns(rank=order)
         n_files = gold.group_by("item_id").agg(n_relevant=pl.len().cast(pl.Int64))
         known = self.cases.select(*self.key).join(n_files, on="item_id", how="left", maintain_order="left")
-        found = named.join(gold, on=["item_id", "path"], how="semi")
+        found = files.join(gold, on=["item_id", "path"], how="semi")
         return found, known.with_columns(pl.col("n_relevant").fill_null(0))
 
     def judged_hits(self) -> tuple[pl.LazyFrame, pl.LazyFrame]:

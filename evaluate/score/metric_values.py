@@ -82,8 +82,8 @@ def label(metric: Metric, k: int) -> str:
 def lengthen(wide: pl.LazyFrame, requested: Requested, *, key: Sequence[str] = ("item_id",)) -> pl.LazyFrame:
     """One row per item, metric and cut-off, with the columns of a score; sums only where a metric can be pooled."""
     # A frame per metric, one above the other, is by far the fastest, but every one of them would repeat the whole plan.
-    found = wide.collect().lazy()
-    return pl.concat(found.select(*key, *_score(metric, k)) for metric, k in requested)
+    values = wide.collect().lazy()
+    return pl.concat(values.select(*key, *_score(metric, k)) for metric, k in requested)
 
 
 def measure_runs(lists: Lists) -> pl.LazyFrame:
@@ -120,8 +120,8 @@ def measure_runs(lists: Lists) -> pl.LazyFrame:
 
 def applied(wide: pl.LazyFrame, protocol: Protocol, requested: Requested) -> pl.LazyFrame:
     """Measured numbers, null where the protocol says that a cut-off does not apply to an item."""
-    named = {(metric.name, k): label(metric, k) for metric, k in requested}
-    limits = [(named[metric, k], pl.col(column) == value) for metric, k, column, value in protocol.applies]
+    labels = {(metric.name, k): label(metric, k) for metric, k in requested}
+    limits = [(labels[metric, k], pl.col(column) == value) for metric, k, column, value in protocol.applies]
     return wide.with_columns(
         pl.when(holds).then(pl.col(f"{name}{part}")).alias(f"{name}{part}")
         for name, holds in limits

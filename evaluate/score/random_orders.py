@@ -71,7 +71,7 @@ def draw(pool: pl.LazyFrame, axis: LineOffsets | None, cut_offs: Sequence[CutOff
         orders = generator.permuted(np.tile(np.arange(n), (N_ORDERS, 1)), axis=1)
         # A line lies in so many chunks at most: what the chunks before this one cost, over that, is spent on new lines.
         at_once = _most_at_once(starts[first : first + n], ends[first : first + n])
-        costs = [(one[first : first + n], most * at_once) for one, most in ((n_nws, most), (n_of, most_lines))]
+        costs = [(sizes[first : first + n], most * at_once) for sizes, most in ((n_nws, most), (n_of, most_lines))]
         order, place = np.nonzero(_heads(orders, n_results, costs))
         heads.append(np.stack([first + orders[order, place], order, place + 1]))
         first += n

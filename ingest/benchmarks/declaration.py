@@ -119,7 +119,7 @@ def in_one_part(
 ) -> Iterator[PartToRead]:
     """The parts of a benchmark whose subsets are one part each, which `read(raw, subset, rejects)` reads."""
     del rejects  # whatever is wrong is wrong with a row
-    yield PartToRead(subset, lambda found: limited(read(raw, subset, found, **fields), limit))
+    yield PartToRead(subset, lambda rejects: limited(read(raw, subset, rejects, **fields), limit))
 
 
 @dataclass(frozen=True)
@@ -213,9 +213,9 @@ class Benchmark:
         """Whether repositories of items that come from there are cloned when that is asked for."""
         return self.names_commits and not isinstance(source, Cloning)
 
-    def wanted(self, source: Source, asked: Sequence[str]) -> list[str]:
+    def wanted(self, source: Source, requested: Sequence[str]) -> list[str]:
         """The subsets to read: those asked for that it has, else all at hand, else its default ones."""
-        mine = [subset for subset in asked if subset in self.subsets]
+        mine = [subset for subset in requested if subset in self.subsets]
         if mine or self.at_hand is None or source.name == HUB:
             return mine or list(self.default_subsets)
         return list(self.at_hand(source)) or list(self.default_subsets)

@@ -46,7 +46,7 @@ def open_source(
 
 
 def configured(
-    config: str, config_reads: str, declared: dict[str, Benchmark], asked: Sequence[str], *, names_source: bool
+    config: str, config_reads: str, declared: dict[str, Benchmark], requested: Sequence[str], *, names_source: bool
 ) -> Configured | None:
     """What `--config` declares; `names_source` where `--source` names data as well.
 
@@ -62,7 +62,7 @@ def configured(
         what = f"--config {config} names its own data; --source names other data"
         raise GoldspanError(what, hint="Leave one of them out.", code=Exit.USAGE)
     own = read_config(Path(config), declared, Path(config_reads) if config_reads else None)
-    if others := [name for name in asked if name != own.benchmark.name]:
+    if others := [name for name in requested if name != own.benchmark.name]:
         what = f"--config {config} is of {own.benchmark.name}, and {listed(others)} is asked for"
         raise GoldspanError(what, hint="Ingest the others in a run of their own.", code=Exit.USAGE)
     return own
@@ -70,7 +70,7 @@ def configured(
 
 def open_sources(
     spec: str,
-    asked: Sequence[str],
+    requested: Sequence[str],
     declared: dict[str, Benchmark],
     store: Lake,
     console: Console,
@@ -79,12 +79,12 @@ def open_sources(
     """The sources of the benchmarks asked for; of all the source holds when none is."""
     opened, problems = [], []
     cache = store.root / CACHE
-    for name in asked or declared:
+    for name in requested or declared:
         try:
             source = open_source(spec, name, markers=declared[name].markers, cache=cache, progress=progress)
             opened.append((name, source))
         except GoldspanError as error:
-            if asked or error.code != Exit.MISSING:
+            if requested or error.code != Exit.MISSING:
                 raise
             problems += [error] if not declared[name].is_collection else []
     if not opened and problems:

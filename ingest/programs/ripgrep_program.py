@@ -71,7 +71,7 @@ def _hits(output: bytes) -> list[tuple[str, int, list[bytes]]]:
     for event in map(json.loads, output.splitlines()):
         if event["type"] == "match":
             data = event["data"]
-            names = [one["match"]["text"].encode() for one in data["submatches"]]
+            names = [match["match"]["text"].encode() for match in data["submatches"]]
             hits.append((data["path"]["text"].removeprefix("./"), data["line_number"], names))
     return hits
 
@@ -83,8 +83,8 @@ def main() -> None:
         item = json.loads(line)
         if pool is None or pool.folder != item["files"]:
             pool = Pool(item["files"])
-        found = pool.search(item["query"], item["k"])
-        results = [{"path": path, "start": start, "end": end, "score": score} for path, start, end, score in found]
+        hits = pool.search(item["query"], item["k"])
+        results = [{"path": path, "start": start, "end": end, "score": score} for path, start, end, score in hits]
         print(json.dumps({"id": item["id"], "results": results}), flush=True)
 
 

@@ -111,7 +111,7 @@ def read_folder(root: Path, location: str) -> Tree:
             refused.append(file)
         else:
             entries.append(file)
-    return Tree(location, sorted(entries, key=lambda one: one.path), sorted(refused, key=lambda one: one.path))
+    return Tree(location, sorted(entries, key=lambda entry: entry.path), sorted(refused, key=lambda entry: entry.path))
 
 
 def _walk(homes: Sequence[Path], folder: Path, prefix: str, location: str) -> Iterator[Entry | Refused]:

@@ -95,9 +95,13 @@ def expected_coverage(protocol: Protocol, material: Material, pools: Runs, sizes
             if metric.granularity == granularity and has_closed_form(metric, k):
                 hit = hits[k - 1] if k else np.mean(hits, axis=0)
                 share = np.divide(hit, n_gold, out=np.zeros_like(hit), where=n_gold > 0)
-                named = {"granularity": pl.lit(granularity), "metric": pl.lit(metric.name), "k": pl.lit(k, pl.Int64)}
-                one = cases.select("item_id", **named, value=pl.Series(share), numerator=pl.Series(hit))
-                frames.append(one.filter(pl.Series(n_gold > 0)))
+                constants = {
+                    "granularity": pl.lit(granularity),
+                    "metric": pl.lit(metric.name),
+                    "k": pl.lit(k, pl.Int64),
+                }
+                rows = cases.select("item_id", **constants, value=pl.Series(share), numerator=pl.Series(hit))
+                frames.append(rows.filter(pl.Series(n_gold > 0)))
     return pl.concat(frames)
 
 
@@ -158,7 +162,9 @@ def _closed(
         .with_columns(run_id=pl.lit(""), rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("item_id"))
     )
     files = material.files.join(gold, on=["pool_id", "path"], how="semi")
-    texts, definitions = (one.join(files, on="sha256", how="semi") for one in (material.texts, material.definitions))
+    texts, definitions = (
+        table.join(files, on="sha256", how="semi") for table in (material.texts, material.definitions)
+    )
     narrow = replace(material, files=files, texts=texts, definitions=definitions)
     first_lines = pools.lazy().select("pool_id", "path", "line_start", line_end=pl.col("line_start") + 1)
     begun = axis.place(first_lines.with_columns(pool="pool_id")).select("pool", n_nws=axis.n_nws()).collect()

@@ -156,7 +156,7 @@ def ranges(first: Integers, last: Integers) -> tuple[Integers, Integers]:
 
 def _cut(walks: Walks, *several: Spans) -> tuple[Integers, list[Integers]]:
     """Every place where something starts or ends, in order; and which of them each start and each end is."""
-    ends = [walks.first_place[one.walk] + side for one in several for side in (one.start, one.end)]
+    ends = [walks.first_place[spans.walk] + side for spans in several for side in (spans.start, spans.end)]
     every = np.concatenate(ends)
     n_places = int(walks.first_place[-1])
     if n_places <= _DENSE * len(every):
@@ -165,7 +165,7 @@ def _cut(walks: Walks, *several: Spans) -> tuple[Integers, list[Integers]]:
         cuts, index = np.flatnonzero(is_cut), (np.cumsum(is_cut) - 1)[every]
     else:
         cuts, index = np.unique(every, return_inverse=True)
-    return cuts, np.split(index, np.cumsum([len(one) for one in ends])[:-1])
+    return cuts, np.split(index, np.cumsum([len(marks) for marks in ends])[:-1])
 
 
 def _walk_at(walks: Walks, places: Integers) -> Integers:

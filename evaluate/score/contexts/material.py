@@ -63,7 +63,7 @@ class Runs:
     def on(self, items: pl.DataFrame) -> Runs:
         """What they answered to some of the items."""
         answered = (self.run_items, self.hits, self.edits)
-        run_items, hits, edits = (one.join(items, on="item_id", how="semi") for one in answered)
+        run_items, hits, edits = (table.join(items, on="item_id", how="semi") for table in answered)
         return replace(self, run_items=run_items, hits=hits, edits=edits)
 
 
@@ -102,8 +102,8 @@ def load_material(item_part: ItemPart, protocol: Protocol, runs: Runs) -> Materi
     patched = item_part.scan("edits", run_id=GOLD_RUN)
     patched = patched.filter(reading=_reading_of(protocol)).join(of_items, on="item_id", how="semi")
     seen = runs.hits.lazy().select("item_id", "path").drop_nulls()
-    named = pl.concat([seen, gold.lazy().select("item_id", "path")]).unique()
-    in_pools = named.join(of_items, on="item_id").select("pool_id", "path").unique()
+    paths = pl.concat([seen, gold.lazy().select("item_id", "path")]).unique()
+    in_pools = paths.join(of_items, on="item_id").select("pool_id", "path").unique()
     files = load_files(lake, item_part.task.benchmark, in_pools)
     held = pl.col("sha256").is_in(files["sha256"].unique().implode())
     symbols = lake.scan("symbols", rules=rules_of(protocol).symbols)
@@ -117,10 +117,10 @@ def load_material(item_part: ItemPart, protocol: Protocol, runs: Runs) -> Materi
     return Material(items, gold, gold_edits, files, texts.sort("sha256"), definitions)
 
 
-def load_files(lake: Lake, benchmark: str, named: pl.LazyFrame) -> pl.DataFrame:
+def load_files(lake: Lake, benchmark: str, paths: pl.LazyFrame) -> pl.DataFrame:
     """The content of every named file (pool_id, path) that a benchmark has: pool_id, path, sha256."""
     files = lake.scan("files", benchmark=benchmark).with_columns(pl.col("pool_id").str.strip_suffix(UNSEARCHED))
-    return files.select("pool_id", "path", "sha256").join(named, on=["pool_id", "path"], how="semi").collect()
+    return files.select("pool_id", "path", "sha256").join(paths, on=["pool_id", "path"], how="semi").collect()
 
 
 def _reading_of(protocol: Protocol) -> str:

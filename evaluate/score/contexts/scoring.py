@@ -54,7 +54,7 @@ def score_contexts(protocol: Protocol, material: Material, runs: Runs, *, with_s
 
 def score_part(item_part: ItemPart, protocol: Protocol, names: Sequence[str]) -> Scored:
     """Score some runs on a part of a lake's items, as far as each was asked them."""
-    runs, found = load_runs(item_part, protocol, names), list[Scored]()
+    runs, scored_items = load_runs(item_part, protocol, names), list[Scored]()
     # Of no items there are scores too: none, in the right columns.
     for first in range(0, max(1, item_part.items.height), ITEMS_AT_ONCE):
         items = item_part.items.slice(first, ITEMS_AT_ONCE)
@@ -62,8 +62,8 @@ def score_part(item_part: ItemPart, protocol: Protocol, names: Sequence[str]) ->
         scored = score_contexts(protocol, load_material(replace(item_part, items=items), protocol, some), some)
         # What a run was not asked has no row of `run_items`, and no score.
         kept = [rows.join(some.run_items, on=_CASE, how="semi", maintain_order="left") for rows in scored]
-        found.append(Scored(*kept))
-    return Scored(*(pl.concat(frames) for frames in zip(*found, strict=True)))
+        scored_items.append(Scored(*kept))
+    return Scored(*(pl.concat(frames) for frames in zip(*scored_items, strict=True)))
 
 
 def _edited(cases: pl.DataFrame, material: Material, runs: Runs, rules: ContextRules) -> pl.DataFrame:
@@ -85,13 +85,13 @@ def _edited(cases: pl.DataFrame, material: Material, runs: Runs, rules: ContextR
         has_edits = pl.col("has_patch") | pl.col("has_gold_patch")
         inside = (pl.col("line") >= pl.col("line_start")) & (pl.col("line") < pl.col("line_end"))
         hits = predicted.join(material.gold.lazy(), on=["item_id", "path"]).filter(inside)
-    found = known.join(n_gold, on="item_id", how="left", maintain_order="left")
+    cases = known.join(n_gold, on="item_id", how="left", maintain_order="left")
     sizes = {"n_pred/editloc@0": predicted, "n_hit/editloc@0": hits}
     for name, lines in sizes.items():
         counted = lines.select(every).unique().group_by(_CASE).agg(pl.len().alias(name))
-        found = found.join(counted, on=_CASE, how="left", maintain_order="left")
+        cases = cases.join(counted, on=_CASE, how="left", maintain_order="left")
     counts = pl.col("n_gold/editloc", *sizes).fill_null(0).cast(pl.Int64)
-    return found.select(counts, has_edits=has_edits).collect()
+    return cases.select(counts, has_edits=has_edits).collect()
 
 
 def _wide(ground: Ground, gathered: _Gathered, depths: Sequence[int]) -> pl.DataFrame:
@@ -195,7 +195,9 @@ def _step_rows(cases: pl.DataFrame, gathered: _Gathered) -> pl.DataFrame:
             pl.lit(granularity).alias("granularity"),
             *(pl.Series(name, (size[case] if name == "n_gold" else size)[kept]) for name, size in sizes.items()),
         )
-        for granularity, sizes in ((one, gathered.steps[one]._asdict()) for one in GRANULARITIES)
+        for granularity, sizes in (
+            (granularity, gathered.steps[granularity]._asdict()) for granularity in GRANULARITIES
+        )
     ]
     return pl.concat(frames).select(name for name in table("step_scores").columns if name != "protocol")
 
@@ -241,8 +243,8 @@ def _gather(ground: Ground, budgets: Sequence[int], n_lines: Sequence[int]) -> _
     return _Gathered(
         answered=answered,
         n_steps=in_steps.n_steps,
-        steps={one: ground.sizes(one, in_steps) for one in GRANULARITIES},
-        finals={one: ground.sizes(one, in_the_end) for one in GRANULARITIES},
+        steps={granularity: ground.sizes(granularity, in_steps) for granularity in GRANULARITIES},
+        finals={granularity: ground.sizes(granularity, in_the_end) for granularity in GRANULARITIES},
         cut={name: ground.sizes("line", Answers(one_each, rows.at_once(), nothing)) for name, rows in cut.items()},
     )
 
@@ -278,6 +280,6 @@ def _shown(ground: Ground) -> pl.DataFrame:
 
 def _names(ground: Ground, part: str) -> pl.DataFrame:
     step = pl.lit(1, pl.Int64) if part == FINAL else pl.col("step")
-    named = ground.seen.filter(pl.col("symbol").is_not_null(), part=part)
-    there = pl.Series(ground.files.is_there[named["file"].to_numpy()], dtype=pl.Boolean)
-    return named.filter(there).select("symbol", "file", walk="case", step=step)
+    symbols = ground.seen.filter(pl.col("symbol").is_not_null(), part=part)
+    there = pl.Series(ground.files.is_there[symbols["file"].to_numpy()], dtype=pl.Boolean)
+    return symbols.filter(there).select("symbol", "file", walk="case", step=step)

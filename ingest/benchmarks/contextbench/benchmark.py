@@ -81,7 +81,7 @@ def parts(
 ) -> Iterator[PartToRead]:
     """The subset in one part; its repositories are stored one by one."""
     del rejects  # whatever is wrong is wrong with a row, or with a repository
-    yield PartToRead(subset, lambda found: read(raw, subset, limit, found, fields))
+    yield PartToRead(subset, lambda rejects: read(raw, subset, limit, rejects, fields))
 
 
 def read(raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields: Fields = FIELDS) -> SubsetRows:
@@ -167,10 +167,10 @@ def _checked_pool(pool: Sequence[Instance], trees: Trees, rejects: Rejects) -> I
         yield _Checked(instance, repository, audited, reason)
 
 
-def _of_patch(one: Instance, files: Mapping[str, GoldFile]) -> list[GoldSpan]:
+def _of_patch(instance: Instance, files: Mapping[str, GoldFile]) -> list[GoldSpan]:
     """The gold that a patch tells: the definitions around the lines that it replaces."""
     data = {path: file.data for path, file in files.items()}
-    return [GoldSpan(path, start + 1, end, None) for path, start, end in gold_of_patch(one.gold_patch, data)]
+    return [GoldSpan(path, start + 1, end, None) for path, start, end in gold_of_patch(instance.gold_patch, data)]
 
 
 def _item(checked: _Checked, subset: str) -> dict[str, object]:

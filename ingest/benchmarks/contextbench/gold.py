@@ -109,17 +109,17 @@ def _json(text: str) -> object:
         raise FieldError(f"it is not JSON ({error}); is it cut off?") from error
 
 
-def _span(one: object, where: str) -> GoldSpan:
-    if not isinstance(one, Mapping):
-        raise FieldError(f"{where} is {_called(one)}, not an object with {', '.join(_FIELDS)}")
-    lacking = ", ".join(f"`{key}`" for key in _FIELDS if _is_missing(one.get(key)))
+def _span(entry: object, where: str) -> GoldSpan:
+    if not isinstance(entry, Mapping):
+        raise FieldError(f"{where} is {_called(entry)}, not an object with {', '.join(_FIELDS)}")
+    lacking = ", ".join(f"`{key}`" for key in _FIELDS if _is_missing(entry.get(key)))
     check(not lacking, f"{where} has no {lacking}")
-    file, content = one["file"], one.get("content")
+    file, content = entry["file"], entry.get("content")
     if not isinstance(file, str) or not docs_path(file):
         raise FieldError(f"{where}: `file` is {_called(file)}, not a path")
     is_path = is_encodable(file) and "\0" not in file
     check(is_path, f"{where}: `file` holds half a surrogate pair or a zero byte, which no path does")
-    start, end = (_line(one[key], f"{where}: `{key}`") for key in ("start_line", "end_line"))
+    start, end = (_line(entry[key], f"{where}: `{key}`") for key in ("start_line", "end_line"))
     check(start <= end, f"{where} ends at line {end}, before it starts at line {start}")
     return GoldSpan(file, start, end, content if isinstance(content, str) else None)
 
@@ -221,8 +221,8 @@ def audit(spans: Sequence[GoldSpan], files: Mapping[str, GoldFile]) -> Audit:
     return Audit([*rows, *(_row(OFFICIAL, span_range, times) for span_range, times in official.items())], counts)
 
 
-def _row(rule: str, place: Range, times: int, starts: Sequence[int] | None = None) -> dict[str, object]:
-    path, start, end = place
+def _row(rule: str, span: Range, times: int, starts: Sequence[int] | None = None) -> dict[str, object]:
+    path, start, end = span
     row: dict[str, object] = {"gold": rule, "path": path, "line_start": start, "line_end": end, "times": times}
     return row if starts is None else {**row, "byte_start": starts[start], "byte_end": starts[end]}
 

@@ -44,11 +44,11 @@ class Trees:
             ids.setdefault(instance.pool_id, []).extend(instance.ids)
         return cls(RepositoryFiles.of(raw.pools[0].entries, raw.pools[0].location), raw.repositories, ids)
 
-    def find(self, one: Instance) -> Repository | None:
+    def find(self, instance: Instance) -> Repository | None:
         """The repository that an instance searches, at its commit."""
-        repository: Repository | None = self.beside.find(self.ids[one.pool_id], one.repo, one.commit)
+        repository: Repository | None = self.beside.find(self.ids[instance.pool_id], instance.repo, instance.commit)
         if repository is None and self.repositories is not None:
-            return ClonedRepository(self.repositories, one.repo, one.commit)
+            return ClonedRepository(self.repositories, instance.repo, instance.commit)
         return repository
 
     def expect(self, instances: Sequence[Instance]) -> int:

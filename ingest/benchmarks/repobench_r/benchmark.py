@@ -100,11 +100,11 @@ def _sample(raw: RawFiles, name: str, split: str, limit: int, fields: Fields) ->
     """A seeded sample of all rows, stratified by repository, in one part."""
     part = f"{name}-{split}-sample"
 
-    def checked(found: Rejects) -> Iterator[Row]:
-        return checked_rows(numbered_rows(raw.tasks, split, found, fields), split, found)
+    def checked(rejects: Rejects) -> Iterator[Row]:
+        return checked_rows(numbered_rows(raw.tasks, split, rejects, fields), split, rejects)
 
-    def drawn(found: Rejects) -> Iterator[Row]:
-        names = [(_item_id(row, name, split), row.repo) for row in checked(found)]
+    def drawn(rejects: Rejects) -> Iterator[Row]:
+        names = [(_item_id(row, name, split), row.repo) for row in checked(rejects)]
         frame = pl.DataFrame(names, {"item_id": pl.String, "repo": pl.String}, orient="row")
         chosen = set(stratified(frame, limit)["item_id"])
         # Read once more, and chosen before anything is made of them: a few rows of many cost little.
