@@ -100,8 +100,8 @@ def expected_coverage(protocol: Protocol, material: Material, pools: Runs, sizes
                     "metric": pl.lit(metric.name),
                     "k": pl.lit(k, pl.Int64),
                 }
-                rows = cases.select("item_id", **constants, value=pl.Series(share), numerator=pl.Series(hit))
-                frames.append(rows.filter(pl.Series(n_gold > 0)))
+                values = cases.select("item_id", **constants, value=pl.Series(share), numerator=pl.Series(hit))
+                frames.append(values.filter(pl.Series(n_gold > 0)))
     return pl.concat(frames)
 
 

@@ -85,13 +85,13 @@ def _edited(cases: pl.DataFrame, material: Material, runs: Runs, rules: ContextR
         has_edits = pl.col("has_patch") | pl.col("has_gold_patch")
         inside = (pl.col("line") >= pl.col("line_start")) & (pl.col("line") < pl.col("line_end"))
         hits = predicted.join(material.gold.lazy(), on=["item_id", "path"]).filter(inside)
-    cases = known.join(n_gold, on="item_id", how="left", maintain_order="left")
+    sized = known.join(n_gold, on="item_id", how="left", maintain_order="left")
     sizes = {"n_pred/editloc@0": predicted, "n_hit/editloc@0": hits}
     for name, lines in sizes.items():
         counted = lines.select(every).unique().group_by(_CASE).agg(pl.len().alias(name))
-        cases = cases.join(counted, on=_CASE, how="left", maintain_order="left")
+        sized = sized.join(counted, on=_CASE, how="left", maintain_order="left")
     counts = pl.col("n_gold/editloc", *sizes).fill_null(0).cast(pl.Int64)
-    return cases.select(counts, has_edits=has_edits).collect()
+    return sized.select(counts, has_edits=has_edits).collect()
 
 
 def _wide(ground: Ground, gathered: _Gathered, depths: Sequence[int]) -> pl.DataFrame:
