@@ -22,7 +22,7 @@ from lake.catalog.benchmarks.repobench_r import REPOBENCH_OFFICIAL
 from lake.costs import run_costs
 from lake.engine import MANY_JOBS, Engine, parse_engine
 from lake.store import Lake
-from tests.tiny import ROOT, command, leftovers, stored
+from tests.tiny import ROOT, command, stored
 
 pytestmark = pytest.mark.slow
 
@@ -142,14 +142,6 @@ def test_pools_that_lie_elsewhere_are_found_all_the_same(lake: Path) -> None:
     _evaluated(lake)
     key = ["run_id", "item_id", "part", "rank"]
     assert store.read("hits").sort(key).equals(hits.sort(key))
-
-
-def test_many_parts_are_made_in_processes_to_the_same_bytes(lake: Path, tmp_path: Path) -> None:
-    assert subprocess.run(["cp", "-r", lake, tmp_path / "other"], check=True).returncode == 0
-    _evaluated(lake, "--engine", "local:1")
-    _evaluated(tmp_path / "other")
-    assert stored(lake) == stored(tmp_path / "other")
-    assert leftovers(tmp_path / "other") == []
 
 
 def test_the_engine_goes_by_the_number_of_jobs() -> None:

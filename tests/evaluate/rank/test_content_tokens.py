@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import polars as pl
 import pytest
@@ -11,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluate.rank.chunk_texts import ChunkTexts
-from evaluate.rank.content_tokens import LINE_TOKENIZERS, Tokens, _kept, cut_tokens, tokens_of
-from evaluate.texts.tokens import Refined, Tokenizer, by_spelling
+from evaluate.rank.content_tokens import LINE_TOKENIZERS, cut_tokens
+from evaluate.texts.tokens import Tokenizer, by_spelling
 from lake.fingerprint import sha256_of
 from lake.offsets import Offsets
 from lake.store import Lake
@@ -129,34 +127,3 @@ def test_chunks_are_counted_as_their_texts_whether_they_overlap_or_cut_lines(
         assert some.vocabulary == expected.vocabulary
         assert some.counts.toarray().tolist() == expected.counts.toarray().tolist()
         assert some.counts.has_canonical_format
-
-
-def test_a_content_is_cut_once_whatever_part_holds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    spans = pl.DataFrame([_span(content, 0, 9) for content in range(len(CONTENTS))])
-    again, n_cut = Lake(tmp_path), list[int]()
-    _kept.clear()
-    _write(again, "one", CONTENTS)
-
-    def counting(texts: pl.Series, tokens: Tokenizer) -> Tokens:
-        n_cut.append(len(texts))
-        return cut_tokens(texts, tokens)
-
-    monkeypatch.setattr("evaluate.rank.content_tokens.cut_tokens", counting)
-    ChunkTexts(again, spans).counted(words)
-    texts = ChunkTexts(again, spans)
-    texts.counted(Refined(words, lambda word: [word[:1]]))
-    assert n_cut == [len(CONTENTS)]
-    assert "text" not in vars(texts), "no text is read"
-    _write(again, "one", [*CONTENTS, "more"])
-    texts = ChunkTexts(again, pl.concat([spans, pl.DataFrame([_span(4, 0, 1)])]))
-    assert "x" in texts.counted(words).vocabulary
-    assert n_cut == [len(CONTENTS)]
-
-
-def test_memory_holds_the_tokens_that_were_cut_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaluate.rank.content_tokens.BYTES_KEPT", 1)
-    again = Lake(tmp_path)
-    for part in ("one", "two"):
-        _write(again, part, [f"{part} text"])
-        tokens_of(again, pl.Series([sha256_of(f"{part} text".encode())]), words)
-    assert list(_kept) == [(words, sha256_of(b"two text"))]

@@ -182,20 +182,6 @@ def test_tokens_are_counted_in_the_order_of_their_spelling(documents: list[list[
     assert again.counts[:, len(found.vocabulary) :].sum() == (2 if "a" in found.vocabulary else 3)
 
 
-def test_texts_are_cut_once_whoever_asks() -> None:
-    seen: list[str] = []
-
-    def tokens(text: str) -> list[str]:
-        seen.append(text)
-        return text.split()
-
-    texts = Texts(["a b", "b"])
-    assert texts.counted(tokens) is texts.counted(tokens)
-    letters = texts.counted(Refined(tokens, list))
-    assert seen == ["a b", "b"]
-    assert (list(letters.vocabulary), letters.counts.toarray().tolist()) == (["a", "b"], [[1, 1], [0, 1]])
-
-
 @given(st.lists(code, max_size=5), code)
 def test_tokens_made_of_anothers_tokens_are_counted_as_those_of_the_text(texts: list[str], query: str) -> None:
     letters = Refined(words, lambda word: [letter for letter in word if letter != "a"])

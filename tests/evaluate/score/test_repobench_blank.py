@@ -5,14 +5,16 @@ from __future__ import annotations
 import gzip
 import pickle
 import random
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import pytest
 
 from lake.store import Lake
-from tests.evaluate.conftest import Mined
-from tests.evaluate.score.repobench_plain import Row, accuracies, by_score, rows_of, scores
+from tests.evaluate.score.repobench_plain import Chunk, Number, Row, accuracies, by_score, rows_of, scores
 from tests.tiny import command
 
 RETRIEVERS = ("bm25-okapi", "jaccard-regex", "edit-regex")
@@ -20,6 +22,41 @@ OFFICIAL, CHUNKS = "repobench-r/official", "repobench-r/chunks"
 PUBLISHED, CHUNKING = "repobench-r@official-v1", "repobench-r@chunking-v1"
 
 Raw = dict[str, object]
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """Some rows, as they lie there and as a lake holds them."""
+
+    rows: Mapping[str, Row]
+    lake: Lake
+
+    @cached_property
+    def runs(self) -> dict[tuple[str, str], str]:
+        """Task and system → run."""
+        found = self.lake.read("runs").select("task", "system", "run_id").rows()
+        return {(task, system): run_id for task, system, run_id in found}
+
+    def ranking(self, task: str, system: str) -> dict[str, list[tuple[Chunk, float]]]:
+        """What each item was answered, in order, with scores."""
+        hits = self.lake.scan("hits", benchmark="repobench-r", run_id=self.runs[task, system])
+        ordered = hits.filter(part="ranking").sort("item_id", "rank")
+        found: dict[str, list[tuple[Chunk, float]]] = defaultdict(list)
+        for item_id, rank, path, number, score in (
+            ordered.select("item_id", "rank", "path", "chunk_no", "score").collect().iter_rows()
+        ):
+            found[item_id].append(((path, number), score))
+            assert len(found[item_id]) == rank
+        return found
+
+    def scored(self, task: str, system: str, protocol: str) -> dict[str, dict[tuple[str, int], Number]]:
+        """Every stored value of a run under a protocol."""
+        folders = {"benchmark": "repobench-r", "run_id": self.runs[task, system], "protocol": protocol}
+        found: dict[str, dict[tuple[str, int], Number]] = defaultdict(dict)
+        stored = self.lake.read("scores", **folders).select("item_id", "metric", "k", "value")
+        for item_id, metric, k, value in stored.iter_rows():
+            found[item_id][metric, k] = value
+        return found
 
 
 def row(context: Sequence[str], gold: int, code: str = "x = 1\ntotal = helper(alpha)\n") -> Raw:
@@ -43,7 +80,7 @@ FOUR = (
 """Right at the first row alone."""
 
 
-def evaluated(folder: Path, easy: Sequence[Raw], hard: Sequence[Raw] = ()) -> Mined:
+def evaluated(folder: Path, easy: Sequence[Raw], hard: Sequence[Raw] = ()) -> Evaluated:
     (folder / "raw/data").mkdir(parents=True)
     rows = pickle.dumps({"test": {"easy": list(easy), "hard": list(hard)}})
     (folder / "raw/data/python_cff.gz").write_bytes(gzip.compress(rows))
@@ -55,7 +92,7 @@ def evaluated(folder: Path, easy: Sequence[Raw], hard: Sequence[Raw] = ()) -> Mi
     assert said.code == 0, said.err
     n_blank = sum(not str(one["context"][int(str(one["gold_snippet_index"]))]).strip() for one in (*easy, *hard))  # type: ignore[index] # a list
     assert (f"not asked by {CHUNKS}, as their gold is white space alone: {n_blank:,} item" in said.err) == bool(n_blank)
-    return Mined({one.item_id: one for one in rows_of(folder / "raw")}, Lake(lake))
+    return Evaluated({one.item_id: one for one in rows_of(folder / "raw")}, Lake(lake))
 
 
 @pytest.mark.parametrize("retriever", RETRIEVERS)

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -139,63 +135,3 @@ def test_scores_are_those_of_sets_of_lines(chunks: list[Span], order: list[int],
         assert value(scores, "x", "recall", k)[0] == pytest.approx(hits / n_relevant if n_relevant else 0, abs=1e-15)
         assert value(scores, "x", "hit", k)[0] == float(hits > 0)
         assert value(scores, "x", "iou", k)[0] == pytest.approx(max(alike[:k], default=0), abs=1e-15)
-
-
-_MANY = """
-import sys, hashlib, io, random
-import polars as pl
-from evaluate.statistics.means import aggregate
-from lake.offsets import LineOffsets
-from lake.catalog.protocols import protocol_named
-from evaluate.metrics import parse_metric
-from tests.graded import score_graded
-from evaluate.score.metric_inputs import Basis
-from tests.evaluate.score.one_run import score
-assert pl.thread_pool_size() == int(sys.argv[1])
-draw = random.Random(0)
-items = [f"i{number:04}" for number in range(700)]
-draw.shuffle(items)
-spans = [("a.py", start, start + 7) for start in range(0, 400, 5)]
-pool = pl.LazyFrame([("repo", number, *span) for number, span in enumerate(spans)],
-                    schema=["pool_id", "chunk_no", "path", "line_start", "line_end"], orient="row")
-gold = pl.LazyFrame([(item, "a.py", start, start + 40) for item in items for start in draw.sample(range(400), 3)],
-                    schema=["item_id", "path", "line_start", "line_end"], orient="row")
-hits = [(item, rank, *span) for item in items for rank, span in enumerate(draw.sample(spans, 20), start=1)]
-draw.shuffle(hits)
-hits = pl.LazyFrame(hits, schema=["item_id", "rank", "path", "line_start", "line_end"], orient="row")
-about = pl.LazyFrame({"item_id": items}).with_columns(
-    pl.lit("repo").alias("pool_id"), repo=pl.col("item_id").str.tail(1), context=pl.lit("2k"), level=pl.lit("function"),
-    subset=pl.lit("function-2k"), target_path=pl.lit("a.py"), query_line_start=pl.lit(30), target_line=pl.lit(90))
-rules = protocol_named("repoeval@chunking-v1")
-n_nws = [draw.randrange(70) for _ in range(410)]
-axis = LineOffsets.of(pl.DataFrame({"pool_id": ["repo"], "path": ["a.py"], "n_nws": [n_nws]}))
-scores = score(Basis(rules, about, gold, pool, axis), hits=hits).collect()
-ranked = pl.LazyFrame([(str(q), str(d), r) for q in range(3000) for r, d in enumerate(draw.sample(range(30), 12), 1)],
-                      schema=["query", "document", "rank"], orient="row")
-qrels = [(str(q), str(d), 1) for q in range(3000) for d in range(9)]
-qrels = pl.LazyFrame(qrels, schema=["query", "document", "grade"], orient="row")
-judged = score_graded(ranked, qrels, [parse_metric(name) for name in ("ndcg@10", "precision@5", "mrr")]).collect()
-for frame in (scores, aggregate(rules, scores.lazy(), about).collect(), judged):
-    written = io.BytesIO()
-    frame.write_parquet(written)
-    print(hashlib.sha256(written.getvalue()).hexdigest())
-"""
-
-
-def test_scores_are_equal_byte_for_byte_on_one_thread_and_two() -> None:
-    outputs = [
-        subprocess.run(
-            [sys.executable, "-c", _MANY, threads],
-            env={**os.environ, "POLARS_MAX_THREADS": threads, "PYTHONPATH": str(ROOT)},
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        for threads in ("1", "2", "2")
-    ]
-    assert [output.stderr for output in outputs] == ["", "", ""]
-    first, *others = [output.stdout.split() for output in outputs]
-    assert len(first) == 3
-    assert all(len(digest) == len(hashlib.sha256().hexdigest()) for digest in first)
-    assert others == [first, first]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from unittest.mock import patch
 
@@ -10,10 +9,8 @@ import polars as pl
 import pytest
 
 import evaluate.batches
-from evaluate.metrics import metrics_of
 from evaluate.partition import Partition
 from evaluate.runs.aggregates import aggregate_runs
-from evaluate.score.contexts import scoring as stage
 from evaluate.selection import ItemPart, Selection, selected_parts
 from evaluate.systems import Run
 from lake.catalog.benchmarks.contextbench import CONTEXTBENCH_ISSUE, CONTEXTS, PUBLISHED
@@ -50,18 +47,6 @@ def state(lake: Lake) -> dict[str, int]:
     """When each part was last written; what follows a part's name says what it was made of."""
     parts = [part.path for name in SCORED for part in lake.parts(name)]
     return {f"{path.parent}/{path.name.split('.')[0]}": path.stat().st_mtime_ns for path in parts}
-
-
-def test_every_run_and_protocol_has_parts_of_its_own(lake: Lake) -> None:
-    score(lake)
-    n_runs = len(RUNS)
-    n_parts = {"scores": n_runs * len(PROTOCOLS), "step_scores": n_runs * len(PROTOCOLS), "aggregates": n_runs}
-    assert {name: len(lake.parts(name)) for name in SCORED} == n_parts
-    for protocol in PROTOCOLS:
-        scores = lake.read("scores", benchmark="contextbench", protocol=protocol.name, run_id=RUNS[0].run_id)
-        assert scores.height == N_ITEMS * len(metrics_of(protocol))
-        steps = lake.read("step_scores", benchmark="contextbench", protocol=protocol.name, run_id=RUNS[0].run_id)
-        assert steps.height == N_ITEMS * N_STEPS * 4
 
 
 def test_what_is_scored_stands(lake: Lake) -> None:
@@ -144,23 +129,6 @@ def test_micro_redundancy_is_what_was_seen_again_over_what_was_seen(lake: Lake) 
     assert (
         lake.scan("aggregates").filter(**run).filter(metric="line_auc", slice="all").collect()["micro"].item() is None
     )
-
-
-def test_items_are_scored_alike_however_many_at_once(lake: Lake, tmp_path: Path) -> None:
-    # On the first items the second agent gave no answer, and so has no steps: it is none the less no ranking.
-    first = asked(lake)[0].items["item_id"].head(5).implode()
-    none = pl.when(pl.col("item_id").is_in(first)).then(None).otherwise("n_steps").alias("n_steps")
-    for name in ("run_items", "hits"):
-        (stored,) = lake.parts(name, run_id=RUNS[1].run_id)
-        frame = lake.scan_parts([stored], name).collect().drop("benchmark")
-        frame = frame.with_columns(none) if name == "run_items" else frame.filter(~pl.col("item_id").is_in(first))
-        lake.write(name, frame, part=stored.name, fingerprint="fewer", **stored.folders)
-    other = Lake(shutil.copytree(tmp_path, tmp_path / "other"))
-    score(lake)
-    with patch.object(stage, "ITEMS_AT_ONCE", 5):
-        score(other)
-    for name in ("scores", "step_scores"):
-        assert other.read(name).equals(lake.read(name))
 
 
 def test_where_no_item_can_be_scored_there_are_no_scores(lake: Lake) -> None:

@@ -90,13 +90,6 @@ def test_an_agent_that_was_asked_a_part_has_scores_and_a_ledger_of_that_part_alo
         assert set(whole(lake, protocol).filter(run_id=run_id)["n_items"]) == {5}
 
 
-def test_a_second_evaluation_writes_nothing(lake: Lake) -> None:
-    before = {part.path: part.path.stat().st_mtime_ns for name in SCORED for part in lake.parts(name)}
-    assert before
-    _evaluate(lake.root)
-    assert {part.path: part.path.stat().st_mtime_ns for name in SCORED for part in lake.parts(name)} == before
-
-
 def test_what_is_scored_now_is_not_said_to_have_been_there(lake: Lake) -> None:
     asked = ("--benchmarks", "contextbench", "--systems", "*+bm25-okapi,sample-*")
 
@@ -147,13 +140,6 @@ def test_the_oracle_bounds_what_is_retrieved_and_gives_the_share(lake: Lake) -> 
     assert bound >= found >= chance > 0  # type: ignore[operator] # none of them is None
     assert shares["whole-file+bm25-okapi"] == pytest.approx(found / bound)  # type: ignore[operator] # likewise
     assert shares["sample-hurried"] is None
-
-
-def test_a_rankings_final_context_is_its_first_8000_characters(lake: Lake) -> None:
-    for metric in ("line_f1", "line_coverage", "line_precision"):
-        assert macro(lake, metric)["whole-file+bm25-okapi"] == macro(lake, metric, 8_000)["whole-file+bm25-okapi"]
-    assert macro(lake, "file_f1", 5)["sample-hurried"] is None
-    assert macro(lake, "editloc_f1")["whole-file+bm25-okapi"] is None
 
 
 def test_a_run_that_is_forgotten_leaves_no_steps(lake: Lake) -> None:
