@@ -26,10 +26,6 @@ def test_each_definition_is_a_chunk_and_so_is_the_code_between() -> None:
     )
 
 
-def test_a_file_of_one_definition_is_one_chunk() -> None:
-    assert is_cut_into("python", "def f():\n    def g():\n        return 1\n    return 2\n")
-
-
 def test_a_large_class_is_cut_into_its_members() -> None:
     assert is_cut_into(
         "python",

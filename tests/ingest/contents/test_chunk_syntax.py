@@ -9,7 +9,7 @@ import pytest
 from tree_sitter_language_pack import get_parser
 
 import ingest.contents.syntax_trees as tree
-from ingest.contents.chunkers import Cut, Document
+from ingest.contents.chunkers import Document
 from ingest.contents.chunkers.lines import fixed_nws
 from ingest.contents.chunkers.syntax import syntax
 
@@ -24,10 +24,6 @@ def chunks(text: str, n: int, language: str = "python") -> list[str]:
 def test_a_file_that_fits_is_one_chunk() -> None:
     text = "import a\n\ndef f():\n    return 1\n"
     assert chunks(text, 100) == [text]
-
-
-def test_a_file_that_fits_needs_no_grammar() -> None:
-    assert syntax(Document("a\n", "x"), 10) == Cut([(0, 1)])
 
 
 def test_a_function_that_fits_is_never_cut() -> None:
@@ -144,13 +140,6 @@ def test_every_language_is_cut_between_its_definitions(language: str) -> None:
     assert "".join(chunks(text, n, language)) == text
     starts = {0, len(Document(parts[0]).lines), len(Document(parts[0] + parts[1]).lines)}
     assert {start for start, _ in syntax(Document(text, language), n).ranges} <= starts
-
-
-@pytest.mark.parametrize("language", sorted(SNIPPETS))
-def test_line_ends_change_nothing(language: str) -> None:
-    text = "".join(SNIPPETS[language])
-    windows = syntax(Document(text.replace("\n", "\r\n"), language), 30)
-    assert windows == syntax(Document(text, language), 30)
 
 
 def falls_back(text: str, language: str) -> str:

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import ingest.contents.syntax_trees
 from ingest.contents.definitions import Found, definitions_of
 from ingest.contents.definitions.docs import MAX_ENCLOSING
 from ingest.contents.definitions.nodes import MAX_NAME
@@ -86,18 +85,6 @@ def test_half_a_surrogate_pair_is_no_text() -> None:
 def test_syntax_errors_cost_only_what_they_spoil() -> None:
     text = "class A:\n    def b(self):\n        return 1 +\n\ndef d():\n    pass\n"
     assert [row.qualified_name for row in definitions_of(text, "py")["docs"].definitions] == ["A", "A.b", "d"]
-
-
-def test_a_file_beyond_the_parsers_budget_says_so() -> None:
-    found = definitions_of("await > await >\n" * 8000, "ts")
-    assert found == dict.fromkeys(["official", "docs"], Found(why_not="parsing takes too many steps"))
-    # What was begun with it is not gone on with.
-    assert [row.name for row in definitions_of("class A {}\n", "ts")["docs"].definitions] == ["A"]
-
-
-def test_a_file_too_large_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ingest.contents.syntax_trees, "MAX_BYTES", 10)
-    assert definitions_of("def f(): pass\n", "py")["docs"] == Found(why_not="larger than 10 bytes")
 
 
 def test_a_language_without_a_grammar_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,12 +74,6 @@ def test_check_says_the_same_and_writes_nothing(lake: Lake) -> None:
     assert leftovers(lake.root) == []
 
 
-def test_check_finds_the_same_faults(lake: Lake) -> None:
-    bad = one("rockets/orbit.py#L99")
-    assert said(lake, bad, verb="check").err == said(lake, bad).err
-    assert said(lake, bad, verb="check").code == Exit.INVALID
-
-
 def test_a_file_that_is_not_there_is_missing_data(lake: Lake, tmp_path: Path) -> None:
     for path in (tmp_path / "no.trec", tmp_path):
         answer = command("ingest", "run", path, "--benchmark", "repoeval", "--system", "x", "--lake", lake.root)

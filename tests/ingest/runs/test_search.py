@@ -100,17 +100,6 @@ def test_the_same_command_with_the_same_files_is_asked_once(lake: Lake) -> None:
     assert len(Path("asked").read_text()) == 15
 
 
-def test_other_answers_of_the_same_command_are_another_state_of_the_run(lake: Lake) -> None:
-    what = program("answer['results'] = [{'path': open('which').read()}]")
-    put(Path("which"), b"nowhere.py")
-    asked(lake, what)
-    before = lake.state("hits")
-    put(Path("which"), b"elsewhere.py")
-    asked(lake, what, "--again")
-    assert len(lake.parts("hits")) == 1
-    assert lake.state("hits") != before
-
-
 def test_a_crash_costs_its_item_and_two_of_them_the_rest_of_the_pool(lake: Lake) -> None:
     said = asked(lake, program(f"if item['id'] in {ITEMS[:2]!r}: sys.exit('out of\\nmemory')"))
     assert said.code == Exit.INCOMPLETE
@@ -178,11 +167,6 @@ def test_what_is_no_answer_is_an_error_as_in_a_file_and_nothing_is_stored(lake: 
     assert said.code == Exit.INVALID, said.err
     assert why in said.err
     assert stored(lake.root) == before
-
-
-def test_a_path_that_is_not_in_the_pool_is_counted(lake: Lake) -> None:
-    said = asked(lake, answering({"path": "nowhere.py"}))
-    assert "unresolved, meaning no file of the pool: 1 of 1 path, such as 'nowhere.py'" in said.err
 
 
 def test_a_program_that_answers_nothing_at_all_is_an_error(lake: Lake) -> None:
