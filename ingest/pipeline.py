@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 
 import polars as pl
@@ -62,13 +62,14 @@ def ingest(
     if benchmark.is_one_subset and len(subsets) > 1:
         message = f"{benchmark.display_name}: {listed(subsets)} hold the same items and are never pooled"
         raise GoldspanError(message, hint="Ask for one of them: SUBSETS=" + subsets[0], code=Exit.USAGE)
-    result, contents = Outcome(tally=lake.tally), Contents(lake)
+    result = Outcome(tally=lake.tally)
     remove_other_sources(lake, benchmark, source, result)
     needs = benchmark.kind == "repoeval" and (
         needs or lake.part("files", NEEDS, benchmark=benchmark.name, kind="searched") is not None
     )
+    reader = _Reader(lake, benchmark, source, repositories, needs, Contents(lake), workers, result, say)
     for subset, share in zip(subsets, _shares(limit, len(subsets)), strict=True):
-        _ingest_subset(lake, benchmark, source, subset, share, repositories, needs, contents, workers, result, say)
+        reader.read(subset, share)
     cut_contents(lake, benchmark.name, chunkers, say, result, workers if benchmark.needs_symbols else None)
     _declare(lake, benchmark, source, limit)
     parts = [part for subset in subsets for part in parts_of(lake, benchmark, subset)]
@@ -101,60 +102,88 @@ def _why_none(items: pl.DataFrame, rejects: pl.DataFrame) -> str:
     return f"{what}: {why}{more}"
 
 
-def _ingest_subset(
-    lake: Lake,
-    benchmark: Benchmark,
-    source: Source,
-    subset: str,
-    limit: int | None,
-    repositories: Repositories | None,
-    needs: bool,
-    contents: Contents,
-    workers: Workers,
-    result: Outcome,
-    say: Callable[[str], None],
-) -> None:
-    rejects = Rejects(has_excerpts=benchmark.has_excerpts)
-    raw = benchmark.find(source, subset, rejects)
-    if benchmark.names_commits and raw.repositories is None:
-        raw = replace(raw, repositories=repositories)
-    raw = replace(raw, with_needs=needs)
-    rules = [benchmark.name, subset, limit, source.label, source.revision, _bound(benchmark.parts)]
-    inputs = [*rules, _made_of(raw, rejects), *([NEEDS] if needs else [])]
-    stamp = made_from(
-        parameters=inputs, code=[benchmark.find, benchmark.parts, *([under_its_name] if benchmark.like else [])]
-    )
-    absent = lake.scan_parts(parts_of(lake, benchmark, subset), "items").filter(wants_repository()).collect()
-    is_whole = _is_current(lake, benchmark, subset, stamp)
-    # What is missing for want of a repository is asked for again, and named again.
-    is_other = is_whole and raw.repositories is not None and may_now_be_had(absent, raw.repositories)
-    if is_whole and not is_other:
-        result.warnings += [f"{benchmark.display_name} {subset}: {note}" for note in absent_notes(absent["item_id"])]
-        return
-    if benchmark.is_one_subset:
-        remove_other_subsets(lake, benchmark, subset, result)
-    say(f"{benchmark.display_name} {subset}: reading {counted(len(raw.entries), 'file')}")
-    if benchmark.needs_symbols:
-        workers.start(look_through)
-    names = []
-    is_searchable = have_pools(lake, benchmark, parts_of(lake, benchmark, subset)) and not is_other
-    for part in benchmark.parts(raw, subset, limit, rejects):
-        names.append(part.name)
-        target = whole_part(lake, benchmark, part.name, fingerprint(stamp, part.name))
-        if is_searchable and target.is_current:
-            continue
-        part_rejects = Rejects(has_excerpts=benchmark.has_excerpts)
-        reading = part.read(part_rejects)
-        if benchmark.like:
-            reading = under_its_name(reading, benchmark)
-        _write(target, benchmark, part.name, reading, part_rejects, contents, result)
-        result.warnings += [f"{benchmark.display_name} {part.name}: {note}" for note in reading.notes]
-        if part.name != part_of(subset):
-            say(f"{benchmark.display_name} {part.name}: {counted(reading.items.height, 'item')}")
-    for stale in parts_of(lake, benchmark, subset):
-        if stale.name not in names:
-            whole_part(lake, benchmark, stale.name).remove()
-    whole_subset(lake, benchmark, subset, stamp, sorted(names)).write(rejects.frame("ingest"))
+@dataclass(frozen=True)
+class _Reader:
+    """What reads the subsets of a benchmark that are not current."""
+
+    lake: Lake
+    benchmark: Benchmark
+    source: Source
+    repositories: Repositories | None
+    needs: bool
+    contents: Contents
+    workers: Workers
+    result: Outcome
+    say: Callable[[str], None]
+
+    def read(self, subset: str, limit: int | None) -> None:
+        """Bring one subset into the lake, part by part; its own part, written last, says that all are there."""
+        lake, benchmark, source, result = self.lake, self.benchmark, self.source, self.result
+        rejects = Rejects(has_excerpts=benchmark.has_excerpts)
+        raw = replace(benchmark.find(source, subset, rejects), with_needs=self.needs)
+        if benchmark.names_commits and raw.repositories is None:
+            raw = replace(raw, repositories=self.repositories)
+        rules = [benchmark.name, subset, limit, source.label, source.revision, _bound(benchmark.parts)]
+        inputs = [*rules, _made_of(raw, rejects), *([NEEDS] if self.needs else [])]
+        code: list[Callable[..., object]] = [benchmark.find, benchmark.parts]
+        code += [under_its_name] if benchmark.like else []
+        stamp = made_from(parameters=inputs, code=code)
+        absent = lake.scan_parts(parts_of(lake, benchmark, subset), "items").filter(wants_repository()).collect()
+        is_whole = _is_current(lake, benchmark, subset, stamp)
+        # What is missing for want of a repository is asked for again, and named again.
+        is_other = is_whole and raw.repositories is not None and may_now_be_had(absent, raw.repositories)
+        if is_whole and not is_other:
+            notes = absent_notes(absent["item_id"])
+            result.warnings += [f"{benchmark.display_name} {subset}: {note}" for note in notes]
+            return
+        if benchmark.is_one_subset:
+            remove_other_subsets(lake, benchmark, subset, result)
+        self.say(f"{benchmark.display_name} {subset}: reading {counted(len(raw.entries), 'file')}")
+        if benchmark.needs_symbols:
+            self.workers.start(look_through)
+        names = []
+        is_searchable = have_pools(lake, benchmark, parts_of(lake, benchmark, subset)) and not is_other
+        for part in benchmark.parts(raw, subset, limit, rejects):
+            names.append(part.name)
+            target = whole_part(lake, benchmark, part.name, fingerprint(stamp, part.name))
+            if is_searchable and target.is_current:
+                continue
+            part_rejects = Rejects(has_excerpts=benchmark.has_excerpts)
+            rows = part.read(part_rejects)
+            if benchmark.like:
+                rows = under_its_name(rows, benchmark)
+            self._write(target, part.name, rows, part_rejects)
+            result.warnings += [f"{benchmark.display_name} {part.name}: {note}" for note in rows.notes]
+            if part.name != part_of(subset):
+                self.say(f"{benchmark.display_name} {part.name}: {counted(rows.items.height, 'item')}")
+        for stale in parts_of(lake, benchmark, subset):
+            if stale.name not in names:
+                whole_part(lake, benchmark, stale.name).remove()
+        whole_subset(lake, benchmark, subset, stamp, sorted(names)).write(rejects.frame("ingest"))
+
+    def _write(self, target: BuildTarget, part: str, rows: SubsetRows, rejects: Rejects) -> None:
+        """Store what the items search, then the part itself."""
+        for group in rows.pools:
+            self.contents.write(group.blobs)
+            if group.name:
+                self._write_files(part, rows.items, group)
+        queries = [rows.queries.filter(query=folders["query"]) for folders in query_folders(self.benchmark)]
+        more = [rows.more[name] for name in self.benchmark.more]
+        target.write(rows.gold, *queries, *more, rejects.frame("ingest"), rows.items)
+
+    def _write_files(self, part: str, items: pl.DataFrame, group: PoolGroup) -> None:
+        # Of the files alone: whichever of the subsets that share a pool is read, the part is the same.
+        folders = {"benchmark": self.benchmark.name, "kind": group.kind}
+        parameters = group.files.rows()
+        files = target_of(self.lake, "files", part=group.name, inputs=(), parameters=parameters, code=(), **folders)
+        stored = self.lake.part("files", group.name, **folders)
+        if stored is not None and not files.is_current:
+            remove_readers(self.lake, self.benchmark, part, stored, self.result)
+        repos = items.select("pool_id", "repo", "commit").unique("pool_id")
+        repos = pl.concat([repos, repos.with_columns(pl.col("pool_id") + UNSEARCHED)])
+        pools = pool_rows(group.files, repos, **folders).sort("pool_id")
+        write_if_changed(self.lake, "pools", group.name, pools, **folders)
+        files.make(lambda: group.files)
 
 
 def _is_current(lake: Lake, benchmark: Benchmark, subset: str, stamp: str) -> bool:
@@ -188,41 +217,6 @@ def _made_of(raw: RawFiles, rejects: Rejects) -> list[tuple[str, str]]:
             digests.append((entry.path, str(error)))
     refused = [(reject.source, f"{reject.position}: {reject.reason}") for reject in rejects]
     return digests + refused
-
-
-def _write(
-    target: BuildTarget,
-    benchmark: Benchmark,
-    part: str,
-    reading: SubsetRows,
-    rejects: Rejects,
-    contents: Contents,
-    result: Outcome,
-) -> None:
-    """Store what the items search, then the part itself."""
-    for group in reading.pools:
-        contents.write(group.blobs)
-        if group.name:
-            _write_files(target.lake, benchmark, part, reading.items, group, result)
-    queries = [reading.queries.filter(query=folders["query"]) for folders in query_folders(benchmark)]
-    more = [reading.more[name] for name in benchmark.more]
-    target.write(reading.gold, *queries, *more, rejects.frame("ingest"), reading.items)
-
-
-def _write_files(
-    lake: Lake, benchmark: Benchmark, part: str, items: pl.DataFrame, group: PoolGroup, result: Outcome
-) -> None:
-    # Of the files alone: whichever of the subsets that share a pool is read, the part is the same.
-    folders = {"benchmark": benchmark.name, "kind": group.kind}
-    files = target_of(lake, "files", part=group.name, inputs=(), parameters=group.files.rows(), code=(), **folders)
-    stored = lake.part("files", group.name, **folders)
-    if stored is not None and not files.is_current:
-        remove_readers(lake, benchmark, part, stored, result)
-    repos = items.select("pool_id", "repo", "commit").unique("pool_id")
-    repos = pl.concat([repos, repos.with_columns(pl.col("pool_id") + UNSEARCHED)])
-    pools = pool_rows(group.files, repos, **folders).sort("pool_id")
-    write_if_changed(lake, "pools", group.name, pools, **folders)
-    files.make(lambda: group.files)
 
 
 def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None) -> None:
