@@ -17,7 +17,7 @@ from evaluate.systems import check_patterns, imported_systems, known_retrievers,
 from lake.benchmarks import tasks_of
 from lake.catalog.task import Task
 from lake.console import Console
-from lake.engine import IN_PROCESS, Engine
+from lake.engine import IN_PROCESS, Engine, InThisProcess
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json
 from lake.outcome import Outcome
@@ -144,8 +144,9 @@ def evaluate(
     jobs = {one.name: one.jobs() for one in every}
     works = [work for one in every for work in one.works]
     n_rankings = sum(len(work.plan) * item_part.items.height for work in works for item_part in work.item_parts)
-    with engine.mapping(sum(map(len, jobs.values())), are_long=n_rankings >= MANY_RANKINGS) as mapping:
-        ranked = [(one, mapping(one.runner.run, jobs[one.name])) for one in every]
+    n_jobs = sum(map(len, jobs.values()))
+    with engine.executor(n_jobs, are_long=n_rankings >= MANY_RANKINGS) as executor:
+        ranked = [(one, engine.results(executor, one.runner.run, jobs[one.name])) for one in every]
         pooled = list[tuple[Benchmark, Iterator[Done]]]()
         for one, done in ranked:
             for tally, _ in console.track(done, f"evaluating {one.name}", total=len(jobs[one.name])):
@@ -153,11 +154,11 @@ def evaluate(
             for work in one.works:
                 work.conclude(one.parameters)
                 one.result.changes += remove_stale(work)
-            if mapping.is_here:
+            if isinstance(executor, InThisProcess):
                 for work in one.works:
                     work.pool()
             else:
-                pooled.append((one, mapping(one.runner.pool, [work.task for work in one.works])))
+                pooled.append((one, engine.results(executor, one.runner.pool, [work.task for work in one.works])))
         for one, done in pooled:
             for tally, outcome in console.track(done, f"pooling {one.name}", total=len(one.works)):
                 lake.tally.add(tally)

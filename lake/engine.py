@@ -61,51 +61,42 @@ class Engine:
     scheduler: str = ""
     lake: Path | None = None
 
-    def map(self, work: Callable[[J], R], jobs: Sequence[J]) -> Iterator[R]:
-        """What the work makes of each job, in their order.
-
-        Raises:
-            WorkerDiedError: A process died of a job, or the scheduler is gone.
-        """
-        with self.mapping(len(jobs)) as mapping:
-            yield from mapping(work, jobs)
-
     @contextmanager
-    def mapping(self, n_jobs: int, *, are_long: bool = False) -> Iterator[Mapping]:
-        """A way to hand out jobs several times over, to the same processes.
-
-        Args:
-            n_jobs: About how many.
-            are_long: Whether starting processes is worth its seconds though the jobs are few.
-        """
-        n_cores = os.cpu_count() or 1
-        wanted = self.n_processes or (n_cores if are_long or n_jobs >= MANY_JOBS else 1)
-        with self.executor(min(wanted, n_jobs), may_be_this=True) as executor:
-            yield Mapping(self, executor)
-
-    @contextmanager
-    def executor(self, n_processes: int | None = None, *, may_be_this: bool = False) -> Iterator[Executor]:
+    def executor(self, n_jobs: int | None = None, *, are_long: bool = False) -> Iterator[Executor]:
         """What jobs are handed to. Work that was handed in and has not begun is dropped where an error leaves it.
 
         Args:
-            n_processes: Of how many processes where they are on this machine; without it as many as the engine has.
-            may_be_this: Whether one process may be this one, which dies of work that kills.
+            n_jobs: About how many, where this process may do them itself, which dies of work that kills.
+            are_long: Whether starting processes is worth its seconds though the jobs are few.
 
         Raises:
             GoldspanError: The scheduler, or what its workers need, is not there.
         """
-        n_processes = self.n_processes or os.cpu_count() or 1 if n_processes is None else n_processes
+        is_worth_it = n_jobs is None or are_long or n_jobs >= MANY_JOBS
+        n_processes = self.n_processes or ((os.cpu_count() or 1) if is_worth_it else 1)
+        n_processes = n_processes if n_jobs is None else min(n_processes, n_jobs)
         if self.scheduler and n_processes:
             # Imported when needed: it takes long, and it is an extra.
             from lake.machines import workers_of
 
             with workers_of(self.scheduler, self.lake) as executor:
                 yield executor
-        elif may_be_this and n_processes < 2:
+        elif n_jobs is not None and n_processes < 2:
             yield InThisProcess()
         else:
             with _processes(n_processes) as executor:
                 yield executor
+
+    def results(self, executor: Executor, work: Callable[[J], R], jobs: Sequence[J]) -> Iterator[R]:
+        """What the work makes of each job, in their order.
+
+        Elsewhere it is begun at once; in this process a job is done when its result is asked for.
+
+        Raises:
+            WorkerDiedError: A process died of a job, or the scheduler is gone.
+        """
+        futures = (executor.submit(work, job) for job in jobs)
+        return map(self.answer, futures if isinstance(executor, InThisProcess) else list(futures))
 
     def answer(self, future: Future[R]) -> R:
         """What a job gave.
@@ -129,29 +120,6 @@ class Engine:
             message = "workers of the dask scheduler died of a job, most likely for want of memory"
             hint = "What is finished is kept. Run it again with more memory for each: dask worker --memory-limit."
             raise WorkerDiedError(message, hint=hint) from error
-
-
-@dataclass(frozen=True)
-class Mapping:
-    """What hands jobs to an executor and gives their answers in the jobs' order."""
-
-    engine: Engine
-    executor: Executor
-
-    @property
-    def is_here(self) -> bool:
-        """Whether it is this process that does them."""
-        return isinstance(self.executor, InThisProcess)
-
-    def __call__(self, work: Callable[[J], R], jobs: Sequence[J]) -> Iterator[R]:
-        """What the work makes of each job; elsewhere it is begun at once, here when its answer is asked for.
-
-        Raises:
-            WorkerDiedError: A process died of a job, or the scheduler is gone.
-        """
-        futures = (self.executor.submit(work, job) for job in jobs)
-        # In this process a job is done as it is handed in, and its answer is to be seen before the next one's.
-        return map(self.engine.answer, futures if self.is_here else list(futures))
 
 
 IN_PROCESS = Engine()

@@ -134,7 +134,7 @@ def _write(
 
     # Half of the time goes into downloads and pictures, which most pages do not wait for.
     n_helpers = min(_MOST_HELPERS, max(1, (os.cpu_count() or 1) - 1))
-    with Engine().executor(n_helpers) as helpers, drawing_in(helpers):
+    with Engine(n_helpers).executor() as helpers, drawing_in(helpers):
         about = project()
         metadata = {"goldspan.lake": made_from.lake, "goldspan.version": about["version"]}
         downloaded = helpers.submit(write_downloads, lake, new, metadata)

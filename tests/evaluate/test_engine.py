@@ -8,6 +8,7 @@ import pytest
 
 from lake.engine import THREADS, Engine, parse_engine
 from lake.errors import Exit, GoldspanError
+from tests.engines import mapped
 from tests.tiny import CHUNKERS, command
 
 pytestmark = pytest.mark.slow
@@ -46,20 +47,20 @@ def test_a_pool_makes_the_same_lake_to_the_byte_as_one_process(source: Path, tmp
 
 
 def test_every_job_is_done_once() -> None:
-    assert sorted(Engine(2).map(lengths, ["a", "bb", "ccc"])) == [1, 2, 3]
-    assert list(Engine(1).map(lengths, ["a", "bb", "ccc"])) == [1, 2, 3]
+    assert sorted(mapped(Engine(2), lengths, ["a", "bb", "ccc"])) == [1, 2, 3]
+    assert list(mapped(Engine(1), lengths, ["a", "bb", "ccc"])) == [1, 2, 3]
 
 
 def test_processes_share_the_cores() -> None:
     each = str(max(1, (os.cpu_count() or 1) // 2))
     before = os.environ.get(THREADS)
-    assert set(Engine(2).map(threads, ["a", "b"])) == {each}
+    assert set(mapped(Engine(2), threads, ["a", "b"])) == {each}
     assert os.environ.get(THREADS) == before
 
 
 def test_an_error_in_another_process_arrives_whole() -> None:
     with pytest.raises(GoldspanError, match="a is refused") as caught:
-        list(Engine(2).map(refuse, ["a", "a"]))
+        list(mapped(Engine(2), refuse, ["a", "a"]))
     assert (caught.value.code, caught.value.where, caught.value.hint) == (Exit.INVALID, "here", "Do not.")
 
 
@@ -79,5 +80,5 @@ def _killed(job: int) -> int:
 
 def test_a_process_that_is_killed_is_a_sentence() -> None:
     with pytest.raises(GoldspanError, match="was killed, most likely for want of memory") as caught:
-        list(Engine(2).map(_killed, [1, 2]))
+        list(mapped(Engine(2), _killed, [1, 2]))
     assert "ENGINE=local:1" in caught.value.hint

@@ -20,6 +20,7 @@ from ingest.contents.processes import Workers
 from lake import machines
 from lake.engine import Engine
 from lake.errors import Exit, GoldspanError
+from tests.engines import mapped
 from tests.evaluate.test_engine import stored
 from tests.ingest.test_processes import dies_of_sevens, halves
 from tests.tiny import CHUNKERS, ROOT, command
@@ -130,7 +131,7 @@ def test_a_worker_that_would_write_another_lake_is_named(
 ) -> None:
     monkeypatch.setattr(machines, name, value)
     with pytest.raises(GoldspanError, match=words) as caught:
-        list(Engine(None, address, tmp_path).map(str, [1, 2]))
+        list(mapped(Engine(None, address, tmp_path), str, [1, 2]))
     assert caught.value.code == Exit.MISSING
     assert not any(tmp_path.iterdir())
 
@@ -138,7 +139,7 @@ def test_a_worker_that_would_write_another_lake_is_named(
 def test_workers_of_several_threads_are_refused(address: str, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(client), "nthreads", lambda _: {"tcp://10.0.0.1:1": 4})
     with pytest.raises(GoldspanError, match=r"tcp://10.0.0.1:1 has 4 threads") as caught:
-        list(Engine(None, address).map(str, [1]))
+        list(mapped(Engine(None, address), str, [1]))
     assert "--nthreads 1" in caught.value.hint
 
 
@@ -149,7 +150,7 @@ def test_a_scheduler_that_ends_is_a_sentence(tmp_path: Path) -> None:
     with scheduler(tmp_path) as alone, started("worker", alone, *settings):
         with Client(f"tcp://{alone}", set_as_default=False) as found:
             pid = found.run_on_scheduler(os.getpid)
-        answers = Engine(None, alone).map(time.sleep, [0.1, 60])
+        answers = mapped(Engine(None, alone), time.sleep, [0.1, 60])
         next(answers)
         os.kill(pid, signal.SIGKILL)
         with pytest.raises(GoldspanError, match=f"the dask scheduler at {alone} has ended"):

@@ -22,6 +22,7 @@ from lake.catalog.benchmarks.repobench_r import REPOBENCH_OFFICIAL
 from lake.costs import run_costs
 from lake.engine import MANY_JOBS, Engine, parse_engine
 from lake.store import Lake
+from tests.engines import mapped
 from tests.tiny import ROOT, command, stored
 
 pytestmark = pytest.mark.slow
@@ -148,11 +149,11 @@ def test_the_engine_goes_by_the_number_of_jobs() -> None:
     automatic = parse_engine("auto")
     assert automatic == Engine(None)
     here = {os.getpid()}
-    assert set(automatic.map(_process, range(MANY_JOBS - 1))) == here
+    assert set(mapped(automatic, _process, range(MANY_JOBS - 1))) == here
     if (os.cpu_count() or 1) > 1:
-        assert not set(automatic.map(_process, range(MANY_JOBS))) & here
-        with automatic.mapping(2, are_long=True) as mapping:
-            assert not set(mapping(_process, range(2))) & here
+        assert not set(mapped(automatic, _process, range(MANY_JOBS))) & here
+        with automatic.executor(2, are_long=True) as executor:
+            assert not set(automatic.results(executor, _process, range(2))) & here
 
 
 def _process(job: int) -> int:

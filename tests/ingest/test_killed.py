@@ -27,9 +27,10 @@ if __name__ == "__main__":
 """,
     "workers of evaluate": """
 from lake.engine import Engine
+from tests.engines import mapped
 from tests.ingest.test_killed import sleep
 if __name__ == "__main__":
-    list(Engine(2).map(sleep, ["{pids}"] * 2))
+    list(mapped(Engine(2), sleep, ["{pids}"] * 2))
 """,
     "a program and what it started": """
 from ingest.programs.command import JsonCommand
