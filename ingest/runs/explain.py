@@ -12,47 +12,49 @@ from lake.errors import Exit, GoldspanError
 from lake.text import counted
 
 
-def shown_trajectories(found: TrajectoryFiles) -> Iterator[str]:
+def shown_trajectories(files: TrajectoryFiles) -> Iterator[str]:
     """The lines that say what some files hold.
 
     Raises:
         GoldspanError: They are of a format that holds no trajectories.
     """
-    if found.importer.kind != "trajectory":
-        message = f"the file holds a {found.importer.kind}, no trajectories"
+    if files.importer.kind != "trajectory":
+        message = f"the file holds a {files.importer.kind}, no trajectories"
         raise GoldspanError(message, hint="`python -m ingest check` tries an import of it.", code=Exit.USAGE)
-    for file in found.files:
-        for line in _file(file, found):
+    for file in files.files:
+        for line in _file(file, files):
             # An escape sequence in a file is no command to the terminal.
-            yield "".join(one if one.isprintable() else ascii(one)[1:-1] for one in line)
-    if found.skipped:
-        yield f"not read: {Unread(called(found.skipped)).summary()}"
+            yield "".join(mark if mark.isprintable() else ascii(mark)[1:-1] for mark in line)
+    if files.skipped:
+        yield f"not read: {Unread(called(files.skipped)).summary()}"
 
 
-def _file(file: TrajectoryFile, found: TrajectoryFiles) -> Iterator[str]:
+def _file(file: TrajectoryFile, files: TrajectoryFiles) -> Iterator[str]:
     try:
-        for one in found.importer.trajectories(file):
-            yield f"{file.path}{f', {one.position}' if one.position else ''}: {_head(one, found.importer.name)}"
-            yield from _calls(one)
-            yield from _end(one)
+        for trajectory in files.importer.trajectories(file):
+            where = f"{file.path}, {trajectory.position}" if trajectory.position else file.path
+            yield f"{where}: {_head(trajectory, files.importer.name)}"
+            yield from _calls(trajectory)
+            yield from _end(trajectory)
     except DamagedError as error:
         yield f"{file.path}: damaged: {error.reason}"
     for damage in file.damages:
         yield f"{file.path}, {damage.position}: damaged: {damage.reason}"
 
 
-def _head(one: Trajectory, name: str) -> str:
-    patch = f"a patch of {counted(one.patch.count(chr(10)), 'line')}" if one.patch else "no patch"
-    item = f"item {one.item}, " if one.item else ""
-    return f"{name}, {item}{counted(len(one.steps), 'step')}, {patch}{f'; failed: {one.failed}' if one.failed else ''}"
+def _head(trajectory: Trajectory, name: str) -> str:
+    patch = f"a patch of {counted(trajectory.patch.count(chr(10)), 'line')}" if trajectory.patch else "no patch"
+    item = f"item {trajectory.item}, " if trajectory.item else ""
+    failed = f"; failed: {trajectory.failed}" if trajectory.failed else ""
+    return f"{name}, {item}{counted(len(trajectory.steps), 'step')}, {patch}{failed}"
 
 
-def _calls(one: Trajectory) -> Iterator[str]:
+def _calls(trajectory: Trajectory) -> Iterator[str]:
     """Every call, those that showed something with the number of their step; of a format without calls its steps."""
     step = 0
-    shown_at = iter(one.shown_at)
-    for event in one.events or map(ParsedCall, one.steps):
-        is_step = bool(event.views) or not one.events
+    shown_at = iter(trajectory.shown_at)
+    for event in trajectory.events or map(ParsedCall, trajectory.steps):
+        is_step = bool(event.views) or not trajectory.events
         step += is_step
         turn, call = next(shown_at, (0, 0)) if is_step else (0, 0)
         told = f"  (turn {turn}, tool call {call})" if turn else ""
@@ -64,20 +66,20 @@ def _calls(one: Trajectory) -> Iterator[str]:
             yield "            was to show a file: it failed, found nothing, or its output is not understood"
 
 
-def _end(one: Trajectory) -> Iterator[str]:
-    is_union = one.final is not None and one.final == union(one.steps)
-    yield f"  final context: {'all that the steps showed' if is_union else '' if one.final else 'none'}".rstrip()
-    yield from _views(() if is_union else one.final or ())
-    if one.published is not None:
-        n = counted(len(one.published.steps), "step")
-        none = "" if one.published.final else " none"
+def _end(trajectory: Trajectory) -> Iterator[str]:
+    is_union = trajectory.final is not None and trajectory.final == union(trajectory.steps)
+    yield f"  final context: {'all that the steps showed' if is_union else '' if trajectory.final else 'none'}".rstrip()
+    yield from _views(() if is_union else trajectory.final or ())
+    if trajectory.published is not None:
+        n = counted(len(trajectory.published.steps), "step")
+        none = "" if trajectory.published.final else " none"
         yield f"  ContextBench's published converter reads {n}; its final context:{none}"
-        yield from _views(one.published.final or ())
-    used = [f"{name} {value}" for name, value in vars(one.usage).items() if value is not None]
+        yield from _views(trajectory.published.final or ())
+    used = [f"{name} {value}" for name, value in vars(trajectory.usage).items() if value is not None]
     yield from [f"  usage: {', '.join(used)}"] * bool(used)
-    yield from (f"  noted: {note}" for note in one.notes)
-    if one.unread:
-        yield f"  not read: {Unread(one.unread).summary()}"
+    yield from (f"  noted: {note}" for note in trajectory.notes)
+    if trajectory.unread:
+        yield f"  not read: {Unread(trajectory.unread).summary()}"
 
 
 def _views(views: Iterable[FileSpan]) -> Iterator[str]:

@@ -54,7 +54,9 @@ def discover(input_file: InputFile, format_name: str, rejects: Rejects) -> Traje
     if wanted is not None and wanted.kind != "trajectory":
         message = f"--format {format_name} is of a {wanted.kind}; a folder or ZIP holds trajectories"
         raise GoldspanError(message, where=str(input_file.path), hint="Give the file itself.", code=Exit.USAGE)
-    known = [one for one in importers().values() if one.kind == "trajectory"] if wanted is None else [wanted]
+    known = (
+        [importer for importer in importers().values() if importer.kind == "trajectory"] if wanted is None else [wanted]
+    )
     by_format: dict[str, list[TrajectoryFile]] = {}
     skipped: list[str] = []
     unnamed: list[Importer] = []
@@ -73,7 +75,7 @@ def discover(input_file: InputFile, format_name: str, rejects: Rejects) -> Traje
             continue
         formats = recognised(head, file.path, known)
         if len(formats) > 1:
-            hint = f"Say which: --format {' or '.join(one.name for one in formats)}"
+            hint = f"Say which: --format {' or '.join(importer.name for importer in formats)}"
             raise input_file.wrong(what="a file could be of several formats", examples=[ascii(file.path)], hint=hint)
         if formats and (wanted is not None or not formats[0].is_experimental):
             by_format.setdefault(formats[0].name, []).append(file)
@@ -81,8 +83,8 @@ def discover(input_file: InputFile, format_name: str, rejects: Rejects) -> Traje
             unnamed += formats
             skipped.append(file.path)
     if not by_format:
-        unread = [f"{one.position}: {one.reason}" for one in list(rejects)[n_refused:]] + unread
-        raise _none(input_file, skipped, [ascii(one)[1:-1] for one in unread], unnamed)
+        unread = [f"{reject.position}: {reject.reason}" for reject in list(rejects)[n_refused:]] + unread
+        raise _none(input_file, skipped, [ascii(reason)[1:-1] for reason in unread], unnamed)
     if len(by_format) > 1:
         held = ", ".join(f"{name} ({counted(len(files), 'file')})" for name, files in sorted(by_format.items()))
         hint = f"Say which are meant: --format {' or '.join(sorted(by_format))}"
@@ -92,7 +94,7 @@ def discover(input_file: InputFile, format_name: str, rejects: Rejects) -> Traje
     owners = {claim: file.path for file in files for claim in importer.companions(file.path)}
     # What is damaged from its start on is read as the others are: the import says what is lost with it.
     own = sorted(
-        (file for file in [*files, *damaged] if not _is_companion(file.path, owners)), key=lambda one: one.path
+        (file for file in [*files, *damaged] if not _is_companion(file.path, owners)), key=lambda file: file.path
     )
     # Of a folder only now: what leads out, and what has no end, has been refused.
     sha256 = _digest(tree) if input_file.is_folder else sha256_of_file(input_file.path)
@@ -152,13 +154,13 @@ def _files(input_file: InputFile, rejects: Rejects) -> tuple[Tree, list[Trajecto
     location, path = input_file.name, input_file.path
     tree: Tree = read_folder(path, location) if input_file.is_folder else open_archive(path.resolve(), location)
     # What was handed out to an agent is no record of it.
-    given = {one.path.rpartition("/")[0] for one in tree.entries if one.path.rpartition("/")[2] == TASK_FILE}
+    given = {entry.path.rpartition("/")[0] for entry in tree.entries if entry.path.rpartition("/")[2] == TASK_FILE}
     inside = tuple(f"{folder}/{REPOSITORY}/".lstrip("/") for folder in given)
-    tree = replace(tree, entries=[one for one in tree.entries if not one.path.startswith(inside)])
+    tree = replace(tree, entries=[entry for entry in tree.entries if not entry.path.startswith(inside)])
     for refused in tree.refused:
         rejects.add(location, f"entry {refused.path}", refused.reason)
     every: dict[str, TrajectoryFile] = {}
-    every.update((one.path, TrajectoryFile(one.path, partial(_entry, one), every)) for one in tree.entries)
+    every.update((entry.path, TrajectoryFile(entry.path, partial(_entry, entry), every)) for entry in tree.entries)
     return tree, list(every.values())
 
 

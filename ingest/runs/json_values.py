@@ -29,14 +29,14 @@ def at(value: object, *keys: str) -> object:
 
 def object_of(value: object, *keys: str) -> JsonObject:
     """The object, or an empty one in place of anything else."""
-    found = at(value, *keys)
-    return found if isinstance(found, dict) else {}
+    inner = at(value, *keys)
+    return inner if isinstance(inner, dict) else {}
 
 
 def list_of(value: object, *keys: str) -> Sequence[object]:
     """The list, or an empty one in place of anything else."""
-    found = at(value, *keys)
-    return found if isinstance(found, list) else ()
+    inner = at(value, *keys)
+    return inner if isinstance(inner, list) else ()
 
 
 def objects_of(value: object, *keys: str) -> list[JsonObject]:
@@ -46,8 +46,8 @@ def objects_of(value: object, *keys: str) -> list[JsonObject]:
 
 def text_of(value: object, *keys: str) -> str:
     """The text, or an empty one in place of anything else."""
-    found = at(value, *keys)
-    return found if isinstance(found, str) else ""
+    inner = at(value, *keys)
+    return inner if isinstance(inner, str) else ""
 
 
 def first_text(value: object, keys: Iterable[str]) -> str:

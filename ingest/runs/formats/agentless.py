@@ -49,8 +49,8 @@ def companions(path: str) -> Sequence[str]:
     beside = [posixpath.join(folder, own)] if own != name else []
     above, stage = posixpath.split(folder)
     earlier = _STAGES[: _STAGES.index(stage)] if stage in _STAGES else ()
-    stages = [posixpath.join(above, one, "") for one in earlier]
-    return [*beside, *(posixpath.join(one, preds) for one in folders for preds in _PATCHES), *stages]
+    stages = [posixpath.join(above, name, "") for name in earlier]
+    return [*beside, *(posixpath.join(folder, preds) for folder in folders for preds in _PATCHES), *stages]
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
@@ -138,7 +138,7 @@ def _by_file(value: object, files: Sequence[str]) -> object:
     entries = list_of(value)
     if not entries or any(isinstance(entry, dict) for entry in entries):
         return value
-    if all(isinstance(entry, list) and not any(isinstance(one, str) for one in entry) for entry in entries):
+    if all(isinstance(entry, list) and not any(isinstance(row, str) for row in entry) for entry in entries):
         return [dict(zip(files, list_of(entry), strict=False)) for entry in entries]
     return dict(zip(files, entries, strict=False))
 
@@ -158,15 +158,15 @@ def _rows(sample: JsonObject) -> Iterator[tuple[str, str]]:
 
 
 def _elements(sample: JsonObject) -> Iterator[FileSpan]:
-    found = ((path, _ELEMENT.fullmatch(row)) for path, row in _rows(sample))
-    return (FileSpan(path, symbol=one["name"]) for path, one in found if one)
+    rows = ((path, _ELEMENT.fullmatch(row)) for path, row in _rows(sample))
+    return (FileSpan(path, symbol=element["name"]) for path, element in rows if element)
 
 
 def _lines(sample: JsonObject, rows: re.Pattern[str] = _LINES) -> Sequence[FileSpan]:
     views: list[FileSpan] = []
     for path, row in _rows(sample):
-        if found := rows.fullmatch(row):
-            numbers = [number for number in found.groups() if number]
+        if match := rows.fullmatch(row):
+            numbers = [number for number in match.groups() if number]
             views += view_of_lines(path, numbers[0], numbers[-1])
     return views
 

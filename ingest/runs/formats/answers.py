@@ -94,16 +94,16 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
     """A row per result; of an item without any, one that says so."""
     seen: dict[str, int] = {}
     for lines in input_file.lines():
-        found: list[tuple[object, ...]] = []
+        rows: list[tuple[object, ...]] = []
         for position, text in lines.iter_rows():
             item_id, answer = _answer(input_file, position, text)
             if (first := seen.setdefault(item_id, position)) != position:
                 raise input_file.wrong(what=f"line {position}: item {item_id!a} stands in line {first} too")
             if not answer.rows:
-                found.append((position, item_id, None, None, None, None, None, answer.error))
+                rows.append((position, item_id, None, None, None, None, None, answer.error))
             for rank, (path, start, end, score) in enumerate(answer.rows, start=1):
-                found.append((position, item_id, path, start, end, rank, score, None))
-        yield framed(input_file, found, _COLUMNS)
+                rows.append((position, item_id, path, start, end, rank, score, None))
+        yield framed(input_file, rows, _COLUMNS)
 
 
 def _answer(input_file: InputFile, position: int, text: str) -> tuple[str, Parsed]:

@@ -76,12 +76,12 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     published = Context(tuple(steps or _commanded(own, folder)), any_final)
     # The submission is the file's, or that of the message that ends the work.
     ends = (at(document, "info"), *(at(message, "extra") for message in messages[-1:]))
-    patch = next((patch for one in ends if isinstance(patch := at(one, "submission"), str)), None)
+    patch = next((patch for end in ends if isinstance(patch := at(end, "submission"), str)), None)
     if any(_ASKS.search(text) for text in said):
         usage = _usage(document, messages)
         shown_at = tuple(shown_at for _, shown_at in named)
-        found = Trajectory(published.steps, final, item, patch, usage=usage, asked=asked, shown_at=shown_at)
-        yield found.beside(published)
+        named_steps = Trajectory(published.steps, final, item, patch, usage=usage, asked=asked, shown_at=shown_at)
+        yield named_steps.beside(published)
         return
     notes = [
         Note("root", text_of(document, *_ENVIRONMENT, "cwd").rstrip("/")),
@@ -109,13 +109,14 @@ def _usage(document: object, messages: Sequence[object]) -> Usage:
         at(message, "timestamp") or extra.get("timestamp") for message, extra in zip(messages, extras, strict=True)
     ]
     return Usage(
-        model=text_of(info, "config", "model", "model_name") or most_frequent(text_of(one, "model") for one in answers),
+        model=text_of(info, "config", "model", "model_name")
+        or most_frequent(text_of(answer, "model") for answer in answers),
         usd=dollars_at(info, "model_stats", "instance_cost"),
         seconds=seconds_between(stamps),
         n_turns=count_at(info, "model_stats", "api_calls"),
         n_calls=sum(1 for _ in calls_of(messages)),
         exit_status=text_of(info, "exit_status") or None,
-    ).with_tokens(summed(Tokens.of(one.get("usage")) for one in answers))
+    ).with_tokens(summed(Tokens.of(answer.get("usage")) for answer in answers))
 
 
 def _named(block: str, folder: str) -> Views | None:
@@ -130,7 +131,7 @@ def _inside(views: Sequence[FileSpan], folder: str) -> Views:
 
 
 def _commanded(texts: Sequence[str], folder: str) -> list[Views]:
-    commands = [found[1] for text in texts if (found := _COMMAND.search(text))]
+    commands = [block[1] for text in texts if (block := _COMMAND.search(text))]
     steps = (_inside(views_of_command(command), folder) for command in commands if SUBMITS not in command)
     return [views for views in steps if views]
 

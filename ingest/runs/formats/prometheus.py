@@ -48,12 +48,12 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     """
     blocks = {_STEP: _Blocks(), _FINAL: _Blocks()}
     for _, line in file.lines():
-        for found in _MARK.finditer(line):
-            blocks[found["block"]].mark(begins=found["side"] == "BEGIN")
-        for one in blocks.values():
-            one.read(line)
+        for match in _MARK.finditer(line):
+            blocks[match["block"]].mark(begins=match["side"] == "BEGIN")
+        for kind in blocks.values():
+            kind.read(line)
     patch, notes = patch_beside(file)
-    if n_open := sum(one.views is not None for one in blocks.values()):
+    if n_open := sum(kind.views is not None for kind in blocks.values()):
         notes.append(f"{n_open} blocks of context do not end; is the log cut off?")
     steps = tuple(tuple(views) for views in blocks[_STEP].whole if views)
     final = tuple(blocks[_FINAL].whole[-1]) if blocks[_FINAL].whole else ()
@@ -79,10 +79,10 @@ class _Blocks:
     def read(self, line: str) -> None:
         if self.views is None:
             return
-        if found := _FILE.fullmatch(line):
-            self.path = _WORKSPACE.sub("", found["path"].removeprefix("/testbed/"), count=1).lstrip("/")
-        elif self.path and (found := _RANGE.fullmatch(line)):
-            self.views += view_of_lines(self.path, found["start"], found["end"])
+        if match := _FILE.fullmatch(line):
+            self.path = _WORKSPACE.sub("", match["path"].removeprefix("/testbed/"), count=1).lstrip("/")
+        elif self.path and (match := _RANGE.fullmatch(line)):
+            self.views += view_of_lines(self.path, match["start"], match["end"])
 
 
 PROMETHEUS = Importer(

@@ -62,15 +62,15 @@ def given_by_call(items: Sequence[JsonObject]) -> dict[str, Given]:
         if kind in CALLS and (key := _CONTINUES.get(text_of(item, "name"))):
             owners[call_id] = started_by.get(str(parsed_object(item.get("arguments")).get(key)), "")
         elif kind in OUTPUTS:
-            found = _given(item.get("output"))
+            result = _given(item.get("output"))
             owner = owners.get(call_id) or call_id
-            given[call_id] = found
+            given[call_id] = result
             if owner != call_id and owner in given:
                 before = given[owner].texts
-                texts = None if before is None or found.texts is None else (*before, *found.texts)
-                given[owner] = replace(found, texts=texts)
-            if found.running:
-                started_by[found.running] = owner
+                texts = None if before is None or result.texts is None else (*before, *result.texts)
+                given[owner] = replace(result, texts=texts)
+            if result.running:
+                started_by[result.running] = owner
     return given
 
 
@@ -78,8 +78,8 @@ def _given(output: object) -> Given:
     if output is None:
         return Given(None)
     if isinstance(output, list):
-        given = [_given(one if isinstance(one, str) else text_of(one, "text")) for one in output] or [Given(())]
-        texts = tuple(text for one in given for text in one.texts or () if text)
+        given = [_given(part if isinstance(part, str) else text_of(part, "text")) for part in output] or [Given(())]
+        texts = tuple(text for part in given for text in part.texts or () if text)
         return replace(given[0], texts=texts)
     held = parsed_object(output)
     if "output" in held or "content" in held:
@@ -87,8 +87,8 @@ def _given(output: object) -> Given:
         exit_code = line_of(object_of(held, "metadata").get("exit_code", held.get("exit_code")))
         return Given((text,), exit_code not in (None, 0) or held.get("success") is False)
     text = text_of(output)
-    if found := _OF_SANDBOX.match(text):
-        return Given((found["stdout"] and found["stdout"] + found["stderr"],), failed=True)
+    if result := _OF_SANDBOX.match(text):
+        return Given((result["stdout"] and result["stdout"] + result["stderr"],), failed=True)
     head = _HEAD.match(text)
     if head is None or head["output"] is None:
         is_cut = text.startswith(_CUT[:1]) or (head is not None and text.startswith(_CUT))

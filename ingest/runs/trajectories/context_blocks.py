@@ -14,7 +14,7 @@ _ANSWER = re.compile(r"<PATCH_CONTEXT>(.*?)</PATCH_CONTEXT>", re.DOTALL)
 
 def answer_in(texts: Iterable[str]) -> str | None:
     """The last block of `<PATCH_CONTEXT>` in some texts; None where there is none."""
-    return next((found[-1] for text in reversed([*texts]) if (found := _ANSWER.findall(text))), None)
+    return next((match[-1] for text in reversed([*texts]) if (match := _ANSWER.findall(text))), None)
 
 
 def pairs_of(text: str) -> list[FileSpan]:
@@ -28,8 +28,8 @@ def pairs_of(text: str) -> list[FileSpan]:
     for line in map(str.strip, text.split("\n")):
         if line.startswith(_FILE):
             path = line.removeprefix(_FILE).strip()
-        elif path and line.startswith(_LINES) and (found := _RANGE.match(line.removeprefix(_LINES).strip())):
-            views += view_of_lines(path, found[1], found[2])
+        elif path and line.startswith(_LINES) and (match := _RANGE.match(line.removeprefix(_LINES).strip())):
+            views += view_of_lines(path, match[1], match[2])
     return views
 
 

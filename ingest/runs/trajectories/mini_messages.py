@@ -59,7 +59,7 @@ def calls_of(messages: Sequence[object]) -> Iterator[ToolCall]:
         is_refused = len(actions) != 1 and all(not call for _, call in actions)
         pairs = paired([call for _, call in actions], answers, ["tool_call_id", "call_id"])
         for (command, _), own in zip(actions, pairs, strict=True):
-            results = [result for one in own[:10] if (result := returned(_text(one)))]
+            results = [result for message in own[:10] if (result := returned(_text(message)))]
             output, failed = "", True
             if not is_refused and SUBMITS not in command and (results or not has_codes):
                 output, failed = results[0] if results else ("\n".join(map(_text, own)), False)
@@ -79,7 +79,7 @@ def actions_of(message: JsonObject) -> list[tuple[str, str]]:
         if "arguments" in inner:
             given.append({**parsed_object(inner["arguments"]), "tool_call_id": first_text(call, ("call_id", "id"))})
     if given:
-        return [(text_of(one, "command"), text_of(one, "tool_call_id")) for one in given]
+        return [(text_of(action, "command"), text_of(action, "tool_call_id")) for action in given]
     return [(command.strip(), "") for command in _BLOCK.findall(content_of(message))]
 
 

@@ -87,11 +87,11 @@ def views_of_command(command: str) -> list[FileSpan]:
     # What a run of blanks is as long as makes no difference, and time.
     for part in _PARTS.split(_BLANKS.sub(r"\1\1\1", command)):
         # The first that a part fits is what it does.
-        printed = next((match.groupdict() for one in _READERS if (match := one.search(part))), None)
-        found = _numbered(part) or printed or {"file": _searched(part)}
-        file, end = found["file"].strip("'\""), line_of(found.get("end"))
+        printed = next((match.groupdict() for reader in _READERS if (match := reader.search(part))), None)
+        fields = _numbered(part) or printed or {"file": _searched(part)}
+        file, end = fields["file"].strip("'\""), line_of(fields.get("end"))
         if file.endswith(tuple(f".{ending}" for ending in _ENDINGS)):
-            views.append(FileSpan(file, line_of(found.get("start", "1")) if end is not None else None, end))
+            views.append(FileSpan(file, line_of(fields.get("start", "1")) if end is not None else None, end))
     return list(dict.fromkeys(views))
 
 
@@ -109,9 +109,9 @@ def _numbered(part: str) -> dict[str, str] | None:
 def _searched(part: str) -> str:
     """The first source file that `grep` is given, with a word or more than one blank between them; empty for none."""
     place = 0
-    while found := _SEARCH.search(part, place):
+    while search := _SEARCH.search(part, place):
         first = ""
-        place = end = found.end()
+        place = end = search.end()
         for number, word in enumerate(_WORD.finditer(part, place)):
             blank, end = part[end : word.start()], word.end()
             file = _SOURCE.match(word[0])

@@ -111,7 +111,7 @@ class Tokens:
 
 def summed(tokens: Iterable[Tokens | None]) -> Tokens | None:
     """The sum of those that are known; None where none is."""
-    known = [one for one in tokens if one is not None]
+    known = [counted for counted in tokens if counted is not None]
     return sum(known, Tokens()) if known else None
 
 
@@ -123,8 +123,8 @@ def count_at(value: object, *keys: str) -> int | None:
     return number
 
 
-def _sum(one: int | None, other: int | None) -> int | None:
-    return other if one is None else one + (other or 0)
+def _sum(left: int | None, right: int | None) -> int | None:
+    return right if left is None else left + (right or 0)
 
 
 def _count(number: object) -> int | None:
