@@ -36,7 +36,7 @@ from typer.core import TyperGroup
 
 from lake.errors import Exit, GoldspanError, refusal_of, unknown_name
 from lake.hints import typed
-from lake.memory import limit_memory
+from lake.limits import limit_memory
 from lake.outcome import Outcome
 from lake.store import Lake
 from lake.text import escaped, escaped_json

@@ -90,9 +90,6 @@ def refusal_of(error: BaseException) -> str:
     """What the system refused, where an error tells, polars' own among them: `No space left on device`; else empty."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
-    if isinstance(error, pl.exceptions.PolarsError) and "transport error" in str(error):
-        # All that polars says where a file's end cannot be written.
-        return "is the disk full? Nothing more could be written"
     number = _OS_ERROR.search(str(error)) if isinstance(error, (OSError, pl.exceptions.PolarsError)) else None
     return os.strerror(int(number[1])) if number else ""
 

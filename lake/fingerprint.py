@@ -1,18 +1,14 @@
-"""What tells whether something is as it was: a hash of values or bytes; or, without reading it, a file's state."""
+"""What tells whether something is as it was: a hash of values or bytes."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 from pathlib import Path
 from typing import IO
 
 FINGERPRINT_LENGTH = 32
 _BLOCK_BYTES = 1 << 18
-
-State = tuple[int, ...]
-"""Of a file: device, inode, size, and when the bytes and the inode were last changed, in nanoseconds."""
 
 
 def canonical_json(value: object) -> str:
@@ -50,8 +46,3 @@ def _plain(value: object) -> object:
     if isinstance(value, Path):
         return value.as_posix()
     raise TypeError(f"cannot fingerprint a {type(value).__name__}")
-
-
-def state_of(status: os.stat_result) -> State:
-    """A file's state."""
-    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)

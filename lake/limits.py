@@ -2,13 +2,15 @@
 
 Whatever unfolds (an archive, a pickle, JSON, a table) is read as a stream and held against these, so that a few bytes
 can never take all memory. Twice what the published benchmarks need, and more, passes. What is held at once is
-bounded by the process's own limit beside (`lake.memory`).
+bounded by the process's own limit (:func:`limit_memory`).
 """
 
 from __future__ import annotations
 
 import io
 import json
+import os
+import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
@@ -79,6 +81,10 @@ MAX_TABLE_ROWS = 10_000_000
 
 MAX_ROWS_BYTES = 4096 * MIB
 """The values of a Parquet file that is read row by row."""
+
+SHARE_OF_MEMORY = 0.85
+"""Of the machine's memory, what a process may hold where no limit is given."""
+_GB = 10**9
 
 MAGIC_BYTES = 4
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -154,3 +160,15 @@ class _Measured(io.RawIOBase):
 def packing(start: bytes) -> str:
     """How a file with these first bytes is packed: `gzip`, `zstd`, or empty."""
     return next((name for magic, name in _PACKED.items() if start.startswith(magic)), "")
+
+
+def limit_memory(gigabytes: float | None) -> float | None:
+    """Let this process, and each it starts, hold so much data at most; without a number, most of the machine's memory.
+
+    The address space stays free: libraries reserve far more of it than they use.
+    """
+    present = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    n_bytes = int(gigabytes * _GB) if gigabytes else int(SHARE_OF_MEMORY * present)
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (n_bytes if hard == resource.RLIM_INFINITY else min(n_bytes, hard), hard))
+    return gigabytes
