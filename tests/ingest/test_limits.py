@@ -7,13 +7,11 @@ import os
 import random
 import resource
 import subprocess
-import sys
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 import pyarrow.parquet as pq  # type: ignore[import-untyped]  # ships no types
 import pytest
@@ -23,7 +21,7 @@ from ingest.sources.folder import read_folder
 from ingest.sources.rows import Lines
 from lake import limits
 from lake.limits import MIB, parsed_json
-from lake.parquet import UnreadableParquetError, read_batches, read_parquet
+from lake.parquet import UnreadableParquetError, read_parquet
 from lake.rejects import Rejects, excerpt_of
 
 pytestmark = pytest.mark.slow
@@ -66,32 +64,10 @@ def test_a_parquet_whose_one_text_stands_in_every_row_is_refused_by_the_bytes(tm
         read_parquet(file, lambda names: [column], max_bytes=128 * MIB)
 
 
-def test_a_parquet_in_pieces_is_the_whole(tmp_path: Path) -> None:
-    file = coded("x" * 1_000, 40_000, tmp_path)
-    pieces = list(read_batches(file, max_bytes=1024 * MIB))
-    assert len(pieces) > 1
-    assert pl.concat(pieces).equals(pl.read_parquet(file))
-
-
 def test_a_parquet_that_claims_more_rows_than_are_read_is_refused(tmp_path: Path) -> None:
     file = coded("x", 1_000, tmp_path)
     with pytest.raises(UnreadableParquetError, match=r"1,000 rows; at most 999 are read"):
         read_parquet(file, max_rows=999)
-
-
-@pytest.mark.parametrize("small", [b"[],", b'{"a":1},'])
-def test_json_of_small_values_ends_at_the_limit_of_memory_in_a_sentence(tmp_path: Path, small: bytes) -> None:
-    for name in ("run.json", "qrels.json"):
-        (tmp_path / name).write_bytes(b'{"q": [' + small * 8_000_000 + b"1]}")
-    command = [sys.executable, "-m", "evaluate", "score", "--memory-limit", "0.6", "run.json", "qrels.json"]
-    environment = os.environ | {"PYTHONPATH": str(Path(limits.__file__).parents[1])}
-    done = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=60
-    )
-    assert done.returncode == 1, done.stderr
-    assert "there is not enough memory" in done.stderr
-    assert "--memory-limit" in done.stderr
-    assert "Traceback" not in done.stderr
 
 
 def test_json_that_is_mostly_text_may_be_as_large_as_a_document() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import shutil
 from collections.abc import Sequence
@@ -11,10 +10,9 @@ from typing import cast
 
 import pytest
 
-from ingest.benchmarks.config import read_config
 from lake.errors import Exit
 from lake.store import Lake
-from tests.ingest.own_tasks import OURS, ingest_own, lay_out, printed, renamed
+from tests.ingest.own_tasks import OURS, ingest_own, lay_out, renamed
 from tests.tiny import ROOT, TASKS, command, jsonl, put, repoeval, stored
 
 pytestmark = pytest.mark.slow
@@ -70,28 +68,6 @@ def test_they_are_the_items_that_upstreams_keys_give(source: Path, tmp_path: Pat
     for table in ("gold_spans", "files", "blobs", "chunks"):
         assert Lake(tmp_path / "one").read(table).equals(Lake(tmp_path / "other").read(table))
     assert sorted(Lake(tmp_path / "one").read("items")["upstream_id"]) == ["0", "1", "2", "3", "4"]
-
-
-def test_the_printed_declaration_with_a_label_is_read_as_it_is(source: Path, tmp_path: Path) -> None:
-    _, text = printed()
-    config = put(source / "mine.yaml", text.replace("label: published", "label: ours").encode())
-    said = ingest_own(config, tmp_path / "one")
-    assert said.code == 0, said.err
-    command("ingest", "repoeval", "--source", source, "--lake", tmp_path / "other", "--chunkers", "whole-file")
-    assert Lake(tmp_path / "one").read("items").equals(Lake(tmp_path / "other").read("items"))
-
-
-def test_what_is_printed_says_all_that_the_benchmark_declares(source: Path) -> None:
-    entry, text = printed()
-    declared = repoeval()
-    assert entry["sealed"] == {"prompts": "sealed", "scoring": "sealed", "relevance": "sealed", "judge": "none"}
-    assert entry["gold"] == declared.gold_rules
-    assert entry["subsets"] == list(declared.subsets)
-    config = put(source / "mine.yaml", text.replace("label: published", "label: ours").encode())
-    read = read_config(config, {"repoeval": declared})
-    for name in ("name", "display_name", "title", "meaning", "version", "homepage", "licence", "citation", "paper"):
-        assert getattr(read.benchmark, name) == getattr(declared, name)
-    assert read.source.revision == ""
 
 
 def test_rows_with_upstreams_keys_need_no_fields_and_root_may_be_elsewhere(source: Path, tmp_path: Path) -> None:
@@ -171,25 +147,6 @@ def test_a_path_that_leads_nowhere_is_named_row_by_row(tmp_path: Path, path: str
     assert "5 rejected" in said.err
     rejects = Lake(tmp_path / "lake").read("rejects").select("source", "position", "reason").rows()
     assert rejects == [("questions.jsonl", f"line {n}", reason) for n in range(1, 6)]
-
-
-def test_one_row_without_a_field_costs_that_row_alone(tmp_path: Path) -> None:
-    config = lay_out(tmp_path)
-    rows = [renamed(row, number) for number, row in enumerate(TASKS)]
-    bad = copy.deepcopy(rows[0])
-    bad["meta"] = {"no": 9, "where": {**cast("dict[str, dict[str, object]]", bad["meta"])["where"], "line": "8"}}
-    put(tmp_path / "questions.jsonl", jsonl([*rows, bad]))
-    assert "5 of 5 items ready, 1 rejected" in ingest_own(config, tmp_path / "lake").err
-    ((reason, position),) = Lake(tmp_path / "lake").read("rejects").select("reason", "position").rows()
-    assert (reason, position) == ("`meta.where.line` is to be a whole number from 0", "line 6")
-
-
-def test_a_repository_that_is_not_there_is_said_with_the_folder_as_declared(tmp_path: Path) -> None:
-    config = lay_out(tmp_path)
-    shutil.rmtree(tmp_path / "repos/zoo_animals")
-    assert "3 of 5 items ready, 2 missing, 1 rejected" in ingest_own(config, tmp_path / "lake").err
-    rejects = Lake(tmp_path / "lake").read("rejects").select("source", "position").rows()
-    assert rejects == [("repos", "repository zoo_animals")]
 
 
 CLASHES = {

@@ -10,15 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from ingest.commands.open_source import open_source
 from ingest.sources.folder import open_folder, read_folder
-from ingest.sources.tree import Source, UnreadableEntryError
+from ingest.sources.tree import UnreadableEntryError
 from lake.errors import Exit, GoldspanError
 
 MARKERS = ("datasets", "repositories")
 SHARED = Path(__file__).parents[3] / "../shared/data"
-
-needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="../shared/data, the real benchmark data, is not there")
 
 
 def _put(file: Path, data: bytes = b"x") -> Path:
@@ -56,12 +53,6 @@ def test_a_folder_of_any_name_that_holds_a_marker_is_the_benchmarks_own(tmp_path
 def test_a_marker_may_be_an_archive_a_file_or_a_folder(tmp_path: Path, marker: str) -> None:
     _put(tmp_path / marker)
     assert open_folder(tmp_path, "repoeval", markers=MARKERS).root == tmp_path
-
-
-def test_a_subfolder_comes_before_the_folder_itself(tmp_path: Path) -> None:
-    _put(tmp_path / "datasets/x")
-    _put(tmp_path / "repoeval/datasets/x")
-    assert open_folder(tmp_path, "repoeval", markers=MARKERS).root == tmp_path / "repoeval"
 
 
 def test_a_subfolder_without_a_marker_does_not_hide_the_folder_itself(tmp_path: Path) -> None:
@@ -120,15 +111,6 @@ def test_a_folder_and_an_archive_give_the_same_tree(tmp_path: Path) -> None:
         "repositories/function_level.zip",
         "repositories/function_level",
     ]
-
-
-def test_the_first_tree_that_there_is_is_given(tmp_path: Path) -> None:
-    _put(tmp_path / "repositories/line_and_api_level/x.py")
-    source = open_folder(tmp_path, "repoeval", markers=MARKERS)
-    tree = source.tree("repositories/line_level", "repositories/line_and_api_level")
-    assert tree is not None
-    assert tree.location == "repositories/line_and_api_level"
-    assert source.tree("datasets") is None
 
 
 def test_a_folder_with_nothing_but_its_own_archive_is_that_archive(tmp_path: Path) -> None:
@@ -246,14 +228,6 @@ def test_what_macos_leaves_behind_is_passed_over_and_hidden_files_are_not(tmp_pa
     assert tree.refused == []
 
 
-def test_open_source_takes_a_folder_as_given(tmp_path: Path) -> None:
-    _put(tmp_path / "repoeval-mine/datasets/x")
-    source: Source = open_source(str(tmp_path), "repoeval", markers=MARKERS, cache=tmp_path / "cache")
-    assert (source.name, source.label) == (str(tmp_path), "mine")
-    with pytest.raises(GoldspanError, match="does not exist"):
-        open_source("no-such-folder", "repoeval", markers=MARKERS, cache=tmp_path / "cache")
-
-
 def _snapshot(home: Path, dataset: str = "datasets--Contextbench--ContextBench") -> Path:
     """A snapshot as the hub's cache has them: links to where each content lies once."""
     cache = home / dataset
@@ -303,34 +277,3 @@ def test_a_folder_whose_name_is_too_long_is_told(tmp_path: Path) -> None:
     with pytest.raises(GoldspanError, match="the folder cannot be read: File name too long") as told:
         open_folder(tmp_path / ("x" * 300), "repoeval", markers=MARKERS)
     assert told.value.code == Exit.MISSING
-
-
-@pytest.mark.shared
-@needs_shared
-def test_the_real_repoeval_data_is_read() -> None:
-    source = open_folder(SHARED, "repoeval", markers=MARKERS)
-    assert source.label == ""
-    datasets, code = source.tree("datasets"), source.tree("repositories/function_level")
-    assert datasets is not None
-    assert code is not None
-    assert not [*datasets.refused, *code.refused]
-    rows = {entry.path: entry for entry in datasets.entries}["function_level_completion_2k_context_codex.test.jsonl"]
-    assert rows.read().count(b"\r\n") == 455
-    files = [entry for entry in code.entries if entry.path.endswith(".py")]
-    assert len(files) == 441
-    assert sum(len(entry.read()) for entry in files) == sum(entry.size for entry in files)
-
-
-@pytest.mark.shared
-@needs_shared
-def test_the_mined_data_carries_its_label() -> None:
-    assert open_folder(SHARED, "repobench-r", markers=("data",)).label == "mined"
-
-
-def test_of_many_folders_ten_are_named(tmp_path: Path) -> None:
-    for number in range(12):
-        _put(tmp_path / f"repoeval-{number:02}" / "datasets" / "a")
-    with pytest.raises(GoldspanError) as refused:
-        open_folder(tmp_path, "repoeval", markers=MARKERS)
-    assert "repoeval-00, " in refused.value.what
-    assert refused.value.what.endswith("repoeval-09 and 2 more")

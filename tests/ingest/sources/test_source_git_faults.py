@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -97,16 +96,6 @@ def test_two_processes_that_want_one_repository_fetch_it_once(tmp_path: Path, mo
     both = [_started(tmp_path, commit) for _ in range(2)]
     assert [process.communicate()[0] for process in both] == [f"[{HULL[2]!r}]\n"] * 2
     assert len(commands(log, "fetch")) == 1
-
-
-def test_threads_that_want_one_repository_fetch_it_once(tmp_path: Path) -> None:
-    commit = Remote(tmp_path / "remotes").commit(HULL)
-    said: list[str] = []
-    cache = repositories(tmp_path / "cache", tmp_path / "remotes", said)
-    with ThreadPoolExecutor(4) as threads:
-        found = list(threads.map(lambda _: len(cache.files("acme/boats", commit).files), range(8)))
-    assert found == [1] * 8
-    assert len(said) == 1
 
 
 def test_a_slow_git_is_ended_with_all_it_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,14 +83,6 @@ def test_a_tree_of_nothing_but_folders_ends_with_its_time(tmp_path: Path, monkey
     assert told.value.code == Exit.MISSING
 
 
-def test_a_commit_of_nothing_is_read(tmp_path: Path) -> None:
-    remote = Remote(tmp_path / "remotes")
-    commit = committed(remote, remote.run("mktree"))
-    found = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
-    assert not found.files
-    assert not found.noted
-
-
 def test_what_is_not_read_of_a_repository_is_named_once_for_each_reason(tmp_path: Path) -> None:
     links = [("120000", f"link{n}", b"src/hull.py") for n in range(5)]
     given = [HULL, *links, ("160000", "lib", b"1" * 40), ("100644", "caf\udce9.py", b"x = 1\n")]
@@ -108,11 +100,3 @@ def test_what_is_not_read_of_a_repository_is_named_once_for_each_reason(tmp_path
     again = Rejects()
     list(cloned.files(again, {"src/hull.py"}))
     assert not len(again)
-
-
-def test_nothing_is_named_of_a_repository_that_is_read_whole(tmp_path: Path) -> None:
-    commit = Remote(tmp_path / "remotes").commit(HULL)
-    rejects = Rejects()
-    cloned = ClonedRepository(repositories(tmp_path / "cache", tmp_path / "remotes"), "acme/boats", commit)
-    assert [file.path for file in cloned.files(rejects)] == ["src/hull.py"]
-    assert not len(rejects)

@@ -159,36 +159,6 @@ def test_nothing_is_read_again_while_all_stands(tmp_path: Path) -> None:
     assert stored(lake) == before
 
 
-@pytest.mark.parametrize(
-    "lost",
-    [
-        ("items", "part-full"),
-        ("edits", "part-full"),
-        ("gold_spans", "part-full"),
-        ("files", "kind=searched/part-"),
-        ("files", "kind=rest/part-"),
-        ("pools", "kind=searched/part-"),
-        ("blobs", "part-"),
-        ("rejects", "part-ingest-contextbench-full"),
-    ],
-)
-def test_what_was_deleted_is_made_again_to_the_same_bytes(tmp_path: Path, lost: tuple[str, str]) -> None:
-    lake, source = tmp_path / "lake", build(tmp_path / "source")
-    ingested(lake, source)
-    before = stored(lake)
-    table, name = lost
-    gone = [file for file in (lake / table).rglob("*.parquet") if f"/{name}" in file.as_posix()]
-    assert gone
-    for file in gone:
-        file.unlink()
-    assert ingested(lake, source).tally.made
-    # What is in a part of contents depends on which of them were there.
-    assert {path: data for path, data in stored(lake).items() if "blobs" not in path} == {
-        path: data for path, data in before.items() if "blobs" not in path
-    }
-    assert Lake(lake).read("blobs")["sha256"].n_unique() == len(FILES)
-
-
 def test_a_repository_that_changed_is_read_again(tmp_path: Path) -> None:
     lake, source = tmp_path / "lake", build(tmp_path / "source")
     ingested(lake, source)

@@ -140,14 +140,6 @@ def test_crlf_and_a_byte_order_mark_leave_lines_where_they_are(tmp_path: Path) -
     assert Lake(tmp_path / "lake").read("blobs")["flags"].to_list() == [["crlf"]]
 
 
-def test_text_that_had_been_decoded_with_replacement_says_so(tmp_path: Path) -> None:
-    frame = {"path": ["src/engine.py"], "blob_sha": [blob_id(b"a\nb\xff\nc\n")], "content": ["a\nb\ufffd\nc\n"]}
-    source = build(tmp_path / "source", files={"acme__rockets-1.parquet": parquet(frame)})
-    done = ingested(tmp_path / "lake", source)
-    assert Lake(tmp_path / "lake").read("blobs")["flags"].to_list() == [["not-utf8"]]
-    assert any("decoded with replacement before, and flagged not-utf8: 1 file" in note for note in done.warnings)
-
-
 def test_an_empty_file_and_an_empty_repository_are_files_and_a_repository(tmp_path: Path) -> None:
     rows = [row("acme__rockets-1", [span("empty.py", 1, 1)]), row("acme__boats-2", [BURN], repo="boats")]
     nothing = parquet({"path": [""], "blob_sha": [""], "content": [""]})
@@ -179,11 +171,9 @@ def test_a_folder_without_rows_says_what_was_looked_for(tmp_path: Path) -> None:
         ingested(tmp_path / "lake", build(tmp_path), subsets=["verified"])
 
 
-def test_a_file_in_which_no_row_is_sound_is_told_and_is_no_traceback(tmp_path: Path) -> None:
-    put(tmp_path / "contextbench/rows.parquet", parquet([SOUND])[:100])
-    said = command(
-        "ingest", "contextbench", "--source", tmp_path, "--chunkers", "whole-file", "--lake", tmp_path / "lake"
-    )
-    assert said.code not in (Exit.DONE, Exit.ERROR)
-    assert "Traceback" not in said.err
-    assert rejected(tmp_path / "lake")[0][:2] == ("rows.parquet", "the whole file")
+def test_text_that_had_been_decoded_with_replacement_says_so(tmp_path: Path) -> None:
+    frame = {"path": ["src/engine.py"], "blob_sha": [blob_id(b"a\nb\xff\nc\n")], "content": ["a\nb\ufffd\nc\n"]}
+    source = build(tmp_path / "source", files={"acme__rockets-1.parquet": parquet(frame)})
+    done = ingested(tmp_path / "lake", source)
+    assert Lake(tmp_path / "lake").read("blobs")["flags"].to_list() == [["not-utf8"]]
+    assert any("decoded with replacement before, and flagged not-utf8: 1 file" in note for note in done.warnings)

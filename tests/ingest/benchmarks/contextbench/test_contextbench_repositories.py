@@ -88,12 +88,6 @@ def test_a_file_that_is_not_as_it_should_be_is_rejected_alone(path: str, content
     assert rejects == [(f"path {path}", reason)]
 
 
-def test_a_folder_called_dot_dot_dot_is_inside() -> None:
-    files, rejects = read(rows(("samples/.../a.py", None, "x"), ("a..b.py", None, "y")))
-    assert [file.path for file in files] == ["a..b.py", "samples/.../a.py"]
-    assert rejects == []
-
-
 def test_a_path_that_stands_there_again_is_rejected() -> None:
     files, rejects = read(rows(("a.py", None, "first"), ("b.py", None, ""), ("a.py", None, "second")))
     assert [(file.path, file.data) for file in files] == [("a.py", b"first"), ("b.py", b"")]
@@ -110,13 +104,6 @@ def test_text_that_was_decoded_with_replacement_is_kept_and_marked() -> None:
     files, rejects = read(rows(("a.py", blob_id(b"\xff"), "\ufffd"), ("b.py", blob_id("\ufffd".encode()), "\ufffd")))
     assert [(file.path, file.is_replaced) for file in files] == [("a.py", True), ("b.py", False)]
     assert rejects == []
-
-
-def test_bytes_are_read_as_they_are_and_no_ids_are_needed() -> None:
-    files, rejects = read(rows(("a.py", blob_id(b"\xff\0"), b"\xff\0")))
-    assert (files, rejects) == ([TreeFile("a.py", b"\xff\0")], [])
-    assert read(parquet({"path": ["a.py"], "content": ["x"]}))[0] == [TreeFile("a.py", b"x")]
-    assert read(parquet({"path": ["a.py"], "content": ["x"], "blob_sha": [None]}))[0] == [TreeFile("a.py", b"x")]
 
 
 @pytest.mark.parametrize(
@@ -166,15 +153,6 @@ def test_a_repository_from_git_gives_the_same_files(tmp_path: Path) -> None:
     assert list(cloned.files(Rejects())) == read(repo_parquet())[0]
     assert [file.path for file in cloned.files(Rejects(), {"README.md", "link.py"})] == ["README.md"]
     assert cloned.where == f"acme/rockets@{commit}"
-
-
-def test_a_repository_that_git_cannot_have_says_so(tmp_path: Path) -> None:
-    commit = Remote(tmp_path / "remotes", "acme/rockets").commit(("100644", "a.py", b"x"))
-    git = repositories(tmp_path / "cache", tmp_path / "remotes")
-    with pytest.raises(RepositoryError, match="has no commit"):
-        list(ClonedRepository(git, "acme/rockets", "c" * 40).files(Rejects()))
-    with pytest.raises(RepositoryError, match="boats"):
-        list(ClonedRepository(git, "acme/boats", commit).files(Rejects()))
 
 
 def test_a_repository_is_stored_alike_whatever_is_in_memory_at_once(

@@ -52,16 +52,6 @@ def test_native_lists_of_structs_are_read() -> None:
     assert rejects == []
 
 
-def test_one_object_alone_is_a_row() -> None:
-    annotation = {"inst_id": "acme__rockets-1", "commit": COMMIT, "repo_url": "https://github.com/Acme/Rockets.git",
-                  "problem_statement": "it burns", "init_ctx": [BURN], "add_ctx": [span("a.py", 1, 1)]}  # fmt: skip
-    [one], rejects, _ = read(a_json=json.dumps(annotation).encode())
-    assert (one.item_id, one.upstream_id, one.repo, one.commit) == ("acme__rockets-1", None, "Acme/Rockets", COMMIT)
-    assert len(one.gold) == 2
-    assert (one.language, one.source, one.patch) == ("unknown", None, None)
-    assert rejects == []
-
-
 def test_one_id_in_both_encodings_is_one_instance() -> None:
     instances, rejects, notes = read(a_parquet=parquet([row()]), b_parquet=parquet([row("acme__rockets-1", TEXT_GOLD)]))
     assert [(one.item_id, one.where, one.why_not) for one in instances] == [
@@ -177,12 +167,6 @@ def test_a_file_that_cannot_be_read_is_rejected_and_the_rest_goes_on(name: str, 
     assert pl.Series([reject[2]]).str.contains(reason).all()
     assert reject[0] == name.replace("_", ".")
     assert notes == []
-
-
-def test_an_element_that_is_no_row_is_rejected_alone() -> None:
-    instances, rejects, _ = read(a_json=json.dumps([row(), "x"]).encode())
-    assert len(instances) == 1
-    assert rejects == [("a.json", "row 2", "a str, not an object")]
 
 
 @pytest.mark.parametrize(

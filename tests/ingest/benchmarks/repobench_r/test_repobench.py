@@ -259,9 +259,3 @@ def test_contents_that_later_parts_share_are_stored_once(tmp_path: Path, monkeyp
     assert len(lake.parts("chunks")) == 4
     again = ingested(folder, tmp_path / "lake")
     assert " made" not in again.err
-
-
-def test_what_was_never_read_counts_as_nothing_kept(tmp_path: Path) -> None:
-    said = ingested(put(tmp_path / "raw", [row(gold=77)], []), tmp_path / "lake")
-    assert "1 rejected; parts: " in said.err
-    assert " current" not in said.err

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -183,14 +183,6 @@ def test_one_content_under_two_paths_is_one_blob_and_two_files(source: Path) -> 
     assert group.blobs.filter(pl.col("sha256") == both["sha256"][0])["text"].to_list() == [CATS]
 
 
-def test_task_files_may_end_their_lines_either_way_and_have_blank_ones(tmp_path: Path) -> None:
-    crlf = jsonl(TASKS)
-    lf = b"\xef\xbb\xbf" + crlf.replace(b"\r\n", b"\n\n \n").rstrip()
-    one, other = _clean(build(tmp_path / "a", crlf)), _clean(build(tmp_path / "b", lf))
-    assert one.items.equals(other.items)
-    assert one.gold.equals(other.gold)
-
-
 def test_fpath_tuple_may_be_its_python_repr(tmp_path: Path) -> None:
     rows: list[Row] = json.loads(json.dumps(list(TASKS)))
     for n, row in enumerate(rows):
@@ -229,11 +221,6 @@ def test_an_archive_with_or_without_a_top_folder_is_the_folder(tmp_path: Path, t
     for mine, theirs in zip(one.pools, other.pools, strict=True):
         assert mine.files.equals(theirs.files)
         assert mine.blobs.equals(theirs.blobs)
-
-
-def test_a_top_folder_in_a_folder_is_seen_through_as_well(tmp_path: Path) -> None:
-    inside = {f"function_level/{path}": data for path, data in REPOSITORIES.items()}
-    assert _paths(_clean(build(tmp_path / "a", repositories=inside))) == _paths(_clean(build(tmp_path / "b")))
 
 
 def _twin(source: Path, rows: Sequence[Row]) -> Path:
@@ -275,11 +262,6 @@ def test_a_task_that_only_the_twin_has_is_an_item_of_its_own_number(source: Path
     assert both.height == len(TASKS) + 1
 
 
-def test_a_codegen_file_alone_will_do(source: Path) -> None:
-    (source / "datasets" / task_file()).unlink()
-    assert _clean(_twin(source, TASKS)).items.height == len(TASKS)
-
-
 def test_contexts_are_subsets_with_items_of_their_own_and_share_the_repositories(source: Path) -> None:
     for context, start in (("1k", 6), ("4k", 0)):
         rows = [task("acme_rockets", "rockets/engine.py", ENGINE, start, 8, 2)]
@@ -310,11 +292,6 @@ def test_nested_and_overlapping_holes_are_items_each(tmp_path: Path) -> None:
 def test_a_levels_repositories_may_lie_in_a_folder_of_its_short_name(source: Path) -> None:
     (source / "repositories/function_level").rename(source / "repositories/function")
     assert _clean(source).items.height == len(TASKS)
-
-
-def test_repositories_of_no_task_are_there_to_be_searched_by_others(tmp_path: Path) -> None:
-    more: Mapping[str, bytes] = {**REPOSITORIES, "third_one/a.py": b"a = 1\n"}
-    assert "third_one/a.py" in _paths(_clean(build(tmp_path, repositories=more)))
 
 
 def test_the_published_evaluations_pools_have_patchcores_build_first(tmp_path: Path) -> None:
