@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
 
-from ingest.benchmarks.declaration import Benchmark, DataLocation, find_places
+from ingest.benchmarks.declaration import Benchmark, DataLocation, DataSchema, find_places
 from ingest.benchmarks.own import OWN, own_benchmark
 from ingest.sources.datasets import ConfiguredSource, HubRows, is_saved
 from ingest.sources.strict_yaml import read_yaml, shown, validated
@@ -97,11 +97,11 @@ def described(benchmark: Benchmark) -> dict[str, object]:
 
 
 def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None = None) -> Configured:
-    """The benchmark and the data that a declaration names, whose files lie below `reads`, else below its own folder."""
+    """The benchmark and the data that a declaration names, whose files lie below `reads`, else below its own folder.
 
-    def fault(key: str, problem: str, hint: str = "", code: Exit = Exit.INVALID) -> GoldspanError:
-        return GoldspanError(f"{key}: {problem}", where=str(file), hint=hint, code=code)
-
+    Raises:
+        GoldspanError: It is no declaration, a key is not as it should be, or its data is not there.
+    """
     content = read_yaml(file, HINT)
     # As `list` prints it.
     content = content[0] if isinstance(content, list) and len(content) == 1 else content
@@ -113,39 +113,19 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
     if benchmark is None or benchmark.schema is None:
         readable = " or ".join(name for name, declared in known.items() if declared.schema is not None)
         hint = f"Name the benchmark that the data is like: {readable}. A name of your own needs like: too."
-        raise fault(key, f"{shown(content.get(key))} is no benchmark that data can be like", hint)
-    printed, schema = described(benchmark), benchmark.schema
-    # What is printed may stand in it as it is; what is printed of the published data says nothing of other data.
-    fixed = printed.keys() - Declaration.model_fields.keys()
-    unsaid = printed.keys() - {"name", "data"} if key == "like" else fixed
-    given = {key: value for key, value in content.items() if key not in unsaid or value != printed[key]}
-    if sealed := sorted(fixed & given.keys()):
-        hint = "Take it out: what is asked, how it is scored and what counts as relevant is sealed, so numbers compare."
-        raise fault(sealed[0], f"it is {benchmark.name}'s own and cannot be changed", hint)
-    declaration = validated(Declaration, ({"label": OWN} if key == "like" else {}) | given, file, HINT)
-    if meaning := RESERVED.get(declaration.label.lower()):
-        raise fault("label", f"{declaration.label!r} is what {meaning} is called; give your data a name of its own")
-    if declaration.like:
-        if taken := _name_taken(declaration.name, known):
-            raise fault("name", f"{declaration.name!r} is {taken}", "Give your data another name, such as my-data.")
-        benchmark = own_benchmark(benchmark, declaration.name)
+        raise _fault(file, key, f"{shown(content.get(key))} is no benchmark that data can be like", hint)
+    declaration, schema = _declaration(file, content, benchmark, known), benchmark.schema
     data, fields = {"root": ".", **declaration.data}, {**schema.fields, **declaration.fields}
     for section, names, keys in (("data", data, ["root", *schema.places, "subset"]), ("fields", fields, schema.fields)):
         for name in names:
             if name not in keys:
-                raise fault(f"{section}.{name}", "there is no such key", did_you_mean(name, keys))
-    subset, subsets = data.get("subset"), schema.subsets or benchmark.subsets
+                raise _fault(file, f"{section}.{name}", "there is no such key", did_you_mean(name, keys))
+    subset, subsets = str(data.get("subset")), schema.subsets or benchmark.subsets
     if subset not in subsets:
-        raise fault("data.subset", f"{shown(subset)} is no subset", did_you_mean(str(subset), subsets))
-    places: dict[str, Path | HubRows] = {}
-    for name, location in schema.places.items():
-        if name in data:
-            try:
-                places[name] = _located(file.parent / str(data["root"]), data[name], location, reads or file.parent)
-            except GoldspanError as error:
-                raise fault(f"data.{name}", error.what, error.hint, error.code) from error
-        elif not location.is_optional:
-            raise fault(f"data.{name}", "is missing", f"data holds root, {', '.join(schema.places)} and subset.")
+        raise _fault(file, "data.subset", f"{shown(data.get('subset'))} is no subset", did_you_mean(subset, subsets))
+    places = _places(file, data, schema, reads or file.parent)
+    if declaration.like:
+        benchmark = own_benchmark(benchmark, declaration.name)
     own = replace(
         benchmark,
         title=_or(declaration.title, benchmark.title),
@@ -154,8 +134,8 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
         paper=_or(declaration.paper, benchmark.paper),
         licence=declaration.license,
         citation=_or(declaration.citation, benchmark.citation),
-        subsets=(str(subset),),
-        default_subsets=(str(subset),),
+        subsets=(subset,),
+        default_subsets=(subset,),
         find=schema.find or partial(find_places, schema.places),
         parts=partial(benchmark.parts, fields=fields),
         at_hand=None,
@@ -165,6 +145,48 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
     revision = "" if fields == schema.fields else f"fields-{fingerprint(fields)[:8]}"
     trees = frozenset(name for name, location in schema.places.items() if location.is_tree)
     return Configured(own, ConfiguredSource(places, trees, name=str(file), label=declaration.label, pinned=revision))
+
+
+def _declaration(
+    file: Path, content: Mapping[str, object], benchmark: Benchmark, known: Collection[str]
+) -> Declaration:
+    """What a declaration says, apart from what is printed of every benchmark."""
+    printed, is_own = described(benchmark), "like" in content
+    # What is printed may stand in it as it is; what is printed of the published data says nothing of other data.
+    fixed = printed.keys() - Declaration.model_fields.keys()
+    unsaid = printed.keys() - {"name", "data"} if is_own else fixed
+    given = {key: value for key, value in content.items() if key not in unsaid or value != printed[key]}
+    if sealed := sorted(fixed & given.keys()):
+        hint = "Take it out: what is asked, how it is scored and what counts as relevant is sealed, so numbers compare."
+        raise _fault(file, sealed[0], f"it is {benchmark.name}'s own and cannot be changed", hint)
+    declaration = validated(Declaration, ({"label": OWN} if is_own else {}) | given, file, HINT)
+    if meaning := RESERVED.get(declaration.label.lower()):
+        problem = f"{declaration.label!r} is what {meaning} is called; give your data a name of its own"
+        raise _fault(file, "label", problem)
+    if is_own and (taken := _name_taken(declaration.name, known)):
+        raise _fault(file, "name", f"{declaration.name!r} is {taken}", "Give your data another name, such as my-data.")
+    return declaration
+
+
+def _places(
+    file: Path, data: Mapping[str, str | HubRows], schema: DataSchema, reads: Path
+) -> dict[str, Path | HubRows]:
+    """Where the data of each place is."""
+    places: dict[str, Path | HubRows] = {}
+    for name, location in schema.places.items():
+        if name in data:
+            try:
+                places[name] = _located(file.parent / str(data["root"]), data[name], location, reads)
+            except GoldspanError as error:
+                raise _fault(file, f"data.{name}", error.what, error.hint, error.code) from error
+        elif not location.is_optional:
+            hint = f"data holds root, {', '.join(schema.places)} and subset."
+            raise _fault(file, f"data.{name}", "is missing", hint)
+    return places
+
+
+def _fault(file: Path, key: str, problem: str, hint: str = "", code: Exit = Exit.INVALID) -> GoldspanError:
+    return GoldspanError(f"{key}: {problem}", where=str(file), hint=hint, code=code)
 
 
 def _or(text: str | None, instead: str) -> str:

@@ -20,6 +20,7 @@ from ingest.sources.datasets import HubRows, entry_of
 from ingest.sources.folder import read_folder
 from ingest.sources.git import GITHUB, fault_of
 from ingest.sources.rows import JsonObject, read_rows
+from ingest.sources.tree import Entry
 from lake.errors import Exit, GoldspanError, did_you_mean
 from lake.fingerprint import fingerprint, sha256_of
 from lake.limits import MAX_FILE_BYTES
@@ -82,21 +83,19 @@ def declare(
     clones = (
         GITHUB if repositories == "github" else repositories if is_address else Path(repositories).resolve().as_uri()
     )
-    name = name or re.sub(r"[^A-Za-z0-9_-]+", "-", hub["hub"] if hub else path.resolve().stem).strip("-")
+    name = name or re.sub(r"[^A-Za-z0-9_-]+", "-", hub["hub"] if hub else path.resolve().name.partition(".")[0]).strip(
+        "-"
+    )
     folder, reads, notes = into / name, path.resolve().parent, list[str]()
     folder.mkdir(parents=True, exist_ok=True)
+    content: dict[str, object]
     if hub is None and (path / PLACES["corpus"].usual).is_file():
         reads, places = path.resolve(), {key: place.usual for key, place in PLACES.items()}
-        content: dict[str, object] = {"like": "beir", "data": {"root": str(reads), **places, "subset": "test"}}
+        content = {"like": "beir", "data": {"root": str(reads), **places, "subset": "test"}}
     else:
         rows = HubRows(**{"split": "test", "config": "default", **_texts(hub)}) if hub else path
         entry = entry_of(rows)
-        unread = Rejects()
-        head = [row for _, row in islice(read_rows(entry, unread), _HEAD_ROWS)]
-        if not head:
-            reasons = [f"{reject.position}: {reject.reason}" for reject in unread]
-            hint = "Rows are JSON Lines, Parquet, or tab-separated values with a line of names."
-            raise GoldspanError("it holds no rows", where=items, examples=reasons, hint=hint, code=Exit.INVALID)
+        head = _head(entry, items)
         keys = list(dict.fromkeys(key for row in head for key in row))
         is_patch = set(keys) >= _WITH_PATCH and gold in ("", "patch")
         if is_patch or (not gold and not set(keys).isdisjoint(GOLD_KEYS)):
@@ -104,21 +103,32 @@ def declare(
             content = {"like": "contextbench", "data": {**data, "subset": "full"}}
             content |= {"fields": {"gold": "patch"}} if is_patch else {}
         else:
-            shape = _shape_of(head, keys, query, gold, items)
+            shape, reads = _shape_of(head, keys, query, gold, items), folder
             # What is wrong with a row is for the reader to say, who looks at every one.
             converted = [shape.row(position, row) for position, row in read_rows(entry, rejects)]
-            content = {"like": "contextbench", "data": {"rows": "rows.jsonl", "subset": "full"}}
-            if not is_address:
-                content["data"] = {**content["data"], "repo_files": "repo_files"}  # type: ignore[dict-item]  # a dict
-                _snapshots(Path(repositories), converted, folder / "repo_files")
+            beside = {} if is_address else {"repo_files": "repo_files"}
+            if beside:
                 clones = ""
+                _snapshots(Path(repositories), converted, folder / "repo_files")
             lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in converted)
             (folder / "rows.jsonl").write_text(lines, encoding="utf-8", errors="replace")
-            reads, notes = folder, [f"the question is {shape.query}, the gold {shape.gold}"]
+            content = {"like": "contextbench", "data": {"rows": "rows.jsonl", "subset": "full", **beside}}
+            notes.append(f"the question is {shape.query}, the gold {shape.gold}")
             notes += ["optional regions are not read: they are no gold"] * ("optional" in keys)
     file = folder / "declaration.yaml"
     file.write_text(yaml.safe_dump({"name": name, **content}, sort_keys=False, allow_unicode=True), encoding="utf-8")
     return Declared(file, reads, clones, notes)
+
+
+def _head(entry: Entry, items: str) -> list[JsonObject]:
+    """The first rows, by which the shape of all is told."""
+    unread = Rejects()
+    head = [row for _, row in islice(read_rows(entry, unread), _HEAD_ROWS)]
+    if not head:
+        reasons = [f"{reject.position}: {reject.reason}" for reject in unread]
+        hint = "Rows are JSON Lines, JSON, Parquet, or tab-separated values with a line of names."
+        raise GoldspanError("it holds no rows", where=items, examples=reasons, hint=hint, code=Exit.INVALID)
+    return head
 
 
 def _texts(match: re.Match[str]) -> dict[str, str]:
