@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
 # What builds lakes imports whole stages: where it is asked for, and not at every start.
@@ -53,14 +54,20 @@ def source(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def _made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made by the first process that asks for it, and read by all."""
     from tests.tiny import CHUNKERS, build, command
 
-    home = tmp_path_factory.mktemp("tiny")
-    source, lake = build(home / "source"), home / "lake"
-    done = command("ingest", "repoeval", "--source", source, "--chunkers", ",".join(CHUNKERS), "--lake", lake)
-    assert done.code == 0, done.err
-    done = command("evaluate", "--lake", lake)
-    assert done.code == 0, done.err
+    own = tmp_path_factory.getbasetemp()
+    home = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "tiny"
+    with FileLock(f"{home}.lock"):
+        if not home.is_dir():
+            source, lake = build(own / "tiny source"), own / "tiny lake"
+            given = ("--source", source, "--chunkers", ",".join(CHUNKERS), "--lake", lake)
+            for stage, *arguments in (("ingest", "repoeval", *given), ("evaluate", "--lake", lake)):
+                done = command(str(stage), *arguments)
+                assert done.code == 0, done.err
+            home.mkdir()
+            lake.rename(home / "lake")
     return home
 
 

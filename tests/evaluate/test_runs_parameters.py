@@ -5,12 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 from lake.errors import Exit
 from lake.store import Lake
 from lake.tables import TABLES
 from tests.ingest.runs.test_import import trec
 from tests.tiny import command, put
+
+pytestmark = pytest.mark.slow
 
 RUNS = ("runs", "run_items", "hits", "scores", "aggregates")
 

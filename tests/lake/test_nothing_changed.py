@@ -11,6 +11,8 @@ import pytest
 from lake.store import Lake
 from tests.tiny import Said, build, command, stored
 
+pytestmark = pytest.mark.slow
+
 CHUNKER = "window-4-2"
 
 

@@ -15,6 +15,8 @@ from lake.store import Lake
 from report.publishing import DEPTH, LEFT_OUT
 from tests.tiny import command
 
+pytestmark = pytest.mark.slow
+
 NAME = "repoeval-tiny"
 SHIPPED = sorted(path for path in EDITIONS.glob("*/") if any(path.glob("*.parquet")))
 TABLES_WITH_TEXT = ("queries", "symbols", "rejects")

@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 from evaluate.results.compare import compare
 from lake.store import Lake
 from tests.report.html import parse, table
 from tests.tiny import command
+
+pytestmark = pytest.mark.slow
 
 PART = "my-search"
 

@@ -10,6 +10,8 @@ import pytest
 from lake.store import Lake
 from tests.tiny import command
 
+pytestmark = pytest.mark.slow
+
 FORMATS = ("trec", "tsv", "parquet")
 
 
