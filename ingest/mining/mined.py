@@ -186,8 +186,7 @@ def _lines(benchmark: Benchmark, history: History, repository: str, request: Min
     miner = _CodeMiner(history, repository, request)
 
     def rows(language: str) -> list[object]:
-        asked = [task for task in miner.next_lines if language_of(task.place[0]) == language]
-        return [{**task.as_row(), "split": "test", "level": task.usage.level} for task in asked]
+        return [task.as_row() for task in miner.next_lines if language_of(task.place[0]) == language]
 
     languages = sorted({language_of(path) for path in miner.listing if is_source(path)})
     entries = [miner.entry(f"{name}_line.jsonl", partial(rows, name), usages_by_name) for name in languages]

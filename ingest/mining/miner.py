@@ -20,7 +20,7 @@ from ingest.mining.imports import java_usages, python_usages
 from ingest.mining.names import SourceFiles
 from ingest.mining.syntax import is_own_code, lines_of, parsed
 from ingest.mining.targets import Target, function_targets, line_targets
-from ingest.mining.usage import LEVELS, SETTINGS, Row, Setting, Task, Usage
+from ingest.mining.usage import LEVELS, SETTINGS, Question, Setting, Task, Usage
 from ingest.mining.usage import Level as Difficulty
 from lake.text import regex_tokens
 
@@ -35,10 +35,7 @@ class Recipe:
 
     repository: str
     language: Language = "python"
-    completions: tuple[Level, ...] = COMPLETIONS
-    next_lines: tuple[Setting, ...] = SETTINGS
     limit: int = 30
-    seed: str = ""
     split: Literal["test", "train"] = "test"
 
 
@@ -74,7 +71,7 @@ class Completion(Task):
 T = TypeVar("T", bound=Task)
 
 
-def choose(tasks: Iterable[T], limit: int, seed: str, *, evenly: bool = False) -> list[T]:
+def choose(tasks: Iterable[T], limit: int, seed: str = "", *, evenly: bool = False) -> list[T]:
     """At most so many tasks, no answer twice, in the order of the files; `evenly` takes one of each file in turn."""
     ordered = sorted(tasks, key=lambda task: task.order(seed))
     if evenly:
@@ -94,14 +91,14 @@ def choose(tasks: Iterable[T], limit: int, seed: str, *, evenly: bool = False) -
 def mine_completions(files: Mapping[str, bytes], recipe: Recipe) -> dict[Level, list[Completion]]:
     """The completions that a recipe asks of a repository's Python files, in the order of the files."""
     repo = recipe.repository
-    mined: dict[Level, list[Completion]] = {level: [] for level in recipe.completions}
+    mined: dict[Level, list[Completion]] = {level: [] for level in COMPLETIONS}
     for path, data in files.items():
         lines = lines_of(data) or [] if path.endswith(".py") and is_own_code(path) else []
         if not lines or (root := parsed(lines, "python")) is None:
             continue
         for level, completions in mined.items():
             completions += [Completion.of(level, repo, path, lines, target) for target in _TARGETS[level](lines, root)]
-    return {level: choose(completions, recipe.limit, recipe.seed) for level, completions in mined.items()}
+    return {level: choose(completions, recipe.limit) for level, completions in mined.items()}
 
 
 def mine_functions(repository: str, files: SourceFiles) -> Iterator[Completion]:
@@ -111,20 +108,15 @@ def mine_functions(repository: str, files: SourceFiles) -> Iterator[Completion]:
         yield from (Completion.of("function", repository, path, lines, target) for target in targets)
 
 
-def mine_next_lines(files: Mapping[str, bytes], recipe: Recipe) -> dict[Setting, dict[Difficulty, list[Row]]]:
-    """The rows of RepoBench-R that a recipe asks of a repository's files."""
+def mine_next_lines(files: Mapping[str, bytes], recipe: Recipe) -> dict[tuple[Setting, Difficulty], list[Question]]:
+    """The next lines that a recipe asks of a repository's files, by setting and level."""
     usages = _USAGES[recipe.language](recipe.repository, files)
-
-    def rows(setting: Setting, difficulty: Difficulty) -> list[Row]:
-        questions = [
-            question
-            for usage in usages
-            if usage.level == difficulty
-            for question in usage.questions(setting, recipe.seed)
-        ]
-        return [question.as_row() for question in choose(questions, recipe.limit, recipe.seed)]
-
-    return {setting: {level: rows(setting, level) for level in LEVELS} for setting in recipe.next_lines}
+    asked = {
+        (setting, level): [it for usage in usages if usage.level == level for it in usage.questions(setting)]
+        for setting in SETTINGS
+        for level in LEVELS
+    }
+    return {kind: choose(questions, recipe.limit) for kind, questions in asked.items()}
 
 
 def folder_of(repo: str) -> str:

@@ -22,7 +22,7 @@ from ingest.mining.miner import (
     mine_next_lines,
 )
 from ingest.mining.packages import Package, read_package
-from ingest.mining.usage import LEVELS, SETTINGS, Row, Setting
+from ingest.mining.usage import LEVELS, SETTINGS, Question, Setting
 from ingest.mining.usage import Level as Difficulty
 from ingest.sources.folder import FolderSource, read_folder
 from ingest.sources.git import Repositories
@@ -90,8 +90,8 @@ class Mined:
         return mine_completions(self._read(), self.recipe)
 
     @cached_property
-    def next_lines(self) -> dict[Setting, dict[Difficulty, list[Row]]]:
-        """The rows of RepoBench-R that the recipe asks."""
+    def next_lines(self) -> dict[tuple[Setting, Difficulty], list[Question]]:
+        """The next lines that the recipe asks."""
         return mine_next_lines(self._read(), self.recipe)
 
     def _read(self) -> dict[str, bytes]:
@@ -142,7 +142,7 @@ def repoeval_folders(repositories: Sequence[Mined]) -> dict[str, list[Entry]]:
 
     def rows(level: Level, limit: int) -> Iterator[object]:
         for project in repositories:
-            yield from (row.row(n, limit) for n, row in enumerate(project.completions.get(level, [])))
+            yield from (row.row(n, limit) for n, row in enumerate(project.completions[level]))
 
     def files(folder: str) -> list[Entry]:
         by_folder = sorted((folder_of(project.recipe.repository), project.files) for project in repositories)
@@ -164,8 +164,7 @@ def repobench_folders(repositories: Sequence[Mined]) -> dict[str, list[Entry]]:
     def rows(language: Language, setting: Setting) -> Iterator[object]:
         mined = [project for project in repositories if project.recipe.language == language]
         for level, project in ((level, project) for level in LEVELS for project in mined):
-            tasks = project.next_lines.get(setting, {}).get(level, [])
-            yield from ({**row, "split": project.recipe.split, "level": level} for row in tasks)
+            yield from (question.as_row(project.recipe.split) for question in project.next_lines[setting, level])
 
     made = {f"{name}_{setting}.jsonl": partial(rows, name, setting) for name in _LANGUAGES for setting in SETTINGS}
     return {"data": _made_when_read(made, repositories, "\n")}

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypedDict
+from typing import Literal
 
 from tree_sitter import Node
 
@@ -25,18 +25,6 @@ MIN_CODE_LINES = 3
 """How many lines that are not blank stand before the next one: RepoBench asks with the last three."""
 
 _WORD = re.compile(r"\w+")
-
-
-class Row(TypedDict):
-    """A row as the hub's files hold it."""
-
-    repo_name: str
-    file_path: str
-    context: list[str]
-    import_statement: str
-    code: str
-    next_line: str
-    gold_snippet_index: int
 
 
 @dataclass(frozen=True)
@@ -152,19 +140,21 @@ class Question(Task):
     usage: Usage
     gold: int
 
-    def as_row(self) -> Row:
-        """The row: the code is the file's text before the line, without the import statements."""
+    def as_row(self, split: str = "test") -> dict[str, object]:
+        """The row as the hub's files hold it: the code is the file's text before the line, without the imports."""
         usage, (path, line) = self.usage, self.place
         before = (text for row, text in enumerate(usage.lines[:line]) if row not in usage.import_rows)
-        return Row(
-            repo_name=usage.repo,
-            file_path=path,
-            context=list(usage.candidates),
-            import_statement="\n".join(usage.statements),
-            code="".join(before).lstrip("\n"),
-            next_line=self.answer,
-            gold_snippet_index=self.gold,
-        )
+        return {
+            "repo_name": usage.repo,
+            "file_path": path,
+            "context": list(usage.candidates),
+            "import_statement": "\n".join(usage.statements),
+            "code": "".join(before).lstrip("\n"),
+            "next_line": self.answer,
+            "gold_snippet_index": self.gold,
+            "split": split,
+            "level": usage.level,
+        }
 
 
 def _named(line: str, names: Mapping[str, int]) -> set[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ingest.mining.imports import java_usages, python_usages
-from ingest.mining.miner import Recipe, mine_next_lines
+from ingest.mining.miner import Recipe, choose, mine_next_lines
 from ingest.mining.sample import OWN, of_folder
 from ingest.mining.usage import SETTINGS, Setting, Usage
 
@@ -45,6 +45,8 @@ def test_a_row_by_hand() -> None:
         "code": '"""What it is."""\n\nn = 1\n\ndef f():\n    # the first\n',
         "next_line": "    return b(n)  # ",
         "gold_snippet_index": 1,
+        "split": "test",
+        "level": "easy",
     }
 
 
@@ -178,16 +180,25 @@ def test_a_file_that_does_not_parse_or_imports_beside_other_code_is_left_out() -
 
 def test_no_answer_is_chosen_twice_and_no_more_than_the_limit() -> None:
     files = _files(lib=LIBRARY, **{f"use{n}": f"{IMPORTS}{BODY}k = a()\nn{n} = b()\nm{n} = c()\n" for n in range(4)})
-    every = mine_next_lines(files, Recipe("owner/pkg"))["cff"]["easy"]
+    every = mine_next_lines(files, Recipe("owner/pkg"))["cff", "easy"]
     assert len(every) == 1 + 4 + 4
-    assert [row["file_path"] for row in every] == sorted(row["file_path"] for row in every)
+    assert [question.place for question in every] == sorted(question.place for question in every)
     few = mine_next_lines(files, Recipe("owner/pkg", limit=3))
-    assert len(few["cff"]["easy"]) == 3
-    assert all(row in every for row in few["cff"]["easy"])
-    assert few["cff"]["hard"] == few["cfr"]["easy"] == []
-    other = mine_next_lines(files, Recipe("owner/pkg", limit=3, seed="another"))["cff"]["easy"]
-    assert all(row in every for row in other)
-    assert other != few["cff"]["easy"]
+    assert len(few["cff", "easy"]) == 3
+    assert {question.place for question in few["cff", "easy"]} < {question.place for question in every}
+    assert few["cff", "hard"] == few["cfr", "easy"] == []
+    other = choose(every, 3, "another")
+    assert [question.place for question in other] != [question.place for question in few["cff", "easy"]]
+
+
+def test_tasks_are_drawn_evenly_over_the_files() -> None:
+    files = _files(lib=LIBRARY, **{f"use{n}": f"{IMPORTS}{BODY}k{n} = a()\nn{n} = b()\nm{n} = c()\n" for n in range(4)})
+    every = mine_next_lines(files, Recipe("owner/pkg"))["cff", "easy"]
+    assert sorted(question.place[0] for question in choose(every, 4, evenly=True)) == [
+        f"pkg/use{n}.py" for n in range(4)
+    ]
+    four, seven = ({question.place for question in choose(every, n, evenly=True)} for n in (4, 7))
+    assert four < seven
 
 
 def test_a_question_stays_when_code_is_put_before_it() -> None:

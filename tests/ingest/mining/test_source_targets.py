@@ -228,10 +228,8 @@ def test_a_recipe_says_what_is_mined_of_a_tree_how_much_and_which() -> None:
     files = {"pkg/a.py": functions.encode(), "pkg/bad.py": b"\xff", "tests/a.py": functions.encode(), "a.txt": b""}
     every = mine_completions(files, Recipe("owner/pkg"))
     assert {level: len(found) for level, found in every.items()} == {"function": 6, "line": 6}
-    (few,) = mine_completions(files, Recipe("owner/pkg", completions=("function",), limit=2)).values()
-    (other,) = mine_completions(files, Recipe("owner/pkg", completions=("function",), limit=2, seed="b")).values()
-    assert [len(few), len(other)] == [2, 2]
-    assert few != other
+    few = mine_completions(files, Recipe("owner/pkg", limit=2))["function"]
+    assert len(few) == 2
     assert few[0].row(0, 99)["metadata"] == {
         "task_id": "owner--pkg/idx",
         "ground_truth": few[0].answer,
