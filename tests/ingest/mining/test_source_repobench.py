@@ -6,18 +6,20 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ingest.commands.open_source import open_source
 from ingest.mining.sample import OWN, PACKAGES, SampleSource, open_sample
-from ingest.mining.usage import Row
 from ingest.sources.tree import UNKNOWN_SIZE
 
 ROOT = Path(__file__).parents[3]
 SUBSETS = ("java_cff", "java_cfr", "python_cff", "python_cfr")
 
 RECIPES = (*PACKAGES.values(), *OWN)
+Row = dict[str, Any]
+"""As JSON has it."""
 Rows = dict[str, dict[str, dict[str, list[Row]]]]
 
 
