@@ -8,9 +8,8 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel
 
+from lake.catalog.protocol import Aggregate
 from lake.editions import PUBLISHED
-
-Average = Literal["macro", "micro", "by_repo"]
 
 WHOLE = "all"
 """The slice that holds every item, and its one value."""
@@ -143,7 +142,7 @@ class Primary(BaseModel):
     granularity: str
     metric: str
     k: int
-    aggregate: Average
+    aggregate: Aggregate
 
 
 class Protocol(Declaration):

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from lake.catalog.protocol import AVERAGES, MAX_VALUES
+from lake.catalog.protocol import AVERAGES, MAX_VALUES, average_columns
 from lake.catalog.references import reference_of
 from lake.tables import table
 from lake.verdict import FEWER_ITEMS, LIMITED, mirrored
@@ -116,13 +116,9 @@ def _columns(protocol: Mapping[str, Any], metrics: pl.DataFrame, rows: pl.DataFr
 
 
 def _averaged(rows: pl.DataFrame, average: str) -> pl.DataFrame:
-    prefix = "" if average == "macro" else f"{average}_"
+    value, low, high = map(pl.col, average_columns(average))
     return rows.with_columns(
-        average=pl.lit(average),
-        value=pl.col(average),
-        low=pl.col(f"{prefix}low"),
-        high=pl.col(f"{prefix}high"),
-        is_shown=pl.col("own") == average,
+        average=pl.lit(average), value=value, low=low, high=high, is_shown=pl.col("own") == average
     )
 
 

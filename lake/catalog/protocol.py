@@ -27,6 +27,12 @@ AVERAGES: Mapping[Aggregate, tuple[str, str]] = {
 """Average → its title, and what it is."""
 
 
+def average_columns(average: str) -> tuple[str, str, str]:
+    """What the columns of a number averaged so are called, and those of the ends of its interval."""
+    prefix = "" if average == "macro" else f"{average}_"
+    return average, f"{prefix}low", f"{prefix}high"
+
+
 @dataclass(frozen=True)
 class Primary:
     """The number a protocol ranks systems by."""

@@ -7,13 +7,13 @@ from functools import cached_property
 
 import polars as pl
 
-from lake.catalog.protocol import AVERAGES
+from lake.catalog.protocol import AVERAGES, Aggregate
 from lake.catalog.unit import ITEM
 from lake.text import counted
 from lake.verdict import mirrored
 from report.format import score
 from report.leaderboard.columns import Cell, Column, Interval, Measure, cells_in, columns_of, primary_of
-from report.models import FAILED, Average, Protocol, Run, Task
+from report.models import FAILED, Protocol, Run, Task
 from report.tables_read import TablesRead
 
 LAST = 1 << 31
@@ -25,23 +25,25 @@ MANY_GRANULARITIES = 4
 class Row:
     """One run's line: its cells by measure and average, the primary metric's (`head`) averaged as the protocol does."""
 
-    def __init__(self, run: Run, cells: Mapping[tuple[Measure, Average], Cell], primary: Column, n_items: int) -> None:
+    def __init__(
+        self, run: Run, cells: Mapping[tuple[Measure, Aggregate], Cell], primary: Column, n_items: int
+    ) -> None:
         self.run, self.cells, self.primary, self.n_items = run, cells, primary, n_items
         self.head = cells.get((primary.measure, primary.average))
         self.number = self.head.value if self.head else None
         self.interval: Interval = self.head.interval if self.head else (None, None)
         self.comparable = self.head is not None and not self.head.state
 
-    def cell(self, column: Column, average: Average | None = None) -> Cell | None:
+    def cell(self, column: Column, average: Aggregate | None = None) -> Cell | None:
         """What is known of a column, averaged as the protocol does or in another way."""
         return self.cells.get((column.measure, average or column.average))
 
-    def value(self, column: Column, average: Average | None = None) -> float | None:
+    def value(self, column: Column, average: Aggregate | None = None) -> float | None:
         """The number in a column, likewise."""
         cell = self.cell(column, average)
         return cell.value if cell else None
 
-    def place(self, average: Average) -> tuple[int, str, str]:
+    def place(self, average: Aggregate) -> tuple[int, str, str]:
         """Where it stands by the primary metric averaged one way; without a place behind the others, by name."""
         cell = self.cell(self.primary, average)
         return cell.place if cell else LAST, self.run.system, self.run.run_id
@@ -130,11 +132,11 @@ class Board:
         pairs = self.facts.comparisons.lazy().filter(**where, granularity=self.primary.granularity)
         return pl.concat([pairs, mirrored(pairs)])
 
-    def averaged(self, column: Column, average: Average) -> Average:
+    def averaged(self, column: Column, average: Aggregate) -> Aggregate:
         """How a column is averaged in the table of one way of averaging."""
         return column.average if average == self.average else average
 
-    def best(self, column: Column, average: Average) -> str:
+    def best(self, column: Column, average: Aggregate) -> str:
         """The best number in a column as it is shown; empty when there is none.
 
         Baselines are left out, and means over fewer items than others of the column are over.
@@ -148,7 +150,7 @@ class Board:
         return score(min(known, key=lambda cell: cell.place).value)
 
 
-def in_order(rows: Sequence[Row], average: Average) -> list[Row]:
+def in_order(rows: Sequence[Row], average: Aggregate) -> list[Row]:
     """Rows best first by the primary metric averaged one way; those without a value last."""
     return sorted(rows, key=lambda row: row.place(average))
 
@@ -161,7 +163,7 @@ def build_board(facts: TablesRead, protocol: Protocol, where: tuple[str, str] | 
     if where is None:
         opening = numbers.select("slice", "slice_value").head(1).rows()
         where = opening[0] if opening else (protocol.headline["slice"], protocol.headline["slice_value"])
-    cells: dict[str, dict[tuple[Measure, Average], Cell]] = {}
+    cells: dict[str, dict[tuple[Measure, Aggregate], Cell]] = {}
     keys = numbers.select("run_id", "granularity", "metric", "k", "average").iter_rows()
     for (run_id, granularity, metric, k, average), cell in zip(keys, cells_in(numbers), strict=True):
         cells.setdefault(run_id, {})[(granularity, metric, k), average] = cell

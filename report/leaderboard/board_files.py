@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import polars as pl
 
-from lake.catalog.protocol import AVERAGES
+from lake.catalog.protocol import AVERAGES, average_columns
 from lake.catalog.unit import ITEM_INTERVALS
 from report.addresses import run_key
 from report.data_files import data_file
@@ -18,9 +18,7 @@ from report.leaderboard.gold_ledger import precisions_of, shares_of
 from report.leaderboard.main_table import slices_of
 from report.leaderboard.verdicts import board_sentence, names_of, sentences
 
-_NUMBERS = (
-    "macro", "low", "high", "micro", "micro_low", "micro_high", "by_repo", "by_repo_low", "by_repo_high",
-)  # fmt: skip
+_NUMBERS = tuple(name for average in AVERAGES for name in average_columns(average))
 FIELDS = (
     *_NUMBERS, "n", "n_failed", "share_of_oracle", "read", "delta", "delta_low", "delta_high", "rank", "rank_low",
     "rank_high", "tie_group", "too_few", "unit",
@@ -72,8 +70,7 @@ def _numbers(board: Board) -> pl.DataFrame:
     stored, key = board.numbers, [*_MEASURE, *_WHERE, "run_id"]
     rows = stored.filter("is_shown").drop("value", "low", "high", "share_of_oracle")
     for average in AVERAGES:
-        prefix = "" if average == "macro" else f"{average}_"
-        names = {average: "value", f"{prefix}low": "low", f"{prefix}high": "high"}
+        names = dict(zip(average_columns(average), ("value", "low", "high"), strict=True))
         names |= {"share_of_oracle": "share_of_oracle"} if average == "macro" else {}
         rows = rows.join(
             stored.filter(average=average).select(*key, **names), on=key, how="left", maintain_order="left"

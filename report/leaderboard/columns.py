@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import polars as pl
 
+from lake.catalog.protocol import Aggregate
 from lake.errors import lookup
-from report.models import Average, Metric, Protocol
+from report.models import Metric, Protocol
 from report.tables_read import TablesRead
 
 Measure = tuple[str, str, int]
@@ -60,7 +61,7 @@ class Column:
     `line_coverage`), `measured` the metric as people say it, `title` the same with the cut-off, `cut` as in `@10`.
     """
 
-    def __init__(self, measure: Measure, name: str, average: Average, rule: Metric) -> None:
+    def __init__(self, measure: Measure, name: str, average: Aggregate, rule: Metric) -> None:
         self.measure, self.name, self.average, self.rule = measure, name, average, rule
         self.granularity, metric, self.k = measure
         self.where = {"granularity": self.granularity, "metric": metric, "k": self.k}

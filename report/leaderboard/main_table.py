@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from lake.catalog.protocol import AVERAGES
+from lake.catalog.protocol import AVERAGES, Aggregate
 from lake.catalog.references import unbeaten_baselines
 from lake.text import group_name
 from report.format import score, visible
 from report.leaderboard.board import Board, Row, in_order
 from report.leaderboard.pictures import score_picture
-from report.models import WHOLE, Average
+from report.models import WHOLE
 from report.slices import in_numbers_order, place_of, title_of
 
 N_SHOWN = 15
@@ -118,7 +118,7 @@ def slices_of(board: Board) -> list[dict[str, object]]:
 class Table:
     """The leaderboard averaged one way, in the order of the primary metric so averaged."""
 
-    def __init__(self, board: Board, average: Average) -> None:
+    def __init__(self, board: Board, average: Aggregate) -> None:
         ordered = in_order(board.rows, average)
         self.average, self._board = average, board
         self.title, self.meaning = AVERAGES[average]
@@ -163,7 +163,7 @@ def plain_tables(board: Board) -> list[Table]:
     return [Table(board, average) for average in averages]
 
 
-def unbeaten(board: Board, average: Average) -> list[str]:
+def unbeaten(board: Board, average: Aggregate) -> list[str]:
     """Why no system is above a baseline, where none is."""
     numbers = [(row.run.retriever or "", row.run.baseline, row.value(board.primary, average)) for row in board.rows]
     task = board.protocol.task or next((row.run.task for row in board.rows), "")

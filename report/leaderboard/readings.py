@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from lake.catalog.protocol import AVERAGES
+from lake.catalog.protocol import AVERAGES, Aggregate
 from report.format import fixed
 from report.leaderboard.board import Board
-from report.models import Average
 
 SAME = 5e-4
 """A smaller difference, which no page shows, turns nothing round."""
@@ -19,7 +18,7 @@ class Reading(NamedTuple):
 
     protocol: str
     column: str
-    average: Average
+    average: Aggregate
     delta: float
 
     @property

@@ -8,13 +8,14 @@ from statistics import median
 
 import polars as pl
 
+from lake.catalog.protocol import Aggregate
 from lake.catalog.unit import ITEM, ITEM_NOTE
 from lake.verdict import EXPLORATORY
 from report.format import between, measured, signed
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Cell, cells_in
 from report.leaderboard.gold_ledger import Share, precisions_of, shares_of
-from report.models import WHOLE, Average, Run
+from report.models import WHOLE, Run
 from report.slices import in_numbers_order, place_of, title_of
 from report.systems.items import Items, items_of, reference_run
 
@@ -194,7 +195,7 @@ def _value(row: Row, metric: str, k: int) -> float | None:
     return next((cell.value for cell in cells if cell and cell.value is not None), None)
 
 
-_POOLED: tuple[Average, Average] = ("micro", "macro")
+_POOLED: tuple[Aggregate, Aggregate] = ("micro", "macro")
 
 
 def _beside(of: Callable[[Row], float | None], row: Row, compared: list[Row]) -> tuple[float | None, float | None]:

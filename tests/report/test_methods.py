@@ -46,7 +46,7 @@ def test_a_formula_is_the_metrics_own_or_that_of_its_last_word() -> None:
 
 def test_an_expectation_is_judged_by_the_verdict_on_its_pair(tmp_path: Path) -> None:
     lake = write_lake(tmp_path / "lake", {SYNTAX: (0.6, 0.2), FIXED: (0.58, 0.3)})
-    said = []
+    said: list[tuple[str, str]] = []
     for low, high, verdict in (
         (0.01, 0.03, "better"),
         (-0.03, -0.01, "worse"),

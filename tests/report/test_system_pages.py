@@ -7,11 +7,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from lake.catalog.protocol import Aggregate
 from lake.store import Lake
 from report.addresses import compare_address
 from report.leaderboard.board import Board, Row, build_board
 from report.leaderboard.columns import Cell, Measure
-from report.models import Average
 from report.systems.items import items_of
 from report.systems.parts import BREADTH, LATE, REDUNDANT, parts_of, profile
 from report.tables_read import TablesRead
@@ -87,7 +87,7 @@ def test_differences_are_to_the_median_of_the_systems_without_baselines(small: L
 
 def with_lines(row: Row, coverage: float, precision: float, redundancy: float, auc: float) -> Row:
     assert row.head is not None
-    numbers: dict[tuple[Measure, Average], Cell] = {
+    numbers: dict[tuple[Measure, Aggregate], Cell] = {
         (("line", "line_coverage", 10), "micro"): row.head._replace(value=coverage),
         (("line", "line_precision", 10), "micro"): row.head._replace(value=precision),
         (("line", "line_redundancy", 0), "micro"): row.head._replace(value=redundancy),
