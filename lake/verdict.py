@@ -19,6 +19,9 @@ BETTER, WORSE, INSEPARABLE = "better", "worse", "cannot be separated"
 EQUIVALENT, TOO_FEW = "equivalent", "too few items"
 """The verdicts, on the second of two systems."""
 
+IN_WORDS: Mapping[str, str] = {INSEPARABLE: "not significantly different"}
+"""A verdict as people say it, where that is not the verdict itself."""
+
 LIMITED, FEWER_ITEMS = "limited", "fewer items"
 """States of a board's rows that are not compared though their runs are complete: asked, or scored on, fewer items."""
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from lake.catalog.expectations import EXPECTATIONS, Expectation
 from lake.catalog.unit import ITEM, ITEM_NOTE
-from lake.verdict import BETTER, EQUIVALENT, WORSE
+from lake.verdict import BETTER, EQUIVALENT, IN_WORDS, WORSE
 from report.format import MISSING, between, score, signed
 from report.leaderboard.board import Board, build_board
 from report.models import Run
@@ -72,7 +72,7 @@ def _compared(board: Board, measured: str, better: Run, worse: Run) -> Outcome:
     if verdict is None:
         status, why, delta = UNTOLD, "too few items", None
     else:
-        why = f"on the board: {verdict}{f', {ITEM_NOTE}' if unit == ITEM else ''}"
+        why = f"on the board: {IN_WORDS.get(verdict, verdict)}{f', {ITEM_NOTE}' if unit == ITEM else ''}"
         status = _STATUS.get(verdict, UNTOLD)
     return Outcome(
         measured=measured,

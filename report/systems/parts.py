@@ -10,7 +10,7 @@ import polars as pl
 
 from lake.catalog.protocol import Aggregate
 from lake.catalog.unit import ITEM, ITEM_NOTE
-from lake.verdict import EXPLORATORY
+from lake.verdict import EXPLORATORY, IN_WORDS
 from report.format import between, measured, signed
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Cell, cells_in
@@ -117,7 +117,7 @@ def _verdicts(board: Board) -> dict[tuple[str, str], str]:
         notes = [f"exploratory: {EXPLORATORY}"] if exploratory else []
         notes += [ITEM_NOTE] if unit == ITEM else []
         after = f" ({'; '.join(notes)})" if notes else ""
-        by_pair[first, second] = f"{signed(delta)}{interval}, {verdict}{after}"
+        by_pair[first, second] = f"{signed(delta)}{interval}, {IN_WORDS.get(verdict, verdict)}{after}"
     return by_pair
 
 

@@ -83,9 +83,9 @@ def test_an_expectation_is_judged_by_the_verdict_on_its_pair(tmp_path: Path) -> 
     assert said == [
         ("agrees", "on the board: better"),
         ("disagrees", "on the board: worse"),
-        ("cannot tell", "on the board: cannot be separated"),
-        ("cannot tell", "on the board: cannot be separated"),
-        ("cannot tell", "on the board: cannot be separated"),
+        ("cannot tell", "on the board: not significantly different"),
+        ("cannot tell", "on the board: not significantly different"),
+        ("cannot tell", "on the board: not significantly different"),
         ("disagrees", "on the board: equivalent"),
     ]
 
