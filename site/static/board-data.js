@@ -132,13 +132,13 @@
     const place = (value) => 100 * Math.min(Math.max(value / most, 0), 1);
     const isOwn = state.average === board.average;
     const isMacro = averaged(board, column, state.average) === "macro" && state.average === "macro";
-    const bottom = board.reference === null ? null : found[board.reference].value;
+    const bottom = board.reference === null ? null : found[board.reference];
 
     function line(run) {
       const { cell: head, value, low, high } = found[run], rank = ranks[run];
       let delta = head && isOwn ? head.delta : null, ends = delta === null ? ["", ""] : [head.delta_low, head.delta_high];
-      if (delta === null && value !== null && bottom !== null) {
-        delta = value - bottom;
+      if (delta === null && value !== null && bottom !== null && bottom.value !== null && head.n === bottom.cell.n) {
+        delta = value - bottom.value;
         ends = [null, null];
       }
       const cost = costs && costs[run], median = cost ? cost[2] : null;
