@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import polars as pl
 
-from ingest.runs.import_outcome import ImportRequest
+from ingest.runs.import_outcome import Imported, ImportRequest
 from ingest.runs.imported_runs import ImportedRun
 from ingest.runs.importing import NoItemKnownError, import_run
 from ingest.sources.tree import Source
@@ -17,10 +17,10 @@ from lake.rejects import Rejects
 from lake.store import Lake
 from lake.text import counted
 
+Say = Callable[[str], None]
 
-def import_recorded(
-    lake: Lake, benchmark: str, source: Source, result: Outcome, say: Callable[[str], None] = lambda _: None
-) -> None:
+
+def import_recorded(lake: Lake, benchmark: str, source: Source, result: Outcome, say: Say = lambda _: None) -> None:
     """Import what a source has recorded, as far as it does not stand; what cannot be imported is a row of `rejects`.
 
     Answers to items that were not ingested are left out, counted. The caller holds the lake's lock.
@@ -29,20 +29,25 @@ def import_recorded(
     for run in source.recorded():
         request = ImportRequest(run.path, benchmark, run.system, skip_unknown=True)
         try:
-            done = import_run(lake, request, write=True, say=say)
+            import_file(lake, request, run.system, result, say)
         except NoItemKnownError:
             # As other answers to items that were not ingested: nothing is wrong with them.
             result.warnings.append(f"left out: {run.system}: the lake holds none of its items")
-            continue
         except GoldspanError as error:
             rejects.add(run.path.name, f"system {run.system}", error.what)
             result.warnings.append(f"left out: {run.system}: {error.what}")
-            continue
-        result.rejected += done.n_rejected
-        said = "; ".join(done.summary())
-        result.warnings.append(f"{run.system}: {done.counts.n_done:,} of {counted(done.n_items, 'item')}; {said}")
     note_rejects(lake, f"recorded-{benchmark}", rejects)
     result.rejected += len(rejects)
+
+
+def import_file(lake: Lake, request: ImportRequest, name: str, result: Outcome, say: Say) -> Imported:
+    """Import a file, and say in the last block what was read of it; the caller holds the lake's lock."""
+    imported = import_run(lake, request, write=True, say=say)
+    result.rejected += imported.n_rejected
+    result.changes += imported.notes
+    n_items = counted(imported.n_items, "item")
+    result.warnings.append("; ".join([f"{name}: {imported.counts.n_done:,} of {n_items}", *imported.summary()]))
+    return imported
 
 
 def imported_runs(lake: Lake, **folders: str) -> list[str]:

@@ -63,8 +63,8 @@ def matched(
 
 def _filled(rows: pl.DataFrame, part: ItemPart) -> pl.DataFrame:
     """The rows whose hole a part asks about, each with the item it answers."""
-    named = {"repo": "repo", "path": "target_path", "line": "target_line", "wanted": "target_text"}
-    items = part.items.select("item_id", "query_line_start", "query_sha256", **named)
+    columns = {"repo": "repo", "path": "target_path", "line": "target_line", "wanted": "target_text"}
+    items = part.items.select("item_id", "query_line_start", "query_sha256", **columns)
     joined = rows.join(items, on=_HOLE, maintain_order="left").with_columns(
         same_target=(pl.col("target_text") == pl.col("wanted")).fill_null(value=True),
         same_start=pl.col("context_start").is_null() | (pl.col("context_start") == pl.col("query_line_start")),

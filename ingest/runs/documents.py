@@ -35,8 +35,8 @@ def spans_of(documents: pl.DataFrame) -> pl.DataFrame:
     nth = groups.struct.field("4").cast(pl.Int64)
     ends = pl.when(groups.struct.field("3").is_null()).then(first).otherwise(last)
     parsed = documents.with_columns(groups.struct.field("1").alias("path_given"), first=first, last=ends, nth=nth)
-    named = pl.coalesce("path_given", "document").str.extract_groups(_SYMBOL)
-    parsed = parsed.with_columns(file=named.struct.field("1"), symbol=named.struct.field("2"))
+    of_symbol = pl.coalesce("path_given", "document").str.extract_groups(_SYMBOL)
+    parsed = parsed.with_columns(file=of_symbol.struct.field("1"), symbol=of_symbol.struct.field("2"))
     # Numbers that no Int64 holds are null here.
     unread = pl.col("first").is_null() | pl.col("last").is_null()
     fault = _first_fault({

@@ -123,6 +123,6 @@ class ImportedRun:
     def remove(self) -> None:
         """Take away all there is of it, its own row first."""
         self._whole.remove()
-        for name in [one.name for one in TABLES.values() if "run_id" in one.folders]:
+        for name in [declared.name for declared in TABLES.values() if "run_id" in declared.folders]:
             for part in self.lake.parts(name, **self._folders):
                 self.lake.remove(part)

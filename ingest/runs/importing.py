@@ -50,8 +50,8 @@ def import_run(
     """
     input_file, rejects = InputFile.at(request.file), Rejects()
     chunker = check_request(lake, request)
-    found = discover(input_file, request.format, rejects)
-    importer = found.importer
+    files = discover(input_file, request.format, rejects)
+    importer = files.importer
     if chunker and importer.kind == "trajectory":
         message = f"--chunker {request.chunker!r}: what an agent saw was cut by no chunker"
         raise GoldspanError(message, hint="Leave it out.", code=Exit.USAGE)
@@ -60,12 +60,12 @@ def import_run(
         raise GoldspanError(message, hint="Leave them out.", code=Exit.USAGE)
     task = task_named(lake, request.benchmark, request.task, importer.kind)
     parts = item_parts(lake, task, request.where, request.limit)
-    stamp = fingerprint(found.sha256, request.system, task.name, importer.name, chunker)
+    stamp = fingerprint(files.sha256, request.system, task.name, importer.name, chunker)
     if request.asked_all:
         stamp = fingerprint(stamp, "asked all")
     if request.is_selection:
         stamp = fingerprint(stamp, request.where, request.limit)
-    job = Import(lake, request, replace(input_file, unit=importer.unit), found, task, parts, stamp, chunker)
+    job = Import(lake, request, replace(input_file, unit=importer.unit), files, task, parts, stamp, chunker)
     if (current := job.up_to_date()) is not None:
         return current
     say(f"{input_file.name}: {importer.title} for {task.name}")
@@ -80,7 +80,7 @@ class Import:
         lake: Where from and where to.
         request: What is to be imported.
         input_file: The file.
-        found: What is in it.
+        files: What is in it.
         task: What it answers.
         parts: The items of that.
         stamp: What the run is called by.
@@ -92,7 +92,7 @@ class Import:
     lake: Lake
     request: ImportRequest
     input_file: InputFile
-    found: TrajectoryFiles
+    files: TrajectoryFiles
     task: Task
     parts: list[ItemPart]
     stamp: str
@@ -103,7 +103,7 @@ class Import:
     @property
     def importer(self) -> Importer:
         """What reads the file."""
-        return self.found.importer
+        return self.files.importer
 
     @cached_property
     def run_id(self) -> str:
@@ -117,7 +117,7 @@ class Import:
         # Items that came later may be answered too, and other rules may read the file or find its names otherwise.
         inputs = [*self.parts, chunks, self.lake.part("symbol_rules", DEFINITIONS)]
         names = [part.name for part in self.parts]
-        parameters = [self.stamp, self.found.sha256, names, self.request.given.parameters]
+        parameters = [self.stamp, self.files.sha256, names, self.request.given.parameters]
         made = made_from(inputs, parameters, [Import, self.importer.read, self.importer.trajectories])
         return ImportedRun(self.lake, self.request.benchmark, self.run_id, made)
 
@@ -217,7 +217,7 @@ class Import:
 
     def _trajectories(self, rejects: Rejects, result: Imported) -> Iterator[tuple[ItemPart, Tables]]:
         ids = Ids.of(self.parts, partial(questions_of, self.lake, self.task))
-        read = parse_runs(self.found, ids, rejects, result.counts)
+        read = parse_runs(self.files, ids, rejects, result.counts)
         if read.answers.is_empty():
             reasons = [reject.reason for reject in rejects]
             raise self.input_file.wrong(what="it holds no trajectory of an item", examples=reasons)
@@ -281,7 +281,7 @@ class Import:
             "chunker": self.chunker,
             "retriever": None,
             "origin": "imported",
-            "parameters": canonical_json({"sha256": self.found.sha256, **of_program}),
+            "parameters": canonical_json({"sha256": self.files.sha256, **of_program}),
             "versions": canonical_json(dict(program.versions) if program else {}),
             "status": "partial" if counts.n_not_asked or limit is not None or request.where else "complete",
             "n_items": result.n_items,

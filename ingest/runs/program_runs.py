@@ -124,8 +124,8 @@ def import_search(
     stamp = fingerprint(search.fingerprint, request.system, task.name, chunker, request.where, request.limit)
     # What was answered before is known by its digest alone: the same answers would make the same run.
     before = _answers_of(lake, request.benchmark, run_id_of(task.name, request.system, stamp))
-    found = TrajectoryFiles(ANSWERS, [], sha256=before)
-    job = Import(lake, request, InputFile(request.file), found, task, parts, stamp, chunker, info)
+    files = TrajectoryFiles(ANSWERS, [], sha256=before)
+    job = Import(lake, request, InputFile(request.file), files, task, parts, stamp, chunker, info)
     if before and not again and (current := job.up_to_date()) is not None:
         current.notes.append(f"`{info.name}` and the files it names are what they were; --again asks it again")
         return current
@@ -136,7 +136,7 @@ def import_search(
         answers = InputFile(folder / "answers.jsonl")
         notes = _ask(lake, task, _questions(lake, task, parts), session, answers.path, track, say)
         rejects = Rejects()
-        job = replace(job, input_file=answers, found=discover(answers, ANSWERS.name, rejects), cost=_cost(session))
+        job = replace(job, input_file=answers, files=discover(answers, ANSWERS.name, rejects), cost=_cost(session))
         try:
             imported = job.run(rejects, write=write)
         except GoldspanError as error:

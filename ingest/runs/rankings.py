@@ -117,17 +117,17 @@ class Rankings:
     def _located(self, rows: pl.DataFrame, items: pl.DataFrame, counts: ImportCounts) -> pl.DataFrame:
         """The rows with the file each means, its lines inside that file, its bytes and non-white characters."""
         rows = rows.join(items.select("item", "pool_id"), on="item", how="left", maintain_order="left")
-        found = self._defined(with_files(self.lake, self.task.benchmark, rows), counts)
-        lost = found.filter(pl.col("path").is_null())
-        counts.n_hits += found.height
+        spans = self._defined(with_files(self.lake, self.task.benchmark, rows), counts)
+        lost = spans.filter(pl.col("path").is_null())
+        counts.n_hits += spans.height
         counts.name_unresolved(lost["path_given"])
         end, last = pl.col("line_end"), pl.col("n_lines")
-        beyond = found.filter(end > last + 1)
-        said = pl.format("item {}: {} ends past line {}, the file's last", "item_id", written(), last)
+        beyond = spans.filter(end > last + 1)
+        shown = pl.format("item {}: {} ends past line {}, the file's last", "item_id", written(), last)
         hint = "Is this the same revision of the files, and are lines counted as the format says?"
-        refuse(self.input_file, beyond, "a range beyond the file", shown=said, hint=hint)
-        counts.n_clamped += found.filter(end > last).height
-        clamped = found.with_columns(
+        refuse(self.input_file, beyond, "a range beyond the file", shown=shown, hint=hint)
+        counts.n_clamped += spans.filter(end > last).height
+        clamped = spans.with_columns(
             line_start=pl.min_horizontal(pl.col("line_start").fill_null(pl.when(last >= 0).then(0)), last),
             line_end=pl.min_horizontal(end.fill_null(last), last),
         )
@@ -146,16 +146,16 @@ class Rankings:
         known = self.lake.scan("symbols", rules=DEFINITIONS).rename({"qualified_name": "symbol"})
         first = known.join(wanted.lazy(), on=key, how="semi").sort("byte_start").group_by(key)
         defined = first.agg(pl.col("line_start", "line_end").first().name.prefix("of_"), n=pl.len()).collect()
-        found = rows.join(defined.with_columns(pl.col(key).cast(NAME)), on=key, how="left", maintain_order="left")
-        counts.n_ambiguous += found.filter(pl.col("n") > 1).height
-        named = pl.col("symbol").is_not_null()
-        is_lost = named & pl.col("n").is_null()
+        spans = rows.join(defined.with_columns(pl.col(key).cast(NAME)), on=key, how="left", maintain_order="left")
+        counts.n_ambiguous += spans.filter(pl.col("n") > 1).height
+        is_named = pl.col("symbol").is_not_null()
+        is_lost = is_named & pl.col("n").is_null()
         given = pl.format("{}::{}", pl.col("path_given").cast(pl.String), pl.col("symbol").cast(pl.String)).cast(NAME)
-        return found.with_columns(
+        return spans.with_columns(
             pl.when(~is_lost).then(pl.col("path", "sha256", "n_lines")),
-            path_given=pl.when(named).then(given).otherwise("path_given"),
-            line_start=pl.when(named).then("of_line_start").otherwise("line_start"),
-            line_end=pl.when(named).then("of_line_end").otherwise("line_end"),
+            path_given=pl.when(is_named).then(given).otherwise("path_given"),
+            line_start=pl.when(is_named).then("of_line_start").otherwise("line_start"),
+            line_end=pl.when(is_named).then("of_line_end").otherwise("line_end"),
         ).drop("symbol", "n", "of_line_start", "of_line_end")
 
     def _check_duplicates(self, rows: pl.DataFrame) -> None:
@@ -179,12 +179,12 @@ class Rankings:
         wanted = rows.select(pl.col("sha256").cast(pl.String)).unique()
         chunks = self.lake.scan("chunks", chunker=self.chunker).join(wanted.lazy(), on="sha256", how="semi")
         lines, measured = ["sha256", "line_start", "line_end"], ["byte_start", "byte_end", "n_nws"]
-        place = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over(lines, order_by="chunk_no")
-        named = chunks.with_columns(pl.col("sha256").cast(NAME)).with_columns(nth=place).drop("chunker").collect()
-        numbers = named.select(*lines, "chunk_no", by_number="nth")
+        nth = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over(lines, order_by="chunk_no")
+        cut = chunks.with_columns(pl.col("sha256").cast(NAME)).with_columns(nth=nth).drop("chunker").collect()
+        numbers = cut.select(*lines, "chunk_no", by_number="nth")
         given = rows.join(numbers, on=[*lines, "chunk_no"], how="left", maintain_order="left").drop("chunk_no")
         given = given.with_columns(nth=pl.coalesce("by_number", "nth", 1))
-        numbered = given.join(named, on=[*lines, "nth"], how="left", maintain_order="left", suffix="_cut")
+        numbered = given.join(cut, on=[*lines, "nth"], how="left", maintain_order="left", suffix="_cut")
         counts.n_no_chunk += int(numbered["chunk_no"].is_null().sum())
         # A chunk may begin and end inside the lines.
         return numbered.with_columns(pl.coalesce(f"{name}_cut", name).alias(name) for name in measured)
@@ -197,12 +197,12 @@ class Rankings:
     def _hits(self, rows: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
         columns = table("hits").columns
         constant = {"run_id": self.run_id, "part": "ranking", "step": 0, "symbol": None}
-        named = rows.select(
+        hits = rows.select(
             pl.lit(items["item_id"]).gather(pl.col("item")).alias("item_id"),
             *(pl.lit(value, columns[name]).alias(name) for name, value in constant.items()),
             *(pl.col(name).cast(columns[name]) for name in columns if name not in {"item_id", *constant}),
         )
-        return named.select(list(columns))
+        return hits.select(list(columns))
 
 
 def _outcomes(

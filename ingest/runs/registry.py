@@ -29,8 +29,8 @@ def importers() -> dict[str, Importer]:
 
 def declare_formats(lake: Lake) -> None:
     """What pages say of the formats that are recognised by their content."""
-    known = [one for one in importers().values() if not one.is_experimental]
-    rows = [(one.name, one.title, one.meaning, one.kind, one.example) for one in known]
+    known = [importer for importer in importers().values() if not importer.is_experimental]
+    rows = [(importer.name, importer.title, importer.meaning, importer.kind, importer.example) for importer in known]
     columns = ("name", "title", "meaning", "kind", "example")
     frame = pl.concat(declared_row("formats", **dict(zip(columns, row, strict=True))) for row in rows)
     write_if_changed(lake, "formats", "all", frame)
@@ -42,25 +42,25 @@ def importer_named(name: str) -> Importer:
     Raises:
         GoldspanError: There is none.
     """
-    named = {alias: one for one in importers().values() for alias in (one.name, *one.aliases)}
-    if name not in named:
-        raise unknown_name(name, "format", [AUTO, *named])
-    return named[name]
+    by_name = {alias: importer for importer in importers().values() for alias in (importer.name, *importer.aliases)}
+    if name not in by_name:
+        raise unknown_name(name, "format", [AUTO, *by_name])
+    return by_name[name]
 
 
 def recognised(head: bytes, path: str, known: Iterable[Importer]) -> list[Importer]:
     """The formats that a file may be of by its beginning; experimental ones only where it may be of no other."""
-    found = [one for one in known if one.recognise(head, path)]
-    return [one for one in found if not one.is_experimental] or found
+    candidates = [importer for importer in known if importer.recognise(head, path)]
+    return [importer for importer in candidates if not importer.is_experimental] or candidates
 
 
-def naming_hint(found: Importer) -> str:
+def naming_hint(importer: Importer) -> str:
     """How to have a file read by a format of which no real file has been seen."""
-    return f"It may be {found.title}, which is experimental, read only by name: --format {found.name}"
+    return f"It may be {importer.title}, which is experimental, read only by name: --format {importer.name}"
 
 
 def importer_for(input_file: InputFile, name: str) -> Importer:
-    """The importer of a name or alias; for `auto` the one whose format the file's content is.
+    """The importer of a name or alias; for `auto` the importer whose format the file's content is.
 
     Raises:
         GoldspanError: There is none of that name, or none or several recognise the file.
@@ -71,13 +71,13 @@ def importer_for(input_file: InputFile, name: str) -> Importer:
     if not head.strip():
         raise input_file.wrong(what="the file is empty")
     known = importers()
-    found = recognised(head, "/".join(input_file.path.parts[-2:]), known.values())
-    if found and found[0].is_experimental:
-        raise input_file.wrong(what="the file's content does not show its format", hint=naming_hint(found[0]))
-    if len(found) == 1:
-        return found[0]
-    if found:
-        names = " or ".join(one.name for one in found)
+    candidates = recognised(head, "/".join(input_file.path.parts[-2:]), known.values())
+    if candidates and candidates[0].is_experimental:
+        raise input_file.wrong(what="the file's content does not show its format", hint=naming_hint(candidates[0]))
+    if len(candidates) == 1:
+        return candidates[0]
+    if candidates:
+        names = " or ".join(importer.name for importer in candidates)
         raise input_file.wrong(what="the file could be of several formats", hint=f"Say which: --format {names}")
     first = ascii(head.split(b"\n", 1)[0][:80].decode(errors="replace"))
     hint = f"Formats: {listed(list(known))}. `python -m ingest list formats` shows how each begins."

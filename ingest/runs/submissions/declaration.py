@@ -128,8 +128,8 @@ def name_of(folder: Path) -> str:
 
 
 def folders_in(root: Path) -> Iterator[Path]:
-    """Every place below a folder of submissions where one lies or should."""
-    yield from sorted(one for one in root.glob("*/*") if not one.name.startswith("."))
+    """Every place below a folder of submissions where folder lies or should."""
+    yield from sorted(folder for folder in root.glob("*/*") if not folder.name.startswith("."))
 
 
 def _stem(file: Path) -> str:
@@ -166,13 +166,13 @@ def read_submission(path: Path) -> Submission:
         what = f"task: {shown(system.task)} is no task"
         raise GoldspanError(what, where=str(file), hint=did_you_mean(system.task, names), code=Exit.INVALID)
     first = system.task or next(task.name for task in tasks.values() if "ranking" in task.answered_by)
-    found = [file for file in files if file.name != FILE]
+    run_files = [file for file in files if file.name != FILE]
     runs = {
         tasks[end].name if (end := file.name.partition(".")[2].partition(".")[0]) in tasks else first: file
-        for file in found
+        for file in run_files
     }
-    if len(runs) < len(found):
-        what = f"{listed([file.name for file in found])} do not answer a task each"
+    if len(runs) < len(run_files):
+        what = f"{listed([file.name for file in run_files])} do not answer a task each"
         hint = f"Each says which it answers, run.<task>.<ending>; a task is one of {listed(list(tasks))}."
         raise GoldspanError(what, where=str(folder), hint=hint, code=Exit.INVALID)
     if not runs and not system.reported:
