@@ -128,7 +128,7 @@ def name_of(folder: Path) -> str:
 
 
 def folders_in(root: Path) -> Iterator[Path]:
-    """Every place below a folder of submissions where folder lies or should."""
+    """Every folder of a submission, or what lies in its place, below the folder of submissions."""
     yield from sorted(folder for folder in root.glob("*/*") if not folder.name.startswith("."))
 
 

@@ -114,7 +114,7 @@ def _absence(lake: Lake, submission: Submission) -> str:
     if part is None:
         return f"the lake does not hold {wanted}"
     label = lake.scan_parts([part], "benchmarks").select("label").collect()["label"].item()
-    held = f"that labelled {label!r}" if label else "the published submission"
+    held = f"that labelled {label!r}" if label else "the published one"
     return "" if label == submission.system.label else f"it answers {wanted}; the lake holds {held}"
 
 
