@@ -42,7 +42,12 @@ class Source(NamedTuple):
 
 def code_digest(*functions: Callable[..., object]) -> str:
     """The digest of every module in the closure of the imports of some functions, and of those bound in partials."""
-    return digest_of(frozenset(Path(inspect.getfile(inspect.unwrap(function))) for function in _unbound(functions)))
+    return digest_of(frozenset(map(_file_of, _unbound(functions))))
+
+
+@functools.cache
+def _file_of(function: Callable[..., object]) -> Path:
+    return Path(inspect.getfile(inspect.unwrap(function)))
 
 
 @functools.cache

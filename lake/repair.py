@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from scipy.special import stdtrit
+import scipy
 
 from lake.catalog.unit import FEWEST_ITEMS, FEWEST_REPOS, ITEM, ITEM_NOTE, REPOSITORY
 from lake.store import Lake
@@ -91,5 +91,5 @@ def _repairs(known: pl.DataFrame) -> Iterator[Repair]:
         n = pulls.height
         free = n - 1 if unit == REPOSITORY else n - n_repos - 1
         error = float(np.sqrt(n / free * (pulls["pull"].to_numpy() ** 2).sum()) / (x @ x))
-        half = float(stdtrit(free, 0.975)) * error
+        half = float(scipy.special.stdtrit(free, 0.975)) * error
         yield Repair(str(run_id), str(metric), rows.height, n_repos, unit, delta, delta - half, delta + half)

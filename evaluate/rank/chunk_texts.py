@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy.sparse import coo_array, csr_array
+import scipy
 
 from evaluate.rank.blobs import contents_of
 from evaluate.rank.content_tokens import LINE_TOKENIZERS, cut_tokens, in_batches, tokens_of
@@ -97,7 +97,7 @@ class _Counts(NamedTuple):
 
     chunk: pl.Series
     vocabulary: pl.Series
-    counts: csr_array
+    counts: scipy.sparse.csr_array
 
 
 def _merged(counted: Sequence[_Counts], n_chunks: int) -> Counted:
@@ -111,8 +111,9 @@ def _merged(counted: Sequence[_Counts], n_chunks: int) -> Counted:
     columns = (np.cumsum(is_said, dtype=np.int32) - 1)[columns]
     words = vocabulary.filter(pl.Series(is_said)).to_list()
     # Of a chunk the tokens come in the order of their spelling, and stay in it: nothing is sorted here.
-    counts = coo_array((n, (np.concatenate(row).astype(np.int32), columns)), shape=(n_chunks, len(words))).tocsr()
-    return Counted({word: column for column, word in enumerate(words)}, csr_array(counts))
+    cells = np.concatenate(row).astype(np.int32), columns
+    counts = scipy.sparse.coo_array((n, cells), shape=(n_chunks, len(words))).tocsr()
+    return Counted({word: column for column, word in enumerate(words)}, scipy.sparse.csr_array(counts))
 
 
 def _united(vocabularies: Sequence[pl.Series]) -> tuple[pl.Series, list[npt.NDArray[np.int32]]]:

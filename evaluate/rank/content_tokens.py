@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy.sparse import csr_array
+import scipy
 
 from evaluate.rank.blobs import contents_of
 from evaluate.texts.tokens import Tokenizer
@@ -50,15 +50,17 @@ class Tokens(NamedTuple):
     """
 
     vocabulary: pl.Series
-    of_lines: csr_array
+    of_lines: scipy.sparse.csr_array
     first_line: Integers
 
-    def counts(self, start: Integers, end: Integers) -> csr_array:
+    def counts(self, start: Integers, end: Integers) -> scipy.sparse.csr_array:
         """How often ranges of the lines say each token: (ranges, tokens), columns ascending within a row."""
         ends = np.append(0, np.cumsum(end - start))
         lines = np.arange(ends[-1]) + np.repeat(start - ends[:-1], end - start)
-        ranges = csr_array((np.ones(len(lines), np.int32), lines, ends), shape=(len(start), self.of_lines.shape[0]))
-        counts = csr_array(ranges @ self.of_lines)
+        ranges = scipy.sparse.csr_array(
+            (np.ones(len(lines), np.int32), lines, ends), shape=(len(start), self.of_lines.shape[0])
+        )
+        counts = scipy.sparse.csr_array(ranges @ self.of_lines)
         counts.sort_indices()
         return counts
 
@@ -139,7 +141,7 @@ def cut_tokens(texts: pl.Series, tokens: Tokenizer) -> Tokens:
     first_line = np.append(0, np.cumsum(n_lines))
     n_tokens = np.bincount(line, minlength=first_line[-1])
     of_lines = (np.ones(len(spelt), np.int32), spelt, np.append(0, np.cumsum(n_tokens)))
-    return Tokens(vocabulary, csr_array(of_lines, shape=(len(n_tokens), len(vocabulary))), first_line)
+    return Tokens(vocabulary, scipy.sparse.csr_array(of_lines, shape=(len(n_tokens), len(vocabulary))), first_line)
 
 
 def _places(token: pl.Series) -> tuple[pl.Series, npt.NDArray[np.int32]]:

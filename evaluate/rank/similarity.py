@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy.sparse import csr_array
+import scipy
 
 KEYWORDS = ("if", "else", "for", "while", "return", "class", "def", "import", "from")
 """What looks like an identifier and is left out: exactly these."""
@@ -52,20 +52,20 @@ def similarities(chunks: pl.DataFrame, texts: pl.DataFrame, gold: pl.DataFrame) 
     )
 
 
-def _sets(texts: pl.Series, pattern: str, left_out: tuple[str, ...] = ()) -> csr_array:
+def _sets(texts: pl.Series, pattern: str, left_out: tuple[str, ...] = ()) -> scipy.sparse.csr_array:
     """The distinct matches of a pattern in each text: a row per text, a column per token, ones."""
     matches = pl.DataFrame({"text": np.arange(len(texts)), "token": texts.str.extract_all(pattern)})
     tokens = matches.explode("token").filter(pl.col("token").is_not_null(), ~pl.col("token").is_in(left_out))
     # Grouped, a token needs no name: where its group stands is its column.
     groups = tokens.group_by("token").agg("text").select("text").with_row_index("token").explode("text")
     column, row = groups["token"].to_numpy(), groups["text"].to_numpy()
-    matrix = csr_array((np.ones(len(row)), (row, column)), shape=(len(texts), len(groups) + 1))
+    matrix = scipy.sparse.csr_array((np.ones(len(row)), (row, column)), shape=(len(texts), len(groups) + 1))
     matrix.sum_duplicates()
     matrix.data[:] = 1
     return matrix
 
 
-def _shared(sets: csr_array, chunk: Integers, owner: Integers, snippet: Integers) -> Integers:
+def _shared(sets: scipy.sparse.csr_array, chunk: Integers, owner: Integers, snippet: Integers) -> Integers:
     """How many tokens each chunk has in common with its item's snippet."""
     both = np.zeros(len(owner), np.int64)
     for first in range(0, len(chunk), PAIRS_AT_ONCE):

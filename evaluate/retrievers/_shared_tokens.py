@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 import numpy as np
-from scipy.sparse import csr_array
+import scipy
 
 from evaluate.retrievers import Floats, Index, Integers, Pool, Queries
 from evaluate.texts.tokens import Counted, Tokenizer
@@ -31,16 +31,16 @@ def n_holding(chunks: Counted) -> Integers:
     return np.bincount(chunks.counts.indices, minlength=chunks.counts.shape[1])
 
 
-def once(counts: csr_array) -> csr_array:
+def once(counts: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
     """A token counts once, however often it is said."""
-    return csr_array((np.ones(counts.nnz), counts.indices, counts.indptr), shape=counts.shape)
+    return scipy.sparse.csr_array((np.ones(counts.nnz), counts.indices, counts.indptr), shape=counts.shape)
 
 
 def token_index(
     pool: Pool,
     tokens: Tokenizer,
     weights: Floats,
-    asking: Callable[[csr_array], csr_array] = lambda counts: counts,
+    asking: Callable[[scipy.sparse.csr_array], scipy.sparse.csr_array] = lambda counts: counts,
     *,
     chunks: Counted | None = None,
     score: Callable[[Floats, Counted], Floats] = lambda shared, _: shared,
@@ -57,11 +57,13 @@ def token_index(
     """
     chunks = pool.counted(tokens) if chunks is None else chunks
     counts = chunks.counts
-    by_token = csr_array(csr_array((weights, counts.indices, counts.indptr), shape=counts.shape).T.tocsr())
+    by_token = scipy.sparse.csr_array(
+        scipy.sparse.csr_array((weights, counts.indices, counts.indptr), shape=counts.shape).T.tocsr()
+    )
 
     def search(queries: Queries) -> Floats:
         words = chunks.count_queries(queries.text, tokens)
-        of_pool = csr_array(words.counts[:, : by_token.shape[0]])
+        of_pool = scipy.sparse.csr_array(words.counts[:, : by_token.shape[0]])
         # Every score is added up in the order of the tokens' spelling, in whatever company: equal to the last bit.
         of_pool.sort_indices()
         shared = np.asarray((asking(of_pool) @ by_token).toarray(), dtype=np.float64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_array
+import scipy
 
 from evaluate.retrievers import Index, Pool, Retriever
 from evaluate.retrievers._shared_tokens import n_holding, token_index
@@ -16,11 +16,11 @@ def index(pool: Pool) -> Index:
     # As if one more chunk held every word.
     idf = np.log((1 + len(pool)) / (1 + n_holding(chunks))) + 1
 
-    def vectors(counts: csr_array) -> csr_array:
+    def vectors(counts: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
         weight = (1 + np.log(counts.data)) * idf[counts.indices]
         row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
         length = np.sqrt(np.bincount(row, weight**2, minlength=counts.shape[0]))
-        return csr_array((weight / length[row], counts.indices, counts.indptr), shape=counts.shape)
+        return scipy.sparse.csr_array((weight / length[row], counts.indices, counts.indptr), shape=counts.shape)
 
     return token_index(pool, words, vectors(chunks.counts).data, vectors)
 

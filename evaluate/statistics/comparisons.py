@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy.special import stdtrit
+import scipy
 
 from evaluate.metrics import Metric, metric_named
 from evaluate.statistics.detectable import LEVEL, POWER, smallest_detectable
@@ -136,7 +136,7 @@ _FLAGS = ("in_family", "is_expected")
 
 def uncertainty(diffs: Differences, bounds: tuple[float, float]) -> dict[str, Floats | Flags]:
     """Of differences: the interval within bounds, the smallest that is detected, and whether it is within a point."""
-    at = {p: stdtrit(diffs.degrees, p) * diffs.error for p in (1 - LEVEL / 2, 1 - LEVEL, POWER)}
+    at = {p: scipy.special.stdtrit(diffs.degrees, p) * diffs.error for p in (1 - LEVEL / 2, 1 - LEVEL, POWER)}
     half = at[1 - LEVEL / 2]
     return {
         "delta": diffs.delta,

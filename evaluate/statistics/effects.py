@@ -22,7 +22,7 @@ from itertools import combinations
 
 import numpy as np
 import polars as pl
-from scipy.special import stdtrit
+import scipy
 
 from evaluate.metrics import metric_named
 from evaluate.statistics.comparisons import MEASURE, SLICE, ScoreMatrix
@@ -142,7 +142,7 @@ def _effects(means: Floats, share: Floats, levels: list[tuple[str, str]]) -> Ite
     half = np.full(len(value), np.nan)
     if n_repos > 1:
         error, degrees = standard_error(parts - value[:, None] * share, share[None, :])
-        half = stdtrit(degrees, 0.975) * error
+        half = scipy.special.stdtrit(degrees, 0.975) * error
     for number, (chunker, retriever) in enumerate(levels):
         factor = {(False, False): "grand mean", (True, False): "chunker", (False, True): "retriever"}
         yield {
@@ -169,7 +169,7 @@ def _shares(means: Floats, share: Floats) -> Iterator[dict[str, object]]:
         centre = len(share) * whole - (rest * without).sum(axis=0)
         error = np.sqrt(((pseudo - centre) ** 2 * share[:, None] / rest).mean(axis=0))
         _, degrees = standard_error(np.zeros((1, len(share))), share[None, :])
-        half = np.nan_to_num(stdtrit(degrees[0], 0.975) * error, nan=np.inf)
+        half = np.nan_to_num(scipy.special.stdtrit(degrees[0], 0.975) * error, nan=np.inf)
         low, high = np.maximum(whole - half, low), np.minimum(whole + half, high)
     for number, factor in enumerate((*FACTORS, DIFFERENCE)):
         point = np.clip(whole[number], -1.0 if factor == DIFFERENCE else 0.0, 1.0)

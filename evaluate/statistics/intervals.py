@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import polars as pl
-from scipy.special import betaincinv, stdtrit
+import scipy
 
 from evaluate.metrics import metrics
 from evaluate.statistics.pairs import ALL_BUT_NOTHING, Floats
@@ -47,11 +47,11 @@ def korn_graubard(mean: Floats, variance: Floats, degrees: Floats, n: Floats, n_
     """
     at_most = mean * (1 - mean)
     with np.errstate(divide="ignore", invalid="ignore"):
-        size = at_most / variance * (stdtrit(n - 1, _UPPER) / stdtrit(degrees, _UPPER)) ** 2
+        size = at_most / variance * (scipy.special.stdtrit(n - 1, _UPPER) / scipy.special.stdtrit(degrees, _UPPER)) ** 2
     effective = np.where(variance > 0, np.minimum(size, n), n_units)
     above, below = mean * effective, (1 - mean) * effective
-    low = np.where(above > 0, betaincinv(above, below + 1, _LOWER), 0.0)
-    high = np.where(below > 0, betaincinv(above + 1, below, _UPPER), 1.0)
+    low = np.where(above > 0, scipy.special.betaincinv(above, below + 1, _LOWER), 0.0)
+    high = np.where(below > 0, scipy.special.betaincinv(above + 1, below, _UPPER), 1.0)
     return low.round(12), high.round(12)
 
 
@@ -63,7 +63,7 @@ def intervals(estimates: pl.DataFrame) -> pl.DataFrame:
     names = ("mean", "variance", "degrees", "n", "n_units", "lowest", "highest")
     of = [estimates[name].cast(pl.Float64).to_numpy() for name in names]
     mean, variance, degrees, _, _, lowest, highest = of
-    half = stdtrit(degrees, _UPPER).round(10) * np.sqrt(variance)
+    half = scipy.special.stdtrit(degrees, _UPPER).round(10) * np.sqrt(variance)
     half[half <= _ROUNDING * np.abs(mean)] = 0
     low, high = np.maximum(mean - half, lowest), np.minimum(mean + half, highest)
     shares = (lowest == 0) & (highest == 1) & (mean >= 0) & (mean <= 1)

@@ -15,7 +15,7 @@ from typing import overload
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
+import scipy
 
 Tokenizer = Callable[[str], Sequence[str]]
 Floats = npt.NDArray[np.float64]
@@ -34,7 +34,7 @@ class Counted:
     """
 
     vocabulary: dict[str, int]
-    counts: csr_array
+    counts: scipy.sparse.csr_array
     n_pools: int = 1
     _queries: dict[tuple[Tokenizer, tuple[str, ...]], Counted] = field(default_factory=dict, repr=False, compare=False)
 
@@ -58,7 +58,7 @@ class Counted:
         words = compress(self.vocabulary, is_said)
         column = (np.cumsum(is_said) - 1).astype(counts.indices.dtype)
         shape = (len(rows), int(is_said.sum()))
-        moved = csr_array((counts.data, column[counts.indices], counts.indptr), shape=shape)
+        moved = scipy.sparse.csr_array((counts.data, column[counts.indices], counts.indptr), shape=shape)
         return Counted({word: column for column, word in enumerate(words)}, moved)
 
     def beside(self, pool: Integers, n_pools: int) -> Counted:
@@ -78,7 +78,9 @@ class Counted:
             is_new = column < 0
             column[is_new] = n_tokens + np.arange(is_new.sum())
             shape = (len(queries), n_tokens + int(is_new.sum()))
-            counts = csr_array((cut.counts.data, column[cut.counts.indices], cut.counts.indptr), shape=shape)
+            counts = scipy.sparse.csr_array(
+                (cut.counts.data, column[cut.counts.indices], cut.counts.indptr), shape=shape
+            )
             if self.n_pools > 1:
                 counts = _shifted(counts, np.arange(self.n_pools), self.n_pools, n_tokens)
             # Retrievers come one after another with the same queries: the last are enough.
@@ -104,7 +106,7 @@ class Refined:
     def of(self, texts: Counted) -> Counted:
         """The same of texts as the other tokenizer counts them."""
         made = by_spelling(map(self.rule, texts.vocabulary))
-        counts = csr_array(texts.counts @ made.counts)
+        counts = scipy.sparse.csr_array(texts.counts @ made.counts)
         counts.sort_indices()
         return Counted(made.vocabulary, counts)
 
@@ -177,12 +179,12 @@ class _Rows(Texts):
         return rows if self._pool is None else rows.beside(self._pool, int(self._pool[-1]) + 1)
 
 
-def _shifted(counts: csr_array, pool: Integers, n_pools: int, n_tokens: int) -> csr_array:
+def _shifted(counts: scipy.sparse.csr_array, pool: Integers, n_pools: int, n_tokens: int) -> scipy.sparse.csr_array:
     """Counts of rows of several pools, each in the columns of its own; columns behind the tokens stay behind all."""
     pool = np.repeat(pool, np.diff(counts.indptr))
     block = np.where(counts.indices < n_tokens, pool, n_pools - 1)
     shape = (counts.shape[0], counts.shape[1] + (n_pools - 1) * n_tokens)
-    return csr_array((counts.data, counts.indices + block * n_tokens, counts.indptr), shape=shape)
+    return scipy.sparse.csr_array((counts.data, counts.indices + block * n_tokens, counts.indptr), shape=shape)
 
 
 @lru_cache(maxsize=64)
@@ -204,6 +206,6 @@ def by_spelling(documents: Iterable[Sequence[str]]) -> Counted:
     words = sorted(number)
     column = np.empty(len(words), np.int32)
     column[np.fromiter(map(number.__getitem__, words), np.int64, len(words))] = np.arange(len(words))
-    counts = csr_array((n, column[token], indptr), shape=(len(bags), len(words)))
+    counts = scipy.sparse.csr_array((n, column[token], indptr), shape=(len(bags), len(words)))
     counts.sort_indices()
     return Counted({word: column for column, word in enumerate(words)}, counts)
