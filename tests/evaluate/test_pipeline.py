@@ -428,23 +428,6 @@ def test_what_an_interrupted_run_of_an_earlier_state_left_is_taken_away(lake_fol
     assert not folder.with_name("run_id=repoeval.prompt--x+y--00000000").exists()
 
 
-def test_a_damaged_part_of_its_own_is_made_again_and_of_another_stage_named(one_chunker: Path) -> None:
-    whole = stored(one_chunker)
-    store = Lake(one_chunker)
-    read = ("items", "blobs", "chunks")
-    for name in (*read, *MADE):
-        part = store.parts(name)[-1]
-        data = part.path.read_bytes()
-        part.path.write_bytes(data[: len(data) // 2])
-        said = command("evaluate", "--lake", one_chunker)
-        assert part.relative_path in said.err
-        if name in read:
-            assert said.code == Exit.INVALID
-            assert "the lake holds a part that does not fit: it is not what was written there" in said.err
-            part.path.write_bytes(data)
-        assert stored(one_chunker) == whole
-
-
 SETTINGS = [{"PYTHONHASHSEED": "0", "POLARS_MAX_THREADS": "1"}, {"PYTHONHASHSEED": "1", "POLARS_MAX_THREADS": "2"}]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from lake.errors import Exit
 from lake.store import Lake
-from tests.tiny import TASKS, build, command, jsonl, put, stored, task_file
+from tests.tiny import TASKS, build, command, jsonl, put, task_file
 
 KEYS = ["written", "expected", "scored", "missing", "failed", "rejected", "made", "current", "removed", "seconds"]
 NAMED = ("--chunkers", "whole-file")
@@ -130,19 +130,3 @@ def test_a_lake_that_cannot_be_written_is_a_clear_error(source: Path, tmp_path: 
     assert said.err.startswith("ingest: the lake could not be written: Not a directory\n")
     assert "LAKE=" in said.err
     assert "Traceback" not in said.err
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["items", "files", "blobs", "benchmarks", "chunkers", "chunks"])
-def test_a_damaged_part_is_named_and_made_again(source: Path, tmp_path: Path, name: str) -> None:
-    lake = tmp_path / "lake"
-    arguments = ("ingest", "repoeval", "--source", source, "--lake", lake, *NAMED)
-    assert command(*arguments).code == 0
-    whole = stored(lake)
-    part = Lake(lake).parts(name)[-1]
-    part.path.write_bytes(part.path.read_bytes()[:-9])
-    said = command(*arguments)
-    assert said.code == 0, said.err
-    path = part.path.relative_to(lake)
-    assert said.err.count(f"{path}: it is not what was written there; set aside in .damaged") == 2
-    assert stored(lake) == whole

@@ -57,15 +57,6 @@ def test_an_unknown_listing_asks_did_you_mean() -> None:
     assert "Did you mean 'pages'?" in done.stderr
 
 
-def test_a_damaged_part_of_the_lake_is_named(lake_folder: Path, tmp_path: Path) -> None:
-    part = next((lake_folder / "aggregates").rglob("part-*.parquet"))
-    part.write_bytes(part.read_bytes()[:100])
-    said = report("--lake", lake_folder, "--site", tmp_path / "site")
-    assert said.returncode == Exit.INVALID
-    assert "the lake holds a part that does not fit: it is no whole Parquet file" in said.stderr
-    assert str(part) in said.stderr
-
-
 def test_a_full_disk_is_said_and_the_site_before_is_left(small: Lake, tmp_path: Path) -> None:
     site = tmp_path / "site"
     assert report("--lake", small.root, "--site", site).returncode == 0
