@@ -5,6 +5,7 @@ Hints are written with `python -m …` and `make …` wherever they are made; :f
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import shlex
@@ -70,7 +71,7 @@ def _python() -> str:
 
 
 def check_libraries(stage: str) -> None:
-    """End in a sentence where this Python has not what Goldspan needs."""
+    """End in a sentence where this Python has not what Goldspan needs, and load dataframely without what it drags in."""
     if find_spec("polars") is None:
         environment = Path(__file__).resolve().parents[1] / ".venv"
         first = "" if environment.is_dir() else f"First: make {stage}, which sets it up. Then: "
@@ -80,3 +81,8 @@ def check_libraries(stage: str) -> None:
             file=sys.stderr,
         )
         sys.exit(4)
+    if "sqlalchemy" not in sys.modules:
+        # Where it is installed, dataframely loads it, which takes longer than itself; nothing here uses it.
+        sys.modules["sqlalchemy"] = None  # type: ignore[assignment]  # as the import system has it: not to be found
+        importlib.import_module("dataframely")
+        del sys.modules["sqlalchemy"]
