@@ -71,7 +71,7 @@ def _python() -> str:
 
 
 def check_libraries(stage: str) -> None:
-    """End in a sentence where this Python has not what Goldspan needs, and load dataframely without what it drags in."""
+    """End in a sentence where this Python has not what Goldspan needs, and load dataframely without what it loads."""
     if find_spec("polars") is None:
         environment = Path(__file__).resolve().parents[1] / ".venv"
         first = "" if environment.is_dir() else f"First: make {stage}, which sets it up. Then: "
