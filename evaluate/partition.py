@@ -22,7 +22,7 @@ from evaluate.retrievers import Pool, Queries
 from evaluate.score.conformance import protocol_hash, sealed
 from evaluate.score.contexts.chance import expected_contexts
 from evaluate.score.contexts.scoring import score_part
-from evaluate.score.metric_inputs import Basis
+from evaluate.score.metric_inputs import ScoringInputs
 from evaluate.score.scoring import score_runs
 from evaluate.selection import ItemPart
 from evaluate.systems import PlannedRun, Run
@@ -93,7 +93,7 @@ class Partition:
         gold, relevance = item_part.gold_of(protocol.gold).lazy(), self._relevance(protocol, chunker)
         listed = [run for run in runs if not run.is_chance]
         return score_runs(
-            Basis(protocol, items, gold, pool, axis, relevance),
+            ScoringInputs(protocol, items, gold, pool, axis, relevance),
             hits=rows_of(item_part, "hits", listed),
             answers=rows_of(item_part, "run_items", listed).select("run_id", "item_id", "completion"),
             chance=[run.run_id for run in runs if run.is_chance],

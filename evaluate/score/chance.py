@@ -12,7 +12,7 @@ import polars as pl
 from evaluate.metrics import Metric, metric_named, metrics_of
 from evaluate.metrics.standard import PERSISTENCE
 from evaluate.score.conformance import sealed
-from evaluate.score.metric_inputs import Basis
+from evaluate.score.metric_inputs import ScoringInputs
 from evaluate.score.metric_values import SCORE_COLUMNS, Requested, applied, label, lengthen
 from evaluate.score.random_orders import mean_of_orders
 from lake.tables import table
@@ -22,20 +22,20 @@ Amount = Callable[["Draw", int], Floats]
 """(draw, k) → what is expected, per item."""
 
 
-def expected_random(basis: Basis, run_id: str) -> pl.LazyFrame:
+def expected_random(inputs: ScoringInputs, run_id: str) -> pl.LazyFrame:
     """The scores to expect of a uniformly random order of each item's pool: rows of table `scores`.
 
     Metrics of lists of files have no row: what they expect is not worked out.
     """
-    requested = metrics_of(basis.protocol)
+    requested = metrics_of(inputs.protocol)
     exact = [(metric, k) for metric, k in requested if _form_of(metric)]
     drawn = [(metric, k) for metric, k in requested if not _form_of(metric) and metric.shape != "filed"]
     measured = [pl.LazyFrame(schema={name: table("scores").columns[name] for name in SCORE_COLUMNS})]
     if exact:
-        measured.append(lengthen(applied(_closed(basis, exact).lazy(), basis.protocol, exact), exact))
+        measured.append(lengthen(applied(_closed(inputs, exact).lazy(), inputs.protocol, exact), exact))
     if drawn:
-        measured.append(lengthen(mean_of_orders(basis, drawn), drawn))
-    return sealed(pl.concat(measured).with_columns(run_id=pl.lit(run_id)), basis.protocol)
+        measured.append(lengthen(mean_of_orders(inputs, drawn), drawn))
+    return sealed(pl.concat(measured).with_columns(run_id=pl.lit(run_id)), inputs.protocol)
 
 
 @dataclass(frozen=True)
@@ -162,12 +162,12 @@ def _form_of(metric: Metric) -> tuple[Amount, Amount] | None:
     return next((form for name, form in FORMS.items() if metric_named(name).at is metric.at), None)
 
 
-def _closed(basis: Basis, requested: Requested) -> pl.DataFrame:
-    sizes = basis.chunks.group_by("pool_id").agg(n=pl.len().cast(pl.Int64))
+def _closed(inputs: ScoringInputs, requested: Requested) -> pl.DataFrame:
+    sizes = inputs.chunks.group_by("pool_id").agg(n=pl.len().cast(pl.Int64))
     known = (
-        basis.items.select("item_id", "pool_id")
+        inputs.items.select("item_id", "pool_id")
         .join(sizes, on="pool_id", how="left", maintain_order="left")
-        .join(basis.judged, on="item_id", how="left", maintain_order="left")
+        .join(inputs.judged, on="item_id", how="left", maintain_order="left")
         .with_columns(pl.col("n").fill_null(0))
         .collect()
     )

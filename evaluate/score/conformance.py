@@ -17,7 +17,7 @@ import polars as pl
 from evaluate.metrics import metrics_of
 from evaluate.score.contexts.material import Material, Runs
 from evaluate.score.contexts.scoring import score_contexts
-from evaluate.score.metric_inputs import Basis, Lists
+from evaluate.score.metric_inputs import Lists, ScoringInputs
 from evaluate.score.metric_values import SCORE_COLUMNS, measure_runs
 from lake.catalog.protocol import Protocol
 from lake.code import code_digest, remembered
@@ -72,9 +72,9 @@ def _scores(protocol: Protocol) -> list[pl.DataFrame]:
     frames = {name: frame.lazy() for name, frame in _fixture("rankings").items()}
     hits, completions = frames.pop("hits"), frames.pop("completions")
     axis = LineOffsets.of(frames.pop("lines").collect())
-    basis = Basis(protocol, axis=axis, **frames)
-    cases = basis.items.join(completions, on="item_id", how="left", maintain_order="left")
-    scores = measure_runs(Lists(basis, hits, cases, ("item_id",))).collect()
+    inputs = ScoringInputs(protocol, axis=axis, **frames)
+    cases = inputs.items.join(completions, on="item_id", how="left", maintain_order="left")
+    scores = measure_runs(Lists(inputs, hits, cases, ("item_id",))).collect()
     return [scores.select(SCORE_COLUMNS).sort("item_id", "granularity", "metric", "k")]
 
 

@@ -15,7 +15,7 @@ from lake.relevance import RELEVANCE, JudgementInputs, Rule, disjoint
 
 
 @dataclass(frozen=True)
-class Basis:
+class ScoringInputs:
     """What rankings of some items are scored by. Lines are 0-based and half-open.
 
     Attributes:
@@ -110,7 +110,7 @@ class Basis:
 
 @dataclass(frozen=True)
 class Lists:
-    """The ranked lists of some runs, or of one, over the items of a basis.
+    """The ranked lists of some runs, or of one, over the items that are scored.
 
     Attributes:
         hits: The key, rank (from 1), path, and line_start, line_end or chunk_no, as the relevance rule asks.
@@ -119,7 +119,7 @@ class Lists:
         key: What tells one list from another: item_id, of several runs with run_id.
     """
 
-    basis: Basis
+    inputs: ScoringInputs
     hits: pl.LazyFrame
     cases: pl.LazyFrame
     key: tuple[str, ...]
@@ -128,7 +128,7 @@ class Lists:
     def lengths(self) -> pl.LazyFrame:
         """How long each list is, and how long it could be: the key, n_returned, n_in_pool (null if not known)."""
         returned = self.hits.group_by(self.key).agg(n_returned=pl.len().cast(pl.Int64))
-        sizes = self.basis.chunks.group_by("pool_id").agg(n_in_pool=pl.len().cast(pl.Int64))
+        sizes = self.inputs.chunks.group_by("pool_id").agg(n_in_pool=pl.len().cast(pl.Int64))
         return (
             self.cases.select(*self.key, "pool_id")
             .join(returned, on=self.key, how="left", maintain_order="left")
@@ -138,7 +138,7 @@ class Lists:
 
     def gold_files(self) -> tuple[pl.LazyFrame, pl.LazyFrame]:
         """The gold files that lists name, each at its place among their different files; and how many each item has."""
-        gold = self.basis.evidence.gold.select("item_id", "path").unique()
+        gold = self.inputs.evidence.gold.select("item_id", "path").unique()
         order = pl.col("rank").rank("ordinal").over(self.key).cast(pl.Int64)
         files = self.hits.group_by(*self.key, "path").agg(pl.col("rank").min()).with_columns(rank=order)
         n_files = gold.group_by("item_id").agg(n_relevant=pl.len().cast(pl.Int64))
@@ -148,7 +148,7 @@ class Lists:
 
     def judged_hits(self) -> tuple[pl.LazyFrame, pl.LazyFrame]:
         """All hits, and whether each is of a file that the item's pool holds; and the cases."""
-        of_pool = self.basis.chunks.select("pool_id", "path", is_judged=pl.lit(value=True)).unique()
-        placed = self.hits.join(self.basis.items.select("item_id", "pool_id"), on="item_id")
+        of_pool = self.inputs.chunks.select("pool_id", "path", is_judged=pl.lit(value=True)).unique()
+        placed = self.hits.join(self.inputs.items.select("item_id", "pool_id"), on="item_id")
         judged = placed.join(of_pool, on=["pool_id", "path"], how="left")
         return judged.with_columns(pl.col("is_judged").fill_null(value=False)), self.cases.select(*self.key)

@@ -21,7 +21,7 @@ BY_HITS = ("ranked", "found", "pooled")
 """The shapes that are read over relevant hits and item columns."""
 
 _OF_THE_POOL = frozenset({"n_relevant", "gains", "shares", "boundary"})
-"""The item columns that metrics read and `Basis.judged` finds in the whole pool."""
+"""The item columns that metrics read and `ScoringInputs.judged` finds in the whole pool."""
 
 
 def of_shape(requested: Requested, *shapes: str) -> Requested:
@@ -92,16 +92,16 @@ def measure_runs(lists: Lists) -> pl.LazyFrame:
     Raises:
         GoldspanError: The protocol measures sets of lines and there is no axis, or similarity and there is none.
     """
-    basis, key = lists.basis, lists.key
-    protocol, requested, measured = basis.protocol, metrics_of(basis.protocol), []
+    inputs, key = lists.inputs, lists.key
+    protocol, requested, measured = inputs.protocol, metrics_of(inputs.protocol), []
     covered, completed = (of_shape(requested, shape) for shape in ("covered", "completed"))
     # Before anything is computed.
-    axis = basis.files if covered else None
+    axis = inputs.files if covered else None
     if by_hits := of_shape(requested, *BY_HITS):
-        known = lists.cases.select(*key, *basis.applying)
+        known = lists.cases.select(*key, *inputs.applying)
         if any(reads_pool(metric, k) for metric, k in by_hits):
-            known = lists.cases.select(*key).join(basis.judged, on="item_id", how="left", maintain_order="left")
-        wide = measure(basis.rule.hits(lists.hits, basis.evidence, key), known, by_hits, key=key)
+            known = lists.cases.select(*key).join(inputs.judged, on="item_id", how="left", maintain_order="left")
+        wide = measure(inputs.rule.hits(lists.hits, inputs.evidence, key), known, by_hits, key=key)
         if protocol.full_lists:
             wide = _without_short_lists(wide, by_hits, lists)
         measured.append(lengthen(applied(wide, protocol, by_hits), by_hits, key=key))
@@ -110,7 +110,7 @@ def measure_runs(lists: Lists) -> pl.LazyFrame:
             measured.append(lengthen(measure(*read(lists), listed, key=key), listed, key=key))
     if axis is not None:
         sets = line_sets(
-            hits=lists.hits, items=lists.cases, gold=basis.lines, axis=axis, cut_offs=cut_offs_of(covered), key=key
+            hits=lists.hits, items=lists.cases, gold=inputs.lines, axis=axis, cut_offs=cut_offs_of(covered), key=key
         )
         measured.append(lengthen(measure_sets(sets, covered), covered, key=key))
     if completed:

@@ -10,7 +10,7 @@ import polars as pl
 
 from evaluate.metrics.declaration import size_at
 from evaluate.score.coverage import CutOff, count_gold, gold_as_spans, own_text, walk
-from evaluate.score.metric_inputs import Basis
+from evaluate.score.metric_inputs import ScoringInputs
 from evaluate.score.metric_values import BY_HITS, Requested, cut_offs_of, label, measure, measure_sets, of_shape
 from lake.exact import exact_sum
 from lake.fingerprint import sha256_of
@@ -20,26 +20,26 @@ from lake.relevance import CHUNK
 N_ORDERS = 100
 
 
-def mean_of_orders(basis: Basis, requested: Requested) -> pl.LazyFrame:
+def mean_of_orders(inputs: ScoringInputs, requested: Requested) -> pl.LazyFrame:
     """Means over N_ORDERS orders of numerators, denominators and values, in the columns :func:`measure` gives.
 
     The orders belong to the pool: items that search one pool are asked about the same ones. An item's mean is as true
     as with orders of its own, and a pool is walked once for all its items.
     """
     ranked, covered = of_shape(requested, *BY_HITS), of_shape(requested, "covered")
-    heads = draw(basis.chunks, basis.axis, cut_offs_of([*ranked, *covered])).lazy()
-    items = basis.items.select("item_id", "pool_id")
+    heads = draw(inputs.chunks, inputs.axis, cut_offs_of([*ranked, *covered])).lazy()
+    items = inputs.items.select("item_id", "pool_id")
     ordered_items = items.join(pl.LazyFrame({"order": range(N_ORDERS)}), how="cross")
     measured = ordered_items.select(_ASKED)
     if ranked:
-        relevant = basis.rule.pool(basis.evidence).filter(pl.col("iou").is_not_null())
+        relevant = inputs.rule.pool(inputs.evidence).filter(pl.col("iou").is_not_null())
         shown = sorted({name for metric, _ in ranked for name in metric.reads} & {"iou", "share"})
         in_pool = relevant.select(*CHUNK, *shown).join(items, on="item_id")
         hits = in_pool.join(heads, on=["pool_id", "path", "chunk_no"]).select(*_ASKED, "rank", *shown)
-        known = measured.join(basis.judged, on="item_id", how="left")
+        known = measured.join(inputs.judged, on="item_id", how="left")
         measured = measured.join(measure(hits, known, ranked, key=_ASKED).select(*_ASKED, *_columns(ranked)), on=_ASKED)
     if covered:
-        sets = _line_sets(basis, ordered_items, heads, cut_offs_of(covered))
+        sets = _line_sets(inputs, ordered_items, heads, cut_offs_of(covered))
         measured = measured.join(measure_sets(sets, covered).select(*_ASKED, *_columns(covered)), on=_ASKED)
     means = [(exact_sum(pl.col(name)) / N_ORDERS).alias(name) for name in _columns(requested)]
     return measured.group_by("item_id").agg(means)
@@ -122,10 +122,10 @@ def _most_at_once(starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) ->
 
 
 def _line_sets(
-    basis: Basis, ordered_items: pl.LazyFrame, heads: pl.LazyFrame, cut_offs: Sequence[CutOff]
+    inputs: ScoringInputs, ordered_items: pl.LazyFrame, heads: pl.LazyFrame, cut_offs: Sequence[CutOff]
 ) -> pl.LazyFrame:
     """The sizes that `line_sets` gives, for every item and order: item_id, order and its columns."""
-    axis, known = basis.files, basis.items.select("item_id", "pool_id")
+    axis, known = inputs.files, inputs.items.select("item_id", "pool_id")
     pools = known.select("pool_id").unique().sort("pool_id").with_row_index("pool")
     walk_no = pl.col("pool").cast(pl.Int64) * N_ORDERS + pl.col("order")
     hits = axis.place(heads.join(pools, on="pool_id").with_columns(item=walk_no).drop("chunk_no", "pool", "order"))
@@ -134,11 +134,11 @@ def _line_sets(
         pl.col(size_at("", *cut)).sum().alias(size_at("n_returned", *cut)) for cut in cut_offs
     )
     sets = ordered_items.join(pools, on="pool_id").with_columns(item=walk_no).join(returned, on="item", how="left")
-    marked = {"n_both": gold_as_spans(basis.lines).join(known, on="item_id"), "n_own": own_text(basis.items)}
+    marked = {"n_both": gold_as_spans(inputs.lines).join(known, on="item_id"), "n_own": own_text(inputs.items)}
     for size, marks in marked.items():
         sets = sets.join(_shared(pieces, axis, marks, size, cut_offs), on=["item_id", "item"], how="left")
     return (
-        sets.join(count_gold(basis.lines, known, axis), on="item_id", how="left")
+        sets.join(count_gold(inputs.lines, known, axis), on="item_id", how="left")
         .drop("pool_id", "pool", "item")
         .with_columns(pl.exclude(_ASKED).fill_null(0))
     )

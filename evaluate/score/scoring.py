@@ -9,7 +9,7 @@ import polars as pl
 from evaluate.metrics import metrics_of
 from evaluate.score.chance import expected_random
 from evaluate.score.conformance import sealed
-from evaluate.score.metric_inputs import Basis, Lists
+from evaluate.score.metric_inputs import Lists, ScoringInputs
 from evaluate.score.metric_values import measure_runs, reads_pool
 from lake.naming import LINES, RANKING
 
@@ -17,28 +17,30 @@ CASE = ("run_id", "item_id")
 """What tells one answer from another."""
 
 
-def score_runs(basis: Basis, *, hits: pl.LazyFrame, answers: pl.LazyFrame, chance: Sequence[str] = ()) -> pl.DataFrame:
+def score_runs(
+    inputs: ScoringInputs, *, hits: pl.LazyFrame, answers: pl.LazyFrame, chance: Sequence[str] = ()
+) -> pl.DataFrame:
     """Rows of table `scores` for the items of one part and all runs over the chunks of one chunker.
 
     Every answer has a row for every metric and cut-off; nothing retrieved scores 0.
 
     Args:
-        basis: The rules, and what the items are.
+        inputs: The rules, and what the items are.
         hits: The runs' rows of table `hits`. Where a run has a part `lines` beside its ranking (the oracle), metrics at
             a budget are measured on that one.
         answers: run_id, item_id, completion: the items that each of the runs was asked.
         chance: The runs that stand for every order of the pool; they are scored by expectation, and `answers` has none.
     """
-    scores = [expected_random(basis, run_id).collect() for run_id in chance]
+    scores = [expected_random(inputs, run_id).collect() for run_id in chance]
     if not answers.head(1).collect().is_empty():
-        scores.append(_score_lists(basis, hits, answers.join(basis.items, on="item_id", maintain_order="left")))
+        scores.append(_score_lists(inputs, hits, answers.join(inputs.items, on="item_id", maintain_order="left")))
     return pl.concat(scores)
 
 
-def _score_lists(basis: Basis, hits: pl.LazyFrame, cases: pl.LazyFrame) -> pl.DataFrame:
-    scores = score_lists(Lists(basis, hits.filter(part=RANKING), cases, CASE)).collect()
-    requested = metrics_of(basis.protocol)
-    if basis.pool is None and not basis.rule.is_graded:
+def _score_lists(inputs: ScoringInputs, hits: pl.LazyFrame, cases: pl.LazyFrame) -> pl.DataFrame:
+    scores = score_lists(Lists(inputs, hits.filter(part=RANKING), cases, CASE)).collect()
+    requested = metrics_of(inputs.protocol)
+    if inputs.pool is None and not inputs.rule.is_graded:
         # What compares a list with a pool that is not known has no value.
         known = ~pl.col("metric").is_in([metric.name for metric, k in requested if reads_pool(metric, k)])
         return scores.with_columns(pl.when(known).then(pl.col("value", "numerator", "denominator")))
@@ -48,10 +50,10 @@ def _score_lists(basis: Basis, hits: pl.LazyFrame, cases: pl.LazyFrame) -> pl.Da
     if bounding.is_empty():
         return scores
     has_lines = pl.col("run_id").is_in(bounding.implode())
-    of_lines = score_lists(Lists(basis, lines, cases.filter(has_lines), CASE)).filter(at_budget).collect()
+    of_lines = score_lists(Lists(inputs, lines, cases.filter(has_lines), CASE)).filter(at_budget).collect()
     return pl.concat([scores.filter(~(has_lines & at_budget)), of_lines])
 
 
 def score_lists(lists: Lists) -> pl.LazyFrame:
     """The scores of some runs' lists, whose key is CASE, under one protocol: rows of table `scores`."""
-    return sealed(measure_runs(lists), lists.basis.protocol)
+    return sealed(measure_runs(lists), lists.inputs.protocol)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import polars as pl
 
 from evaluate.metrics import metric_named, metrics_of
-from evaluate.score.contexts.ground import RANKED_BUDGET
+from evaluate.score.contexts.gold_sets import RANKED_BUDGET
 from evaluate.statistics.slices import in_slice
 from lake.catalog.protocol import Protocol
 from lake.naming import FINAL, LINES, RANKING

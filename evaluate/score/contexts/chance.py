@@ -17,7 +17,7 @@ import polars as pl
 from evaluate.metrics import Metric, metrics_of
 from evaluate.rank.pools import load_axis
 from evaluate.score.contexts.extents import rows_of
-from evaluate.score.contexts.ground import GRANULARITIES, N_RANKED_STEPS, RANKED_BUDGET, Answers, Ground
+from evaluate.score.contexts.gold_sets import GRANULARITIES, N_RANKED_STEPS, RANKED_BUDGET, Answers, GoldSets
 from evaluate.score.contexts.intervals import Integers, holders
 from evaluate.score.contexts.material import Material, Runs, load_material, rules_of
 from evaluate.score.contexts.scoring import score_contexts
@@ -79,15 +79,15 @@ def expected_coverage(protocol: Protocol, material: Material, pools: Runs, sizes
     Returns:
         item_id, granularity, metric, k, value, numerator.
     """
-    ground = Ground.of(material, pools, rules_of(protocol))
-    rows = rows_of(ground.seen.sort("case", "rank").with_columns(step="rank"), "case")
-    cases = ground.cases.join(sizes, on="item_id", how="left", maintain_order="left")
+    sets = GoldSets.of(material, pools, rules_of(protocol))
+    rows = rows_of(sets.seen.sort("case", "rank").with_columns(step="rank"), "case")
+    cases = sets.cases.join(sizes, on="item_id", how="left", maintain_order="left")
     n, n_first = (cases[name].fill_null(0).to_numpy() for name in ("n", "n_first"))
-    answers = Answers(np.bincount(rows.walk, minlength=cases.height), rows, ground.seen.clear())
-    is_first = _is_begun(protocol, ground.files.nws_of(rows.file, rows.start))
+    answers = Answers(np.bincount(rows.walk, minlength=cases.height), rows, sets.seen.clear())
+    is_first = _is_begun(protocol, sets.files.nws_of(rows.file, rows.start))
     frames = [_nothing(*_SCORE, "value", "numerator")]
     for granularity in GRANULARITIES:
-        walk, length, n_holding, n_first_holding = holders(*ground.laid(granularity, answers), is_first)
+        walk, length, n_holding, n_first_holding = holders(*sets.laid(granularity, answers), is_first)
         missed = _missed(n[walk], n_first[walk], n_holding, n_first_holding)
         n_gold = np.bincount(walk, weights=length, minlength=cases.height)
         hits = [np.bincount(walk, weights=length * (1 - at_k), minlength=cases.height) for at_k in missed]

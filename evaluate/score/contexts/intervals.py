@@ -38,7 +38,7 @@ class Spans(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Walks:
+class Trajectories:
     """The steps and the axes of some walks. Their steps, laid end to end, are slots; so are their axes' places.
 
     `length`: no interval reaches further.
@@ -86,7 +86,7 @@ class Sizes(NamedTuple):
     n_cumulative_hit: Integers
 
 
-def sizes(walks: Walks, spans: Spans, gold: Spans) -> Sizes:
+def sizes(walks: Trajectories, spans: Spans, gold: Spans) -> Sizes:
     """The sizes of every walk's sets after every step.
 
     Intervals may overlap, touch and repeat; those without a place hold nothing. The steps of gold are not read.
@@ -111,7 +111,9 @@ def sizes(walks: Walks, spans: Spans, gold: Spans) -> Sizes:
     )
 
 
-def holders(walks: Walks, spans: Spans, gold: Spans, marked: Mask) -> tuple[Integers, Integers, Integers, Integers]:
+def holders(
+    walks: Trajectories, spans: Spans, gold: Spans, marked: Mask
+) -> tuple[Integers, Integers, Integers, Integers]:
     """The pieces of every walk's gold, and how many of its steps hold each.
 
     Of each piece: the walk, the length, the number of steps, and of those that are `marked` (a mask by slot).
@@ -126,7 +128,7 @@ def holders(walks: Walks, spans: Spans, gold: Spans, marked: Mask) -> tuple[Inte
     return _walk_at(walks, cuts[piece]), np.diff(cuts, append=cuts[-1:])[piece], n_holding, n_marked
 
 
-def held_since(walks: Walks, spans: Spans, walk: Integers, place: Integers) -> Integers:
+def held_since(walks: Trajectories, spans: Spans, walk: Integers, place: Integers) -> Integers:
     """The first step at which each walk holds the place of its axis; NEVER where it never does."""
     spans = spans.where(spans.end > spans.start)
     cuts, (start, end) = _cut(walks, spans)
@@ -135,7 +137,7 @@ def held_since(walks: Walks, spans: Spans, walk: Integers, place: Integers) -> I
     return first[np.searchsorted(cuts, walks.first_place[walk] + place, side="right") - 1]
 
 
-def pieces(walks: Walks, spans: Spans) -> Spans:
+def pieces(walks: Trajectories, spans: Spans) -> Spans:
     """What the walks hold, each place once, under the first step that holds it; by walk and place."""
     spans = spans.where(spans.end > spans.start)
     cuts, (start, end) = _cut(walks, spans)
@@ -154,7 +156,7 @@ def ranges(first: Integers, last: Integers) -> tuple[Integers, Integers]:
     return row, np.arange(len(row)) - np.repeat(np.cumsum(count) - count - first, count)
 
 
-def _cut(walks: Walks, *several: Spans) -> tuple[Integers, list[Integers]]:
+def _cut(walks: Trajectories, *several: Spans) -> tuple[Integers, list[Integers]]:
     """Every place where something starts or ends, in order; and which of them each start and each end is."""
     ends = [walks.first_place[spans.walk] + side for spans in several for side in (spans.start, spans.end)]
     every = np.concatenate(ends)
@@ -168,7 +170,7 @@ def _cut(walks: Walks, *several: Spans) -> tuple[Integers, list[Integers]]:
     return cuts, np.split(index, np.cumsum([len(marks) for marks in ends])[:-1])
 
 
-def _walk_at(walks: Walks, places: Integers) -> Integers:
+def _walk_at(walks: Trajectories, places: Integers) -> Integers:
     return np.searchsorted(walks.first_place, places, side="right") - 1
 
 

@@ -13,7 +13,7 @@ import polars as pl
 from evaluate.metrics import Metric, metrics_of
 from evaluate.metrics.declaration import size_at
 from evaluate.score.contexts.extents import Rows, joined, rows_of
-from evaluate.score.contexts.ground import GRANULARITIES, N_RANKED_STEPS, RANKED_BUDGET, Answers, Ground
+from evaluate.score.contexts.gold_sets import GRANULARITIES, N_RANKED_STEPS, RANKED_BUDGET, Answers, GoldSets
 from evaluate.score.contexts.intervals import Integers, Mask, Sizes
 from evaluate.score.contexts.material import Material, Runs, load_material, load_runs, rules_of
 from evaluate.score.metric_values import label, lengthen, measure_sets
@@ -43,12 +43,12 @@ def score_contexts(protocol: Protocol, material: Material, runs: Runs, *, with_s
     rules = rules_of(protocol)
     cuts = ("results", "budget", "lines")
     depths, *budgets = (sorted({k for metric, k in metrics_of(protocol) if metric.cut == cut and k}) for cut in cuts)
-    ground = Ground.of(material, runs, rules)
-    gathered = _gather(ground, *budgets)
-    wide = pl.concat([_wide(ground, gathered, depths), _edited(ground.cases, material, runs, rules)], how="horizontal")
+    sets = GoldSets.of(material, runs, rules)
+    gathered = _gather(sets, *budgets)
+    wide = pl.concat([_wide(sets, gathered, depths), _edited(sets.cases, material, runs, rules)], how="horizontal")
     if rules.edits == "gold context":
         wide = wide.with_columns(pl.col("n_gold").alias("n_gold/editloc"))
-    steps = _step_rows(ground.cases, gathered) if with_steps else pl.DataFrame()
+    steps = _step_rows(sets.cases, gathered) if with_steps else pl.DataFrame()
     return Scored(_scores(protocol, wide.lazy()).collect(), steps)
 
 
@@ -94,7 +94,7 @@ def _edited(cases: pl.DataFrame, material: Material, runs: Runs, rules: ContextR
     return sized.select(counts, has_edits=has_edits).collect()
 
 
-def _wide(ground: Ground, gathered: _Gathered, depths: Sequence[int]) -> pl.DataFrame:
+def _wide(sets: GoldSets, gathered: _Gathered, depths: Sequence[int]) -> pl.DataFrame:
     """One row per case, with the columns that metrics read."""
     columns: dict[str, Integers | Floats] = {"n_steps": gathered.n_steps}
     for granularity in GRANULARITIES:
@@ -106,12 +106,12 @@ def _wide(ground: Ground, gathered: _Gathered, depths: Sequence[int]) -> pl.Data
             columns[f"n_hit/{granularity}@{k}"] = _after(gathered.n_steps, steps.n_cumulative_hit, k)
         columns[f"n_seen/{granularity}"] = _total(gathered.n_steps, steps.n_pred)
         columns[f"n_union/{granularity}"] = _after(gathered.n_steps, steps.n_cumulative, 0)
-        columns[f"auc/{granularity}"] = _auc(gathered, granularity, ground.rules)
+        columns[f"auc/{granularity}"] = _auc(gathered, granularity, sets.rules)
     columns["n_gold"] = gathered.finals["line"].n_gold
     for cut_off, size in {size_at("", "budget", 0): gathered.finals["line"], **gathered.cut}.items():
         columns[f"n_returned{cut_off}"], columns[f"n_both{cut_off}"] = size.n_pred, size.n_hit
     status, sizes = {"is_answered": gathered.answered}, pl.DataFrame(columns)
-    cases = ground.cases.select(*_CASE, "is_ranking", is_known=pl.col("status").is_not_null())
+    cases = sets.cases.select(*_CASE, "is_ranking", is_known=pl.col("status").is_not_null())
     return pl.concat([cases, sizes, pl.DataFrame(status)], how="horizontal")
 
 
@@ -221,65 +221,65 @@ class _Gathered:
     cut: Mapping[str, Sizes]
 
 
-def _gather(ground: Ground, budgets: Sequence[int], n_lines: Sequence[int]) -> _Gathered:
+def _gather(sets: GoldSets, budgets: Sequence[int], n_lines: Sequence[int]) -> _Gathered:
     """Measure everything that some runs gathered; lines also within budgets of characters and lines."""
-    cases, files = ground.cases, ground.files
-    ends = rows_of(_ends(ground), "case")
+    cases, files = sets.cases, sets.files
+    ends = rows_of(_ends(sets), "case")
     is_ranking = cases["is_ranking"].to_numpy()
     cut_at = {*budgets, *([RANKED_BUDGET] if is_ranking.any() else [])}
-    paid = ground.within(ends, sorted(cut_at)) if cut_at else {}
-    taken = ground.within(ends, n_lines, in_lines=True) if n_lines else {}
+    paid = sets.within(ends, sorted(cut_at)) if cut_at else {}
+    taken = sets.within(ends, n_lines, in_lines=True) if n_lines else {}
     cut = {size_at("", "budget", k): paid[k] for k in budgets} | {size_at("", "lines", k): taken[k] for k in n_lines}
     final = ends.where(~is_ranking[ends.walk])
     if is_ranking.any():
         ranked = paid[RANKED_BUDGET]
         final = joined(final, ranked.where(is_ranking[ranked.walk]))
     final = final.at_once()
-    answered = np.full(cases.height, fill_value=ground.rules.failed == "zero")
+    answered = np.full(cases.height, fill_value=sets.rules.failed == "zero")
     answered[final.walk[files.is_there[final.file]]] = True
-    in_steps, one_each = _steps(ground, final), np.ones(cases.height, np.int64)
-    in_the_end = Answers(one_each, final, _names(ground, FINAL))
+    in_steps, one_each = _steps(sets, final), np.ones(cases.height, np.int64)
+    in_the_end = Answers(one_each, final, _names(sets, FINAL))
     nothing = in_the_end.named.clear()
     return _Gathered(
         answered=answered,
         n_steps=in_steps.n_steps,
-        steps={granularity: ground.sizes(granularity, in_steps) for granularity in GRANULARITIES},
-        finals={granularity: ground.sizes(granularity, in_the_end) for granularity in GRANULARITIES},
-        cut={name: ground.sizes("line", Answers(one_each, rows.at_once(), nothing)) for name, rows in cut.items()},
+        steps={granularity: sets.sizes(granularity, in_steps) for granularity in GRANULARITIES},
+        finals={granularity: sets.sizes(granularity, in_the_end) for granularity in GRANULARITIES},
+        cut={name: sets.sizes("line", Answers(one_each, rows.at_once(), nothing)) for name, rows in cut.items()},
     )
 
 
-def _ends(ground: Ground) -> pl.DataFrame:
+def _ends(sets: GoldSets) -> pl.DataFrame:
     """What the cases answered, of rankings everything in its order."""
-    has_lines = ground.seen.lazy().filter(part=LINES).select("run").unique()
-    seen = _shown(ground).lazy()
+    has_lines = sets.seen.lazy().filter(part=LINES).select("run").unique()
+    seen = _shown(sets).lazy()
     by_rank = seen.filter(part=RANKING).join(has_lines, on="run", how="anti")
     return pl.concat([seen.filter(pl.col("part").is_in([FINAL, LINES])), by_rank]).collect()
 
 
-def _steps(ground: Ground, final: Rows) -> Answers:
+def _steps(sets: GoldSets, final: Rows) -> Answers:
     """How many steps each case has, what they saw and what they named."""
-    n_steps = ground.cases["n_steps"].to_numpy().copy()
+    n_steps = sets.cases["n_steps"].to_numpy().copy()
     is_ranked = (pl.col("part") == RANKING) & (pl.col("rank") <= N_RANKED_STEPS)
-    seen = _shown(ground).filter((pl.col("part") == STEP) | is_ranked)
+    seen = _shown(sets).filter((pl.col("part") == STEP) | is_ranked)
     step = pl.when(pl.col("part") == RANKING).then("rank").otherwise("step")
-    rows, names = rows_of(seen.with_columns(step=step), "case"), _names(ground, STEP)
-    if ground.rules.no_steps == "final":
+    rows, names = rows_of(seen.with_columns(step=step), "case"), _names(sets, STEP)
+    if sets.rules.no_steps == "final":
         stood = n_steps == 0
         n_steps[stood] = 1
         rows = joined(rows, final.where(stood[final.walk]))
-        more = _names(ground, FINAL)
+        more = _names(sets, FINAL)
         names = pl.concat([names, more.filter(pl.Series(stood)[more["walk"]])])
     return Answers(n_steps, rows, names)
 
 
-def _shown(ground: Ground) -> pl.DataFrame:
+def _shown(sets: GoldSets) -> pl.DataFrame:
     """What was seen of files and lines; a named symbol names its file where the rules say so."""
-    return ground.seen if ground.rules.files_of_spans else ground.seen.filter(pl.col("symbol").is_null())
+    return sets.seen if sets.rules.files_of_spans else sets.seen.filter(pl.col("symbol").is_null())
 
 
-def _names(ground: Ground, part: str) -> pl.DataFrame:
+def _names(sets: GoldSets, part: str) -> pl.DataFrame:
     step = pl.lit(1, pl.Int64) if part == FINAL else pl.col("step")
-    symbols = ground.seen.filter(pl.col("symbol").is_not_null(), part=part)
-    there = pl.Series(ground.files.is_there[symbols["file"].to_numpy()], dtype=pl.Boolean)
+    symbols = sets.seen.filter(pl.col("symbol").is_not_null(), part=part)
+    there = pl.Series(sets.files.is_there[symbols["file"].to_numpy()], dtype=pl.Boolean)
     return symbols.filter(there).select("symbol", "file", walk="case", step=step)

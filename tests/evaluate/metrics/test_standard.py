@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluate.metrics import metrics, parse_metric
-from evaluate.score.metric_inputs import Basis
+from evaluate.score.metric_inputs import ScoringInputs
 from lake.catalog.protocol import Primary
 from lake.catalog.protocols import protocol_named
 from lake.offsets import LineOffsets
@@ -91,7 +91,7 @@ def by_lines(
         primary=Primary("judged", ks[0], "chunk", "macro"),
     )
     files = [("repo", path, [1] * 20) for path in ("a.py", "b.py", "c.py")]
-    basis = Basis(
+    inputs = ScoringInputs(
         protocol,
         items=pl.LazyFrame({"item_id": ["x"], "pool_id": ["repo"]}).with_columns(
             target_path=pl.lit("a.py"), query_line_start=pl.lit(0), target_line=pl.lit(1)
@@ -106,7 +106,7 @@ def by_lines(
     )
     hits = [("x", rank, *hit) for rank, hit in enumerate(ranking, start=1)]
     ranked = pl.LazyFrame(hits, {"item_id": pl.String, "rank": pl.Int64, **SPAN}, orient="row")
-    scores = score(basis, hits=ranked).collect()
+    scores = score(inputs, hits=ranked).collect()
     return {f"{metric}@{k}": value for metric, k, value in scores.select("metric", "k", "value").iter_rows()}
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import polars as pl
 
-from evaluate.score.metric_inputs import Basis, Lists
+from evaluate.score.metric_inputs import Lists, ScoringInputs
 from evaluate.score.scoring import CASE, score_lists
 
 
-def score(basis: Basis, *, hits: pl.LazyFrame) -> pl.LazyFrame:
+def score(inputs: ScoringInputs, *, hits: pl.LazyFrame) -> pl.LazyFrame:
     """Rows of table `scores` of a run called `run`, by item."""
     run_id = pl.lit("run").alias("run_id")
-    lists = Lists(basis, hits.with_columns(run_id), basis.items.with_columns(run_id), CASE)
+    lists = Lists(inputs, hits.with_columns(run_id), inputs.items.with_columns(run_id), CASE)
     return score_lists(lists).sort("item_id", "granularity", "metric", "k")

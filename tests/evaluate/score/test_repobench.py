@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from evaluate.metrics import metrics_of
 from evaluate.score.chance import FORMS, expected_random
 from evaluate.score.conformance import protocol_hash
-from evaluate.score.metric_inputs import Basis
+from evaluate.score.metric_inputs import ScoringInputs
 from evaluate.score.metric_values import reads_pool
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocol_named
@@ -92,7 +92,7 @@ def hits_of(items: Mapping[str, Asked]) -> pl.LazyFrame:
 
 
 def scored(protocol: Protocol, items: Mapping[str, Asked]) -> pl.DataFrame:
-    scores = score(Basis(protocol, axis=None, **frames(items)), hits=hits_of(items)).collect()
+    scores = score(ScoringInputs(protocol, axis=None, **frames(items)), hits=hits_of(items)).collect()
     table("scores").checked(scores)
     assert scores.equals(scores.sort(table("scores").key))
     assert scores.height == len(items) * len(metrics_of(protocol))
@@ -131,7 +131,7 @@ def test_the_published_rules_by_hand() -> None:
 def test_a_ranking_of_paths_alone_can_be_scored_as_published() -> None:
     pool = whole(10)
     known, hits = frames({"x": Asked(pool, [])}), hits_of({"x": Asked(pool, pool)}).drop("chunk_no")
-    found = values(score(Basis(OFFICIAL, axis=None, **known), hits=hits).collect())
+    found = values(score(ScoringInputs(OFFICIAL, axis=None, **known), hits=hits).collect())
     assert found["accuracy", 1] == 1
 
 
@@ -154,7 +154,7 @@ def test_similarity_that_nobody_measured_is_asked_for() -> None:
     given_all = frames({"x": Asked(whole(3), [])})
     del given_all["relevance"]
     with pytest.raises(GoldspanError, match="relevance by jaccard needs the similarity of every chunk"):
-        score(Basis(CHUNKING, axis=None, **given_all), hits=hits_of({}))
+        score(ScoringInputs(CHUNKING, axis=None, **given_all), hits=hits_of({}))
 
 
 def test_the_rules_are_under_the_seal() -> None:
@@ -248,7 +248,7 @@ def test_the_random_order_scores_the_mean_of_every_order(pool: list[Chunk], gold
     orders = {f"order {place}": Asked(pool, order, gold, level) for place, order in enumerate(permutations(pool))}
     for protocol in (OFFICIAL, CHUNKING, IDENTIFIER):
         known = frames({"x": Asked(pool, [], gold, level)})
-        chance = expected_random(Basis(protocol, axis=None, **known), "random").collect()
+        chance = expected_random(ScoringInputs(protocol, axis=None, **known), "random").collect()
         table("scores").checked(chance)
         theirs, ours = means(scored(protocol, orders)), means(chance)
         assert ours.keys() == theirs.keys()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evaluate.metrics import metrics_of
 from evaluate.score.conformance import protocol_hash
-from evaluate.score.metric_inputs import Basis
+from evaluate.score.metric_inputs import ScoringInputs
 from lake.catalog.protocols import protocol_named
 from lake.offsets import LineOffsets
 from lake.tables import table
@@ -36,7 +36,7 @@ def scored(
     ranking = [(item, rank, *hit) for item, found in hits.items() for rank, hit in enumerate(found, start=1)]
     chunks = [(name, number, *chunk) for name, held in pool.items() for number, chunk in enumerate(held)]
     ranked = pl.LazyFrame(ranking, {"item_id": pl.String, "rank": pl.Int64, **span}, orient="row")
-    basis = Basis(
+    inputs = ScoringInputs(
         CHUNKING,
         items=pl.LazyFrame(
             list(items.items()), {"item_id": pl.String, "pool_id": pl.String}, orient="row"
@@ -49,7 +49,7 @@ def scored(
         pool=pl.LazyFrame(chunks, {"pool_id": pl.String, "chunk_no": pl.Int64, **span}, orient="row"),
         axis=NO_FILES,
     )
-    return score(basis, hits=ranked).collect()
+    return score(inputs, hits=ranked).collect()
 
 
 def value(scores: pl.DataFrame, item: str, metric: str, k: int) -> tuple[float, float | None, float | None]:

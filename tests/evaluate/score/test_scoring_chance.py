@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from evaluate.metrics import metrics
 from evaluate.score.chance import FORMS, expected_random
 from evaluate.score.coverage import OWN_TEXT
-from evaluate.score.metric_inputs import Basis
+from evaluate.score.metric_inputs import ScoringInputs
 from evaluate.score.random_orders import N_ORDERS, draw
 from lake.catalog.protocol import Primary
 from lake.catalog.protocols import protocol_named
@@ -89,7 +89,7 @@ def means(scores: pl.DataFrame) -> dict[tuple[str, int], tuple[float | None, ...
 
 
 def expected(gold: Sequence[Span], chunks: Sequence[Span]) -> dict[tuple[str, int], tuple[float | None, ...]]:
-    scores = expected_random(Basis(SMALL, **frames(["x"], gold, chunks), axis=AXIS), "random").collect()
+    scores = expected_random(ScoringInputs(SMALL, **frames(["x"], gold, chunks), axis=AXIS), "random").collect()
     table("scores").checked(scores)
     return means(scores)
 
@@ -105,8 +105,8 @@ def test_closed_forms_are_the_mean_of_every_order(chunks: list[Span], gold: list
     orders = {f"order {number}": order for number, order in enumerate(permutations(chunks))}
     hits = [(name, rank, *chunk) for name, order in orders.items() for rank, chunk in enumerate(order, start=1)]
     ranked = pl.LazyFrame(hits, {"item_id": pl.String, "rank": pl.Int64, **SPAN}, orient="row")
-    basis = Basis(SMALL, **frames(list(orders), gold, chunks), axis=AXIS)
-    scores = score(basis, hits=ranked).collect()
+    inputs = ScoringInputs(SMALL, **frames(list(orders), gold, chunks), axis=AXIS)
+    scores = score(inputs, hits=ranked).collect()
     theirs, ours = means(scores), expected(gold, chunks)
     assert ours.keys() == theirs.keys()
     for (metric, k), numbers in theirs.items():
@@ -123,7 +123,7 @@ def test_the_other_metrics_are_the_mean_of_the_drawn_orders(chunks: list[Span], 
     whole = draw(inputs["pool"], AXIS, [("budget", 0)])
     assert whole.height == N_ORDERS * len(chunks)
     hits = whole.lazy().with_columns(item_id=pl.format("order {}", "order"))
-    theirs = means(score(Basis(SMALL, **inputs, axis=AXIS), hits=hits).collect())
+    theirs = means(score(ScoringInputs(SMALL, **inputs, axis=AXIS), hits=hits).collect())
     ours = expected(gold, chunks)
     for (metric, k), numbers in theirs.items():
         if metric not in CLOSED_FORMS:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evaluate.metrics import metric_named
 from evaluate.score.coverage import OWN_TEXT, CutOff, line_sets
-from evaluate.score.metric_inputs import Basis
+from evaluate.score.metric_inputs import ScoringInputs
 from evaluate.score.metric_values import measure
 from lake.catalog.protocols import protocol_named
 from lake.errors import GoldspanError
@@ -155,7 +155,7 @@ def test_sizes_are_those_of_sets_of_lines(
 def test_line_metrics_of_a_run_by_hand() -> None:
     # Ten characters a line: 8,000 pay for 800 lines, 2,000 for 200, 32,000 for all 1,000.
     files = {"a.py": [10] * 1_000}
-    basis = Basis(
+    inputs = ScoringInputs(
         CHUNKING,
         items=one_item(("a.py", 0, 100)),
         gold=spans_of([("a.py", 100, 300)]).drop("rank"),
@@ -164,7 +164,7 @@ def test_line_metrics_of_a_run_by_hand() -> None:
         ),
         axis=axis_of(files),
     )
-    scores = score(basis, hits=spans_of([("a.py", 0, 1_000)])).collect()
+    scores = score(inputs, hits=spans_of([("a.py", 0, 1_000)])).collect()
 
     def numbers(metric: str, k: int) -> tuple[float, float, float]:
         return scores.filter(metric=metric, k=k).select("value", "numerator", "denominator").row(0)
@@ -181,7 +181,7 @@ def test_line_metrics_of_a_run_by_hand() -> None:
 def test_a_protocol_of_line_sets_asks_for_the_files() -> None:
     empty = spans_of([])
     with pytest.raises(GoldspanError, match="was given no files"):
-        score(Basis(CHUNKING, one_item(None), gold=empty, pool=empty), hits=empty)
+        score(ScoringInputs(CHUNKING, one_item(None), gold=empty, pool=empty), hits=empty)
 
 
 def by_iou(hits: Sequence[Span], gold: Sequence[Span], pool: Sequence[Span], k: int) -> dict[str, float]:
@@ -191,7 +191,7 @@ def by_iou(hits: Sequence[Span], gold: Sequence[Span], pool: Sequence[Span], k: 
         orient="row",
     )
     requested = [(metric_named(name), k) for name in ("ndcg_iou", "dcg_iou", "iou")]
-    judged = Basis(CHUNKING, one_item(None), spans_of(gold), chunks).judged
+    judged = ScoringInputs(CHUNKING, one_item(None), spans_of(gold), chunks).judged
     gains = [alike(hit, gold) for hit in hits]
     relevant = pl.LazyFrame(
         [("x", rank, gain) for rank, gain in enumerate(gains, start=1) if gain > 0],

@@ -20,7 +20,17 @@ from evaluate.score.contexts.extents import (
     lines_within,
     rows_of,
 )
-from evaluate.score.contexts.intervals import NEVER, Integers, Sizes, Spans, Walks, held_since, pieces, ranges, sizes
+from evaluate.score.contexts.intervals import (
+    NEVER,
+    Integers,
+    Sizes,
+    Spans,
+    Trajectories,
+    held_since,
+    pieces,
+    ranges,
+    sizes,
+)
 from evaluate.score.contexts.material import Material, Runs
 from lake.catalog.protocol import ContextRules
 
@@ -47,7 +57,7 @@ class Answers:
 
 
 @dataclass(frozen=True)
-class Ground:
+class GoldSets:
     """What some runs answered and what that is held against, with numbers in place of names.
 
     Attributes:
@@ -67,7 +77,7 @@ class Ground:
     n_items: int
 
     @classmethod
-    def of(cls, material: Material, runs: Runs, rules: ContextRules) -> Ground:
+    def of(cls, material: Material, runs: Runs, rules: ContextRules) -> GoldSets:
         """Number the cases, the files that are named, and what names them."""
         items = material.items.lazy().with_columns(item=pl.int_range(pl.len()))
         cases = _cases(items, runs).collect()
@@ -120,7 +130,7 @@ class Ground:
         axis = files.axis(files.n_lines, self.n_items)
         row, start, end = lines_within(rows, files, np.flatnonzero(rows.is_lines | rows.is_whole))
         first = axis.first[rows.file[row]]
-        walks = Walks(n_steps=np.zeros_like(item), length=axis.length[item])
+        walks = Trajectories(n_steps=np.zeros_like(item), length=axis.length[item])
         held = pieces(walks, Spans(rows.walk[row], rows.rank[row], first + start, first + end))
         order = np.lexsort((held.start, held.step, held.walk))
         held = Spans(*(column[order] for column in held))
@@ -143,7 +153,7 @@ class Ground:
             found = _with_reversed(walks, spans, found)
         return found
 
-    def laid(self, granularity: str, answers: Answers) -> tuple[Walks, Spans, Spans]:
+    def laid(self, granularity: str, answers: Answers) -> tuple[Trajectories, Spans, Spans]:
         """What the walks, one for every case, hold and what they should, as sets of one of GRANULARITIES."""
         held, should = self._extent(granularity, answers.rows), self._extent(granularity, self.gold, is_gold=True)
         length = np.zeros(len(self.files.item), np.int64)
@@ -152,7 +162,7 @@ class Ground:
         if granularity == "symbol":
             length = np.where(self.files.is_there, self.definitions.n_symbols[self.files.text], 0)
         axis = self.files.axis(length, self.n_items)
-        walks = Walks(answers.n_steps, axis.length[self.item])
+        walks = Trajectories(answers.n_steps, axis.length[self.item])
         spans = _placed(answers.rows, held, axis)
         if granularity == "symbol":
             spans = self._with_named(walks, spans, answers.named, axis)
@@ -176,7 +186,7 @@ class Ground:
         row = order[place]
         return Spans(walk, np.ones_like(walk), gold.start[row], gold.end[row])
 
-    def _with_named(self, walks: Walks, spans: Spans, named: pl.DataFrame, axis: Axis) -> Spans:
+    def _with_named(self, walks: Trajectories, spans: Spans, named: pl.DataFrame, axis: Axis) -> Spans:
         """The symbols with those that were named: beside the others, or in place of all others of their step."""
         if named.is_empty():
             return spans
@@ -223,7 +233,7 @@ def _placed(rows: Rows, extent: Extent, axis: Axis) -> Spans:
     return Spans(rows.walk[extent.row], rows.step[extent.row], first + extent.start, first + extent.end)
 
 
-def _with_reversed(walks: Walks, spans: Spans, found: Sizes) -> Sizes:
+def _with_reversed(walks: Trajectories, spans: Spans, found: Sizes) -> Sizes:
     """The sizes with ranges that end before they start, each counting as many lines less than none.
 
     As the published code unites ranges: one that starts at most a line behind what another before it holds is part of
@@ -236,7 +246,7 @@ def _with_reversed(walks: Walks, spans: Spans, found: Sizes) -> Sizes:
     n_lines = turned.end - turned.start
     before = turned.start - 1
     # Each slot as a walk of its own, of one step.
-    alone = Walks(np.ones(int(walks.first_slot[-1]), np.int64), np.repeat(walks.length, walks.n_steps))
+    alone = Trajectories(np.ones(int(walks.first_slot[-1]), np.int64), np.repeat(walks.length, walks.n_steps))
     in_step = Spans(walks.slot(spans.walk, spans.step), np.ones_like(spans.step), spans.start, spans.end)
     n_pred = np.where(held_since(alone, in_step, slot, before) == NEVER, n_lines, 0)
     since = held_since(walks, spans, turned.walk, before)
