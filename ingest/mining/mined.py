@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from ingest.benchmarks.declaration import Benchmark, RawFiles
@@ -20,7 +20,7 @@ from ingest.mining.miner import Completion, T, choose, folder_of, mine_functions
 from ingest.mining.names import SourceFiles, usages_by_name
 from ingest.mining.sample import CONTEXTS, SampleSource
 from ingest.mining.syntax import GENERATED, is_source
-from ingest.mining.usage import Question
+from ingest.mining.usage import Question, Task
 from ingest.sources.git import Repositories, checked, fault_of
 from ingest.sources.repository import MAX_SEARCHED_BYTES
 from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, UnreadableEntryError
@@ -68,6 +68,7 @@ class _IssueSource(SampleSource):
 class _CodeMiner:
     """The tasks of a repository's files at the head of its history, completions or next lines."""
 
+    kind: Literal["completion", "next-line"]
     history: History
     repository: str
     request: MineRequest
@@ -124,12 +125,13 @@ class _CodeMiner:
         self.n_candidates = len(candidates)
         return choose(candidates, self.request.n, self.request.seed, evenly=True)
 
-    def summary(self, kind: str, tasks: Iterable[Completion] | Iterable[Question]) -> str:
+    def summary(self) -> str:
         """What was drawn, of how much, and what was left out by which rule."""
+        tasks: Sequence[Task] = self.completions if self.kind == "completion" else self.next_lines
         languages = Counter(language_of(task.place[0]) for task in tasks)
         by_language = ", ".join(f"{name} {n:,}" for name, n in sorted(languages.items()))
         left_out = ", ".join(f"{rule}: {n:,}" for rule, n in sorted(self.left_out.items()))
-        drawn = f"{languages.total():,} {kind} tasks{by_language and f' ({by_language})'} of {self.n_candidates:,}"
+        drawn = f"{languages.total():,} {self.kind} tasks{by_language and f' ({by_language})'} of {self.n_candidates:,}"
         files = counted(len(self.files.contents), "source file")
         return f"{drawn} in {files}; left out: {left_out or 'none'}"
 
@@ -164,7 +166,7 @@ def mined(
 
 
 def _completions(benchmark: Benchmark, history: History, repository: str, request: MineRequest) -> MinedBenchmark:
-    miner = _CodeMiner(history, repository, request)
+    miner = _CodeMiner("completion", history, repository, request)
 
     def rows() -> list[object]:
         return [task.row(number, CONTEXTS[_CONTEXT]) for number, task in enumerate(miner.completions)]
@@ -172,8 +174,8 @@ def _completions(benchmark: Benchmark, history: History, repository: str, reques
     files = [replace(entry, path=f"{folder_of(repository)}/{entry.path}") for entry in miner.entries]
     folders = {"tasks": [miner.entry("completions.jsonl", rows, mine_functions)], "files": files}
     source = SampleSource(folders, name=repository)
-    summary = partial(_summary, miner, "completion")
-    return MinedBenchmark(replace(benchmark, find=_find_completions), source, (f"function-{_CONTEXT}",), summary)
+    benchmark = replace(benchmark, find=_find_completions)
+    return MinedBenchmark(benchmark, source, (f"function-{_CONTEXT}",), miner.summary)
 
 
 def _find_completions(source: Source, subset: str, rejects: Rejects) -> RawFiles:
@@ -183,7 +185,7 @@ def _find_completions(source: Source, subset: str, rejects: Rejects) -> RawFiles
 
 
 def _lines(benchmark: Benchmark, history: History, repository: str, request: MineRequest) -> MinedBenchmark:
-    miner = _CodeMiner(history, repository, request)
+    miner = _CodeMiner("next-line", history, repository, request)
 
     def rows(language: str) -> list[object]:
         return [task.as_row() for task in miner.next_lines if language_of(task.place[0]) == language]
@@ -192,11 +194,7 @@ def _lines(benchmark: Benchmark, history: History, repository: str, request: Min
     entries = [miner.entry(f"{name}_line.jsonl", partial(rows, name), usages_by_name) for name in languages]
     source = SampleSource({"data": entries}, name=repository)
     subsets = tuple(f"{name}_line/test" for name in languages)
-    return MinedBenchmark(benchmark, source, subsets, partial(_summary, miner, "next-line"))
-
-
-def _summary(miner: _CodeMiner, kind: str) -> str:
-    return miner.summary(kind, miner.completions if kind == "completion" else miner.next_lines)
+    return MinedBenchmark(benchmark, source, subsets, miner.summary)
 
 
 def _issues(benchmark: Benchmark, history: History, repository: str, request: MineRequest) -> MinedBenchmark:
