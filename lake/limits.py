@@ -1,8 +1,7 @@
 """How much of what others made is read, every limit with its reason, and reading JSON and packed files within it.
 
-Whatever unfolds (an archive, a pickle, JSON, a table) is read as a stream and held against these, so that a few bytes
-can never take all memory. Twice what the published benchmarks need, and more, passes. What is held at once is
-bounded by the process's own limit (:func:`limit_memory`).
+A cap per file refuses what is far beyond real data; twice what the published benchmarks need, and more, passes. What is
+held at once is bounded by the process's own limit (:func:`limit_memory`).
 """
 
 from __future__ import annotations
@@ -86,7 +85,6 @@ SHARE_OF_MEMORY = 0.85
 """Of the machine's memory, what a process may hold where no limit is given."""
 _GB = 10**9
 
-MAGIC_BYTES = 4
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
@@ -110,11 +108,6 @@ def parsed_json(data: bytes, *, errors: str = "strict") -> object:
     return value
 
 
-def unpacked_at_most(n_bytes: int) -> int:
-    """What so many packed bytes may become."""
-    return min(MAX_STREAMED_BYTES, max(UNPACKED_FREELY, MAX_RATIO * n_bytes))
-
-
 @contextmanager
 def unpacked(file: IO[bytes]) -> Iterator[IO[bytes]]:
     """What a file at its start holds, unpacked while it is read if it is gzip or zstd.
@@ -123,13 +116,15 @@ def unpacked(file: IO[bytes]) -> Iterator[IO[bytes]]:
         OSError, ArrowException: What is packed is cut off or damaged.
         TooMuchUnpackedError: It unpacks to more than is read, or to far more than such files do.
     """
-    packed = packing(file.read(MAGIC_BYTES))
+    magic = file.read(max(map(len, _PACKED)))
+    packed = next((name for start, name in _PACKED.items() if magic.startswith(start)), "")
     n_bytes = file.seek(0, io.SEEK_END)
     file.seek(0)
     if not packed:
         yield io.BufferedReader(_Measured(file, MAX_STREAMED_BYTES))
         return
-    limit = unpacked_at_most(n_bytes)
+    # What so many packed bytes may become.
+    limit = min(MAX_STREAMED_BYTES, max(UNPACKED_FREELY, MAX_RATIO * n_bytes))
     # Arrow takes a while to load, and most files are not packed.
     import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 
@@ -155,11 +150,6 @@ class _Measured(io.RawIOBase):
             raise TooMuchUnpackedError(message)
         into[: len(found)] = found
         return len(found)
-
-
-def packing(start: bytes) -> str:
-    """How a file with these first bytes is packed: `gzip`, `zstd`, or empty."""
-    return next((name for magic, name in _PACKED.items() if start.startswith(magic)), "")
 
 
 def limit_memory(gigabytes: float | None) -> float | None:

@@ -201,6 +201,7 @@ def clean_(
 def show(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="An agent's file, ZIP or folder.")],
     format: FileFormatOption = AUTO,  # noqa: A002  # the flag's own name
+    memory_limit: MemoryOption = None,  # set as it is read
     debug: DebugOption = False,
 ) -> None:
     """Print what is understood of an agent's file, call by call, with what is not.
