@@ -79,7 +79,8 @@ def cut_contents(
             todo = parsed.filter(_todo(_SYMBOLS))
             definitions = [each.definitions for content, each in zip(contents, seen, strict=True) if content.ending]
             frames = symbol_rows(todo["sha256"].to_list(), todo["ending"].to_list(), definitions)
-            of_batch(symbols, todo).write(*frames)
+            if todo.height:
+                of_batch(symbols, todo).write(*frames)
         for chunker in chunkers:
             todo = blobs.filter(_todo(chunker.name))
             if chunker.name in readers:

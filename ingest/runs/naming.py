@@ -10,8 +10,8 @@ from lake.errors import Exit, GoldspanError, unknown_name
 from lake.store import Lake
 
 MAX_SYSTEM_CHARACTERS = 120
-_MAX_ID_BYTES = 160
-"""A run's name is a folder's name, which may have 255 bytes with what stands around it."""
+_MAX_ID_BYTES = 120
+"""A run's name is part of a file's name, which may have 255 bytes with the digests in it."""
 
 
 def run_id_of(task: str, system: str, stamp: str) -> str:

@@ -149,8 +149,7 @@ def test_a_sample_of_the_items_is_marked(tmp_path: Path) -> None:
 
 
 def test_a_task_with_pools_of_its_own_asks_only_items_that_have_one(lake: Lake) -> None:
-    is_own = pl.col("pool_id").str.ends_with("zoo_animals") & ~pl.col("pool_id").str.starts_with("repoeval/hard/")
-    files = lake.read("files").filter(is_own, pl.col("path") == "dogs.py")
+    files = lake.read("files").filter(pool_id="repoeval/function_level/zoo_animals", path="dogs.py")
     own = files.with_columns(pool_id=pl.lit("own/zoo_animals"), path=pl.lit("build/dogs.py"))
     own = own.drop("benchmark", "kind")
     lake.write("files", own, part="own", fingerprint="x", benchmark="repoeval", kind="searched")
