@@ -55,7 +55,7 @@ def test_a_whole_import_ends_in_0(lake: Lake, verb: str) -> None:
         (("--task", "contextbench/isue"), Exit.USAGE, "unknown task"),
         (("--format", "mini-swe-agnt"), Exit.USAGE, "Did you mean 'mini-swe-agent'"),
         (("--format", "mini-swe-agent"), Exit.INVALID, "none of the file's is known"),
-        (("--chunker", "whole-file"), Exit.USAGE, "cut by no chunker"),
+        (("--chunker", "whole-file"), Exit.USAGE, "chunker"),
         (("--system", " "), Exit.USAGE, "the system name ' ' is empty"),
     ],
 )
