@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
-from ingest.runs.calls.parsed import FileSpan, union, view_of_lines
+from ingest.runs.calls.parsed import FileSpan, Views, union, view_of_lines
 from ingest.runs.importer import Importer
 from ingest.runs.json_values import objects_in
 from ingest.runs.trajectories.items_and_patches import patch_beside, patch_path
 from ingest.runs.trajectories.trajectory import Trajectory
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 
-_STEP, _FINAL = "CONTEXT", "AGGREGATED CONTEXT"
-_MARK = re.compile(r"--- (?P<side>BEGIN|END) (?P<block>(?:AGGREGATED )?CONTEXT) ---")
 _BEGINS = re.compile(rb"--- BEGIN (?:AGGREGATED )?CONTEXT ---")
 _LOGGED = re.compile(rb"^[^\n]*\bprometheus\.[\w.]+[^\n]* (?:DEBUG|INFO|WARNING|ERROR)\b", re.MULTILINE)
 _FILE = re.compile(r"\s*File:\s*(?P<path>\S.*?)\s*")
@@ -46,43 +43,30 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     steps where that names none; a log with a final context alone has it as its only step. Lines the wrong way round are
     swapped, `/testbed/` and `/workspace/<folder>/` dropped. The patch is `<name>.patch` beside the log.
     """
-    blocks = {_STEP: _Blocks(), _FINAL: _Blocks()}
-    for _, line in file.lines():
-        for match in _MARK.finditer(line):
-            blocks[match["block"]].mark(begins=match["side"] == "BEGIN")
-        for kind in blocks.values():
-            kind.read(line)
+    text = file.text()
+    (steps, finals), n_open = zip(*(_blocks(text, kind) for kind in ("CONTEXT", "AGGREGATED CONTEXT")), strict=True)
     patch, notes = patch_beside(file)
-    if n_open := sum(kind.views is not None for kind in blocks.values()):
-        notes.append(f"{n_open} blocks of context do not end; is the log cut off?")
-    steps = tuple(tuple(views) for views in blocks[_STEP].whole if views)
-    final = tuple(blocks[_FINAL].whole[-1]) if blocks[_FINAL].whole else ()
-    final = tuple(dict.fromkeys(final)) or union(steps)
-    yield Trajectory(steps or ((final,) if final else ()), final or None, patch=patch, notes=tuple(notes))
+    if any(n_open):
+        notes.append(f"{sum(n_open)} blocks of context do not end; is the log cut off?")
+    seen = tuple(filter(None, steps))
+    final = tuple(dict.fromkeys(finals[-1] if finals else ())) or union(seen)
+    yield Trajectory(seen or ((final,) if final else ()), final or None, patch=patch, notes=tuple(notes))
 
 
-@dataclass
-class _Blocks:
-    """The blocks of one kind, read line by line: a log may be of any length."""
+def _blocks(text: str, kind: str) -> tuple[list[Views], int]:
+    """What the blocks of one kind name, and how many do not end."""
+    blocks = re.findall(rf"--- BEGIN {kind} ---(.*?)(--- END {kind} ---|\Z)", text, re.DOTALL)
+    return [_views(block) for block, end in blocks if end], sum(not end for _, end in blocks)
 
-    whole: list[list[FileSpan]] = field(default_factory=list)
-    views: list[FileSpan] | None = None
-    path: str = ""
 
-    def mark(self, *, begins: bool) -> None:
-        if begins and self.views is None:
-            self.views, self.path = [], ""
-        elif not begins and self.views is not None:
-            self.whole.append(self.views)
-            self.views = None
-
-    def read(self, line: str) -> None:
-        if self.views is None:
-            return
-        if match := _FILE.fullmatch(line):
-            self.path = _WORKSPACE.sub("", match["path"].removeprefix("/testbed/"), count=1).lstrip("/")
-        elif self.path and (match := _RANGE.fullmatch(line)):
-            self.views += view_of_lines(self.path, match["start"], match["end"])
+def _views(block: str) -> Views:
+    views, path = list[FileSpan](), ""
+    for row in map(str.rstrip, block.split("\n")):
+        if match := _FILE.fullmatch(row):
+            path = _WORKSPACE.sub("", match["path"].removeprefix("/testbed/"), count=1).lstrip("/")
+        elif path and (match := _RANGE.fullmatch(row)):
+            views += view_of_lines(path, match["start"], match["end"])
+    return tuple(views)
 
 
 PROMETHEUS = Importer(

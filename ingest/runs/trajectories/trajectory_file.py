@@ -131,17 +131,6 @@ class TrajectoryFile:
             self.damages.clear()
             raise DamagedError(reason)
 
-    def lines(self) -> Iterator[tuple[int, str]]:
-        """The lines with their numbers, from 1, without line ends; bytes that are no UTF-8 are replaced.
-
-        Raises:
-            DamagedError: What is packed is damaged, or a line has more than `MAX_LINE_BYTES`.
-        """
-        for number, line in self._lines():
-            if isinstance(line, DamagedError):
-                raise line
-            yield number, line.decode(errors="replace").rstrip("\r\n")
-
     def _values(self) -> Iterator[tuple[str, object]]:
         """The JSON values of a file by their positions; an error in place of a line that is damaged."""
         if is_json_lines(self.head()):
