@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ingest.runs.calls.parsed import FileSpan, Views
 from ingest.runs.importer import Importer
-from ingest.runs.json_values import at, kind_of, line_of, list_of, object_of
+from ingest.runs.json_values import at, kind_of, line_of, object_of
 from ingest.runs.trajectories.items_and_patches import item_of
 from ingest.runs.trajectories.trajectory import Trajectory
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
@@ -35,59 +35,49 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     """
     for position, row in file.objects():
         notes: list[str] = []
-        data = object_of(row, "traj_data") or row
+        data, patch = object_of(row, "traj_data") or row, row.get("model_patch")
         steps = [
             _views(step, _STEP, f"step {number}", notes)
-            for number, step in enumerate(_list(data.get("pred_steps"), "pred_steps is", notes), start=1)
+            for number, step in enumerate(_entries(data.get("pred_steps")), start=1)
         ]
         final = _views(data, _FINAL, "the final context", notes)
-        patch = row.get("model_patch")
-        if patch is not None and not isinstance(patch, str):
+        if not isinstance(patch, str | None):
             notes.append(f"model_patch is {kind_of(patch)}, not a text")
             patch = None
         yield Trajectory(tuple(steps), final or None, item_of(row), patch, position, tuple(notes))
 
 
 def _views(held: object, keys: Sequence[str], where: str, notes: list[str]) -> Views:
-    if not isinstance(held, dict):
-        notes.append(f"{where} is {kind_of(held)}, not an object")
-        return ()
-    files, spans, symbols = keys
-    views: list[FileSpan] = []
-    for file in _list(held.get(files), f"files of {where}:", notes):
-        if isinstance(file, str) and file:
-            views.append(FileSpan(file))
-        else:
-            notes.append(f"{where} names a file that is {kind_of(file) if file != '' else 'empty'}")
-    for path, span in _by_file(held.get(spans), "spans", where, notes):
-        start, end = line_of(at(span, "start")), line_of(at(span, "end"))
-        if object_of(span).get("type", "line") == "line" and start is not None and end is not None:
-            views.append(FileSpan(path, start, end))
-        else:
-            notes.append(f"{where} has a span of {path[:100]} that is not of lines: {str(span)[:60]}")
-    for path, symbol in _by_file(held.get(symbols), "symbols", where, notes):
-        if isinstance(symbol, str) and symbol:
-            views.append(FileSpan(path, symbol=symbol))
-        else:
-            notes.append(f"{where} names a symbol of {path[:100]} that is no text")
-    return tuple(views)
+    """What a step or a final context names; what is of another type is noted with an example."""
+    files, spans, symbols = (at(held, key) for key in keys)
+    named: list[tuple[object, FileSpan | None]] = [] if isinstance(held, dict) else [(held, None)]
+    named += [(file, FileSpan(file) if isinstance(file, str) else None) for file in _entries(files)]
+    named += [((path, span), _span(path, span)) for path, span in _by_file(spans)]
+    named += [
+        ((path, symbol), FileSpan(path, symbol=symbol) if isinstance(symbol, str) and symbol else None)
+        for path, symbol in _by_file(symbols)
+    ]
+    odd = [value for value, view in named if view is None or not view.path]
+    if odd:
+        notes.append(f"{where} names what is no file, span of lines or symbol ({len(odd):,}): {str(odd[0])[:100]}")
+    return tuple(view for _, view in named if view is not None and view.path)
 
 
-def _list(value: object, what: str, notes: list[str]) -> Sequence[object]:
-    if value is not None and not isinstance(value, list):
-        notes.append(f"{what} {kind_of(value)}, not a list")
-    return list_of(value)
+def _span(path: str, span: object) -> FileSpan | None:
+    start, end = line_of(at(span, "start")), line_of(at(span, "end"))
+    is_lines = object_of(span).get("type", "line") == "line" and start is not None and end is not None
+    return FileSpan(path, start, end) if is_lines else None
 
 
-def _by_file(value: object, kind: str, where: str, notes: list[str]) -> Iterator[tuple[str, object]]:
-    """What an object holds by file, one after the other; what is not of a file is noted."""
-    if value is not None and not isinstance(value, dict):
-        notes.append(f"{kind} of {where}: {kind_of(value)}, not an object by file")
-    for path, values in object_of(value).items():
-        if path:
-            yield from ((path, one) for one in _list(values, f"{kind} of {path[:100]} in {where}:", notes))
-        else:
-            notes.append(f"{kind} of {where}: a file without a name")
+def _entries(value: object) -> Sequence[object]:
+    """The entries of a list, none of null; in place of anything else one that is neither a text nor an object."""
+    return value if isinstance(value, list) else [] if value is None else [(value,)]
+
+
+def _by_file(value: object) -> Iterator[tuple[str, object]]:
+    """What an object holds by file, one after the other; anything else is of no file."""
+    by_file = value if isinstance(value, dict) else {} if value is None else {"": value}
+    return ((path, entry) for path, values in by_file.items() for entry in _entries(values))
 
 
 CONTEXTBENCH_UNIFIED = Importer(

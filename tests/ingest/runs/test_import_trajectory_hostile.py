@@ -94,7 +94,7 @@ def test_lines_that_no_file_has_are_left_out_and_told(lake: Lake) -> None:
     assert counts(imported(lake, jsonl(unified(pred_steps=steps)))).n_steps == 3
     assert hits(lake, "step", "line_end") == [(2, 2)]
     assert len(rejected(lake)) == 1
-    assert "step 1 has a span of src/engine.py that is not of lines" in str(rejected(lake)[0][2])
+    assert "step 1 names what is no file, span of lines or symbol (1): ('src/engine.py'" in str(rejected(lake)[0][2])
 
 
 def test_half_a_surrogate_pair_is_kept_as_an_escape(lake: Lake) -> None:

@@ -57,7 +57,6 @@ def test_files_come_first_then_spans_then_symbols(tmp_path: Path) -> None:
         {"files": [""]},
         {"spans": ["a.py"]},
         {"spans": {"a.py": 3}},
-        {"spans": {"": []}},
         {"spans": {"a.py": [{"type": "byte", "start": 1, "end": 2}]}},
         {"spans": {"a.py": [{"type": "line", "start": 1}]}},
         {"spans": {"a.py": [{"start": True, "end": 2.5}]}},
