@@ -62,7 +62,7 @@ def test_another_input_makes_it_again_and_so_does_one_that_is_gone(lake: Lake) -
     given = lake.write("chunks", frame(2), part="given", fingerprint="1", chunker="c")
     assert made(lake, [given])
     assert not made(lake, [given])
-    lake.write("chunks", frame(2), part="given", fingerprint="2", chunker="c")
+    given = lake.write("chunks", frame(2), part="given", fingerprint="2", chunker="c")
     assert made(lake, [given])
     assert made(lake, [None])
 
