@@ -141,13 +141,21 @@ def list_(
         "systems": [{"name": name} for name in [*built_in, *imported_systems(Lake(lake))]],
         "runs": _runs(Lake(lake)),
         "retrievers": [
-            {"name": f"{one.name}{one.arguments and f'[{one.arguments}]'}", "meaning": one.meaning}
-            for one in retrievers().values()
+            {
+                "name": f"{retriever.name}{retriever.arguments and f'[{retriever.arguments}]'}",
+                "meaning": retriever.meaning,
+            }
+            for retriever in retrievers().values()
         ],
-        "forms": [{"name": f"~{one.name}", "meaning": one.meaning} for one in QUERY_FORMS.values()],
+        "forms": [{"name": f"~{form.name}", "meaning": form.meaning} for form in QUERY_FORMS.values()],
         "tasks": [{"name": task.name, "meaning": task.meaning} for task in known_tasks(Lake(lake)).values()],
-        "protocols": [{"name": one.name, "meaning": one.meaning} for one in known_protocols(Lake(lake)).values()],
-        "metrics": [{"name": one.name, "ks": list(one.ks), "meaning": one.meaning} for one in known_metrics().values()],
+        "protocols": [
+            {"name": protocol.name, "meaning": protocol.meaning} for protocol in known_protocols(Lake(lake)).values()
+        ],
+        "metrics": [
+            {"name": metric.name, "ks": list(metric.ks), "meaning": metric.meaning}
+            for metric in known_metrics().values()
+        ],
     }
     print_listing(lookup(what, "listing", listings), format)
 

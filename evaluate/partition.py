@@ -78,9 +78,9 @@ class Partition:
                 yield Scores(alike, [self._scores_of_lists(alike, protocol)])
                 continue
             for batch in batches([run for run in alike if not run.is_chance], "hits", [self.item_part]):
-                found = score_part(self.item_part, protocol, [run.run_id for run in batch])
-                steps = found.steps.with_columns(protocol=pl.lit(protocol.name))
-                yield Scores(batch, [steps, sealed(found.scores.lazy(), protocol).collect()])
+                scored = score_part(self.item_part, protocol, [run.run_id for run in batch])
+                steps = scored.steps.with_columns(protocol=pl.lit(protocol.name))
+                yield Scores(batch, [steps, sealed(scored.scores.lazy(), protocol).collect()])
             for run in (run for run in alike if run.is_chance):
                 expected = expected_contexts(self.item_part, protocol, run.run_id, run.chunker or "")
                 yield Scores([run], [sealed(expected.lazy(), protocol).collect()])

@@ -141,31 +141,38 @@ def evaluate(
     declare(lake, known.values())
     check_patterns(patterns, [part.name for part in lake.parts("chunkers")], known, imported_systems(lake))
     every = [_prepared(lake, name, patterns, selection, known, tasks, console) for name in benchmarks]
-    jobs = {one.name: one.jobs() for one in every}
-    works = [work for one in every for work in one.works]
+    jobs = {benchmark.name: benchmark.jobs() for benchmark in every}
+    works = [work for benchmark in every for work in benchmark.works]
     n_rankings = sum(len(work.plan) * item_part.items.height for work in works for item_part in work.item_parts)
     n_jobs = sum(map(len, jobs.values()))
     with engine.executor(n_jobs, are_long=n_rankings >= MANY_RANKINGS) as executor:
-        ranked = [(one, engine.results(executor, one.runner.run, jobs[one.name])) for one in every]
+        ranked = [
+            (benchmark, engine.results(executor, benchmark.runner.run, jobs[benchmark.name])) for benchmark in every
+        ]
         pooled = list[tuple[Benchmark, Iterator[Done]]]()
-        for one, done in ranked:
-            for tally, _ in console.track(done, f"evaluating {one.name}", total=len(jobs[one.name])):
+        for benchmark, done in ranked:
+            for tally, _ in console.track(done, f"evaluating {benchmark.name}", total=len(jobs[benchmark.name])):
                 lake.tally.add(tally)
-            for work in one.works:
-                work.conclude(one.parameters)
-                one.result.changes += remove_stale(work)
+            for work in benchmark.works:
+                work.conclude(benchmark.parameters)
+                benchmark.result.changes += remove_stale(work)
             if isinstance(executor, InThisProcess):
-                for work in one.works:
+                for work in benchmark.works:
                     work.pool()
             else:
-                pooled.append((one, engine.results(executor, one.runner.pool, [work.task for work in one.works])))
-        for one, done in pooled:
-            for tally, outcome in console.track(done, f"pooling {one.name}", total=len(one.works)):
+                pooled.append(
+                    (
+                        benchmark,
+                        engine.results(executor, benchmark.runner.pool, [work.task for work in benchmark.works]),
+                    )
+                )
+        for benchmark, done in pooled:
+            for tally, outcome in console.track(done, f"pooling {benchmark.name}", total=len(benchmark.works)):
                 lake.tally.add(tally)
-                one.result.add(outcome)
-    for one in every:
-        _check_any(lake, one)
-    return [one.result for one in every]
+                benchmark.result.add(outcome)
+    for benchmark in every:
+        _check_any(lake, benchmark)
+    return [benchmark.result for benchmark in every]
 
 
 def _prepared(
@@ -194,16 +201,16 @@ def _prepared(
             )
     # First, so that nothing of what is gone is counted.
     remove_other_parts(lake, benchmark, works)
-    said: dict[str, Mapping[str, str]] = {}
+    notes: dict[str, Mapping[str, str]] = {}
     for work in works:
         for run in [run for run in work.plan if not work.is_current(run)]:
-            if found := work.prepare(run, console.track):
-                said[run.run_id] = found
+            if prepared := work.prepare(run, console.track):
+                notes[run.run_id] = prepared
                 result.warnings.append(
-                    f"{run.system.name}, {work.task.name}: {', '.join(map(' '.join, found.items()))}"
+                    f"{run.system.name}, {work.task.name}: {', '.join(map(' '.join, prepared.items()))}"
                 )
     chunkers = {work.task: work.chunkers if work.plan else {} for work in works}
-    return Benchmark(benchmark, works, replace(runner, chunkers=chunkers), result, said)
+    return Benchmark(benchmark, works, replace(runner, chunkers=chunkers), result, notes)
 
 
 def _check_any(lake: Lake, benchmark: Benchmark) -> None:

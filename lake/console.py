@@ -169,9 +169,9 @@ def default_to(command: str) -> type[TyperGroup]:
             if args[:1] == ["--version"]:
                 print(f"goldspan {tomllib.loads(_DECLARED.read_text())['project']['version']}")
                 sys.exit(Exit.DONE)
-            named = bool(args) and (args[0] in self.commands or args[0] in {"--help", "--install-completion"})
+            names_command = bool(args) and (args[0] in self.commands or args[0] in {"--help", "--install-completion"})
             with _escaping():
-                return super().parse_args(ctx, args if named else [command, *args])  # type: ignore[arg-type] # click's own Context, whose home moves between releases
+                return super().parse_args(ctx, args if names_command else [command, *args])  # type: ignore[arg-type] # click's own Context, whose home moves between releases
 
         def invoke(self, ctx: object) -> object:
             with _escaping():
@@ -230,8 +230,8 @@ def _sentence(error: BaseException) -> str:
     if why := refusal_of(error):
         where = f"\n  where: {error.filename}" if isinstance(error, OSError) and error.filename else ""
         return f"the system refused: {why}{where}\n  Mend it and run the same again."
-    said = f"{type(error).__name__}: {error}".splitlines()[0][:300]
-    return f"{said}\n  This is a fault of Goldspan's own. Run it again with --debug for the traceback."
+    message = f"{type(error).__name__}: {error}".splitlines()[0][:300]
+    return f"{message}\n  This is a fault of Goldspan's own. Run it again with --debug for the traceback."
 
 
 @contextmanager

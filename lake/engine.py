@@ -176,11 +176,11 @@ def parse_engine(text: str, lake: Path | None = None) -> Engine:
         return BY_JOBS
     if scheduler := re.fullmatch(r"dask://([\w.-]+:\d{1,5}|\[[0-9A-Fa-f:]+\]:\d{1,5})", text.strip()):
         return Engine(None, scheduler[1], lake)
-    found = re.fullmatch(r"local:([1-9]\d{0,3})", text.strip())
-    if found is None:
+    match = re.fullmatch(r"local:([1-9]\d{0,3})", text.strip())
+    if match is None:
         hint = "Write local:N, N processes on this machine: local:2; dask://HOST:PORT, a scheduler's workers; or auto."
         raise GoldspanError(f"unknown engine {text!r}", hint=hint, code=Exit.USAGE)
-    return Engine(int(found[1]))
+    return Engine(int(match[1]))
 
 
 @contextmanager

@@ -143,13 +143,13 @@ class _Measured(io.RawIOBase):
 
     def readinto(self, buffer: Buffer) -> int:
         into = memoryview(buffer)
-        found = self.stream.read(len(into))
-        self.left -= len(found)
+        data = self.stream.read(len(into))
+        self.left -= len(data)
         if self.left < 0:
             message = f"it holds more than {self.limit:,} bytes once it is unpacked, the most that is read of it"
             raise TooMuchUnpackedError(message)
-        into[: len(found)] = found
-        return len(found)
+        into[: len(data)] = data
+        return len(data)
 
 
 def limit_memory(gigabytes: float | None) -> float | None:

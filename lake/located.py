@@ -23,7 +23,7 @@ def located(error: BaseException, own: Path | None) -> str:
         error: As it was caught.
         own: The file of that code, where it is known; whatever lies beside it is taken for their own too.
     """
-    said = " ".join(f"{type(error).__name__}: {error}".splitlines())[:300]
+    message = " ".join(f"{type(error).__name__}: {error}".splitlines())[:300]
     if isinstance(error, SyntaxError) and error.filename:
         return f"{shown_path(Path(error.filename))}:{error.lineno}: {error.msg}"
     folder = own.resolve().parent if own else None
@@ -31,8 +31,8 @@ def located(error: BaseException, own: Path | None) -> str:
         file = Path(frame.filename).resolve()
         is_ours = file.parent != folder and file.is_relative_to(_ROOT)
         if not is_ours and file.is_file() and not is_library(file):
-            return f"{shown_path(file)}:{frame.lineno}: {said}"
-    return f"{shown_path(own)}: {said}" if own else said
+            return f"{shown_path(file)}:{frame.lineno}: {message}"
+    return f"{shown_path(own)}: {message}" if own else message
 
 
 def is_library(file: Path) -> bool:
@@ -44,7 +44,7 @@ def is_library(file: Path) -> bool:
 def file_of(function: Callable[..., object]) -> Path | None:
     """The file that a function, or the one that is bound to it, is written in; None of what Python does not define."""
     while isinstance(function, functools.partial):
-        bound = [one for one in (*function.args, *function.keywords.values()) if callable(one)]
+        bound = [argument for argument in (*function.args, *function.keywords.values()) if callable(argument)]
         function = bound[0] if bound else function.func
     try:
         return Path(inspect.getfile(inspect.unwrap(function)))

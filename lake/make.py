@@ -38,7 +38,7 @@ def made_from(
 ) -> str:
     """The fingerprint of what is made from these; the arguments are as for :func:`target_of`."""
     return fingerprint(
-        FORMAT_VERSION, [one.fingerprint if one else "" for one in inputs], parameters, code_digest(*code)
+        FORMAT_VERSION, [part.fingerprint if part else "" for part in inputs], parameters, code_digest(*code)
     )
 
 

@@ -51,8 +51,8 @@ class Outcome:
     def of_lake(cls, lake: Lake, done: Iterable[Outcome], unit: str, hint: str) -> Outcome:
         """What was done in a lake, from the outcomes of its parts."""
         whole = cls(str(lake.root), unit=unit, hint=hint, tally=lake.tally, changes=[*lake.damage])
-        for one in done:
-            whole.add(one)
+        for outcome in done:
+            whole.add(outcome)
         return whole
 
     def add(self, other: Outcome) -> None:
@@ -75,7 +75,7 @@ class Outcome:
         unit = re.sub(r"s\b", "", self.unit, count=1) if self.expected == 1 else self.unit
         done = {"missing": self.missing, "failed": self.failed, "rejected": self.rejected}
         done["tied at a cut-off"] = self.tied
-        parts = f"; {self.parts}: {said}" if (said := _counts(self.tally.counts())) else ""
+        parts = f"; {self.parts}: {counts}" if (counts := _counts(self.tally.counts())) else ""
         counts = ", ".join(filter(None, [f"{self.scored:,} of {self.expected:,} {unit}", _counts(done)]))
         first = f"{stage}: {counts}{parts} in {seconds} s → {self.written}"
         hints = [f"  next: {typed(self.hint)}"] if self.hint else []

@@ -88,8 +88,8 @@ def _explained() -> Iterator[None]:
         raise UnreadableParquetError(f"the Parquet cannot be read: {reason}") from error
 
 
-def _too_much(found: str, limit: str) -> UnreadableParquetError:
-    return UnreadableParquetError(f"the Parquet holds {found}; at most {limit} are read; split it")
+def _too_much(holds: str, limit: str) -> UnreadableParquetError:
+    return UnreadableParquetError(f"the Parquet holds {holds}; at most {limit} are read; split it")
 
 
 def _frame(rows: pa.RecordBatch | pa.Table, names: Sequence[str]) -> pl.DataFrame:

@@ -191,10 +191,10 @@ def _check_format(path: Path) -> None:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return
     written = _WRITTEN_AS.fullmatch(record)
-    if written is None or (found := int(written[1])) == FORMAT_VERSION:
+    if written is None or (version := int(written[1])) == FORMAT_VERSION:
         return
-    age = "an older" if found < FORMAT_VERSION else "a newer"
-    message = f"the lake was written by {age} Goldspan: its format is {found}, this one's is {FORMAT_VERSION}"
+    age = "an older" if version < FORMAT_VERSION else "a newer"
+    message = f"the lake was written by {age} Goldspan: its format is {version}, this one's is {FORMAT_VERSION}"
     hint = "Name another folder with LAKE=…, or delete this one and make it anew: make ingest evaluate. "
     hint += "What was imported is to be imported again."
     raise OtherFormatError(message, where=str(path), hint=hint, code=Exit.INVALID)

@@ -20,8 +20,8 @@ POOL = {
 def files_of(lake: Lake, pool_ids: pl.Series, files: list[Part] | None = None) -> pl.LazyFrame:
     """The rows of `files` of some pools, from all its parts or from those that are known to hold them."""
     rows = lake.scan("files") if files is None else lake.scan_parts(files, "files")
-    asked = pl.Series([sorted({*pool_ids})], dtype=pl.List(pl.String))
-    return rows.drop("benchmark", "kind").filter(pl.col("pool_id").is_in(asked))
+    wanted = pl.Series([sorted({*pool_ids})], dtype=pl.List(pl.String))
+    return rows.drop("benchmark", "kind").filter(pl.col("pool_id").is_in(wanted))
 
 
 def own_pool(prefix: str, by: str) -> pl.Expr:
@@ -44,9 +44,9 @@ def with_pools_of(lake: Lake, task: Task, items: pl.LazyFrame) -> pl.LazyFrame:
     if not task.pool_prefix:
         return items
     own = lake.scan("files").filter(pl.col("pool_id").str.starts_with(f"{task.pool_prefix}/")).select("pool_id")
-    asked = items.with_columns(pool_id=own_pool(task.pool_prefix, task.pool_by))
-    asked = asked.filter(pl.col("subset").is_in(task.subsets)) if task.subsets else asked
-    return asked.join(own.unique(), on="pool_id", how="semi", maintain_order="left")
+    rows = items.with_columns(pool_id=own_pool(task.pool_prefix, task.pool_by))
+    rows = rows.filter(pl.col("subset").is_in(task.subsets)) if task.subsets else rows
+    return rows.join(own.unique(), on="pool_id", how="semi", maintain_order="left")
 
 
 def chunks_of(lake: Lake, chunker: str, contents: pl.DataFrame, *, with_blank: bool) -> pl.LazyFrame:

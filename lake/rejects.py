@@ -50,9 +50,9 @@ class Rejects:
         """Note one refusal; the excerpt is cut to 200 characters, half a surrogate pair is written as an escape."""
         excerpt = excerpt[:EXCERPT_LENGTH] if self.has_excerpts else ""
         texts = (source, position[:_PLACE_LENGTH], reason[:_REASON_LENGTH], excerpt)
-        source, *said = (text.encode(errors="backslashreplace").decode() for text in texts)
+        source, *rest = (text.encode(errors="backslashreplace").decode() for text in texts)
         if len(self.found) < MAX_REJECTS:
-            self.found.append(Reject(source, *said))
+            self.found.append(Reject(source, *rest))
         else:
             self.more[source] += 1
 

@@ -153,8 +153,8 @@ def _alike(judged: pl.LazyFrame, evidence: JudgementInputs) -> pl.LazyFrame:
 
 
 def _hits_of_the_candidate(hits: pl.LazyFrame, evidence: JudgementInputs, key: Sequence[str]) -> pl.LazyFrame:
-    found = hits.select(*key, "path", "rank").join(evidence.gold, on=["item_id", "path"], how="semi")
-    return _all_relevant(found.with_columns(iou=pl.lit(1.0)), place="rank")
+    in_gold_files = hits.select(*key, "path", "rank").join(evidence.gold, on=["item_id", "path"], how="semi")
+    return _all_relevant(in_gold_files.with_columns(iou=pl.lit(1.0)), place="rank")
 
 
 def _chunks_of_the_candidate(evidence: JudgementInputs) -> pl.LazyFrame:

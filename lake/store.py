@@ -27,7 +27,7 @@ from lake.wholeness import TEMPORARY, mend
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-EVERY = frozenset(one.made_by for one in TABLES.values())
+EVERY = frozenset(table.made_by for table in TABLES.values())
 """Everyone who makes parts, as tables name them."""
 
 LOCK = ".lock"

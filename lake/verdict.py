@@ -216,5 +216,5 @@ def which_matters_more(shares: Mapping[str, Share], n_systems: int, *, too_few: 
 
 
 def _percent(share: Share) -> str:
-    point, low, high = (round(100 * (one or 0.0)) for one in share)
+    point, low, high = (round(100 * (end or 0.0)) for end in share)
     return f"{point} % ({low} to {high})"

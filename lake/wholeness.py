@@ -87,8 +87,8 @@ def _contradicted(root: Path) -> Iterator[tuple[Part, str]]:
     )
     answered = answers.group_by("run_id").agg(n_answered=pl.len(), n_expected=pl.col("n_returned").sum())
     returned = results.filter(pl.col("part").is_in([RANKING, FINAL])).group_by("run_id").agg(n_returned=pl.len())
-    found = runs.lazy().join(answered, on="run_id", how="left").join(returned, on="run_id", how="left").fill_null(0)
-    for run_id, n_items, n_answered, n_expected, n_returned in found.sort("run_id").collect().iter_rows():
+    counts = runs.lazy().join(answered, on="run_id", how="left").join(returned, on="run_id", how="left").fill_null(0)
+    for run_id, n_items, n_answered, n_expected, n_returned in counts.sort("run_id").collect().iter_rows():
         for row in _parts(root, "runs", run_id=run_id):
             if n_answered != n_items:
                 yield row, f"run_items has {n_answered:,} of its {n_items:,} items"

@@ -157,15 +157,15 @@ def _write(
         drawn = []
         for of_kind, page in ((kind, page) for kind in kinds for page in kind.pages(material)):
             # A page that concludes nothing says what its kind is for.
-            said = page.said or of_kind.meaning
+            description = page.description or of_kind.meaning
             # Whoever shows a picture of a shared page asks for it by its whole address.
             picture = f"{FOLDER}/shared/{page.path.removesuffix('.html')}.png" if url else ""
-            own = {"path": page.path, "title": page.title, "said": said, "picture": picture}
+            own = {"path": page.path, "title": page.title, "said": description, "picture": picture}
             html = render(page.template, {**frame, **page.values, **own, "root": "../" * page.path.count("/")})
             for path, content in {page.path: html.encode(), **page.files}.items():
                 _new_file(new, path).write_bytes(content)
             if picture:
-                drawn.append(helpers.submit(write_shared_picture, _new_file(new, picture), page.title, said))
+                drawn.append(helpers.submit(write_shared_picture, _new_file(new, picture), page.title, description))
             for figure in filter(None, page.figures):
                 path = f"{FOLDER}/{figure.name}"
                 known = before / path if before else None

@@ -47,7 +47,7 @@ def _items(board: Board, strata: Sequence[str]) -> pl.DataFrame:
     joined = [pl.col(name).fill_null("none") for name in board.slice[0].split("/")]
     value = pl.lit(WHOLE) if board.slice[0] == WHOLE else pl.concat_str(joined, separator="/")
     kinds = {"slice_value": pl.String(), "stratum": pl.UInt32()}
-    prefix, number = (pl.col("item_id").str.extract(_NUMBERED, place) for place in (1, 2))
+    prefix, number = (pl.col("item_id").str.extract(_NUMBERED, group) for group in (1, 2))
     return (
         board.facts.lake.scan("items", benchmark=board.benchmark.name)
         .filter("scorable")
@@ -99,7 +99,7 @@ def _values(outcomes: Outcomes) -> dict[str, pl.DataFrame]:
         .collect()
     )
     n_items = outcomes.items.height
-    return {run_id: values.slice(place * n_items, n_items) for place, run_id in enumerate(outcomes.run_ids)}
+    return {run_id: values.slice(number * n_items, n_items) for number, run_id in enumerate(outcomes.run_ids)}
 
 
 _SUMS = ("numerator", "denominator")

@@ -30,7 +30,7 @@ class Page:
     template: str
     values: Mapping[str, object]
     """What the template needs besides the frame's own."""
-    said: str = ""
+    description: str = ""
     """What it says in a sentence, for those who share its address: a verdict where there is one."""
     files: Mapping[str, bytes] = field(default_factory=dict)
     """Files that belong to it, such as data loaded on demand: path in the site → content."""

@@ -30,7 +30,7 @@ def prose(text: str) -> Markup:
     if len(parts) % 2 == 0:  # a backtick without its partner is just a backtick
         parts[-2:] = [parts[-2] + "`" + parts[-1]]
     return Markup("").join(
-        Markup("<code>{}</code>").format(part) if place % 2 else part for place, part in enumerate(parts)
+        Markup("<code>{}</code>").format(part) if number % 2 else part for number, part in enumerate(parts)
     )
 
 

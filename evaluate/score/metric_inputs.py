@@ -143,8 +143,8 @@ class Lists:
         files = self.hits.group_by(*self.key, "path").agg(pl.col("rank").min()).with_columns(rank=order)
         n_files = gold.group_by("item_id").agg(n_relevant=pl.len().cast(pl.Int64))
         known = self.cases.select(*self.key).join(n_files, on="item_id", how="left", maintain_order="left")
-        found = files.join(gold, on=["item_id", "path"], how="semi")
-        return found, known.with_columns(pl.col("n_relevant").fill_null(0))
+        relevant = files.join(gold, on=["item_id", "path"], how="semi")
+        return relevant, known.with_columns(pl.col("n_relevant").fill_null(0))
 
     def judged_hits(self) -> tuple[pl.LazyFrame, pl.LazyFrame]:
         """All hits, and whether each is of a file that the item's pool holds; and the cases."""

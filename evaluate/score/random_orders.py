@@ -72,8 +72,8 @@ def draw(pool: pl.LazyFrame, axis: LineOffsets | None, cut_offs: Sequence[CutOff
         # A line lies in so many chunks at most: what the chunks before this one cost, over that, is spent on new lines.
         at_once = _most_at_once(starts[first : first + n], ends[first : first + n])
         costs = [(sizes[first : first + n], most * at_once) for sizes, most in ((n_nws, most), (n_of, most_lines))]
-        order, place = np.nonzero(_heads(orders, n_results, costs))
-        heads.append(np.stack([first + orders[order, place], order, place + 1]))
+        order, position = np.nonzero(_heads(orders, n_results, costs))
+        heads.append(np.stack([first + orders[order, position], order, position + 1]))
         first += n
     row, order, rank = np.concatenate(heads, axis=1)
     heads_of = chunks.drop("begin").select(pl.all().gather(row))

@@ -53,7 +53,9 @@ def coverage_note(numbers: Sequence[float], n_repos: int, *, is_hit_or_miss: boo
     kinds = (HIT_OR_MISS,) if is_hit_or_miss else (SPREAD, EXTREME)
 
     def shares(alike: Sequence[float]) -> str:
-        cells = [simulated_coverage()[kind, repositories, one][MEANS.index(mean)] for kind in kinds for one in alike]
+        cells = [
+            simulated_coverage()[kind, repositories, share][MEANS.index(mean)] for kind in kinds for share in alike
+        ]
         least, most = min(cells), max(cells)
         return f"{least} %" if least == most else f"{least} to {most} %"
 

@@ -45,7 +45,7 @@ def step_chart(curves: Sequence[Curve], title: str, name: str) -> str:
 
 def size_chart(curves: Sequence[Curve], titles: tuple[str, str], name: str) -> str:
     """A curve per system over sizes, on a scale of powers, a mark at every size and its name at its end."""
-    x = powers_axis("at", [place for curve in curves for place in curve.places], titles[0], 1.1)
+    x = powers_axis("at", [position for curve in curves for position in curve.places], titles[0], 1.1)
     return _curve_chart(curves, x, titles[1], name, has_marks=True)
 
 
@@ -53,14 +53,14 @@ def _curve_chart(curves: Sequence[Curve], x: alt.X, title: str, name: str, *, ha
     kinds = [curve.kind for curve in curves]
     shades = _shades([(curve.kind, curve.label) for curve in curves])
     rows = [
-        {"curve": number, "at": place, "value": value, "kind": curve.kind, "dashed": curve.kind in _DASHED}
+        {"curve": number, "at": position, "value": value, "kind": curve.kind, "dashed": curve.kind in _DASHED}
         for number, curve in enumerate(curves)
-        for place, value in zip(curve.places or range(1, len(curve.values) + 1), curve.values, strict=True)
+        for position, value in zip(curve.places or range(1, len(curve.values) + 1), curve.values, strict=True)
     ]
     top = max([0.1, *(value for curve in curves for value in curve.values)])
     ends = [
-        {"curve": place, "value": y * top, "label": f"{cut(curves[place].label)} {score(curves[place].values[-1])}"}
-        for place, y in _spread([curve.values[-1] / top for curve in curves], _CURVES_HIGH)
+        {"curve": number, "value": y * top, "label": f"{cut(curves[number].label)} {score(curves[number].values[-1])}"}
+        for number, y in _spread([curve.values[-1] / top for curve in curves], _CURVES_HIGH)
     ]
     colour = alt.Color("curve:N", scale=alt.Scale(domain=list(range(len(curves))), range=shades), legend=None)
     _, shape = by_kind(kinds, has_legend=False)
@@ -116,8 +116,8 @@ def frontier_chart(spots: Sequence[Spot], titles: tuple[str, str], name: str) ->
         for spot in spots
     ]
     ends = [
-        {"value": y * top, "label": cut(last[place].label, _LONG), "shade": shades[last[place].run]}
-        for place, y in _spread([spot.value / top for spot in last], _FRONTIER_HIGH)
+        {"value": y * top, "label": cut(last[number].label, _LONG), "shade": shades[last[number].run]}
+        for number, y in _spread([spot.value / top for spot in last], _FRONTIER_HIGH)
     ]
     x, y = powers_axis("cost", costs, titles[0], 1.25), value_axis(titles[1], top)
     colour, shape = by_kind([spot.kind for spot in spots])
@@ -157,10 +157,10 @@ def _beside(labels: Sequence[str]) -> float:
 def _spread(ends: Sequence[float], height: int) -> list[tuple[int, float]]:
     """Where each curve's name stands: at its end, or so far off that no two overlap."""
     gap = _LINE_HEIGHT / height
-    order = sorted(range(len(ends)), key=lambda place: (ends[place], place))
+    order = sorted(range(len(ends)), key=lambda number: (ends[number], number))
     placed: list[float] = []
-    for place in order:
-        placed.append(max(ends[place], placed[-1] + gap if placed else 0.0))
+    for number in order:
+        placed.append(max(ends[number], placed[-1] + gap if placed else 0.0))
     if placed and placed[-1] > 1.0:
         limit = 1.0
         for index in reversed(range(len(placed))):

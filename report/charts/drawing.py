@@ -73,7 +73,7 @@ def svg_of(
     svg = svg_of_chart(json.dumps(spec))
     label = visible(name).replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
     # Half of a chart of many systems is digits beyond a tenth of a pixel.
-    svg = _PLACES.sub(lambda place: _HUNDREDTHS.sub(r"\1", place[0]), svg)
+    svg = _PLACES.sub(lambda match: _HUNDREDTHS.sub(r"\1", match[0]), svg)
     slim = _NEEDLESS.sub("", _EMPTY_GROUP.sub("", svg))
     least = round(float(_SIZE.findall(slim)[0]) * _LEAST)
     return slim.replace(

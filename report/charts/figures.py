@@ -99,7 +99,7 @@ def alone(svg: str, title: str, population: str) -> str:
         width=f"{width + _MARGIN:g}",
         height=f"{height + head + _MARGIN:g}",
         title=title,
-        lines=[(_MARGIN + _LINE * place - 4, line, colour) for place, (line, colour) in enumerate(lines, 1)],
+        lines=[(_MARGIN + _LINE * number - 4, line, colour) for number, (line, colour) in enumerate(lines, 1)],
         margin=_MARGIN,
         head=head,
         inner=Markup(svg[opening.end() if opening else 0 : svg.rindex("</svg>")]),
@@ -126,7 +126,7 @@ def write_shared_picture(path: Path, title: str, sentence: str) -> None:
         left=_SHARED_LEFT,
         head=textwrap.shorten(f"Goldspan · {visible(title)}", 58, placeholder=" …"),
         size=size,
-        lines=[(f"{190 + place * size * 1.2:g}", line) for place, line in enumerate(lines)],
+        lines=[(f"{190 + number * size * 1.2:g}", line) for number, line in enumerate(lines)],
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(png_of(svg, scale=1))
@@ -135,6 +135,6 @@ def write_shared_picture(path: Path, title: str, sentence: str) -> None:
 @cache
 def light_colours() -> dict[str, str]:
     """Each of the style sheet's colours in its light form."""
-    found = _COLOUR.findall(STYLE.read_text(encoding="utf-8"))
-    colours = {name: colour for name, colour, _ in found if colour}
-    return colours | {name: colours[other] for name, _, other in found if other in colours}
+    declared = _COLOUR.findall(STYLE.read_text(encoding="utf-8"))
+    colours = {name: colour for name, colour, _ in declared if colour}
+    return colours | {name: colours[other] for name, _, other in declared if other in colours}

@@ -27,8 +27,8 @@ def score_chart(points: Sequence[Point], title: str, name: str) -> str:
     rows: list[dict[str, object]] = []
     groups: list[dict[str, object]] = []
     height = 0
-    for place, point in enumerate(points):
-        if place == 0 or point.group != points[place - 1].group:
+    for number, point in enumerate(points):
+        if number == 0 or point.group != points[number - 1].group:
             height += _GAP if groups else 0
             groups.append({"group": cut(point.group), "y": height + _ROW / 2})
             height += _ROW
@@ -62,8 +62,8 @@ def forest_chart(points: Sequence[Point], name: str) -> str:
     top = max([*(max(point.high or 0.0, point.value) for point in points), bottom + 0.1])
     height = _ROW * len(points)
     rows = [
-        _row(point, _ROW * (place + 0.5), bottom, f"{point.value:.2f}", _FOREST_NAME)
-        for place, point in enumerate(points)
+        _row(point, _ROW * (number + 0.5), bottom, f"{point.value:.2f}", _FOREST_NAME)
+        for number, point in enumerate(points)
     ]
     # Room for a font wider than the one that the picture is laid out with.
     padding = {"left": 24, "right": 8, "top": 2, "bottom": 2}

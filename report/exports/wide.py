@@ -56,11 +56,11 @@ _HEAD = r"""\documentclass{article}
 
 
 def _latex_table(board: Board, columns: Sequence[_Listed]) -> str:
-    bold = {(place, line) for place, each in enumerate(columns) for line in _bold(board, each.metric)}
+    bold = {(number, line) for number, each in enumerate(columns) for line in _bold(board, each.metric)}
     rows = [
         " & ".join(
-            f"\\textbf{{{_latex_text(text)}}}" if (place, line) in bold else _latex_text(text)
-            for place, text in enumerate(row)
+            f"\\textbf{{{_latex_text(text)}}}" if (number, line) in bold else _latex_text(text)
+            for number, text in enumerate(row)
         )
         for line, row in enumerate(zip(*(each.cells for each in columns), strict=True))
     ]

@@ -152,7 +152,7 @@ def _ranges(answers: pl.DataFrame) -> pl.LazyFrame:
         answers.lazy().select("item", all="gold", is_gold=True),
         answers.lazy().select("item", all="answer", is_gold=False).explode("all"),
     ]
-    columns = {name: pl.col("all").list.gather_every(3, place) for place, name in enumerate(("file", "start", "end"))}
+    columns = {name: pl.col("all").list.gather_every(3, number) for number, name in enumerate(("file", "start", "end"))}
     ranges = pl.concat(threes).select("item", "is_gold", **columns).explode(*columns).drop_nulls("file")
     paths = answers.lazy().select("item", path="files", file=pl.int_ranges(pl.col("files").list.len()))
     return ranges.join(paths.explode("path", "file"), on=["item", "file"]).select(
@@ -163,12 +163,12 @@ def _ranges(answers: pl.DataFrame) -> pl.LazyFrame:
 def _questions(roster: Roster, is_local: bool) -> pl.LazyFrame:
     """item_id, question: the text that systems were asked with."""
     task = known_tasks(roster.lake).get(roster.board.task.name) if roster.board.task else None
-    asked = roster.lake.scan("queries", benchmark=roster.benchmark).filter(query=task.query if task else "")
+    questions = roster.lake.scan("queries", benchmark=roster.benchmark).filter(query=task.query if task else "")
     # What completes a file is its repository's own code; an issue is its writer's.
     if not is_local:
         code = roster.items.lazy().filter(pl.col("target_path").is_not_null()).select("item_id")
-        asked = asked.join(code, on="item_id", how="semi")
-    return asked.select("item_id", question="text")
+        questions = questions.join(code, on="item_id", how="semi")
+    return questions.select("item_id", question="text")
 
 
 def _texts(roster: Roster, known: pl.DataFrame, items: pl.DataFrame, *, is_coloured: bool) -> pl.LazyFrame:
@@ -181,13 +181,13 @@ def _texts(roster: Roster, known: pl.DataFrame, items: pl.DataFrame, *, is_colou
     coloured = golden.select("sha256", "path", "language").unique("sha256", keep="first", maintain_order=True)
     of = coloured.join(stored, on="sha256") if is_coloured else coloured.clear().with_columns(text=pl.lit(""))
     kinds = [list(_line_kinds(path, language, text)) for path, language, text in of.drop("sha256").iter_rows()]
-    named = of.lazy().select("sha256", kinds=pl.Series(kinds, dtype=pl.List(pl.String)))
+    kinds_of = of.lazy().select("sha256", kinds=pl.Series(kinds, dtype=pl.List(pl.String)))
     line = pl.element()
     cut = pl.format("{}… ({} characters)", line.str.head(MAX_LINE), line.str.len_chars())
     shown = pl.when(line.str.len_chars() > MAX_LINE).then(cut).otherwise(line)
     lines = pl.col("text").str.strip_suffix("\n").str.split("\n").list.eval(shown)
     plain = pl.col("text").list.eval(pl.element().str.head(0))
-    both = stored.lazy().select("sha256", lines).join(named, on="sha256", how="left")
+    both = stored.lazy().select("sha256", lines).join(kinds_of, on="sha256", how="left")
     return both.with_columns(pl.coalesce("kinds", plain))
 
 
@@ -196,8 +196,8 @@ def _line_kinds(path: str, language: str, text: str) -> Iterator[str]:
     line, at = "", 0
     for token, value in _lexer(path, language, len(text)).get_tokens(text):
         kind = next((short for of, short in _KINDS.items() if token in of), "")
-        for place, piece in enumerate(value.split("\n")):
-            if place:
+        for number, piece in enumerate(value.split("\n")):
+            if number:
                 yield line
                 line, at = "", 0
             line += f"{at}{kind}{len(piece)} " if kind and piece else ""

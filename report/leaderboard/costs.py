@@ -51,7 +51,7 @@ class Costs:
         self.hardware = sorted({row.run.cost.hardware for row in self.rows if row.run.cost is not None})
         self.curve, self.by_time = by_characters(board, *board.primary.measure[:2]), _by_time(board)
         first = first_gold(board.facts.lake, board.protocol.name).select("run_id", "first_step", "n_found").collect()
-        self.first_gold = {run_id: found for run_id, *found in first.iter_rows()}
+        self.first_gold = {run_id: steps for run_id, *steps in first.iter_rows()}
         self.used = [(row, row.run.usage) for row in board.every if row.run.usage is not None]
         self.by_usage = _by_usage(board, self.used)
         self.repair = Outcomes(board) if any(usage.n_outcomes for _, usage in self.used) else None

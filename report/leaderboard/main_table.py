@@ -72,7 +72,7 @@ def _split(systems: Sequence[Row]) -> list[str]:
         (head.rank, head.tie_group) for row in systems if (head := row.head) and head.rank and head.tie_group
     )
     groups = [group for _, group in ranked]
-    runs = [group for place, group in enumerate(groups) if place == 0 or groups[place - 1] != group]
+    runs = [group for number, group in enumerate(groups) if number == 0 or groups[number - 1] != group]
     return [group_name(group).upper() for group in sorted({group for group in runs if runs.count(group) > 1})]
 
 
@@ -96,8 +96,8 @@ class Controls:
 
 def slices_of(board: Board) -> list[dict[str, object]]:
     """The slices to choose from: each with its values, their items and the items that the primary metric applies to."""
-    asked = (pl.col("n_items") - pl.col("n_not_applicable")).max()
-    sizes = board.by_slice.group_by("slice", "slice_value").agg(pl.col("n_items").max(), asked=asked)
+    n_asked = (pl.col("n_items") - pl.col("n_not_applicable")).max()
+    sizes = board.by_slice.group_by("slice", "slice_value").agg(pl.col("n_items").max(), asked=n_asked)
     values: dict[str, dict[str, tuple[int, int]]] = {}
     for name, value, *of in sizes.iter_rows():
         values.setdefault(name, {})[value] = (of[0], of[1])

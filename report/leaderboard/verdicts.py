@@ -188,7 +188,7 @@ class Beats:
         }
         self.n_systems, self.is_of_items = len(board.systems), ITEM in pairs["unit"]
         self.lines = [
-            (row, [cells.get((place, other)) for other in range(1, len(rows))] if row is not rows[-1] else [])
-            for place, row in enumerate(rows)
+            (row, [cells.get((number, other)) for other in range(1, len(rows))] if row is not rows[-1] else [])
+            for number, row in enumerate(rows)
             if cells
         ]

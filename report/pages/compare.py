@@ -25,16 +25,16 @@ def _pages(material: Material) -> Iterator[Page]:
     files: dict[str, bytes] = {}
     for outcomes in every:
         files |= files_of(outcomes, _said(facts, outcomes))
-        for place, stratum in enumerate(outcomes.strata):
-            name = f"{outcomes.name}/slice-{place}"
+        for number, stratum in enumerate(outcomes.strata):
+            name = f"{outcomes.name}/slice-{number}"
             files[f"{name}.js"] = data_file(name, _stratum(facts, outcomes, stratum))
     boards_of = [
         (benchmark, pairs_path(name), [outcomes for outcomes in every if outcomes.board.benchmark is benchmark])
         for name, benchmark in facts.benchmarks.items()
     ]
     values = {"benchmarks": boards_of, "n_boards": len(every), "most": MOST}
-    said = "Two to six systems compared: verdict, difference by repository, every item that flips."
-    yield Page(COMPARE, "Compare", "compare.html", values, said, files=files)
+    description = "Two to six systems compared: verdict, difference by repository, every item that flips."
+    yield Page(COMPARE, "Compare", "compare.html", values, description, files=files)
 
 
 def _said(facts: TablesRead, outcomes: Outcomes) -> dict[str, object]:

@@ -28,9 +28,11 @@ FIRST = 10
 
 def _pages(material: Material) -> Iterator[Page]:
     rosters = [Roster(boards[0]) for boards in material.boards.values() if boards]
-    said = "Every item of every benchmark: its gold, what each system returned of it, and the score that follows."
+    description = (
+        "Every item of every benchmark: its gold, what each system returned of it, and the score that follows."
+    )
     lines = [(roster.board.benchmark, items_path(roster.benchmark), len(roster.runs)) for roster in rosters]
-    yield Page(PATH, "Items", "items.html", {"lines": lines, "within": PATH}, said=said)
+    yield Page(PATH, "Items", "items.html", {"lines": lines, "within": PATH}, description=description)
     while rosters:
         # One at a time in memory: their items are many.
         yield _page(material, rosters.pop(0))
@@ -83,8 +85,12 @@ def _page(material: Material, roster: Roster) -> Page:
         "best": roster.runs[first].full_name if roster.runs else "",
         "within": PATH,
     }
-    said = f"The {benchmark.n_scorable:,} items of {benchmark.title}, one by one: gold, what systems returned, scores."
-    return Page(items_path(name), f"{benchmark.title}, items", "items_of.html", values, said=said, files=files)
+    description = (
+        f"The {benchmark.n_scorable:,} items of {benchmark.title}, one by one: gold, what systems returned, scores."
+    )
+    return Page(
+        items_path(name), f"{benchmark.title}, items", "items_of.html", values, description=description, files=files
+    )
 
 
 def _about(facts: TablesRead, roster: Roster) -> dict[str, object]:

@@ -71,8 +71,16 @@ def _pages(material: Material) -> Iterator[Page]:
         figures = [part.figure for of in sections for part in (of.sizes, of.choices, of.costs.curve) if part]
         figures += [pool_sizes.figure]
         files = {path: content for of in sections for path, content in of.files.items()}
-        said = f"{benchmark.title}: {sections[0].verdict}" if sections and sections[0].verdict else ""
-        yield Page(_path(name), benchmark.title, "leaderboard.html", values, said=said, files=files, figures=figures)
+        description = f"{benchmark.title}: {sections[0].verdict}" if sections and sections[0].verdict else ""
+        yield Page(
+            _path(name),
+            benchmark.title,
+            "leaderboard.html",
+            values,
+            description=description,
+            files=files,
+            figures=figures,
+        )
         if has_runs:
             yield _plain_page(benchmark, sections, values)
 

@@ -35,7 +35,7 @@ def _pages(material: Material) -> Iterator[Page]:
     boards = {name: next(iter(of), None) for name, of in material.boards.items()}
     known = [board for board in boards.values() if board]
     scored = {board.benchmark.name: board for board in known if board.every}
-    said = {name: board_sentence(board) for name, board in scored.items()}
+    sentences = {name: board_sentence(board) for name, board in scored.items()}
     forests = {name: _forest(board, board_verdict(board).reference) for name, board in scored.items()}
     cards = [
         {
@@ -43,7 +43,7 @@ def _pages(material: Material) -> Iterator[Page]:
             "path": f"{slug(name)}.html",
             "n_systems": len({run.system for run in facts.runs_of(name) if not run.baseline}),
             "board": boards[name],
-            "verdict": said.get(name, ""),
+            "verdict": sentences.get(name, ""),
             "forest": forests.get(name),
             "readings": Readings(material.boards[name]).sentence,
         }
@@ -63,9 +63,9 @@ def _pages(material: Material) -> Iterator[Page]:
         "matrix": _matrix(facts, boards),
         "ledger_address": ledger_address,
     }
-    every = " ".join(f"{facts.benchmarks[name].title}: {verdict}" for name, verdict in said.items())
+    every = " ".join(f"{facts.benchmarks[name].title}: {verdict}" for name, verdict in sentences.items())
     figures = [*forests.values(), *(frontier.figure for frontier, is_own in reading if is_own)]
-    yield Page(PATH, QUESTION, "overview.html", values, said=every, figures=figures)
+    yield Page(PATH, QUESTION, "overview.html", values, description=every, figures=figures)
 
 
 def _bars(board: Board) -> list[tuple[str, str, Sequence[Share], float | None]]:
@@ -110,12 +110,12 @@ def _forest(board: Board, reference: str) -> Figure | None:
     measures = list(dict.fromkeys(column.title for _, _, column in shown))
     over = f", {ITEM_NOTE}" if board.is_of_items else ""
     title = f"{' and '.join(measures)}, {board.averaging}, with 95 % intervals{over}"
-    said = "; ".join(f"{point.label} {score(point.value)}" for point in points)
+    scores = "; ".join(f"{point.label} {score(point.value)}" for point in points)
     numbers = [
         (row.run.system, column.title, point.kind, point.value, point.low, point.high)
         for point, (_, row, column) in zip(points, shown, strict=True)
     ]
-    picture = forest_chart(points, f"{title}: {said}.")
+    picture = forest_chart(points, f"{title}: {scores}.")
     return figure_of(board, "forest", title, picture, ("system", "metric", "kind", *NUMBER), numbers)
 
 

@@ -33,7 +33,7 @@ def _pages(material: Material) -> Iterator[Page]:
     for name, benchmark in material.facts.benchmarks.items():
         boards = material.boards[name]
         shorts = [board.protocol.short for board in boards]
-        paths = {short: pairs_path(name, short if place else "") for place, short in enumerate(shorts)}
+        paths = {short: pairs_path(name, short if number else "") for number, short in enumerate(shorts)}
         for board in boards:
             runs = [row.run for row in board.every]
             pairs = pairs_of(board, [run.run_id for run in runs], board.slice[1]).rows(named=True)
@@ -55,7 +55,7 @@ def _pages(material: Material) -> Iterator[Page]:
                 "exploratory": EXPLORATORY,
             }
             title = f"Pairs: {benchmark.title}, {board.protocol.short}"
-            yield Page(paths[board.protocol.short], title, "pairs.html", values, said=str(values["answer"]))
+            yield Page(paths[board.protocol.short], title, "pairs.html", values, description=str(values["answer"]))
 
 
 def _answer(tested: Sequence[Pair]) -> str:
@@ -75,11 +75,11 @@ def _answer(tested: Sequence[Pair]) -> str:
 def _groups(runs: Sequence[Run], pairs: Sequence[Pair]) -> list[tuple[Run, list[Pair], str]]:
     """Each system, its pairs with those that come behind it on the leaderboard, and the verdicts on it in words."""
     groups = []
-    for place, mine in groupby(pairs, key=lambda pair: pair["b"]):
+    for number, mine in groupby(pairs, key=lambda pair: pair["b"]):
         of_run = list(mine)
         counts = Counter(pair["verdict"] for pair in of_run)
         summed = ", ".join(words.format(counts[verdict]) for verdict, words in _SUMMED.items() if counts[verdict])
-        groups.append((runs[int(place)], of_run, summed))
+        groups.append((runs[int(number)], of_run, summed))
     return groups
 
 

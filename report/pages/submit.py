@@ -54,7 +54,7 @@ def _pages(material: Material) -> Iterator[Page]:
         "recipes": {name: (RECIPES[name], file.read_text("utf-8")) for name, file in texts.items() if file.is_file()},
     }
     yield Page(
-        PATH, "Submit", "submit.html", values, said="A result in three commands, checked, scored and shown here."
+        PATH, "Submit", "submit.html", values, description="A result in three commands, checked, scored and shown here."
     )
 
 

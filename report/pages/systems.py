@@ -47,7 +47,7 @@ def _pages(material: Material) -> Iterator[Page]:
             "fewest_repos": FEWEST_REPOS,
             "compare_address": compare_address,
         }
-        yield Page(facts.system_paths[system], system, "system.html", values, said=_said(system, parts))
+        yield Page(facts.system_paths[system], system, "system.html", values, description=_said(system, parts))
 
 
 def _said(system: str, parts: Sequence[Part]) -> str:

@@ -77,10 +77,10 @@ class Definitions:
         before = self._n_first[np.searchsorted(self.text, text)]
         first, after = self._n_first[begun] - before, self._n_first[over] - before
         again = np.flatnonzero(~self.is_first)
-        row_again, place = ranges(np.searchsorted(again, begun), np.searchsorted(again, over))
+        row_again, index = ranges(np.searchsorted(again, begun), np.searchsorted(again, over))
         row_around, around = self._around(start)
         row = np.concatenate([np.arange(len(text)), row_again, row_around])
-        single = np.concatenate([self.symbol[again[place]], self.symbol[around]])
+        single = np.concatenate([self.symbol[again[index]], self.symbol[around]])
         return Extent(
             spans.row[row], np.concatenate([first, single]), np.concatenate([np.maximum(first, after), single + 1])
         )
@@ -96,8 +96,8 @@ class Definitions:
     def _place(self, text: Integers, byte: Integers) -> Integers:
         """The contents' bytes on one axis; what lies behind all definitions of any lies behind those of its own."""
         width = int(self.end.max()) + 2
-        place: Integers = text * width + np.minimum(byte, width - 1)
-        return place
+        position: Integers = text * width + np.minimum(byte, width - 1)
+        return position
 
     @cached_property
     def _held(self) -> tuple[Integers, Integers, Integers]:
@@ -109,10 +109,10 @@ class Definitions:
         n_held = np.bincount(piece, minlength=len(cuts))
         return cuts, definition[np.argsort(piece, kind="stable")], np.concatenate(([0], np.cumsum(n_held)))
 
-    def _around(self, place: Integers) -> tuple[Integers, Integers]:
+    def _around(self, position: Integers) -> tuple[Integers, Integers]:
         """The definitions that hold each place: rows of `place`, and the definitions."""
         cuts, definition, first = self._held
-        at = np.searchsorted(cuts, place, side="right") - 1
+        at = np.searchsorted(cuts, position, side="right") - 1
         # What lies before the first cut lies in no definition, as what lies behind the last.
         row, held = ranges(np.where(at < 0, 0, first[at]), np.where(at < 0, 0, first[at + 1]))
         return row, definition[held]

@@ -142,17 +142,17 @@ class Extent(NamedTuple):
 
 def files_of(rows: Rows, files: Files, rules: ContextRules, *, is_gold: bool = False) -> Extent:
     """The files that rows name: each is one place. The gold's are those of its lines, be they there or not."""
-    named = np.full(len(rows.file), fill_value=is_gold or rules.files_of_spans) | rows.is_file
+    names_file = np.full(len(rows.file), fill_value=is_gold or rules.files_of_spans) | rows.is_file
     counted = np.full(len(rows.file), fill_value=is_gold or rules.unresolved_files == "counted")
-    row = np.flatnonzero(named & (counted | files.is_there[rows.file]))
+    row = np.flatnonzero(names_file & (counted | files.is_there[rows.file]))
     return Extent(row, np.zeros_like(row), np.zeros_like(row) + 1)
 
 
 def lines_of(rows: Rows, files: Files, rules: ContextRules, *, is_gold: bool = False) -> Extent:
     """The lines that rows name. Gold lines count as they are, also where there is no such file."""
     if rules.ranges == "published":
-        named = rows.is_lines & (is_gold | (files.is_there[rows.file] & (rows.start >= 0) & (rows.end >= 1)))
-        row = np.flatnonzero(named)
+        has_lines = rows.is_lines & (is_gold | (files.is_there[rows.file] & (rows.start >= 0) & (rows.end >= 1)))
+        row = np.flatnonzero(has_lines)
         return Extent(row, rows.start[row], rows.end[row])
     return lines_within(rows, files, np.flatnonzero((rows.is_lines | rows.is_whole) & files.is_there[rows.file]))
 
