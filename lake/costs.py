@@ -41,7 +41,7 @@ def _known(name: str) -> pl.Expr:
 
 
 def pareto_front(costs: Sequence[float], values: Sequence[float], *, lower_is_better: bool = False) -> list[bool]:
-    """Which of some systems none of the others beats: as good a value for no more cost, and one of the two better."""
+    """Whether each system is on the Pareto front: no other is as good for no more cost, and better in one."""
     gains = [-value if lower_is_better else value for value in values]
     kept = [False] * len(gains)
     best = (0.0, float("-inf"))

@@ -104,7 +104,7 @@ def numbers_in(output: str) -> list[int]:
 
 
 def hunks_in(output: str) -> list[FileSpan]:
-    """The lines of files that diffs show, as they are after the change; those that it took away are nowhere."""
+    """The lines of files that diffs show, numbered as after the change; removed lines are left out."""
     lines: list[tuple[str, int | None]] = []
     path, number = "", 0
     for row in output[:MAX_CHARACTERS].split("\n"):
