@@ -61,7 +61,7 @@ def _made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "tiny"
     with FileLock(f"{home}.lock"):
         if not home.is_dir():
-            source, lake = build(own / "tiny source"), own / "tiny lake"
+            source, lake = build(own / "tiny made" / "source"), own / "tiny lake"
             given = ("--source", source, "--chunkers", ",".join(CHUNKERS), "--lake", lake)
             for stage, *arguments in (("ingest", "repoeval", *given), ("evaluate", "--lake", lake)):
                 done = command(str(stage), *arguments)

@@ -12,9 +12,9 @@ import numpy.typing as npt
 import polars as pl
 
 from ingest.contents.chunkers import Chunker, Cut, Document, LineRange, Unit
-from ingest.contents.look_through import cut_document
 from ingest.programs.command import JsonCommand
 from lake.declarations import Resolved
+from lake.located import file_of, located
 from lake.offsets import Offsets
 from lake.rejects import Rejects
 from lake.tables import table
@@ -48,6 +48,16 @@ class Chunked:
 
 
 _NO_PLACES = Offsets(*[np.zeros(0, np.int32)] * 3)
+
+
+def cut_document(chunker: Resolved[Chunker], document: Document) -> Cut:
+    """A chunker's answer to a document, not yet checked; where it fails, the cut says so."""
+    try:
+        cut = chunker.declaration.chunk(document, **chunker.parameters)
+        return chunker.declaration.text(document, cut) if chunker.declaration.text else cut
+    except Exception as error:
+        # One odd file must not cost the others their chunks.
+        return Cut([], failed=located(error, file_of(chunker.declaration.chunk)))
 
 
 def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:

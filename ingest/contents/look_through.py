@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ingest.contents.chunkers import Chunker, Cut, Document
+from ingest.contents.chunkers import Cut, Document
 from ingest.contents.chunkers_by_name import resolve_chunkers
+from ingest.contents.chunking import cut_document
 from ingest.contents.definitions import Found, definitions_of
-from lake.declarations import Resolved
-from lake.located import file_of, located
 
 
 class Content(NamedTuple):
@@ -45,13 +44,3 @@ def look_through(contents: Sequence[Content]) -> list[Seen]:
         chunkers = resolve_chunkers(content.chunkers)
         seen.append(Seen(definitions, {chunker.name: cut_document(chunker, document) for chunker in chunkers}))
     return seen
-
-
-def cut_document(chunker: Resolved[Chunker], document: Document) -> Cut:
-    """A chunker's answer to a document, not yet checked; where it fails, the cut says so."""
-    try:
-        cut = chunker.declaration.chunk(document, **chunker.parameters)
-        return chunker.declaration.text(document, cut) if chunker.declaration.text else cut
-    except Exception as error:
-        # One odd file must not cost the others their chunks.
-        return Cut([], failed=located(error, file_of(chunker.declaration.chunk)))

@@ -12,7 +12,7 @@ from lake.store import Lake
 from report.build import build
 from report.folder import manifest_in
 from tests.report.html import parse, table
-from tests.report.small_lake import CHUNKING, run_id, write, write_lake, write_run, write_scores
+from tests.report.small_lake import CHUNKING, run_id, write, write_boards, write_lake, write_run, write_scores
 from tests.tiny import command, put
 
 BM25 = "fixed-nws-1500+bm25-okapi"
@@ -28,7 +28,7 @@ def changed(lake: Lake) -> Lake:
     for name in ("runs", "scores", "aggregates"):
         for part in lake.parts(name, run_id=run_id("window-20-10+bm25-okapi")):
             lake.remove(part)
-    return lake
+    return write_boards(lake)
 
 
 @pytest.fixture(scope="module")
