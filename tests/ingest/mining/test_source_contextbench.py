@@ -71,6 +71,11 @@ def _gold(row: Mapping[str, object]) -> list[tuple[str, int, int]]:
     return [(docs_path(span.file), span.line_start, span.line_end) for span in gold_of(row)]
 
 
+def test_there_are_thirty_instances_in_five_repositories_and_languages() -> None:
+    assert len({row["instance_id"] for row in ROWS}) == len(ROWS) == 30
+    assert len({row["repo"] for row in ROWS}) == len({row["language"] for row in ROWS}) == 5
+
+
 @pytest.mark.parametrize("row", ROWS, ids=IDS)
 def test_every_patch_applies_to_its_commit(row: Row, texts: dict[str, dict[str, str]], tmp_path: Path) -> None:
     for path, text in texts[row["original_inst_id"]].items():
@@ -163,7 +168,7 @@ def test_what_is_built_is_built_once(tmp_path: Path) -> None:
 def test_the_sample_is_ingested_whole(tmp_path: Path) -> None:
     said = command("ingest", "contextbench", "--lake", tmp_path / "lake", "--chunkers", "whole-file")
     assert said.code == 0, said.err
-    assert "12 of 12 items ready" in said.err
+    assert "30 of 30 items ready" in said.err
     assert "labelled sample" in said.err
 
 
