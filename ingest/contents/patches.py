@@ -46,9 +46,9 @@ class Edited:
 def edited_lines(patch: str, reading: Reading) -> Edited:
     """The lines of the old files that a patch edits.
 
-    `docs`, the brief's: lines that the patch deletes or changes. An insertion that changes no line counts as the line
-    before it, at a file's head as its first line. Created and copied files have none, a renamed file goes by its old
-    name.
+    `docs`, of the benchmark's description: lines that the patch deletes or changes. An insertion that changes no line
+    counts as the line before it, at a file's head as its first line. Created and copied files have none, a renamed file
+    goes by its old name.
     Hunks are as long as their heads say, as `git apply` and `patch` have it: what follows is none of theirs.
 
     `official`, the published evaluator's: deleted lines alone, under the name of the last `+++ a/…` or `+++ b/…` line,

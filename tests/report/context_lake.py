@@ -46,7 +46,7 @@ def write_context(lake: Lake) -> Lake:
 
 
 def _write_run(lake: Lake, system: str, primary: float | None) -> None:
-    """A run with its scores under the brief's rules; none of those where `primary` is None."""
+    """A run with its scores under `docs-v1`; none of those where `primary` is None."""
     name = run_id(system, "contextbench.issue")
     chunker, plus, retriever = system.partition("+")
     run = {

@@ -18,7 +18,7 @@ from lake.offsets import Offsets, split_lines
 from lake.text import decode
 
 DOCS, OFFICIAL = "context", "context-official"
-"""The gold rules: the brief's, and the published evaluator's."""
+"""The gold rules: those of the benchmark's description (`docs-v1`), and the published evaluator's."""
 
 # The line past the end, which some contents have, is its number alone.
 _NUMBERED = re.compile(r"(\d{1,9})(?:\t|$)")
@@ -187,7 +187,7 @@ class Audit:
 
     @property
     def has_gold(self) -> bool:
-        """Whether anything is left under the brief's rule."""
+        """Whether anything is left under the rule of `docs-v1`."""
         return any(row["gold"] == DOCS for row in self.rows)
 
 

@@ -1,4 +1,4 @@
-"""Definitions as the brief has them: named, each under what encloses it."""
+"""Definitions by `docs-v1`: named, each under what encloses it."""
 
 from __future__ import annotations
 

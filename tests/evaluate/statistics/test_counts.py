@@ -89,7 +89,7 @@ def test_a_failed_item_counts_in_the_mean_unless_the_protocol_leaves_it_out(coun
         by_protocol[name] = set(primary.select(left_out).to_series())
     assert max(by_protocol.pop("contextbench@official-v1")) > 0
     assert set.union(*by_protocol.values()) == {0}
-    # Under the brief's rules both agents are scored on every item, and only what one passed over is a failure.
+    # Under `docs-v1` both agents are scored on every item, and only what one passed over is a failure.
     of_lines = counted.filter(metric="line_coverage", k=0, protocol="contextbench@docs-v1")
     assert of_lines.filter(pl.col("n_failed") > 0).height == 1
     assert of_lines["n"].to_list() == of_lines["n_items"].to_list()

@@ -1,4 +1,4 @@
-"""Patches as edited lines, by the brief's reading."""
+"""Patches as edited lines, by the reading of `docs-v1`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.ingest.contents.patch_texts import CHANGE, head
 
 
 def docs(patch: str) -> list[tuple[str, int, str]]:
-    """What the brief's reading finds in a sound patch."""
+    """What the reading of `docs-v1` finds in a sound patch."""
     edited = edited_lines(patch, "docs")
     assert edited.notes == []
     return [(line.path, line.line, line.kind) for line in edited.lines]

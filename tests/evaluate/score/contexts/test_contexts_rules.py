@@ -1,4 +1,4 @@
-"""Where the brief's rules and the published code's differ: every row of the table, both readings side by side."""
+"""Where `docs-v1` and the published code differ: every row of the table, both readings side by side."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ G = "function_definition", "g", "A.g"
 
 
 def both(material: Material, one: Answer, metric: str) -> tuple[float | None, float | None]:
-    """What the brief's rules give, and the published code's."""
+    """What `docs-v1` gives, and the published code."""
     return numbers(CONTEXTS, material, one)[metric], numbers(PUBLISHED, material, one)[metric]
 
 
