@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lake.store import Lake
 from report.build import build
-from tests.report.small_lake import CHUNKING, write_scores
+from tests.report.small_lake import CHUNKING, write_boards, write_scores
 
 
 def files(site: Path) -> dict[str, bytes]:
@@ -38,8 +38,9 @@ FOOTER = re.compile(r"<footer>.*?</footer>", re.DOTALL)
 
 def test_one_changed_value_changes_wherever_it_is_shown_and_nothing_else(hostile_site: Path, tmp_path: Path) -> None:
     shutil.copytree(hostile_site.parent / "lake", tmp_path / "lake")
-    write_scores(Lake(tmp_path / "lake"), SYSTEM, CHUNKING, 0.6071, fingerprint="changed")
-    build(Lake(tmp_path / "lake"), tmp_path / "site")
+    lake = Lake(tmp_path / "lake")
+    write_scores(lake, SYSTEM, CHUNKING, 0.6071, fingerprint="changed")
+    build(write_boards(lake), tmp_path / "site")
     before, after = _texts(hostile_site), _texts(tmp_path / "site")
     assert before.keys() == after.keys()
     showing = {name for name, text in before.items() if OLD.search(text)}
