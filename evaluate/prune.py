@@ -49,7 +49,9 @@ def remove_stale(work: TaskRuns) -> list[str]:
         selection = Selection.of_run(where, limit)
         if selection not in current:
             is_over = requested.is_whole and not selection.is_whole
-            current[selection] = set() if is_over else _current(work, selection, {*rows["retriever"]} & {*known})
+            # One with arguments may be called otherwise in a run: a model by its folder's name in place of its path.
+            may_have_run = {name for name in known if ":" in name or name in rows["retriever"]}
+            current[selection] = set() if is_over else _current(work, selection, may_have_run)
         if run_id not in current[selection]:
             stale.append(run_id)
     stored = _parts_by_run(lake, task.benchmark)

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 NAME = "jinja-search"
 N_REPOS = 7
 """More than are needed for intervals over repositories, which own data never has."""
-IDS = ["goldspan-sample__ledger-12", *(f"acme__rockets{number}-1" for number in range(1, N_REPOS))]
+IDS = ["goldspan-sample__ledger-30", *(f"acme__rockets{number}-1" for number in range(1, N_REPOS))]
 """The first is called as an item of the sample is."""
 SHARED = {"tasks", "protocols", "metrics", "retrievers", "chunkers", "formats", "symbol_rules"}
 """Tables of what is declared, whatever data there is."""

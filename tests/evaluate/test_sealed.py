@@ -23,7 +23,7 @@ MEND = (
 
 SWITCHES = (
     ("evaluate/score/coverage.py", "when(left >= 0)", "when(left > 0)", "repoeval@chunking-v1"),
-    ("lake/lines.py", '+ budget, side="right")', '+ budget, side="left")', "repoeval@chunking-v1"),
+    ("lake/offsets.py", '+ budget, side="right")', '+ budget, side="left")', "repoeval@chunking-v1"),
     ("lake/relevance.py", ".filter(n_shared > 0)", ".filter(n_shared >= 0)", "repoeval@target-v1"),
     (
         "lake/relevance.py",

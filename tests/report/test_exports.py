@@ -101,6 +101,7 @@ def test_no_cell_of_a_csv_is_a_formula_and_numbers_stay_numbers(hostile: Lake, t
     assert [cell for row in rows for cell in row.values() if cell.startswith(tuple("=+-@\t\r\n\uff1d"))] == []
     assert {float(row["value"]) for row in rows if row["system"] == "'+1+1"} >= {0.01, 0.005}
     write_scores(hostile, "*b", "repoeval@target-v1", -0.25, fingerprint="below zero")
+    write_boards(hostile)
     rows = list(csv.DictReader(io.StringIO(exported(hostile, tmp_path, None, "csv"), newline="")))
     assert min(float(row["value"]) for row in rows if row["average"] == "macro") == -0.25
 

@@ -24,7 +24,7 @@ def counted(tmp_path_factory: pytest.TempPathFactory) -> pl.DataFrame:
     _run(home, "ingest", "--source", "sample", "--chunkers", "whole-file")
     lake = Lake(home / "lake")
     # Two agents' answers: one to some items alone, one to all, in a file that is in no repository.
-    items = lake.read("items", benchmark="contextbench").filter("scorable").sort("item_id").head(20)["item_id"]
+    items = lake.read("items", benchmark="contextbench").filter("scorable").sort("item_id")["item_id"]
     for system, path, n in (("hasty", "README.md", items.len() // 2), ("lost", "no/such.py", items.len())):
         given = home / f"{system}.jsonl"
         given.write_text("".join(f"{json.dumps(_answer(item, path))}\n" for item in items.head(n)))

@@ -170,9 +170,9 @@ def test_the_sample_is_the_same_in_every_process_and_on_every_machine(benchmark:
 def test_task_files_are_made_only_when_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     mined = list[str]()
 
-    def mine(_: object, recipe: Recipe) -> dict[str, object]:
+    def mine(_: object, recipe: Recipe) -> dict[str, list[object]]:
         mined.append(recipe.repository)
-        return {}
+        return {"function": [], "line": [], "api": []}
 
     monkeypatch.setattr(sample, "mine_completions", mine)
     entries = _tree(open_sample("repoeval"), "datasets").entries

@@ -189,7 +189,7 @@ def test_an_agents_usage_goes_from_its_file_to_the_table(lake: Lake, sessions: P
 
 @pytest.mark.slow
 def test_it_goes_on_to_the_table_and_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # The sample's ContextBench has twelve items.
+    # Of the thirty items of the sample every second is read.
     monkeypatch.setattr("lake.repair.FEWEST_ITEMS", 6)
     lake, site = Lake(tmp_path / "lake"), tmp_path / "site"
     made = command("ingest", "contextbench", "--chunkers", "whole-file", "--lake", lake.root)
@@ -213,16 +213,16 @@ def test_it_goes_on_to_the_table_and_the_page(tmp_path: Path, monkeypatch: pytes
         "5",
         "1",
         "1",
-        "1.0/1.0/1.0 (6/12)",
+        "1.0/1.0/1.0 (15/30)",
         "1",
-        "6/12",
+        "15/30",
     ]
     assert sum(line.startswith("# agent: ") and "of the gold" in line for line in shown) == 2
     done = command("report", "--published", "none", "--lake", lake.root, "--site", site)
     assert done.code == Exit.DONE, done.err
     page = (site / "contextbench-all.html").read_text(encoding="utf-8")
     assert '<td class="name">claude-x-20260101</td><td>1,200</td><td>–</td><td>5.0</td>' in page
-    assert "<td>1.0 <small>in 6 of 12</small></td><td>6/12</td>" in page
+    assert "<td>1.0 <small>in 15 of 30</small></td><td>15/30</td>" in page
     assert "agent: context predicts repair. Where it resolved the item" in page
 
 

@@ -67,7 +67,7 @@ def test_agents_and_retrievers_stand_in_one_table(lake: Lake) -> None:
         systems = set(whole(lake, protocol)["system"])
         assert {"whole-file+bm25-okapi", "whole-file+oracle", "whole-file+random"} < systems
         assert {name for name in systems if name.startswith("sample-")} == {"sample-hurried", "sample-methodical"}
-    assert set(whole(lake)["n_items"]) == {12}
+    assert set(whole(lake)["n_items"]) == {30}
 
 
 def test_an_agent_that_was_asked_a_part_has_scores_and_a_ledger_of_that_part_alone(lake: Lake) -> None:
@@ -216,7 +216,7 @@ def test_agents_that_answered_different_items_are_also_compared_on_those_that_bo
     board = {
         row["system"]: row for row in whole(lake, OFFICIAL).filter(metric=one["metric"], k=0).iter_rows(named=True)
     }
-    assert (one["average"], one["n_a"], one["n_b"], one["n"]) == ("micro", 9, 12, 9)
+    assert (one["average"], one["n_a"], one["n_b"], one["n"]) == ("micro", 27, 30, 27)
     assert (one["a"], one["b"]) == tuple(board[name]["micro"] for name in ("sample-hurried", "sample-methodical"))
     theirs = lake.read("scores", protocol=OFFICIAL).filter(metric=one["metric"], k=0)
     mine = lake.read("runs").filter(pl.col("system") == "sample-methodical")["run_id"].item()
@@ -224,7 +224,7 @@ def test_agents_that_answered_different_items_are_also_compared_on_those_that_bo
     assert one["b_shared"] == pytest.approx(sum(theirs["numerator"].to_list()) / sum(theirs["denominator"].to_list()))
     assert one["b_shared"] != one["b"]
     said = command("evaluate", "compare", "sample-hurried", "sample-methodical", "--lake", lake.root)
-    assert "9 and 12  all all, micro" in said.out
+    assert "27 and 30  all all, micro" in said.out
     assert "  on the items that both have" in said.out
 
 

@@ -247,7 +247,7 @@ def test_a_gzip_whose_checksum_is_wrong_is_a_reject(tmp_path: Path) -> None:
 
 def test_contents_that_later_parts_share_are_stored_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ingest.benchmarks.repobench_r.benchmark.ROWS_AT_ONCE", 2)
-    monkeypatch.setattr("ingest.contents.chunks.BLOBS_AT_ONCE", 3)
+    monkeypatch.setattr("ingest.contents.chunks.CUT_AT_ONCE", 3)
     easy, hard = [row(5 + n % 5) for n in range(7)], [row(10 + n) for n in range(3)]
     folder = put(put(tmp_path / "raw", easy, hard), easy, hard, name="java_cff")
     assert ingested(folder, tmp_path / "lake").code == 0
