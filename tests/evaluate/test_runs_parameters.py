@@ -47,4 +47,5 @@ def test_a_lake_whose_parameters_are_emptied_is_scored_and_shown_alike(lake_fold
     for name, rows in before.items():
         assert lake.read(name).drop("parameters", strict=False).equals(rows.drop("parameters", strict=False)), name
     pages = [(tmp_path / side / "repoeval-all.html").read_text(encoding="utf-8") for side in ("before", "after")]
-    assert pages[0] == pages[1]
+    without = [text.partition("<footer>")[0] for text in (pages[0], pages[1])]
+    assert without[0] == without[1]
