@@ -116,11 +116,11 @@ def slices_of(board: Board) -> list[dict[str, object]]:
 
 
 class Table:
-    """The leaderboard averaged one way, in the order of the primary metric so averaged."""
+    """The leaderboard averaged one way, in the order of the primary metric so averaged, compared with a reference."""
 
-    def __init__(self, board: Board, average: Aggregate) -> None:
+    def __init__(self, board: Board, average: Aggregate, reference: Row | None) -> None:
         ordered = in_order(board.rows, average)
-        self.average, self._board = average, board
+        self.average, self._board, self._reference = average, board, reference
         self.title, self.meaning = AVERAGES[average]
         self.is_sorted = any(row.value(board.primary, average) is not None for row in ordered)
         # The same numbers in the same order, of the protocol's own way of averaging alone.
@@ -152,15 +152,17 @@ class Table:
             yield shown, is_ranked and cell is not None and shown == self._best[column.name], others
 
     def above(self, row: Row) -> float | None:
-        """How far a row is above the reference, by the primary metric averaged so; None where it is not known."""
+        """How far a row is above the reference, by the primary metric; None where one has a mean over fewer items."""
+        if row.head and self._reference and self._reference.head and row.head.n != self._reference.head.n:
+            return None
         cell = row.cell(self._board.primary, self.average)
         return cell.delta if cell else None
 
 
-def plain_tables(board: Board) -> list[Table]:
+def plain_tables(board: Board, reference: Row | None) -> list[Table]:
     """A board's tables, that of the protocol's own way of averaging first."""
     averages = sorted(AVERAGES, key=lambda average: average != board.average)
-    return [Table(board, average) for average in averages]
+    return [Table(board, average, reference) for average in averages]
 
 
 def unbeaten(board: Board, average: Aggregate) -> list[str]:

@@ -86,7 +86,7 @@ def _pages(material: Material) -> Iterator[Page]:
 
 
 def _plain_page(benchmark: Benchmark, sections: Sequence[Section], values: dict[str, object]) -> Page:
-    plains = [(section, plain_tables(section.board), Steps(section.board)) for section in sections]
+    plains = [(section, plain_tables(section.board, section.reference), Steps(section.board)) for section in sections]
     figures = [
         *(table.chart for _, tables, _ in plains for table in tables),
         *(steps.figure for _, _, steps in plains),
