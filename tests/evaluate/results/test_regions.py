@@ -110,7 +110,7 @@ def as_objects(each: list[Region]) -> list[dict[str, object]]:
     return [{"path": path, "start": start, "end": end} for path, start, end in each]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     truth=st.fixed_dictionaries(
         {
