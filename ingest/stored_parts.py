@@ -140,6 +140,13 @@ def remove_other_sources(lake: Lake, benchmark: Benchmark, source: Source, resul
         result.changes.append(f"{benchmark.display_name} now comes from {now}; before it came from {before}")
 
 
+def remove_benchmark(lake: Lake, benchmark: Benchmark, source: Source, result: Outcome) -> None:
+    """Take away what an earlier source left of a benchmark that now has no items, and its own row."""
+    remove_other_sources(lake, benchmark, source, result)
+    for row in (part for part in lake.parts("benchmarks") if part.name == benchmark.name):
+        lake.remove(row)
+
+
 def check_replaced(lake: Lake, benchmark: Benchmark, source: Source) -> None:
     """See that own data and other data of a benchmark never replace each other unasked; nothing is changed."""
     before = lake.scan_part("benchmarks", benchmark.name).select("label", "like").collect().rows()

@@ -15,7 +15,7 @@ from ingest.mining.mined import TASKS, MineRequest, mined, open_repository
 from ingest.pipeline import ingest as ingest_benchmark
 from ingest.programs.command import PATIENCE
 from ingest.runs.registry import declare_formats
-from ingest.stored_parts import check_replaced
+from ingest.stored_parts import check_replaced, remove_benchmark
 from lake.catalog.unit import FEWEST_ITEMS
 from lake.console import (
     DEFAULT_LAKE,
@@ -67,11 +67,17 @@ def mine(
         history = open_repository(request, store.root / CACHE)
         resolved = wanted_chunkers(split_names(chunkers), [], store, trusted=False, seconds=PATIENCE)
         benchmarks = mined(request, history, kinds or list(TASKS), known_benchmarks())
-        for benchmark, source, _, _ in benchmarks:
+        for benchmark, source, *_ in benchmarks:
             check_replaced(store, benchmark, source)
         done: list[Outcome] = []
-        for benchmark, source, subsets, summary in benchmarks:
+        for benchmark, source, subsets, count, summary in benchmarks:
             console.say(f"{benchmark.name}: mining {source.name}")
+            if not count():
+                # Declared without items, it would keep the others from being evaluated.
+                outcome = Outcome(tally=store.tally, warnings=[f"{benchmark.name}: {summary()}"])
+                remove_benchmark(store, benchmark, source, outcome)
+                done.append(outcome)
+                continue
             outcome = ingest_benchmark(
                 store,
                 benchmark,

@@ -1,6 +1,6 @@
 """Chunks and definitions of what the pools hold: cut what is new, and remember what cutting it gave.
 
-What needs a content's syntax tree is done while the tree is at hand: one parse for all chunkers and definitions.
+A content is parsed once for all chunkers and definitions, several contents at a time where there are processes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from ingest.contents.look_through import Content, Seen, look_through
 from ingest.contents.new_contents import NewContents, done_before, of_batch, searched_files
 from ingest.contents.processes import Workers
 from ingest.contents.symbols import declare_rules, endings_of, note_symbols, symbol_rows, symbols_of
-from ingest.contents.syntax_trees import GRAMMARS
 from lake.declarations import Resolved
 from lake.fingerprint import canonical_json
 from lake.make import BuildTarget, Slot, made_from, write_if_changed
@@ -69,12 +68,13 @@ def cut_contents(
     for name, n in new.n_of.items():
         if n:
             say(f"{name}: cutting {counted(n, 'file')}" if name else f"symbols: parsing {counted(n, 'file')}")
-    readers = [chunker.name for chunker in chunkers if chunker.declaration.grammars == GRAMMARS]
+    # A process knows the declared ones by name.
+    declared = [chunker.name for chunker in chunkers if not chunker.declaration.given]
     for n_done, blobs in new.batches(PARSED_AT_ONCE if _SYMBOLS in done else CUT_AT_ONCE):
         parsed = blobs.filter(
-            pl.any_horizontal(pl.lit(value=False), *(_todo(name) for name in done if name in {*readers, _SYMBOLS}))
+            pl.any_horizontal(pl.lit(value=False), *(_todo(name) for name in done if name in {*declared, _SYMBOLS}))
         )
-        contents, seen = _look_through(parsed, readers, workers if _SYMBOLS in done else None)
+        contents, seen = _look_through(parsed, declared, workers if _SYMBOLS in done else None)
         if _SYMBOLS in done:
             todo = parsed.filter(_todo(_SYMBOLS))
             definitions = [each.definitions for content, each in zip(contents, seen, strict=True) if content.ending]
@@ -83,7 +83,7 @@ def cut_contents(
                 of_batch(symbols, todo).write(*frames)
         for chunker in chunkers:
             todo = blobs.filter(_todo(chunker.name))
-            if chunker.name in readers:
+            if chunker.name in declared:
                 cuts = [each.cuts[chunker.name] for each in seen if chunker.name in each.cuts]
                 cut = measured(chunker.name, todo, cuts)
             else:
@@ -104,13 +104,13 @@ def _todo(name: str) -> pl.Expr:
 
 
 def _look_through(
-    blobs: pl.DataFrame, readers: Sequence[str], workers: Workers | None
+    blobs: pl.DataFrame, chunkers: Sequence[str], workers: Workers | None
 ) -> tuple[list[Content], list[Seen]]:
     """What is asked of each content, and what was found; definitions only in processes."""
     ending = pl.when(_todo(_SYMBOLS)).then("ending") if workers is not None else pl.lit(None, pl.String)
-    rows = blobs.select("text", ending.alias("ending"), "language", *(_todo(name) for name in readers)).iter_rows()
+    rows = blobs.select("text", ending.alias("ending"), "language", *(_todo(name) for name in chunkers)).iter_rows()
     contents = [
-        Content(text, ending or "", language, tuple(name for name, todo in zip(readers, todos, strict=True) if todo))
+        Content(text, ending or "", language, tuple(name for name, todo in zip(chunkers, todos, strict=True) if todo))
         for text, ending, language, *todos in rows
     ]
     if workers is None:

@@ -114,6 +114,10 @@ class IssueMiner:
                 rows[question] = row
         return sorted(rows.values(), key=lambda row: str(row["instance_id"]))
 
+    def count(self) -> int:
+        """How many tasks there are."""
+        return len(self.rows)
+
     def summary(self) -> str:
         """What was found and what was left out, as a sentence."""
         n_tasks = len(self.rows)

@@ -53,8 +53,10 @@ class MinedBenchmark(NamedTuple):
     benchmark: Benchmark
     source: Source
     subsets: tuple[str, ...]
+    count: Callable[[], int]
+    """How many tasks there are; mines them."""
     summary: Callable[[], str]
-    """What was mined and what was left out; asked for when it has been read."""
+    """What was mined and what was left out; mines the tasks."""
 
 
 @dataclass(frozen=True)
@@ -125,10 +127,18 @@ class _CodeMiner:
         self.n_candidates = len(candidates)
         return choose(candidates, self.request.n, self.request.seed, evenly=True)
 
+    @property
+    def tasks(self) -> Sequence[Task]:
+        """What was drawn."""
+        return self.completions if self.kind == "completion" else self.next_lines
+
+    def count(self) -> int:
+        """How many tasks were drawn."""
+        return len(self.tasks)
+
     def summary(self) -> str:
         """What was drawn, of how much, and what was left out by which rule."""
-        tasks: Sequence[Task] = self.completions if self.kind == "completion" else self.next_lines
-        languages = Counter(language_of(task.place[0]) for task in tasks)
+        languages = Counter(language_of(task.place[0]) for task in self.tasks)
         by_language = ", ".join(f"{name} {n:,}" for name, n in sorted(languages.items()))
         left_out = ", ".join(f"{rule}: {n:,}" for rule, n in sorted(self.left_out.items()))
         drawn = f"{languages.total():,} {self.kind} tasks{by_language and f' ({by_language})'} of {self.n_candidates:,}"
@@ -159,9 +169,9 @@ def mined(
         benchmark = own_benchmark(declared[TASKS[task]], f"{name}-{task}")
         benchmark = replace(benchmark, title=title.format(name), meaning=meaning)
         mine = {"completion": _completions, "line": _lines, "issue": _issues}[task]
-        benchmark, source, subsets, summary = mine(benchmark, history, repository, request)
+        benchmark, source, subsets, count, summary = mine(benchmark, history, repository, request)
         source = replace(source, name=_last(request.target), label=LABEL, pinned=pinned)
-        made.append(MinedBenchmark(benchmark, source, subsets, summary))
+        made.append(MinedBenchmark(benchmark, source, subsets, count, summary))
     return made
 
 
@@ -175,7 +185,7 @@ def _completions(benchmark: Benchmark, history: History, repository: str, reques
     folders = {"tasks": [miner.entry("completions.jsonl", rows, mine_functions)], "files": files}
     source = SampleSource(folders, name=repository)
     benchmark = replace(benchmark, find=_find_completions)
-    return MinedBenchmark(benchmark, source, (f"function-{_CONTEXT}",), miner.summary)
+    return MinedBenchmark(benchmark, source, (f"function-{_CONTEXT}",), miner.count, miner.summary)
 
 
 def _find_completions(source: Source, subset: str, rejects: Rejects) -> RawFiles:
@@ -194,7 +204,7 @@ def _lines(benchmark: Benchmark, history: History, repository: str, request: Min
     entries = [miner.entry(f"{name}_line.jsonl", partial(rows, name), usages_by_name) for name in languages]
     source = SampleSource({"data": entries}, name=repository)
     subsets = tuple(f"{name}_line/test" for name in languages)
-    return MinedBenchmark(benchmark, source, subsets, miner.summary)
+    return MinedBenchmark(benchmark, source, subsets, miner.count, miner.summary)
 
 
 def _issues(benchmark: Benchmark, history: History, repository: str, request: MineRequest) -> MinedBenchmark:
@@ -203,7 +213,7 @@ def _issues(benchmark: Benchmark, history: History, repository: str, request: Mi
     digest = made_from(parameters=[history.head, repository, request.n, request.seed], code=[IssueMiner])
     entry = Entry("issues.jsonl", UNKNOWN_SIZE, lambda: _json_lines(miner.rows), made_from=digest)
     source = _IssueSource({".": [entry]}, own_repositories=repositories, name=repository)
-    return MinedBenchmark(benchmark, source, ("full",), miner.summary)
+    return MinedBenchmark(benchmark, source, ("full",), miner.count, miner.summary)
 
 
 def _json_lines(rows: Iterable[object]) -> bytes:

@@ -260,6 +260,18 @@ def test_what_cannot_be_mined_is_said(
     assert "fault of Goldspan's own" not in said.err
 
 
+def test_a_kind_of_task_without_any_is_no_benchmark(made: MadeRepository, tmp_path: Path) -> None:
+    lake = Lake(tmp_path / "lake")
+    said = _mine(lake.root, made.folder, "--tasks", "line,issue")
+    assert said.code == 0
+    assert "rockets-line: 0 next-line tasks" in said.out
+    assert lake.read("benchmarks")["name"].to_list() == ["rockets-issue"]
+    at_first = made.commits["first"]
+    assert _mine(lake.root, made.folder, "--tasks", "issue", "--at", at_first).code == Exit.MISSING
+    assert lake.read("benchmarks").is_empty()
+    assert lake.read("items").is_empty()
+
+
 def test_odd_messages_and_paths_are_taken_as_they_are(tmp_path: Path) -> None:
     made = MadeRepository(tmp_path / "odd")
     odd = "M\x1e\x1f A\n\n0123456789012345678901234567890123456789\nM\ta.py"
