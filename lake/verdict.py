@@ -28,6 +28,9 @@ LIMITED, FEWER_ITEMS = "limited", "fewer items"
 EXPLORATORY = "not corrected for multiple comparisons"
 """What the word means where it is printed."""
 
+PAIR_ALONE = "the interval is of this pair alone, the test is corrected for multiple comparisons"
+"""Why two systems may not be significantly different although the interval leaves out 0."""
+
 ALONE = "(testing this pair alone) "
 """Precedes the smallest detectable difference of an exploratory pair."""
 
@@ -119,6 +122,8 @@ class Verdict:
         if self.smallest_detectable is None:
             text = without_least(text)
         notes = [f"exploratory: {EXPLORATORY}"] if self.exploratory else []
+        leaves_out_0 = self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
+        notes += [PAIR_ALONE] if self.kind == INSEPARABLE and leaves_out_0 and not self.exploratory else []
         notes += [ITEM_NOTE] if self.unit == ITEM else []
         return f"{text[:-1]} ({'; '.join(notes)})." if notes else text
 

@@ -123,7 +123,7 @@ def read(
                 console.say(f"{cutter.name} cuts by running: {cutter.declaration.given}")
         done = [Outcome(changes=remove_undeclared(store))]
         own_source = [(own.benchmark.name, own.source)] if own is not None else None
-        sources = own_source or open_sources(source, names, declared, store, console, progress)
+        sources = own_source or open_sources(source, names, declared, store, console, None if quiet else progress)
         if base and not any(declared[name].clones(opened) for name, opened in sources):
             raise no_clones([declared[name].display_name for name, _ in sources])
         for name, opened in sources:

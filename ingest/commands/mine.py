@@ -24,6 +24,7 @@ from lake.console import (
     EngineOption,
     JsonOption,
     LakeOption,
+    MemoryOption,
     QuietOption,
     setting,
     split_names,
@@ -52,6 +53,7 @@ def mine(
         bool, setting("NEEDS", "Work out what completions use of other files (a minute or two).", "--needs")
     ] = False,
     engine: EngineOption = "auto",
+    memory_limit: MemoryOption = None,  # set as it is read
     lake: LakeOption = DEFAULT_LAKE,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -70,9 +72,9 @@ def mine(
         for benchmark, source, *_ in benchmarks:
             check_replaced(store, benchmark, source)
         done: list[Outcome] = []
-        for benchmark, source, subsets, count, summary in benchmarks:
+        for benchmark, source, subsets, n_tasks, summary in benchmarks:
             console.say(f"{benchmark.name}: mining {source.name}")
-            if not count():
+            if not n_tasks():
                 # Declared without items, it would keep the others from being evaluated.
                 outcome = Outcome(tally=store.tally, warnings=[f"{benchmark.name}: {summary()}"])
                 remove_benchmark(store, benchmark, source, outcome)

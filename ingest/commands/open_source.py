@@ -74,7 +74,7 @@ def open_sources(
     declared: dict[str, Benchmark],
     store: Lake,
     console: Console,
-    progress: Progress,
+    progress: Progress | None,
 ) -> list[tuple[str, Source]]:
     """The sources of the benchmarks asked for; of all the source holds when none is."""
     opened, problems = [], []

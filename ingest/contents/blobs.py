@@ -22,6 +22,15 @@ File = tuple[str, str, bytes]
 """A file's pool, its path and its raw bytes."""
 
 
+class SharedContent(bytes):
+    """A content that many pools hold, and that is hashed once."""
+
+    @cached_property
+    def sha256(self) -> str:
+        """Its sha256, in hex."""
+        return sha256_of(self)
+
+
 def pool_frames(files: Iterable[File]) -> tuple[pl.DataFrame, pl.DataFrame]:
     r"""The tables `files` and `blobs` for some files, the pools' own order being the order given.
 
@@ -44,7 +53,7 @@ def pool_batches(files: Iterable[File], seen: set[str] | None = None) -> Iterato
     contents: dict[str, tuple[str, bytes]] = {}
     weight = 0
     for pool_id, path, data in files:
-        sha256 = sha256_of(data)
+        sha256 = data.sha256 if isinstance(data, SharedContent) else sha256_of(data)
         rows.append((pool_id, path, sha256, 0))
         if sha256 not in seen:
             seen.add(sha256)

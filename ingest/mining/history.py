@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from filelock import FileLock
 
+from ingest.contents.blobs import SharedContent
 from ingest.sources.git import Repositories
 from ingest.sources.git_process import MAX_BLOB_BYTES, Checkout, GitFolder, RepositoryError
 from ingest.sources.tree import unusable
@@ -151,7 +152,8 @@ class HistoryRepositories(Repositories):
     """A repository at many of its commits: each content is read once, however many commits have it."""
 
     history: History = field(kw_only=True)
-    _contents: dict[str, bytes | None] = field(default_factory=dict)
+    _contents: dict[str, SharedContent | None] = field(default_factory=dict)
+    _n_bytes: int = 0
     _listings: dict[str, Mapping[str, str]] = field(default_factory=dict)
 
     def files(self, repo: str, commit: str) -> Checkout:
@@ -162,11 +164,10 @@ class HistoryRepositories(Repositories):
 
     def contents(self, ids: Collection[str]) -> None:
         """Read the contents of some ids, as far as that was not done."""
-        size = sum(len(data) for data in self._contents.values() if data)
         for blob_id, data in self.history.git.contents(sorted({*ids} - self._contents.keys())):
-            self._contents[blob_id] = data if len(data) <= MAX_BLOB_BYTES else None
-            size += len(data)
-            if size > _TIMES_ALL * MAX_REPOSITORY_BYTES:
+            self._contents[blob_id] = SharedContent(data) if len(data) <= MAX_BLOB_BYTES else None
+            self._n_bytes += len(data)
+            if self._n_bytes > _TIMES_ALL * MAX_REPOSITORY_BYTES:
                 what = f"the files of its commits have more than {_TIMES_ALL * MAX_REPOSITORY_BYTES:,} bytes"
                 raise RepositoryError(what, hint="Ask for fewer: --n")
 

@@ -53,7 +53,7 @@ class MinedBenchmark(NamedTuple):
     benchmark: Benchmark
     source: Source
     subsets: tuple[str, ...]
-    count: Callable[[], int]
+    n_tasks: Callable[[], int]
     """How many tasks there are; mines them."""
     summary: Callable[[], str]
     """What was mined and what was left out; mines the tasks."""
@@ -169,9 +169,9 @@ def mined(
         benchmark = own_benchmark(declared[TASKS[task]], f"{name}-{task}")
         benchmark = replace(benchmark, title=title.format(name), meaning=meaning)
         mine = {"completion": _completions, "line": _lines, "issue": _issues}[task]
-        benchmark, source, subsets, count, summary = mine(benchmark, history, repository, request)
+        benchmark, source, subsets, n_tasks, summary = mine(benchmark, history, repository, request)
         source = replace(source, name=_last(request.target), label=LABEL, pinned=pinned)
-        made.append(MinedBenchmark(benchmark, source, subsets, count, summary))
+        made.append(MinedBenchmark(benchmark, source, subsets, n_tasks, summary))
     return made
 
 

@@ -122,8 +122,11 @@ class _Record(BaseModel):
     sha256: dict[str, str] = {}
 
 
+@dataclass
 class HuggingFace:
     """What is asked of the hub, by a library that is imported when it is needed: that takes long."""
+
+    shows_progress: bool = False
 
     def resolve(self, dataset: str, revision: str) -> tuple[str, dict[str, int]]:
         """The commit of a revision, and the sizes of its files in bytes."""
@@ -138,7 +141,10 @@ class HuggingFace:
     def fetch(self, dataset: str, path: str, commit: str, cache: Path) -> Path:
         """A file of a commit; what the cache holds is not asked for again."""
         from huggingface_hub import snapshot_download
+        from huggingface_hub.utils.tqdm import disable_progress_bars
 
+        if not self.shows_progress:
+            disable_progress_bars()
         with _reached():
             folder = snapshot_download(
                 dataset, repo_type="dataset", revision=commit, cache_dir=cache, allow_patterns=[path]
@@ -269,6 +275,6 @@ def open_hub(
     if (pin := pins.get(benchmark)) is not None:
         return HubSource(benchmark, pin, cache, progress, name=HUB, pinned=f"{pin.repository}@{pin.commit}")
     if benchmark in DATASETS:
-        return DatasetSource(benchmark, DATASETS[benchmark], cache, name=HUB)
+        return DatasetSource(benchmark, DATASETS[benchmark], cache, HuggingFace(progress is not None), name=HUB)
     hint = f"There is: {', '.join(sorted({*pins, *DATASETS}))}. Give a folder: SOURCE=<folder>."
     raise GoldspanError(f"{benchmark} cannot be fetched from its publisher yet", hint=hint, code=Exit.MISSING)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lake.catalog.unit import ITEM
-from lake.verdict import BETTER, DIFFERENCE, INSEPARABLE, WORSE, Share, Verdict, which_matters_more
+from lake.verdict import BETTER, DIFFERENCE, INSEPARABLE, PAIR_ALONE, WORSE, Share, Verdict, which_matters_more
 
 SHARES: dict[str, Share] = {
     "chunker": (0.221, 0.104, 0.338), "retriever": (0.614, 0.44, 0.78), "interaction": (0.165, 0.05, 0.29)
@@ -67,3 +67,19 @@ def test_no_sentence_has_a_negative_zero(kind: str, ends: tuple[float, float]) -
 def test_the_interval_is_that_of_what_is_said(delta: float, low: float, high: float, by: str) -> None:
     verdict = Verdict(run_id="a", reference="b", kind=WORSE if delta < 0 else BETTER, delta=delta, low=low, high=high)
     assert by in verdict.sentence(str)
+
+
+@pytest.mark.parametrize(
+    ("kind", "low", "exploratory", "is_said"),
+    [
+        (INSEPARABLE, 0.01, False, True),
+        (INSEPARABLE, -0.01, False, False),
+        (INSEPARABLE, 0.01, True, False),
+        (BETTER, 0.01, False, False),
+    ],
+)
+def test_an_interval_that_leaves_out_0_without_a_verdict_is_explained(
+    kind: str, low: float, exploratory: bool, is_said: bool
+) -> None:
+    verdict = Verdict(run_id="a", reference="b", kind=kind, delta=0.1, low=low, high=0.2, exploratory=exploratory)
+    assert (PAIR_ALONE in verdict.sentence(str)) == is_said

@@ -264,7 +264,7 @@ def test_a_kind_of_task_without_any_is_no_benchmark(made: MadeRepository, tmp_pa
     lake = Lake(tmp_path / "lake")
     said = _mine(lake.root, made.folder, "--tasks", "line,issue")
     assert said.code == 0
-    assert "rockets-line: 0 next-line tasks" in said.out
+    assert "rockets-line: 0 next-line tasks" in said.err
     assert lake.read("benchmarks")["name"].to_list() == ["rockets-issue"]
     at_first = made.commits["first"]
     assert _mine(lake.root, made.folder, "--tasks", "issue", "--at", at_first).code == Exit.MISSING

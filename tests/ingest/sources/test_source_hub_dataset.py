@@ -17,6 +17,7 @@ import pytest
 from ingest.commands.open_source import open_source
 from ingest.sources.download import UnreachableError
 from ingest.sources.hub import DATASETS, Dataset, DatasetSource, HuggingFace, open_hub
+from ingest.sources.tree import Progress
 from lake.errors import Exit, GoldspanError
 
 ROOT = Path(__file__).parents[3]
@@ -273,3 +274,22 @@ def test_a_file_the_dataset_does_not_have_says_so(publisher: tuple[str, list[str
     code, out, err = _child(tmp_path, "data/java_cff.gz", HF_ENDPOINT=publisher[0])
     assert code == Exit.MISSING, err
     assert f"data/java_cff.gz of {NAME} cannot be had" in out
+
+
+@pytest.mark.parametrize("progress", [None, lambda *_: None])
+def test_bars_are_shown_where_progress_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, progress: Progress | None
+) -> None:
+    import huggingface_hub
+    from huggingface_hub.utils.tqdm import are_progress_bars_disabled, enable_progress_bars
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda *_, **__: str(tmp_path))
+    source = open_hub("repobench-r", tmp_path / "cache", progress=progress)
+    assert isinstance(source, DatasetSource)
+    enable_progress_bars()
+    try:
+        with pytest.raises(UnreachableError):
+            source.hub.fetch(NAME, "data/java_cff.gz", OLD, tmp_path)
+        assert are_progress_bars_disabled() == (progress is None)
+    finally:
+        enable_progress_bars()
