@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
 from hypothesis import HealthCheck, settings
+
+from tests.engines import POOL, without_processes
+from tests.once import made_once
 
 # What builds lakes imports whole stages: where it is asked for, and not at every start.
 ROOT = Path(__file__).parents[1]
@@ -36,6 +40,18 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(*WITHOUT_EDITIONS)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _work_is_done_here() -> Iterator[None]:
+    with without_processes():
+        yield
+
+
+@pytest.fixture
+def processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work is handed to processes, as it is outside of tests."""
+    monkeypatch.setattr(POOL, ProcessPoolExecutor)
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of real benchmark data; where it is not there, the test is skipped."""
@@ -54,21 +70,15 @@ def source(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def _made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Made by the first process that asks for it, and read by all."""
-    from tests.tiny import CHUNKERS, build, command
+    def make(home: Path) -> None:
+        from tests.tiny import CHUNKERS, build, command
 
-    own = tmp_path_factory.getbasetemp()
-    home = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "tiny"
-    with FileLock(f"{home}.lock"):
-        if not home.is_dir():
-            source, lake = build(own / "tiny made" / "source"), own / "tiny lake"
-            given = ("--source", source, "--chunkers", ",".join(CHUNKERS), "--lake", lake)
-            for stage, *arguments in (("ingest", "repoeval", *given), ("evaluate", "--lake", lake)):
-                done = command(str(stage), *arguments)
-                assert done.code == 0, done.err
-            home.mkdir()
-            lake.rename(home / "lake")
-    return home
+        given = ("--source", build(home / "source"), "--chunkers", ",".join(CHUNKERS), "--lake", home / "lake")
+        for stage, *arguments in (("ingest", "repoeval", *given), ("evaluate", "--lake", home / "lake")):
+            done = command(str(stage), *arguments)
+            assert done.code == 0, done.err
+
+    return made_once(tmp_path_factory, "tiny", make)
 
 
 @pytest.fixture

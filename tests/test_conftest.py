@@ -44,8 +44,10 @@ def test_real(shared) -> None:
 
 def _pytest(folder: Path, text: str, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
     (folder / "tests").mkdir(exist_ok=True)
-    for name in ("tests/conftest.py", "pyproject.toml"):
+    for name in ("tests/conftest.py", "tests/engines.py", "tests/once.py", "pyproject.toml"):
         shutil.copy(ROOT / name, folder / name)
+    if not (folder / "lake").exists():
+        (folder / "lake").symlink_to(ROOT / "lake")
     (folder / "tests/test_it.py").write_text(text)
     environment = {name: value for name, value in os.environ.items() if name != "CI"} | settings
     return subprocess.run(

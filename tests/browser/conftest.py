@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from filelock import FileLock
 
 from lake.store import Lake
 from report.build import build
+from tests.once import made_once
 from tests.report.context_lake import write_context, write_official
 from tests.report.hostile_lake import write_hostile
 from tests.report.small_lake import write_lake
@@ -94,12 +94,8 @@ def wide_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def built(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], Lake]) -> Path:
-    """The site of a lake, built by the first of the processes that run tests and read by all of them."""
-    shared = factory.getbasetemp().parent if "PYTEST_XDIST_WORKER" in os.environ else factory.getbasetemp()
-    with FileLock(shared / f"{name}.lock"):
-        if not (shared / name / "site").is_dir():
-            build(make(shared / name / "lake"), shared / name / "site")
-    return shared / name / "site"
+    """The site of a lake."""
+    return made_once(factory, f"site {name}", lambda home: build(make(home / "lake"), home / "site")) / "site"
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -114,10 +110,9 @@ def scheme(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="session")
-def base(scheme: str, site: Path) -> Iterator[str]:
-    """Where the small lakes' site is opened from."""
-    with served(site, scheme) as address:
-        yield address
+def base(site: Path) -> str:
+    """The files of the small lakes' site: a browser allows them less than a host, where all is looked at besides."""
+    return site.as_uri()
 
 
 @contextmanager

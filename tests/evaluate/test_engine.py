@@ -11,7 +11,7 @@ from lake.errors import Exit, GoldspanError
 from tests.engines import mapped
 from tests.tiny import CHUNKERS, command
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("processes")]
 
 
 def stored(lake: Path) -> dict[str, bytes]:

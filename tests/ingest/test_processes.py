@@ -11,6 +11,8 @@ import pytest
 from ingest.contents.processes import Workers
 from lake.engine import Engine
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 
 def halves(jobs: Sequence[int]) -> list[float]:
     return [job / 2 for job in jobs]

@@ -1,27 +1,38 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from lake.store import Lake
 from report.build import build
+from tests.once import made_once
 from tests.report.html import Element, parse
 from tests.report.small_lake import write_lake
 
 
+@pytest.fixture(scope="session")
+def _small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made_once(tmp_path_factory, "small", lambda home: build(write_lake(home / "lake"), home / "site"))
+
+
 @pytest.fixture
-def small(tmp_path: Path) -> Lake:
+def small(_small: Path, tmp_path: Path) -> Lake:
     """A lake of one's own, to change."""
-    return write_lake(tmp_path / "lake")
+    return Lake(shutil.copytree(_small / "lake", tmp_path / "lake"))
+
+
+@pytest.fixture
+def site(_small: Path, tmp_path: Path) -> Path:
+    """The small lake's site, to change."""
+    return shutil.copytree(_small / "site", tmp_path / "site")
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built(_small: Path) -> Path:
     """The small lake's site, to read only."""
-    folder = tmp_path_factory.mktemp("built")
-    build(write_lake(folder / "lake"), folder / "site")
-    return folder / "site"
+    return _small / "site"
 
 
 @pytest.fixture(scope="session")

@@ -34,22 +34,19 @@ def files(site: Path) -> dict[str, bytes]:
     return {path.relative_to(site).as_posix(): path.read_bytes() for path in sorted(site.rglob("*")) if path.is_file()}
 
 
-def test_two_lakes_of_one_content_give_one_site(small: Lake, tmp_path: Path) -> None:
-    build(small, tmp_path / "a")
+def test_two_lakes_of_one_content_give_one_site(built: Path, tmp_path: Path) -> None:
     build(write_lake(tmp_path / "again"), tmp_path / "b")
-    assert files(tmp_path / "a") == files(tmp_path / "b")
+    assert files(built) == files(tmp_path / "b")
 
 
 def test_two_lakes_that_differ_in_costs_give_sites_that_differ_where_costs_are_shown(
-    small: Lake, tmp_path: Path
+    small: Lake, built: Path, tmp_path: Path
 ) -> None:
-    other = write_lake(tmp_path / "again")
-    for part in other.parts("costs"):
-        slower = other.scan_parts([part], "costs").collect().drop("benchmark").with_columns(pl.col("query_seconds") * 7)
-        other.write("costs", slower, part=part.name, fingerprint=part.fingerprint, **part.folders)
-    build(small, tmp_path / "a")
-    build(other, tmp_path / "b")
-    a, b = files(tmp_path / "a"), files(tmp_path / "b")
+    for part in small.parts("costs"):
+        slower = small.scan_parts([part], "costs").collect().drop("benchmark").with_columns(pl.col("query_seconds") * 7)
+        small.write("costs", slower, part=part.name, fingerprint=part.fingerprint, **part.folders)
+    build(small, tmp_path / "b")
+    a, b = files(built), files(tmp_path / "b")
     assert a.keys() == b.keys()
     differing = {name for name in a if a[name] != b[name] and not re.search("figures/.*-time[.]", name)}
     boards = {"repoeval.html", "repoeval-all.html"}
@@ -68,46 +65,42 @@ MEASURED = re.compile(rb"<(td|figure|span) data-measured>.*?</\1>", re.DOTALL)
 """What is measured says so."""
 
 
-def test_a_site_that_stands_is_left_alone(small: Lake, tmp_path: Path) -> None:
-    assert not build(small, tmp_path / "site").is_current
-    before = (tmp_path / "site" / "index.html").stat().st_ino
-    assert build(small, tmp_path / "site").is_current
-    assert (tmp_path / "site" / "index.html").stat().st_ino == before
+def test_a_site_that_stands_is_left_alone(small: Lake, site: Path) -> None:
+    before = (site / "index.html").stat().st_ino
+    assert build(small, site).is_current
+    assert (site / "index.html").stat().st_ino == before
 
 
 @pytest.mark.parametrize("harm", ["changed", "missing"])
-def test_a_damaged_site_is_built_again(small: Lake, tmp_path: Path, harm: str) -> None:
-    build(small, tmp_path / "site")
-    whole = files(tmp_path / "site")
-    victim = tmp_path / "site" / "data" / "aggregates.parquet"
+def test_a_damaged_site_is_built_again(small: Lake, site: Path, harm: str) -> None:
+    whole = files(site)
+    victim = site / "data" / "aggregates.parquet"
     if harm == "changed":
         victim.write_bytes(b"no")
     else:
         victim.unlink()
-    assert not build(small, tmp_path / "site").is_current
-    assert files(tmp_path / "site") == whole
+    assert not build(small, site).is_current
+    assert files(site) == whole
 
 
-def test_measured_costs_count_though_their_fingerprint_stands(small: Lake, tmp_path: Path) -> None:
-    build(small, tmp_path / "site")
+def test_measured_costs_count_though_their_fingerprint_stands(small: Lake, site: Path) -> None:
     part = small.parts("costs")[0]
     costs = small.scan_parts([part], "costs").collect().drop("benchmark").with_columns(index_seconds=pl.lit(77.0))
     small.write("costs", costs, part=part.name, fingerprint=part.fingerprint, **part.folders)
-    assert not build(small, tmp_path / "site").is_current
-    assert ">77<" in (tmp_path / "site" / "repoeval-all.html").read_text(encoding="utf-8")
+    assert not build(small, site).is_current
+    assert ">77<" in (site / "repoeval-all.html").read_text(encoding="utf-8")
 
 
-def test_what_an_earlier_build_wrote_vanishes_and_other_files_stay(small: Lake, tmp_path: Path) -> None:
-    build(small, tmp_path / "site")
-    (tmp_path / "site" / "CNAME").write_text("example.org")
-    manifest = json.loads((tmp_path / "site" / "manifest.json").read_text())
-    (tmp_path / "site" / "old.html").write_text("old")
+def test_what_an_earlier_build_wrote_vanishes_and_other_files_stay(small: Lake, site: Path) -> None:
+    (site / "CNAME").write_text("example.org")
+    manifest = json.loads((site / "manifest.json").read_text())
+    (site / "old.html").write_text("old")
     manifest["files"]["old.html"] = {"bytes": 3, "sha256": hashlib.sha256(b"old").hexdigest()}
     manifest["fingerprint"] = "another"
-    (tmp_path / "site" / "manifest.json").write_text(json.dumps(manifest))
-    build(small, tmp_path / "site")
-    assert not (tmp_path / "site" / "old.html").exists()
-    assert (tmp_path / "site" / "CNAME").read_text() == "example.org"
+    (site / "manifest.json").write_text(json.dumps(manifest))
+    build(small, site)
+    assert not (site / "old.html").exists()
+    assert (site / "CNAME").read_text() == "example.org"
 
 
 @pytest.mark.parametrize(("name", "text"), [("thesis.tex", "precious"), ("manifest.json", '{"name": "an app"}')])
@@ -127,23 +120,21 @@ def test_an_empty_folder_is_taken(small: Lake, tmp_path: Path) -> None:
 
 
 def test_a_rule_that_changes_in_any_module_that_pages_use_makes_the_site_again(
-    small: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small: Lake, site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert not build(small, tmp_path / "site").is_current
-    assert build(small, tmp_path / "site").is_current
+    assert build(small, site).is_current
 
     def other(path: Path) -> str:
         return "other" if path.match("lake/catalog/interval_coverage.py") else sha256_of_file(path)
 
     monkeypatch.setattr("report.build.sha256_of_file", other)
-    assert not build(small, tmp_path / "site").is_current
+    assert not build(small, site).is_current
 
 
 def test_a_build_that_fails_leaves_the_site_before_it(
-    small: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small: Lake, site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    build(small, tmp_path / "site")
-    before = files(tmp_path / "site")
+    before = files(site)
     write_scores(small, "fixed-nws-1500+jaccard", CHUNKING, 0.1, fingerprint="changed")
 
     def fails(*_: object) -> None:
@@ -152,18 +143,17 @@ def test_a_build_that_fails_leaves_the_site_before_it(
 
     monkeypatch.setattr(building, "_new_file", fails)
     with pytest.raises(RuntimeError, match="disk on fire"):
-        build(small, tmp_path / "site")
-    assert files(tmp_path / "site") == before
+        build(small, site)
+    assert files(site) == before
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".site") and path.is_dir()] == []
 
 
-def test_a_build_killed_between_the_renames_is_mended(small: Lake, tmp_path: Path) -> None:
-    build(small, tmp_path / "site")
-    whole = files(tmp_path / "site")
-    (tmp_path / "site").rename(tmp_path / ".site.old")
+def test_a_build_killed_between_the_renames_is_mended(small: Lake, site: Path, tmp_path: Path) -> None:
+    whole = files(site)
+    site.rename(tmp_path / ".site.old")
     (tmp_path / ".site.new").mkdir()
-    build(small, tmp_path / "site")
-    assert files(tmp_path / "site") == whole
+    build(small, site)
+    assert files(site) == whole
     assert not (tmp_path / ".site.old").exists()
 
 

@@ -12,7 +12,7 @@ from lake.store import Lake
 from report.build import build
 from report.folder import manifest_in
 from tests.report.html import parse, table
-from tests.report.small_lake import CHUNKING, run_id, write, write_boards, write_lake, write_run, write_scores
+from tests.report.small_lake import CHUNKING, run_id, write, write_boards, write_run, write_scores
 from tests.tiny import command, put
 
 BM25 = "fixed-nws-1500+bm25-okapi"
@@ -31,19 +31,12 @@ def changed(lake: Lake) -> Lake:
     return write_boards(lake)
 
 
-@pytest.fixture(scope="module")
-def earlier(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    home = tmp_path_factory.mktemp("earlier")
-    build(write_lake(home / "lake"), home / "site")
-    return home / "site"
-
-
 def test_what_changed_is_told_the_most_first_and_the_same_in_every_build(
-    small: Lake, earlier: Path, tmp_path: Path
+    small: Lake, built: Path, tmp_path: Path
 ) -> None:
     lake = changed(small)
     for name in ("a", "b"):
-        said = command("report", "--lake", lake.root, "--site", tmp_path / name, "--since", earlier)
+        said = command("report", "--lake", lake.root, "--site", tmp_path / name, "--since", built)
         assert said.code == Exit.DONE, said.err
     files = {path.relative_to(tmp_path / "a"): path.read_bytes() for path in (tmp_path / "a").rglob("*.*")}
     assert all((tmp_path / "b" / name).read_bytes() == content for name, content in files.items())
@@ -65,12 +58,12 @@ def test_what_changed_is_told_the_most_first_and_the_same_in_every_build(
     assert "No system is new or gone, and no number is another." in (tmp_path / "a/index.html").read_text()
 
 
-def test_other_data_and_other_rules_are_named(small: Lake, earlier: Path, tmp_path: Path) -> None:
+def test_other_data_and_other_rules_are_named(small: Lake, built: Path, tmp_path: Path) -> None:
     (benchmark,) = small.read("benchmarks").to_dicts()
     write(small, "benchmarks", [{**benchmark, "revision": "abc"}])
     protocols = small.read("protocols").to_dicts()
     write(small, "protocols", [{**row, "hash": "0ther"} if row["name"] == CHUNKING else row for row in protocols])
-    build(small, tmp_path / "site", since=manifest_in(earlier / "manifest.json"))
+    build(small, tmp_path / "site", since=manifest_in(built / "manifest.json"))
     stored = json.loads((tmp_path / "site/changes.json").read_text())
     data = "other data: sample 35f54d6, 5 items before, sample abc, 5 items now"
     assert [board["why"] for board in stored["boards"]] == [
@@ -79,15 +72,15 @@ def test_other_data_and_other_rules_are_named(small: Lake, earlier: Path, tmp_pa
     ]
 
 
-def test_a_build_that_nobody_asks_says_nothing_of_changes(earlier: Path) -> None:
-    assert not (earlier / "changes.json").exists()
-    assert "What changed" not in (earlier / "index.html").read_text()
+def test_a_build_that_nobody_asks_says_nothing_of_changes(built: Path) -> None:
+    assert not (built / "changes.json").exists()
+    assert "What changed" not in (built / "index.html").read_text()
 
 
 def test_a_manifest_without_numbers_gives_its_files_and_what_is_none_is_refused(
-    small: Lake, earlier: Path, tmp_path: Path
+    small: Lake, built: Path, tmp_path: Path
 ) -> None:
-    said = json.loads((earlier / "manifest.json").read_text())
+    said = json.loads((built / "manifest.json").read_text())
 
     def told(content: bytes) -> tuple[int, str]:
         file = put(tmp_path / "given.json", content)

@@ -12,15 +12,14 @@ import pytest
 
 from lake.errors import Exit
 from lake.store import Lake
+from tests.tiny import ROOT, command
 
 pytestmark = pytest.mark.slow
 
-CHECKOUT = Path(__file__).parents[2]
-
 
 def report(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-W", "error", "-m", "report", *map(str, arguments)]
-    return subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False, timeout=120)
+    words = [sys.executable, "-W", "error", "-m", "report", *map(str, arguments)]
+    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
 
 
 def test_build_says_what_it_did_and_then_that_it_stands(small: Lake, tmp_path: Path) -> None:
@@ -28,42 +27,39 @@ def test_build_says_what_it_did_and_then_that_it_stands(small: Lake, tmp_path: P
     assert (first.returncode, first.stdout) == (0, "")
     n_pages = len(list((tmp_path / "site").rglob("*.html")))
     assert f"report: {n_pages} of {n_pages} pages; files: " in first.stderr
-    second = report("--lake", small.root, "--site", tmp_path / "site", "--json")
-    assert second.returncode == 0
-    said = json.loads(second.stdout)
+    second = command("report", "--lake", small.root, "--site", tmp_path / "site", "--json")
+    assert second.code == 0
+    said = json.loads(second.out)
     assert (said["expected"], said["scored"], said["made"]) == (n_pages, n_pages, 0)
 
 
-def test_a_skipped_build_loads_neither_altair_nor_jinja(small: Lake, tmp_path: Path) -> None:
-    report("--lake", small.root, "--site", tmp_path / "site")
+def test_a_skipped_build_loads_neither_altair_nor_jinja(small: Lake, site: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from lake.store import Lake; import report.commands; "
-        f"assert report.build.build(Lake(Path({str(small.root)!r})), Path({str(tmp_path / 'site')!r})).is_current; "
+        f"assert report.build.build(Lake(Path({str(small.root)!r})), Path({str(site)!r})).is_current; "
         "assert not {'altair', 'jinja2', 'vl_convert'} & set(sys.modules), 'loaded'"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(("what", "name"), [("pages", "leaderboard"), ("formats", "trec")])
 def test_list_says_what_there_is(what: str, name: str) -> None:
-    done = report("list", what, "--format", "json")
-    assert name in [row["name"] for row in json.loads(done.stdout)]
+    done = command("report", "list", what, "--format", "json")
+    assert name in [row["name"] for row in json.loads(done.out)]
 
 
 def test_an_unknown_listing_asks_did_you_mean() -> None:
-    done = report("list", "page")
-    assert done.returncode == Exit.USAGE
-    assert "Did you mean 'pages'?" in done.stderr
+    done = command("report", "list", "page")
+    assert done.code == Exit.USAGE
+    assert "Did you mean 'pages'?" in done.err
 
 
-def test_a_full_disk_is_said_and_the_site_before_is_left(small: Lake, tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    assert report("--lake", small.root, "--site", site).returncode == 0
+def test_a_full_disk_is_said_and_the_site_before_is_left(small: Lake, site: Path, tmp_path: Path) -> None:
     (site / "index.html").write_text("changed, so that it is built again")
     said = subprocess.run(
         [sys.executable, "-m", "report", "--lake", str(small.root), "--site", str(site)],
-        cwd=CHECKOUT,
+        cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,

@@ -12,16 +12,11 @@ import pytest
 import yaml
 from datasets import get_dataset_config_names, load_dataset  # type: ignore[import-untyped]  # ships no types
 
-from report.build import build
-from tests.report.small_lake import write_lake
-
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def data(built: Path) -> Path:
     """The downloads of a small site."""
-    home = tmp_path_factory.mktemp("card")
-    build(write_lake(home / "lake"), home / "site")
-    return home / "site" / "data"
+    return built / "data"
 
 
 def test_datasets_reads_every_table_of_the_folder(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

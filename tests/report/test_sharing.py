@@ -23,13 +23,12 @@ def test_a_shared_picture_has_the_usual_size(tmp_path: Path) -> None:
     assert (int.from_bytes(png[16:20]), int.from_bytes(png[20:24])) == (1200, 630)
 
 
-def test_a_page_without_an_address_says_what_was_found_and_has_no_picture(small: Lake, tmp_path: Path) -> None:
-    build(small, tmp_path / "site")
-    head = (tmp_path / "site" / "index.html").read_text(encoding="utf-8").partition("</head>")[0]
+def test_a_page_without_an_address_says_what_was_found_and_has_no_picture(built: Path) -> None:
+    head = (built / "index.html").read_text(encoding="utf-8").partition("</head>")[0]
     meta = dict(META.findall(head))
     assert "RepoEval (sample)" in meta["description"]
     assert "og:image" not in head
-    assert not (tmp_path / "site" / "figures" / "shared").exists()
+    assert not (built / "figures" / "shared").exists()
     assert "canonical" not in head
 
 

@@ -17,6 +17,7 @@ from unittest.mock import patch
 from lake.parts import fault_of
 from lake.store import Lake
 from lake.tables import TABLES
+from tests.engines import without_processes
 from tests.tiny import Said, command, leftovers, stored
 
 Moment = Literal["before", "after"]
@@ -77,7 +78,8 @@ def _live(source: Path, lake: Path, harm: Harm, said: Path | None) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (harm.file_bytes, harm.file_bytes))
     if harm.killed_at is not None:
         _kill_at(harm.killed_at, harm.moment)
-    answers = finish(source, lake, stages=harm.stages)
+    with without_processes():
+        answers = finish(source, lake, stages=harm.stages)
     if said is not None:
         said.write_text("".join(answer.err for answer in answers))
     sys.exit(answers[-1].code)

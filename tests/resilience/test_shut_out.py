@@ -13,19 +13,10 @@ import pytest
 from lake.errors import Exit
 from lake.store import Lake
 from tests.resilience.stages import Harm, every_part_is_whole, finish, finishes_as_if_nothing_had_been, start
-from tests.tiny import ROOT, build, leftovers, stored
+from tests.tiny import ROOT, leftovers, stored
 
 PR_CAPBSET_DROP = 24
 CAP_DAC_OVERRIDE = 1
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A source, and the lake of an undisturbed run."""
-    home = tmp_path_factory.mktemp("shut_out")
-    build(home / "source")
-    assert [said.code for said in finish(home / "source", home / "lake")] == [0, 0]
-    return home
 
 
 def test_a_second_run_says_that_it_waits_and_ends_well(home: Path, tmp_path: Path) -> None:
@@ -52,7 +43,7 @@ def test_runs_at_once_on_one_lake_all_end_well_and_leave_what_one_leaves(home: P
     for child in children:
         child.join()
     assert [child.exitcode for child in children] == [0, 0, 0]
-    assert stored(lake) == stored(home / "lake")
+    assert stored(lake) == stored(home / "lake2")
     assert leftovers(lake) == []
 
 
@@ -106,7 +97,7 @@ def test_a_full_disk_is_a_clear_error_and_leaves_nothing_half_written(
     home: Path, tmp_path: Path, file_bytes: int
 ) -> None:
     lake, err = tmp_path / "lake", tmp_path / "stderr"
-    largest = max(len(data) for data in stored(home / "lake").values())
+    largest = max(len(data) for data in stored(home / "lake2").values())
     assert largest > 8000
     child = start(home / "source", lake, Harm(file_bytes=file_bytes), said=None if file_bytes < 2000 else err)
     child.join()
@@ -118,5 +109,5 @@ def test_a_full_disk_is_a_clear_error_and_leaves_nothing_half_written(
         assert "Traceback" not in err.read_text()
     assert leftovers(lake) == []
     every_part_is_whole(lake)
-    assert stored(lake).items() <= stored(home / "lake").items()
-    finishes_as_if_nothing_had_been(home / "source", lake, stored(home / "lake"))
+    assert stored(lake).items() <= stored(home / "lake2").items()
+    finishes_as_if_nothing_had_been(home / "source", lake, stored(home / "lake2"))
