@@ -50,7 +50,7 @@ serve: .venv/.default  ## Look at the site over http on this machine: PORT=8000
 
 chunkers: .venv/.chunkers  ## Install the chunkers of other libraries: CHUNKERS=libraries
 
-PYTEST = $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile
+PYTEST = $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 # Tests start many processes; without stored bytecode each would compile the code again.
 test test-slow: export PYTHONDONTWRITEBYTECODE =

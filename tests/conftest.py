@@ -18,7 +18,7 @@ from tests.once import made_once
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT / "../shared/data"
 
-SLOW = ("browser", "resilience", "newcomer", "parity")
+SLOW = ("parity", "newcomer", "resilience", "browser")
 """Folders of tests that start a browser, many processes, or the code of others."""
 
 # No example fails for the machine being slow; examples of one test may share its temporary folder.
@@ -88,19 +88,27 @@ def lake_folder(_made_once: Path, tmp_path: Path) -> Path:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what reads the real data, and what is slow; where that data is not there, CI picks no test of it."""
+    """Mark what reads the real data, and what is slow; where that data is not there, CI picks no test of it.
+
+    The folders of slow tests come first: one of their files, begun last, would keep one process busy alone.
+    """
+    items.sort(key=lambda item: _folder(item) not in SLOW)
     for item in items:
         if "shared" in getattr(item, "fixturenames", ()):
             item.add_marker("shared")
-        if item.get_closest_marker("shared") or item.path.relative_to(ROOT / "tests").parts[0] in SLOW:
+        if item.get_closest_marker("shared") or _folder(item) in SLOW:
             item.add_marker("slow")
-        if item.path.is_relative_to(ROOT / "tests" / "browser"):
+        if _folder(item) == "browser":
             # A page on a machine at work may take longer than a test waits: once more, and the closing line counts it.
             item.add_marker(pytest.mark.flaky(reruns=1))
     if _in_ci() and not SHARED.is_dir():
         unread = [item for item in items if item.get_closest_marker("shared")]
         config.hook.pytest_deselected(items=unread)
         items[:] = [item for item in items if item not in unread]
+
+
+def _folder(item: pytest.Item) -> str:
+    return item.path.relative_to(ROOT / "tests").parts[0]
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

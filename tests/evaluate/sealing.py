@@ -1,11 +1,14 @@
 """What is sealed, as JSON: `python -m tests.evaluate.sealing` prints what `sealed.json` is to hold.
 
-Every protocol's hash, and the sample that `--limit` draws of a fixture of unequal repositories.
+Every protocol's hash, or those of the protocols that are named, and the sample that `--limit` draws of a fixture of
+unequal repositories.
 """
 
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -17,13 +20,13 @@ SIZES = (1, 1, 2, 3, 5, 8, 13)
 """Items of each repository: their shares of a sample of 11 leave remainders alike and remainders that differ."""
 
 
-def sealed() -> dict[str, object]:
+def sealed(names: Sequence[str] = ()) -> dict[str, object]:
     """Protocol → hash, and the sample."""
     rows = [(f"item {repo}.{n}", f"repo {repo}") for repo, size in enumerate(SIZES) for n in range(size)]
     items = pl.DataFrame(rows, schema=["item_id", "repo"], orient="row")
-    hashes = {name: seal_of(protocol) for name, protocol in protocols().items()}
+    hashes = {name: seal_of(protocols()[name]) for name in names or protocols()}
     return {"protocols": hashes, "sample": stratified(items, 11)["item_id"].to_list()}
 
 
 if __name__ == "__main__":
-    print(json.dumps(sealed(), indent=2))
+    print(json.dumps(sealed(sys.argv[1:]), indent=2))

@@ -9,15 +9,9 @@ import pytest
 from lake.engine import THREADS, Engine, parse_engine
 from lake.errors import Exit, GoldspanError
 from tests.engines import mapped
-from tests.tiny import CHUNKERS, command
+from tests.tiny import CHUNKERS, command, stored
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("processes")]
-
-
-def stored(lake: Path) -> dict[str, bytes]:
-    """Every part but `costs`, which say how long things took."""
-    parts = (part for part in lake.rglob("part-*.parquet") if part.relative_to(lake).parts[0] != "costs")
-    return {part.relative_to(lake).as_posix(): part.read_bytes() for part in parts}
 
 
 def lengths(text: str) -> int:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
-
 import polars as pl
-import pytest
 
 from lake.store import Lake
-from tests.newcomer.checkout import CHUNKER, Checkout, copy_of_the_checkout
+from tests.newcomer.checkout import CHUNKER, Checkout
 from tests.tiny import put, stored
 
 RETRIEVER = '''"""The longest chunks first."""
@@ -108,20 +104,6 @@ RECIPES = {
     "queries.jsonl": '{"_id": "q1", "text": "leeks in a soup"}\n{"_id": "q2", "text": "bread"}\n',
     "qrels/test.tsv": "query-id\tcorpus-id\tscore\nq1\tr1\t2\nq2\tr2\t1\nq2\tr1\t0\n",
 }
-
-
-@pytest.fixture(scope="module")
-def _evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    checkout = copy_of_the_checkout(tmp_path_factory.mktemp("checkout") / "copy")
-    checkout.ingest()
-    checkout.run("evaluate", "--systems", "*+bm25-okapi")
-    return checkout.root
-
-
-@pytest.fixture
-def checkout(_evaluated: Path, tmp_path: Path) -> Checkout:
-    """A copy in which the small RepoEval was ingested and evaluated; each test has one of its own."""
-    return Checkout(shutil.copytree(_evaluated, tmp_path / "copy"))
 
 
 def add(checkout: Checkout, name: str, text: str) -> None:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
-
-import pytest
-
-from tests.newcomer.checkout import CHUNKER, Checkout, copy_of_the_checkout
+from tests.newcomer.checkout import CHUNKER, Checkout
 from tests.tiny import put
 
 RESULTS = ("hits", "run_items", "scores", "aggregates", "runs")
@@ -20,20 +15,6 @@ from evaluate.retrievers import baselines
 
 OTHER = replace(baselines.RANDOM, name="other")
 '''
-
-
-@pytest.fixture(scope="module")
-def _evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    checkout = copy_of_the_checkout(tmp_path_factory.mktemp("checkout") / "copy")
-    checkout.ingest()
-    checkout.run("evaluate")
-    return checkout.root
-
-
-@pytest.fixture
-def checkout(_evaluated: Path, tmp_path: Path) -> Checkout:
-    """A copy in which the small RepoEval was ingested and evaluated; each test has one of its own."""
-    return Checkout(shutil.copytree(_evaluated, tmp_path / "copy", copy_function=shutil.copy2))
 
 
 def test_another_tokenizer_ranks_those_again_that_use_it_under_another_run_id(checkout: Checkout) -> None:
