@@ -21,9 +21,8 @@ from lake import machines
 from lake.engine import Engine
 from lake.errors import Exit, GoldspanError
 from tests.engines import mapped
-from tests.evaluate.test_engine import stored
 from tests.ingest.test_processes import dies_of_sevens, halves
-from tests.tiny import CHUNKERS, ROOT, command
+from tests.tiny import CHUNKERS, ROOT, command, stored
 
 if TYPE_CHECKING:
     from distributed import Client

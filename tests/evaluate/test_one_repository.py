@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lake.errors import Exit
-from tests.tiny import build, command, put, task
+from tests.tiny import build, command, ingested, put, task
 
 pytestmark = pytest.mark.slow
 
@@ -22,7 +22,7 @@ def function(number: int) -> str:
     return f"def shape_{number}(side):\n    area_{number} = side * {number}\n    return area_{number} + side\n\n"
 
 
-def make(folder: Path, chunkers: str) -> Path:
+def make(folder: Path) -> Path:
     """A lake with a question about each of 200 functions of one repository, its systems ranked and scored."""
     texts = [
         "".join(function(number) for number in range(N_ITEMS) if number % 2 == place) for place, _ in enumerate(NAMES)
@@ -34,7 +34,7 @@ def make(folder: Path, chunkers: str) -> Path:
         for number, start in enumerate(starts)
     ]
     source, lake = build(folder / "source", rows, repositories=files), folder / "lake"
-    done = command("ingest", "repoeval", "--source", source, "--chunkers", chunkers, "--lake", lake)
+    done = command("ingest", "repoeval", "--source", source, "--chunkers", CHUNKERS, "--lake", lake)
     assert done.code == 0, done.err
     wins, losses = range(N_WINS), range(N_WINS, N_WINS + N_LOSSES)
     for system, wrong in (("before", wins), ("after", losses)):
@@ -53,7 +53,7 @@ def make(folder: Path, chunkers: str) -> Path:
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Such a lake, with two imported systems: `after` wins 11 of the items and loses 187 against `before`."""
-    return make(tmp_path_factory.mktemp("alone"), CHUNKERS)
+    return make(tmp_path_factory.mktemp("alone"))
 
 
 GATE = ("--fail-if", "line_f1@8000 is worse", "--protocol", "repoeval@chunking-v1")
@@ -85,8 +85,10 @@ def test_effects_are_told_over_the_items_of_one_repository(lake: Path) -> None:
     assert answer.endswith("(for these repositories only).")
 
 
-def test_effects_of_one_chunker_say_that_there_is_one(tmp_path: Path) -> None:
-    lake = make(tmp_path, "whole-file")
+def test_effects_of_one_chunker_say_that_there_is_one(source: Path, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    ingested(lake, source, chunkers=["whole-file"])
+    assert command("evaluate", "--lake", lake).code == 0
     printed = command("evaluate", "effects", "--lake", lake)
     assert (printed.code, printed.out) == (Exit.MISSING, "")
     assert "the systems have one chunker, whole-file: effects compares two or more" in printed.err
