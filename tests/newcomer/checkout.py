@@ -37,8 +37,8 @@ class Checkout:
             AssertionError: It ended with another status than done.
         """
         settings = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-        # One process beside each stage's own is started, not one per core.
-        settings["GOLDSPAN_ENGINE"] = "local:1"
+        # One process beside each stage's own is started, not one per core; no page is of results that ship.
+        settings |= {"GOLDSPAN_ENGINE": "local:1", "GOLDSPAN_PUBLISHED": "none"}
         words = [sys.executable, "-m", stage, *map(str, arguments)]
         done = subprocess.run(words, cwd=self.root, env=settings, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
