@@ -97,7 +97,7 @@ class ScoringInputs:
                 boundary=similarity.filter("is_gold").max(),
             )
         )
-        return (
+        judged = (
             self.items.select("item_id", *self.applying)
             .join(found, on="item_id", how="left", maintain_order="left")
             .with_columns(
@@ -106,6 +106,8 @@ class ScoringInputs:
                 pl.col("best").fill_null(0.0),
             )
         )
+        # Worked out once: several plans read it.
+        return judged.collect().lazy()
 
 
 @dataclass(frozen=True)

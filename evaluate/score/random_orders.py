@@ -129,7 +129,8 @@ def _line_sets(
     pools = known.select("pool_id").unique().sort("pool_id").with_row_index("pool")
     walk_no = pl.col("pool").cast(pl.Int64) * N_ORDERS + pl.col("order")
     hits = axis.place(heads.join(pools, on="pool_id").with_columns(item=walk_no).drop("chunk_no", "pool", "order"))
-    pieces = walk(hits.with_columns(in_gold=False, in_own=False), axis, cut_offs)
+    # Walked once, though it is read three times.
+    pieces = walk(hits.with_columns(in_gold=False, in_own=False), axis, cut_offs).collect().lazy()
     returned = pieces.group_by("item").agg(
         pl.col(size_at("", *cut)).sum().alias(size_at("n_returned", *cut)) for cut in cut_offs
     )

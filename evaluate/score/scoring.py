@@ -32,8 +32,10 @@ def score_runs(
         chance: The runs that stand for every order of the pool; they are scored by expectation, and `answers` has none.
     """
     scores = [expected_random(inputs, run_id).collect() for run_id in chance]
-    if not answers.head(1).collect().is_empty():
-        scores.append(_score_lists(inputs, hits, answers.join(inputs.items, on="item_id", maintain_order="left")))
+    # Read once: several plans go by it.
+    cases = answers.join(inputs.items, on="item_id", maintain_order="left").collect()
+    if not cases.is_empty():
+        scores.append(_score_lists(inputs, hits, cases.lazy()))
     return pl.concat(scores)
 
 

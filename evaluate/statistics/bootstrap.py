@@ -29,6 +29,8 @@ _KEPT = 1_000
 """The resamples of so many items at most are kept for the next means of as many."""
 _COLUMNS = 100
 """So many columns at most are drawn of them."""
+_MEANS_AT_ONCE = 32
+"""So many means over as many items are resampled together: few enough for memory to be used again."""
 
 Counts = NDArray[np.int64]
 
@@ -52,8 +54,12 @@ def item_intervals(values: pl.DataFrame, of: Sequence[str]) -> pl.DataFrame:
         if n > _MANY:
             several = [_interval(*_grouped(values_of[row], counts_of[row])) for row in rows]
         else:
-            items = [np.repeat(values_of[row], counts_of[row]) for row in rows]
-            several = [_interval(np.stack(items, axis=1), np.ones(n, np.int64))]
+            several = [
+                _interval(
+                    np.stack([np.repeat(values_of[row], counts_of[row]) for row in some], axis=1), np.ones(n, np.int64)
+                )
+                for some in np.array_split(rows, -(-len(rows) // _MEANS_AT_ONCE))
+            ]
         intervals[:, rows] = np.concatenate(several, axis=1)
     low, high = intervals
     return means.select(*of, item_low=pl.Series(low, dtype=pl.Float64), item_high=pl.Series(high, dtype=pl.Float64))
@@ -78,7 +84,7 @@ def _interval(values: Floats, counts: Counts) -> Floats:
     steps = np.rint(values / np.where(largest > 0, largest, 1) * n_steps)
     # A mean's sums side by side in memory: they are looked through several times faster than a column is.
     sums: Floats = np.concatenate([(weights @ steps).T for weights in _weights(counts, n)], axis=1)
-    quantiles: Floats = np.quantile(sums, _QUANTILES, axis=1) / (n * n_steps) * largest
+    quantiles: Floats = np.quantile(sums, _QUANTILES, axis=1, overwrite_input=True) / (n * n_steps) * largest
     return quantiles
 
 
