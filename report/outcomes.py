@@ -89,16 +89,22 @@ def _values(outcomes: Outcomes) -> dict[str, pl.DataFrame]:
     lines = stored.filter(granularity="line", metric="line_precision", k=board.primary.k)
     most = (pl.concat_list(list(CLASSES)).list.arg_max() + 1).cast(pl.Int64)
     ledger = lake.scan("ledger", **folders).filter(pl.col("n_gold") > 0).select(*key, "n_gold", "found", why=most)
+    runs = pl.LazyFrame({"run_id": outcomes.run_ids}, {"run_id": pl.String}).with_row_index("run")
+    items, n_items = outcomes.items.lazy().select("item_id").with_row_index("item"), outcomes.items.height
+    # One number for run and item: what is long is joined by it, and not by two texts.
+    at = (pl.col("run").cast(pl.Int64) * n_items + pl.col("item")).alias("at")
+
+    def placed(rows: pl.LazyFrame, *columns: str | pl.Expr) -> pl.LazyFrame:
+        return rows.join(runs, on="run_id").join(items, on="item_id").select(at, *columns)
+
     values = (
-        pl.LazyFrame({"run_id": outcomes.run_ids}, {"run_id": pl.String})
-        .join(outcomes.items.lazy(), how="cross", maintain_order="left_right")
-        .join(scores.select(*key, "value", *_SUMS), on=key, how="left", maintain_order="left")
-        .join(ledger, on=key, how="left", maintain_order="left")
-        .join(lines.select(*key, returned="denominator"), on=key, how="left", maintain_order="left")
+        pl.LazyFrame().select(at=pl.int_range(len(outcomes.run_ids) * n_items))
+        .join(placed(scores, "value", *_SUMS), on="at", how="left", maintain_order="left")
+        .join(placed(ledger, "n_gold", "found", "why"), on="at", how="left", maintain_order="left")
+        .join(placed(lines, pl.col("denominator").alias("returned")), on="at", how="left", maintain_order="left")
         .with_columns(pl.col("why").fill_null(0))
         .collect()
     )
-    n_items = outcomes.items.height
     return {run_id: values.slice(number * n_items, n_items) for number, run_id in enumerate(outcomes.run_ids)}
 
 

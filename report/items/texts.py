@@ -103,30 +103,35 @@ def texts_by_item(roster: Roster, of: pl.DataFrame, answers: pl.DataFrame, *, is
         pl.col("start") - AROUND, pl.col("end") + AROUND, is_gold=False
     )
     within = pl.int_ranges(pl.col("start").clip(0), pl.min_horizontal("end", "n_lines"))
+    spans = pl.concat([ranges, near]).with_columns(line=within)
+    is_gold = pl.col("is_gold") & (pl.col("line").list.len() > 0)
+    shown_files = (
+        spans.group_by("item", "path", "sha256")
+        .agg(has_gold=is_gold.any())
+        .sort("item", ~pl.col("has_gold"), "path")
+        # Numbers, and not texts, are what many lines are grouped, sorted and joined by.
+        .with_columns(file=pl.int_range(pl.len()), content=pl.col("sha256").rank("dense"))
+    )
     known = (
-        pl.concat([ranges, near])
-        .lazy()
-        .select("item", "path", "sha256", "is_gold", line=within)
+        spans.lazy()
+        .join(shown_files.lazy(), on=["item", "path"])
+        .select("item", "file", "content", "is_gold", "line")
         .explode("line", empty_as_null=False, keep_nulls=False)
-        .group_by("item", "path", "sha256", "line")
+        .group_by("item", "file", "content", "line")
         .agg(pl.col("is_gold").any())
-        .with_columns(has_gold=pl.col("is_gold").any().over("item", "path"))
-        .sort("item", ~pl.col("has_gold"), "path", "line")
+        .sort("file", "line")
         .filter(pl.int_range(pl.len()).over("item") < MAX_LINES)
         .collect()
     )
-    texts = _texts(roster, known, items, is_coloured=not is_local)
-    at = (pl.col(name).list.gather(pl.col("line")) for name in ("text", "kinds"))
-    wanted = known.lazy().group_by("sha256").agg(pl.col("line").unique()).join(texts, on="sha256")
-    words = wanted.select("sha256", "line", *at).explode("line", "text", "kinds")
+    words = _lines(roster, known, shown_files.join(items, on="item"), is_coloured=not is_local)
     is_any_coloured = (pl.col("kinds") != "").any()
     columns = {"n": pl.col("line") + 1, "gold": pl.col("is_gold").cast(pl.Int8), "text": pl.col("text")}
     by_item = (
         known.lazy()
-        .join(words, on=["sha256", "line"])
-        .sort("item", ~pl.col("has_gold"), "path", "line")
-        .group_by("item", "path", maintain_order=True)
+        .join(words, on=["content", "line"], maintain_order="left")
+        .group_by("file", maintain_order=True)
         .agg(**columns, kinds=pl.col("kinds").filter(is_any_coloured))
+        .join(shown_files.lazy().select("file", "item", "path"), on="file", maintain_order="left")
         .group_by("item", maintain_order=True)
         .agg(files=pl.struct("path", *columns, "kinds"))
     )
@@ -171,24 +176,30 @@ def _questions(roster: Roster, is_local: bool) -> pl.LazyFrame:
     return questions.select("item_id", question="text")
 
 
-def _texts(roster: Roster, known: pl.DataFrame, items: pl.DataFrame, *, is_coloured: bool) -> pl.LazyFrame:
-    """Contents by line: sha256, text, kinds (a list of each; kinds are empty where they are not told)."""
-    hashes = known["sha256"].unique().implode()
+def _lines(roster: Roster, known: pl.DataFrame, files: pl.DataFrame, *, is_coloured: bool) -> pl.LazyFrame:
+    """The lines of contents that are shown: content, line, text, kinds (empty where they are not told)."""
+    contents = files.select("sha256", "content").unique()
     # What lexers would take for the end of a line, and is none here.
     text = pl.col("text").str.replace_all("\r\n", "\n", literal=True).str.replace_all("\r", "␍", literal=True)
-    stored = roster.lake.scan("blobs").filter(pl.col("sha256").is_in(hashes)).select("sha256", text).collect()
-    golden = known.filter("has_gold").join(items.select("item", "language"), on="item").sort("path", "language")
-    coloured = golden.select("sha256", "path", "language").unique("sha256", keep="first", maintain_order=True)
-    of = coloured.join(stored, on="sha256") if is_coloured else coloured.clear().with_columns(text=pl.lit(""))
-    kinds = [list(_line_kinds(path, language, text)) for path, language, text in of.drop("sha256").iter_rows()]
-    kinds_of = of.lazy().select("sha256", kinds=pl.Series(kinds, dtype=pl.List(pl.String)))
-    line = pl.element()
-    cut = pl.format("{}… ({} characters)", line.str.head(MAX_LINE), line.str.len_chars())
-    shown = pl.when(line.str.len_chars() > MAX_LINE).then(cut).otherwise(line)
-    lines = pl.col("text").str.strip_suffix("\n").str.split("\n").list.eval(shown)
-    plain = pl.col("text").list.eval(pl.element().str.head(0))
-    both = stored.lazy().select("sha256", lines).join(kinds_of, on="sha256", how="left")
-    return both.with_columns(pl.coalesce("kinds", plain))
+    blobs = roster.lake.scan("blobs").filter(pl.col("sha256").is_in(contents["sha256"].implode()))
+    stored = blobs.select("sha256", text).collect().join(contents, on="sha256")
+    golden = files.filter("has_gold").sort("path", "language").unique("content", keep="first", maintain_order=True)
+    of = golden.join(stored, on="content").select("content", "path", "language", "text").filter(pl.lit(is_coloured))
+    kinds = [list(_line_kinds(path, language, text)) for _, path, language, text in of.iter_rows()]
+    kinds_of = of.lazy().select("content", kinds=pl.Series(kinds, dtype=pl.List(pl.String)))
+    at, n_characters = pl.col("line"), pl.col("text").str.len_chars()
+    cut = pl.format("{}… ({} characters)", pl.col("text").str.head(MAX_LINE), n_characters)
+    return (
+        known.lazy()
+        .group_by("content")
+        .agg(at.unique())
+        .join(stored.lazy().drop("sha256"), on="content")
+        .join(kinds_of, on="content", how="left")
+        .with_columns(pl.col("text").str.strip_suffix("\n").str.split("\n").list.gather(at))
+        .with_columns(kinds=pl.coalesce(pl.col("kinds").list.gather(at), pl.col("text").list.eval(pl.lit(""))))
+        .explode("line", "text", "kinds")
+        .with_columns(text=pl.when(n_characters > MAX_LINE).then(cut).otherwise("text"))
+    )
 
 
 def _line_kinds(path: str, language: str, text: str) -> Iterator[str]:
