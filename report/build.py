@@ -21,7 +21,7 @@ from report.folder import MANIFEST, File, Manifest, SiteFolder
 from report.items.licences import ItemText
 
 if TYPE_CHECKING:
-    from report.publisher import Publisher
+    from report.publisher import Page, Publisher
 
 CHECKOUT = Path(__file__).parent.parent
 STATIC = CHECKOUT / "site" / "static"
@@ -154,25 +154,41 @@ def _write(
             "changes": changes,
             "url": url,
         }
-        drawn = []
+        waiting: list[tuple[Page, dict[str, object]]] = []
+        files_of_pictures = []
+
+        def finish(page: Page, values: dict[str, object]) -> None:
+            _new_file(new, page.path).write_bytes(render(page.template, values).encode())
+            for figure in page.figures:
+                path = f"{FOLDER}/{figure.name}"
+                known = before / path if before else None
+                shown = (str(figure.picture), figure.title, figure.population, figure.numbers)
+                files_of_pictures.append(helpers.submit(write_figure, new / path, *shown, known))
+
         for of_kind, page in ((kind, page) for kind in kinds for page in kind.pages(material)):
             # A page that concludes nothing says what its kind is for.
             description = page.description or of_kind.meaning
             # Whoever shows a picture of a shared page asks for it by its whole address.
             picture = f"{FOLDER}/shared/{page.path.removesuffix('.html')}.png" if url else ""
             own = {"path": page.path, "title": page.title, "said": description, "picture": picture}
-            html = render(page.template, {**frame, **page.values, **own, "root": "../" * page.path.count("/")})
-            for path, content in {page.path: html.encode(), **page.files}.items():
+            for path, content in page.files.items():
                 _new_file(new, path).write_bytes(content)
             if picture:
-                drawn.append(helpers.submit(write_shared_picture, _new_file(new, picture), page.title, description))
-            for figure in filter(None, page.figures):
-                path = f"{FOLDER}/{figure.name}"
-                known = before / path if before else None
-                shown = (str(figure.picture), figure.title, figure.population, figure.numbers)
-                drawn.append(helpers.submit(write_figure, new / path, *shown, known))
-        for each in drawn:
-            each.result()
+                shared = (_new_file(new, picture), page.title, description)
+                files_of_pictures.append(helpers.submit(write_shared_picture, *shared))
+            values = {**frame, **page.values, **own, "root": "../" * page.path.count("/")}
+            waiting.append((replace(page, files={}), values))
+            # The next pages are worked out while the pictures of this one are drawn.
+            held, waiting = waiting, []
+            for each in held:
+                if all(figure.picture.is_drawn for figure in each[0].figures):
+                    finish(*each)
+                else:
+                    waiting.append(each)
+        for each in waiting:
+            finish(*each)
+        for future in files_of_pictures:
+            future.result()
         downloads = material.downloads
         say(f"{counted(len(downloads), 'download')} written")
     rows = {stored.path: stored.n_rows for stored in downloads}

@@ -158,24 +158,28 @@ def run_kinds(lake: Lake) -> pl.LazyFrame:
 
 def _published(lake: Lake, download: Download, frame: pl.LazyFrame) -> tuple[pl.LazyFrame, str]:
     """What of a table's rows is published, and where those are not all, that in a sentence."""
+    most = {"hits": MAX_RANKED, "chunks": MAX_CHUNKS, "files": MAX_CHUNKS, "scores": MAX_SCORES}.get(download.table)
+    # What is joined to a row adds none: the parts say how many there are.
+    n = lake.scan(download.table).select(pl.len()).collect().item() if most else 0
+    if most is None or n <= most:
+        return frame, ""
     if download.table == "hits":
         is_in_a_list = pl.col("part").is_in(["ranking", "lines"])
         n_rows = (
             frame.filter(is_in_a_list).group_by("rank").len().sort("rank").collect()["len"].cast(pl.Int64).cum_sum()
         )
-        if len(n_rows) and n_rows[-1] > MAX_RANKED:
-            depth = max(1, int((n_rows <= MAX_RANKED).sum()))
-            note = f"Of each list the first {depth:,} results stand here, without scores: all are too many to publish."
-            # Scores are what does not compress: of first results they are nine tenths of the file.
-            return frame.filter((pl.col("rank") <= depth) | ~is_in_a_list).drop("score"), note
-    if download.table in ("chunks", "files") and (n := frame.select(pl.len()).collect().item()) > MAX_CHUNKS:
-        return frame.head(0), f"None stands here: all {n:,} are too many to publish."
-    if download.table == "scores" and (n := frame.select(pl.len()).collect().item()) > MAX_SCORES:
+        if not len(n_rows) or n_rows[-1] <= MAX_RANKED:
+            return frame, ""
+        depth = max(1, int((n_rows <= MAX_RANKED).sum()))
+        note = f"Of each list the first {depth:,} results stand here, without scores: all are too many to publish."
+        # Scores are what does not compress: of first results they are nine tenths of the file.
+        return frame.filter((pl.col("rank") <= depth) | ~is_in_a_list).drop("score"), note
+    if download.table == "scores":
         measure = {name: pl.col("primary").struct.field(name) for name in ("granularity", "metric", "k")}
         primaries = lake.scan("protocols").select(protocol="name", **measure)
         note = f"Those by the protocols' primary metrics stand here: all {n:,} are too many to publish."
         return frame.join(primaries, on=["protocol", *measure], how="semi", maintain_order="left"), note
-    return frame, ""
+    return frame.head(0), f"None stands here: all {n:,} are too many to publish."
 
 
 def _frame(lake: Lake, download: Download, runs: pl.DataFrame) -> pl.LazyFrame:

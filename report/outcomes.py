@@ -98,7 +98,8 @@ def _values(outcomes: Outcomes) -> dict[str, pl.DataFrame]:
         return rows.join(runs, on="run_id").join(items, on="item_id").select(at, *columns)
 
     values = (
-        pl.LazyFrame().select(at=pl.int_range(len(outcomes.run_ids) * n_items))
+        pl.LazyFrame()
+        .select(at=pl.int_range(len(outcomes.run_ids) * n_items))
         .join(placed(scores, "value", *_SUMS), on="at", how="left", maintain_order="left")
         .join(placed(ledger, "n_gold", "found", "why"), on="at", how="left", maintain_order="left")
         .join(placed(lines, pl.col("denominator").alias("returned")), on="at", how="left", maintain_order="left")

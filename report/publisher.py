@@ -34,7 +34,7 @@ class Page:
     """What it says in a sentence, for those who share its address: a verdict where there is one."""
     files: Mapping[str, bytes] = field(default_factory=dict)
     """Files that belong to it, such as data loaded on demand: path in the site → content."""
-    figures: Sequence[Figure | None] = ()
+    figures: Sequence[Figure] = ()
     """What is drawn for it."""
 
 

@@ -71,6 +71,6 @@ def _environment() -> Environment:
 
 
 def _finalize(value: object) -> object:
-    if value is None:
-        return MISSING
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    if isinstance(value, str):
+        return value if isinstance(value, Markup) else visible(value)
+    return MISSING if value is None else value

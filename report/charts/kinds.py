@@ -55,6 +55,11 @@ class Picture:
     def __init__(self, drawn: Future[str]) -> None:
         self._drawn = drawn
 
+    @property
+    def is_drawn(self) -> bool:
+        """Whether it is done, so that nobody waits for it."""
+        return self._drawn.done()
+
     def __str__(self) -> str:
         return self._drawn.result()
 

@@ -13,7 +13,7 @@ from report.addresses import run_key
 from report.data_files import data_file
 from report.format import slug, visible
 from report.leaderboard.board import Board, Row
-from report.leaderboard.columns import Column
+from report.leaderboard.columns import Column, Measure
 from report.leaderboard.gold_ledger import precisions_of, shares_of
 from report.leaderboard.main_table import slices_of
 from report.leaderboard.verdicts import board_sentence, names_of, sentences
@@ -49,13 +49,8 @@ def board_files(board: Board, reference: Row | None) -> dict[str, bytes]:
     """The files of a board: path in the site → content. Differences are against the reference."""
     runs = sorted(board.every, key=lambda row: (row.run.system, row.run.run_id))
     places = {row.run.run_id: number for number, row in enumerate(runs)}
-    mine = _numbers(board)
-    parts = mine.partition_by(_MEASURE, as_dict=True)
-    path = board_path(board)
-    files: dict[str, object] = {
-        measure_path(board, column): _measure(parts.get(column.measure, mine.clear()), places)
-        for column in board.columns
-    }
+    path, measures = board_path(board), _measures(board, places)
+    files: dict[str, object] = {measure_path(board, column): measures[column.measure] for column in board.columns}
     files[path] = _board(board, reference, runs) | _concluded(board)
     files[f"{path}/costs"] = {
         places[row.run.run_id]: [cost.index_seconds, cost.index_bytes, cost.query_p50, cost.query_p95, cost.hardware]
@@ -76,7 +71,9 @@ def _numbers(board: Board) -> pl.DataFrame:
             stored.filter(average=average).select(*key, **names), on=key, how="left", maintain_order="left"
         )
     short = [shortened(name) for name in (*_NUMBERS, "share_of_oracle", "delta", "delta_low", "delta_high")]
-    return rows.with_columns(*short, pl.col("read").round(0).cast(pl.Int64))
+    is_known = (pl.when(pl.col(name).is_not_null()).then(number) for number, name in enumerate(FIELDS, 1))
+    whole = pl.col("read").round(0).cast(pl.Int64)
+    return rows.with_columns(*short, whole, n_fields=pl.max_horizontal(is_known).fill_null(0))
 
 
 def shortened(name: str) -> pl.Expr:
@@ -86,13 +83,17 @@ def shortened(name: str) -> pl.Expr:
     return pl.when(is_half_way).then(pl.col(name)).otherwise(short).alias(name)
 
 
-def _measure(rows: pl.DataFrame, places: Mapping[str, int]) -> dict[str, list[object]]:
-    by_slice: dict[str, list[object]] = {}
-    for slice_, value, run_id, *fields in rows.select(*_WHERE, "run_id", *FIELDS).iter_rows():
-        while fields and fields[-1] is None:
-            fields.pop()
-        by_slice.setdefault(f"{slice_}={visible(value)}", [None] * len(places))[places[run_id]] = fields
-    return dict(sorted(by_slice.items()))
+def _measures(board: Board, places: Mapping[str, int]) -> Mapping[Measure, dict[str, list[object]]]:
+    """Measure → `slice=value` → for each run its FIELDS without what is missing at the end, or nothing."""
+    by_measure: dict[Measure, dict[str, list[object]]] = {column.measure: {} for column in board.columns}
+    rows = _numbers(board).select(*_MEASURE, *_WHERE, "run_id", "n_fields", *FIELDS).rows()
+    for granularity, metric, k, slice_, value, run_id, n_fields, *fields in rows:
+        by_slice = by_measure.setdefault((granularity, metric, k), {})
+        key = f"{slice_}={visible(value)}"
+        if key not in by_slice:
+            by_slice[key] = [None] * len(places)
+        by_slice[key][places[run_id]] = fields[:n_fields]
+    return {measure: dict(sorted(by_slice.items())) for measure, by_slice in by_measure.items()}
 
 
 def _concluded(board: Board) -> dict[str, object]:

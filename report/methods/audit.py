@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
 
 import polars as pl
 
@@ -123,19 +124,21 @@ def _apart(
     facts: TablesRead, systems: Mapping[str, str], first: pl.DataFrame, other: pl.DataFrame
 ) -> Iterator[dict[str, object]]:
     both = first.join(other, on=[*_MEASURE, "average", "run_id"], suffix="_other")
+    numbers = both.sort("run_id").select(*_MEASURE, "average", "run_id", "value", "value_other").rows()
+    by_average: dict[tuple[object, ...], list[tuple[str, float, float]]] = {}
+    for *measure_and_average, run_id, one, two in numbers:
+        by_average.setdefault(tuple(measure_and_average), []).append((run_id, one, two))
     for column in columns_of(facts, first):
-        mine = both.filter(**column.where)
-        average = "micro" if "micro" in mine["average"] else "macro"
-        known = mine.filter(average=average).select("run_id", one="value", two="value_other").sort("run_id")
-        if column.rule.direction == "neither" or known.is_empty():
+        average = "micro" if (*column.measure, "micro") in by_average else "macro"
+        known = by_average.get((*column.measure, average))
+        if column.rule.direction == "neither" or known is None:
             continue
-        apart = known["two"] - known["one"]
-        most = int(apart.abs().arg_max() or 0)
+        run_id, one, two = max(known, key=lambda numbers: abs(numbers[2] - numbers[1]))
         yield {
             "title": column.title,
             "average": average,
-            "n": known.height,
-            "medians": (known["one"].median(), known["two"].median()),
-            "largest": apart[most],
-            "system": systems[known["run_id"][most]],
+            "n": len(known),
+            "medians": (median(one for _, one, _ in known), median(two for _, _, two in known)),
+            "largest": two - one,
+            "system": systems[run_id],
         }

@@ -79,7 +79,7 @@ def _pages(material: Material) -> Iterator[Page]:
             values,
             description=description,
             files=files,
-            figures=figures,
+            figures=list(filter(None, figures)),
         )
         if has_runs:
             yield _plain_page(benchmark, sections, values)
@@ -95,7 +95,7 @@ def _plain_page(benchmark: Benchmark, sections: Sequence[Section], values: dict[
         *(section.costs.repair.figure for section in sections if section.costs.repair),
     ]
     path, title = _path(benchmark.name, "-all"), f"{benchmark.title}: every number"
-    return Page(path, title, "leaderboard-all.html", {**values, "plains": plains}, figures=figures)
+    return Page(path, title, "leaderboard-all.html", {**values, "plains": plains}, figures=list(filter(None, figures)))
 
 
 def _coverage(board: Board) -> str:

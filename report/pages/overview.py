@@ -65,7 +65,7 @@ def _pages(material: Material) -> Iterator[Page]:
     }
     every = " ".join(f"{facts.benchmarks[name].title}: {verdict}" for name, verdict in sentences.items())
     figures = [*forests.values(), *(frontier.figure for frontier, is_own in reading if is_own)]
-    yield Page(PATH, QUESTION, "overview.html", values, description=every, figures=figures)
+    yield Page(PATH, QUESTION, "overview.html", values, description=every, figures=list(filter(None, figures)))
 
 
 def _bars(board: Board) -> list[tuple[str, str, Sequence[Share], float | None]]:
