@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from lake.catalog.protocol import Aggregate
 from lake.editions import PUBLISHED
+from lake.text import counted
 
 WHOLE = "all"
 """The slice that holds every item, and its one value."""
@@ -272,6 +273,16 @@ class Run:
         if self.submission is not None:
             return self.submission.kind
         return "baseline" if self.baseline else "retriever" if self.origin == BUILT_IN else self.origin
+
+    @property
+    def agent(self) -> str:
+        """An agent's scaffold, model and date, as far as its files and its submission tell them; else empty."""
+        if not self.has_steps:
+            return ""
+        models = self.usage.models.split(", ") if self.usage else []
+        model = counted(len(models), "model") if len(models) > 1 else "".join(models)
+        date = self.submission.row["date"] if self.submission else ""
+        return ", ".join(filter(None, [self.format, model, date]))
 
     @property
     def drawn(self) -> str:

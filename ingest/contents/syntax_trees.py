@@ -20,7 +20,8 @@ _STEPS_PER_REPORT = 100
 _FREE_STEPS = 100_000
 _MAX_STEPS_PER_BYTE = 10
 
-_READ = 1 << 16
+_PARSED_AT_ONCE, _ASKED_AT_ONCE = 1 << 16, 1 << 8
+"""Bytes that the parser is given at a time, and a node that is asked for its text: each time these are copied."""
 
 
 @cache
@@ -45,17 +46,24 @@ def syntax_tree(data: bytes, language: str) -> Node | str:
         return f"larger than {MAX_BYTES:,} bytes"
     reports_left = (_FREE_STEPS + _MAX_STEPS_PER_BYTE * len(data)) // _STEPS_PER_REPORT
 
+    n_bytes = _PARSED_AT_ONCE
+
+    def read(offset: int, _point: object) -> bytes:
+        return data[offset : offset + n_bytes]
+
     def stop(_offset: int, _has_error: bool) -> bool:
         nonlocal reports_left
         reports_left -= 1
         return reports_left < 0
 
     try:
-        return parser.parse(lambda offset, _point: data[offset : offset + _READ], progress_callback=stop).root_node
+        root = parser.parse(read, progress_callback=stop).root_node
     except ValueError:
         # Without this the parser would go on with this file when it is given the next.
         parser.reset()
         return "parsing takes too many steps"
+    n_bytes = _ASKED_AT_ONCE
+    return root
 
 
 def given_up(root: Node) -> int:

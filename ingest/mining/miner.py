@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import itemgetter
 from typing import Literal, TypeVar
 
@@ -124,11 +125,15 @@ def folder_of(repo: str) -> str:
     return repo.replace("/", "_")
 
 
+_tokens = lru_cache(maxsize=1 << 14)(regex_tokens)
+"""The tokens of a line, which is before the holes of many tasks."""
+
+
 def prompt_before(lines: Sequence[str], hole: int, limit: int) -> tuple[str, int]:
     """The text before a line, right-stripped: its last `limit` tokens, cut before one, and the line it starts in."""
     left = limit
     for at in range(hole - 1, -1, -1):
-        tokens = regex_tokens(lines[at])
+        tokens = _tokens(lines[at])
         if len(tokens) >= left:
             cut = len(lines[at])
             for token in tokens[len(tokens) - left :][::-1]:

@@ -35,7 +35,7 @@ DIGITS = 2
 
 
 class Name(NamedTuple):
-    """What a system is called in a table: by what it searches, and over which chunks."""
+    """What a system is called in a table, and over which chunks it searches, or of what an agent is made."""
 
     name: str
     by: str
@@ -44,14 +44,15 @@ class Name(NamedTuple):
 def names_of(board: Board) -> Mapping[str, Name]:
     """By run: its retriever's title and its chunker; the system's own name where that means several."""
     runs = [row.run for row in board.every]
+    own_names = {run.run_id: Name(visible(run.system), visible(run.agent)) for run in runs}
     names = {
         run.run_id: Name(visible(run.retriever_title or run.retriever), visible(run.chunker))
         if run.chunker and run.retriever
-        else Name(visible(run.system), "")
+        else own_names[run.run_id]
         for run in runs
     }
     counts = Counter(names.values())
-    return names | {run.run_id: Name(visible(run.system), "") for run in runs if counts[names[run.run_id]] > 1}
+    return {run_id: own_names[run_id] if counts[name] > 1 else name for run_id, name in names.items()}
 
 
 @cache
@@ -68,7 +69,7 @@ def board_sentence(board: Board) -> str:
     by_files = ("file", primary.quantity, primary.k) if primary.granularity == "line" else None
     name = next((column.name for column in board.columns if _counts(column) == by_files), "")
     second = sentences(board).get(name, {}).get(f"{board.slice[0]}={visible(board.slice[1])}", "") if name else ""
-    return f"{first} {second}".rstrip()
+    return f"By lines: {first} By files: {second}" if second else first
 
 
 def _counts(column: Column) -> tuple[str, str, int]:
