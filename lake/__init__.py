@@ -6,3 +6,10 @@ if sys.flags.optimize > 1:
     # Here, because declarations read their docstrings as they are imported.
     sys.stderr.write("python -OO is not supported: it leaves out docstrings, which metrics and tables show\n")
     sys.exit(2)
+
+if "sqlalchemy" not in sys.modules:
+    # dataframely loads it where a chunker's library brought it, which nothing here needs: half a second per process.
+    sys.modules["sqlalchemy"] = None  # type: ignore[assignment]  # Python's way to say that there is none
+    import dataframely
+
+    del sys.modules["sqlalchemy"], dataframely
