@@ -9,8 +9,7 @@ import pytest
 
 from lake.errors import Exit
 from lake.store import Lake
-from tests.evaluate.test_engine import stored
-from tests.tiny import build, command, ingested
+from tests.tiny import build, command, ingested, stored
 
 HARD = "repoeval/prompt-hard"
 
