@@ -41,7 +41,7 @@ def remove_stale(work: TaskRuns) -> list[str]:
     lake, task, requested = work.lake, work.task, work.selection
     rows = work.stored("built-in").select("run_id", "retriever", "limit", "selection").sort("run_id").collect()
     current: dict[Selection, set[str]] = {}
-    known, stale = work.retrievers, []
+    known, stale, have_run = work.retrievers, [], {*rows["retriever"]}
     for run_id, retriever, limit, where in rows.iter_rows():
         if retriever in known and known[retriever].why_missing:
             # Whether it would be made so again can be told only where its model is.
@@ -50,7 +50,7 @@ def remove_stale(work: TaskRuns) -> list[str]:
         if selection not in current:
             is_over = requested.is_whole and not selection.is_whole
             # One with arguments may be called otherwise in a run: a model by its folder's name in place of its path.
-            may_have_run = {name for name in known if ":" in name or name in rows["retriever"]}
+            may_have_run = {name for name in known if ":" in name or name in have_run}
             current[selection] = set() if is_over else _current(work, selection, may_have_run)
         if run_id not in current[selection]:
             stale.append(run_id)

@@ -53,14 +53,19 @@ def item_intervals(values: pl.DataFrame, of: Sequence[str]) -> pl.DataFrame:
         rows = np.flatnonzero(n_of == n)
         if n > _MANY:
             several = [_interval(*_grouped(values_of[row], counts_of[row])) for row in rows]
-        else:
-            several = [
-                _interval(
-                    np.stack([np.repeat(values_of[row], counts_of[row]) for row in some], axis=1), np.ones(n, np.int64)
-                )
-                for some in np.array_split(rows, -(-len(rows) // _MEANS_AT_ONCE))
-            ]
-        intervals[:, rows] = np.concatenate(several, axis=1)
+            intervals[:, rows] = np.concatenate(several, axis=1)
+            continue
+        # Many metrics come to the same: equal values are resampled once.
+        keys = [values_of[row].tobytes() + counts_of[row].tobytes() for row in rows]
+        distinct = dict(zip(keys, rows.tolist(), strict=True))
+        several = [
+            _interval(
+                np.stack([np.repeat(values_of[row], counts_of[row]) for row in some], axis=1), np.ones(n, np.int64)
+            )
+            for some in np.array_split([*distinct.values()], -(-len(distinct) // _MEANS_AT_ONCE))
+        ]
+        place = {key: number for number, key in enumerate(distinct)}
+        intervals[:, rows] = np.concatenate(several, axis=1)[:, [place[key] for key in keys]]
     low, high = intervals
     return means.select(*of, item_low=pl.Series(low, dtype=pl.Float64), item_high=pl.Series(high, dtype=pl.Float64))
 

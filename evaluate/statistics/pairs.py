@@ -84,7 +84,9 @@ def differences(
 ) -> Differences:
     """How far the runs b lie above the runs a, a pair each, averaged as the metric is, over repositories or items."""
     has = ~np.isnan(values.value)
-    kinds, kind = np.unique(has, axis=0, return_inverse=True)
+    kinds, kind = has[:1], np.zeros(len(has), np.int64)
+    if (has != kinds).any():
+        kinds, kind = np.unique(has, axis=0, return_inverse=True)
     n_units = len(values.repo) if over_items else int(values.repo[-1]) + 1 if len(values.repo) else 0
     counts = np.zeros((4, len(a)), np.int64)
     parts, share = np.zeros((2, len(a), n_units))

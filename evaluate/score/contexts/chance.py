@@ -90,18 +90,20 @@ def expected_coverage(protocol: Protocol, material: Material, pools: Runs, sizes
         walk, length, n_holding, n_first_holding = holders(*sets.laid(granularity, answers), is_first)
         missed = _missed(n[walk], n_first[walk], n_holding, n_first_holding)
         n_gold = np.bincount(walk, weights=length, minlength=cases.height)
+        has_gold = n_gold > 0
+        of_items = cases.select("item_id").filter(pl.Series(has_gold))
         hits = [np.bincount(walk, weights=length * (1 - at_k), minlength=cases.height) for at_k in missed]
         for metric, k in metrics_of(protocol):
             if metric.granularity == granularity and has_closed_form(metric, k):
                 hit = hits[k - 1] if k else np.mean(hits, axis=0)
-                share = np.divide(hit, n_gold, out=np.zeros_like(hit), where=n_gold > 0)
-                constants = {
-                    "granularity": pl.lit(granularity),
-                    "metric": pl.lit(metric.name),
-                    "k": pl.lit(k, pl.Int64),
-                }
-                values = cases.select("item_id", **constants, value=pl.Series(share), numerator=pl.Series(hit))
-                frames.append(values.filter(pl.Series(n_gold > 0)))
+                values = of_items.with_columns(
+                    granularity=pl.lit(granularity),
+                    metric=pl.lit(metric.name),
+                    k=pl.lit(k, pl.Int64),
+                    value=pl.Series(hit[has_gold] / n_gold[has_gold]),
+                    numerator=pl.Series(hit[has_gold]),
+                )
+                frames.append(values)
     return pl.concat(frames)
 
 

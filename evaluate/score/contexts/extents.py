@@ -45,20 +45,21 @@ class Rows(NamedTuple):
 
 def rows_of(frame: pl.DataFrame, walk: str) -> Rows:
     """Rows of a frame with line_start and line_end, and part, step and rank unless it is gold."""
-    bounds = frame.select(pl.col("line_start", "line_end").fill_null(0))
+    sides = pl.col("line_start", "line_end")
+    is_result = pl.col("part").is_in([RANKING, LINES]) if "part" in frame.columns else pl.lit(value=False)
+    known = frame.select(sides.fill_null(0), sides.is_not_null().name.prefix("has_"), is_result=is_result)
     zero = np.zeros(frame.height, np.int64)
-    has_start, has_end = (frame[side].is_not_null().to_numpy() for side in ("line_start", "line_end"))
-    is_result = frame["part"].is_in([RANKING, LINES]).to_numpy() if "part" in frame.columns else zero > 0
+    has_start, has_end = known["has_line_start"].to_numpy(), known["has_line_end"].to_numpy()
     return Rows(
         walk=frame[walk].to_numpy(),
         step=frame["step"].to_numpy() if "step" in frame.columns else zero + 1,
         rank=frame["rank"].to_numpy() if "rank" in frame.columns else zero,
         file=frame["file"].to_numpy(),
-        start=bounds["line_start"].to_numpy(),
-        end=bounds["line_end"].to_numpy(),
+        start=known["line_start"].to_numpy(),
+        end=known["line_end"].to_numpy(),
         is_lines=has_start & has_end,
         is_whole=has_start & ~has_end,
-        is_file=~(has_start & has_end) | is_result,
+        is_file=~(has_start & has_end) | known["is_result"].to_numpy(),
     )
 
 
@@ -91,17 +92,18 @@ class Files:
     @classmethod
     def of(cls, files: pl.DataFrame, texts: pl.DataFrame) -> Files:
         """Files, by item, and their contents; `text` is the row of a file's content."""
-        ends = texts.select(pl.concat_list("line_starts", "n_bytes")).to_series()
-        nws = texts.select(pl.concat_list("line_nws", pl.lit(0, pl.Int64))).to_series()
-        lengths = ends.list.len().cast(pl.Int64).to_numpy()
+        ends, nws = pl.concat_list("line_starts", "n_bytes"), pl.concat_list("line_nws", pl.lit(0, pl.Int64))
+        known = files.select(
+            "item",
+            pl.col("text").fill_null(-1),
+            pl.col("n_lines", "n_bytes").fill_null(0),
+            is_open=pl.col("flags").list.contains("no-final-newline").fill_null(value=False),
+        )
+        lengths = texts.select(n=ends.list.len().cast(pl.Int64))["n"].to_numpy()
         return cls(
-            item=files["item"].to_numpy(),
-            text=files["text"].fill_null(-1).to_numpy(),
-            n_lines=files["n_lines"].fill_null(0).to_numpy(),
-            n_bytes=files["n_bytes"].fill_null(0).to_numpy(),
-            is_open=files["flags"].list.contains("no-final-newline").fill_null(value=False).to_numpy(),
-            starts=ends.explode().drop_nulls().to_numpy(),
-            nws=nws.explode().drop_nulls().to_numpy(),
+            **{name: known[name].to_numpy() for name in known.columns},
+            starts=texts.select(place=ends.explode().drop_nulls())["place"].to_numpy(),
+            nws=texts.select(n=nws.explode().drop_nulls())["n"].to_numpy(),
             first_start=np.cumsum(lengths) - lengths,
         )
 

@@ -280,6 +280,6 @@ def _shown(sets: GoldSets) -> pl.DataFrame:
 
 def _names(sets: GoldSets, part: str) -> pl.DataFrame:
     step = pl.lit(1, pl.Int64) if part == FINAL else pl.col("step")
-    symbols = sets.seen.filter(pl.col("symbol").is_not_null(), part=part)
-    there = pl.Series(sets.files.is_there[symbols["file"].to_numpy()], dtype=pl.Boolean)
-    return symbols.filter(there).select("symbol", "file", walk="case", step=step)
+    there = pl.Series(sets.files.is_there[sets.seen["file"].to_numpy()], dtype=pl.Boolean)
+    symbols = sets.seen.filter(pl.col("symbol").is_not_null(), there, part=part)
+    return symbols.select("symbol", "file", walk="case", step=step)
