@@ -51,16 +51,23 @@ def shares_of(board: Board) -> dict[str, list[Share]]:
     return {run_id: shares_in(amounts) for run_id, amounts in by_run.items()}
 
 
-@cache
-def precisions_of(board: Board, slice_value: str = "") -> dict[str, float]:
+def precisions_of(board: Board, slice_value: str = "") -> Mapping[str, float]:
     """What share of the lines that a run returned is gold, by run, over the bar's items and results, a ratio of sums.
 
     Where gold is a candidate there is none: one result is looked at, and it is that candidate or not.
     """
-    here = {**board.where, "slice_value": slice_value} if slice_value else board.where
+    return _precisions(board).get(slice_value or board.slice[1], {})
+
+
+@cache
+def _precisions(board: Board) -> Mapping[str, Mapping[str, float]]:
+    """The same over every value of the board's slice."""
     lines = {"granularity": "line", "metric": "line_precision", "k": board.primary.k}
-    rows = board.facts.board_rows(board.protocol).filter(average="micro", **here, **lines)
-    return dict(rows.drop_nulls("value").select("run_id", "value").collect().iter_rows())
+    rows = board.facts.board_rows(board.protocol).filter(average="micro", slice=board.slice[0], **lines)
+    by_value: dict[str, dict[str, float]] = {}
+    for value, run_id, precision in rows.drop_nulls("value").select("slice_value", "run_id", "value").collect().rows():
+        by_value.setdefault(value, {})[run_id] = precision
+    return by_value
 
 
 def shown_rows(board: Board) -> list[Row]:

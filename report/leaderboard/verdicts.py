@@ -86,8 +86,10 @@ def sentences(board: Board) -> dict[str, dict[str, str]]:
     of_board = pl.col("protocol") == board.protocol.name
     with_reference = of_board & ((pl.col("run_a") == reference) | (pl.col("run_b") == reference))
     stored = board.facts.lake.scan("comparisons", benchmark=board.benchmark.name).filter(with_reference)
-    compared = pl.concat([stored, mirrored(stored)]).collect()
     measure = ("granularity", "metric", "k")
+    told = ("verdict", "delta", "low", "high", "smallest_detectable", "exploratory", "unit")
+    both_ways = pl.concat([stored, mirrored(stored)]).filter(run_a=reference)
+    compared = both_ways.select(*measure, *where, "run_a", "run_b", *told).collect()
     view_of = itemgetter(*measure, *where)
     columns = {column.measure: column for column in board.columns if column.rule.direction != "neither"}
     pairs_by_view: dict[tuple[Any, ...], dict[tuple[str, str], dict[str, Any]]] = {}
