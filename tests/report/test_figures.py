@@ -72,11 +72,11 @@ def test_the_numbers_of_a_figure_are_its_csv(tmp_path: Path) -> None:
 
 def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
     script = "import sys; from pathlib import Path; from tests.report.test_figures import contents; "
-    for name in "abc":
+    for name in "ab":
         command = f"{script}contents(Path(sys.argv[1]))"
         subprocess.run([sys.executable, "-c", command, tmp_path / name], check=True)
-    written = [{path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in "abc"]
-    assert written[0] == written[1] == written[2]
+    written = [{path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in "ab"]
+    assert written[0] == written[1]
 
 
 def test_files_of_a_picture_that_is_the_same_are_taken_from_the_site_before(tmp_path: Path) -> None:

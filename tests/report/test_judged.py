@@ -91,18 +91,18 @@ def item_of(query: str) -> str:
 def test_trec_evals_numbers_of_the_two_files_are_the_lakes_for_every_item(lake: Lake, tmp_path: Path) -> None:
     requested = [parse_metric(name) for name in NAMES]
     protocols, n_compared = set(), 0
-    for run_id, task, system in runs(lake):
-        if system == "bare":
-            continue
-        trec = pytrec_eval.parse_run(exported(lake, tmp_path, run_id, "trec"))
-        for protocol in protocols_of(TASKS[task]):
-            with lake.locked(makes=()):
-                ours = explored(lake, TASKS[task], protocol, requested, [run_id])
-            if ours.is_empty():
-                continue
-            qrels = pytrec_eval.parse_qrel(exported(lake, tmp_path, run_id, "qrels", "--protocol", protocol.name))
+    judged = [(run_id, task) for run_id, task, system in runs(lake) if system != "bare"]
+    rankings = {run_id: pytrec_eval.parse_run(exported(lake, tmp_path, run_id, "trec")) for run_id, _ in judged}
+    pairs = [
+        (task, protocol) for task in sorted({task for _, task in judged}) for protocol in protocols_of(TASKS[task])
+    ]
+    for task, protocol in pairs:
+        with lake.locked(makes=()):
+            scored = explored(lake, TASKS[task], protocol, requested, [run for run, of in judged if of == task])
+        for run_id, ours in scored.partition_by("run_id", as_dict=True).items():
+            qrels = pytrec_eval.parse_qrel(exported(lake, tmp_path, run_id[0], "qrels", "--protocol", protocol.name))
             assert {item_of(query) for query in qrels} == set(ours["item_id"])
-            theirs = pytrec_eval.RelevanceEvaluator(qrels, set(NAMES.values())).evaluate(trec)
+            theirs = pytrec_eval.RelevanceEvaluator(qrels, set(NAMES.values())).evaluate(rankings[run_id[0]])
             by_item = {item_of(query): values for query, values in theirs.items()}
             for item_id, metric, k, value in ours.select("item_id", "metric", "k", "value").iter_rows():
                 name = NAMES[f"{metric}@{k}" if k else metric]
