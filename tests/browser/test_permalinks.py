@@ -1,4 +1,4 @@
-"""Every control of a page: set it, copy the address, open that in a new context, and the same is shown."""
+"""Every control of a page on a host: set it, copy the address, open that in a new context: the same is shown."""
 
 from __future__ import annotations
 
@@ -39,13 +39,11 @@ def differing(page: Page, other: Page, address: str) -> tuple[object, object] | 
     return view, again
 
 
-def test_a_copied_address_shows_what_every_control_was_set_to(
-    browser: Browser, hostile_site: Path, scheme: str
-) -> None:
+def test_a_copied_address_shows_what_every_control_was_set_to(browser: Browser, hostile_site: Path) -> None:
     wrong: dict[str, object] = {}
     known: set[tuple[str, ...]] = set()
     tried = 0
-    with served(hostile_site, scheme) as base, watching(browser, base) as opened:
+    with served(hostile_site, "http") as base, watching(browser, base) as opened:
         page, other = opened("index.html"), opened("index.html")
         for name in kinds_of_pages(hostile_site):
             plain = shown(page, f"{base}/{name}")
