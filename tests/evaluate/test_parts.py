@@ -145,6 +145,7 @@ def test_pools_that_lie_elsewhere_are_found_all_the_same(lake: Path) -> None:
     assert store.read("hits").sort(key).equals(hits.sort(key))
 
 
+@pytest.mark.usefixtures("processes")
 def test_the_engine_goes_by_the_number_of_jobs() -> None:
     automatic = parse_engine("auto")
     assert automatic == Engine(None)
