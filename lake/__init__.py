@@ -1,6 +1,7 @@
 """What is stored: typed tables, an atomic Parquet store and the conventions every stage shares."""
 
 import sys
+from contextlib import suppress
 
 if sys.flags.optimize > 1:
     # Here, because declarations read their docstrings as they are imported.
@@ -10,6 +11,7 @@ if sys.flags.optimize > 1:
 if "sqlalchemy" not in sys.modules:
     # dataframely loads it where a chunker's library brought it, which nothing here needs: half a second per process.
     sys.modules["sqlalchemy"] = None  # type: ignore[assignment]  # Python's way to say that there is none
-    import dataframely
-
-    del sys.modules["sqlalchemy"], dataframely
+    # Where it is not installed, the stage says so.
+    with suppress(ModuleNotFoundError):
+        import dataframely  # noqa: F401  # for the sake of loading it
+    del sys.modules["sqlalchemy"]
