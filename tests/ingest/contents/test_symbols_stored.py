@@ -97,6 +97,7 @@ def test_only_new_contents_are_parsed(lake: Lake) -> None:
     assert "S.d" in lake.read("symbols", rules="docs")["qualified_name"].to_list()
 
 
+@pytest.mark.usefixtures("processes")
 def test_rows_are_the_same_whatever_the_number_of_processes(
     lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
