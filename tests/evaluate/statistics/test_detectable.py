@@ -22,6 +22,7 @@ def _values(rng: np.random.Generator, sizes: tuple[int, ...], shift: float = 0.0
     return Values(value, repo)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [UNEQUAL, (30,) * 11, (6,) * 60], ids=["unequal", "eleven", "sixty"])
 def test_the_stated_difference_is_found_in_four_of_five_cases(sizes: tuple[int, ...]) -> None:
     rng = np.random.default_rng(5)
