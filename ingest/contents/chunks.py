@@ -14,7 +14,7 @@ from ingest.contents.blobs import pool_frames
 from ingest.contents.chunkers import Chunker
 from ingest.contents.chunkers_by_name import COMMAND, given_before, is_declared
 from ingest.contents.chunking import chunk_blobs, measured
-from ingest.contents.look_through import Content, Seen, look_through
+from ingest.contents.look_through import Content, Seen, look_through, look_without_trees
 from ingest.contents.new_contents import NewContents, done_before, of_batch, searched_files
 from ingest.contents.processes import Workers
 from ingest.contents.symbols import declare_rules, endings_of, note_symbols, symbol_rows, symbols_of
@@ -69,7 +69,7 @@ def cut_contents(
         if n:
             say(f"{name}: cutting {counted(n, 'file')}" if name else f"symbols: parsing {counted(n, 'file')}")
     # A process knows the declared ones by name.
-    declared = [chunker.name for chunker in chunkers if not chunker.declaration.given]
+    declared = [chunker.name for chunker in chunkers if is_declared(chunker.name)]
     for n_done, blobs in new.batches(PARSED_AT_ONCE if _SYMBOLS in done else CUT_AT_ONCE):
         parsed = blobs.filter(
             pl.any_horizontal(pl.lit(value=False), *(_todo(name) for name in done if name in {*declared, _SYMBOLS}))
@@ -117,7 +117,7 @@ def _look_through(
         return contents, look_through(contents)
     answers = workers.map(look_through, contents, _HANDED_OUT)
     pairs = zip(contents, answers, strict=True)
-    return contents, [Seen.failed(content, CRASHED) if seen is None else seen for content, seen in pairs]
+    return contents, [look_without_trees(content, CRASHED) if seen is None else seen for content, seen in pairs]
 
 
 def remove_undeclared(lake: Lake) -> list[str]:

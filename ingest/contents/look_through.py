@@ -26,11 +26,6 @@ class Seen(NamedTuple):
     definitions: dict[str, Found]
     cuts: dict[str, Cut]
 
-    @classmethod
-    def failed(cls, content: Content, why: str) -> Seen:
-        """Nothing was."""
-        return cls({"docs": Found(why_not=why)}, {name: Cut([], failed=why) for name in content.chunkers})
-
 
 def look_through(contents: Sequence[Content]) -> list[Seen]:
     """What there is in each of some contents; an odd one does not cost the others theirs."""
@@ -44,3 +39,11 @@ def look_through(contents: Sequence[Content]) -> list[Seen]:
         chunkers = resolve_chunkers(content.chunkers)
         seen.append(Seen(definitions, {chunker.name: cut_document(chunker, document) for chunker in chunkers}))
     return seen
+
+
+def look_without_trees(content: Content, why: str) -> Seen:
+    """What there is in a content whose parser crashed: what needs no syntax tree, and of the rest that it failed."""
+    trees = {chunker.name for chunker in resolve_chunkers(content.chunkers) if chunker.declaration.grammars}
+    others = tuple(name for name in content.chunkers if name not in trees)
+    [seen] = look_through([content._replace(ending="", chunkers=others)])
+    return Seen({"docs": Found(why_not=why)}, {**{name: Cut([], failed=why) for name in trees}, **seen.cuts})
