@@ -34,7 +34,7 @@ def score_runs(
     scores = [expected_random(inputs, run_id).collect() for run_id in chance]
     # Read once: several plans go by it.
     cases = answers.join(inputs.items, on="item_id", maintain_order="left").collect()
-    if not cases.is_empty():
+    if not scores or not cases.is_empty():
         scores.append(_score_lists(inputs, hits, cases.lazy()))
     return pl.concat(scores)
 
