@@ -179,8 +179,8 @@ def _write(
             values = {**frame, **page.values, **own, "root": "../" * page.path.count("/")}
             waiting.append((replace(page, files={}), values))
             # The next pages are worked out while the pictures of this one are drawn.
-            held, waiting = waiting, []
-            for each in held:
+            unfinished, waiting = waiting, []
+            for each in unfinished:
                 if all(figure.picture.is_drawn for figure in each[0].figures):
                     finish(*each)
                 else:
