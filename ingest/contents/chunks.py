@@ -26,7 +26,7 @@ from lake.store import Lake, Part
 from lake.tables import declared_row
 from lake.text import counted, percent
 
-CUT_AT_ONCE, PARSED_AT_ONCE = 20_000, 5_000
+CUT_AT_ONCE, PARSED_AT_ONCE = 20_000, 1_500
 """How many contents are done between two writes: what a kill can cost, and what memory must hold."""
 _HANDED_OUT = 50
 """How many contents a process is given together."""

@@ -21,13 +21,16 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ingest.sources.archive import open_archive
 from ingest.sources.folder import read_folder
-from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, Tree, UnreadableEntryError, entry_on_disk, too_large
+from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, Tree, UnreadableEntryError, entry_on_disk
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
-from lake.limits import MAX_ROWS, MIB
+from lake.limits import MAX_ROWS
 
 if TYPE_CHECKING:
-    from datasets import Dataset  # type: ignore[import-untyped]  # ships no types
+    from datasets import Dataset, IterableDataset  # type: ignore[import-untyped]  # ships no types
+
+STREAMED_FROM = 10**9
+"""A data set of the hub of so many bytes is not copied to this machine, but read as it comes."""
 
 _STATE = "state.json"
 _ROWS_AT_ONCE = 1_000
@@ -74,27 +77,19 @@ def entry_of(data: Path | HubRows) -> Entry:
     if isinstance(data, HubRows):
         path = f"{data.hub.rpartition('/')[2]}-{data.config or 'default'}-{data.split}.jsonl"
         return _entry(data.hub, path, partial(_from_hub, data), fingerprint(data.model_dump()))
-    return _entry_of_saved(data) if data.is_dir() else entry_on_disk(data, data.name, data.name, data.stat().st_size)
+    if not data.is_dir():
+        return entry_on_disk(data, data.name, data.name, data.stat().st_size)
+    name = data.resolve().name
+    files = sorted(file for file in data.iterdir() if file.is_file())
+    made_from = fingerprint([(file.name, sha256_of_file(file)) for file in files])
+    return _entry(name, f"{name}.jsonl", partial(_from_disk, data), made_from)
 
 
-def _entry_of_saved(folder: Path) -> Entry:
-    path = f"{folder.resolve().name}.jsonl"
-    with _unreadable(folder.name, path, f"{_STATE} cannot be read"):
-        with (folder / _STATE).open("rb") as file:
-            files = [folder / str(item["filename"]) for item in json.loads(file.read(MIB))["_data_files"]]
-        if not files or any(part.parent != folder or part.is_symlink() or not part.is_file() for part in files):
-            raise UnreadableEntryError(folder.name, path, f"{_STATE} names no files that lie beside it")
-        if reason := too_large(sum(file.stat().st_size for file in files)):
-            raise UnreadableEntryError(folder.name, path, reason)
-        made_from = fingerprint([sha256_of_file(file) for file in files])
-    return _entry(folder.name, path, lambda: _datasets().load_from_disk(str(folder)), made_from)
-
-
-def _entry(location: str, path: str, dataset: Callable[[], Dataset], made_from: str) -> Entry:
+def _entry(location: str, path: str, dataset: Callable[[], Dataset | IterableDataset], made_from: str) -> Entry:
     @contextmanager
     def stream() -> Iterator[IO[bytes]]:
         with tempfile.TemporaryFile() as file:
-            with _unreadable(location, path, "`datasets` cannot read it"):
+            with _unreadable(location, path):
                 for row in _rows(dataset()):
                     file.write(f"{json.dumps(row, ensure_ascii=False, default=str)}\n".encode(errors="replace"))
             file.seek(0)
@@ -107,15 +102,26 @@ def _entry(location: str, path: str, dataset: Callable[[], Dataset], made_from: 
     return Entry(path, UNKNOWN_SIZE, whole, stream, made_from)
 
 
-def _from_hub(rows: HubRows) -> Dataset:
-    """The split at its commit, from the cache or by the network."""
+def _from_disk(folder: Path) -> Dataset:
+    """What `save_to_disk` made, all of it in the folder itself."""
+    names = [str(file["filename"]) for file in json.loads((folder / _STATE).read_bytes())["_data_files"]]
+    if any(Path(name).name != name for name in names):
+        raise ValueError(f"{_STATE} names files that do not lie beside it")
+    return _datasets().load_from_disk(str(folder))
+
+
+def _from_hub(rows: HubRows) -> Dataset | IterableDataset:
+    """The split at its commit: a large one as it comes, any other from the cache, where it is put first."""
     datasets = _datasets()
     try:
         builder = datasets.load_dataset_builder(rows.hub, rows.config or None, revision=rows.revision)
-        if not Path(builder.cache_dir).is_dir():
-            for name in map(str, (builder.config.data_files or {}).get(rows.split, ())):
-                if not name.endswith(_FORMATS):
-                    raise UnreadableEntryError(rows.hub, name, f"it is none of {', '.join(_FORMATS)}")
+        is_here = Path(builder.cache_dir).is_dir()
+        for name in map(str, (builder.config.data_files or {}).get(rows.split, ())):
+            if not is_here and not name.endswith(_FORMATS):
+                raise UnreadableEntryError(rows.hub, name, f"it is none of {', '.join(_FORMATS)}")
+        if not is_here and (builder.info.download_size or 0) >= STREAMED_FROM:
+            return builder.as_streaming_dataset(split=rows.split)
+        if not is_here:
             builder.download_and_prepare()
     except (ConnectionError, FileNotFoundError) as error:
         raise _missing(rows, str(error)) from error
@@ -144,17 +150,19 @@ def _datasets() -> ModuleType:
     return library
 
 
-def _rows(dataset: Dataset) -> Iterator[Mapping[str, object]]:
+def _rows(dataset: Dataset | IterableDataset) -> Iterator[Mapping[str, object]]:
     """The rows, some at a time: a text in a dictionary of values may stand for many."""
-    if dataset.num_rows > MAX_ROWS:
-        raise ValueError(f"it has {dataset.num_rows:,} rows; at most {MAX_ROWS:,} are read")
+    n_rows = 0
     for table in dataset.with_format("arrow").iter(batch_size=_ROWS_AT_ONCE):
         table.validate(full=True)
+        n_rows += table.num_rows
+        if n_rows > MAX_ROWS:
+            raise ValueError(f"it has more than the {MAX_ROWS:,} rows that are read")
         yield from table.to_pylist()
 
 
 @contextmanager
-def _unreadable(location: str, path: str, what: str) -> Iterator[None]:
+def _unreadable(location: str, path: str) -> Iterator[None]:
     """Whatever a damaged data set makes `datasets` or Arrow raise, as one error."""
     try:
         yield
@@ -162,5 +170,5 @@ def _unreadable(location: str, path: str, what: str) -> Iterator[None]:
         raise
     # Arrow's exceptions are ValueError, OSError, LookupError, TypeError and RuntimeError.
     except (OSError, ValueError, LookupError, TypeError, RuntimeError) as error:
-        reason = f"{what}: {(str(error).splitlines() or [type(error).__name__])[0][:200]}"
+        reason = f"`datasets` cannot read it: {(str(error).splitlines() or [type(error).__name__])[0][:200]}"
         raise UnreadableEntryError(location, path, reason) from error

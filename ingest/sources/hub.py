@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import errno
+import http.client
 import json
+import ssl
+import urllib.error
+import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from ingest.sources.archive import open_archive
-from ingest.sources.download import Remote, UnreachableError, fetch
+from ingest.sources.repository import git_blob_id
 from ingest.sources.tree import UNKNOWN_SIZE, Entry, Progress, Source, Tree, entry_on_disk, unusable
 from lake.errors import Exit, GoldspanError
-from lake.fingerprint import sha256_of_file
 from lake.text import listed
 
 HUB = "hub"
 BRANCH = "main"
+ATTEMPTS = 5
+
 _SECONDS = 30
+_BLOCK = 1 << 16
+_BROKEN_OFF = (http.client.HTTPException, ConnectionError, TimeoutError, ssl.SSLError, urllib.error.URLError)
 _DISK_FAULTS = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENOTDIR, errno.EEXIST)
 _INSTEAD = (
     "Try again with a connection, and without HF_HUB_OFFLINE where that is set; or put these files below\n"
@@ -63,6 +70,16 @@ PINS: Mapping[str, Pin] = {
     ),
 }
 
+# Of each dataset, what the names of the files end in that are read. RepoBench-R is a script dataset, which `datasets`
+# refuses to load: its files are taken as they are.
+DATASETS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "repobench-r": (
+        "tianyang/repobench-r",
+        ("data/java_cff.gz", "data/java_cfr.gz", "data/python_cff.gz", "data/python_cfr.gz"),
+    ),
+    "contextbench": ("Contextbench/ContextBench", (".parquet",)),
+}
+
 
 @dataclass(frozen=True)
 class HubSource(Source):
@@ -78,95 +95,65 @@ class HubSource(Source):
         if path not in self.pin.archives:
             return None
         name, blob_id = self.pin.archives[path]
-        remote = Remote(f"{self.pin.base}/{self.pin.repository}/{self.pin.commit}/{name}", name, blob_id)
+        url, file = f"{self.pin.base}/{self.pin.repository}/{self.pin.commit}/{name}", self.cache / blob_id
         try:
-            return open_archive(fetch(remote, self.cache, self.progress), name)
-        except UnreachableError as error:
-            what = f"{name} cannot be downloaded from {urlsplit(remote.url).netloc}: {error}"
+            if not file.is_file() or blob_id_of(file) != blob_id:
+                self.cache.mkdir(parents=True, exist_ok=True)
+                self._download(url, name, file)
+        except OSError as error:
+            raise unusable(self.cache, error) from error
+        return open_archive(file, name)
+
+    def _download(self, url: str, name: str, file: Path) -> None:
+        """Fetch a file, which is moved into place once it is the one that is pinned."""
+        part, fault = file.with_suffix(".part"), ""
+        for _ in range(ATTEMPTS):
+            try:
+                fault = self._receive(url, name, part)
+            except urllib.error.HTTPError as error:
+                error.close()
+                fault = f"the server answers {error.code} {error.reason}"
+                break
+            except _BROKEN_OFF as error:
+                fault = str(getattr(error, "reason", error))
+            if not fault:
+                break
+        if fault:
+            what = f"{name} cannot be downloaded from {urlsplit(url).netloc}: {fault}"
             lacking = [name for name, blob_id in self.pin.archives.values() if not (self.cache / blob_id).is_file()]
             hint = f"Not here yet: {listed(lacking)}.\n  {_INSTEAD.format(benchmark=self.benchmark)}"
-            raise GoldspanError(what, where=remote.url, hint=hint, code=Exit.MISSING) from error
+            raise GoldspanError(what, where=url, hint=hint, code=Exit.MISSING)
+        if (blob_id := blob_id_of(part)) != file.name:
+            part.unlink()
+            what = f"{name} is not the pinned file: git blob {blob_id}, not {file.name}"
+            hint = "It was removed. Does a proxy's page come in its place, or did the publisher change it?"
+            raise GoldspanError(what, where=url, hint=hint, code=Exit.INVALID)
+        part.replace(file)
+
+    def _receive(self, url: str, name: str, part: Path) -> str:
+        """Write what the server sends; where its connection broke off, empty where it sent all."""
+        n_had = 0
+        with urllib.request.urlopen(url, timeout=_SECONDS) as response, part.open("wb") as stream:
+            n_bytes = response.length or 0
+            while block := response.read1(_BLOCK):
+                stream.write(block)
+                n_had += len(block)
+                if self.progress is not None:
+                    self.progress(n_had, n_bytes, name)
+        return f"the connection broke off after {n_had:,} of {n_bytes:,} bytes" if n_had < n_bytes else ""
 
 
-@dataclass(frozen=True)
-class Dataset:
-    """What is read of a dataset on the hub, `owner/name`.
-
-    Attributes:
-        endings: What the names of the files end in that are read.
-        commit: An explicit pin; empty where the branch is resolved once and recorded.
-    """
-
-    name: str
-    endings: tuple[str, ...]
-    commit: str = ""
-
-
-# A script dataset, which `datasets` refuses to load: its files are taken as they are. Its commit is not known here.
-DATASETS: Mapping[str, Dataset] = {
-    "repobench-r": Dataset(
-        "tianyang/repobench-r", ("data/java_cff.gz", "data/java_cfr.gz", "data/python_cff.gz", "data/python_cfr.gz")
-    ),
-    "contextbench": Dataset("Contextbench/ContextBench", (".parquet",)),
-}
+def blob_id_of(file: Path) -> str:
+    """The id git gives a file's content."""
+    with file.open("rb") as stream:
+        return git_blob_id(stream, file.stat().st_size)
 
 
 class _Record(BaseModel):
-    """The commit of a dataset, the sizes of its files in bytes, and the sha256 of those that have come since."""
+    """The commit of a dataset, and its files with their sizes in bytes."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    dataset: str
     commit: str
     sizes: dict[str, int]
-    sha256: dict[str, str] = {}
-
-
-@dataclass
-class HuggingFace:
-    """What is asked of the hub, by a library that is imported when it is needed: that takes long."""
-
-    shows_progress: bool = False
-
-    def resolve(self, dataset: str, revision: str) -> tuple[str, dict[str, int]]:
-        """The commit of a revision, and the sizes of its files in bytes."""
-        from huggingface_hub import HfApi
-
-        with _reached():
-            info = HfApi().dataset_info(dataset, revision=revision, files_metadata=True, timeout=_SECONDS)
-        if not info.sha:
-            raise UnreachableError(f"it does not say at which commit {revision} stands")
-        return info.sha, {file.rfilename: file.size or 0 for file in info.siblings or []}
-
-    def fetch(self, dataset: str, path: str, commit: str, cache: Path) -> Path:
-        """A file of a commit; what the cache holds is not asked for again."""
-        from huggingface_hub import snapshot_download
-        from huggingface_hub.utils.tqdm import disable_progress_bars
-
-        if not self.shows_progress:
-            disable_progress_bars()
-        with _reached():
-            folder = snapshot_download(
-                dataset, repo_type="dataset", revision=commit, cache_dir=cache, allow_patterns=[path]
-            )
-        file = Path(str(folder)) / path
-        if not file.is_file():
-            raise UnreachableError(f"{dataset}@{commit} does not have it")
-        return file
-
-
-@contextmanager
-def _reached() -> Iterator[None]:
-    """Whatever is raised when something cannot be had, as one error; faults of the disk as they are."""
-    from httpx2 import HTTPError  # the connection's own errors, which huggingface_hub lets through
-    from huggingface_hub.errors import XetDownloadError
-
-    try:
-        yield
-    except (OSError, HTTPError, XetDownloadError) as error:
-        if isinstance(error, OSError) and error.errno in _DISK_FAULTS:
-            raise
-        raise UnreachableError(" ".join(str(error).split()) or type(error).__name__) from error
 
 
 @dataclass(frozen=True)
@@ -174,14 +161,14 @@ class DatasetSource(Source):
     """A dataset's files, each downloaded when it is read; see `Source` for what the other attributes say.
 
     The hub is asked for the commit the first time, and the answer is recorded in `<cache>/<owner>--<name>.json`. Later
-    runs keep to it, and refuse a file that is not the one that came then, until the record is deleted or a commit
-    pinned.
+    runs keep to it until the record is deleted.
     """
 
     benchmark: str
-    dataset: Dataset
+    dataset: str
+    endings: tuple[str, ...]
     cache: Path
-    hub: HuggingFace = field(default_factory=HuggingFace)
+    shows_progress: bool = False
 
     @property
     def revision(self) -> str:
@@ -190,91 +177,84 @@ class DatasetSource(Source):
         Raises:
             GoldspanError: The commit is not recorded here and cannot be had (code MISSING).
         """
-        return f"{self.dataset.name}@{self._record().commit}"
+        return f"{self.dataset}@{self._record().commit}"
 
     def find(self, path: str) -> Tree | None:
         """As of `Source`; what is read lies in the folder `.`."""
         if path != ".":
             return None
-        sizes = self._record().sizes
-        files = sorted(name for name in sizes if name.endswith(self.dataset.endings))
-        return Tree(path, [self._entry(name, sizes[name] or UNKNOWN_SIZE) for name in files])
+        names = sorted(name for name in self._record().sizes if name.endswith(self.endings))
+        return Tree(path, [self._entry(name) for name in names])
 
-    def _entry(self, path: str, size: int) -> Entry:
-        return Entry(path, size, lambda: self._downloaded(path).read(), lambda: self._downloaded(path).open())
+    def _entry(self, path: str) -> Entry:
+        return Entry(path, UNKNOWN_SIZE, lambda: self._downloaded(path).read(), lambda: self._downloaded(path).open())
 
     def _downloaded(self, path: str) -> Entry:
-        """A file of the dataset on this machine, checked against what came first."""
-        record = self._record()
-        with self._had(path):
-            file = self.hub.fetch(self.dataset.name, path, record.commit, self.cache / "huggingface")
-            size, digest = file.stat().st_size, sha256_of_file(file)
-        expected = record.sha256.setdefault(path, digest)
-        if digest != expected:
-            what = f"{path} of {self.dataset.name}@{record.commit} is not the file that came first: sha256 {digest}"
-            hint = f"It was {expected}. To take what comes now, delete the file and {self._file}."
-            raise GoldspanError(what, where=str(file), hint=hint, code=Exit.INVALID)
-        self._keep(record)
-        return entry_on_disk(file, path, self.dataset.name, size)
+        """A file of the dataset on this machine; what the cache holds is not asked for again."""
+        # Imported when needed: it takes long.
+        from huggingface_hub import snapshot_download
+        from huggingface_hub.utils.tqdm import disable_progress_bars
 
-    @property
-    def _file(self) -> Path:
-        return self.cache / f"{self.dataset.name.replace('/', '--')}.json"
+        if not self.shows_progress:
+            disable_progress_bars()
+        commit, cache = self._record().commit, self.cache / "huggingface"
+        with self._had(path):
+            folder = snapshot_download(
+                self.dataset, repo_type="dataset", revision=commit, cache_dir=cache, allow_patterns=[path]
+            )
+            file = Path(str(folder)) / path
+            if not file.is_file():
+                raise OSError(f"{self.dataset}@{commit} does not have it")
+            return entry_on_disk(file, path, self.dataset, file.stat().st_size)
 
     def _record(self) -> _Record:
-        """What is recorded of the commit; resolved and recorded where nothing is, or a pin is another commit."""
+        """What is recorded of the commit; resolved and recorded where nothing is."""
+        file = self.cache / f"{self.dataset.replace('/', '--')}.json"
         try:
-            if self._file.is_file():
-                record = _Record.model_validate_json(self._file.read_bytes())
-                if self.dataset.commit in ("", record.commit):
-                    return record
+            if file.is_file():
+                return _Record.model_validate_json(file.read_bytes())
         except ValidationError as error:
-            what = f"what was recorded of {self.dataset.name} cannot be read: {error.errors()[0]['msg']}"
+            what = f"what was recorded of {self.dataset} cannot be read: {error.errors()[0]['msg']}"
             hint = f"Delete it; {BRANCH} is then resolved anew."
-            raise GoldspanError(what, where=str(self._file), hint=hint, code=Exit.INVALID) from error
-        with self._had("the commit"):
-            commit, sizes = self.hub.resolve(self.dataset.name, self.dataset.commit or BRANCH)
-        record = _Record(dataset=self.dataset.name, commit=commit, sizes=sizes)
-        self._keep(record)
-        return record
+            raise GoldspanError(what, where=str(file), hint=hint, code=Exit.INVALID) from error
+        from huggingface_hub import HfApi
 
-    def _keep(self, record: _Record) -> None:
-        text = f"{json.dumps(record.model_dump(), indent=1, sort_keys=True)}\n"
-        beside = self._file.with_suffix(".tmp")
-        with self._had(""):
+        with self._had("the commit"):
+            info = HfApi().dataset_info(self.dataset, revision=BRANCH, files_metadata=True, timeout=_SECONDS)
+            sizes = {sibling.rfilename: sibling.size or 0 for sibling in info.siblings or []}
+            record = _Record(commit=str(info.sha), sizes=sizes)
             self.cache.mkdir(parents=True, exist_ok=True)
-            beside.write_text(text, encoding="utf-8")
-            beside.replace(self._file)
+            beside = file.with_suffix(".tmp")
+            beside.write_text(f"{json.dumps(record.model_dump(), indent=1, sort_keys=True)}\n", encoding="utf-8")
+            beside.replace(file)
+        return record
 
     @contextmanager
     def _had(self, wanted: str) -> Iterator[None]:
+        """Whatever is raised when something cannot be had, as one error; faults of the disk as another."""
+        from httpx2 import HTTPError  # the connection's own errors, which huggingface_hub lets through
+        from huggingface_hub.errors import XetDownloadError
+
         try:
             yield
-        except UnreachableError as error:
-            what = f"{wanted} of {self.dataset.name} cannot be had from the Hugging Face hub: {error}"
+        except (OSError, HTTPError, XetDownloadError) as error:
+            if isinstance(error, OSError) and error.errno in _DISK_FAULTS:
+                raise unusable(self.cache, error) from error
+            why = " ".join(str(error).split()) or type(error).__name__
+            what = f"{wanted} of {self.dataset} cannot be had from the Hugging Face hub: {why}"
             hint = f"It would go into {self.cache / 'huggingface'}.\n  {_INSTEAD.format(benchmark=self.benchmark)}"
-            raise GoldspanError(what, where=f"dataset {self.dataset.name}", hint=hint, code=Exit.MISSING) from error
-        except OSError as error:
-            raise unusable(self.cache, error) from error
+            raise GoldspanError(what, where=f"dataset {self.dataset}", hint=hint, code=Exit.MISSING) from error
 
 
-def open_hub(
-    benchmark: str, cache: Path, *, progress: Progress | None = None, pins: Mapping[str, Pin] = PINS
-) -> Source:
-    """The publisher's files of a benchmark, in git or on the Hugging Face hub; nothing is downloaded yet.
-
-    Args:
-        benchmark: The benchmark's name.
-        cache: Where downloads are kept.
-        progress: Called with bytes done, bytes in all (0 where unknown) and the file's name.
-        pins: What is pinned in git, and then alone; another one for tests.
+def open_hub(benchmark: str, cache: Path, *, progress: Progress | None = None) -> Source:
+    """The publisher's files of a benchmark, kept in a cache; nothing is downloaded yet.
 
     Raises:
         GoldspanError: The benchmark is neither pinned here nor a dataset.
     """
-    if (pin := pins.get(benchmark)) is not None:
+    if (pin := PINS.get(benchmark)) is not None:
         return HubSource(benchmark, pin, cache, progress, name=HUB, pinned=f"{pin.repository}@{pin.commit}")
     if benchmark in DATASETS:
-        return DatasetSource(benchmark, DATASETS[benchmark], cache, HuggingFace(progress is not None), name=HUB)
-    hint = f"There is: {', '.join(sorted({*pins, *DATASETS}))}. Give a folder: SOURCE=<folder>."
+        return DatasetSource(benchmark, *DATASETS[benchmark], cache, progress is not None, name=HUB)
+    hint = f"There is: {', '.join(sorted({*PINS, *DATASETS}))}. Give a folder: SOURCE=<folder>."
     raise GoldspanError(f"{benchmark} cannot be fetched from its publisher yet", hint=hint, code=Exit.MISSING)

@@ -1,8 +1,7 @@
-"""YAML that people write by hand: no key twice, no aliases, and every key one that its model knows."""
+"""YAML that people write by hand: no key twice, and every key one that its model knows."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeVar
@@ -19,14 +18,10 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class _Loader(yaml.SafeLoader):
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            # An alias can make a few lines stand for billions.
-            event = self.peek_event()  # type: ignore[no-untyped-call]  # the stubs lack it
-            raise yaml.MarkedYAMLError(
-                problem=f"an alias, *{event.anchor}: write it out", problem_mark=event.start_mark
-            )
-        return super().compose_node(parent, index)
+    def construct_scalar(self, node: yaml.ScalarNode | yaml.MappingNode) -> str:
+        # Half a surrogate pair is no character, and cannot be stored.
+        str(node.value).encode()
+        return super().construct_scalar(node)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[object, object]:
         lines: dict[str, int] = {}
@@ -48,32 +43,26 @@ def read_yaml(file: Path, hint: str = "") -> object:
     Raises:
         GoldspanError: It is not there, too large, or no YAML of plain texts, numbers, lists and keys that stand once.
     """
-    # With the folder it lies in: what is wrong with a submission stands on a page, and no path of a machine does.
-    called = Path(*file.parts[-2:]).as_posix()
+    problem, where = f"has more than {MAX_BYTES:,} bytes", str(file)
     try:
         with file.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
+        if len(data) <= MAX_BYTES:
+            content: object = yaml.load(data.decode("utf-8-sig"), Loader=_Loader)
+            return content
     except OSError as error:
         near = [str(other) for end in ("*.yaml", "*.yml") for other in sorted(file.parent.glob(end)) if other.is_file()]
         hint = f"There is: {', '.join(near[:5])}." if near else hint
-        what = f"{called} does not exist" if not file.exists() else f"{called} cannot be read: {error.strerror}"
+        # With the folder it lies in: what is wrong with a submission stands on a page, and no path of a machine does.
+        named = Path(*file.parts[-2:]).as_posix()
+        what = f"{named} does not exist" if not file.exists() else f"{named} cannot be read: {error.strerror}"
         raise GoldspanError(what, where=str(file), hint=hint, code=Exit.MISSING) from error
-    problem, where = "", str(file)
-    try:
-        if len(data) <= MAX_BYTES:
-            content: object = yaml.load(data.decode("utf-8-sig"), Loader=_Loader)
-            # Half a surrogate pair is no character, and cannot be stored.
-            json.dumps(content, ensure_ascii=False, default=str).encode()
-            return content
-        problem = f"has more than {MAX_BYTES:,} bytes"
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where += f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         problem = f"cannot be read: {error.problem or error.context}"
-    except RecursionError:
-        problem = "cannot be read: it nests too deep"
-    except (yaml.YAMLError, ValueError) as error:
-        problem = f"cannot be read: {str(error).splitlines()[0]}"
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        problem = f"cannot be read: {(str(error) or type(error).__name__).splitlines()[0]}"
     raise GoldspanError(f"{file.name} {problem}", where=where, hint=hint, code=Exit.INVALID)
 
 
@@ -88,10 +77,9 @@ def validated(model: type[M], content: object, file: Path, hint: str = "") -> M:
     except ValidationError as error:
         faults = list(_faults(error, list(model.model_fields)))
     first, first_hint = faults[0]
-    if len(faults) == 1:
-        raise GoldspanError(first, where=str(file), hint=first_hint or hint, code=Exit.INVALID)
-    what, examples = f"{len(faults)} keys are not as they should be", [message for message, _ in faults]
-    raise GoldspanError(what, where=str(file), examples=examples, hint=first_hint or hint, code=Exit.INVALID)
+    messages = [message for message, _ in faults] if len(faults) > 1 else []
+    what = f"{len(faults)} keys are not as they should be" if messages else first
+    raise GoldspanError(what, where=str(file), examples=messages, hint=first_hint or hint, code=Exit.INVALID)
 
 
 def _faults(error: ValidationError, known: list[str]) -> Iterator[tuple[str, str]]:

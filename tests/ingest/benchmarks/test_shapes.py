@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 import yaml
 
+from ingest.sources import datasets as sources
 from lake.errors import Exit
 from lake.store import Lake
 from tests.ingest.benchmarks.contextbench import context_cases
@@ -208,9 +209,9 @@ def _damaged(folder: Path, how: str) -> None:
 
 
 DAMAGED = {
-    "leaves": "state.json names no files that lie beside it",
+    "leaves": "state.json names files that do not lie beside it",
     "cut off": "`datasets` cannot read it",
-    "deep": "state.json cannot be read",
+    "deep": "`datasets` cannot read it: maximum recursion depth",
 }
 
 
@@ -253,11 +254,12 @@ def test_a_hubs_data_set_without_network_or_cache_is_a_clear_error(
 
 
 @pytest.mark.usefixtures("no_network")
-@pytest.mark.parametrize("commit", [COMMIT, "d" * 40])
-def test_a_hubs_data_set_is_read_at_its_commit_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commit: str
+@pytest.mark.parametrize(("commit", "streamed_from"), [(COMMIT, 10**9), (COMMIT, 0), ("d" * 40, 10**9)])
+def test_a_hubs_data_set_is_read_at_its_commit_alone_and_a_large_one_is_not_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commit: str, streamed_from: int
 ) -> None:
     """The hub's own files in a folder: all but the resolving of the name is what `datasets` does with them."""
+    monkeypatch.setattr(sources, "STREAMED_FROM", streamed_from)
     file = put(tmp_path / "hub/corpus.jsonl", jsonl([{**row, "_id": str(row["_id"])} for row in CORPUS]))
     load = datasets.load_dataset_builder
 
@@ -272,6 +274,7 @@ def test_a_hubs_data_set_is_read_at_its_commit_alone(
         assert "the cache holds another commit" in said.err
         return
     assert said.code == Exit.INCOMPLETE, said.err
+    assert bool(list(tmp_path.glob("cache/**/*.arrow"))) == (streamed_from > 0)
     ingest(tmp_path / "other", "beir", "--source", tmp_path)
     assert_alike(tmp_path / "one", tmp_path / "other")
 
