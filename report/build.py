@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import tomllib
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -21,13 +21,12 @@ from report.folder import MANIFEST, File, Manifest, SiteFolder
 from report.items.licences import ItemText
 
 if TYPE_CHECKING:
-    from report.publisher import Page, Publisher
+    from report.publisher import Publisher
 
 CHECKOUT = Path(__file__).parent.parent
 STATIC = CHECKOUT / "site" / "static"
-_LIBRARIES = ("altair", "jinja2", "markupsafe", "polars", "pygments", "vl-convert-python")
+_LIBRARIES = ("jinja2", "markupsafe", "polars", "pygments", "vl-convert-python")
 _ID_LENGTH = 12
-_MOST_HELPERS = 3
 # What a page can show; contents are for the other stages, and costs are measured: two lakes that are alike in all else
 # differ in them.
 _READ = tuple(name for name in TABLES if name not in {"blobs", "symbols", "costs"})
@@ -76,8 +75,7 @@ def build(
     if stored := folder.current(made_from, costs):
         return Built(stored.files, is_current=True)
     with folder.building() as new:
-        made = Manifest(made_from, lake_id, costs, {}, {}, pictures_state())
-        manifest = _write(lake, new, made, folder.with_pictures(made), say, since, url, item_text)
+        manifest = _write(lake, new, Manifest(made_from, lake_id, costs, {}, {}), say, since, url, item_text)
         (new / MANIFEST).write_text(manifest.text(), encoding="utf-8")
         if (lake_state(lake), costs_state(lake)) != (lake_id, costs):
             message = "the lake changed while the site was being built; the site before it still stands"
@@ -96,11 +94,6 @@ def costs_state(lake: Lake) -> str:
     return fingerprint([sha256_of_file(part.path) for part in lake.parts("costs")])
 
 
-def pictures_state() -> str:
-    """A fingerprint of what makes files of a picture, whatever it shows."""
-    return fingerprint(sha256_of_file(CHECKOUT / "report" / "charts" / "converter.py"), version("vl-convert-python"))
-
-
 def code_state() -> str:
     """A fingerprint of the files that turn a lake into a site, and of those that are shown or copied."""
     sources = [path for top in ("report", "lake") for path in CHECKOUT.joinpath(top).rglob("*.py")]
@@ -116,28 +109,24 @@ def _write(
     lake: Lake,
     new: Path,
     made_from: Manifest,
-    before: Path | None,
     say: Callable[[str], None],
     since: Manifest | None,
     url: str,
     item_text: ItemText | None,
 ) -> Manifest:
     # Loaded here, so that a build that is skipped answers at once.
-    from lake.engine import Engine
     from report.changes import PATH, changes_since, numbers_of
     from report.charts.figures import FOLDER, write_figure, write_shared_picture
-    from report.charts.kinds import drawing_in
     from report.downloads import write_downloads
     from report.publisher import Material
     from report.render import render
     from report.tables_read import TablesRead
 
-    # Half of the time goes into downloads and pictures, which most pages do not wait for.
-    n_helpers = min(_MOST_HELPERS, max(1, (os.cpu_count() or 1) - 1))
-    with Engine(n_helpers).executor() as helpers, drawing_in(helpers):
+    # Writing Parquet and PDF leaves this process free for the pages meanwhile.
+    with ThreadPoolExecutor(1) as helper:
         about = project()
         metadata = {"goldspan.lake": made_from.lake, "goldspan.version": about["version"]}
-        downloaded = helpers.submit(write_downloads, lake, new, metadata)
+        downloaded = helper.submit(write_downloads, lake, new, metadata)
         material = Material(TablesRead(lake), downloaded, about, item_text, is_local=not url and item_text is None)
         shutil.copytree(STATIC, new / "static")
         numbers = numbers_of(material.every_board)
@@ -154,46 +143,28 @@ def _write(
             "changes": changes,
             "url": url,
         }
-        waiting: list[tuple[Page, dict[str, object]]] = []
-        files_of_pictures = []
-
-        def finish(page: Page, values: dict[str, object]) -> None:
-            _new_file(new, page.path).write_bytes(render(page.template, values).encode())
-            for figure in page.figures:
-                path = f"{FOLDER}/{figure.name}"
-                known = before / path if before else None
-                shown = (str(figure.picture), figure.title, figure.population, figure.numbers)
-                files_of_pictures.append(helpers.submit(write_figure, new / path, *shown, known))
-
+        pictures: list[Future[None]] = []
         for of_kind, page in ((kind, page) for kind in kinds for page in kind.pages(material)):
             # A page that concludes nothing says what its kind is for.
             description = page.description or of_kind.meaning
             # Whoever shows a picture of a shared page asks for it by its whole address.
             picture = f"{FOLDER}/shared/{page.path.removesuffix('.html')}.png" if url else ""
-            own = {"path": page.path, "title": page.title, "said": description, "picture": picture}
+            if picture:
+                shared = _new_file(new, picture)
+                pictures.append(helper.submit(write_shared_picture, shared, page.title, description))
             for path, content in page.files.items():
                 _new_file(new, path).write_bytes(content)
-            if picture:
-                shared = (_new_file(new, picture), page.title, description)
-                files_of_pictures.append(helpers.submit(write_shared_picture, *shared))
+            own = {"path": page.path, "title": page.title, "said": description, "picture": picture}
             values = {**frame, **page.values, **own, "root": "../" * page.path.count("/")}
-            waiting.append((replace(page, files={}), values))
-            # The next pages are worked out while the pictures of this one are drawn.
-            unfinished, waiting = waiting, []
-            for each in unfinished:
-                if all(figure.picture.is_drawn for figure in each[0].figures):
-                    finish(*each)
-                else:
-                    waiting.append(each)
-        for each in waiting:
-            finish(*each)
-        for future in files_of_pictures:
-            future.result()
+            _new_file(new, page.path).write_bytes(render(page.template, values).encode())
+            pictures += [helper.submit(write_figure, new / FOLDER / figure.name, figure) for figure in page.figures]
+        for written in pictures:
+            written.result()
         downloads = material.downloads
         say(f"{counted(len(downloads), 'download')} written")
     rows = {stored.path: stored.n_rows for stored in downloads}
-    written = {path.relative_to(new).as_posix(): path for path in sorted(new.rglob("*")) if path.is_file()}
-    files = {name: File(path.stat().st_size, sha256_of_file(path), rows.get(name)) for name, path in written.items()}
+    paths = {path.relative_to(new).as_posix(): path for path in sorted(new.rglob("*")) if path.is_file()}
+    files = {name: File(path.stat().st_size, sha256_of_file(path), rows.get(name)) for name, path in paths.items()}
     return replace(made_from, files=files, numbers=dict(sorted(numbers.items())))
 
 

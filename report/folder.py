@@ -61,8 +61,6 @@ class Manifest:
     """Of what the runs cost: the one thing in which builds of lakes that were made alike differ."""
     files: Mapping[str, File]
     numbers: Mapping[str, Numbers]
-    drawn_by: str = ""
-    """A fingerprint of what draws its pictures."""
 
     def text(self) -> str:
         """As it is stored."""
@@ -108,15 +106,6 @@ class SiteFolder:
             return None
         paths = {self.root / name: file.sha256 for name, file in stored.files.items()}
         return stored if all(path.is_file() and sha256_of_file(path) == sha for path, sha in paths.items()) else None
-
-    def with_pictures(self, made: Manifest) -> Path | None:
-        """The site there is, where its pictures were drawn as those to be made are, and are as they were written."""
-        stored = self.manifest()
-        if stored is None or stored.drawn_by != made.drawn_by:
-            return None
-        figures = {self.root / name: file.sha256 for name, file in stored.files.items() if name.startswith("figures/")}
-        whole = all(path.is_file() and sha256_of_file(path) == sha for path, sha in figures.items())
-        return self.root if whole else None
 
     def check(self) -> None:
         """Refuse a folder that holds something else than a site of ours."""

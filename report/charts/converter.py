@@ -1,10 +1,9 @@
-"""The one module that calls Vega and the converter of pictures; the only font is the one that it brings along."""
+"""The one module that makes other files of a picture; the only font is the one that the converter brings along."""
 
 from __future__ import annotations
 
 import os
 import re
-from functools import cache
 from pathlib import Path
 
 import vl_convert as vlc
@@ -12,8 +11,6 @@ import vl_convert as vlc
 # A font of the machine is opened anew for every letter, and may be another on the next machine. The converter reads
 # this when it is first called.
 os.environ["FONTCONFIG_FILE"] = str(Path(__file__).parents[2] / "site" / "templates" / "fonts.conf")
-VEGA_LITE = "6.4"
-SCALE = 1.5
 
 # The one font that the converter brings along has these. A second font, or a second weight of it, would make a PDF that
 # differs from one build to the next: the converter writes fonts in no fixed order.
@@ -23,15 +20,9 @@ _NAMED = re.compile(rb"(?:^ +/[a-z]+[0-9]+ [0-9]+ 0 R\n){2,}", re.MULTILINE)
 _WEIGHT = re.compile(r' font-weight="[^"]*"')
 
 
-@cache
-def svg_of_chart(specification: str) -> str:
-    """The picture that a specification of Vega-Lite means; one that is on two pages is drawn once."""
-    return vlc.vegalite_to_svg(specification, vl_version=VEGA_LITE)
-
-
-def png_of(svg: str, scale: float = SCALE) -> bytes:
-    """A picture that needs no page, enlarged by the scale."""
-    return vlc.svg_to_png(_FOREIGN.sub("?", _WEIGHT.sub("", svg)), scale=scale)
+def png_of(svg: str) -> bytes:
+    """A picture that needs no page, as a PNG of its own size."""
+    return vlc.svg_to_png(_FOREIGN.sub("?", _WEIGHT.sub("", svg)), scale=1)
 
 
 def pdf_of(svg: str) -> bytes:

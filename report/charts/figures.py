@@ -17,13 +17,12 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from report.charts.kinds import Picture
 from report.format import visible
 from report.render import render
 
 STYLE = Path(__file__).parents[2] / "site" / "static" / "style.css"
 FOLDER = "figures"
-FORMATS = ("svg", "pdf", "png", "csv")
+FORMATS = ("svg", "pdf", "csv")
 
 _COLOUR = re.compile(r"--([a-z0-9-]+): (?:light-dark\((#[0-9a-f]{6}), [^)]*\)|var\(--([a-z0-9-]+)\));")
 _USED = re.compile(r"var\(--([a-z0-9-]+)\)")
@@ -42,7 +41,7 @@ class Figure:
     name: str
     title: str
     population: str
-    picture: Picture
+    picture: Markup
     columns: Sequence[str]
     rows: Sequence[Sequence[str | float | int | None]]
 
@@ -59,29 +58,15 @@ class Figure:
         return text.getvalue()
 
 
-def write_figure(path: Path, picture: str, title: str, population: str, numbers: str, before: Path | None) -> None:
-    """Write the files of a figure.
-
-    Args:
-        path: Where they go, without an ending.
-        picture: The `<svg>` element of a page.
-        title: What it shows.
-        population: Of what.
-        numbers: Its rows as CSV.
-        before: Where an earlier site has them, without an ending; what is drawn from the same picture is taken there.
-    """
-    from report.charts.converter import pdf_of, png_of
+def write_figure(path: Path, figure: Figure) -> None:
+    """Write the files of a figure to a path without an ending."""
+    from report.charts.converter import pdf_of
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    svg = alone(picture, title, population)
+    svg = alone(figure.picture, figure.title, figure.population)
     path.with_suffix(".svg").write_text(svg, encoding="utf-8")
-    path.with_suffix(".csv").write_text(numbers, encoding="utf-8")
-    known = before.with_suffix(".svg") if before else None
-    is_known = known is not None and known.is_file() and known.read_text(encoding="utf-8") == svg
-    for ending, convert in ((".png", png_of), (".pdf", pdf_of)):
-        earlier = before.with_suffix(ending) if before and is_known else None
-        content = earlier.read_bytes() if earlier and earlier.is_file() else convert(svg)
-        path.with_suffix(ending).write_bytes(content)
+    path.with_suffix(".csv").write_text(figure.numbers, encoding="utf-8")
+    path.with_suffix(".pdf").write_bytes(pdf_of(svg))
 
 
 def alone(svg: str, title: str, population: str) -> str:
@@ -129,7 +114,7 @@ def write_shared_picture(path: Path, title: str, sentence: str) -> None:
         lines=[(f"{190 + number * size * 1.2:g}", line) for number, line in enumerate(lines)],
     )
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(png_of(svg, scale=1))
+    path.write_bytes(png_of(svg))
 
 
 @cache

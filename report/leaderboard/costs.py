@@ -10,13 +10,18 @@ from functools import cache
 from lake.costs import pareto_front
 from lake.repair import METRICS, Repair, repairs
 from lake.usage import first_gold
+from report.charts.curves import frontier_chart
 from report.charts.figures import Figure
-from report.charts.kinds import Point, Spot, forest_chart, frontier_chart
+from report.charts.kinds import Point, Spot
+from report.charts.scores import forest_chart
 from report.format import count, measured, score
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Column
-from report.leaderboard.pictures import MAX_CURVES, figure_of
+from report.leaderboard.pictures import figure_of
 from report.models import Usage
+
+MOST_NAMED = 6
+"""So many systems of a picture are named; of more the colours could not be told apart."""
 
 
 @dataclass(frozen=True)
@@ -172,6 +177,6 @@ def _labels(board: Board, offers: Sequence[Offer], edge: Sequence[Offer], *, low
     agents = [offer for offer in ranked if offer.row.run.drawn != "retriever"]
     first = list({offer.row.run.retriever: offer for offer in reversed(ranked) if offer not in agents}.values())[::-1]
     runs = {offer.row.run.run_id: offer.row.run for offer in (*edge, *first, *agents, *ranked)}
-    chosen = [(run, run.short_name) for run in list(runs.values())[:MAX_CURVES]]
+    chosen = [(run, run.short_name) for run in list(runs.values())[:MOST_NAMED]]
     names = Counter(name for _, name in chosen)
     return {run.run_id: f"{run.retriever} {run.chunker}" if names[name] > 1 else name for run, name in chosen}

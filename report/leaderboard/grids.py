@@ -8,7 +8,7 @@ import polars as pl
 
 from lake.catalog.unit import ITEM, REPOSITORY
 from lake.verdict import FACTORS, which_matters_more
-from report.charts.kinds import grid_chart
+from report.charts.scores import grid_chart
 from report.leaderboard.board import Board
 from report.leaderboard.pictures import figure_of
 from report.models import WHOLE

@@ -17,14 +17,28 @@ PAGES = ("index.html", "repoeval.html", "repoeval-all.html", "contextbench-all.h
 @pytest.mark.parametrize("name", PAGES)
 def test_every_figure_is_there_to_download_as_the_manifest_has_it(opened: Opened, site: Path, name: str) -> None:
     page = opened(name)
-    links = page.evaluate("[...document.querySelectorAll('.downloads a')].map(a => a.getAttribute('href'))")
+    links = page.evaluate(
+        "[...document.querySelectorAll('.downloads a')].filter(a => a.text !== 'PNG').map(a => a.getAttribute('href'))"
+    )
     figures = page.locator(".downloads").count()
     assert figures > 0
-    assert [link.rpartition(".")[2] for link in links] == ["svg", "pdf", "png", "csv"] * figures
+    assert [link.rpartition(".")[2] for link in links] == ["svg", "pdf", "csv"] * figures
     assert len(set(links)) == len(links)
     manifest = json.loads((site / "manifest.json").read_text(encoding="utf-8"))["files"]
     for link in links:
         assert manifest[link]["sha256"] == hashlib.sha256((site / link).read_bytes()).hexdigest()
+
+
+def test_a_figure_becomes_a_png_in_the_browser(opened: Opened, tmp_path: Path) -> None:
+    page = opened("repoeval-all.html")
+    width = page.locator(".chart svg").first.evaluate("svg => svg.viewBox.baseVal.width")
+    with page.expect_download() as started:
+        page.locator(".downloads a", has_text="PNG").first.click()
+    assert started.value.suggested_filename.endswith(".png")
+    started.value.save_as(tmp_path / "figure.png")
+    content = (tmp_path / "figure.png").read_bytes()
+    assert content.startswith(b"\x89PNG\r\n")
+    assert int.from_bytes(content[16:20]) == pytest.approx(2 * width, abs=1)
 
 
 def test_text_in_figures_is_readable_on_a_phone(opened: Opened) -> None:
