@@ -12,7 +12,7 @@ import polars as pl
 
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols, protocols_of
-from lake.catalog.task import OwnTask, Task
+from lake.catalog.task import Task
 from lake.catalog.tasks import TASKS
 from lake.errors import lookup, unknown_name
 from lake.store import Lake
@@ -26,12 +26,8 @@ def own_kinds(lake: Lake) -> Mapping[str, str]:
 
 def known_tasks(lake: Lake) -> dict[str, Task]:
     """Every task by name; a benchmark's first is what a file answers that names none."""
-    own = [
-        OwnTask.of(task, name)
-        for name, kind in own_kinds(lake).items()
-        for task in TASKS.values()
-        if task.benchmark == kind
-    ]
+    kinds = own_kinds(lake).items()
+    own = [task.under(name) for name, kind in kinds for task in TASKS.values() if task.benchmark == kind]
     return {**TASKS, **{task.name: task for task in own if protocols_of(task)}}
 
 
@@ -42,17 +38,12 @@ def tasks_of(lake: Lake, benchmark: str) -> list[Task]:
 
 def known_protocols(lake: Lake) -> dict[str, Protocol]:
     """Every protocol by name."""
-    tasks = [task for task in known_tasks(lake).values() if isinstance(task, OwnTask)]
-    own = [protocol for task in tasks for protocol in protocols_of(task)]
+    own = [protocol for task in known_tasks(lake).values() if task.like for protocol in protocols_of(task)]
     return {**protocols(), **{protocol.name: protocol for protocol in own}}
 
 
 def protocols_called(lake: Lake, name: str, benchmark: str = "") -> list[Protocol]:
-    """The protocol of a name, or of a benchmark or of all those that are called so behind their `@`: `docs-v1`.
-
-    Raises:
-        GoldspanError: There is none; the message asks "did you mean".
-    """
+    """The protocol of a name, or of a benchmark or of all those that are called so behind their `@`: `docs-v1`."""
     every = known_protocols(lake)
     known = [protocol for protocol in every.values() if not benchmark or protocol.benchmark == benchmark]
     short = [protocol for protocol in known if protocol.name.partition("@")[2] == name]
@@ -63,9 +54,5 @@ def protocols_called(lake: Lake, name: str, benchmark: str = "") -> list[Protoco
 
 
 def check_benchmark(lake: Lake, name: str) -> None:
-    """See that a name is a benchmark's.
-
-    Raises:
-        GoldspanError: It is none; the message asks "did you mean".
-    """
+    """Raise "did you mean" where a name is no benchmark's."""
     lookup(name, "benchmark", {task.benchmark: task for task in known_tasks(lake).values()})

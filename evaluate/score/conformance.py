@@ -27,8 +27,8 @@ from lake.tables import table
 
 _FIXTURES = Path(__file__).with_suffix(".json")
 
-_WORDS = ("title", "meaning", "place")
-"""What a protocol says about itself to people; mending a sentence changes no rule."""
+_WORDS = ("title", "meaning", "place", "like")
+"""What a protocol says about itself to people, and of own data whose rules it has: no rule itself."""
 
 
 def sealed(measured: pl.LazyFrame, protocol: Protocol) -> pl.LazyFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 CUT_OFFS = (1, 3, 5, 10, 20, 50, 100)
@@ -140,6 +140,7 @@ class Protocol:
         parity_only: Scored to be compared with published numbers, never shown on a leaderboard.
         place: Where it stands among its benchmark's protocols on a page, the headline first.
         context: How gathered contexts are read, where the protocol scores those: every run of its tasks, rankings too.
+        like: Of own data, the declared protocol whose rules it has.
     """
 
     name: str
@@ -159,6 +160,7 @@ class Protocol:
     parity_only: bool = False
     place: int = 1
     context: ContextRules | None = None
+    like: Protocol | None = None
 
     @property
     def benchmark(self) -> str:
@@ -168,40 +170,19 @@ class Protocol:
     @property
     def rules(self) -> Protocol:
         """The declared protocol whose rules these are, and whose seal they have."""
-        return self
+        return self.like or self
 
     @property
     def over_items(self) -> bool:
-        """Whether intervals and tests go over items however many repositories there are."""
-        return False
+        """Whether intervals and tests always go over items: own data stands for no other repositories."""
+        return self.like is not None
 
-
-@dataclass(frozen=True, kw_only=True)
-class OwnProtocol(Protocol):
-    """A protocol of own data, which stands for no other repositories.
-
-    Args:
-        like: The declared protocol whose rules it has.
-    """
-
-    like: Protocol
-
-    @classmethod
-    def of(cls, declared: Protocol, benchmark: str) -> OwnProtocol:
-        """A declared protocol under the name of an own benchmark."""
-        names = {
-            "name": f"{benchmark}@{declared.name.partition('@')[2]}",
-            "title": f"{benchmark}, by the rules of {declared.title}",
-            "tasks": tuple(f"{benchmark}/{task.partition('/')[2]}" for task in declared.tasks),
-        }
-        return cls(**{**vars(declared), **names}, like=declared)
-
-    @property
-    def rules(self) -> Protocol:
-        """The declared protocol whose rules these are, and whose seal they have."""
-        return self.like
-
-    @property
-    def over_items(self) -> bool:
-        """Whether intervals and tests go over items however many repositories there are."""
-        return True
+    def under(self, benchmark: str) -> Protocol:
+        """The protocol under the name of an own benchmark."""
+        return replace(
+            self,
+            name=f"{benchmark}@{self.name.partition('@')[2]}",
+            title=f"{benchmark}, by the rules of {self.title}",
+            tasks=tuple(f"{benchmark}/{task.partition('/')[2]}" for task in self.tasks),
+            like=self,
+        )

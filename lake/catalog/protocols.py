@@ -6,8 +6,8 @@ import functools
 from collections.abc import Mapping
 
 from lake.catalog import benchmarks
-from lake.catalog.protocol import OwnProtocol, Protocol
-from lake.catalog.task import OwnTask, Task
+from lake.catalog.protocol import Protocol
+from lake.catalog.task import Task
 from lake.declarations import discover
 from lake.errors import lookup
 
@@ -37,6 +37,6 @@ def protocols_of(task: Task) -> list[Protocol]:
     Own data is not scored by what only reproduces published numbers.
     """
     declared = [protocol for protocol in protocols().values() if task.rules in protocol.tasks]
-    if not isinstance(task, OwnTask):
+    if not task.like:
         return declared
-    return [OwnProtocol.of(protocol, task.benchmark) for protocol in declared if not protocol.parity_only]
+    return [protocol.under(task.benchmark) for protocol in declared if not protocol.parity_only]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 TieRule = Literal["hash", "pool"]
@@ -38,6 +38,7 @@ class Task:
         runs: It runs always, or only where `--tasks` names it; then as long as the lake holds runs of it.
         imported_only: It is answered by what was made elsewhere; nothing here answers it.
         version: Raised whenever rankings may change.
+        like: Of own data, the declared task whose rules it has.
     """
 
     name: str
@@ -60,39 +61,20 @@ class Task:
     runs: Literal["always", "named"] = "always"
     imported_only: bool = False
     version: int = 1
+    like: str = ""
 
     @property
     def rules(self) -> str:
         """The declared task whose rules these are, as retrievers and protocols name it."""
-        return self.name
+        return self.like or self.name
 
     @property
     def kind(self) -> str:
         """The declared benchmark by whose rules the items are asked."""
         return self.rules.partition("/")[0]
 
-
-@dataclass(frozen=True)
-class OwnTask(Task):
-    """A task of own data.
-
-    Attributes:
-        like: The declared task whose rules it has.
-    """
-
-    like: str = ""
-
-    @classmethod
-    def of(cls, declared: Task, benchmark: str) -> OwnTask:
-        """A declared task under the name of an own benchmark, with pools of its own where that has such."""
-        own = {
-            name: f"{benchmark}/{value.partition('/')[2]}"
-            for name in ("name", "pool_prefix")
-            if (value := getattr(declared, name))
-        }
-        return cls(**{**vars(declared), **own, "benchmark": benchmark}, like=declared.name)
-
-    @property
-    def rules(self) -> str:
-        """The declared task whose rules these are, as retrievers and protocols name it."""
-        return self.like
+    def under(self, benchmark: str) -> Task:
+        """The task under the name of an own benchmark, with pools of its own where it has such."""
+        names = (f"{benchmark}/{name.partition('/')[2]}" if name else "" for name in (self.name, self.pool_prefix))
+        name, pool_prefix = names
+        return replace(self, name=name, pool_prefix=pool_prefix, benchmark=benchmark, like=self.name)

@@ -25,7 +25,7 @@ PATH = "methods.html"
 def _pages(material: Material) -> Iterator[Page]:
     facts, boards = material.facts, material.every_board
     values = {
-        "parity": parity.ROWS,
+        "parity": parity.parity_rows(),
         "expected": outcomes(facts),
         "sides": [
             (benchmark, side_of(facts, benchmark, material.boards[name]))

@@ -1,30 +1,25 @@
 """`python -m tests.parity FOLDER`: hold what is computed here against what others computed of the benchmarks' data.
 
-FOLDER has the data and what was published of it. The rows go into `lake/catalog/parity.py`, which Methods shows.
+FOLDER has the data and what was published of it. The rows go into `lake/catalog/parity.csv`, which Methods shows.
 """
 
 from __future__ import annotations
 
+import csv
 import sys
 from pathlib import Path
 
-from lake.catalog import parity
+from lake.catalog.parity import TABLE, Parity
 from tests.parity.references.reference import compare_all
 
 
 def main() -> None:
     """Compare, and write the rows."""
     rows = compare_all(Path(sys.argv[1]), print)
-    file = Path(parity.__file__)
-    before = file.read_text(encoding="utf-8").split("ROWS: ")[0]
-    lines = "".join(f"    Parity({', '.join(map(_written, row))}),\n" for row in rows)
-    file.write_text(f"{before}ROWS: tuple[Parity, ...] = (\n{lines})  # fmt: skip\n", encoding="utf-8")
-
-
-def _written(value: object) -> str:
-    if isinstance(value, str):
-        return f'"{value}"'
-    return f"{value:.2g}" if isinstance(value, float) else repr(value)
+    with TABLE.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(Parity._fields)
+        writer.writerows([f"{value:.2g}" if isinstance(value, float) else value for value in row] for row in rows)
 
 
 if __name__ == "__main__":
