@@ -12,9 +12,8 @@ from evaluate.results.undeclared_metrics import Requested, aggregated, explored,
 from evaluate.runs.comparing import systems_of
 from evaluate.selection import edition
 from evaluate.statistics.boards import board_rows
-from evaluate.statistics.headline import slice_of
 from evaluate.statistics.means import aggregate
-from evaluate.statistics.slices import WHOLE, in_slice
+from evaluate.statistics.slices import UNSLICED, in_slice, slice_of
 from lake.benchmarks import tasks_of
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
@@ -110,7 +109,7 @@ def _worked_out(
         stored = lake.scan("scores", **folders).filter(is_mine).select(scores.columns)
         run_items = lake.scan("run_items", benchmark=task.benchmark)
         scored = pl.concat([stored, scores.lazy()])
-        of_items = aggregate(protocol, scored, in_slice(items, slice_, value), run_items, slices=WHOLE)
+        of_items = aggregate(protocol, scored, in_slice(items, slice_, value), run_items, slices=UNSLICED)
         aggregates = of_items.with_columns(slice=pl.lit(slice_), slice_value=pl.lit(value))
     elif requested:
         aggregates = pl.concat([aggregates, aggregated(lake, task, protocol, scores).lazy()], how="diagonal")
@@ -121,8 +120,7 @@ def _worked_out(
     others = {name: lake.scan(name, **folders).filter(**of_slice) for name in ("ranks", "comparisons", "characters")}
     # Over some items alone nothing is ranked or compared.
     tables = {name: (stored.clear() if where else stored).collect() for name, stored in others.items()}
-    declared = lake.read("protocols").filter(name=protocol.name).row(0, named=True)
-    return board_rows(declared, lake.read("metrics"), runs, task.kind, aggregates=rows, **tables)
+    return board_rows(protocol, runs, task.kind, aggregates=rows, **tables)
 
 
 def best_first(rows: pl.DataFrame, columns: Requested) -> pl.DataFrame:

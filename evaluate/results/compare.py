@@ -17,7 +17,7 @@ from evaluate.results.other_lake import Published, check_same_data
 from evaluate.results.undeclared_metrics import Requested, explored, why_not
 from evaluate.runs.comparing import systems_of
 from evaluate.statistics.comparisons import POINT
-from evaluate.statistics.headline import slice_of
+from evaluate.statistics.slices import slice_of
 from lake.benchmarks import known_protocols, known_tasks, protocols_called
 from lake.catalog.protocol import Protocol
 from lake.catalog.references import REFERENCE, reference_of
@@ -120,7 +120,7 @@ def _under(
 ) -> Iterator[Comparison]:
     """Every metric that is asked for and can be had of two runs under one protocol."""
     task, protocol, is_across = pair.task, pair.protocol, pair.sources[0] is not lake
-    declared, folders = metrics_of(protocol), {"benchmark": task.benchmark, "protocol": protocol.name}
+    declared = metrics_of(protocol)
     beside = [] if is_across else [column for column in dict.fromkeys(requested) if column not in declared]
     beside = [column for column in beside if not why_not(task, protocol, *column)]
     columns = dict.fromkeys(requested or [primary_of(protocol)])
@@ -144,16 +144,17 @@ def _under(
     # An expectation is known by its system: published scores do not say what a run is.
     by_chance = systems_of(lake, task).filter("is_expected")
     expected = set(runs.join(by_chance, on="run_id", how="semi")["system"])
-    stored = lake.scan("comparisons", **folders).filter(
-        pl.lit(not is_across and not where), slice=slice_, slice_value=value
-    )
+    is_expected = [system in expected for _, system in pair.runs]
+    # Over selected items nothing is stored.
+    boards = [board.filter(pl.lit(not where)) for board in pair.boards]
+    stored = lake.scan("comparisons", **pair.folders)
+    stored = stored.filter(pl.lit(not is_across and not where), slice=slice_, slice_value=value)
     of_pair = {"run_a": pair.runs[0][0], "run_b": pair.runs[1][0]}
     known = pl.concat([stored, mirrored(stored)]).filter(**of_pair).collect()
     for metric, k in wanted:
         sides = [side.filter(metric=metric.name, k=k) for side in scores]
-        is_expected = [system in expected for _, system in pair.runs]
         row = known.filter(metric=metric.name, k=k)
-        yield from compared(pair, metric, k, (slice_, value), sides, items, is_expected, row)
+        yield from compared(pair, metric, k, (slice_, value), sides, boards, items, is_expected, row)
 
 
 def comparison(

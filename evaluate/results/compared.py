@@ -12,9 +12,8 @@ import polars as pl
 from evaluate.metrics import Metric, metrics_of, parse_metric
 from evaluate.results.other_lake import Published
 from evaluate.statistics.comparisons import ScoreMatrix, compare_runs
-from evaluate.statistics.headline import average_of
 from evaluate.statistics.means import aggregate
-from evaluate.statistics.slices import WHOLE, in_slice
+from evaluate.statistics.slices import UNSLICED, average_of, in_slice
 from lake.catalog.protocol import Aggregate, Protocol
 from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError
@@ -47,11 +46,21 @@ class Pair(NamedTuple):
     runs: Sequence[tuple[str, str]]
 
     @property
+    def folders(self) -> dict[str, str]:
+        """The folders of the protocol's tables."""
+        return {"benchmark": self.task.benchmark, "protocol": self.protocol.name}
+
+    @property
     def scores(self) -> list[pl.LazyFrame]:
         """The rows of table `scores` of each."""
-        folders = {"benchmark": self.task.benchmark, "protocol": self.protocol.name}
         sides = zip(self.sources, self.runs, strict=True)
-        return [source.scan("scores", **folders, run_id=run_id) for source, (run_id, _) in sides]
+        return [source.scan("scores", **self.folders, run_id=run_id) for source, (run_id, _) in sides]
+
+    @property
+    def boards(self) -> list[pl.LazyFrame]:
+        """The rows of table `boards` of each; none of published scores without a board beside them."""
+        sides = zip(self.sources, self.runs, strict=True)
+        return [source.scan("boards", **self.folders).filter(run_id=run_id) for source, (run_id, _) in sides]
 
 
 def compared(
@@ -60,41 +69,47 @@ def compared(
     k: int,
     where: tuple[str, str],
     scores: Sequence[pl.LazyFrame],
+    boards: Sequence[pl.LazyFrame],
     items: pl.LazyFrame,
     expected: Sequence[bool],
     stored: pl.DataFrame,
 ) -> Iterator[Comparison]:
     """The comparison of two runs by a metric over a value of a slice; none without an item that both have.
 
-    `expected` is whether the scores of each are expectations; `stored` is the pair's row of table `comparisons`, which
-    is worked out where there is none.
+    `boards` are the rows of each run that hold over just these items, `expected` is whether the scores of each are
+    expectations, `stored` the pair's row of table `comparisons`; what is not stored is worked out.
     """
     protocol = pair.protocol
     average, inside = average_of(protocol, metric), in_slice(items, *where)
     # Under the names `a` and `b`: a run may be compared with itself.
-    a, b = (
+    sides = [
         rows.filter(pl.col("value").is_not_null())
         .join(inside, on="item_id", how="semi")
         .with_columns(run_id=pl.lit(side))
         for side, rows in zip("ab", scores, strict=True)
-    )
+    ]
+    key = {"granularity": metric.granularity, "metric": metric.name, "k": k}
+    key |= {"slice": where[0], "slice_value": where[1]}
     if stored.is_empty():
         # As it is not stored it is exploratory.
-        key = {"granularity": metric.granularity, "metric": metric.name, "k": k}
-        key |= {"slice": where[0], "slice_value": where[1]}
         kinds = {name: table("aggregates").columns[name] for name in key}
         runs = [
             {"run_id": side, "is_expected": by_chance, "in_family": False, **key}
             for side, by_chance in zip("ab", expected, strict=True)
         ]
         rows = pl.DataFrame(runs, schema_overrides=kinds)
-        stored = compare_runs(protocol, rows, ScoreMatrix(protocol, rows, items, [a, b]))
+        stored = compare_runs(protocol, rows, ScoreMatrix(protocol, rows, items, sides))
     if stored.is_empty():
         return
     row = stored.row(0, named=True)
-    both = [rows.join(other, on="item_id", how="semi") for rows, other in ((a, b), (b, a))]
-    (own_a, n_a), (own_b, n_b) = _numbers(protocol, [a, b], inside, average)
-    (shared_a, _), (shared_b, _) = _numbers(protocol, both, inside, average)
+    shown = [board.filter(average=average, **key).select("value", "n").collect().rows() for board in boards]
+    own = [
+        numbers[0] if numbers else _number(protocol, rows, inside, average)
+        for numbers, rows in zip(shown, sides, strict=True)
+    ]
+    both = [rows.join(other, on="item_id", how="semi") for rows, other in (sides, sides[::-1])]
+    has_all = {n for _, n in own} == {row["n_items"]}
+    shared = own if has_all else [_number(protocol, rows, inside, average) for rows in both]
     columns = [rows.select("item_id", "value", "numerator", "denominator") for rows in both]
     by_item = columns[0].join(columns[1], on="item_id").join(items.select("item_id", "repo"), on="item_id").collect()
     yield {
@@ -107,13 +122,13 @@ def compared(
         "slice_value": where[1],
         "run_a": pair.runs[0][0],
         "run_b": pair.runs[1][0],
-        "a": own_a,
-        "b": own_b,
-        "n_a": n_a,
-        "n_b": n_b,
+        "a": own[0][0],
+        "b": own[1][0],
+        "n_a": own[0][1],
+        "n_b": own[1][1],
         "n": row["n_items"],
-        "a_shared": shared_a,
-        "b_shared": shared_b,
+        "a_shared": shared[0][0],
+        "b_shared": shared[1][0],
         **{name: row[name] for name in _OF_TABLE},
         "is_declared": (metric, k) in metrics_of(protocol),
         "repositories": _by_repository(by_item, average),
@@ -121,12 +136,10 @@ def compared(
     }
 
 
-def _numbers(
-    protocol: Protocol, sides: Sequence[pl.LazyFrame], items: pl.LazyFrame, average: Aggregate
-) -> list[tuple[float, int]]:
-    """Of each side its number over all the items that it has, and how many those are."""
-    pooled = aggregate(protocol, pl.concat(sides), items, slices=WHOLE).sort("run_id")
-    return pooled.select(average, "n").collect().rows()
+def _number(protocol: Protocol, rows: pl.LazyFrame, items: pl.LazyFrame, average: Aggregate) -> tuple[float, int]:
+    """A run's number over all the items that it has, and how many those are."""
+    number: tuple[float, int] = aggregate(protocol, rows, items, slices=UNSLICED).select(average, "n").collect().row(0)
+    return number
 
 
 def _by_repository(by_item: pl.DataFrame, average: Aggregate) -> tuple[tuple[str, int, float, float], ...]:

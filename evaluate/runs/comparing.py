@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 
 import polars as pl
 
@@ -12,7 +13,7 @@ from evaluate.runs.ledgers import keep_ledgers
 from evaluate.selection import ItemPart
 from evaluate.statistics.boards import board_rows
 from evaluate.statistics.characters import characters_of
-from evaluate.statistics.comparisons import SLICE, ScoreMatrix, compare_runs, with_places
+from evaluate.statistics.comparisons import ScoreMatrix, compare_runs, with_places
 from evaluate.statistics.effects import effects_of
 from evaluate.statistics.ledger_means import ledger_means
 from evaluate.statistics.ranks import rank_runs
@@ -70,8 +71,6 @@ def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) 
     systems = systems.filter(pl.col("run_id").is_in([part.folders["run_id"] for part in aggregated]))
     runs = lake.read("runs", benchmark=task.benchmark).filter(task=task.name).sort("run_id")
     runs = runs.select("run_id", "system", "task", "status", "limit")
-    declared, metrics = lake.read("protocols").filter(name=protocol.name), lake.read("metrics").sort("name")
-    metrics = metrics.filter(pl.col("name").is_in([name for name, _ in protocol.metrics]))
     target = target_of(
         lake,
         "characters",
@@ -82,7 +81,7 @@ def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) 
         "boards",
         part=name,
         inputs=[*aggregated, *scored, *ledgers, *items],
-        parameters=[systems.rows(), declared.row(0), metrics.rows(), runs.rows()],
+        parameters=[systems.rows(), asdict(protocol), runs.rows()],
         code=[characters_of, effects_of, ledger_means, compare_runs, rank_runs, board_rows],
         **folders,
     )
@@ -108,8 +107,7 @@ def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) 
         means = ledger_means(ledger, item_rows, pooled.select("run_id", *SLICE).unique())
         ranks = rank_runs(protocol, rows, comparisons)
         board = board_rows(
-            declared.row(0, named=True),
-            metrics,
+            protocol,
             runs,
             task.kind,
             aggregates=pooled,

@@ -8,12 +8,10 @@ import polars as pl
 
 from evaluate.metrics import metric_named, metrics_of
 from evaluate.score.contexts.gold_sets import RANKED_BUDGET
-from evaluate.statistics.slices import in_slice
+from evaluate.statistics.slices import SLICE, in_slice
 from lake.catalog.protocol import Protocol
 from lake.naming import FINAL, LINES, RANKING
 from lake.tables import table
-
-_SLICE = ["slice", "slice_value"]
 
 
 def characters_of(
@@ -23,17 +21,17 @@ def characters_of(
 
     `rows` are aggregates as `with_places` gives them; a frame of `hits` has all those of a run.
     """
-    shown = rows.filter("is_primary", "is_headline").select("run_id", *_SLICE, "n_items")
+    shown = rows.filter("is_primary", "is_headline").select("run_id", *SLICE, "n_items")
     ks = sorted({k for metric, k in metrics_of(protocol) if metric.name == protocol.primary.metric})
     declared = table("characters")
     if shown.is_empty():
         return pl.DataFrame(schema=declared.columns)
-    of_slice = in_slice(items.filter("scorable"), *shown.select(_SLICE).row(0))
+    of_slice = in_slice(items.filter("scorable"), *shown.select(SLICE).row(0))
     # A run of completions, or of nothing at all, has no row.
     read = pl.concat([_read(protocol, some.join(of_slice, on="item_id", how="semi"), ks) for some in hits])
-    means = read.join(shown, on="run_id").with_columns(pl.exclude("run_id", *_SLICE, "n_items") / pl.col("n_items"))
+    means = read.join(shown, on="run_id").with_columns(pl.exclude("run_id", *SLICE, "n_items") / pl.col("n_items"))
     every = means.unpivot(
-        [str(k) for k in ks], index=["run_id", *_SLICE, "n_items", "returned"], variable_name="k", value_name="read"
+        [str(k) for k in ks], index=["run_id", *SLICE, "n_items", "returned"], variable_name="k", value_name="read"
     )
     every = every.with_columns(pl.col("k").cast(pl.Int64), protocol=pl.lit(protocol.name))
     return every.select(*(pl.col(name).cast(kind) for name, kind in declared.columns.items())).sort(declared.key)

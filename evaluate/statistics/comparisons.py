@@ -19,17 +19,13 @@ import scipy
 
 from evaluate.metrics import Metric, metric_named
 from evaluate.statistics.detectable import LEVEL, POWER, smallest_detectable
-from evaluate.statistics.headline import average_of, headline_slice
 from evaluate.statistics.means import of_nothing
 from evaluate.statistics.pairs import Differences, Flags, Floats, Integers, Values, all_pairs, differences, flip_tests
-from evaluate.statistics.slices import in_slice_of
+from evaluate.statistics.slices import MEASURE, SLICE, average_of, headline_slice, in_slice_of
 from lake.catalog.protocol import Protocol
 from lake.catalog.unit import FEWEST_ITEMS, FEWEST_REPOS, ITEM, REPOSITORY
 from lake.tables import table
 from lake.verdict import BETTER, EQUIVALENT, INSEPARABLE, TOO_FEW, WORSE
-
-MEASURE = ["granularity", "metric", "k"]
-SLICE = ["slice", "slice_value"]
 
 POINT = 0.01
 """Two systems whose difference surely is within this are equivalent."""

@@ -25,9 +25,9 @@ import polars as pl
 import scipy
 
 from evaluate.metrics import metric_named
-from evaluate.statistics.comparisons import MEASURE, SLICE, ScoreMatrix
-from evaluate.statistics.headline import average_of
+from evaluate.statistics.comparisons import ScoreMatrix
 from evaluate.statistics.pairs import Flags, Floats, Integers, Values, standard_error
+from evaluate.statistics.slices import MEASURE, SLICE, average_of
 from lake.catalog.protocol import Aggregate, Protocol
 from lake.catalog.unit import FEWEST_REPOS
 from lake.tables import table

@@ -9,18 +9,16 @@ import polars as pl
 
 from evaluate.metrics import metrics, metrics_of
 from evaluate.statistics.bootstrap import item_intervals
-from evaluate.statistics.headline import WHOLE
 from evaluate.statistics.intervals import bounds_of, ends_of
-from evaluate.statistics.slices import Slice, kinds_by_slice, kinds_of, slices_of
+from evaluate.statistics.slices import MEASURE, SLICE, WHOLE, Slice, kinds_by_slice, kinds_of, slices_of
 from lake.catalog.protocol import Protocol
 from lake.catalog.unit import FEWEST_REPOS, ITEM, REPOSITORY
 from lake.exact import exact_sum, from_steps, steps
 from lake.naming import DONE
 from lake.tables import table
 
-_METRIC = ["run_id", "protocol", "granularity", "metric", "k"]
-_SLICE = ["slice", "slice_value"]
-_OF = ["measure", *_SLICE]
+_METRIC = ["run_id", "protocol", *MEASURE]
+_OF = ["measure", *SLICE]
 _SUMMED = ("value", "numerator", "denominator")
 _PRODUCTS = {
     "squares": ("value", "value"),
@@ -103,7 +101,7 @@ def _means(cells: pl.LazyFrame, of_slices: pl.DataFrame, bounds: pl.LazyFrame, *
     `cells` has measure, kind, and sums over the items of each kind; `of_slices` the kinds that each value of a slice
     holds: kind, repo, slice, slice_value; `bounds` measure, lowest, highest.
     """
-    groups = of_slices.lazy().group_by(*_SLICE, "repo").agg("kind").with_row_index("group").collect().lazy()
+    groups = of_slices.lazy().group_by(*SLICE, "repo").agg("kind").with_row_index("group").collect().lazy()
     counts = ("n", "n_items", "n_failed", "n_not_applicable", "n_sums")
     by_repo = (
         cells.join(groups.select("group", "kind").explode("kind"), on="kind")
@@ -183,7 +181,7 @@ def with_share_of_oracle(aggregates: pl.LazyFrame, oracles: pl.LazyFrame, bounds
     ]
     bound = oracles.filter(pl.col("metric").is_in(bounded), pl.col("macro") > 0)
     pairs = pl.LazyFrame(list(bounds.items()), {"bounded": pl.String, "run_id": pl.String}, orient="row")
-    key = ["run_id", *_METRIC[2:], *_SLICE]
+    key = ["run_id", *MEASURE, *SLICE]
     of_run = bound.select(*key, bound="macro").join(pairs, on="run_id").drop("run_id")
     return (
         aggregates.join(of_run.rename({"bounded": "run_id"}), on=key, how="left", maintain_order="left")

@@ -9,8 +9,7 @@ from __future__ import annotations
 import polars as pl
 
 from evaluate.metrics import metric_named
-from evaluate.statistics.comparisons import MEASURE, SLICE
-from evaluate.statistics.headline import average_of
+from evaluate.statistics.slices import MEASURE, SLICE, average_of
 from lake.catalog.protocol import Protocol
 from lake.catalog.unit import FEWEST_ITEMS
 from lake.tables import table

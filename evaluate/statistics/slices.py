@@ -1,13 +1,21 @@
-"""Which items are pooled: the slices of a protocol, and which items each holds."""
+"""Which items are pooled, and how: a protocol's slices, the one that is shown first, the average of each metric."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
-from lake.catalog.protocol import Protocol
+from evaluate.metrics import Metric
+from lake.catalog.protocol import Aggregate, Protocol
+from lake.errors import unknown_name
+
+MEASURE = ["granularity", "metric", "k"]
+SLICE = ["slice", "slice_value"]
+"""The columns that tell one measure, and one value of a slice, from another."""
+
+WHOLE = ("all", "all")
 
 _CANDIDATES = {1: "1-4", 5: "5-9", 10: "10-14", 15: "15-19", 20: "20+"}
 """The fewest candidates of a band → its name."""
@@ -64,7 +72,8 @@ _OF_CONTEXTS = (
 _STRATA_OF_CONTEXTS = ("subset",)
 """Verified is a part of full: the two are never pooled."""
 
-WHOLE = (Slice("all", ()),)
+UNSLICED = (Slice("all", ()),)
+"""All items as one, whatever their strata."""
 
 
 def slices_of(protocol: Protocol) -> tuple[Sequence[Slice], Sequence[str]]:
@@ -130,3 +139,41 @@ def kinds_by_slice(
         if len({*rows["slice_value"]})
         == len({*zip(rows["slice_value"], *(rows[stratum] for stratum in strata), strict=True)})
     ]
+
+
+def headline_slice(protocol: Protocol, aggregates: pl.LazyFrame) -> tuple[str, str]:
+    """The slice that is shown first: the protocol's headline, where that was not scored all, else the first subset."""
+    return next(_opening(protocol, aggregates), protocol.headline or WHOLE)
+
+
+def _opening(protocol: Protocol, aggregates: pl.LazyFrame) -> Iterator[tuple[str, str]]:
+    """The slices that a protocol may be shown by, the one that is shown first before the others."""
+    known = set(aggregates.select(SLICE).unique().collect().iter_rows())
+    order = [protocol.headline or WHOLE, WHOLE, *sorted(where for where in known if where[0] == "subset")]
+    return (where for where in order if where in known)
+
+
+def slice_of(
+    protocol: Protocol, aggregates: pl.LazyFrame, name: str, items: pl.LazyFrame | None = None
+) -> tuple[str, str]:
+    """The slice that is named as `column=value`, or the one that the protocol shows first; of those with such items."""
+    if not name:
+        shown = headline_slice(protocol, aggregates)
+        if items is None:
+            return shown
+        holding = (of for of in _opening(protocol, aggregates) if in_slice(items, *of).head(1).collect().height)
+        return next(holding, shown)
+    known = aggregates.select(SLICE).unique().sort(SLICE).collect().rows()
+    slice_, _, value = name.partition("=")
+    if (slice_, value or slice_) not in known:
+        raise unknown_name(name, f"slice of {protocol.name}", [f"{column}={of}" for column, of in known])
+    return slice_, value or slice_
+
+
+def average_of(protocol: Protocol, metric: Metric) -> Aggregate:
+    """How a metric is averaged under a protocol: as its primary is.
+
+    Where that is the ratio of sums, metrics that have none and those of a run's steps are averaged over items.
+    """
+    average = protocol.primary.aggregate
+    return "macro" if average == "micro" and (metric.micro == "undefined" or metric.is_of_steps) else average

@@ -6,9 +6,8 @@ import polars as pl
 import pytest
 
 from evaluate.metrics import metrics_of
-from evaluate.statistics.headline import average_of
 from evaluate.statistics.means import aggregate
-from evaluate.statistics.slices import slices_of
+from evaluate.statistics.slices import average_of, slices_of
 from lake.catalog.protocols import protocol_named
 from lake.tables import table
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 
 from evaluate.statistics.boards import board_rows
-from lake.catalog.protocol import MAX_VALUES
+from lake.catalog.protocol import MAX_VALUES, Primary
+from lake.catalog.protocols import protocol_named
 from lake.tables import table
 
-PROTOCOL = {
-    "name": "contextbench@docs-v1",
-    "metrics": [{"metric": "line_f1", "ks": [0]}, {"metric": "line_auc", "ks": [0]}],
-    "primary": {"granularity": "line", "metric": "line_f1", "k": 0, "aggregate": "micro"},
-    "headline": {"slice": "all", "slice_value": "all"},
-}
-METRICS = pl.DataFrame({
-    "name": ["line_f1", "line_auc"], "direction": ["higher", "lower"], "micro": ["ratio", "ratio"],
-    "of_steps": [False, True],
-})  # fmt: skip
+PROTOCOL = replace(
+    protocol_named("contextbench@docs-v1"),
+    metrics=(("line_f1", (0,)), ("line_redundancy", (0,))),
+    primary=Primary("line_f1", 0, "line", "micro"),
+)
 REFERENCE = "whole-file+bm25-okapi"
 SYSTEMS = {"ref": REFERENCE, "good": "good", "part": "partial", "few": "few"}
 
@@ -31,7 +29,7 @@ def aggregate(run_id: str, value: float, metric: str = "line_f1", n: int = 4, wh
     """A row of `aggregates` whose ratio of sums is above its mean by 0.25."""
     zero = dict.fromkeys(("n_failed", "n_not_applicable"), 0)
     counts = {**dict.fromkeys(table("aggregates").columns), **zero, "n": n, "n_items": 4, "n_repos": 1, "unit": "item"}
-    key = {"run_id": run_id, "protocol": PROTOCOL["name"], "granularity": "line", "metric": metric, "k": 0}
+    key = {"run_id": run_id, "protocol": PROTOCOL.name, "granularity": "line", "metric": metric, "k": 0}
     slices = {"slice": "all" if where == "all" else "repo", "slice_value": where}
     return {**counts, **key, **slices, "macro": value, "micro": value + 0.25, "by_repo": value, "low": 0.0, "high": 1.0}
 
@@ -43,7 +41,7 @@ def boards(rows: list[dict[str, object]], comparisons: pl.DataFrame | None = Non
         for run_id, system in SYSTEMS.items()
     ], schema_overrides={"limit": pl.Int64})  # fmt: skip
     return board_rows(
-        PROTOCOL, METRICS, runs, "contextbench",
+        PROTOCOL, runs, "contextbench",
         aggregates=pl.DataFrame(rows, schema=table("aggregates").columns), ranks=empty("ranks"),
         comparisons=empty("comparisons") if comparisons is None else comparisons, characters=empty("characters"),
     )  # fmt: skip
@@ -55,7 +53,7 @@ VALUES = {"ref": 0.25, "good": 0.5, "part": 0.625, "few": 0.75}
 @pytest.fixture(scope="module")
 def rows() -> pl.DataFrame:
     of_f1 = [aggregate(name, value, n=3 if name == "few" else 4) for name, value in VALUES.items()]
-    return boards([*of_f1, *(aggregate(name, value, "line_auc") for name, value in VALUES.items())])
+    return boards([*of_f1, *(aggregate(name, value, "line_redundancy") for name, value in VALUES.items())])
 
 
 def test_the_rows_are_those_of_the_table(rows: pl.DataFrame) -> None:
@@ -75,7 +73,7 @@ def test_what_is_compared_comes_first_and_the_state_says_why_the_rest_is_not(row
 
 
 def test_the_lowest_leads_where_lower_is_better_and_steps_are_averaged_over_items(rows: pl.DataFrame) -> None:
-    shown = rows.filter("is_shown", column="line_auc").sort("place")
+    shown = rows.filter("is_shown", column="line_redundancy").sort("place")
     assert shown["average"].unique().to_list() == ["macro"]
     assert shown["run_id"].to_list() == ["ref", "good", "few", "part"]
 
@@ -84,7 +82,7 @@ def test_a_difference_is_the_stored_one_or_that_of_numbers_over_as_many_items(ro
     deltas = dict(rows.filter("is_shown", position=0).select("run_id", "delta").iter_rows())
     assert deltas == {"good": 0.25, "part": 0.375, "few": None, "ref": None}
     pair = {
-        "protocol": PROTOCOL["name"], "granularity": "line", "metric": "line_f1", "k": 0, "slice": "all",
+        "protocol": PROTOCOL.name, "granularity": "line", "metric": "line_f1", "k": 0, "slice": "all",
         "slice_value": "all", "run_a": "good", "run_b": "ref", "delta": -0.125, "low": -0.5, "high": 0.0,
     }  # fmt: skip
     stored = pl.DataFrame([{**dict.fromkeys(table("comparisons").columns), **pair}], table("comparisons").columns)
