@@ -17,6 +17,7 @@ from evaluate.statistics.comparisons import ScoreMatrix, compare_runs, with_plac
 from evaluate.statistics.effects import effects_of
 from evaluate.statistics.ledger_means import ledger_means
 from evaluate.statistics.ranks import rank_runs
+from evaluate.statistics.slices import SLICE
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
