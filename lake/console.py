@@ -261,11 +261,7 @@ def split_names(values: Iterable[str] | str | None) -> list[str]:
 
 
 def print_listing(rows: Sequence[dict[str, object]], format: str) -> None:  # noqa: A002  # the flag's own name
-    """Rows as JSON, as YAML, or as plain columns for a person.
-
-    Raises:
-        GoldspanError: The format is neither.
-    """
+    """Rows as JSON, as YAML, or as plain columns for a person."""
     if format == "json":
         print(escaped_json(jsonlib.dumps(list(rows), indent=2, ensure_ascii=False)))
     elif format == "yaml":

@@ -55,9 +55,6 @@ def discover(package: ModuleType, kind: type[D], *, by_name: bool = True, in_eve
         kind: Of which class.
         by_name: Otherwise they come module by module, as each declares them.
         in_every: Whether every module is to have one. Those whose name begins with an underscore are helpers.
-
-    Raises:
-        GoldspanError: Two declarations have one name, a module cannot be imported, or it has none and is to have one.
     """
     declarations: dict[str, D] = {}
     owner: dict[str, str] = {}
@@ -111,9 +108,6 @@ def resolve(kind: str, name: str, known: Mapping[str, D]) -> Resolved[D]:
     """The declaration a concrete name means.
 
     A declared name may hold parameters in angle brackets: `fixed-nws-<n>` answers to `fixed-nws-1500` with `n = 1500`.
-
-    Raises:
-        GoldspanError: No declaration answers to the name; the message asks "did you mean".
     """
     for pattern, declaration in known.items():
         literals = map(re.escape, _PARAMETER.split(pattern)[::2])

@@ -68,9 +68,6 @@ class Engine:
         Args:
             n_jobs: About how many, where this process may do them itself, which dies of work that kills.
             are_long: Whether starting processes is worth its seconds though the jobs are few.
-
-        Raises:
-            GoldspanError: The scheduler, or what its workers need, is not there.
         """
         is_worth_it = n_jobs is None or are_long or n_jobs >= MANY_JOBS
         n_processes = self.n_processes or ((os.cpu_count() or 1) if is_worth_it else 1)
@@ -168,9 +165,6 @@ def parse_engine(text: str, lake: Path | None = None) -> Engine:
     Args:
         text: As a person writes it.
         lake: The folder that machines must see.
-
-    Raises:
-        GoldspanError: It is written otherwise.
     """
     if text.strip() == "auto":
         return BY_JOBS

@@ -104,11 +104,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def lookup(name: str, kind: str, known: Mapping[str, T], *, code: Exit = Exit.USAGE) -> T:
-    """What a name means among what is known.
-
-    Raises:
-        GoldspanError: Nothing; the message asks "did you mean".
-    """
+    """What a name means among what is known."""
     if name not in known:
         raise unknown_name(name, kind, known, code=code)
     return known[name]

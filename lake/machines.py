@@ -46,10 +46,6 @@ def workers_of(address: str, lake: Path | None) -> Iterator[Executor]:
     Args:
         address: The scheduler's HOST:PORT.
         lake: A folder that they must see.
-
-    Raises:
-        GoldspanError: The extra is not installed, no scheduler or worker answers in time, or a worker has other code,
-            other packages, several threads, or does not see the lake.
     """
     try:
         from distributed import Client

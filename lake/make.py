@@ -33,23 +33,12 @@ class Slot(NamedTuple):
     folders: Mapping[str, str]
 
 
-def made_from(
-    inputs: Iterable[Input | None] = (), parameters: object = None, code: Sequence[Callable[..., object]] = ()
-) -> str:
-    """The fingerprint of what is made from these; the arguments are as for :func:`target_of`."""
-    return fingerprint(
-        FORMAT_VERSION, [part.fingerprint if part else "" for part in inputs], parameters, code_digest(*code)
-    )
-
-
 @dataclass(frozen=True)
 class BuildTarget:
     """Parts that are made together, of the same inputs; mostly it is one.
 
-    Attributes:
-        lake: Where they lie.
-        slots: What they are, in the order in which they are written: the last says that all are there.
-        fingerprint: What they would be made from today.
+    `slots` are in the order in which they are written: the last says that all are there. `fingerprint` is of what they
+    would be made from today.
     """
 
     lake: Lake
@@ -89,13 +78,12 @@ class BuildTarget:
             for part in self.lake.parts(slot.table, **slot.folders)
             if part.name.startswith(slot.part)
         }
-        kept = []
-        for target in map(self.named, sorted(stored)):
-            if target.is_current:
-                kept.append(target)
-            else:
+        targets = [self.named(name) for name in sorted(stored)]
+        current = [target for target in targets if target.is_current]
+        for target in targets:
+            if target not in current:
                 target.remove()
-        return kept
+        return current
 
     def make(self, function: Callable[[], pl.DataFrame | Sequence[pl.DataFrame]]) -> bool:
         """Make and store the parts, unless they are current; whether that was to be done."""
@@ -104,6 +92,14 @@ class BuildTarget:
         frames = function()
         self.write(*([frames] if isinstance(frames, pl.DataFrame) else frames))
         return True
+
+
+def made_from(
+    inputs: Iterable[Input | None] = (), parameters: object = None, code: Sequence[Callable[..., object]] = ()
+) -> str:
+    """The fingerprint of what is made from these; the arguments are as for :func:`target_of`."""
+    read = [part.fingerprint if part else "" for part in inputs]
+    return fingerprint(FORMAT_VERSION, read, parameters, code_digest(*code))
 
 
 def target_of(
@@ -118,7 +114,7 @@ def target_of(
     """Parts of some tables that are made together, as they would be made now; that of the last is written last.
 
     Args:
-        lake: Where they lie.
+        lake: Where they are stored.
         tables: The tables.
         part: What the parts are called.
         inputs: The parts and the like that are read; None for one that is not there.
@@ -133,9 +129,7 @@ def target_of(
 def write_by_run(targets: Mapping[str, BuildTarget], *frames: pl.DataFrame) -> None:
     """Store the parts of several runs, made together: a frame per table, with the rows of all of them.
 
-    Args:
-        targets: Run → its parts, which differ in nothing but the folder `run_id`.
-        frames: The rows of each of the targets' tables, in the targets' order.
+    `targets` are, by run, its parts, which differ in nothing but the folder `run_id`; frames are in the targets' order.
     """
     first = next(iter(targets.values()))
     fingerprints = {run_id: target.fingerprint for run_id, target in targets.items()}
@@ -146,5 +140,4 @@ def write_by_run(targets: Mapping[str, BuildTarget], *frames: pl.DataFrame) -> N
 
 def write_if_changed(lake: Lake, name: str, part: str, rows: pl.DataFrame, **folders: str) -> bool:
     """Store rows that are at hand already, unless just these are stored; whether that was to be done."""
-    stored = target_of(lake, name, part=part, inputs=(), parameters=rows.rows(), code=(), **folders)
-    return stored.make(lambda: rows)
+    return target_of(lake, name, part=part, parameters=rows.rows(), **folders).make(lambda: rows)

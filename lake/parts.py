@@ -27,7 +27,7 @@ MAX_NAME_BYTES = 240
 """Of a file's or folder's name: file systems take 255, and what a part is called while it is written is longer."""
 
 FORMAT = {"goldspan.part": f'{{"format":{FORMAT_VERSION}}}'}
-"""What every part's Parquet metadata says, so that another version's lake is known as such."""
+"""What every part's Parquet metadata says, by which another version's lake is known."""
 
 HINT = (
     "`python -m ingest verify` names all that does not fit. `make ingest evaluate` sets it aside and makes it again; "
@@ -51,12 +51,7 @@ class OtherFormatError(GoldspanError):
 
 @dataclass(frozen=True)
 class Part:
-    """One stored part of a table.
-
-    Attributes:
-        fingerprint: What it was made from; empty of a file that was not written here.
-        digest: Of what was written.
-    """
+    """One stored part of a table; without a fingerprint of its inputs it is a file that was not written here."""
 
     table: str
     name: str
@@ -94,11 +89,7 @@ class PartCounts:
 def new_part(
     root: Path, declared: Table, name: str, folders: Mapping[str, str], fingerprint: str, data: memoryview
 ) -> Part:
-    """A part that is to be written: its path holds the digest of its bytes.
-
-    Raises:
-        GoldspanError: A name is too long for a file's, or is no text.
-    """
+    """A part that is to be written: its path holds the digest of its bytes."""
     stem = ".".join([f"part-{quoted(name)}", fingerprint])
     inside = _folders(declared, folders, f"{stem}.{'0' * _DIGEST_LENGTH}.parquet")
     digest = hashlib.sha256(_heading(declared.name, root.joinpath(*inside), stem, len(inside)))
@@ -221,11 +212,7 @@ def _wrong_folders(declared: Table, missing: Sequence[str], unexpected: Sequence
 
 
 def quoted(value: str) -> str:
-    """A value as it is spelt in a path.
-
-    Raises:
-        GoldspanError: It is no text: half a surrogate pair.
-    """
+    """A value as it is spelt in a path."""
     try:
         return quote(value, safe=_SAFE)
     except UnicodeEncodeError as error:

@@ -28,9 +28,6 @@ def parse_items(items: str) -> Where:
     """`subset=function-2k,repo=x`, ids of items, and files of ids (`ids.txt`, `@ids.txt`) as pairs, sorted, each once.
 
     A file has an id on each line. What is selected changes no protocol.
-
-    Raises:
-        GoldspanError: A column is none that items are selected by, or a file holds no id.
     """
     pairs: set[tuple[str, str]] = set()
     for word in items.replace(",", " ").split():
@@ -93,11 +90,7 @@ def drawn_ids(lake: Lake, task: Task, where: Where, limit: int | None) -> pl.Ser
 
 
 def with_items(lake: Lake, benchmarks: Iterable[str], where: Where) -> list[str]:
-    """The benchmarks of which a selection leaves items.
-
-    Raises:
-        GoldspanError: None of the benchmarks has an item of an id, or none has an item that is selected.
-    """
+    """The benchmarks of which a selection leaves items."""
     benchmarks = list(benchmarks)
     items = pl.concat([lake.scan("items", benchmark=name).select("benchmark", *COLUMNS) for name in benchmarks])
     wanted = by_column(where).get("item_id", [])

@@ -97,9 +97,6 @@ class Lake:
             part: The part's name within its folders.
             fingerprint: What it was made from.
             folders: A value for each of the table's Hive folders.
-
-        Raises:
-            GoldspanError: The frame does not fit the declaration, or the disk does not take it.
         """
         declared = table(name)
         return self._put(declared, _ordered(declared, frame, folders), part, fingerprint, folders)
@@ -176,9 +173,6 @@ class Lake:
             waiting: Called where another holds the lake.
             makes: Whose parts the caller makes; see :class:`lake.tables.Table`.
             warn: Told of everything that is set aside.
-
-        Raises:
-            GoldspanError: The lake cannot be written, or holds a damaged part that the caller reads and does not make.
         """
         try:
             self.root.mkdir(parents=True, exist_ok=True)

@@ -118,11 +118,7 @@ def missing(root: Path) -> list[str]:
 
 
 def check_whole(root: Path) -> None:
-    """See that a lake has everything that its scores are of.
-
-    Raises:
-        GoldspanError: Parts of a table are missing.
-    """
+    """See that a lake has everything that its scores are of."""
     if lacking := missing(root):
         message = f"the lake has scores whose other tables are missing: {counted(len(lacking), 'part')}"
         raise GoldspanError(message, where=str(root), examples=lacking[:3], hint=HINT, code=Exit.INVALID)

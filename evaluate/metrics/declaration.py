@@ -82,11 +82,7 @@ class Metric:
     at: Formula = field(default=lambda k: Ratio(pl.lit(k), pl.lit(0)), compare=False)
 
     def __call__(self, at: Formula) -> Formula:
-        """Declare it.
-
-        Raises:
-            GoldspanError: The name is taken, or the function has no docstring.
-        """
+        """Declare it."""
         meaning = self.meaning or " ".join((inspect.getdoc(at) or "").split())
         if not meaning:
             message = f"metric {self.name!r} has no docstring, which is its text on the page"
@@ -143,20 +139,12 @@ def metrics() -> Mapping[str, Metric]:
 
 
 def metric_named(name: str) -> Metric:
-    """The metric of a name.
-
-    Raises:
-        GoldspanError: There is none; the message asks "did you mean".
-    """
+    """The metric of a name."""
     return lookup(name, "metric", _METRICS)
 
 
 def metrics_of(protocol: Protocol) -> list[tuple[Metric, int]]:
-    """Every metric of a protocol with every cut-off, in the declared order; of grades nDCG takes the gains.
-
-    Raises:
-        GoldspanError: The protocol names a metric that there is not.
-    """
+    """Every metric of a protocol with every cut-off, in the declared order; of grades nDCG takes the gains."""
     metrics = {name: metric_named(name) for name, _ in protocol.metrics}
     if protocol.relevance == "graded" and "ndcg" in metrics:
         metrics["ndcg"] = replace(metrics["ndcg"], at=metric_named("ndcg_iou").at)
@@ -168,9 +156,6 @@ def parse_metric(text: str) -> tuple[Metric, int]:
 
     A metric with a single usual cut-off may go without (`mrr`), and one that has a value of the whole (`map`). Without
     a budget, or with one of 0, there is no limit (`line_f1`).
-
-    Raises:
-        GoldspanError: No such metric, its cut-off is missing or 0, or it has none.
     """
     match = _ALIAS.fullmatch(text.strip())
     if match is None:

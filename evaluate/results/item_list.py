@@ -27,9 +27,6 @@ def item_table(lake: Lake, benchmark: str, where: Where, *, failed_by: str = "",
         where: Which items are selected; see :func:`lake.selection.parse_items`.
         failed_by: A system: only the items that it scores 0, or has no answer to, are listed, with its score.
         protocol: Whose primary metric is the score; the benchmark's first without it.
-
-    Raises:
-        GoldspanError: There is no such benchmark, system or protocol, or no score.
     """
     benchmarks = lake.scan("items").select(pl.col("benchmark").unique().sort()).collect()["benchmark"].to_list()
     if benchmark not in benchmarks:

@@ -73,11 +73,7 @@ def _item(lake: Lake, item_id: str, benchmark: str) -> Item:
 
 
 def default_protocol(lake: Lake, benchmark: str, name: str = "") -> Protocol:
-    """The protocol that a name means, or a benchmark's first.
-
-    Raises:
-        GoldspanError: There is none of the name.
-    """
+    """The protocol that a name means, or a benchmark's first."""
     if name:
         return protocols_called(lake, name, benchmark)[0]
     task = next(task for task in known_tasks(lake).values() if task.benchmark == benchmark)

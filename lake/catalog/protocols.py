@@ -14,20 +14,12 @@ from lake.errors import lookup
 
 @functools.cache
 def protocols() -> Mapping[str, Protocol]:
-    """Every declared protocol by name.
-
-    Raises:
-        GoldspanError: Two declarations have one name.
-    """
+    """Every declared protocol by name."""
     return discover(benchmarks, Protocol)
 
 
 def protocol_named(name: str) -> Protocol:
-    """The declared protocol of a name.
-
-    Raises:
-        GoldspanError: There is none; the message asks "did you mean".
-    """
+    """The declared protocol of a name."""
     return lookup(name, "protocol", protocols())
 
 

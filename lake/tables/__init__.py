@@ -52,12 +52,7 @@ class Table:
         return str(meanings["of"].get(self.name, {}).get(column) or meanings["columns"][column])
 
     def checked(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """A frame of the table with its columns in the declared order.
-
-        Raises:
-            GoldspanError: Columns, types, nulls, keys or rules are not as declared, e.g.
-                `scores: missing ['value'], unexpected ['values']`.
-        """
+        """A frame of the table with its columns in the declared order."""
         missing = [column for column in self.columns if column not in frame.columns]
         unexpected = [column for column in frame.columns if column not in self.columns]
         if missing or unexpected:
@@ -131,11 +126,7 @@ def _meanings() -> dict[str, dict[str, Any]]:
 
 
 def table(name: str) -> Table:
-    """The declaration of a table.
-
-    Raises:
-        GoldspanError: There is none of that name.
-    """
+    """The declaration of a table."""
     return lookup(name, "table", TABLES)
 
 

@@ -18,12 +18,7 @@ class Declared(dy.Schema):
 
 
 class Benchmarks(Declared):
-    """A benchmark and which data of it this lake holds.
-
-    `label` is `sample`, `mined`, …, empty for the published data; `like` is the declared benchmark by whose rules own
-    data is scored, empty for that itself; `limit` says of how many items a sample was taken; `place` is where pages
-    show it.
-    """
+    """A benchmark, and which data of it this lake holds."""
 
     label, like = texts(2)
     limit = dy.Int64(nullable=True, min=1)
@@ -38,11 +33,7 @@ class Tasks(Declared):
 
 
 class Protocols(Declared):
-    """How runs of some tasks are scored; `place` is where pages show it, the headline first.
-
-    With `has_contexts` what agents gathered is scored as sets of lines. With `leaves_out_failed` an item that a run
-    failed is in no mean, where others score it 0.
-    """
+    """How runs of some tasks are scored."""
 
     benchmark = dy.String()
     tasks = dy.List(dy.String())
@@ -58,7 +49,7 @@ class Protocols(Declared):
 
 
 class Metrics(Declared):
-    """How a metric is read: `direction` is what is better, `higher`, `lower` or `neither`; `cut` is what k counts."""
+    """How a metric is read."""
 
     direction, micro = texts(2)
     of_steps = dy.Bool()

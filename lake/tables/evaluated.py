@@ -36,10 +36,7 @@ class Scores(dy.Schema):
 
 
 class StepScores(dy.Schema):
-    """What each step of a trajectory saw: sizes of sets, of the step alone and of all steps up to it.
-
-    Sizes are counts of files, symbols, bytes (granularity `span`) or lines.
-    """
+    """What each step of a trajectory saw, alone and with those before it: counts of files, symbols, bytes or lines."""
 
     run_id, protocol, item_id, granularity = keys(4)
     step = dy.Int64(primary_key=True, min=1)
@@ -49,12 +46,8 @@ class StepScores(dy.Schema):
 class Aggregates(dy.Schema):
     """A metric over a slice of the items; the whole is slice `all`, value `all`.
 
-    The means are over `n` of `n_items`. `n_not_applicable` have no value of the metric though the run answered them;
-    what is left failed and is in no mean. `n_failed` counts every failed item, also where it scores 0 and so is in `n`.
-    `low` to `high` is the 95 % interval of `macro`; `micro_…` and `by_repo_…` are those of the other means. What they
-    are over is the `unit`: other repositories like these, or, where fewer than six have a value, other items of these
-    repositories only. `item_low` to `item_high` is that of `macro` for these repositories only, resampled from
-    their items in the slice a board opens with, and in the whole. `n_repos` have a value.
+    The means are over `n` of `n_items`: `n_not_applicable` have no value of the metric though the run answered them,
+    the rest failed and are in no mean. `n_failed` also counts failed items that score 0, and so are in `n`.
     """
 
     run_id, protocol, granularity, metric = keys(4)
@@ -68,13 +61,9 @@ class Aggregates(dy.Schema):
 
 
 class Ledger(dy.Schema):
-    """Where an item's gold went in a run, in gold lines, or in units of 1 where gold is one candidate: it adds up.
+    """Where an item's gold went in a run: each part takes of what those before it leave.
 
-    `n_gold` is the sum of the seven that follow, each taking of what those before it leave; a share is a part over
-    `n_gold`. `found`: within the cut-off of the protocol's primary metric. `past_budget`: returned by a ranking beyond
-    it. `seen`: shown in an agent's steps, not kept in its final context. `unreachable`: in nothing that was searched.
-    `no_answer`: the run gave no answer. `other_lines`: its file was returned by other lines. `not_returned`: its file
-    never was. For `random` they are expectations over all orders of the pool.
+    Gold is counted in lines, or as 1 where it is one candidate. For `random` the parts are expectations.
     """
 
     run_id, protocol, item_id = keys(3)
@@ -88,11 +77,7 @@ class Ledger(dy.Schema):
 
 
 class LedgerMeans(dy.Schema):
-    """What share of the gold is in a class of the ledger, over a slice of the items; the shares of a slice add up to 1.
-
-    `macro` is the mean of the items' shares, `micro` the share of all gold together; both are over the `n` items that
-    have gold. `n_items` of them have some in the class, `n_gold` lines or candidates in all.
-    """
+    """A class of the ledger over a slice of the items that have gold; the shares of a slice add up to 1."""
 
     run_id, protocol, slice, slice_value = keys(4)
     class_ = dy.String(primary_key=True, alias="class")
@@ -104,16 +89,10 @@ class LedgerMeans(dy.Schema):
 class Effects(dy.Schema):
     """What the choice of chunker does to the primary metric, what that of retriever does, and what the two together do.
 
-    It is of the largest grid of ranked systems in which every chunker is there with every retriever, over the slice
-    that is shown first; `left_out` are the other systems. Of a row without a repository `low` to `high` is the 95 %
-    interval. By `factor`:
-
-    - `grand mean`: the `mean` of all systems of the grid; the interval is its own.
-    - `chunker`: the `mean` of a chunker's systems, and its `effect`, how far it lies from the grand mean; the interval
-      is that of the effect. Likewise `retriever`. Without names they are the whole factor: the `share` of the variation
-      between the systems that it explains, with its interval; null where nothing varies but by chance.
-    - `interaction`: the `mean` of one system, and as its `effect` what those two leave of it; without names the share.
-    - `retriever over chunker`: the share of the retriever less that of the chunker.
+    They are of the largest grid of ranked systems in which every chunker is there with every retriever. By `factor`, a
+    row is of the `grand mean`; of a `chunker` or a `retriever` with its `effect` on the mean; of a system, whose
+    `interaction` is what those two leave; or, without names, of a whole factor with its `share`. Only rows of all
+    repositories have intervals.
     """
 
     protocol, task, slice, slice_value, repo, factor, chunker, retriever = keys(8)
@@ -140,12 +119,7 @@ class Characters(dy.Schema):
 
 
 class Ranks(dy.Schema):
-    """The place of a system by a protocol's primary metric; systems that are not comparable, and baselines, have none.
-
-    `rank_low` to `rank_high` are the places it may have by the verdicts of `comparisons`, `tie_group` is of those that
-    the best of them cannot be told from. All are null where there are too few items to rank. `unit` is
-    that of `aggregates`.
-    """
+    """The place of a ranked system; null where there are too few items. Baselines and partial runs have no row."""
 
     protocol, granularity, metric = keys(3)
     k = dy.Int64(primary_key=True, min=0)
@@ -164,11 +138,7 @@ class Ranks(dy.Schema):
 class Boards(dy.Schema):
     """What a leaderboard shows: a metric at a cut-off is a `column`, averaged in each of three ways.
 
-    Of each slice the 24 values of most items are there. `is_shown` is the way of averaging that the protocol shows,
-    `is_opening` the slice that a board opens on, `position` the column's place, the primary metric 0. `place` is the
-    run's in the column's order, best first, those behind that are not compared: their `state` says why, and is empty
-    for all others. Ranks are by the primary metric as it is shown. `delta` is the difference to the reference that the
-    benchmark declares, from `comparisons` where the two were compared.
+    Of each slice the 24 values of most items are there. Ranks are by the primary metric as the protocol shows it.
     """
 
     protocol, task, slice, slice_value, average, run_id, column = keys(7)
@@ -188,12 +158,7 @@ class Boards(dy.Schema):
 class Comparisons(dy.Schema):
     """Two systems by one metric over one slice, on the items that both have: `delta` is `run_b` less `run_a`.
 
-    `low` to `high` is its 95 % interval, `p` that of a sign-flip test, both over the `unit`: repositories, or items
-    where those that both have lie in fewer than six. `p_adjusted` is for all pairs that were to be tested together;
-    where it is null the row is exploratory. The `verdict` is on `run_b`. `wins` are items on which it is better; null
-    against an expectation, which wins nothing. `smallest_detectable`: the difference that
-    would be found in four of five such samples, by the adjusted test, in an exploratory row by a t test of the pair
-    alone; null where there are too few items or none would be. `equivalent`: it surely is less than 0.01.
+    `smallest_detectable` is by the adjusted test, in an exploratory row by a t test of the pair alone.
     """
 
     protocol, granularity, metric = keys(3)

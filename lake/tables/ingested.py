@@ -9,11 +9,7 @@ from lake.tables.columns import integers, keys, texts
 
 
 class Items(dy.Schema):
-    """One row per item of a benchmark; what is searched for lies in `queries`.
-
-    `target_text` is what stands in the hole: RepoEval's completion, RepoBench-R's next line. `function_name` is
-    whose body it is, where RepoEval says so. `need` is what the names of a completion resolve to.
-    """
+    """One row per item of a benchmark; what is searched for is in `queries`."""
 
     benchmark, item_id = keys(2)
     subset = dy.String()
@@ -45,11 +41,7 @@ class Queries(dy.Schema):
 
 
 class GoldSpans(dy.Schema):
-    """What a gold rule calls the answer: half-open line ranges per item; `gold` is the rule's name.
-
-    `times`: how often the benchmark names the span; null is once. `grade`: how relevant it is, where that is judged in
-    grades; null is 1.
-    """
+    """What a gold rule calls the answer: half-open line ranges per item."""
 
     benchmark, item_id, gold, path = keys(4)
     line_start = dy.Int64(primary_key=True, min=0)
@@ -64,10 +56,7 @@ class GoldSpans(dy.Schema):
 
 
 class Blobs(dy.Schema):
-    """A file's content, stored once per sha256 of its bytes.
-
-    `line_starts` are byte offsets into the text's UTF-8; `line_nws` are each line's non-whitespace characters.
-    """
+    """A file's content, stored once per sha256 of its bytes; positions are of its text's UTF-8."""
 
     sha256 = dy.String(primary_key=True)
     text = dy.String()
@@ -97,11 +86,7 @@ class Pools(dy.Schema):
 
 
 class Chunks(dy.Schema):
-    """How a chunker cuts a content: half-open lines and bytes of the blob.
-
-    `text` is what the chunk is ranked by, where that is not the slice of the blob: `{path}` in it stands for the file's
-    path, `{chunk}` for that slice.
-    """
+    """How a chunker cuts a content: half-open lines and bytes of the blob."""
 
     chunker, sha256 = keys(2)
     chunk_no = dy.Int64(primary_key=True, min=0)
@@ -110,10 +95,7 @@ class Chunks(dy.Schema):
 
 
 class ChunkStatus(dy.Schema):
-    """How cutting a content went: into how many chunks, why not the chunker's own way, and why not at all.
-
-    `n_covered` of its `n_nws` non-whitespace characters lie in some chunk.
-    """
+    """How cutting a content went: into how many chunks, why not the chunker's own way, and why not at all."""
 
     chunker, sha256 = keys(2)
     n_chunks = dy.Int64(min=0)

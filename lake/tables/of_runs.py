@@ -10,11 +10,8 @@ from lake.tables.columns import integers, keys, numbers, texts
 class Runs(dy.Schema):
     """One row per run: a system's answers to one task.
 
-    `protocol` is the one whose gold the system is shown. What a run was asked are its rows of `run_items`, `n_items` of
-    them; where that is not all of the items its status is `partial`, and `selection` and `limit` say how they were
-    chosen (null where an imported file answers just these). An imported run has the `format` and the name of its
-    `file`, what reading it counted (`counts`), did not understand (`unread`), and both in sentences (`notes`).
-    `parameters` and `versions` are for people.
+    `protocol` is the one whose gold the system is shown. What a run was asked are its rows of `run_items`; where that
+    is not all of the items its status is `partial`.
     """
 
     run_id = dy.String(primary_key=True)
@@ -33,10 +30,10 @@ class Runs(dy.Schema):
 
 
 class Submissions(dy.Schema):
-    """A ranking that lies in the folder of submissions, with what its authors say of it; a row per task it answers.
+    """A ranking in the folder of submissions, with what its authors say of it; a row per task it answers.
 
-    `status` is `scored` (it is the run `run_id`), `reported` (numbers alone, which are never ranked), `older` (a newer
-    one counts), `waiting` (the lake lacks its items) or `refused`; `why` says so in words.
+    It is `scored`, `reported` (numbers alone, never ranked), `older` (a newer one counts), `waiting` (the lake lacks
+    its items) or `refused`.
     """
 
     submission, task = keys(2)
@@ -50,11 +47,7 @@ class Submissions(dy.Schema):
 
 
 class Costs(dy.Schema):
-    """What ranking a part of a run's items cost where it was made. The one table that differs between equal runs.
-
-    `query_seconds` holds a number per query, but for those that failed. Of a program that was asked nobody knows
-    `index_bytes`; `index_seconds` are what its first answer in each pool took, null where no pool has a second.
-    """
+    """What ranking a part of a run's items cost where it was made: the one table that differs between equal runs."""
 
     run_id, part = keys(2)
     index_seconds = dy.Float64(nullable=True, min=0)
@@ -64,11 +57,7 @@ class Costs(dy.Schema):
 
 
 class RunItems(dy.Schema):
-    """What happened to each item that a run was asked; any other has no row, here or in `scores`.
-
-    `ties` lists the cut-offs k at which rank k and k+1 score alike.
-    `n_steps_published` is there where `hits` holds a second reading of an agent's file.
-    """
+    """What happened to each item that a run was asked; any other has no row, here or in `scores`."""
 
     run_id, item_id = keys(2)
     status = dy.String()
@@ -84,14 +73,8 @@ class RunItems(dy.Schema):
 class Hits(dy.Schema):
     """What a run returned, in order: ranks from 1, half-open lines and bytes.
 
-    An agent's rows (parts `step` and `final`) stand as it gave them, before any rule: a row with a symbol names one, a
-    row with neither lines nor symbol names a file alone, and a range may be reversed, start before line 0 (line 0 as
-    people count) or run past the end; `line_start` 0 without a `line_end` is a view of the whole file. The parts
-    `published-step` and `published-final` are there where ContextBench's published converter reads the agent's file
-    otherwise; its protocol scores them in place of the others.
-
-    `n_new_nws` is what the hit adds: the non-whitespace characters of its lines that no hit of better rank in the same
-    list or final context has. Null for what names no lines of a known file, and in an agent's steps.
+    An agent's rows are as it gave them: a row with a symbol names one, a row with neither lines nor symbol names a
+    file, a range may be reversed or run past the end; `line_start` 0 without a `line_end` is a view of the whole file.
     """
 
     run_id, item_id, part = keys(3)
@@ -106,11 +89,7 @@ class Hits(dy.Schema):
 
 
 class Usage(dy.Schema):
-    """What an agent used for an item, and how it ended; null where its file does not say it, and no row for nothing.
-
-    `n_input` are tokens that came from no cache and went to none. `usd` is the file's own, or that of a dated list of
-    `prices`. `resolved` is given with the run, never worked out. `step_turns` and `step_calls` have an entry per step.
-    """
+    """What an agent used for an item, and how it ended; null where its file does not say it."""
 
     run_id, item_id = keys(2)
     model, exit_status, prices = texts(3, nullable=True)
@@ -122,10 +101,7 @@ class Usage(dy.Schema):
 
 
 class Edits(dy.Schema):
-    """A line that a patch changes, as one reading of patches has it; under run_id `gold` are the gold patches' lines.
-
-    `line` is 0-based, in the old file. `kind` is `deleted`, or `before-insertion` for the line before a pure insertion.
-    """
+    """A line that a patch changes, as one reading of patches has it; under run_id `gold` the gold patches' lines."""
 
     run_id, item_id, reading, path = keys(4)
     line = dy.Int64(primary_key=True, min=0)
