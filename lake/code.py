@@ -29,12 +29,7 @@ _CACHE = ROOT / "lake" / "cache"
 
 
 class Source(NamedTuple):
-    """What counts of a module's source.
-
-    Attributes:
-        digest: Of its syntax tree, without docstrings, those of attributes too.
-        imports: Every dotted name that it may import, ours or not.
-    """
+    """What counts of a module's source: a digest of its syntax tree without docstrings, and all that it may import."""
 
     digest: str
     imports: tuple[str, ...]
@@ -71,13 +66,7 @@ def closure_of(file: Path) -> tuple[Path, ...]:
 
 
 def remembered(what: str, of: object, make: Callable[[], str]) -> str:
-    """What a slow function of nothing but code and declarations gives, looked up where it was worked out before.
-
-    Args:
-        what: What it is called.
-        of: All that decides it: digests of code, versions of libraries, declarations.
-        make: Works it out.
-    """
+    """What a slow function of nothing but code and declarations gives, looked up by all that decides it (`of`)."""
     key, file = fingerprint(of), _CACHE / f"{what}.json"
     known = _known(file)
     if key not in known:
@@ -96,12 +85,7 @@ def _known(file: Path) -> dict[str, str]:
 
 
 def read_source(text: bytes, package: str) -> Source:
-    """What counts of a module's source.
-
-    Args:
-        text: The source.
-        package: The dotted name of the package that it lies in, against which its relative imports are read.
-    """
+    """What counts of a module's source; `package` is the dotted name against which its relative imports are read."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
         # A string that stands alone says something to a reader: of a module, a function, or the name assigned above it.

@@ -50,11 +50,8 @@ _PARAMETER = re.compile(r"<(\w+)>")
 def discover(package: ModuleType, kind: type[D], *, by_name: bool = True, in_every: bool = False) -> dict[str, D]:
     """Every module-level declaration of one kind in a package's modules, by name, in the order of the names.
 
-    Args:
-        package: Where.
-        kind: Of which class.
-        by_name: Otherwise they come module by module, as each declares them.
-        in_every: Whether every module is to have one. Those whose name begins with an underscore are helpers.
+    Without `by_name` they come module by module, as each declares them. With `in_every` a module without one is an
+    error; those whose name begins with an underscore are helpers.
     """
     declarations: dict[str, D] = {}
     owner: dict[str, str] = {}

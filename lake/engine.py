@@ -51,10 +51,8 @@ class InThisProcess(Executor):
 class Engine:
     """A number of processes on this machine, one of which is this process itself; or a scheduler's workers.
 
-    Attributes:
-        n_processes: How many; None for one per core where there are many jobs, else one.
-        scheduler: A dask scheduler's HOST:PORT, whose workers do the work instead.
-        lake: The folder that its workers must see.
+    `n_processes` None is one per core where there are many jobs, else one. `scheduler` is a dask scheduler's HOST:PORT,
+    whose workers do the work instead and must see the folder `lake`.
     """
 
     n_processes: int | None = 1
@@ -65,9 +63,8 @@ class Engine:
     def executor(self, n_jobs: int | None = None, *, are_long: bool = False) -> Iterator[Executor]:
         """What jobs are handed to. Work that was handed in and has not begun is dropped where an error leaves it.
 
-        Args:
-            n_jobs: About how many, where this process may do them itself, which dies of work that kills.
-            are_long: Whether starting processes is worth its seconds though the jobs are few.
+        Without `n_jobs` none is done by this process itself, as for work that kills. `are_long`: starting processes is
+        worth its seconds though the jobs are few.
         """
         is_worth_it = n_jobs is None or are_long or n_jobs >= MANY_JOBS
         n_processes = self.n_processes or ((os.cpu_count() or 1) if is_worth_it else 1)
@@ -88,9 +85,6 @@ class Engine:
         """What the work makes of each job, in their order.
 
         Elsewhere it is begun at once; in this process a job is done when its result is asked for.
-
-        Raises:
-            WorkerDiedError: A process died of a job, or the scheduler is gone.
         """
         futures = (executor.submit(work, job) for job in jobs)
         return map(self.answer, futures if isinstance(executor, InThisProcess) else list(futures))
@@ -160,12 +154,7 @@ def end_with_parent() -> None:
 
 
 def parse_engine(text: str, lake: Path | None = None) -> Engine:
-    """An engine as it is written: `auto`, by the number of jobs; `local:N`, processes; `dask://HOST:PORT`, machines.
-
-    Args:
-        text: As a person writes it.
-        lake: The folder that machines must see.
-    """
+    """An engine as it is written: `auto`, by the number of jobs; `local:N`, processes; `dask://HOST:PORT`, machines."""
     if text.strip() == "auto":
         return BY_JOBS
     if scheduler := re.fullmatch(r"dask://([\w.-]+:\d{1,5}|\[[0-9A-Fa-f:]+\]:\d{1,5})", text.strip()):

@@ -35,14 +35,11 @@ class Exit(IntEnum):
 
 
 class GoldspanError(Exception):
-    """A fault in what was given, told in at most ten lines: what, where, examples, what to do.
+    """A fault in what was given, told in at most ten lines.
 
-    Args:
-        what: One sentence naming the thing and what was found.
-        where: The file, line or table it was found in.
-        examples: Offending values; the first three are shown.
-        hint: What to do about it.
-        code: The exit status the command ends with.
+    `what` is one sentence that names the thing and what was found, `where` the file, line or table, `examples`
+    offending values, of which the first three are shown, `hint` what to do about it, `code` the exit status that the
+    command ends with.
     """
 
     def __init__(
@@ -104,7 +101,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def lookup(name: str, kind: str, known: Mapping[str, T], *, code: Exit = Exit.USAGE) -> T:
-    """What a name means among what is known."""
+    """What a name means among what is known; else the error asks "did you mean"."""
     if name not in known:
         raise unknown_name(name, kind, known, code=code)
     return known[name]

@@ -93,17 +93,7 @@ class TooMuchUnpackedError(Exception):
 
 
 def parsed_json(data: bytes, *, errors: str = "strict") -> object:
-    """The value of a JSON text in UTF-8, without a byte order mark.
-
-    Args:
-        data: The text.
-        errors: How bytes that are no UTF-8 are taken, as `bytes.decode` has it.
-
-    Raises:
-        UnicodeDecodeError: It is no UTF-8.
-        ValueError: It is no JSON, or holds a number of too many digits.
-        RecursionError: It is nested too deep.
-    """
+    """The value of a JSON text in UTF-8, else UnicodeDecodeError, ValueError or, nested too deep, RecursionError."""
     value: object = json.loads(data.decode("utf-8", errors))
     return value
 
@@ -112,9 +102,7 @@ def parsed_json(data: bytes, *, errors: str = "strict") -> object:
 def unpacked(file: IO[bytes]) -> Iterator[IO[bytes]]:
     """What a file at its start holds, unpacked while it is read if it is gzip or zstd.
 
-    Raises:
-        OSError, ArrowException: What is packed is cut off or damaged.
-        TooMuchUnpackedError: It unpacks to more than is read, or to far more than such files do.
+    Damage is an OSError or an ArrowException; more than is read, or than such files unpack to, a TooMuchUnpackedError.
     """
     magic = file.read(max(map(len, _PACKED)))
     packed = next((name for start, name in _PACKED.items() if magic.startswith(start)), "")

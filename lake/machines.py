@@ -41,11 +41,10 @@ class Worker(NamedTuple):
 
 @contextmanager
 def workers_of(address: str, lake: Path | None) -> Iterator[Executor]:
-    """What hands jobs to a scheduler's workers.
+    """What hands jobs to a scheduler's workers, all of which must see the folder `lake`.
 
-    Args:
-        address: The scheduler's HOST:PORT.
-        lake: A folder that they must see.
+    An error says whether the extra is not installed, no scheduler or worker answers in time, or a worker has other
+    code, other packages, several threads, or does not see the lake.
     """
     try:
         from distributed import Client

@@ -16,21 +16,11 @@ _COUNTS = ("expected", "scored", "missing", "failed", "rejected")
 
 @dataclass
 class Outcome:
-    """What a stage did.
+    """What a stage did: of `expected` items, or items × runs, `scored` have a result now.
 
-    Attributes:
-        written: Where the result lies.
-        expected: How many things there were to do: items, or items × runs.
-        scored: How many of them have a result now.
-        missing: How many could not be done for want of something (unscorable items, runs that skipped).
-        failed: How many went wrong.
-        rejected: How many rows were refused.
-        tied: How many rankings tie at a cut-off.
-        warnings: Further lines, of the state that it left.
-        changes: Further lines, of what it found and changed this once.
-        hint: What to type next.
-        unit: What is done, many of it.
-        tally: What was made for that, was current and was removed; `parts` says what those are.
+    `missing` could not be done for want of something, `failed` went wrong, `rejected` rows were refused, `tied`
+    rankings tie at a cut-off. `warnings` are of the state that was left, `changes` of what was changed this once.
+    `unit` is what is done, in the plural; `written` where, `hint` what to type next.
     """
 
     written: str = ""

@@ -31,16 +31,8 @@ def read_batches(
 ) -> Iterator[pl.DataFrame]:
     """The rows of a Parquet file in frames, in order; of a file without rows one empty frame.
 
-    Polars would end the process where a file is damaged, or where memory is short.
-
-    Args:
-        file: The path, or the bytes as a file that can be sought in.
-        choose: The columns to read; it may raise where one is missing.
-        max_rows: The rows that are read at most.
-        max_bytes: The bytes that their values take in memory at most.
-
-    Raises:
-        UnreadableParquetError: It cannot be read, or goes beyond a limit.
+    Polars would end the process where a file is damaged, or where memory is short. `choose` gives the columns to read
+    of all names, and may raise where one is missing; values in memory are at most `max_bytes`.
     """
     with _explained(), file.open("rb") if isinstance(file, Path) else nullcontext(file) as stream:
         stored = pq.ParquetFile(stream)

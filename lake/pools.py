@@ -36,10 +36,7 @@ def own_pool(prefix: str, by: str) -> pl.Expr:
 def with_pools_of(lake: Lake, task: Task, items: pl.LazyFrame) -> pl.LazyFrame:
     """The items that a task asks, each with the pool that it searches in it.
 
-    Args:
-        lake: Where the pools are.
-        task: The task.
-        items: pool_id, repo, subset, target_path, target_line, and whatever goes with them.
+    Items have pool_id, repo, subset, target_path, target_line, and whatever goes with them.
     """
     if not task.pool_prefix:
         return items
@@ -50,13 +47,9 @@ def with_pools_of(lake: Lake, task: Task, items: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def chunks_of(lake: Lake, chunker: str, contents: pl.DataFrame, *, with_blank: bool) -> pl.LazyFrame:
-    """The chunks of some contents that are ranked: the columns of table `chunks` but for the chunker.
+    """The chunks of some contents (sha256, n_lines) that are ranked: the columns of table `chunks` but for the chunker.
 
-    Args:
-        lake: Where from.
-        chunker: Whose chunks.
-        contents: sha256, n_lines.
-        with_blank: Chunks of white space alone are among them, and a file without a line, which none cuts, is one.
+    `with_blank`: chunks of white space alone are among them, and a file without a line, which none cuts, is one.
     """
     cut = lake.scan("chunks", chunker=chunker).filter(pl.col("sha256").is_in(contents["sha256"].implode()))
     if not with_blank:

@@ -17,15 +17,7 @@ _WIDEST = 1_000
 
 @dataclass(frozen=True)
 class PrintedTable:
-    """A table and what is to be known with it.
-
-    Attributes:
-        title: What its numbers are.
-        columns: Its head.
-        rows: A text for each column.
-        notes: Sentences below it.
-        texts: How many of the first columns are texts; the others are numbers and end alike.
-    """
+    """A table with sentences below it; the first `texts` columns are texts, the others numbers that end alike."""
 
     title: str
     columns: Sequence[str]

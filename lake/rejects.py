@@ -18,14 +18,7 @@ _PLACE_LENGTH, _REASON_LENGTH = 1_000, 2_000
 
 @dataclass(frozen=True, order=True)
 class Reject:
-    """One thing that was refused.
-
-    Attributes:
-        source: The file it stands in, relative to the source's own root.
-        position: Where in it: `line 12`, `entry ../x`, `item function-2k/x/3`.
-        reason: What is wrong, and what to do where that is not plain.
-        excerpt: The beginning of what was refused.
-    """
+    """One thing that was refused; `source` is relative to the source's own root, `position` like `line 12`."""
 
     source: str
     position: str
@@ -37,9 +30,7 @@ class Reject:
 class Rejects:
     """Collects what one step refuses; two reasons at one place become one row.
 
-    Attributes:
-        found: Each refusal; beyond `MAX_REJECTS` of them, a last one for each file says how many more there are.
-        has_excerpts: Excerpts are kept, which are published with the site.
+    Beyond MAX_REJECTS a last row for each file says how many `more` there are. Excerpts are published with the site.
     """
 
     found: list[Reject] = field(default_factory=list)

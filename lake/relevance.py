@@ -15,14 +15,10 @@ CHUNK = ("item_id", "path", "chunk_no")
 
 @dataclass(frozen=True)
 class JudgementInputs:
-    """What relevance is judged by, for some items.
+    """What relevance is judged by, for some items (item_id, pool_id).
 
-    Attributes:
-        items: item_id, pool_id.
-        gold: Their gold, as the rule takes it: see :meth:`Rule.gold_of`.
-        pool: pool_id, path, chunk_no, line_start, line_end: the chunks the pools hold.
-        relevance: item_id, path, chunk_no and the rule's similarity, for every chunk of the pools, where measured.
-        threshold: The similarity from which on a chunk is relevant.
+    `gold` is as :meth:`Rule.gold_of` gives it; `pool` has pool_id, path, chunk_no, line_start, line_end; `relevance`,
+    where measured, item_id, path, chunk_no and the rule's similarity for every chunk of the pools.
     """
 
     items: pl.LazyFrame
@@ -36,20 +32,14 @@ class JudgementInputs:
 class Rule:
     """When a chunk is relevant, and how like the gold it is.
 
-    What a rule has judged has, beside its own columns:
+    What a rule has judged has, beside its own columns, `iou`: how much gold a relevant chunk shares, null where it is
+    not relevant; `similarity`: the same, whether relevant or not; `share`: what share of the item's gold lines a
+    relevant chunk holds, only where gold is lines; `is_gold`: whether it lies in the gold's own file or candidate.
 
-    - `iou`: how much gold a relevant chunk shares; null where it is not relevant;
-    - `similarity`: the same, whether relevant or not;
-    - `share`: what share of the item's gold lines a relevant chunk holds; only where gold is lines;
-    - `is_gold`: whether it lies in the gold's own file or candidate.
-
-    Attributes:
-        hits: (hits, evidence, key) → key, `place` (the rank) and `rank`, which is null where the hit is not relevant;
-            the key is what tells one list from another: item_id, of several runs with run_id.
-        pool: evidence → the columns of CHUNK. Of either, what has no similarity may be missing.
-        by_lines: Gold is ranges of lines; otherwise it is whole candidates or documents.
-        is_graded: Gold is documents with grades, which `iou` holds; nothing is read of the pool.
-        similarity: The column of table `relevance` that is held against the protocol's threshold.
+    `hits` takes hits, inputs and the key that tells one list from another, and gives the key, `place` (the rank) and
+    `rank`, null where the hit is not relevant. `pool` gives the columns of CHUNK. Of either, what has no similarity may
+    be missing. `is_graded`: gold is documents with grades, which `iou` holds. `similarity` is the column of table
+    `relevance` that is compared with the protocol's threshold.
     """
 
     hits: Callable[[pl.LazyFrame, JudgementInputs, Sequence[str]], pl.LazyFrame]
@@ -69,13 +59,8 @@ class Rule:
 def disjoint(gold: pl.LazyFrame, key: Sequence[str] = ("item_id",)) -> pl.LazyFrame:
     """An item's gold in a file without overlaps, so that every gold line counts once.
 
-    Args:
-        gold: The key, path, line_start, line_end (half-open); spans may overlap.
-        key: What tells one set of spans from another.
-
-    Returns:
-        The key, path, gold_start, gold_end, n_gold_in_file: ordered spans that share no line, and how many lines
-        the item's gold has in the file.
+    Of key, path, line_start, line_end (half-open, may overlap) it makes key, path, gold_start, gold_end and
+    n_gold_in_file: ordered spans that share no line, and how many lines the item's gold has in the file.
     """
     group = [*key, "path"]
     covered_to = pl.col("line_end").cum_max().shift(1).over(group)
@@ -97,12 +82,7 @@ def line_overlap(spans: pl.LazyFrame, gold: pl.LazyFrame, identity: Sequence[str
 
     `share` is lines shared over all of the item's gold lines. `iou` is lines shared over lines in either, against all
     of the item's gold lines in that file; with one gold span per file this is the ordinary intersection over union. A
-    span with several gold spans in reach counts once.
-
-    Args:
-        spans: item_id, path, line_start, line_end (half-open) and the identity's columns.
-        gold: As :func:`disjoint` gives it.
-        identity: The columns that tell one span from another.
+    span with several gold spans in reach counts once. The columns `identity` tell one span from another.
     """
     spans = spans.select(*identity, *({"item_id", "path", "line_start", "line_end"} - set(identity)))
     shared = pl.min_horizontal("line_end", "gold_end") - pl.max_horizontal("line_start", "gold_start")

@@ -20,13 +20,8 @@ METRICS = {"file_coverage": "files", "line_coverage": "lines"}
 class Repair(NamedTuple):
     """How much more of the gold a run's context has where the item was resolved, within repositories.
 
-    Attributes:
-        metric: One of `METRICS`.
-        n_items: Items whose outcome is known, in repositories that have resolved ones and others.
-        unit: What the interval is over.
-        delta: Mean coverage of resolved items less that of the others, each held against its own repository's.
-        low: Lower end of its 95 % interval.
-        high: Upper end.
+    `delta` is the mean coverage of resolved items less that of the others, each compared with its own repository's,
+    with its 95 % interval over the `unit`; of the `n_items` in repositories that have resolved ones and others.
     """
 
     run_id: str

@@ -35,14 +35,10 @@ LOCK = ".lock"
 
 
 class Lake:
-    """Typed tables in a folder.
+    """Typed tables in a folder, which need not exist yet.
 
-    Args:
-        root: The folder; it need not exist yet.
-
-    Attributes:
-        damage: What did not fit when the lake was locked, a sentence each; it is set aside.
-        tally: Which parts were made, were current and were removed through it.
+    `damage` are sentences on what did not fit when the lake was locked, and is set aside; `tally` counts the parts that
+    were made, were current and were removed through it.
     """
 
     def __init__(self, root: Path) -> None:
@@ -51,11 +47,9 @@ class Lake:
         self.tally = PartCounts()
 
     def scan(self, name: str, **folders: str) -> pl.LazyFrame:
-        """A table's rows, lazily: the declared columns and those its folders add. No parts, no rows.
+        """A table's rows, lazily: the declared columns and those its folders add; no parts, no rows.
 
-        Args:
-            name: The table.
-            folders: Values of the table's Hive folders; only their parts are read.
+        Only the parts of the given values of the table's Hive folders are read.
         """
         return self._frame(table(name), self.parts(name, **folders))
 
@@ -91,12 +85,8 @@ class Lake:
     def write(self, name: str, frame: pl.DataFrame, *, part: str, fingerprint: str, **folders: str) -> Part:
         """Check a frame, sort it by key and put it in place of the part of that name.
 
-        Args:
-            name: The table.
-            frame: Exactly the declared columns, in any order; rows in any order.
-            part: The part's name within its folders.
-            fingerprint: What it was made from.
-            folders: A value for each of the table's Hive folders.
+        The frame has exactly the declared columns, in any order; `fingerprint` is of what it was made from; `folders`
+        has a value for each of the table's Hive folders.
         """
         declared = table(name)
         return self._put(declared, _ordered(declared, frame, folders), part, fingerprint, folders)
@@ -106,12 +96,9 @@ class Lake:
     ) -> None:
         """Write the rows of several runs, each run's into parts of its own, as :meth:`write` does, run by run.
 
-        A frame is checked and sorted once, for most of what a small frame costs is being looked at.
-
-        Args:
-            fingerprints: Run → what its parts were made from.
-            frames: Table, one of whose folders is `run_id`; rows, where a run without any has an empty part; what the
-                parts are called; a value for each of the table's other folders.
+        A frame is checked and sorted once, for most of what a small frame costs is being looked at. `fingerprints` are
+        by run; of a frame there are its table, rows (a run without any has an empty part), what the parts are called,
+        and the values of the table's folders other than `run_id`.
         """
         split = []
         for name, frame, part, folders in frames:
@@ -167,12 +154,9 @@ class Lake:
         """Hold the lake alone; a second writer calls `waiting` once and then waits.
 
         What killed processes left half-written is deleted as soon as the lock is held. What was damaged since it was
-        written, or was never written here, is set aside where the caller makes it again.
-
-        Args:
-            waiting: Called where another holds the lake.
-            makes: Whose parts the caller makes; see :class:`lake.tables.Table`.
-            warn: Told of everything that is set aside.
+        written, or was never written here, is set aside where the caller makes it again (`makes`: whose parts, as
+        :class:`lake.tables.Table` has it), and `warn` is told; a damaged part that the caller reads and does not make
+        is an error.
         """
         try:
             self.root.mkdir(parents=True, exist_ok=True)

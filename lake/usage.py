@@ -12,12 +12,11 @@ TOKENS = ("n_input", "n_cached", "n_cache_written", "n_output")
 
 
 def run_usage(lake: Lake) -> pl.LazyFrame:
-    """What runs used per item, where their files say it.
+    """What runs used per item, where their files say it: benchmark, run_id, models (text), n_items (of the run).
 
-    Returns:
-        benchmark, run_id, models (text), n_items (of the run); means over the items that say it: n_tokens (of all
-        kinds), usd, seconds, n_turns, n_calls, null where none does, and how many do as `<name>_known`; n_resolved of
-        n_outcomes; prices (text, empty where dollars are the files' own). A run of which nothing is known has no row.
+    n_tokens (of all kinds), usd, seconds, n_turns and n_calls are means over the items that say it, null where none
+    does; `<name>_known` is how many do. n_resolved is of n_outcomes; prices are empty where dollars are the files' own.
+    A run of which nothing is known has no row.
     """
     tokens = pl.sum_horizontal(pl.col(name).fill_null(0) for name in TOKENS)
     sizes = lake.scan("run_items").group_by("benchmark", "run_id").agg(n_items=pl.len().cast(pl.Int64))
@@ -41,9 +40,8 @@ def run_usage(lake: Lake) -> pl.LazyFrame:
 def first_gold(lake: Lake, protocol: str) -> pl.LazyFrame:
     """When runs had first seen a gold line, and how much a step of theirs shows.
 
-    Returns:
-        run_id, first_step, first_turn, first_call (from 1, means over the items in which it ever did and that know it),
-        n_found (how many did), lines_per_step (the mean over all its items that have steps).
+    first_step, first_turn and first_call, from 1, are means over the n_found items in which they ever did and that know
+    it; lines_per_step is the mean over all of a run's items that have steps.
     """
     steps = lake.scan("step_scores", protocol=protocol).filter(granularity="line")
     item, step = ["run_id", "item_id"], pl.col("step") - 1

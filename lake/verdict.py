@@ -69,18 +69,11 @@ def without_least(text: str) -> str:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is said of the first system of a benchmark.
+    """What is said of the first system of a benchmark compared with its reference.
 
-    Attributes:
-        nothing: Why there is nothing to say, a whole sentence; empty where there is.
-        run_id: The run of the system.
-        reference: The run that it is held against.
-        kind: One of the verdicts.
-        is_first: The system ranks first; otherwise the reference's own retriever does.
-        delta: How far it is above the reference; `low` to `high` is the 95 % interval where there is one.
-        smallest_detectable: The difference that the test would detect in four of five such samples.
-        exploratory: The pair is outside the family that is tested together.
-        unit: What interval and test are over.
+    `nothing` is why there is nothing to say, a whole sentence. `is_first`: the system ranks first; otherwise the
+    reference's own retriever does. `delta` is how far it is above the reference. `exploratory`: the pair is outside the
+    family that is tested together.
     """
 
     nothing: str = ""
@@ -98,10 +91,8 @@ class Verdict:
     def sentence(self, called: Callable[[str], str], digits: int = 3, first: str = "ranked first") -> str:
         """The verdict as a sentence.
 
-        Args:
-            called: Run → what its system is called.
-            digits: Decimals of its numbers.
-            first: What the system is that comes first; ranks are by the primary metric alone.
+        `called` gives a run's system its name; `first` is what the system is that comes first: ranks are by the primary
+        metric alone.
         """
         if self.nothing:
             return self.nothing
@@ -152,12 +143,8 @@ def by_pair(comparisons: pl.LazyFrame) -> Pairs:
 def verdict_on(lines: Sequence[Line], reference: str, pairs: Pairs) -> Verdict:
     """The verdict on the first of some runs that is no baseline and searches otherwise than the reference does.
 
-    The reference's own retriever over other chunks is passed over, unless there is nothing else.
-
-    Args:
-        lines: The runs, best first.
-        reference: The system that it is held against; empty where there is none.
-        pairs: What they were compared with one another, by one measure in one slice.
+    The reference's own retriever over other chunks is passed over, unless there is nothing else. `lines` come best
+    first, `reference` is empty where there is none, `pairs` are by one measure in one slice.
     """
     systems = [line for line in lines if line.is_whole and not line.is_baseline]
     if not systems:
@@ -193,15 +180,9 @@ def mirrored(comparisons: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def which_matters_more(shares: Mapping[str, Share], n_systems: int, *, too_few: bool, unit: str = REPOSITORY) -> str:
-    """The answer with its numbers.
+    """The answer with its numbers, of the share of each factor in a grid of `n_systems`.
 
     It is told where the interval of the retriever less the chunker leaves out 0, or those of the two lie apart.
-
-    Args:
-        shares: Factor → its share, of a grid of systems.
-        n_systems: How many these are.
-        too_few: There are too few items to say.
-        unit: What the intervals are over.
     """
     share, low, high = shares[DIFFERENCE]
     if share is None:

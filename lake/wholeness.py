@@ -28,14 +28,8 @@ _OF_SCORES = {"benchmark": ("items", "gold_spans", "files"), "run_id": ("runs", 
 def mend(root: Path, makes: Collection[str]) -> Iterator[str]:
     """Delete what killed processes left half-written, set aside what does not fit; a sentence for each says so.
 
-    An imported run that loses rows goes as a whole: no stage here can make it again.
-
-    Args:
-        root: The lake, held by the caller alone.
-        makes: Whose parts the caller makes, and those of `ingest` it reads.
-
-    Raises:
-        DamagedPartError: A part does not fit that the caller reads and does not make.
+    An imported run that loses rows goes as a whole: no stage here can make it again. `makes` says whose parts the
+    caller, who holds the lake, makes; of those of `ingest` it only reads, a damaged one is an error.
     """
     for declared in TABLES.values():
         for unfinished in (root / declared.name).rglob(f".*{TEMPORARY}"):

@@ -40,13 +40,7 @@ def simulated_coverage() -> Mapping[tuple[str, int, float], tuple[float, ...]]:
 
 
 def coverage_note(numbers: Sequence[float], n_repos: int, *, is_hit_or_miss: bool) -> str:
-    """How often intervals cover the truth in the simulations that are nearest to a board.
-
-    Args:
-        numbers: The systems' means.
-        n_repos: Over how many repositories.
-        is_hit_or_miss: An item scores 0 or 1.
-    """
+    """How often intervals cover the truth in the simulations nearest to a board with these means and repositories."""
     mean = min(MEANS, key=lambda simulated: abs(simulated - median(numbers)))
     known = [number for number in REPOSITORIES if (number < FEWEST_REPOS) == (n_repos < FEWEST_REPOS)]
     repositories = min(known, key=lambda number: abs(number - n_repos))

@@ -50,10 +50,7 @@ def unbeaten_baselines(
 ) -> list[str]:
     """A sentence for each baseline that no system of a table is above; none where the table has no system.
 
-    Args:
-        task: The declared task whose rules the table's has.
-        rows: Its rows: the retriever, whether that is a baseline, the number that orders the table.
-        lower_is_better: Whether the lowest number leads.
+    `task` is the declared task whose rules the table's has; a row is a retriever, whether it is a baseline, its number.
     """
     sign = -1 if lower_is_better else 1
     numbers = [(name, is_baseline, sign * value) for name, is_baseline, value in rows if value is not None]

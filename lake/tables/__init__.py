@@ -19,11 +19,7 @@ from lake.tables import declared, evaluated, ingested, of_runs
 
 @dataclass(frozen=True)
 class Table:
-    """A table's name, its schema, and the Hive folders its parts lie in.
-
-    Attributes:
-        made_by: Who makes its parts again: `ingest`, `evaluate`, or for `runs` whoever made the run.
-    """
+    """A table's name, its schema, the Hive folders of its parts, and who makes these again (`runs`: who made the run)."""
 
     name: str
     schema: type[dy.Schema]
@@ -52,7 +48,7 @@ class Table:
         return str(meanings["of"].get(self.name, {}).get(column) or meanings["columns"][column])
 
     def checked(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """A frame of the table with its columns in the declared order."""
+        """A frame of the table with its columns in the declared order; an error names what is not as declared."""
         missing = [column for column in self.columns if column not in frame.columns]
         unexpected = [column for column in frame.columns if column not in self.columns]
         if missing or unexpected:
@@ -131,12 +127,7 @@ def table(name: str) -> Table:
 
 
 def declared_row(name: str, /, **columns: object) -> pl.DataFrame:
-    """One row of a table of declarations; texts and lists that are not given are empty, the display name is the name.
-
-    Args:
-        name: The table.
-        columns: `name`, `title`, `meaning` and what else is known.
-    """
+    """One row of a table of declarations: what is not given is empty, the display name is the name."""
     return declared_rows(name, [columns])
 
 
