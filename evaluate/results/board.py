@@ -224,6 +224,11 @@ def primary_of(protocol: Protocol) -> tuple[Metric, int]:
     return metric_named(protocol.primary.metric), protocol.primary.k
 
 
+def primary_name(protocol: Protocol) -> str:
+    """A protocol's primary metric with its cut-off, where there is one."""
+    return called(*primary_of(protocol)).removesuffix("@0")
+
+
 def number_of(value: object) -> str:
     """A score as it is printed."""
     return f"{value:.3f}" if isinstance(value, float) else MISSING

@@ -15,7 +15,7 @@ from evaluate.metrics import parse_metric
 from evaluate.results.board import board, check_metrics, shown
 from evaluate.results.compare import compare, comparison, undecided
 from evaluate.results.compared import parse_gate
-from evaluate.results.extra_tables import cost_table, effects_table, usage_table, why_no_grid
+from evaluate.results.extra_tables import cost_table, effects_table, usage_table
 from evaluate.results.other_lake import Published
 from lake.benchmarks import check_benchmark, protocols_called
 from lake.catalog.protocol import Protocol
@@ -95,7 +95,8 @@ def effects_of_choices(
     _, which = _boards(store, benchmarks, protocol)
     tables = [effects_table(store, *pair) for pair in which]
     if not any(tables):
-        message, hint = why_no_grid(store, which)
+        message = "no two chunkers, scored on all the items, have the same two retrievers"
+        hint = "Add what is missing: make ingest evaluate CHUNKERS=whole-file, or make evaluate SYSTEMS='*+tfidf'"
         raise GoldspanError(message, where=str(lake), hint=hint, code=Exit.MISSING)
     print_tables(filter(None, tables))
 

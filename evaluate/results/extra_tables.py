@@ -8,7 +8,7 @@ import polars as pl
 
 from evaluate.metrics import Metric
 from evaluate.results.board import MISSING, called, is_any, number_of, primary_of, shown_rows
-from evaluate.statistics.effects import largest_grid
+from evaluate.statistics.slices import SLICE
 from lake.catalog.protocol import Protocol
 from lake.catalog.task import Task
 from lake.catalog.unit import FEWEST_ITEMS, FEWEST_REPOS, ITEM, REPOSITORY
@@ -48,21 +48,9 @@ def usage_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[st
     sentences = [
         repair.sentence(names[repair.run_id]) for repair in repairs(lake, protocol.name) if repair.run_id in names
     ]
-    heads = [
-        "system",
-        "model",
-        "tokens",
-        "usd",
-        "seconds",
-        "turns",
-        "calls",
-        "first gold step/turn/call",
-        "lines/step",
-        "resolved",
-    ]
-    return PrintedTable(
-        f"{task.name}: what the agents used per item, as their files say it", heads, cells, [*prices, *sentences]
-    )
+    usage = ("tokens", "usd", "seconds", "turns", "calls", "first gold step/turn/call", "lines/step", "resolved")
+    title = f"{task.name}: what the agents used per item, as their files say it"
+    return PrintedTable(title, ["system", "model", *usage], cells, [*prices, *sentences])
 
 
 def _first_gold(row: Mapping[str, float | None]) -> tuple[str, str]:
@@ -91,23 +79,19 @@ RULE = (
 def cost_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str] = ()) -> PrintedTable | None:
     """A task's runs in the slice that a protocol shows first, best first, with what they cost; None without any."""
     metric, k = primary_of(protocol)
-    board = shown_rows(lake, task, protocol)
+    board = shown_rows(lake, task, protocol, systems=systems)
     if board is None:
         return None
-    slice_, value = board.select("slice", "slice_value").row(0)
+    slice_, value = board.select(SLICE).row(0)
     ordered = board.filter(metric=metric.name).sort("k", "place").drop("read").lazy()
     known = lake.scan("characters", protocol=protocol.name).filter(slice=slice_, slice_value=value)
-    costs = run_costs(lake).drop("benchmark")
     rows = (
-        ordered.join(
-            known.select("run_id", "k", "read", "returned"), on=["run_id", "k"], how="left", maintain_order="left"
-        )
-        .join(costs, on="run_id", how="left", maintain_order="left")
+        ordered.join(known.select("run_id", "k", "read", "returned"), on=["run_id", "k"], how="left")
+        .join(run_costs(lake).drop("benchmark"), on="run_id", how="left")
         .filter(pl.col("read").is_not_null() | pl.col("hardware").is_not_null())
+        .sort("k", "place")
         .collect()
     )
-    if systems:
-        rows = rows.filter(pl.col("system").map_elements(lambda name: is_any(name, systems), pl.Boolean))
     shown = rows.filter(k=k)
     if shown.is_empty():
         return None
@@ -116,8 +100,8 @@ def cost_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str
     for row in shown.iter_rows(named=True):
         on = [name for name, run_ids in frontiers.items() if row["run_id"] in run_ids]
         cells.append([
-            row["system"], number_of(row["value"]), *(_whole(row[name]) for name in ("read", "returned")),
-            _scaled(row["index_seconds"]), _scaled(row["index_bytes"], 1e-6), _scaled(row["query_p50"], 1e3),
+            row["system"], number_of(row["value"]), _scaled(row["read"], digits=".0f"),
+            _scaled(row["returned"], digits=".0f"), _scaled(row["index_seconds"]), _scaled(row["index_bytes"], 1e-6), _scaled(row["query_p50"], 1e3),
             _scaled(row["query_p95"], 1e3), ", ".join(on),
         ])  # fmt: skip
     hardware = shown["hardware"].drop_nulls().unique().sort()
@@ -137,12 +121,8 @@ def _pareto_front(rows: pl.DataFrame, cost: str, metric: Metric) -> set[str]:
     return set(compared["run_id"].filter(pl.Series(kept, dtype=pl.Boolean)))
 
 
-def _whole(value: float | None) -> str:
-    return MISSING if value is None else f"{value:.0f}"
-
-
-def _scaled(value: float | None, scale: float = 1.0) -> str:
-    return MISSING if value is None else f"{value * scale:.4g}"
+def _scaled(value: float | None, scale: float = 1.0, digits: str = ".4g") -> str:
+    return MISSING if value is None else format(value * scale, digits)
 
 
 def effects_table(lake: Lake, task: Task, protocol: Protocol) -> PrintedTable | None:
@@ -183,31 +163,6 @@ def effects_table(lake: Lake, task: Task, protocol: Protocol) -> PrintedTable | 
         lines,
         notes,
     )
-
-
-def why_no_grid(lake: Lake, boards: Sequence[tuple[Task, Protocol]]) -> tuple[str, str]:
-    """Why none of some boards has a grid of chunkers and retrievers, and what to do about it."""
-    by_task = {task.name: shown_rows(lake, task, protocol) for task, protocol in boards}
-    scored = [
-        rows.filter(~pl.col("is_baseline"), position=0, state="")["run_id"]
-        for rows in by_task.values()
-        if rows is not None
-    ]
-    known = lake.scan("runs").filter(pl.col("run_id").is_in(pl.concat(scored).implode() if scored else []))
-    runs = known.filter(pl.col("chunker").is_not_null()).select("task", "chunker", "retriever").unique().collect()
-    again = "First: make evaluate"
-    if runs.is_empty():
-        return "no system was scored on all the items with a known chunker", again
-    if runs["chunker"].n_unique() == 1:
-        message = f"the systems have one chunker, {runs['chunker'][0]}: effects compares two or more"
-        return message, "Add another, as in: make ingest evaluate CHUNKERS=whole-file"
-    if runs["retriever"].n_unique() == 1:
-        message = f"the systems have one retriever, {runs['retriever'][0]}: effects compares two or more"
-        return message, "Add another, as in: make evaluate SYSTEMS='*+tfidf'"
-    of_task = [mine.select("chunker", "retriever").rows() for mine in runs.partition_by("task")]
-    if any(chunkers for chunkers, _ in map(largest_grid, of_task)):
-        return "the effects of chunkers and retrievers were not worked out", again
-    return "no two chunkers have the same two retrievers", "Add what is missing, as in: make evaluate SYSTEMS='*+tfidf'"
 
 
 _ENDS = ("effect", "low", "high")

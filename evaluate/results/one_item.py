@@ -8,7 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from lake.benchmarks import known_tasks, protocols_called
+from evaluate.results.board import primary_name
+from lake.benchmarks import known_tasks, protocols_called, tasks_of
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
 from lake.errors import Exit, GoldspanError, unknown_name
@@ -20,9 +21,9 @@ N_RESULTS = 20
 """So many results of a list are printed."""
 
 
-Item = dict[str, Any]
+ItemRow = dict[str, Any]
 """A row of table `items`."""
-Gold = dict[str, list[tuple[int, int]]]
+GoldLines = dict[str, list[tuple[int, int]]]
 """Path → its gold lines, from 0 and half-open."""
 
 
@@ -36,30 +37,30 @@ def item_lines(
     yield escaped(" · ".join([*about, *([item["commit"][:12]] if item["commit"] else [])]))
     if not item["scorable"]:
         yield f"not scorable: {item['why_not']}"
-    tasks = [task for task in known_tasks(lake).values() if task.name in rules.tasks]
-    queries = lake.scan("queries", benchmark=item["benchmark"], query=tasks[0].query).filter(item_id=item_id)
-    for text in queries.collect()["text"]:
+    for text in queries_of(lake, item["benchmark"], rules).filter(item_id=item_id).collect()["text"]:
         yield "\nquestion"
         yield from (f"  {escaped(line)}" for line in text.splitlines())
-    gold = _gold(lake, item, rules)
+    spans = lake.scan("gold_spans", benchmark=item["benchmark"]).filter(item_id=item_id, gold=rules.gold)
+    rows = spans.select("path", "line_start", "line_end").sort("path", "line_start").collect()
+    gold: GoldLines = rows.rows_by_key("path")
     yield f"\ngold ({rules.name})"
-    yield from (f"  {escaped(path)} {_ranges(spans)}" for path, spans in gold.items())
-    primary = rules.primary
-    measure = primary.metric + (f"@{primary.k}" if primary.k else "")
-    rows = _scores(lake, item, rules)
-    known = rows["system"].to_list()
+    yield from (f"  {escaped(path)} {_ranges(lines)}" for path, lines in gold.items())
+    scores = primary_scores(lake, item["benchmark"], rules).filter(item_id=item_id)
+    scores = scores.sort("value", "system", descending=[True, False], nulls_last=True)
+    known = scores["system"].to_list()
     for name in systems:
         if name not in known:
             raise unknown_name(name, "system of this item", known)
+    measure = primary_name(rules)
     yield f"\n{measure}, {counted(len(known), 'system')}"
-    for row in rows.iter_rows(named=True):
+    for row in scores.iter_rows(named=True):
         yield f"  {_value(row['value'])}  {escaped(row['system'])}"
-    for row in rows.filter(pl.col("system").is_in(systems)).iter_rows(named=True):
+    for row in scores.filter(pl.col("system").is_in(systems)).iter_rows(named=True):
         yield f"\n{escaped(row['system'])}: {measure} {_value(row['value'])}{_arithmetic(row)}"
         yield from _results(lake, item, row["run_id"], gold)
 
 
-def _item(lake: Lake, item_id: str, benchmark: str) -> Item:
+def _item(lake: Lake, item_id: str, benchmark: str) -> ItemRow:
     stored = lake.scan("items")
     rows = stored.filter(item_id=item_id).sort("benchmark").collect()
     rows = rows.filter(benchmark=benchmark) if benchmark else rows
@@ -76,30 +77,29 @@ def default_protocol(lake: Lake, benchmark: str, name: str = "") -> Protocol:
     """The protocol that a name means, or a benchmark's first."""
     if name:
         return protocols_called(lake, name, benchmark)[0]
-    task = next(task for task in known_tasks(lake).values() if task.benchmark == benchmark)
-    return protocols_of(task)[0]
+    return protocols_of(tasks_of(lake, benchmark)[0])[0]
 
 
-def _gold(lake: Lake, item: Item, rules: Protocol) -> Gold:
-    spans = lake.scan("gold_spans", benchmark=item["benchmark"]).filter(item_id=item["item_id"], gold=rules.gold)
-    rows = spans.select("path", "line_start", "line_end").sort("path", "line_start").collect()
-    return rows.rows_by_key("path")
+def queries_of(lake: Lake, benchmark: str, rules: Protocol) -> pl.LazyFrame:
+    """The questions of a benchmark's items, as the first task under some rules asks them."""
+    task = next(task for task in known_tasks(lake).values() if task.name in rules.tasks)
+    return lake.scan("queries", benchmark=benchmark, query=task.query).select("item_id", "text")
 
 
-def _scores(lake: Lake, item: Item, rules: Protocol) -> pl.DataFrame:
-    """Every system's score of the item by the primary metric, the best first."""
-    folders = {"benchmark": item["benchmark"], "protocol": rules.name}
-    is_primary = {"metric": rules.primary.metric, "k": rules.primary.k, "item_id": item["item_id"]}
-    scores = lake.scan("scores", **folders).filter(**is_primary).select("run_id", "value", "numerator", "denominator")
-    runs = lake.scan("runs", benchmark=item["benchmark"]).select("run_id", "system")
-    rows = scores.join(runs, on="run_id").sort("value", "system", descending=[True, False], nulls_last=True).collect()
+def primary_scores(lake: Lake, benchmark: str, rules: Protocol) -> pl.DataFrame:
+    """Every system's score of every item by the primary metric: run_id, item_id, value, …, system, retriever."""
+    is_primary = {"metric": rules.primary.metric, "k": rules.primary.k}
+    scores = lake.scan("scores", benchmark=benchmark, protocol=rules.name).filter(**is_primary)
+    scores = scores.select("run_id", "item_id", "value", "numerator", "denominator")
+    runs = lake.scan("runs", benchmark=benchmark).select("run_id", "system", "retriever")
+    rows = scores.join(runs, on="run_id").collect()
     if rows.is_empty():
-        message = f"no system has a score of {item['item_id']} under {rules.name}"
+        message = f"no system has a score under {rules.name}"
         raise GoldspanError(message, where=str(lake.root), hint="First: make evaluate", code=Exit.MISSING)
     return rows
 
 
-def _results(lake: Lake, item: Item, run_id: str, gold: Gold) -> Iterator[str]:
+def _results(lake: Lake, item: ItemRow, run_id: str, gold: GoldLines) -> Iterator[str]:
     """The list or the final context of a run, each result with a mark: whether it has gold."""
     hits = lake.scan("hits", benchmark=item["benchmark"], run_id=run_id).filter(item_id=item["item_id"])
     wanted = hits.filter(pl.col("part").is_in([RANKING, FINAL])).sort("rank")
@@ -111,13 +111,8 @@ def _results(lake: Lake, item: Item, run_id: str, gold: Gold) -> Iterator[str]:
         last = sys.maxsize if end is None else end
         n_gold = 0 if start is None else sum(max(0, min(b, last) - max(a, start)) for a, b in spans)
         where = f" {symbol}" if symbol else "" if start is None or end is None else f" {start + 1}-{end}"
-        of_gold = (
-            f"  {counted(n_gold, 'gold line')}"
-            if n_gold
-            else "  a gold file, without lines"
-            if spans and start is None
-            else ""
-        )
+        of_gold = f"  {counted(n_gold, 'gold line')}" if n_gold else ""
+        of_gold = "  a gold file, without lines" if spans and start is None else of_gold
         yield f"  {'✓' if of_gold else '✗'} {rank:>3}  {escaped(path or given or '')}{escaped(where)}{of_gold}"
     if rows.height > N_RESULTS:
         yield f"  … {rows.height - N_RESULTS:,} more"

@@ -74,17 +74,19 @@ def check_same_data(
         [side.select(name).unique().sort(name).collect() for side in scores] for name in ("protocol_hash", "item_id")
     )
     if not hashes[0].equals(hashes[1]):
-        message = f"{protocol.name}: the two were scored by different rules, which the protocol's hash tells"
-        hint = "Score both with the same version of this project, or leave the protocol out with --protocol."
         there, here = (" ".join(each.to_series().str.head(12)) for each in hashes)
-        raise GoldspanError(message, examples=[f"{there} there, {here} here"], hint=hint, code=Exit.INVALID)
+        raise _other(
+            f"{protocol.name}: the two were scored by different rules, which the protocol's hash tells",
+            "Score both with the same version of this project, or leave the protocol out with --protocol.",
+            f"{there} there, {here} here",
+        )
     known = (source.scan("benchmarks").filter(name=task.benchmark).select("label").collect() for source in sources)
-    labels = ["".join(rows["label"]) if rows.height else None for rows in known]
-    if labels[0] is not None and labels[0] != labels[1]:
-        message = f"{task.benchmark}: the two hold different data: labelled {labels[1]!r} here, {labels[0]!r} there"
-        hint = "Ingest the same source for both; an empty label is the published data."
-        raise GoldspanError(message, hint=hint, code=Exit.INVALID)
-    unknown = ["the benchmark's label"] if labels[0] is None else []
+    there, here = (rows["label"].str.join("").item() if rows.height else None for rows in known)
+    if there is not None and there != here:
+        message = f"{task.benchmark}: the two hold different data: labelled {here!r} here, {there!r} there"
+        raise _other(message, "Ingest the same source for both; an empty label is the published data.")
+    # A report publishes no files' hashes.
+    unknown = [*(["the benchmark's label"] if there is None else []), "the searched files"]
     shared = scored[0].join(scored[1], on="item_id")
     of_gold = ["item_id", "path", "line_start", "line_end", "candidate", "times", "grade"]
     for what, name, folders, columns in (
@@ -94,16 +96,18 @@ def check_same_data(
         tables = (source.scan(name, benchmark=task.benchmark).filter(**folders).select(columns) for source in sources)
         sides = [rows.join(shared.lazy(), on="item_id", how="semi").unique().collect() for rows in tables]
         if sides[0].is_empty():
-            unknown += [what] if sides[1].height else []
+            unknown[-1:-1] = [what] if sides[1].height else []
             continue
         apart = [rows.join(other, on=columns, how="anti", nulls_equal=True) for rows, other in (sides, sides[::-1])]
         if wrong := pl.concat(apart)["item_id"].unique().sort().to_list():
             message = f"{protocol.name}: {what} of {len(wrong):,} of {counted(shared.height, 'shared item')} differ"
             hint = "Equal ids stand for different data here and there: ingest the same source and version for both."
-            raise GoldspanError(message, examples=wrong, hint=hint, code=Exit.INVALID)
+            raise _other(message, hint, *wrong)
     for where, mine in zip(("there", "here"), scored, strict=True):
         if n := mine.height - shared.height:
             yield f"{protocol.name}: {counted(n, 'item')} scored {where} alone: left out of the difference"
-    # A report publishes no files' hashes.
-    missing = ", ".join([*unknown, "the searched files"])
-    yield f"{task.benchmark}: not published beside the scores, so not compared with this lake's: {missing}"
+    yield f"{task.benchmark}: not published beside the scores, so not compared with this lake's: {', '.join(unknown)}"
+
+
+def _other(what: str, hint: str, *examples: str) -> GoldspanError:
+    return GoldspanError(what, examples=examples, hint=hint, code=Exit.INVALID)

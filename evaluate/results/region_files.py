@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
+from evaluate.results.trec_files import opened
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_LINE_BYTES, TooMuchUnpackedError, parsed_json, unpacked
 
@@ -15,13 +16,14 @@ MAX_LINES = 20_000_000
 """Lines that all regions of a file may have together."""
 
 _FILE_END = -1
-_REGION_FIELDS = ("path", "start", "end")
 _FILE = {"query": pl.String(), "path": pl.String()}
 _REGION = {"query": pl.String(), "region": pl.Int64(), "path": pl.String(), "start": pl.Int64(), "end": pl.Int64()}
 
+Rows = list[tuple[object, ...]]
+
 
 @dataclass(frozen=True)
-class Gold:
+class RegionGold:
     """What issues need: regions and files, and how many lines files have where that is known."""
 
     queries: list[str]
@@ -42,12 +44,12 @@ def is_gold(path: Path) -> bool:
         return False
 
 
-def read_gold(path: Path) -> Gold:
+def read_gold(path: Path) -> RegionGold:
     """The gold of a file in SWE-Explore's form."""
-    queries, n_lines = list[str](), list[tuple[object, ...]]()
-    regions: dict[str, list[tuple[object, ...]]] = {"core": [], "optional": []}
-    files: dict[str, list[tuple[object, ...]]] = {"core": [], "optional": [], "main": []}
-    for query, row, where in _rows(path):
+    queries, n_lines = list[str](), Rows()
+    regions: dict[str, Rows] = {"core": [], "optional": []}
+    files: dict[str, Rows] = {"core": [], "optional": [], "main": []}
+    for query, row, where in _json_rows(path):
         truth = row.get("ground_truth", row)
         if not isinstance(truth, dict):
             raise _fault(where, "`ground_truth` is no object")
@@ -59,16 +61,16 @@ def read_gold(path: Path) -> Gold:
         files["main"] += [(query, path) for path in _list(truth.get("main_files"), where)]
         counts = row.get("file_line_counts") or {}
         n_lines += [(query, path, n) for path, n in counts.items()] if isinstance(counts, dict) else []
-    of_files = {name: _frame(rows, _FILE, path).unique() for name, rows in files.items()}
+    of_files = [_frame(rows, _FILE, path).unique() for rows in files.values()]
     known = _frame(n_lines, {**_FILE, "n_lines": pl.Int64()}, path)
     core, optional = (_resolved(_frame(rows, _REGION, path), known, path) for rows in regions.values())
-    return Gold(queries, core, optional, of_files["core"], of_files["optional"], of_files["main"], known)
+    return RegionGold(queries, core, optional, *of_files, known)
 
 
-def read_returned(path: Path, gold: Gold) -> tuple[pl.DataFrame, list[str]]:
+def read_returned(path: Path, gold: RegionGold) -> tuple[pl.DataFrame, list[str]]:
     """The regions that a system returned, in order, as rows of `instance_id` and `regions`; and what it was asked."""
-    queries, rows = list[str](), list[tuple[object, ...]]()
-    for query, row, where in _rows(path):
+    queries, rows = list[str](), Rows()
+    for query, row, where in _json_rows(path):
         if "regions" not in row:
             raise _fault(where, "there is no `regions`")
         queries.append(query)
@@ -92,39 +94,33 @@ def _resolved(regions: pl.DataFrame, n_lines: pl.DataFrame, path: Path) -> pl.Da
     )
     total = placed.select((pl.col("end") - pl.col("start") + 1).clip(0).sum()).item()
     if total > MAX_LINES:
-        what = f"the regions have {total:,} lines; at most {MAX_LINES:,} are read"
-        raise GoldspanError(what, where=str(path), code=Exit.INVALID)
+        raise _fault(str(path), f"the regions have {total:,} lines; at most {MAX_LINES:,} are read")
     return placed.drop("n_lines")
 
 
-def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, object], str]]:
+def _json_rows(path: Path) -> Iterator[tuple[str, Mapping[str, object], str]]:
     """The id, the row and the place of each row of JSON Lines, no id twice."""
     seen = set[str]()
-    try:
-        with path.open("rb") as file, unpacked(file) as stream:
-            for number, line in enumerate(iter(lambda: stream.readline(MAX_LINE_BYTES), b""), 1):
-                if not line.strip():
-                    continue
-                where, row = f"{path}, line {number}", parsed_json(line)
-                query = row.get("instance_id") if isinstance(row, dict) else None
-                if not isinstance(row, dict) or not isinstance(query, str):
-                    raise _fault(where, "no object with an `instance_id`")
-                if query in seen:
-                    raise _fault(where, f"{query} stands there twice")
-                seen.add(query)
-                yield query, row, where
-    except FileNotFoundError as error:
-        raise GoldspanError(f"there is no file {path}", code=Exit.MISSING) from error
-    except (OSError, ValueError, RecursionError, TooMuchUnpackedError) as error:
-        raise GoldspanError(f"the file cannot be read: {error}", where=str(path), code=Exit.INVALID) from error
+    with opened(path) as stream:
+        for number, line in enumerate(iter(lambda: stream.readline(MAX_LINE_BYTES), b""), 1):
+            if not line.strip():
+                continue
+            where, row = f"{path}, line {number}", parsed_json(line)
+            query = row.get("instance_id") if isinstance(row, dict) else None
+            if not isinstance(row, dict) or not isinstance(query, str):
+                raise _fault(where, "no object with an `instance_id`")
+            if query in seen:
+                raise _fault(where, f"{query} stands there twice")
+            seen.add(query)
+            yield query, row, where
 
 
-def _regions(query: str, value: object, where: str) -> list[tuple[object, ...]]:
+def _regions(query: str, value: object, where: str) -> Rows:
     """Regions of `path`, `start` and `end`, or lists of the three."""
-    rows: list[tuple[object, ...]] = []
+    rows = Rows()
     for number, region in enumerate(_list(value, where)):
-        each = [region.get(key) for key in _REGION_FIELDS] if isinstance(region, dict) else region
-        if not isinstance(each, list) or len(each) != len(_REGION_FIELDS) or not isinstance(each[0], str):
+        each = [region.get(key) for key in ("path", "start", "end")] if isinstance(region, dict) else region
+        if not isinstance(each, list) or len(each) != 3 or not isinstance(each[0], str):
             raise _fault(where, f"{region!r:.80} is no region of path, start and end")
         if not all(type(line) is int and abs(line) < 2**31 for line in each[1:]):
             raise _fault(where, f"{region!r:.80} has lines that are no whole numbers")
@@ -139,11 +135,9 @@ def _of_all(value: object) -> object:
 
 
 def _list(value: object, where: str) -> list[object]:
-    if value is None:
-        return []
-    if not isinstance(value, list):
+    if value is not None and not isinstance(value, list):
         raise _fault(where, f"{value!r:.80} is no list")
-    return value
+    return value or []
 
 
 def _frame(rows: Sequence[tuple[object, ...]], schema: Mapping[str, pl.DataType], path: Path) -> pl.DataFrame:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
-from evaluate.results.region_files import Gold, read_gold, read_returned
+from evaluate.results.region_files import RegionGold, read_gold, read_returned
 from lake.errors import Exit, GoldspanError, lookup
 from lake.text import counted
 
@@ -43,7 +43,7 @@ def score_files(
     return values, said
 
 
-def score(gold: Gold, returned: pl.DataFrame, queries: list[str]) -> pl.DataFrame:
+def score(gold: RegionGold, returned: pl.DataFrame, queries: list[str]) -> pl.DataFrame:
     """What each query's regions are worth: query, and a column for every measure, 0 where nothing is to be measured."""
     asked = pl.DataFrame({"query": sorted(queries)}, schema={"query": pl.String})
     main = gold.main_files.with_columns(is_main=pl.lit(value=True))
@@ -98,7 +98,7 @@ def _sets(lines: pl.DataFrame, core: pl.DataFrame, optional: pl.DataFrame) -> pl
     )
 
 
-def _files(gold: Gold, returned: pl.DataFrame) -> pl.DataFrame:
+def _files(gold: RegionGold, returned: pl.DataFrame) -> pl.DataFrame:
     """Which share of the core files is named, and which share of the named files is neither core nor optional."""
     named = returned.select("query", "path").unique()
     of = ["query", "path"]
@@ -116,7 +116,7 @@ def _files(gold: Gold, returned: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _overlaps(gold: Gold, returned: pl.DataFrame) -> pl.DataFrame:
+def _overlaps(gold: RegionGold, returned: pl.DataFrame) -> pl.DataFrame:
     """Which share of the core regions overlaps a returned one, and which share of these overlaps no gold."""
     hit = _overlapping(gold.core, returned)
     useful = pl.concat([_overlapping(returned, gold.core), _overlapping(returned, gold.optional)])
@@ -136,7 +136,7 @@ def _overlapping(regions: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
     return both.filter(shares).select("query", "region", overlaps=pl.lit(value=True)).unique()
 
 
-def _weighted_coverage(gold: Gold, lines: pl.DataFrame) -> pl.DataFrame:
+def _weighted_coverage(gold: RegionGold, lines: pl.DataFrame) -> pl.DataFrame:
     """The mean coverage of the core regions, those of main files weighing more."""
     found = lines.select(*_LINE, is_found=pl.lit(value=True)).unique()
     main = gold.main_files.with_columns(weight=pl.lit(_MAIN_REGION))
@@ -205,7 +205,7 @@ def _lines(regions: pl.DataFrame) -> pl.DataFrame:
     return known.with_columns(line=pl.int_ranges("start", pl.col("end") + 1)).explode("line").drop("start", "end")
 
 
-def notes(gold: Gold, returned: pl.DataFrame, asked: list[str], queries: list[str]) -> Iterator[str]:
+def notes(gold: RegionGold, returned: pl.DataFrame, asked: list[str], queries: list[str]) -> Iterator[str]:
     """What the numbers are over, and what could not be told."""
     yield f"{NAME}: means over {counted(len(queries), 'issue')}; core_… are ours"
     if missing := len(set(gold.queries) - set(asked)):

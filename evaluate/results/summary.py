@@ -9,11 +9,11 @@ import polars as pl
 from evaluate.results.board import (
     MISSING,
     best_first,
-    called,
     is_any,
     is_of_items,
     items_of,
     number_of,
+    primary_name,
     primary_of,
     shown_rows,
 )
@@ -65,11 +65,10 @@ def _wanted(
 def _lines(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame, wanted: Sequence[str]) -> Iterator[str]:
     primary, label = protocol.primary, edition(lake, task.benchmark).label
     slice_, value = rows.select("slice", "slice_value").row(0)
-    # Where nothing is cut off, nothing is said of it.
-    metric = called(*primary_of(protocol)).removesuffix("@0")
     over = "all items" if slice_ == value else f"items of {slice_} {value}"
     average = AVERAGES[primary.aggregate][1]
-    yield f"{task.benchmark}{f' ({label})' if label else ''}: {metric}, {average}, {over} ({protocol.name})"
+    data = f"{task.benchmark}{f' ({label})' if label else ''}"
+    yield f"{data}: {primary_name(protocol)}, {average}, {over} ({protocol.name})"
     comparisons = lake.scan("comparisons", benchmark=task.benchmark, protocol=protocol.name).filter(
         metric=primary.metric, k=primary.k, slice=slice_, slice_value=value
     )

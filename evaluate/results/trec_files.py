@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import IO
 
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, TooMuchUnpackedError, parsed_json, unpacked
@@ -22,7 +24,7 @@ _ORDER = "The order is: python -m evaluate score QRELS RUN"
 
 
 @dataclass(frozen=True)
-class Kind:
+class FileKind:
     """What a file holds: its name, the columns of a line as TREC has them, and what its number may be."""
 
     name: str
@@ -36,32 +38,39 @@ class Kind:
         return abs(number) <= MAX_GRADE if self.type is int else number == number
 
 
-QRELS = Kind("QRELS", ("query", "0", "document", "grade"), "grade", int, f"a whole number, at most {MAX_GRADE:,}")
-RUN = Kind("RUN", ("query", "Q0", "document", "rank", "score", "tag"), "score", float, "a number")
+QRELS = FileKind("QRELS", ("query", "0", "document", "grade"), "grade", int, f"a whole number, at most {MAX_GRADE:,}")
+RUN = FileKind("RUN", ("query", "Q0", "document", "rank", "score", "tag"), "score", float, "a number")
 
 
-def read(path: Path, kind: Kind) -> Lists:
-    """The lists of a file, plain or packed with gzip or zstd."""
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """A file, plain or packed with gzip or zstd; what is wrong with it while it is read ends in a sentence."""
     try:
         with path.open("rb") as file, unpacked(file) as stream:
-            lines = iter(lambda: stream.readline(MAX_LINE_BYTES), b"")
-            first = next(lines, b"").removeprefix(_BOM)
-            if first.lstrip()[:1] in (b"{", b"["):
-                lists = _of_json(first + stream.read(MAX_DOCUMENT_BYTES), path, kind)
-            else:
-                lists = _of_lines(chain([first], lines), path, kind)
+            yield stream
     except FileNotFoundError as error:
         raise GoldspanError(f"there is no file {path}", hint=_ORDER, code=Exit.MISSING) from error
-    except (OSError, ValueError, TooMuchUnpackedError) as error:
+    except (OSError, ValueError, RecursionError, TooMuchUnpackedError) as error:
         message = f"the file cannot be read to its end: {getattr(error, 'strerror', None) or error}"
         hint = "Is it cut off? Unpack it with the tool that packed it, or write it again."
         raise GoldspanError(message, where=str(path), hint=hint, code=Exit.INVALID) from error
+
+
+def read(path: Path, kind: FileKind) -> Lists:
+    """The lists of a file, plain or packed with gzip or zstd."""
+    with opened(path) as stream:
+        lines = iter(lambda: stream.readline(MAX_LINE_BYTES), b"")
+        first = next(lines, b"").removeprefix(_BOM)
+        if first.lstrip()[:1] in (b"{", b"["):
+            lists = _of_json(first + stream.read(MAX_DOCUMENT_BYTES), path, kind)
+        else:
+            lists = _of_lines(chain([first], lines), path, kind)
     if not any(lists.values()):
-        raise GoldspanError(f"{kind.name} is empty", where=str(path), hint=_ORDER, code=Exit.INVALID)
+        raise _fault(f"{kind.name} is empty", path)
     return lists
 
 
-def _of_lines(lines: Iterable[bytes], path: Path, kind: Kind) -> Lists:
+def _of_lines(lines: Iterable[bytes], path: Path, kind: FileKind) -> Lists:
     lists: Lists = defaultdict(dict)
     columns = kind.columns
     for number, line in enumerate(lines, 1):
@@ -76,11 +85,9 @@ def _of_lines(lines: Iterable[bytes], path: Path, kind: Kind) -> Lists:
             if not kind.is_valid(value):
                 raise ValueError(value)
         except ValueError as error:
-            message = (
-                f"{kind.name} needs lines of {len(columns)} columns ({' '.join(columns)}), {kind.number} {kind.values}"
-            )
-            examples = [f"line {number}: {line.decode(errors='replace').rstrip()}"]
-            raise GoldspanError(message, where=str(path), examples=examples, hint=_ORDER, code=Exit.INVALID) from error
+            names = f"{len(columns)} columns ({' '.join(columns)})"
+            message = f"{kind.name} needs lines of {names}, {kind.number} {kind.values}"
+            raise _fault(message, path, f"line {number}: {line.decode(errors='replace').rstrip()}") from error
         if row["document"] in lists[row["query"]]:
             message = f"{kind.name} has document {row['document']} twice for query {row['query']}"
             raise GoldspanError(message, where=f"{path}, line {number}", hint="Keep one of them.", code=Exit.INVALID)
@@ -88,7 +95,7 @@ def _of_lines(lines: Iterable[bytes], path: Path, kind: Kind) -> Lists:
     return lists
 
 
-def _of_json(data: bytes, path: Path, kind: Kind) -> Lists:
+def _of_json(data: bytes, path: Path, kind: FileKind) -> Lists:
     """`{query: {document: number}}`, as pytrec_eval and ranx have it."""
     try:
         lists = parsed_json(data)
@@ -101,7 +108,9 @@ def _of_json(data: bytes, path: Path, kind: Kind) -> Lists:
                     raise TypeError(f"{query}: {{{name}: {number!r}}}")
     except (ValueError, TypeError, RecursionError) as error:
         message = f"{kind.name} as JSON is {{query: {{document: {kind.number}}}}}; {kind.number} is {kind.values}"
-        hint = "Is the file cut off?" if isinstance(error, ValueError) else _ORDER
-        examples = [str(error) or "nested too deep"]
-        raise GoldspanError(message, where=str(path), examples=examples, hint=hint, code=Exit.INVALID) from error
+        raise _fault(message, path, str(error) or "nested too deep") from error
     return lists
+
+
+def _fault(what: str, path: Path, *examples: str) -> GoldspanError:
+    return GoldspanError(what, where=str(path), examples=examples, hint=_ORDER, code=Exit.INVALID)

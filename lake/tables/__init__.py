@@ -19,7 +19,7 @@ from lake.tables import declared, evaluated, ingested, of_runs
 
 @dataclass(frozen=True)
 class Table:
-    """A table's name, its schema, the Hive folders of its parts, and who makes these again (`runs`: who made the run)."""
+    """A table's name, its schema, the Hive folders of its parts, and who makes these again (`runs`: who ran it)."""
 
     name: str
     schema: type[dy.Schema]

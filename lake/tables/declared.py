@@ -49,7 +49,7 @@ class Protocols(Declared):
 
 
 class Metrics(Declared):
-    """How a metric is read."""
+    """How a metric is read, and which of its values are better."""
 
     direction, micro = texts(2)
     of_steps = dy.Bool()

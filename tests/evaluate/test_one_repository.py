@@ -85,11 +85,11 @@ def test_effects_are_told_over_the_items_of_one_repository(lake: Path) -> None:
     assert answer.endswith("(for these repositories only).")
 
 
-def test_effects_of_one_chunker_say_that_there_is_one(source: Path, tmp_path: Path) -> None:
+def test_effects_without_a_grid_say_what_to_add(source: Path, tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     ingested(lake, source, chunkers=["whole-file"])
     assert command("evaluate", "--lake", lake).code == 0
     printed = command("evaluate", "effects", "--lake", lake)
     assert (printed.code, printed.out) == (Exit.MISSING, "")
-    assert "the systems have one chunker, whole-file: effects compares two or more" in printed.err
+    assert "no two chunkers, scored on all the items, have the same two retrievers" in printed.err
     assert "make ingest evaluate" in printed.err

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from evaluate.statistics.boards import board_rows
+from lake.catalog.protocol import Primary, Protocol
 from lake.fingerprint import sha256_of
 from lake.rejects import Rejects
 from lake.store import Lake, Part
@@ -71,7 +73,7 @@ def write_lake(root: Path, systems: Mapping[str, tuple[float, float]] = SYSTEMS,
 
 def write_boards(lake: Lake) -> Lake:
     """Work out table `boards` from what the lake holds of aggregates, ranks, comparisons and characters now."""
-    metrics, kinds = lake.read("metrics"), dict(lake.read("benchmarks").select("name", "like").iter_rows())
+    kinds = dict(lake.read("benchmarks").select("name", "like").iter_rows())
     for protocol in lake.read("protocols").iter_rows(named=True):
         folders = {"benchmark": protocol["benchmark"], "protocol": protocol["name"]}
         names = ("aggregates", "ranks", "comparisons", "characters")
@@ -85,9 +87,20 @@ def write_boards(lake: Lake) -> Lake:
             }
             kind = kinds.get(protocol["benchmark"]) or protocol["benchmark"]
             if of_task["aggregates"].height:
-                board = board_rows(protocol, metrics, runs, kind, **of_task)
+                board = board_rows(_rules(protocol), runs, kind, **of_task)
                 lake.write("boards", board, part=task.replace("/", "."), fingerprint="f", **folders)
     return lake
+
+
+def _rules(row: Mapping[str, Any]) -> Protocol:
+    """The rules of a row of table `protocols`, as far as a board reads them."""
+    return Protocol(
+        **{name: row[name] for name in ("name", "title", "meaning", "gold", "relevance", "source")},
+        tasks=tuple(row["tasks"]),
+        metrics=tuple((each["metric"], tuple(each["ks"])) for each in row["metrics"]),
+        primary=Primary(**row["primary"]),
+        headline=(row["headline"]["slice"], row["headline"]["slice_value"]),
+    )
 
 
 def _of_protocol(lake: Lake, name: str, benchmark: str, protocol: str) -> pl.DataFrame:

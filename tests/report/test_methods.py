@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from lake.catalog.expectations import EXPECTATIONS
-from lake.catalog.formulas import FORMULAS, formula_of
+from lake.catalog.formulas import formula_of, formulas
 from lake.catalog.interval_coverage import MEANS, simulated_coverage
 from lake.store import Lake
 from lake.tables import table as table_of
@@ -40,7 +40,7 @@ def test_a_formula_is_the_metrics_own_or_that_of_its_last_word() -> None:
     assert (f1.above, f1.below) == ("2 |G ∩ P|", "|G| + |P|")
     assert auc is not None
     assert auc.before == "mean over the steps s of "
-    assert formula_of("f1") is FORMULAS["f1"]
+    assert formula_of("f1") == formulas()["by_metric"]["f1"]
     assert formula_of("best_similarity") is None
 
 

@@ -231,7 +231,7 @@ def test_json_and_beirs_tables_give_the_same_numbers(files: tuple[Path, Path], t
         (b"q1 0 d1 1\nq1 0 d1 0\n", b"q1 Q0 d1 1 0.5 me\n", "QRELS has document d1 twice for query q1"),
         (b"q1 0 d1 1\n", b"q1 Q0 d1 1 0.5 me\nq1 Q0 d1 2 0.4 me\n", "run, line 2"),
         (b'{"q1": {"d1": 1.5}}', b"q1 Q0 d1 1 0.5 me\n", "q1: {d1: 1.5}"),
-        (b'{"q1": {"d1": 1}', b"q1 Q0 d1 1 0.5 me\n", "Is the file cut off?"),
+        (b'{"q1": {"d1": 1}', b"q1 Q0 d1 1 0.5 me\n", "QRELS as JSON is"),
         (b'{"q1": {"\\ud800": 1}}', b"q1 Q0 d1 1 0.5 me\n", "surrogates not allowed"),
         (b"q1 0 d1 1\n", b'{"q1": {"d1": NaN}}', "q1: {d1: nan}"),
         (b"q1 0 d1 1\n", b'["q1"]', "RUN as JSON is {query: {document: score}}"),
