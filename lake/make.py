@@ -140,4 +140,4 @@ def write_by_run(targets: Mapping[str, BuildTarget], *frames: pl.DataFrame) -> N
 
 def write_if_changed(lake: Lake, name: str, part: str, rows: pl.DataFrame, **folders: str) -> bool:
     """Store rows that are at hand already, unless just these are stored; whether that was to be done."""
-    return target_of(lake, name, part=part, parameters=rows.rows(), **folders).make(lambda: rows)
+    return target_of(lake, name, part=part, inputs=(), parameters=rows.rows(), code=(), **folders).make(lambda: rows)

@@ -81,12 +81,12 @@ def check_same_data(
             f"{there} there, {here} here",
         )
     known = (source.scan("benchmarks").filter(name=task.benchmark).select("label").collect() for source in sources)
-    there, here = (rows["label"].str.join("").item() if rows.height else None for rows in known)
-    if there is not None and there != here:
-        message = f"{task.benchmark}: the two hold different data: labelled {here!r} here, {there!r} there"
+    labels = ["".join(rows["label"]) if rows.height else None for rows in known]
+    if labels[0] not in (None, labels[1]):
+        message = f"{task.benchmark}: the two hold different data: labelled {labels[1]!r} here, {labels[0]!r} there"
         raise _other(message, "Ingest the same source for both; an empty label is the published data.")
     # A report publishes no files' hashes.
-    unknown = [*(["the benchmark's label"] if there is None else []), "the searched files"]
+    unknown = [*(["the benchmark's label"] if labels[0] is None else []), "the searched files"]
     shared = scored[0].join(scored[1], on="item_id")
     of_gold = ["item_id", "path", "line_start", "line_end", "candidate", "times", "grade"]
     for what, name, folders, columns in (

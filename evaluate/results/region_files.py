@@ -61,10 +61,10 @@ def read_gold(path: Path) -> RegionGold:
         files["main"] += [(query, path) for path in _list(truth.get("main_files"), where)]
         counts = row.get("file_line_counts") or {}
         n_lines += [(query, path, n) for path, n in counts.items()] if isinstance(counts, dict) else []
-    of_files = [_frame(rows, _FILE, path).unique() for rows in files.values()]
+    of_core, of_optional, main = (_frame(rows, _FILE, path).unique() for rows in files.values())
     known = _frame(n_lines, {**_FILE, "n_lines": pl.Int64()}, path)
     core, optional = (_resolved(_frame(rows, _REGION, path), known, path) for rows in regions.values())
-    return RegionGold(queries, core, optional, *of_files, known)
+    return RegionGold(queries, core, optional, of_core, of_optional, main, known)
 
 
 def read_returned(path: Path, gold: RegionGold) -> tuple[pl.DataFrame, list[str]]:
