@@ -102,7 +102,8 @@ def cost_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str
         cells.append([
             row["system"], number_of(row["value"]), _scaled(row["read"], digits=".0f"),
             _scaled(row["returned"], digits=".0f"), _scaled(row["index_seconds"]),
-            _scaled(row["index_bytes"], 1e-6), _scaled(row["query_p50"], 1e3), _scaled(row["query_p95"], 1e3), ", ".join(on),
+            _scaled(row["index_bytes"], 1e-6), _scaled(row["query_p50"], 1e3), _scaled(row["query_p95"], 1e3),
+            ", ".join(on),
         ])  # fmt: skip
     hardware = shown["hardware"].drop_nulls().unique().sort()
     return PrintedTable(
