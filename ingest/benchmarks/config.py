@@ -7,11 +7,11 @@ from dataclasses import replace
 from functools import partial
 from os.path import realpath
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, create_model
 
-from ingest.benchmarks.declaration import Benchmark, DataLocation, DataSchema, find_places
+from ingest.benchmarks.declaration import Benchmark, DataLocation, find_places
 from ingest.benchmarks.own import OWN, own_benchmark
 from ingest.sources.datasets import ConfiguredSource, HubRows, is_saved
 from ingest.sources.strict_yaml import read_yaml, shown, validated
@@ -22,8 +22,6 @@ from lake.fingerprint import fingerprint
 from lake.naming import SITE_PAGES
 
 HINT = "Expected a config file like those that `python -m ingest list benchmarks --format yaml` prints."
-SEALED: Mapping[str, str] = {"prompts": "sealed", "scoring": "sealed", "relevance": "sealed", "judge": "none"}
-"""What no declaration can change, as every benchmark's says it."""
 
 PUBLISHED = "published"
 RESERVED: Mapping[str, str] = {
@@ -33,6 +31,7 @@ RESERVED: Mapping[str, str] = {
 }
 """Labels that say something else already."""
 
+_STRICT = ConfigDict(extra="forbid", strict=True, frozen=True)
 _KeyPath = Annotated[str, Field(pattern=r"^[^.\s]+(\.[^.\s]+)*$")]
 _KeyPaths = Annotated[
     tuple[_KeyPath, ...],
@@ -47,13 +46,13 @@ _Data = Annotated[_File | _Hub, Discriminator(lambda value: "hub" if isinstance(
 class Declaration(BaseModel):
     """What a declaration may set; of other data than the published, neither its licence nor its home holds."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = _STRICT
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$")]
     like: str = ""
     label: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$")]
-    data: dict[str, _Data]
-    fields: dict[str, _KeyPaths] = {}
+    data: BaseModel
+    fields: BaseModel
     title: str | None = None
     description: str | None = None
     homepage: str = ""
@@ -92,7 +91,6 @@ def described(benchmark: Benchmark) -> dict[str, object]:
         "default_subsets": list(benchmark.default_subsets),
         **own,
         "gold": dict(benchmark.gold_rules),
-        "sealed": dict(SEALED),
     }
 
 
@@ -114,28 +112,36 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
         readable = " or ".join(name for name, declared in known.items() if declared.schema is not None)
         hint = f"Name the benchmark that the data is like: {readable}. A name of your own needs like: too."
         raise _fault(file, key, f"{shown(content.get(key))} is no benchmark that data can be like", hint)
-    declaration, schema = _declaration(file, content, benchmark, known), benchmark.schema
-    data, fields = {"root": ".", **declaration.data}, {**schema.fields, **declaration.fields}
-    for section, names, keys in (("data", data, ["root", *schema.places, "subset"]), ("fields", fields, schema.fields)):
-        for name in names:
-            if name not in keys:
-                raise _fault(file, f"{section}.{name}", "there is no such key", did_you_mean(name, keys))
-    subset, subsets = str(data.get("subset")), schema.subsets or benchmark.subsets
-    if subset not in subsets:
-        raise _fault(file, "data.subset", f"{shown(data.get('subset'))} is no subset", did_you_mean(subset, subsets))
-    places = _places(file, data, schema, reads or file.parent)
+    # What is printed of the published data may stand there as it is, and says nothing of other data.
+    printed = described(benchmark)
+    given = {key: value for key, value in content.items() if key in ("name", "data") or value != printed.get(key)}
+    own_label = {"label": OWN} if "like" in given else {}
+    declaration = validated(_model(benchmark), own_label | {"fields": {}} | given, file, HINT)
+    if meaning := RESERVED.get(declaration.label.lower()):
+        raise _fault(file, "label", f"{declaration.label!r} is what {meaning} is called; give your data another")
     if declaration.like:
+        if taken := _name_taken(declaration.name, known):
+            raise _fault(file, "name", f"{declaration.name!r} is {taken}", "Give your data another, such as my-data.")
         benchmark = own_benchmark(benchmark, declaration.name)
+    schema, data, fields = benchmark.schema, dict(declaration.data), dict(declaration.fields)
+    assert schema is not None
+    places = {}
+    for name, location in schema.places.items():
+        if data[name]:
+            try:
+                places[name] = _located(file.parent / data["root"], data[name], location, reads or file.parent)
+            except GoldspanError as error:
+                raise _fault(file, f"data.{name}", error.what, error.hint, error.code) from error
     own = replace(
         benchmark,
-        title=_or(declaration.title, benchmark.title),
-        meaning=_or(declaration.description, benchmark.meaning),
+        title=benchmark.title if declaration.title is None else declaration.title,
+        meaning=benchmark.meaning if declaration.description is None else declaration.description,
         homepage=declaration.homepage,
-        paper=_or(declaration.paper, benchmark.paper),
+        paper=benchmark.paper if declaration.paper is None else declaration.paper,
         licence=declaration.license,
-        citation=_or(declaration.citation, benchmark.citation),
-        subsets=(subset,),
-        default_subsets=(subset,),
+        citation=benchmark.citation if declaration.citation is None else declaration.citation,
+        subsets=(data["subset"],),
+        default_subsets=(data["subset"],),
         find=schema.find or partial(find_places, schema.places),
         parts=partial(benchmark.parts, fields=fields),
         at_hand=None,
@@ -147,50 +153,20 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
     return Configured(own, ConfiguredSource(places, trees, name=str(file), label=declaration.label, pinned=revision))
 
 
-def _declaration(
-    file: Path, content: Mapping[str, object], benchmark: Benchmark, known: Collection[str]
-) -> Declaration:
-    """What a declaration says, apart from what is printed of every benchmark."""
-    printed, is_own = described(benchmark), "like" in content
-    # What is printed may stand in it as it is; what is printed of the published data says nothing of other data.
-    fixed = printed.keys() - Declaration.model_fields.keys()
-    unsaid = printed.keys() - {"name", "data"} if is_own else fixed
-    given = {key: value for key, value in content.items() if key not in unsaid or value != printed[key]}
-    if sealed := sorted(fixed & given.keys()):
-        hint = "Take it out: what is asked, how it is scored and what counts as relevant is sealed, so numbers compare."
-        raise _fault(file, sealed[0], f"it is {benchmark.name}'s own and cannot be changed", hint)
-    declaration = validated(Declaration, ({"label": OWN} if is_own else {}) | given, file, HINT)
-    if meaning := RESERVED.get(declaration.label.lower()):
-        problem = f"{declaration.label!r} is what {meaning} is called; give your data a name of its own"
-        raise _fault(file, "label", problem)
-    if is_own and (taken := _name_taken(declaration.name, known)):
-        raise _fault(file, "name", f"{declaration.name!r} is {taken}", "Give your data another name, such as my-data.")
-    return declaration
-
-
-def _places(
-    file: Path, data: Mapping[str, str | HubRows], schema: DataSchema, reads: Path
-) -> dict[str, Path | HubRows]:
-    """Where the data of each place is."""
-    places: dict[str, Path | HubRows] = {}
-    for name, location in schema.places.items():
-        if name in data:
-            try:
-                places[name] = _located(file.parent / str(data["root"]), data[name], location, reads)
-            except GoldspanError as error:
-                raise _fault(file, f"data.{name}", error.what, error.hint, error.code) from error
-        elif not location.is_optional:
-            hint = f"data holds root, {', '.join(schema.places)} and subset."
-            raise _fault(file, f"data.{name}", "is missing", hint)
-    return places
+def _model(benchmark: Benchmark) -> type[Declaration]:
+    """A declaration of data in a benchmark's manner, with the places and fields that it has."""
+    schema = benchmark.schema
+    assert schema is not None
+    subsets = Literal[schema.subsets or benchmark.subsets]  # type: ignore[valid-type]  # known when it runs alone
+    places = {name: (_Data, "" if location.is_optional else ...) for name, location in schema.places.items()}
+    data = create_model("Data", __config__=_STRICT, root=(str, "."), **places, subset=(subsets, ...))  # type: ignore[call-overload]  # as above
+    paths = {name: (_KeyPaths, default) for name, default in schema.fields.items()}
+    fields = create_model("Fields", __config__=_STRICT, **paths)  # type: ignore[call-overload]  # as above
+    return create_model("Declared", __base__=Declaration, data=(data, ...), fields=(fields, ...))
 
 
 def _fault(file: Path, key: str, problem: str, hint: str = "", code: Exit = Exit.INVALID) -> GoldspanError:
     return GoldspanError(f"{key}: {problem}", where=str(file), hint=hint, code=code)
-
-
-def _or(text: str | None, instead: str) -> str:
-    return instead if text is None else text
 
 
 def _name_taken(name: str, published: Collection[str]) -> str:
@@ -224,7 +200,6 @@ def _located(root: Path, data: str | HubRows, location: DataLocation, reads: Pat
                 return path
         near = [other.name for other in target.parent.iterdir() if other != target] if target.parent.is_dir() else []
     except OSError as error:
-        what = f"{target} cannot be looked at: {error.strerror}"
-        raise GoldspanError(what, hint="Check who may read it.", code=Exit.MISSING) from error
+        raise GoldspanError(f"{target} cannot be looked at: {error.strerror}", code=Exit.MISSING) from error
     what = f"the {'folder or zip' if location.is_tree else 'file'} {target} is not there"
     raise GoldspanError(what, hint=did_you_mean(target.name, near), code=Exit.MISSING)

@@ -20,7 +20,6 @@ from ingest.sources.datasets import HubRows, entry_of
 from ingest.sources.folder import read_folder
 from ingest.sources.git import GITHUB, fault_of
 from ingest.sources.rows import JsonObject, read_rows
-from ingest.sources.tree import Entry
 from lake.errors import Exit, GoldspanError, did_you_mean
 from lake.fingerprint import fingerprint, sha256_of
 from lake.limits import MAX_FILE_BYTES
@@ -37,7 +36,7 @@ _REPOS, _COMMITS = ("repo", "repository", "repo_dir"), ("base_commit", "commit",
 _WITH_PATCH = {"instance_id", "repo", "base_commit", "problem_statement", "patch"}
 _RANGE = re.compile(r"L?(\d+)(?:\s*[-:]\s*L?(\d+))?")
 _HUB = re.compile(r"(?P<hub>[\w.-]+/[\w.-]+)@(?P<revision>[0-9a-f]{40})(?::(?P<split>\w+))?")
-_GOLD_FORM = re.compile(r"(?:(?P<list>[\w.]+)\[\]\.)?(?P<path>[\w.]+):(?P<start>[\w.]+?)(?:-(?P<end>[\w.]+))?")
+_PLACE = re.compile(r"(?:(?P<places>[\w.]+)\[\]\.)?(?P<path>[\w.]+):(?P<start>[\w.]+?)(?:-(?P<end>[\w.]+))?")
 _HEAD_ROWS = 20
 _UNKNOWN_COMMIT = "0" * 40
 _SHAPES = (
@@ -73,70 +72,59 @@ def declare(
     Raises:
         GoldspanError: The data is not there, or of no shape that is known.
     """
-    hub, path = _HUB.fullmatch(items), Path(items)
+    hub, path, folder = _HUB.fullmatch(items), Path(items), Path(repositories)
     if hub is None and not path.exists():
         hint = "Of the Hugging Face Hub: owner/name@REVISION, the 40 digits of a commit."
         raise GoldspanError("the items are not there", where=items, hint=hint, code=Exit.MISSING)
-    is_address = repositories in ("", "github") or "://" in repositories
-    if not is_address and not Path(repositories).is_dir():
+    clones = GITHUB if repositories == "github" else repositories if "://" in repositories else ""
+    is_local = bool(repositories) and not clones
+    if is_local and not folder.is_dir():
         raise GoldspanError("there is no such folder of repositories", where=repositories, code=Exit.MISSING)
-    clones = (
-        GITHUB if repositories == "github" else repositories if is_address else Path(repositories).resolve().as_uri()
-    )
-    name = name or re.sub(r"[^A-Za-z0-9_-]+", "-", hub["hub"] if hub else path.resolve().name.partition(".")[0]).strip(
-        "-"
-    )
-    folder, reads, notes = into / name, path.resolve().parent, list[str]()
-    folder.mkdir(parents=True, exist_ok=True)
-    content: dict[str, object]
+    stem = hub["hub"] if hub else path.resolve().name.partition(".")[0]
+    name = name or re.sub(r"[^A-Za-z0-9_-]+", "-", stem).strip("-")
+    home, reads, notes = into / name, path.resolve().parent, list[str]()
+    home.mkdir(parents=True, exist_ok=True)
+    like, data = "contextbench", dict[str, object](root=str(reads), subset="full")
+    fields = {}
     if hub is None and (path / PLACES["corpus"].usual).is_file():
-        reads, places = path.resolve(), {key: place.usual for key, place in PLACES.items()}
-        content = {"like": "beir", "data": {"root": str(reads), **places, "subset": "test"}}
+        reads = path.resolve()
+        places = {key: place.usual for key, place in PLACES.items()}
+        like, data = "beir", {"root": str(reads), **places, "subset": "test"}
     else:
-        rows = HubRows(**{"split": "test", "config": "default", **_texts(hub)}) if hub else path
-        entry = entry_of(rows)
-        head = _head(entry, items)
+        named = {key: text for key, text in hub.groupdict().items() if text} if hub else {}
+        rows = HubRows(**{"split": "test", "config": "default", **named}) if hub else path
+        entry, unread = entry_of(rows), Rejects()
+        head = [row for _, row in islice(read_rows(entry, unread), _HEAD_ROWS)]
+        if not head:
+            reasons = [f"{reject.position}: {reject.reason}" for reject in unread]
+            hint = "Rows are JSON Lines, JSON, Parquet, or tab-separated values with a line of names."
+            raise GoldspanError("it holds no rows", where=items, examples=reasons, hint=hint, code=Exit.INVALID)
         keys = list(dict.fromkeys(key for row in head for key in row))
         is_patch = set(keys) >= _WITH_PATCH and gold in ("", "patch")
         if is_patch or (not gold and not set(keys).isdisjoint(GOLD_KEYS)):
-            data = {"root": str(reads), "rows": rows.model_dump() if isinstance(rows, HubRows) else path.name}
-            content = {"like": "contextbench", "data": {**data, "subset": "full"}}
-            content |= {"fields": {"gold": "patch"}} if is_patch else {}
+            data["rows"] = rows.model_dump() if isinstance(rows, HubRows) else path.name
+            fields = {"gold": "patch"} if is_patch else {}
+            clones = folder.resolve().as_uri() if is_local else clones
         else:
-            shape, reads = _shape_of(head, keys, query, gold, items), folder
+            shape, reads = _shape_of(head, keys, query, gold, items), home
             # What is wrong with a row is for the reader to say, who looks at every one.
             converted = [shape.row(position, row) for position, row in read_rows(entry, rejects)]
-            beside = {} if is_address else {"repo_files": "repo_files"}
-            if beside:
-                clones = ""
-                _snapshots(Path(repositories), converted, folder / "repo_files")
+            data = {"rows": "rows.jsonl", "subset": "full"}
+            if is_local:
+                data["repo_files"] = "repo_files"
+                _snapshots(folder, converted, home / "repo_files")
             lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in converted)
-            (folder / "rows.jsonl").write_text(lines, encoding="utf-8", errors="replace")
-            content = {"like": "contextbench", "data": {"rows": "rows.jsonl", "subset": "full", **beside}}
+            (home / "rows.jsonl").write_text(lines, encoding="utf-8", errors="replace")
             notes.append(f"the question is {shape.query}, the gold {shape.gold}")
             notes += ["optional regions are not read: they are no gold"] * ("optional" in keys)
-    file = folder / "declaration.yaml"
-    file.write_text(yaml.safe_dump({"name": name, **content}, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    file = home / "declaration.yaml"
+    content = {"name": name, "like": like, "data": data, "fields": fields}
+    file.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), encoding="utf-8")
     return Declared(file, reads, clones, notes)
 
 
-def _head(entry: Entry, items: str) -> list[JsonObject]:
-    """The first rows, by which the shape of all is told."""
-    unread = Rejects()
-    head = [row for _, row in islice(read_rows(entry, unread), _HEAD_ROWS)]
-    if not head:
-        reasons = [f"{reject.position}: {reject.reason}" for reject in unread]
-        hint = "Rows are JSON Lines, JSON, Parquet, or tab-separated values with a line of names."
-        raise GoldspanError("it holds no rows", where=items, examples=reasons, hint=hint, code=Exit.INVALID)
-    return head
-
-
-def _texts(match: re.Match[str]) -> dict[str, str]:
-    return {key: text for key, text in match.groupdict().items() if text}
-
-
 class _Shape(NamedTuple):
-    """Where a row has its question, and the list of its places (itself without one), and a place its path and lines."""
+    """Where a row has its question, its places (one is the row itself if empty), and a place its path and lines."""
 
     query: str
     gold: str
@@ -155,7 +143,7 @@ class _Shape(NamedTuple):
             "base_commit": _first(row, _COMMITS, _UNKNOWN_COMMIT),
             "language": _first(row, ("language",), "unknown"),
             "problem_statement": question if isinstance(question, str) else None,
-            "gold_context": list(map(self.span, _objects(get_path(row, (self.places,))[1]) if self.places else [row])),
+            "gold_context": [self.span(place) for place in (_objects(row, self.places) if self.places else [row])],
         }
 
     def span(self, place: JsonObject) -> dict[str, object]:
@@ -171,35 +159,37 @@ class _Shape(NamedTuple):
 
 
 def _shape_of(head: Sequence[JsonObject], keys: Sequence[str], query: str, gold: str, items: str) -> _Shape:
-    def missing(path: str, why: str, given: str) -> None:
+    """The shape of rows of which these are the first: as it is given, else by the usual keys."""
+
+    def check(path: str, why: str, given: str = "") -> None:
         if not path or all(get_path(row, (path,))[1] is MISSING for row in head):
             hint = f"{did_you_mean(given, keys)} " if given else ""
             hint += f"Its rows have {listed(keys)}. {_SHAPES}"
             raise GoldspanError(f"rows of another shape: {why}", where=items, hint=hint, code=Exit.INVALID)
 
-    asked = query or next((key for key in _QUESTIONS if key in keys), "")
-    missing(asked, f"there is no question under {query or ', '.join(_QUESTIONS)}", query)
-    written = gold or next(
-        (
-            f"{key}[].{path}:{_LINES[start]}"
-            for key in _GOLD
-            for place in (place for row in head for place in _objects(get_path(row, (key,))[1]))
-            if (path := next((name for name in _PATHS if name in place), ""))
-            and (start := next((name for name in _LINES if name in place), ""))
-        ),
-        "",
+    question = query or next((key for key in _QUESTIONS if key in keys), "")
+    check(question, f"there is no question under {query or ', '.join(_QUESTIONS)}", query)
+    usual = (
+        f"{key}[].{path}:{_LINES[start]}"
+        for key in _GOLD
+        for place in (place for row in head for place in _objects(row, key))
+        if (path := next((name for name in _PATHS if name in place), ""))
+        and (start := next((name for name in _LINES if name in place), ""))
     )
-    missing(written and asked, f"none of {', '.join(_GOLD)} lists objects with a path and lines", "")
-    form = _GOLD_FORM.fullmatch(written)
+    written = gold or next(usual, "")
+    check(written and question, f"none of {', '.join(_GOLD)} lists objects with a path and lines")
+    form = _PLACE.fullmatch(written)
     if form is None:
         hint = "Write KEY[].PATH:LINES or KEY[].PATH:START-END, as in 'gold[].path:lines'."
         raise GoldspanError(f"--gold {gold!r} names no place", hint=hint, code=Exit.USAGE)
-    places = form["list"] or ""
-    missing(places or form["path"], f"there is nothing under {places or form['path']}", places or form["path"])
-    return _Shape(asked, written, places, form["path"], form["start"], form["end"] or "")
+    first = form["places"] or form["path"]
+    check(first, f"there is nothing under {first}", first)
+    return _Shape(question, written, *form.groups(default=""))
 
 
-def _objects(value: object) -> list[JsonObject]:
+def _objects(row: JsonObject, path: str) -> list[JsonObject]:
+    """The objects in the list at a path."""
+    value = get_path(row, (path,))[1]
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 

@@ -75,32 +75,44 @@ def validated(model: type[M], content: object, file: Path, hint: str = "") -> M:
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        faults = list(_faults(error, list(model.model_fields)))
+        faults = list(_faults(error, model))
     first, first_hint = faults[0]
     messages = [message for message, _ in faults] if len(faults) > 1 else []
     what = f"{len(faults)} keys are not as they should be" if messages else first
     raise GoldspanError(what, where=str(file), examples=messages, hint=first_hint or hint, code=Exit.INVALID)
 
 
-def _faults(error: ValidationError, known: list[str]) -> Iterator[tuple[str, str]]:
+def _faults(error: ValidationError, model: type[BaseModel]) -> Iterator[tuple[str, str]]:
     """What is wrong with each key, and what to do; a key that is missing because it is misspelt is told once."""
     hints = ""
     for fault in sorted(error.errors(), key=lambda fault: fault["type"] != "extra_forbidden"):
         key = ".".join(str(part)[:60] for part in fault["loc"])
         match fault["type"]:
             case "extra_forbidden":
-                hint = did_you_mean(key, known) if len(fault["loc"]) == 1 else ""
+                hint = did_you_mean(str(fault["loc"][-1]), _keys(model, fault["loc"][:-1]))
                 hints += hint
                 yield f"{key}: there is no such key", hint
             case "missing":
-                if repr(key) not in hints:
+                if repr(fault["loc"][-1]) not in hints:
                     yield f"{key}: is missing", ""
+            case "model_type":
+                yield f"{key}: is to be a mapping, not {shown(fault['input'])}", ""
             case "value_error":
                 yield f"{key}: {fault['ctx']['error']}", ""
             case _:
                 message = f"{fault['msg'][:1].lower()}{fault['msg'][1:]}, not {shown(fault['input'])}"
                 hint = "Write it in quotes if it is meant as a text." if fault["type"] == "string_type" else ""
                 yield f"{key}: {message}" if key else message, hint
+
+
+def _keys(model: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:
+    """The keys of the model that stands at a place of another."""
+    for part in place:
+        inner = model.model_fields[str(part)].annotation if part in model.model_fields else None
+        if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
+            return []
+        model = inner
+    return list(model.model_fields)
 
 
 def shown(value: object) -> str:

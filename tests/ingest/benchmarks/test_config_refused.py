@@ -28,7 +28,7 @@ def _refused(folder: Path, text: str | bytes, *said: str, code: Exit = Exit.INVA
 
 
 def test_the_printed_declaration_without_a_label_of_its_own_is_refused(tmp_path: Path) -> None:
-    _refused(tmp_path, printed()[1], "label: 'published' is what the published data is called; give your data a name")
+    _refused(tmp_path, printed()[1], "label: is missing")
 
 
 def test_of_several_printed_declarations_one_is_to_be_kept(tmp_path: Path) -> None:
@@ -36,10 +36,9 @@ def test_of_several_printed_declarations_one_is_to_be_kept(tmp_path: Path) -> No
     _refused(tmp_path, text + text, "mine.yaml holds a list of 2, which is not one declaration")
 
 
-@pytest.mark.parametrize("added", ["gold: metadata.gold", "sealed: {judge: some-model}", "version: 99", "subsets: []"])
-def test_a_sealed_rule_cannot_be_set_and_it_is_said_why(tmp_path: Path, added: str) -> None:
-    said = f"{added.partition(':')[0]}: it is repoeval's own and cannot be changed"
-    _refused(tmp_path, f"{OURS}{added}\n", said, "is sealed, so numbers compare")
+@pytest.mark.parametrize("added", ["gold: metadata.gold", "version: 99", "subsets: []"])
+def test_a_rule_cannot_be_set(tmp_path: Path, added: str) -> None:
+    _refused(tmp_path, f"{OURS}{added}\n", f"{added.partition(':')[0]}: there is no such key")
 
 
 def test_what_is_printed_may_be_said_as_it_is(tmp_path: Path) -> None:
@@ -59,17 +58,17 @@ WRONG = {
     "a rule": (OURS + "metrics: [mrr]\n", "metrics: there is no such key"),
     "no label": (OURS.replace("label: ours\n", ""), "label: is missing"),
     "no data": (OURS.split("data:")[0], "data: is missing"),
-    "no tasks": (OURS.replace("  tasks: questions.jsonl\n", ""), "data.tasks: is missing", "root, tasks, repositories"),
-    "data is a text": (OURS.split("data:")[0] + "data: here\n", "data: input should be a valid dictionary, not 'here'"),
-    "no fields below fields": (OURS.split("fields:")[0] + "fields:\n", "fields: input should be a valid dictionary"),
+    "no tasks": (OURS.replace("  tasks: questions.jsonl\n", ""), "data.tasks: is missing"),
+    "data is a text": (OURS.split("data:")[0] + "data: here\n", "data: is to be a mapping, not 'here'"),
+    "no fields below fields": (OURS.split("fields:")[0] + "fields:\n", "fields: is to be a mapping"),
     "a number for a path": (_line("8"), "fields.line.0: input should be a valid string, not 8"),
     "an empty path": (_line("meta..line"), "fields.line.0: string should match pattern", "not 'meta..line'"),
     "no paths": (_line("[]"), "fields.line: "),
     "yes for a text": (OURS + "license: yes\n", "license: input should be a valid string, not True"),
     "unknown subset": (
         OURS.replace("function-2k", "function-3k"),
-        "data.subset: 'function-3k' is no subset",
-        "'function-",
+        "data.subset: input should be 'function-1k', 'function-2k'",
+        "not 'function-3k'",
     ),
     "a zero byte": (OURS.replace("questions.jsonl", '"a\\0"'), "data.tasks.file: string should match pattern"),
     "two faults": (_line("8").replace("ours", "a b"), "2 keys are not", "label: ", "fields.line.0: input"),
@@ -123,7 +122,7 @@ def test_what_is_not_plain_yaml_is_refused_with_line_and_column(tmp_path: Path, 
 
 def test_aliases_that_would_stand_for_billions_cost_nothing(tmp_path: Path) -> None:
     bomb = "a0: &a0 x\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
-    _refused(tmp_path, bomb, "a0: there is no such key")
+    _refused(tmp_path, OURS + bomb, "a0: there is no such key")
 
 
 GONE = {
