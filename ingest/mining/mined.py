@@ -120,12 +120,12 @@ class _CodeMiner:
     def next_lines(self) -> list[Question]:
         """Lines that first use a definition of another file, drawn evenly over the files."""
         usages = usages_by_name(self.repository, self.files)
-        return self._drawn([question for usage in usages for question in usage.questions("cff", self.request.seed)])
+        return self._drawn([question for usage in usages for question in usage.questions()])
 
     def _drawn(self, tasks: Iterable[T]) -> list[T]:
         candidates = list(tasks)
         self.n_candidates = len(candidates)
-        return choose(candidates, self.request.n, self.request.seed, evenly=True)
+        return choose(candidates, self.request.n, self.request.seed)
 
     @property
     def tasks(self) -> Sequence[Task]:

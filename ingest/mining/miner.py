@@ -1,14 +1,14 @@
-"""The miner: a repository's files and a recipe → tasks as RepoEval and RepoBench-R have them.
+"""The miner: a repository's files → functions to complete, in every language that definitions are found in.
 
-Which ones: of each kind, and level of next lines, at most `limit` and no answer twice, those whose sha256 of (seed,
-kind, repository, path, what is asked for) is smallest. So the choice is the same on every machine, and a commit that
-changes one function changes one task.
+Which ones: at most so many and no answer twice, those whose sha256 of (seed, kind, repository, path, what is asked for)
+is smallest. So the choice is the same on every machine, and a commit that changes one function changes one task.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
@@ -16,28 +16,34 @@ from typing import Literal, TypeVar
 
 from tree_sitter import Node
 
-from ingest.contents.definitions import ending_of
-from ingest.mining.imports import java_usages, python_usages
+from ingest.contents.definitions import docs, ending_of
+from ingest.contents.definitions.nodes import Definition
 from ingest.mining.names import SourceFiles
-from ingest.mining.syntax import is_own_code, lines_of, parsed
-from ingest.mining.targets import Target, function_targets, line_targets
-from ingest.mining.usage import LEVELS, SETTINGS, Question, Setting, Task, Usage
-from ingest.mining.usage import Level as Difficulty
+from ingest.mining.syntax import is_alone
+from ingest.mining.usage import Task
 from lake.text import regex_tokens
 
 Level = Literal["function", "line"]
-COMPLETIONS: tuple[Level, ...] = ("function", "line")
-Language = Literal["java", "python"]
+
+BODY_LINES = range(3, 29)
+"""How many lines a function's body has: what RepoEval's own 455 functions have, 3 to 28."""
+NESTED, OVERLOAD, NO_BODY = "inside another function", "overload", "no body with lines of its own"
+LENGTH = f"body not of {BODY_LINES.start} to {BODY_LINES.stop - 1} lines"
+
+_FUNCTION = re.compile(r"function|method|constructor|init_declaration")
+_DOCSTRING = re.compile(rb"[rRuU]?[\"']")  # neither formatted nor bytes
+_BLOCKS = ("block", "body_statement", "indented_block")
+"""Bodies without braces; any other such body is an expression."""
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """What is mined from one repository, of each kind and level `limit` tasks at most."""
+class Target:
+    """Lines `[start, end)` that are to be completed, from 0; the identity stays when code around them moves."""
 
-    repository: str
-    language: Language = "python"
-    limit: int = 30
-    split: Literal["test", "train"] = "test"
+    start: int
+    end: int
+    name: str = ""
+    identity: str = ""
 
 
 @dataclass(frozen=True)
@@ -72,52 +78,25 @@ class Completion(Task):
 T = TypeVar("T", bound=Task)
 
 
-def choose(tasks: Iterable[T], limit: int, seed: str = "", *, evenly: bool = False) -> list[T]:
-    """At most so many tasks, no answer twice, in the order of the files; `evenly` takes one of each file in turn."""
-    ordered = sorted(tasks, key=lambda task: task.order(seed))
-    if evenly:
-        turns: Counter[str] = Counter()
-        numbered = []
-        for task in ordered:
-            turns[task.place[0]] += 1
-            numbered.append((turns[task.place[0]], task))
-        ordered = [task for _, task in sorted(numbered, key=itemgetter(0))]
+def choose(tasks: Iterable[T], limit: int, seed: str = "") -> list[T]:
+    """At most so many tasks, one of each file in turn and no answer twice, in the order of the files."""
+    turns: Counter[str] = Counter()
+    numbered = []
+    for task in sorted(tasks, key=lambda task: task.order(seed)):
+        turns[task.place[0]] += 1
+        numbered.append((turns[task.place[0]], task))
     chosen: dict[str, T] = {}
-    for task in ordered:
+    for _, task in sorted(numbered, key=itemgetter(0)):
         if len(chosen) < limit:
             chosen.setdefault(task.answer.strip(), task)
     return sorted(chosen.values(), key=lambda task: task.place)
 
 
-def mine_completions(files: Mapping[str, bytes], recipe: Recipe) -> dict[Level, list[Completion]]:
-    """The completions that a recipe asks of a repository's Python files, in the order of the files."""
-    repo = recipe.repository
-    mined: dict[Level, list[Completion]] = {level: [] for level in COMPLETIONS}
-    for path, data in files.items():
-        lines = lines_of(data) or [] if path.endswith(".py") and is_own_code(path) else []
-        if not lines or (root := parsed(lines, "python")) is None:
-            continue
-        for level, completions in mined.items():
-            completions += [Completion.of(level, repo, path, lines, target) for target in _TARGETS[level](lines, root)]
-    return {level: choose(completions, recipe.limit) for level, completions in mined.items()}
-
-
 def mine_functions(repository: str, files: SourceFiles) -> Iterator[Completion]:
-    """The functions of a repository's own source, in every language that definitions are found in."""
+    """The functions of a repository's own source; what is none to be completed is counted by rule."""
     for path, lines, root in files.parsed():
-        targets = function_targets(lines, root, ending_of(path), documented=False, left_out=files.left_out)
-        yield from (Completion.of("function", repository, path, lines, target) for target in targets)
-
-
-def mine_next_lines(files: Mapping[str, bytes], recipe: Recipe) -> dict[tuple[Setting, Difficulty], list[Question]]:
-    """The next lines that a recipe asks of a repository's files, by setting and level."""
-    usages = _USAGES[recipe.language](recipe.repository, files)
-    asked = {
-        (setting, level): [it for usage in usages if usage.level == level for it in usage.questions(setting)]
-        for setting in SETTINGS
-        for level in LEVELS
-    }
-    return {kind: choose(questions, recipe.limit) for kind, questions in asked.items()}
+        for target in _function_targets(lines, root, ending_of(path), files.left_out):
+            yield Completion.of("function", repository, path, lines, target)
 
 
 def folder_of(repo: str) -> str:
@@ -143,11 +122,67 @@ def prompt_before(lines: Sequence[str], hole: int, limit: int) -> tuple[str, int
     return "".join(lines[:hole]).rstrip(), 0
 
 
-_TARGETS: Mapping[Level, Callable[[list[str], Node], Iterable[Target]]] = {
-    "function": function_targets,
-    "line": line_targets,
-}
-_USAGES: Mapping[Language, Callable[[str, Mapping[str, bytes]], list[Usage]]] = {
-    "java": java_usages,
-    "python": python_usages,
-}
+def _function_targets(lines: list[str], root: Node, ending: str, left_out: Counter[str]) -> Iterator[Target]:
+    """The bodies of a file's functions and methods, after the docstring in Python."""
+    times: Counter[str] = Counter()
+    end_of_outer = 0
+    for definition in docs.definitions(root, "".join(lines).encode(), ending):
+        if not _FUNCTION.search(definition.kind):
+            continue
+        if definition.byte_start < end_of_outer:
+            left_out[NESTED] += 1
+            continue
+        end_of_outer = definition.byte_end
+        hole = _hole(_node_of(root, definition), lines)
+        if isinstance(hole, str):
+            left_out[hole] += 1
+            continue
+        name = definition.qualified_name or ""
+        times[name] += 1
+        yield Target(*hole, definition.name or "", f"{name}#{times[name]}")
+
+
+def _node_of(root: Node, definition: Definition) -> Node:
+    node = root.descendant_for_byte_range(definition.byte_start, definition.byte_end)
+    while node is not None and node.type != definition.kind:
+        node = node.parent
+    return node or root
+
+
+def _hole(function: Node, lines: list[str]) -> tuple[int, int] | str:
+    """The lines of a function's body, or the rule that leaves it out."""
+    if _is_overload(function):
+        return OVERLOAD
+    # Kotlin's grammar has no word for bodies.
+    inner = (child for child in function.named_children if child.type == "function_body")
+    body = function.child_by_field_name("body") or next(inner, None)
+    if body is None:
+        return NO_BODY
+    if (body.text or b"").startswith(b"{"):
+        start, end = body.start_point.row + 1, body.end_point.row
+        before = lines[start - 1].encode()[body.start_point.column + 1 :].strip()
+        after = lines[end].encode()[: body.end_point.column - 1].strip()
+        is_own = not before and not after
+    else:
+        statements = [child for child in body.named_children if child.type != "comment"]
+        statements = statements[bool(statements) and _is_docstring(statements[0]) :]
+        if body.type not in _BLOCKS or not statements:
+            return NO_BODY
+        start, end = statements[0].start_point.row, statements[-1].end_point.row + 1
+        is_own = is_alone(lines, statements[0], statements[-1])
+    if end - start not in BODY_LINES:
+        return LENGTH
+    return (start, end) if is_own and "".join(lines[start:end]).strip() else NO_BODY
+
+
+def _is_overload(function: Node) -> bool:
+    around = function.parent
+    decorators = around.named_children if around is not None and around.type == "decorated_definition" else []
+    names = (child.text or b"" for child in decorators if child.type == "decorator")
+    return any(name.rpartition(b".")[2].lstrip(b"@").startswith(b"overload") for name in names)
+
+
+def _is_docstring(statement: Node) -> bool:
+    if statement.type == "expression_statement" and statement.named_child_count == 1:
+        statement = statement.named_children[0]
+    return statement.type == "string" and bool(_DOCSTRING.match(statement.text or b""))

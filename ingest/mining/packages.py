@@ -19,22 +19,24 @@ _LICENCE_NAMES = ("LICENSE", "LICENCE", "COPYING", "NOTICE")
 
 @dataclass(frozen=True)
 class Package:
-    """An installed package: `click==8.5.1`, its licence, and its `.py` and licence texts, checked as they are read."""
+    """An installed package: its licence, and its `.py` and licence texts, checked as they are read."""
 
-    pin: str
     licence: str
     files: Mapping[str, Entry]
 
 
-def read_package(name: str) -> Package:
-    """An installed package: its files listed, none read yet."""
+def read_package(pin: str) -> Package:
+    """The installed package of a version, `click==8.5.1`: its files listed, none read yet."""
+    name, _, version = pin.partition("==")
     try:
         installed = distribution(name)
-    except PackageNotFoundError as error:
-        what = f"the sample is cut from the package {name}, which is not installed"
+    except PackageNotFoundError:
+        installed = None
+    if installed is None or installed.version != version:
+        lacks = "not installed" if installed is None else f"installed as {installed.version}"
+        what = f"the sample is cut from the package {pin}, which is {lacks}"
         hint = "Install what the application needs: python -m pip install -r requirements.txt"
-        raise GoldspanError(what, hint=hint, code=Exit.MISSING) from error
-    pin = f"{name}=={installed.version}"
+        raise GoldspanError(what, hint=hint, code=Exit.MISSING)
     again = f"python -m pip install --force-reinstall --no-deps {pin}"
     # The RECORD itself: `Distribution.files` leaves out, from Python 3.12 on, what is recorded and no longer there.
     record = installed.read_text("RECORD")
@@ -48,7 +50,7 @@ def read_package(name: str) -> Package:
     if not any(path.endswith(".py") for path in files):
         what = f"the package {pin} has no record of its files, so they cannot be checked"
         raise GoldspanError(what, hint=f"Install it from its wheel: {again}", code=Exit.INVALID)
-    return Package(pin, _licence(installed), dict(sorted(files.items())))
+    return Package(_licence(installed), dict(sorted(files.items())))
 
 
 def _read(file: Path, called: str, digest: str, again: str) -> bytes:

@@ -1,29 +1,22 @@
-"""The bundled sample in the publishers' layouts: mined from packages installed anyway, and from Java of our own."""
+"""The bundled sample in the publishers' layouts: places in packages installed anyway, and in Java of our own."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
+from typing import NamedTuple
 
 from filelock import FileLock
+from pydantic import BaseModel
 
-from ingest.mining.miner import (
-    COMPLETIONS,
-    Completion,
-    Language,
-    Level,
-    Recipe,
-    folder_of,
-    mine_completions,
-    mine_next_lines,
-)
-from ingest.mining.packages import Package, read_package
-from ingest.mining.usage import LEVELS, SETTINGS, Question, Setting
-from ingest.mining.usage import Level as Difficulty
+from ingest.mining.miner import Completion, Level, Target, folder_of
+from ingest.mining.packages import read_package
+from ingest.mining.syntax import lines_of
+from ingest.mining.usage import Question, Usage
 from ingest.sources.folder import FolderSource, read_folder
 from ingest.sources.git import Repositories
 from ingest.sources.git_process import GitFolder
@@ -38,69 +31,102 @@ STREAMS = CONTEXTBENCH / "repositories"
 """ContextBench's: `<owner>/<name>.fast-export`, as `git fast-export` writes one, with every date and author, so that
 each commit has the same id wherever it is made."""
 
-PACKAGES: dict[str, Recipe] = {
-    "attrs": Recipe("python-attrs/attrs", split="train"),
-    "click": Recipe("pallets/click"),
-    "fsspec": Recipe("fsspec/filesystem_spec"),
-    "gitpython": Recipe("gitpython-developers/GitPython"),
-    "httpx2": Recipe("pydantic/httpx2"),
-    "jinja2": Recipe("pallets/jinja"),
-    "jsonschema": Recipe("python-jsonschema/jsonschema"),
-    "markdown-it-py": Recipe("executablebooks/markdown-it-py"),
-    "packaging": Recipe("pypa/packaging"),
-    "python-dateutil": Recipe("dateutil/dateutil"),
-    "rich": Recipe("Textualize/rich"),
-}
-"""Package → what is mined from it, under the name of where it is developed. Each is pure Python, permissively licensed
+PLACES = DATA / "places.jsonl"
+"""Where in which files what is asked stands: a line per repository. Each package is pure Python, permissively licensed
 and pinned to one version for every platform in requirements.txt, so that the sample is the same everywhere."""
 
-OWN = (
-    Recipe("goldspan-sample/orchard", "java"),
-    Recipe("goldspan-sample/railway", "java"),
-    Recipe("goldspan-sample/lending", "java", split="train"),
-)
-"""What is mined from `data/java/<repository>`."""
-
 OWN_LICENCE = "MIT"
+"""Of the Java in `data/java/<repository>` and of ContextBench's repositories."""
 
 CONTEXTS: Mapping[str, int] = {"1k": 667, "2k": 1333, "4k": 2667}
 """How many `regex` tokens a prompt has at most. RepoCoder allows 1,000, 2,000 or 4,000 of Codex's tokens; three of
 those are about two `regex` tokens (RepoEval's own prompts, where cut, have a median of 1,326 at 2k and 2,679 at 4k)."""
 
-_LANGUAGES: tuple[Language, ...] = ("java", "python")
+
+class Span(NamedTuple):
+    """Bytes `[start, end)` of a file as places count them."""
+
+    path: str
+    start: int
+    end: int
+
+
+class Uses(BaseModel):
+    """A file's import statements, in bytes, and the definitions that it imports from its repository."""
+
+    imports: list[tuple[int, int]]
+    candidates: list[Span]
+
+
+class Places(BaseModel):
+    """What is asked of a repository.
+
+    Attributes:
+        pin: The package that its files are read from; empty for Java of our own.
+        completions: Level → path, lines [start, end) from 0 and, of a function, its name.
+        next_lines: Setting → path, line from 0 and number of the candidate that the line uses.
+    """
+
+    repository: str
+    pin: str
+    language: str
+    split: str
+    completions: dict[Level, list[tuple[str, int, int, str] | tuple[str, int, int]]]
+    files: dict[str, Uses]
+    next_lines: dict[str, list[tuple[str, int, int]]]
 
 
 @dataclass(frozen=True)
-class Mined:
-    """A repository and what is mined from it."""
+class SampleRepository:
+    """A repository of the sample: its files, and what is asked of them."""
 
-    recipe: Recipe
+    places: Places
     files: Sequence[Entry]
     licence: str
 
     @property
     def digest(self) -> str:
-        """Changes with any file, and with the recipe."""
-        files = [(file.path, file.made_from or sha256_of(file.read())) for file in self.files]
-        return fingerprint(asdict(self.recipe), files)
+        """Changes with any file, and with what is asked."""
+        return fingerprint(self.places.model_dump_json(), [(file.path, file.made_from) for file in self.files])
 
     @cached_property
-    def completions(self) -> dict[Level, list[Completion]]:
-        """The completions that the recipe asks."""
-        return mine_completions(self._read(), self.recipe)
+    def lines(self) -> dict[str, list[str]]:
+        """The lines of each source file, as places count them."""
+        sources = (file for file in self.files if file.path.endswith((".py", ".java")))
+        return {file.path: lines_of(file.read()) or [] for file in sources}
+
+    def completions(self, level: Level) -> Iterable[Completion]:
+        """The completions of a level."""
+        for path, start, end, *name in self.places.completions.get(level, ()):
+            target = Target(start, end, *map(str, name))
+            yield Completion.of(level, self.places.repository, path, self.lines[path], target)
+
+    def next_lines(self, setting: str) -> Iterable[Question]:
+        """The next lines of a setting."""
+        for path, row, gold in self.places.next_lines[setting]:
+            yield Question.of(self._usages[path], row, gold)
 
     @cached_property
-    def next_lines(self) -> dict[tuple[Setting, Difficulty], list[Question]]:
-        """The next lines that the recipe asks."""
-        return mine_next_lines(self._read(), self.recipe)
-
-    def _read(self) -> dict[str, bytes]:
-        return {file.path: file.read() for file in self.files}
+    def _usages(self) -> dict[str, Usage]:
+        texts = {path: "".join(lines).encode() for path, lines in self.lines.items()}
+        usages = {}
+        for path, uses in self.places.files.items():
+            text, imports = texts[path], uses.imports
+            rows = (range(text.count(b"\n", 0, start), text.count(b"\n", 0, end) + 1) for start, end in imports)
+            usages[path] = Usage(
+                self.places.repository,
+                path,
+                self.lines[path],
+                statements=[text[start:end].decode() for start, end in imports],
+                import_rows=frozenset(row for of_one in rows for row in of_one),
+                candidates=[texts[span.path][span.start : span.end].decode() for span in uses.candidates],
+            )
+        return usages
 
 
 @dataclass(frozen=True)
 class SampleSource(Source):
-    """A benchmark's layout over what is mined: folder → files; its revision is the packages it is cut from."""
+    """A benchmark's layout over entries: folder → files; its revision is the packages it is cut from."""
 
     folders: Mapping[str, Sequence[Entry]]
 
@@ -110,72 +136,84 @@ class SampleSource(Source):
 
 
 def open_sample(benchmark: str) -> SampleSource:
-    """The sample of a benchmark; packages are listed, nothing is read or mined before an entry is."""
+    """The sample of a benchmark; packages are listed, nothing is read before an entry is."""
     if benchmark not in ("repobench-r", "repoeval"):
         hint = "There is one of contextbench, repobench-r and repoeval. Give a folder: SOURCE=<folder>."
         raise GoldspanError(f"there is no sample of {benchmark}", hint=hint, code=Exit.MISSING)
-    packages = [(read_package(name), recipe) for name, recipe in PACKAGES.items()]
-    revision = " ".join(package.pin for package, _ in packages)
-    mined = [of_package(package, recipe) for package, recipe in packages]
+    repositories = read_places()
+    revision = " ".join(repository.places.pin for repository in repositories if repository.places.pin)
     if benchmark == "repoeval":
-        licences = {folder_of(project.recipe.repository): project.licence for project in mined}
-        folders = repoeval_folders(mined)
+        repositories = [repository for repository in repositories if repository.places.completions]
+        licences = {folder_of(repository.places.repository): repository.licence for repository in repositories}
+        folders = _repoeval_folders(repositories)
     else:
-        mined += map(of_folder, OWN)
-        licences = {project.recipe.repository: project.licence for project in mined}
-        folders = repobench_folders(mined)
+        licences = {repository.places.repository: repository.licence for repository in repositories}
+        folders = _repobench_folders(repositories)
     return SampleSource(folders, name="sample", label="sample", pinned=revision, licences=licences)
 
 
-def of_package(package: Package, recipe: Recipe) -> Mined:
-    """What a recipe mines from an installed package."""
-    return Mined(recipe, list(package.files.values()), package.licence)
+def read_places(file: Path = PLACES) -> list[SampleRepository]:
+    """The repositories of the sample.
+
+    Raises:
+        GoldspanError: A package is not installed in the version whose places are known.
+    """
+    repositories = []
+    for line in file.read_text(encoding="utf-8").splitlines():
+        places = Places.model_validate_json(line)
+        if places.pin:
+            package = read_package(places.pin)
+            repositories.append(SampleRepository(places, list(package.files.values()), package.licence))
+        else:
+            folder = read_folder(DATA / "java" / places.repository, places.repository)
+            made = [replace(entry, made_from=sha256_of(entry.read())) for entry in folder.entries]
+            repositories.append(SampleRepository(places, made, OWN_LICENCE))
+    return repositories
 
 
-def of_folder(recipe: Recipe) -> Mined:
-    """What a recipe mines from a folder of Java of our own, `java/<repository>`."""
-    return Mined(recipe, read_folder(DATA / "java" / recipe.repository, recipe.repository).entries, OWN_LICENCE)
-
-
-def repoeval_folders(repositories: Sequence[Mined]) -> dict[str, list[Entry]]:
+def _repoeval_folders(repositories: Sequence[SampleRepository]) -> dict[str, list[Entry]]:
     """RepoEval's folders → their files, sorted; task files are made when they are read."""
 
-    def rows(level: Level, limit: int) -> Iterator[object]:
-        for project in repositories:
-            yield from (row.row(n, limit) for n, row in enumerate(project.completions[level]))
+    def rows(level: Level, limit: int) -> Iterable[object]:
+        for repository in repositories:
+            yield from (task.row(n, limit) for n, task in enumerate(repository.completions(level)))
 
     def files(folder: str) -> list[Entry]:
-        by_folder = sorted((folder_of(project.recipe.repository), project.files) for project in repositories)
-        paths = [(f"{folder}/{repo}/{file.path}", file) for repo, files in by_folder for file in files]
-        return [Entry(path, file.size, file.read, made_from=file.made_from) for path, file in paths]
+        by_folder = sorted((folder_of(each.places.repository), each.files) for each in repositories)
+        return [replace(file, path=f"{folder}/{repo}/{file.path}") for repo, files in by_folder for file in files]
 
+    levels: tuple[Level, ...] = ("function", "line")
     made = {
         f"{level}_level_completion_{context}_context_codex.test.jsonl": partial(rows, level, limit)
-        for level in COMPLETIONS
+        for level in levels
         for context, limit in CONTEXTS.items()
     }
     repository_folders = {f"repositories/{name}": files(name) for name in ("function_level", "line_and_api_level")}
     return {"datasets": _made_when_read(made, repositories, "\r\n"), **repository_folders}
 
 
-def repobench_folders(repositories: Sequence[Mined]) -> dict[str, list[Entry]]:
+def _repobench_folders(repositories: Sequence[SampleRepository]) -> dict[str, list[Entry]]:
     """RepoBench-R's folder → its files of rows, sorted and made when they are read."""
 
-    def rows(language: Language, setting: Setting) -> Iterator[object]:
-        mined = [project for project in repositories if project.recipe.language == language]
-        for level, project in ((level, project) for level in LEVELS for project in mined):
-            yield from (question.as_row(project.recipe.split) for question in project.next_lines[setting, level])
+    def rows(language: str, setting: str) -> Iterable[object]:
+        of_language = [each for each in repositories if each.places.language == language]
+        made = [row.as_row(each.places.split) for each in of_language for row in each.next_lines(setting)]
+        return sorted(made, key=lambda row: str(row["level"]))
 
-    made = {f"{name}_{setting}.jsonl": partial(rows, name, setting) for name in _LANGUAGES for setting in SETTINGS}
+    made = {
+        f"{language}_{setting}.jsonl": partial(rows, language, setting)
+        for language in ("java", "python")
+        for setting in ("cff", "cfr")
+    }
     return {"data": _made_when_read(made, repositories, "\n")}
 
 
 def _made_when_read(
-    files: Mapping[str, Callable[[], Iterator[object]]], repositories: Sequence[Mined], end: str
+    files: Mapping[str, Callable[[], Iterable[object]]], repositories: Sequence[SampleRepository], end: str
 ) -> list[Entry]:
-    digest = made_from(parameters=[project.digest for project in repositories], code=[repoeval_folders])
+    digest = made_from(parameters=[repository.digest for repository in repositories], code=[read_places])
 
-    def made(rows: Callable[[], Iterator[object]]) -> bytes:
+    def made(rows: Callable[[], Iterable[object]]) -> bytes:
         return "".join(f"{json.dumps(row)}{end}" for row in rows()).encode()
 
     return [Entry(path, UNKNOWN_SIZE, partial(made, rows), made_from=digest) for path, rows in sorted(files.items())]

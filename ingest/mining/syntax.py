@@ -14,7 +14,6 @@ from ingest.contents.syntax_trees import syntax_tree
 from lake.offsets import split_lines
 from lake.text import language_of
 
-_OUTSIDE = re.compile(r"(^|/)(tests?|testing|benchmarks?|conftest\.py|test_[^/]*|[^/]*_test\.py)(/|$)")
 TESTS = re.compile(
     r"(^|/)(tests?|testing|__tests__|specs?|testdata|fixtures|benchmarks?|conftest\.py)(/|$)"
     r"|(^|/)test_[^/]*$|(_test|_spec|[.-]test|[.-]spec|Tests?|IT|Spec)\.[a-z]+$"
@@ -52,14 +51,9 @@ def any_of(language: str, kinds: re.Pattern[str]) -> str:
     return f"[{' '.join(f'({name})' for name in names)}] @it"
 
 
-def text_of(node: Node | None) -> str:
-    """A node's text; empty where there is no node."""
-    return (node.text or b"").decode() if node is not None else ""
-
-
-def string_rows(root: Node) -> Iterator[int]:
-    """The lines that lie in a Python string of several lines."""
-    yield from rows_within(captured("python", "(string) @it", root))
+def text_of(node: Node) -> str:
+    """A node's text."""
+    return (node.text or b"").decode()
 
 
 def rows_within(nodes: Sequence[Node]) -> Iterator[int]:
@@ -83,11 +77,6 @@ def lines_of(data: bytes) -> list[str] | None:
     except UnicodeDecodeError:
         return None
     return None if "\r" in text else split_lines(text)
-
-
-def is_own_code(path: str) -> bool:
-    """Whether a path of a package is its own code, not its tests or benchmarks; only that is asked for."""
-    return _OUTSIDE.search(path) is None
 
 
 def is_source(path: str) -> bool:

@@ -5,19 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
 
 from tree_sitter import Node
 
 from ingest.mining.syntax import text_of
-
-Setting = Literal["cff", "cfr"]
-"""Cross-file-first: the gold's first use in its file; cross-file-random: a later one."""
-Level = Literal["easy", "hard"]
-SETTINGS: tuple[Setting, ...] = ("cff", "cfr")
-LEVELS: tuple[Level, ...] = ("easy", "hard")
 
 MIN_CANDIDATES, MIN_HARD = 5, 10
 """As RepoBench has it: 5 to 9 candidates are easy, 10 or more hard."""
@@ -58,9 +51,9 @@ class Usage:
     statements: Sequence[str]
     import_rows: frozenset[int]
     candidates: Sequence[str]
-    uses: Mapping[int, frozenset[int]]
-    unasked: frozenset[int]
-    closed: frozenset[int]
+    uses: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    unasked: frozenset[int] = frozenset()
+    closed: frozenset[int] = frozenset()
 
     @classmethod
     def of(
@@ -104,22 +97,16 @@ class Usage:
         )
 
     @property
-    def level(self) -> Level:
+    def level(self) -> str:
         """Easy or hard by the number of candidates."""
         return "hard" if len(self.candidates) >= MIN_HARD else "easy"
 
-    def questions(self, setting: Setting, seed: str = "") -> Iterator[Question]:
-        """At most one question per candidate, in the order of the candidates."""
+    def questions(self) -> Iterator[Question]:
+        """A question where a candidate is used first, in the order of the candidates."""
         for gold in range(len(self.candidates)):
-            rows = sorted(row for row, used in self.uses.items() if gold in used)
-            chosen = rows[:1] if setting == "cff" else rows[1:]
-            open_rows = [row for row in chosen if self._is_open(row, gold)]
-            if open_rows and gold not in self.unasked:
-                yield min((self._question(row, gold) for row in open_rows), key=lambda question: question.order(seed))
-
-    def _question(self, row: int, gold: int) -> Question:
-        answer = self.lines[row].removesuffix("\n")
-        return Question((self.repo, self.path, answer.strip()), (self.path, row), answer, self, gold)
+            row = min((row for row, used in self.uses.items() if gold in used), default=None)
+            if row is not None and self._is_open(row, gold) and gold not in self.unasked:
+                yield Question.of(self, row, gold)
 
     @cached_property
     def _n_code_lines(self) -> list[int]:
@@ -139,6 +126,12 @@ class Question(Task):
 
     usage: Usage
     gold: int
+
+    @classmethod
+    def of(cls, usage: Usage, row: int, gold: int) -> Question:
+        """The question that a line of a file asks for a candidate."""
+        answer = usage.lines[row].removesuffix("\n")
+        return cls((usage.repo, usage.path, answer.strip()), (usage.path, row), answer, usage, gold)
 
     def as_row(self, split: str = "test") -> dict[str, object]:
         """The row as the hub's files hold it: the code is the file's text before the line, without the imports."""

@@ -21,7 +21,7 @@ def usages(**files: str) -> dict[str, Usage]:
 
 def asked(usage: Usage) -> list[tuple[str, str]]:
     """The gold's first line and the line that asks for it."""
-    return [(usage.candidates[it.gold].split("\n")[0], it.answer) for it in usage.questions("cff")]
+    return [(usage.candidates[it.gold].split("\n")[0], it.answer) for it in usage.questions()]
 
 
 def javascript(imports: str, calls: str = CALLS, **more: str) -> Usage | None:
@@ -33,7 +33,7 @@ def test_the_line_that_first_uses_another_files_definition_asks_for_it() -> None
     usage = javascript("import { alpha, beta, gamma, delta, epsilon } from './library.js';")
     assert usage is not None
     assert asked(usage) == [(f"export function {name}(x) {{", f"run({name}(1));") for name in NAMES]
-    row = next(iter(usage.questions("cff"))).as_row()
+    row = next(iter(usage.questions())).as_row()
     assert row["import_statement"] == "import { alpha, beta, gamma, delta, epsilon } from './library.js';"
     assert row["code"] == FILLER
 
@@ -64,6 +64,24 @@ def test_a_name_that_is_bound_to_something_else_too_is_no_gold() -> None:
     usage = javascript("import * as all from './library.js';", CALLS + bound)
     assert usage is not None
     assert [line for _, line in asked(usage)] == [f"run({name}(1));" for name in NAMES if name != "alpha"]
+
+
+def test_a_line_that_uses_or_names_two_candidates_asks_for_neither() -> None:
+    calls = CALLS.replace("run(beta(1));", "run(beta(gamma(1)));").replace(
+        "run(delta(1));", "run(delta(1)); // not alpha"
+    )
+    usage = javascript("import * as all from './library.js';", calls)
+    assert usage is not None
+    assert [line for _, line in asked(usage)] == ["run(alpha(1));", "run(epsilon(1));"]
+
+
+def test_only_a_first_use_behind_three_lines_of_code_asks() -> None:
+    usage = javascript("import * as all from './library.js';", CALLS + CALLS.replace("run", "again"))
+    assert usage is not None
+    assert [line for _, line in asked(usage)] == CALLS.splitlines()
+    early = javascript("import * as all from './library.js';\nrun(alpha(1));")
+    assert early is not None
+    assert [line for _, line in asked(early)] == CALLS.splitlines()[1:]
 
 
 @pytest.mark.parametrize(

@@ -10,17 +10,18 @@ from pathlib import Path
 import pytest
 
 from ingest.mining.packages import read_package
-from ingest.mining.sample import PACKAGES
+from ingest.mining.sample import read_places
 from lake.errors import Exit, GoldspanError
 
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.mark.parametrize(("name", "repo"), [(name, recipe.repository) for name, recipe in PACKAGES.items()])
-def test_each_package_is_pure_python_pinned_for_all_and_developed_where_it_says(name: str, repo: str) -> None:
-    found = importlib.metadata.distribution(name)
-    pins = [line for line in (ROOT / "requirements.txt").read_text().splitlines() if line.startswith(f"{name}==")]
-    assert pins == [f"{name}=={found.version}"]
+@pytest.mark.parametrize(
+    ("pin", "repo"), [(it.places.pin, it.places.repository) for it in read_places() if it.places.pin]
+)
+def test_each_package_is_pure_python_pinned_for_all_and_developed_where_it_says(pin: str, repo: str) -> None:
+    found = importlib.metadata.distribution(pin.partition("==")[0])
+    assert pin in (ROOT / "requirements.txt").read_text().splitlines()
     assert "none-any" in (found.read_text("WHEEL") or "")
     urls = [*(found.metadata.get_all("Project-URL") or []), *(found.metadata.get_all("Home-page") or [])]
     assert any(f"github.com/{repo}" in str(url) for url in urls)
@@ -44,13 +45,13 @@ def test_a_package_is_its_python_files_and_licences(tmp_path: Path, monkeypatch:
     files = {"toy/b.py": b"b", "toy/a.py": b"a\r\n", "toy/x.txt": b"", "toy-1.0.dist-info/licenses/LICENSE": b"free"}
     _install(tmp_path, files, metadata="Classifier: License :: OSI Approved :: MIT License")
     monkeypatch.syspath_prepend(str(tmp_path))
-    package = read_package("toy")
+    package = read_package("toy==1.0")
     assert {path: file.read() for path, file in package.files.items()} == {
         "LICENSE": b"free",
         "toy/a.py": b"a\r\n",
         "toy/b.py": b"b",
     }
-    assert (package.pin, package.licence) == ("toy==1.0", "MIT License")
+    assert package.licence == "MIT License"
 
 
 @pytest.mark.parametrize(
@@ -67,7 +68,7 @@ def test_a_licence_is_read_from_where_the_metadata_has_it(
 ) -> None:
     _install(tmp_path, {"toy.py": b""}, metadata=metadata)
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert read_package("toy").licence == licence
+    assert read_package("toy==1.0").licence == licence
 
 
 @pytest.mark.parametrize(("damage", "says"), [(b"changed", "is not what its wheel recorded"), (None, "cannot be read")])
@@ -80,7 +81,7 @@ def test_a_file_that_was_changed_or_removed_is_an_error_that_says_how_to_mend_it
         (tmp_path / "toy/a.py").unlink()
     else:
         (tmp_path / "toy/a.py").write_bytes(damage)
-    files = read_package("toy").files
+    files = read_package("toy==1.0").files
     assert files["toy/b.py"].read() == b"b"
     with pytest.raises(GoldspanError, match=rf"toy/a\.py of toy==1\.0 {says}") as caught:
         files["toy/a.py"].read()
@@ -89,11 +90,11 @@ def test_a_file_that_was_changed_or_removed_is_an_error_that_says_how_to_mend_it
 
 
 def test_a_missing_package_and_one_without_a_record_are_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(GoldspanError, match="toy, which is not installed") as caught:
-        read_package("toy")
+    with pytest.raises(GoldspanError, match=r"toy==1\.0, which is not installed") as caught:
+        read_package("toy==1.0")
     assert caught.value.code == Exit.MISSING
     assert "requirements.txt" in str(caught.value)
     _install(tmp_path, {"toy.py": b""}, recorded=False)
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(GoldspanError, match="no record of its files"):
-        read_package("toy")
+        read_package("toy==1.0")

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tree_sitter import Node
 
-from ingest.mining.miner import Recipe, mine_completions, mine_functions, prompt_before
+from ingest.mining.miner import LENGTH, NESTED, NO_BODY, Completion, choose, mine_functions, prompt_before
 from ingest.mining.names import UNREADABLE, SourceFiles
-from ingest.mining.syntax import is_own_code, lines_of, parsed
-from ingest.mining.targets import LENGTH, NESTED, NO_BODY, Target, function_targets, line_targets
+from ingest.mining.syntax import lines_of
 from lake.offsets import split_lines
 from lake.text import regex_tokens
 
+
+def functions(text: str, path: str = "a.py") -> list[Completion]:
+    return list(mine_functions("owner/any", SourceFiles({path: text.encode()}, Counter())))
+
+
 SOURCE = '''\
-import x
-
-
 class Box:
-    """A box."""
-
     def documented(self, a):
         """Add.
 
@@ -53,13 +50,6 @@ class Box:
         b = 2
         return a
 
-    @property
-    def decorated(self):
-        "Single quotes."
-        a = 1
-        b = """x
-        y"""
-
 
 async def outer():
     r"""Raw."""
@@ -75,31 +65,16 @@ def joined():
     """On one line."""; a = 1
     b = 2
     return a
-
-
-def formatted():
-    f"""No docstring {x}."""
-    """Nor this."""
-    b = 2
-    return a
 '''
 
 
-def targets(of: Callable[[list[str], Node], Iterator[Target]], lines: list[str]) -> list[Target]:
-    root = parsed(lines, "python")
-    assert root is not None
-    return list(of(lines, root))
-
-
-def test_targets_are_the_bodies_of_documented_functions() -> None:
-    lines = split_lines(SOURCE)
-    found = {target.identity: "".join(lines[target.start : target.end]) for target in targets(function_targets, lines)}
-    assert list(found) == ["Box.documented#1", "Box.decorated#1", "outer#1"]
+def test_targets_are_the_bodies_of_functions_behind_their_docstrings() -> None:
+    found = {task.target.identity: task.answer for task in functions(SOURCE)}
+    assert list(found) == ["Box.documented#1", "Box.bare#1", "outer#1"]
     assert found["Box.documented#1"] == "        b = a\n        c = b\n\n        return c  # the end\n"
-    assert found["Box.decorated#1"] == '        a = 1\n        b = """x\n        y"""\n'
     assert found["outer#1"].startswith("    def inner():\n")
     assert found["outer#1"].endswith("    return inner\n")
-    assert [target.name for target in targets(function_targets, lines)] == ["documented", "decorated", "outer"]
+    assert [task.target.name for task in functions(SOURCE)] == ["documented", "bare", "outer"]
 
 
 BODY = "a();\nb();\nc();\n"
@@ -126,7 +101,7 @@ BODY = "a();\nb();\nc();\n"
     ],
 )
 def test_functions_are_found_in_every_language(path: str, text: str, identities: list[str]) -> None:
-    found = list(mine_functions("owner/any", SourceFiles({path: text.encode()}, Counter())))
+    found = functions(text, path)
     assert [task.target.identity for task in found] == identities
     assert all(task.answer.count("\n") == 3 for task in found)
 
@@ -141,66 +116,17 @@ def test_what_is_no_completion_is_counted_by_rule() -> None:
 
 
 def test_a_body_of_more_than_28_lines_is_no_target() -> None:
-    def lines(n: int) -> list[str]:
-        return split_lines('def f():\n    """D."""\n' + "    a = 1\n" * n)
-
-    assert [len(targets(function_targets, lines(n))) for n in (2, 3, 28, 29)] == [0, 1, 1, 0]
+    assert [len(functions("def f():\n" + "    a = 1\n" * n)) for n in (2, 3, 28, 29)] == [0, 1, 1, 0]
 
 
 def test_two_functions_of_one_name_are_told_apart() -> None:
-    lines = split_lines(('def f():\n    """D."""\n' + "    a = 1\n" * 3) * 2)
-    assert [target.identity for target in targets(function_targets, lines)] == ["f#1", "f#2"]
-
-
-def test_a_file_that_does_not_parse_has_no_targets() -> None:
-    lines = split_lines(SOURCE + "\ndef (:\n")
-    recipe = Recipe("acme/pets")
-    assert mine_completions({"a.py": "".join(lines).encode()}, recipe) == {"function": [], "line": []}
-
-
-def test_lines_worth_asking_for_are_code_inside_functions() -> None:
-    text = (
-        "a = call(b, c, d)\n"
-        "def f(x):\n"
-        "    # result = call(x, 1)\n"
-        "    first = call(x, 1)\n"
-        "\n"
-        "    after_blank = call(x, 2)\n"
-        "    x = 1\n"
-        '    text = """many = lines(of, text)\n'
-        "    many = lines(of, text)\n"
-        '    """\n'
-        "    last = call(x, 3)\n"
-    )
-    lines = split_lines(text)
-    assert [lines[target.start].strip() for target in targets(line_targets, lines)] == [
-        "first = call(x, 1)",
-        "last = call(x, 3)",
-    ]
+    assert [task.target.identity for task in functions(("def f():\n" + "    a = 1\n" * 3) * 2)] == ["f#1", "f#2"]
 
 
 def test_lines_are_counted_one_way_or_not_at_all() -> None:
     assert lines_of(b"a\r\nb\n\x0cc\n") == ["a\n", "b\n", "\x0cc\n"]
     assert lines_of(b"a\rb\n") is None
     assert lines_of(b"\xff\n") is None
-
-
-@pytest.mark.parametrize(
-    ("path", "own"),
-    [
-        ("click/core.py", True),
-        ("click/testing.py", True),
-        ("attr/contest.py", True),
-        ("x/tests/a.py", False),
-        ("x/test/a.py", False),
-        ("x/test_a.py", False),
-        ("x/a_test.py", False),
-        ("conftest.py", False),
-        ("x/benchmarks/a.py", False),
-    ],
-)
-def test_tests_and_benchmarks_are_searched_and_not_asked_for(path: str, own: bool) -> None:
-    assert is_own_code(path) is own
 
 
 def test_a_prompt_is_cut_before_a_token() -> None:
@@ -221,20 +147,28 @@ def test_a_prompt_is_the_end_of_the_text_and_holds_the_last_tokens(text: str, li
     assert len("".join(lines[start:]).rstrip()) - len(prompt) <= len(lines[start]) if lines else prompt == ""
 
 
-def test_a_recipe_says_what_is_mined_of_a_tree_how_much_and_which() -> None:
-    functions = "".join(
-        f'def f{n}():\n    """D."""\n    a = call(x, {n})\n    b = a\n    return b\n\n\n' for n in range(6)
-    )
-    files = {"pkg/a.py": functions.encode(), "pkg/bad.py": b"\xff", "tests/a.py": functions.encode(), "a.txt": b""}
-    every = mine_completions(files, Recipe("owner/pkg"))
-    assert {level: len(found) for level, found in every.items()} == {"function": 6, "line": 6}
-    few = mine_completions(files, Recipe("owner/pkg", limit=2))["function"]
-    assert len(few) == 2
-    assert few[0].row(0, 99)["metadata"] == {
-        "task_id": "owner--pkg/idx",
-        "ground_truth": few[0].answer,
-        "fpath_tuple": ["owner_pkg", "pkg", "a.py"],
-        "context_start_lineno": 0,
-        "lineno": few[0].target.start,
-        "function_name": few[0].target.name,
+def test_a_row_is_as_repoevals_are() -> None:
+    [task] = functions("def f(x):\n    a = call(x)\n    b = a\n    return b\n", "pkg/a.py")
+    assert task.row(0, 99) == {
+        "prompt": "def f(x):",
+        "metadata": {
+            "task_id": "owner--any/idx",
+            "ground_truth": task.answer,
+            "fpath_tuple": ["owner_any", "pkg", "a.py"],
+            "context_start_lineno": 0,
+            "lineno": 1,
+            "function_name": "f",
+        },
     }
+
+
+def test_few_of_many_are_drawn_over_all_files_and_no_answer_twice() -> None:
+    body = "    a = 1\n    b = 2\n    return {}\n"
+    tasks = [
+        task for n in range(3) for task in functions(f"def f():\n{body.format(n)}def g():\n{body.format(9)}", f"{n}.py")
+    ]
+    chosen = choose(tasks, 3)
+    assert [task.place[0] for task in chosen] == sorted(task.place[0] for task in chosen)
+    assert len({task.answer for task in chosen}) == 3
+    assert choose(reversed(tasks), 3) == chosen
+    assert len(choose(tasks, 9)) == 4

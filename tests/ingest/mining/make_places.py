@@ -1,0 +1,99 @@
+"""Find the places of the sample anew, after a pin of one of its packages has moved; prints what is to be `PLACES`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from importlib.metadata import version
+
+from ingest.mining.miner import Completion, T, Target, choose, mine_functions
+from ingest.mining.names import SourceFiles, usages_by_name
+from ingest.mining.packages import read_package
+from ingest.mining.sample import PLACES, Places, Span, Uses
+from ingest.mining.syntax import lines_of
+from ingest.mining.usage import Question, Usage
+from lake.text import regex_tokens
+
+LIMIT, LINE_TOKENS = 30, 5
+"""How many tasks of a kind a repository has at most, and how many tokens a line that is asked for."""
+
+
+def places_of(before: Places) -> Places:
+    """The places in the version of a package that is installed."""
+    name = before.pin.partition("==")[0]
+    pin = f"{name}=={version(name)}"
+    contents = {path: file.read() for path, file in read_package(pin).files.items()}
+    files = SourceFiles(contents, Counter())
+    functions = list(mine_functions(before.repository, files))
+    usages = list(usages_by_name(before.repository, files))
+    asked = {
+        "cff": [question for usage in usages for question in usage.questions()],
+        "cfr": [Question.of(usage, row, gold) for usage in usages for row, gold in _later(usage)],
+    }
+    next_lines = {setting: _chosen_by_level(questions) for setting, questions in asked.items()}
+    texts = {path: "".join(lines_of(data) or []).encode() for path, data in contents.items()}
+    used = {question.usage.path: question.usage for questions in next_lines.values() for question in questions}
+    return before.model_copy(
+        update={
+            "pin": pin,
+            "completions": {
+                "function": [
+                    (it.place[0], it.target.start, it.target.end, it.target.name) for it in _chosen(functions)
+                ],
+                "line": [(it.place[0], it.target.start, it.target.end) for it in _chosen(_lines(functions))],
+            },
+            "files": {path: _uses(usage, texts) for path, usage in sorted(used.items())},
+            "next_lines": {
+                setting: [(*question.place, question.gold) for question in questions]
+                for setting, questions in next_lines.items()
+            },
+        }
+    )
+
+
+def _chosen(tasks: Iterable[T]) -> list[T]:
+    return choose(tasks, LIMIT)
+
+
+def _chosen_by_level(questions: Sequence[Question]) -> list[Question]:
+    return [it for level in ("easy", "hard") for it in _chosen(one for one in questions if one.usage.level == level)]
+
+
+def _lines(functions: Iterable[Completion]) -> Iterable[Completion]:
+    """The lines of functions that have some tokens."""
+    for task in functions:
+        for row in range(task.target.start + 1, task.target.end):
+            text = task.lines[row].strip()
+            if len(regex_tokens(text)) >= LINE_TOKENS and not text.startswith("#"):
+                target = Target(row, row + 1, identity=text)
+                yield replace(Completion.of("line", task.repo, task.place[0], task.lines, target))
+
+
+def _later(usage: Usage) -> Iterable[tuple[int, int]]:
+    """Each line that uses one candidate alone, and not for the first time."""
+    seen: set[int] = set()
+    for row, golds in sorted(usage.uses.items()):
+        if golds <= seen and len(golds) == 1 and row not in usage.closed and not golds & usage.unasked:
+            yield row, next(iter(golds))
+        seen |= golds
+
+
+def _uses(usage: Usage, texts: dict[str, bytes]) -> Uses:
+    candidates = []
+    for text in usage.candidates:
+        path = next(path for path, data in texts.items() if text.encode() in data)
+        start = texts[path].index(text.encode())
+        candidates.append(Span(path, start, start + len(text.encode())))
+    imports, end = [], 0
+    for statement in usage.statements:
+        start = texts[usage.path].index(statement.encode(), end)
+        end = start + len(statement.encode())
+        imports.append((start, end))
+    return Uses(imports=imports, candidates=candidates)
+
+
+if __name__ == "__main__":
+    for line in PLACES.read_text(encoding="utf-8").splitlines():
+        repository = Places.model_validate_json(line)
+        print((places_of(repository) if repository.pin else repository).model_dump_json())
