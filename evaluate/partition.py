@@ -16,7 +16,15 @@ import polars as pl
 from evaluate.batches import batches, rows_of
 from evaluate.metrics import metrics_of
 from evaluate.rank.hit_rows import cost_rows, hit_rows, run_item_rows
-from evaluate.rank.pools import ChunkedPools, load_axis, load_pools, queries_by_pool, relevance_rows, with_gold
+from evaluate.rank.pools import (
+    ChunkedPools,
+    load_axis,
+    load_pools,
+    pool_batches,
+    queries_by_pool,
+    relevance_rows,
+    with_gold,
+)
 from evaluate.rank.ranking import Ranked, rank, together
 from evaluate.retrievers import Pool, Queries
 from evaluate.score.conformance import protocol_hash, sealed
@@ -33,6 +41,14 @@ from lake.make import BuildTarget, Input, target_of, write_by_run
 from lake.naming import GOLD_RUN
 from lake.offsets import LineOffsets
 from lake.relevance import RELEVANCE
+
+
+class RankedRows(NamedTuple):
+    """What some runs' ranking of some pools gave: by run, and as rows of `hits` and `run_items`."""
+
+    by_run: dict[str, Ranked]
+    hits: pl.DataFrame
+    run_items: pl.DataFrame
 
 
 class Scores(NamedTuple):
@@ -103,29 +119,46 @@ class Partition:
         """Rank the part for runs over one chunker's chunks: some pools at a time, whose tokens are shared by all."""
         if not runs:
             return
-        pools = self._pools(runs[0].system.chunker)
-        # Where every item has a small pool of its own, these are gone through side by side.
-        some = [pools] if pools.are_own(self.item_part.items) else pools.batches()
-        parts = zip(*(self._ranked(runs, batch) for batch in some), strict=True)
-        ranked = {run.run_id: together(of_run) for run, of_run in zip(runs, parts, strict=True)}
-        hits, items = hit_rows(ranked, pools, lambda: self._axis), run_item_rows(ranked, self.item_part.items, pools)
+        rows = [self._ranked_rows(runs, *some) for some in self._pools_in_turn(runs[0].system.chunker)]
         targets = {run.run_id: self._ranking(run) for run in runs}
-        write_by_run(targets, cost_rows(ranked, self.item_part.part), hits, items)
+        costs, hits, items = zip(*rows, strict=True)
+        write_by_run(targets, cost_rows(costs, self.item_part.part), pl.concat(hits), pl.concat(items))
 
-    def _ranked(self, runs: Sequence[PlannedRun], pools: ChunkedPools) -> Iterator[Ranked]:
+    def _pools_in_turn(self, chunker: str) -> Iterator[tuple[ChunkedPools, pl.DataFrame, Callable[[], LineOffsets]]]:
+        """The pools, as many at a time as memory holds, with the queries to them and the lines of their files."""
+        item_part = self.item_part
+        batches = pool_batches(item_part.lake, item_part.pool_ids)
+        if len(batches) == 1:
+            yield self._pools(chunker), item_part.queries, lambda: self._axis
+            return
+        for pool_ids in batches:
+            queries = item_part.queries.filter(pl.col("pool_id").is_in(pool_ids.implode()))
+            pools = load_pools(item_part.lake, chunker, pool_ids, with_blank=item_part.task.ranks_blank)
+            yield pools, queries, partial(load_axis, item_part.lake, pool_ids)
+
+    def _ranked_rows(
+        self, runs: Sequence[PlannedRun], pools: ChunkedPools, queries: pl.DataFrame, axis: Callable[[], LineOffsets]
+    ) -> RankedRows:
+        # Where every item has a small pool of its own, these are gone through side by side.
+        some = [pools] if pools.are_own(queries) else pools.batches()
+        parts = zip(*(self._ranked(runs, batch, queries) for batch in some), strict=True)
+        ranked = {run.run_id: together(of_run) for run, of_run in zip(runs, parts, strict=True)}
+        return RankedRows(ranked, hit_rows(ranked, pools, axis), run_item_rows(ranked, queries, pools))
+
+    def _ranked(self, runs: Sequence[PlannedRun], pools: ChunkedPools, asked: pl.DataFrame) -> Iterator[Ranked]:
         """What some pools give, run by run; the same words are put to the same pools once."""
-        are_own = pools.are_own(self.item_part.queries)
+        are_own = pools.are_own(asked)
         queries: dict[tuple[str, int], list[tuple[Pool, Queries]]] = {}
         for run in runs:
             task, retriever, protocol = self.item_part.task, run.system.retriever, run.system.protocol
             key = (retriever.query_form, retriever.n_side_by_side if are_own else 1)
             if key not in queries:
-                texts = rewritten(self.item_part.queries, retriever.query_form)
+                texts = rewritten(asked, retriever.query_form)
                 queries[key] = list(queries_by_pool(texts, pools, key[1]))
             known: Iterable[tuple[Pool, Queries]] = queries[key]
             if protocol:
                 gold, gains = self.item_part.gold_of(protocol.gold), self._gains(protocol, run.system.chunker)
-                known = with_gold(known, self.item_part.queries, pools, gold, gains)
+                known = with_gold(known, asked, pools, gold, gains)
             yield rank(
                 retriever,
                 known,
@@ -147,7 +180,7 @@ class Partition:
     def _measured(self, protocol: Protocol, chunker: str) -> pl.DataFrame:
         item_part = self.item_part
         gold = item_part.gold_of(protocol.gold)
-        return relevance_rows(item_part.lake, self._pools(chunker), item_part.items, gold, item_part.files)
+        return relevance_rows(item_part.lake, self._pools(chunker), item_part.items, gold)
 
     def _gains(self, protocol: Protocol, chunker: str) -> pl.DataFrame | None:
         """What the oracle orders by, where relevance is a similarity."""
@@ -162,9 +195,7 @@ class Partition:
             item_part, with_blank = self.item_part, self.item_part.task.ranks_blank
             # Those of one chunker are enough for memory to hold.
             self._read.clear()
-            self._read[chunker] = load_pools(
-                item_part.lake, chunker, item_part.pool_ids, item_part.files, with_blank=with_blank
-            )
+            self._read[chunker] = load_pools(item_part.lake, chunker, item_part.pool_ids, with_blank=with_blank)
         return self._read[chunker]
 
     @cached_property
@@ -173,7 +204,7 @@ class Partition:
 
     @cached_property
     def _axis(self) -> LineOffsets:
-        return load_axis(self.item_part.lake, self.item_part.pool_ids, self.item_part.files)
+        return load_axis(self.item_part.lake, self.item_part.pool_ids)
 
     def _folders(self, run: Run) -> dict[str, str]:
         return {"benchmark": self.item_part.task.benchmark, "run_id": run.run_id}

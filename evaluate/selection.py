@@ -12,7 +12,8 @@ import polars as pl
 from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint
-from lake.naming import BLANK_GOLD, SEARCHED
+from lake.holding import parts_holding
+from lake.naming import BLANK_GOLD
 from lake.pools import with_pools_of
 from lake.selection import Where, drawn_ids, of_where, said
 from lake.store import Lake, Part
@@ -21,6 +22,9 @@ from lake.text import counted
 
 ITEMS_AT_ONCE = 2_000
 """About so many items are ranked and scored together: ingested parts that have fewer share one."""
+
+FILES_AT_ONCE = 300_000
+"""About so many files have the pools of the items that do, where there are several parts."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,6 @@ class ItemPart:
         fingerprint: What the part, its gold and its pools were made from.
         n_unscorable: How many selected items cannot be scored.
         n_blank: How many of those are not asked because their gold is nothing but white space.
-        files: Parts of table `files` that hold their pools.
     """
 
     lake: Lake
@@ -65,7 +68,6 @@ class ItemPart:
     fingerprint: str
     n_unscorable: int
     n_blank: int
-    files: list[Part]
 
     @property
     def part(self) -> str:
@@ -128,18 +130,33 @@ def edition(lake: Lake, benchmark: str) -> Edition:
 def part_groups(lake: Lake, benchmark: str) -> list[tuple[str, ...]]:
     """The names of the parts of a benchmark's items, those together that are ranked and scored together."""
     groups: list[tuple[str, ...]] = []
-    room = 0
-    for part in lake.parts("items", benchmark=benchmark):
-        height = lake.scan_parts([part], "items").select(pl.len()).collect().item()
-        if groups and height <= room:
-            groups[-1] += (part.name,)
-            room -= height
+    n_items = n_files = 0
+    for name, items, files in _sizes(lake, benchmark):
+        if groups and n_items + items <= ITEMS_AT_ONCE and n_files + files <= FILES_AT_ONCE:
+            groups[-1] += (name,)
+            n_items, n_files = n_items + items, n_files + files
         else:
-            groups.append((part.name,))
-            room = ITEMS_AT_ONCE - height
+            groups.append((name,))
+            n_items, n_files = items, files
     if not groups:
         raise _nothing(lake, benchmark)
     return groups
+
+
+def _sizes(lake: Lake, benchmark: str) -> Iterator[tuple[str, int, int]]:
+    """The parts of a benchmark's items in their order: name, items, and the files of the pools that these search."""
+    parts = lake.parts("items", benchmark=benchmark)
+    rows = [
+        lake.scan_parts([part], "items").select("pool_id", part=pl.lit(place, pl.Int64))
+        for place, part in enumerate(parts)
+    ]
+    every = pl.concat([pl.LazyFrame(schema={"pool_id": pl.String, "part": pl.Int64}), *rows])
+    n_files = lake.scan("pools", benchmark=benchmark).select("pool_id", "n_files").unique("pool_id")
+    by_pool = every.group_by("part", "pool_id").len("n_items").join(n_files, on="pool_id", how="left")
+    sizes = by_pool.group_by("part").agg(pl.col("n_items", "n_files").sum()).collect()
+    known = {part: (n_items, n_files) for part, n_items, n_files in sizes.iter_rows()}
+    for place, part in enumerate(parts):
+        yield part.name, *known.get(place, (0, 0))
 
 
 def part_name(stored: Sequence[str]) -> str:
@@ -171,7 +188,7 @@ def selected_parts(
             scorable = scorable.filter(~is_blank)
         if items.is_empty():
             continue
-        files = _files_of(lake, task, names, scorable["pool_id"])
+        files = parts_holding(lake, "files", "pool_id", scorable["pool_id"], benchmark=task.benchmark)
         stamp = fingerprint(
             [part.fingerprint for part in parts],
             # Without gold every score would be 0.
@@ -181,7 +198,7 @@ def selected_parts(
             # Which are drawn depends on the other parts too.
             [] if drawn is None else scorable["item_id"].to_list(),
         )
-        yield ItemPart(lake, task, names, scorable, stamp, items.height - scorable.height, n_blank, files)
+        yield ItemPart(lake, task, names, scorable, stamp, items.height - scorable.height, n_blank)
 
 
 def _gold(lake: Lake, benchmark: str, part: str) -> Part:
@@ -189,14 +206,6 @@ def _gold(lake: Lake, benchmark: str, part: str) -> Part:
     if gold is None:
         raise _nothing(lake, benchmark, f"gold_spans for {part}")
     return gold
-
-
-def _files_of(lake: Lake, task: Task, names: Sequence[str], pool_ids: pl.Series) -> list[Part]:
-    """The parts of `files` that were read with some parts of the items, where these hold all their pools; else all."""
-    every = [part for kind in SEARCHED for part in lake.parts("files", benchmark=task.benchmark, kind=kind)]
-    own = [part for part in every if part.name in names]
-    known = lake.scan_parts(own, "files").select("pool_id").unique().collect()["pool_id"]
-    return own if pool_ids.is_in(known.implode()).all() else every
 
 
 def _nothing(lake: Lake, benchmark: str, what: str = "items") -> GoldspanError:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from lake.catalog.task import Task
-from lake.store import Lake, Part
+from lake.holding import parts_holding
+from lake.store import Lake
 
 POOL = {
     "pool_id": pl.String(),
@@ -17,9 +18,9 @@ POOL = {
 """The columns of the chunks of pools."""
 
 
-def files_of(lake: Lake, pool_ids: pl.Series, files: list[Part] | None = None) -> pl.LazyFrame:
-    """The rows of `files` of some pools, from all its parts or from those that are known to hold them."""
-    rows = lake.scan("files") if files is None else lake.scan_parts(files, "files")
+def files_of(lake: Lake, pool_ids: pl.Series) -> pl.LazyFrame:
+    """The rows of `files` of some pools."""
+    rows = lake.scan_parts(parts_holding(lake, "files", "pool_id", pool_ids), "files")
     wanted = pl.Series([sorted({*pool_ids})], dtype=pl.List(pl.String))
     return rows.drop("benchmark", "kind").filter(pl.col("pool_id").is_in(wanted))
 
@@ -51,7 +52,8 @@ def chunks_of(lake: Lake, chunker: str, contents: pl.DataFrame, *, with_blank: b
 
     `with_blank`: chunks of white space alone are among them, and a file without a line, which none cuts, is one.
     """
-    cut = lake.scan("chunks", chunker=chunker).filter(pl.col("sha256").is_in(contents["sha256"].implode()))
+    parts = parts_holding(lake, "chunks", "sha256", contents["sha256"], chunker=chunker)
+    cut = lake.scan_parts(parts, "chunks").filter(pl.col("sha256").is_in(contents["sha256"].implode()))
     if not with_blank:
         return cut.drop("chunker").filter(pl.col("n_nws") > 0)
     numbers = ("chunk_no", "line_start", "line_end", "byte_start", "byte_end", "n_nws")

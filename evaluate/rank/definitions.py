@@ -12,8 +12,9 @@ import polars as pl
 from evaluate.retrievers import Pool
 from evaluate.texts.tokens import Counted, by_spelling
 from lake.errors import Exit, GoldspanError
+from lake.holding import parts_holding
 from lake.pools import files_of
-from lake.store import Lake, Part
+from lake.store import Lake
 from lake.text import counted, language_of
 
 _NOTHING: tuple[list[int], list[str]] = ([], [])
@@ -24,11 +25,10 @@ RULES = "docs"
 
 @dataclass(frozen=True)
 class Definitions:
-    """The definitions of some pools of a lake; `parts` of table `files` hold these, where they are known."""
+    """The definitions of some pools of a lake."""
 
     lake: Lake
     pool_ids: pl.Series
-    parts: list[Part] | None = None
 
     def __call__(self, pool: Pool) -> Counted:
         """How often each chunk of a pool holds the first line of a definition of each name."""
@@ -48,7 +48,7 @@ class Definitions:
     def _contents(self) -> pl.DataFrame:
         """The files of the pools: pool_id, path, sha256, is_read."""
         status = self.lake.scan("symbol_status").select("sha256", is_read=True)
-        files = files_of(self.lake, self.pool_ids, self.parts).select("pool_id", "path", "sha256")
+        files = files_of(self.lake, self.pool_ids).select("pool_id", "path", "sha256")
         known = files.join(status, on="sha256", how="left").with_columns(pl.col("is_read").fill_null(value=False))
         return known.collect()
 
@@ -63,7 +63,8 @@ class Definitions:
     @cached_property
     def _symbols(self) -> Mapping[str, tuple[list[int], list[str]]]:
         """Content → the lines that begin a definition, in order, and the name of each."""
-        symbols = self.lake.scan("symbols", rules=RULES).select("sha256", "line_start", "name").drop_nulls("name")
+        parts = parts_holding(self.lake, "symbols", "sha256", self._contents["sha256"], rules=RULES)
+        symbols = self.lake.scan_parts(parts, "symbols").select("sha256", "line_start", "name").drop_nulls("name")
         mine = symbols.join(self._contents.lazy().select("sha256"), on="sha256", how="semi")
         by_content = mine.sort("sha256", "line_start", "name").group_by("sha256", maintain_order=True)
         rows = by_content.agg("line_start", "name").collect()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -80,17 +80,18 @@ def run_item_rows(ranked: Mapping[str, Ranked], items: pl.DataFrame, pools: Chun
     return _rows("run_items", known.with_columns(*nothing, status=status).collect())
 
 
-def cost_rows(ranked: Mapping[str, Ranked], part: str) -> pl.DataFrame:
-    """What ranking a part cost, as rows of `costs`."""
+def cost_rows(ranked: Sequence[Mapping[str, Ranked]], part: str) -> pl.DataFrame:
+    """What ranking a part cost, some pools after the others, as rows of `costs`."""
+    of_runs = {run_id: [of_run[run_id] for of_run in ranked] for run_id in ranked[0]}
     rows = [
         {
             "run_id": run_id,
             "part": part,
-            "index_seconds": of_run.index_seconds,
-            "index_bytes": of_run.index_bytes,
-            "query_seconds": of_run.query_seconds,
+            "index_seconds": sum(some.index_seconds for some in of_run),
+            "index_bytes": sum(some.index_bytes for some in of_run),
+            "query_seconds": [seconds for some in of_run for seconds in some.query_seconds],
             "hardware": hardware(),
         }
-        for run_id, of_run in ranked.items()
+        for run_id, of_run in of_runs.items()
     ]
     return pl.DataFrame(rows, schema=table("costs").columns)

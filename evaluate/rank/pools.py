@@ -20,10 +20,13 @@ from evaluate.retrievers import Floats, Pool, Queries, Span
 from evaluate.texts.tokens import Texts
 from lake.offsets import LineOffsets
 from lake.pools import chunks_of, files_of
-from lake.store import Lake, Part
+from lake.store import Lake
 
 BYTES_AT_ONCE = 64_000_000
 """About how many bytes of text the pools have that are ranked at a time; at least it is one pool."""
+
+FILES_AT_ONCE = 100_000
+"""About how many files the pools have whose chunks are in memory together; at least it is one pool."""
 
 SMALL_POOL = 200
 """Chunks of a pool, in the mean, up to which pools are scored side by side and not one by one."""
@@ -98,20 +101,27 @@ class ChunkedPools:
         )
 
 
+def pool_batches(lake: Lake, pool_ids: pl.Series) -> list[pl.Series]:
+    """Some pools in their order, in batches of about FILES_AT_ONCE files: what memory can hold the chunks of."""
+    n_files = files_of(lake, pool_ids).group_by("pool_id").len("n")
+    sized = pool_ids.rename("pool_id").to_frame().lazy().join(n_files, on="pool_id", how="left", maintain_order="left")
+    batch = pl.col("n").fill_null(0).cast(pl.Int64).cum_sum() // FILES_AT_ONCE
+    batches = sized.select("pool_id", batch=batch).collect().partition_by("batch", maintain_order=True)
+    return [pools["pool_id"] for pools in batches]
+
+
 def load_pools(
     lake: Lake,
     chunker: str,
     pool_ids: pl.Series,
-    files: list[Part] | None = None,
     *,
     with_blank: bool = False,
 ) -> ChunkedPools:
     """Read the chunks of some pools; their texts are read when they are looked at.
 
-    `files` are the parts of that table that hold the pools, where they are known. `with_blank`: also chunks of white
-    space alone, and a file without a line as one.
+    `with_blank`: also chunks of white space alone, and a file without a line as one.
     """
-    rows = files_of(lake, pool_ids, files).sort("pool_id", "position").collect()
+    rows = files_of(lake, pool_ids).sort("pool_id", "position").collect()
     contents = contents_of(lake, rows["sha256"], ["n_lines"])
     cut = chunks_of(lake, chunker, contents, with_blank=with_blank)
     whole = contents.lazy().rename({"n_lines": "n_file_lines"})
@@ -130,18 +140,16 @@ def load_pools(
         .with_columns(pl.col("text").cast(pl.Int64), chunk=pl.int_range(pl.len()).over("pool_id"))
         .drop("sha256", "position")
     )
-    return ChunkedPools(chunker, chunks, ChunkTexts(lake, spans), Definitions(lake, pool_ids, files), VectorStore(lake))
+    return ChunkedPools(chunker, chunks, ChunkTexts(lake, spans), Definitions(lake, pool_ids), VectorStore(lake))
 
 
-def relevance_rows(
-    lake: Lake, pools: ChunkedPools, items: pl.DataFrame, gold: pl.DataFrame, files: list[Part] | None = None
-) -> pl.DataFrame:
+def relevance_rows(lake: Lake, pools: ChunkedPools, items: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
     """How like its item's gold snippet every chunk is: rows of the table `relevance`.
 
     Of the gold only the path counts: the file of the item's pool that is the gold snippet, whole.
     """
     own = gold.select("item_id", "path").join(items.select("item_id", "pool_id"), on="item_id")
-    files_of_gold = files_of(lake, own["pool_id"], files)
+    files_of_gold = files_of(lake, own["pool_id"])
     own = own.lazy().join(files_of_gold, on=["pool_id", "path"]).select("item_id", "sha256").collect()
     snippets = contents_of(lake, own["sha256"]).with_row_index("text_id", len(pools.texts))
     golden = own.join(snippets, on="sha256").select("item_id", pl.col("text_id").cast(pl.Int64))
@@ -152,9 +160,9 @@ def relevance_rows(
     return measured.with_columns(chunker=pl.lit(pools.chunker))
 
 
-def load_axis(lake: Lake, pool_ids: pl.Series, files: list[Part] | None = None) -> LineOffsets:
+def load_axis(lake: Lake, pool_ids: pl.Series) -> LineOffsets:
     """Every file of some pools, with the non-whitespace characters of each of its lines."""
-    rows = files_of(lake, pool_ids, files).select("pool_id", "path", "sha256").collect()
+    rows = files_of(lake, pool_ids).select("pool_id", "path", "sha256").collect()
     counts = contents_of(lake, rows["sha256"], ["line_nws"])
     return LineOffsets.of(rows.join(counts, on="sha256").select("pool_id", "path", n_nws="line_nws"))
 

@@ -43,7 +43,7 @@ def _of_benchmark(lake: Lake, benchmark: str, chunker: str, form: str) -> Iterat
         if task.imported_only or task.runs != "always" or (task.chunkers and chunker not in task.chunkers):
             continue
         for part in selected_parts(lake, task, selection):
-            pools = load_pools(lake, chunker, part.pool_ids, part.files, with_blank=task.ranks_blank)
+            pools = load_pools(lake, chunker, part.pool_ids, with_blank=task.ranks_blank)
             for pool in pools.side_by_side():
                 yield _rows("chunk", chunk_texts(pool))
             yield _rows("query", rewritten(part.queries, form)["text"].to_list())

@@ -9,6 +9,7 @@ from functools import cached_property
 import polars as pl
 
 from evaluate.batches import batches, rows_of
+from evaluate.rank.blobs import contents_of
 from evaluate.score.contexts.material import load_files
 from evaluate.score.ledger import is_kept, ledger_of_candidates, ledger_of_lines
 from evaluate.selection import ItemPart
@@ -16,7 +17,7 @@ from evaluate.systems import Run
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
 from lake.make import target_of
-from lake.pools import files_of
+from lake.pools import chunks_of, files_of
 from lake.relevance import RELEVANCE
 from lake.store import Part
 from lake.tables import table
@@ -61,27 +62,20 @@ class _Searched:
         """item_id, pool_id, path, sha256, n_lines of the gold files that are there."""
         pools = self.item_part.items.select("item_id", "pool_id")
         gold_files = self.gold.select("item_id", "path").unique().join(pools, on="item_id")
-        held = load_files(
-            self.item_part.lake, self.item_part.task.benchmark, gold_files.select("pool_id", "path").unique().lazy()
-        )
-        n_lines = _of(self.item_part.lake.scan("blobs"), held).select("sha256", "n_lines").collect()
+        held = load_files(self.item_part.lake, gold_files.select("pool_id", "path").unique())
+        n_lines = contents_of(self.item_part.lake, held["sha256"], ["n_lines"])
         return gold_files.join(held, on=["pool_id", "path"]).join(n_lines, on="sha256")
 
     def chunks(self, chunker: str | None) -> pl.DataFrame:
         """item_id, path, line_start, line_end of the chunks of those that are searched; without one, all lines."""
         lake = self.item_part.lake
-        searched = files_of(lake, self.files["pool_id"], self.item_part.files).select("pool_id", "path").collect()
+        searched = files_of(lake, self.files["pool_id"]).select("pool_id", "path").collect()
         held = self.files.join(searched, on=["pool_id", "path"], how="semi")
         if chunker is None:
             return held.select("item_id", "path", line_start=pl.lit(0, pl.Int64), line_end="n_lines")
-        cut = _of(lake.scan("chunks", chunker=chunker), self.files).filter(pl.col("n_nws") > 0)
+        cut = chunks_of(lake, chunker, self.files.select("sha256").unique(), with_blank=False)
         spans = cut.select("sha256", "line_start", "line_end").collect()
         return held.select("item_id", "path", "sha256").join(spans, on="sha256").drop("sha256")
-
-
-def _of(rows: pl.LazyFrame, files: pl.DataFrame) -> pl.LazyFrame:
-    """The rows of some files' contents."""
-    return rows.filter(pl.col("sha256").is_in(files["sha256"].unique().implode()))
 
 
 def _keep(searched: _Searched, runs: Sequence[Run]) -> Iterator[str]:

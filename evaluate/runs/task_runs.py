@@ -15,7 +15,7 @@ import polars as pl
 from evaluate.embedding.vectors import GIVEN, VectorStore
 from evaluate.metrics import metrics_of
 from evaluate.rank.definitions import RULES
-from evaluate.rank.pools import cut_files, load_pools
+from evaluate.rank.pools import cut_files, load_pools, pool_batches
 from evaluate.retrievers import BASELINE, Retriever, Track
 from evaluate.runs.aggregates import aggregate_runs
 from evaluate.runs.comparing import compare_task, systems_of
@@ -157,10 +157,11 @@ class TaskRuns:
 
     def _texts(self, system: System) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
         for item_part in self.item_parts:
-            pools = load_pools(
-                self.lake, system.chunker, item_part.pool_ids, item_part.files, with_blank=self.task.ranks_blank
-            )
-            yield pools.texts.text, rewritten(item_part.queries, system.retriever.query_form)["text"].to_list()
+            queries = rewritten(item_part.queries, system.retriever.query_form)
+            for pool_ids in pool_batches(self.lake, item_part.pool_ids):
+                pools = load_pools(self.lake, system.chunker, pool_ids, with_blank=self.task.ranks_blank)
+                asked = queries.filter(pl.col("pool_id").is_in(pool_ids.implode()))
+                yield pools.texts.text, asked["text"].to_list()
 
     def conclude(self, parameters: Mapping[str, Mapping[str, str]]) -> None:
         """Write the planned runs' own rows, all their parts being there, and count their items.

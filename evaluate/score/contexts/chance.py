@@ -28,7 +28,7 @@ from lake.catalog.protocol import Protocol
 from lake.exact import exact_sum
 from lake.naming import DONE, RANKING
 from lake.offsets import LineOffsets
-from lake.pools import POOL, files_of
+from lake.pools import POOL, chunks_of, files_of
 from lake.tables import table
 
 Floats = npt.NDArray[np.float64]
@@ -50,7 +50,7 @@ def expected_contexts(item_part: ItemPart, protocol: Protocol, run_id: str, chun
     for first in range(0, len(item_part.pool_ids), POOLS_AT_ONCE):
         pool_ids = item_part.pool_ids[first : first + POOLS_AT_ONCE]
         some = replace(item_part, items=item_part.items.filter(pl.col("pool_id").is_in(pool_ids.implode())))
-        axis, pools = load_axis(item_part.lake, pool_ids, item_part.files), _chunks(some, chunker)
+        axis, pools = load_axis(item_part.lake, pool_ids), _chunks(some, chunker)
         orders = _orders(some, pools, axis, protocol)
         material = load_material(some, protocol, orders)
         drawn = score_contexts(protocol, material, orders, with_steps=False).scores
@@ -113,9 +113,10 @@ def _nothing(*names: str) -> pl.DataFrame:
 
 def _chunks(item_part: ItemPart, chunker: str) -> pl.DataFrame:
     """The columns of POOL: what is ordered."""
-    files = files_of(item_part.lake, item_part.pool_ids, item_part.files).select("pool_id", "path", "sha256")
-    chunks = item_part.lake.scan("chunks", chunker=chunker).filter(pl.col("n_nws") > 0)
-    return files.join(chunks, on="sha256").select(*POOL).collect()
+    lake = item_part.lake
+    files = files_of(lake, item_part.pool_ids).select("pool_id", "path", "sha256").collect()
+    chunks = chunks_of(lake, chunker, files.select("sha256").unique(), with_blank=False)
+    return files.lazy().join(chunks, on="sha256").select(*POOL).collect()
 
 
 def _orders(item_part: ItemPart, pools: pl.DataFrame, axis: LineOffsets, protocol: Protocol) -> Runs:

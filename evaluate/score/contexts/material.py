@@ -7,9 +7,12 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from evaluate.rank.blobs import contents_of
 from evaluate.selection import ItemPart
 from lake.catalog.protocol import ContextRules, Protocol
+from lake.holding import parts_holding
 from lake.naming import GOLD_RUN, LINES, PUBLISHED_READING, RANKING, UNSEARCHED
+from lake.pools import files_of
 from lake.store import Lake
 
 _HIT = ["run_id", "item_id", "part", "step", "rank", "path_given", "path", "line_start", "line_end", "symbol"]
@@ -104,23 +107,22 @@ def load_material(item_part: ItemPart, protocol: Protocol, runs: Runs) -> Materi
     seen = runs.hits.lazy().select("item_id", "path").drop_nulls()
     paths = pl.concat([seen, gold.lazy().select("item_id", "path")]).unique()
     in_pools = paths.join(of_items, on="item_id").select("pool_id", "path").unique()
-    files = load_files(lake, item_part.task.benchmark, in_pools)
-    held = pl.col("sha256").is_in(files["sha256"].unique().implode())
-    symbols = lake.scan("symbols", rules=rules_of(protocol).symbols)
-    texts, definitions, gold_edits = pl.collect_all(
-        [
-            lake.scan("blobs").filter(held).select("sha256", "n_bytes", "n_lines", "line_starts", "line_nws", "flags"),
-            symbols.filter(held).select("sha256", "byte_start", "byte_end", "kind", "name", "qualified_name"),
-            patched.select(_EDIT),
-        ]
-    )
-    return Material(items, gold, gold_edits, files, texts.sort("sha256"), definitions)
+    files = load_files(lake, in_pools.collect())
+    named = files["sha256"].unique()
+    texts = contents_of(lake, named, ["n_bytes", "n_lines", "line_starts", "line_nws", "flags"])
+    parts = parts_holding(lake, "symbols", "sha256", named, rules=rules_of(protocol).symbols)
+    symbols = lake.scan_parts(parts, "symbols").filter(pl.col("sha256").is_in(named.implode()))
+    symbols = symbols.select("sha256", "byte_start", "byte_end", "kind", "name", "qualified_name")
+    definitions, gold_edits = pl.collect_all([symbols, patched.select(_EDIT)])
+    return Material(items, gold, gold_edits, files, texts, definitions)
 
 
-def load_files(lake: Lake, benchmark: str, paths: pl.LazyFrame) -> pl.DataFrame:
-    """The content of every named file (pool_id, path) that a benchmark has: pool_id, path, sha256."""
-    files = lake.scan("files", benchmark=benchmark).with_columns(pl.col("pool_id").str.strip_suffix(UNSEARCHED))
-    return files.select("pool_id", "path", "sha256").join(paths, on=["pool_id", "path"], how="semi").collect()
+def load_files(lake: Lake, paths: pl.DataFrame) -> pl.DataFrame:
+    """The content of every named file (pool_id, path) that a lake has, searched or not: pool_id, path, sha256."""
+    pools = paths["pool_id"].unique()
+    files = files_of(lake, pl.concat([pools, pools + UNSEARCHED]))
+    files = files.with_columns(pl.col("pool_id").str.strip_suffix(UNSEARCHED)).select("pool_id", "path", "sha256")
+    return files.join(paths.lazy(), on=["pool_id", "path"], how="semi").collect()
 
 
 def _reading_of(protocol: Protocol) -> str:

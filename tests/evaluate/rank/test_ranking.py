@@ -187,7 +187,7 @@ def test_a_part_costs_what_ranking_it_took_and_nothing_was_timed_of_a_query_that
         _rank(_scorer(_raise(ValueError("x"))), _pool(2), _queries()),
     )
     for ranked, n in ((timed, 1), (failed, 0)):
-        row = table("costs").checked(cost_rows({"r": ranked}, "items")).row(0, named=True)
+        row = table("costs").checked(cost_rows([{"r": ranked}], "items")).row(0, named=True)
         assert (row["run_id"], row["part"], row["index_bytes"]) == ("r", "items", ranked.index_bytes)
         assert row["query_seconds"] == pytest.approx(ranked.query_seconds)
         assert len(row["query_seconds"]) == n
