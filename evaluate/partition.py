@@ -141,8 +141,9 @@ class Partition:
     ) -> RankedRows:
         # Where every item has a small pool of its own, these are gone through side by side.
         some = [pools] if pools.are_own(queries) else pools.batches()
-        parts = zip(*(self._ranked(runs, batch, queries) for batch in some), strict=True)
-        ranked = {run.run_id: together(of_run) for run, of_run in zip(runs, parts, strict=True)}
+        # All runs before the next pools: nothing of these is kept.
+        parts = [list(self._ranked(runs, batch, queries)) for batch in some]
+        ranked = {run.run_id: together(of_run) for run, of_run in zip(runs, zip(*parts, strict=True), strict=True)}
         return RankedRows(ranked, hit_rows(ranked, pools, axis), run_item_rows(ranked, queries, pools))
 
     def _ranked(self, runs: Sequence[PlannedRun], pools: ChunkedPools, asked: pl.DataFrame) -> Iterator[Ranked]:

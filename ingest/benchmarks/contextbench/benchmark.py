@@ -6,6 +6,7 @@ import io
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,6 +40,9 @@ from lake.sampling import stratified
 from lake.text import counted
 
 FULL, VERIFIED, SELECTED = "full", "verified", "selected-500"
+
+ITEMS_OF_A_PART = 100
+"""So many items are read together, and ranked and scored together, where there are more: what memory must hold."""
 
 _ROW_ENDINGS = (".parquet", ".json", ".jsonl")
 _NO_ROWS_IN = frozenset({"repo_files", "trajectories", "parity"})
@@ -79,13 +83,7 @@ def at_hand(source: Source) -> list[str]:
 def parts(
     raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields: Fields = FIELDS
 ) -> Iterator[PartToRead]:
-    """The subset in one part; its repositories are stored one by one."""
-    del rejects  # whatever is wrong is wrong with a row, or with a repository
-    yield PartToRead(subset, lambda rejects: read(raw, subset, limit, rejects, fields))
-
-
-def read(raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields: Fields = FIELDS) -> SubsetRows:
-    """The items, their gold held against the files it names, the gold patches, and the repositories one at a time."""
+    """The subset in one part; where it has many items, in several, those of a repository side by side."""
     notes: list[str] = []
     entries = [entry for entry in raw.tasks if not entry.path.endswith(".csv")]
     instances = read_instances(entries, rejects, notes, fields)
@@ -94,18 +92,23 @@ def read(raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields
     if subset == SELECTED:
         instances = _selected(instances, raw.tasks[0], notes)
     if limit is not None:
-        had = [instance for instance in instances if instance.why_not is None and trees.find(instance) is not None]
-        if 0 < len(had) < len(instances):
-            n = f"{len(had):,} of {counted(len(instances), 'item')}"
-            notes.append(f"drawn from {n}: the others' repositories are not here, or their rows cannot be read")
-            instances = had
-        drawn = pl.DataFrame(
-            {"item_id": [instance.item_id for instance in instances], "repo": [instance.repo for instance in instances]}
-        )
-        kept = set(stratified(drawn, limit)["item_id"])
-        instances = [instance for instance in instances if instance.item_id in kept]
+        instances = _drawn(instances, trees, limit, notes)
     if trees.expect(instances) == 0 and trees.repositories is not None and instances:
         notes.append("nothing is cloned: every repository lies beside the rows")
+    if len(instances) <= ITEMS_OF_A_PART:
+        yield PartToRead(subset, lambda rejects: _read(instances, subset, trees, rejects, notes))
+        return
+    ordered = sorted(instances, key=lambda instance: (instance.repo, instance.pool_id, instance.item_id))
+    for number, first in enumerate(range(0, len(ordered), ITEMS_OF_A_PART)):
+        some, said = ordered[first : first + ITEMS_OF_A_PART], notes if first == 0 else []
+        yield PartToRead(f"{subset}-{number:04d}", partial(_read, some, subset, trees, notes=said))
+
+
+def _read(
+    instances: Sequence[Instance], subset: str, trees: Trees, rejects: Rejects, notes: Sequence[str]
+) -> SubsetRows:
+    """The items, their gold held against the files it names, the gold patches, and the repositories one at a time."""
+    notes = [*notes]
     checked = _checked(instances, trees, rejects)
     gold = [
         {"benchmark": "contextbench", "item_id": item.instance.item_id, **row}
@@ -130,6 +133,20 @@ def read(raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields
         notes,
         {"edits": edits},
     )
+
+
+def _drawn(instances: Sequence[Instance], trees: Trees, limit: int, notes: list[str]) -> list[Instance]:
+    """A sample of those that can be scored, or of all where none can."""
+    had = [instance for instance in instances if instance.why_not is None and trees.find(instance) is not None]
+    if 0 < len(had) < len(instances):
+        n = f"{len(had):,} of {counted(len(instances), 'item')}"
+        notes.append(f"drawn from {n}: the others' repositories are not here, or their rows cannot be read")
+        instances = had
+    frame = pl.DataFrame(
+        {"item_id": [instance.item_id for instance in instances], "repo": [instance.repo for instance in instances]}
+    )
+    kept = set(stratified(frame, limit)["item_id"])
+    return [instance for instance in instances if instance.item_id in kept]
 
 
 class _Checked(NamedTuple):

@@ -10,10 +10,13 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+import evaluate.rank.pools
+import evaluate.selection
 from evaluate.metrics import parse_metric
 from evaluate.results.compare import compare
 from evaluate.results.undeclared_metrics import aggregated, explored
 from evaluate.statistics.means import aggregate
+from ingest.benchmarks.contextbench import benchmark as contextbench
 from lake.catalog.protocols import protocols
 from lake.catalog.tasks import TASKS
 from lake.errors import Exit
@@ -29,7 +32,7 @@ SCORED = ("scores", "step_scores", "aggregates")
 
 
 @pytest.fixture(scope="module")
-def _made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample, its agents and one retriever over whole files."""
     lake = tmp_path_factory.mktemp("contexts") / "lake"
     said = command("ingest", "contextbench", "--source", "sample", "--chunkers", "whole-file", "--lake", lake)
@@ -39,9 +42,9 @@ def _made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def lake(_made: Path, tmp_path: Path) -> Lake:
+def lake(made: Path, tmp_path: Path) -> Lake:
     """A copy of it."""
-    return Lake(shutil.copytree(_made, tmp_path / "lake"))
+    return Lake(shutil.copytree(made, tmp_path / "lake"))
 
 
 def _evaluate(lake: Path) -> str:
@@ -292,3 +295,23 @@ def test_gold_that_is_not_searched_is_unreachable_whoever_ran_the_search(lake: L
     built_in, imported = (ledger.filter(system=name).drop("system") for name in ("whole-file+bm25-okapi", "mine"))
     assert built_in["unreachable"].sum() > 0
     assert_frame_equal(built_in, imported)
+
+
+def test_many_items_are_read_and_ranked_in_parts_and_score_as_in_one(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contextbench, "ITEMS_OF_A_PART", 11)
+    monkeypatch.setattr(evaluate.selection, "FILES_AT_ONCE", 1)
+    # Pools of one part too are gone through one at a time, and nobody notices.
+    monkeypatch.setattr(evaluate.rank.pools, "FILES_AT_ONCE", 1)
+    lake = tmp_path / "parts"
+    said = command("ingest", "contextbench", "--source", "sample", "--chunkers", "whole-file", "--lake", lake)
+    assert said.code == 0, said.err
+    _evaluate(lake)
+    one, parts = Lake(made), Lake(lake)
+    names = [part.name for part in parts.parts("items", benchmark="contextbench")]
+    assert names == ["full-0000", "full-0001", "full-0002"]
+    assert {part.name for part in parts.parts("scores", benchmark="contextbench")} == {*names}
+    for name in ("items", "gold_spans", "hits", "run_items", "scores", "step_scores", "ledger", "aggregates", "boards"):
+        key = table(name).key
+        assert_frame_equal(parts.read(name).sort(key), one.read(name).sort(key), check_exact=True)
