@@ -14,10 +14,10 @@ from ingest.runs.calls.parsed import NO_RESULT, FileSpan, Views
 from ingest.runs.find_trajectories import TASK_FILE, TrajectoryFiles, called
 from ingest.runs.import_outcome import ImportCounts
 from ingest.runs.items import ItemPart
-from ingest.runs.json_values import MAX_LINE, text_of
 from ingest.runs.trajectories.trajectory import Trajectory, unscorable, with_files
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.runs.usage_rows import USAGE
+from ingest.runs.values import MAX_LINE, text_of
 from ingest.sources.input_file import InputFile
 from lake.limits import MAX_NAME_CHARACTERS, MAX_PATCH_CHARACTERS, MAX_VIEWS
 from lake.naming import PUBLISHED_READING

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ingest.runs.importer import Importer
-from ingest.runs.json_values import JsonObject, objects_in, objects_of
 from ingest.runs.trajectories.items_and_patches import patch_path
 from ingest.runs.trajectories.sessions import Event, Session, sessions_in
 from ingest.runs.trajectories.trajectory import Trajectory
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from ingest.runs.trajectories.usage import Usage
+from ingest.runs.values import JsonObject, objects_in, objects_of
 
 _MAX_HELD = 50
 

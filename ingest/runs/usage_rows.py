@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
-from ingest.runs.json_values import JsonObject, list_of, object_of, text_of
+from ingest.runs.values import JsonObject, list_of, object_of, text_of
 from ingest.sources.strict_yaml import read_yaml, validated
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of_file

@@ -15,7 +15,7 @@ UNKNOWN = "\0"
 """Stands in a word for what only the shell that ran it knows: a variable, a pattern of file names, an output."""
 
 _MAX_CHARACTERS = 40_000
-"""A longer line, not counting the texts fed to its commands, is not read; what shows a file is short."""
+"""A longer line, but for the texts fed to its commands, is not read; what shows a file is short."""
 _MAX_MARKS = 2_000  # The parser takes time and memory that grow with the square of these.
 _MAX_DEPTH, _MAX_VALUE = 3, 1_000
 _PREFIXES = ("sudo", "time", "command", "nohup", "env", "exec", "nice", "stdbuf", "builtin")
@@ -31,13 +31,9 @@ _DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*(?P<quote>['\"]?)\\?(?P<tag>\w+)(?P=quo
 
 @dataclass
 class Command:
-    """One command.
+    """One command: its words without quotes and redirections, and the files that it writes by these.
 
-    Attributes:
-        words: Its name and what follows it, without quotes and redirections.
-        is_hidden: What it prints goes into a file, or nowhere.
-        hides_errors: What it prints of errors does.
-        writes: The files that its output goes into.
+    `is_hidden` where its output, `hides_errors` where its errors go into a file, or nowhere.
     """
 
     words: list[str] = field(default_factory=list)
@@ -53,10 +49,9 @@ class Command:
 
 @dataclass
 class Pipeline:
-    """Commands of which each reads what the one before it prints.
+    """One command or more, of which each reads what the one before it prints.
 
     Attributes:
-        commands: At least one.
         joined_by: `&&` or `||` where whether it runs depends on the pipeline before it; else empty.
         scope: The subshells it runs in, outermost first: a `cd` in one holds there alone.
     """
@@ -72,13 +67,10 @@ class Pipeline:
 
 
 def parse_command_line(line: str | Sequence[str]) -> list[Pipeline] | None:
-    """The pipelines that a command line runs, in its order; what `bash -c` is given is read as a line itself.
+    """The pipelines that a line runs, in its order; None for one that is too long or too deeply nested.
 
-    Texts fed to a command in the line (`<<EOF`), comments and bodies of functions are left out; variables that the line
-    gives a plain value have it. Of a broken line what the grammar makes out is read.
-
-    Returns:
-        The pipelines; None for a line that is too long or too deeply nested to be read.
+    What `bash -c` is given is read as a line itself. Texts fed to a command (`<<EOF`), comments and bodies of functions
+    are left out; variables that the line gives a plain value have it.
     """
     parser = _Parser()
     try:
@@ -109,8 +101,6 @@ def without_documents(text: str) -> str:
 
 
 class _Parser:
-    """One way through the tree of a line."""
-
     def __init__(self) -> None:
         self.pipelines: list[Pipeline] = []
         self.variables = {"PWD": "."}
@@ -149,12 +139,7 @@ class _Parser:
         return replace(pipeline, scope=(*pipeline.scope, next(self._scopes)))
 
     def _read(self, node: Node, around: Pipeline) -> None:
-        """Add what a node runs.
-
-        Args:
-            node: Of a line's tree.
-            around: What stands around it: its first command has the redirections, those that follow come after.
-        """
+        """Add what a node runs; the first command around it has its redirections, those that follow come after."""
         first, *following = around.commands
         children = node.named_children
         if node.type in ("command", "variable_assignment"):
@@ -233,21 +218,21 @@ class _Parser:
         if kind == "command_substitution":
             return "." if text in ("$(pwd)", "`pwd`") else UNKNOWN
         if kind == "string":
-            return self._text(node)
+            return self._quoted(node)
         if kind in ("concatenation", "command_name"):
             return "".join(map(self._word, node.children))
         return UNKNOWN if node.is_named or text in "{}" else text
 
-    def _text(self, node: Node) -> str:
+    def _quoted(self, node: Node) -> str:
         """A text in double quotes; white space between its pieces is in no node."""
-        source, end, pieces = node.text or b"", node.start_byte + 1, list[str]()
+        source, end, pieces = node.text or b"", 1, list[str]()
         for child in node.named_children:
-            pieces.append(source[end - node.start_byte : child.start_byte - node.start_byte].decode(errors="replace"))
-            is_plain = child.type == "string_content"
+            start = child.start_byte - node.start_byte
             plain = _ESCAPED.sub(lambda mark: mark[1].strip("\n"), _source(child))
-            pieces.append(plain if is_plain else self._word(child))
-            end = child.end_byte
-        return "".join(pieces) + source[end - node.start_byte : -1].decode(errors="replace")
+            pieces += [source[end:start].decode(errors="replace")]
+            pieces += [plain if child.type == "string_content" else self._word(child)]
+            end = child.end_byte - node.start_byte
+        return "".join(pieces) + source[end:-1].decode(errors="replace")
 
 
 def _without_prefix(words: list[str]) -> list[str]:

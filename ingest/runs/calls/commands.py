@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from ingest.runs.calls.bash import UNKNOWN, Command, Pipeline
 from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.calls.words import Flags, Words, options_of, verb_of
-from ingest.runs.json_values import MAX_LINE, line_of
+from ingest.runs.values import MAX_LINE, line_of
 
 Window = tuple[int, int | None]
 """First and last line, from 1; None for all lines from the first on."""
@@ -51,12 +51,9 @@ _WITH_VALUE = (
 
 @dataclass(frozen=True)
 class PrintedRange:
-    """What a command shows of what it reads.
+    """What a command shows of the files it names, or of its input where it names none.
 
-    Attributes:
-        windows: The lines, in order; None where they cannot be told.
-        files: The files it names; none where it reads what a pipe gives it.
-        last: So many lines at the end are shown, in place of windows.
+    `windows` are the lines, in order, None where they cannot be told; `last` so many lines at the end in their place.
     """
 
     windows: tuple[Window, ...] | None
@@ -80,13 +77,10 @@ class PrintedRange:
 
 @dataclass(frozen=True)
 class Search:
-    """A search of files.
+    """A search of files; `files` is empty for what a pipe gives it, or for the folder it runs in.
 
-    Attributes:
-        files: The files and folders it names; empty for what a pipe gives it, or for the folder it runs in.
-        has_numbers: Whether its rows may have the numbers of their lines.
-        is_numbered: Whether they must.
-        is_silent: It shows no line: only counts, names of files, or whether there is any.
+    Its rows may (`has_numbers`) or must (`is_numbered`) have the numbers of their lines; or it shows no line
+    (`is_silent`): only counts, names of files, or whether there is any.
     """
 
     files: Words
@@ -96,7 +90,7 @@ class Search:
 
     @property
     def only(self) -> str:
-        """The one file that it names, or folder; empty where it names none, or several."""
+        """The one file or folder that it names; empty where it names none, or several."""
         return self.files[0] if len(self.files) == 1 and UNKNOWN not in self.files[0] else ""
 
 
@@ -116,11 +110,9 @@ def parse_search(words: Words) -> Search | None:
 
 
 def parse_print_command(words: Words) -> PrintedRange | None:
-    """What a command shows of the files it names, or of its input; None for one that shows nothing, or is not known."""
+    """What a command shows of files or of its input; None for one that shows nothing, or is not known."""
     name, rest = verb_of(words)
-    if name not in _PRINTERS:
-        return None
-    printer, with_value = _PRINTERS[name]
+    printer, with_value = _PRINTERS.get(name, (lambda flags, files: None, ""))
     return printer(*options_of(rest, with_value))
 
 
@@ -175,8 +167,12 @@ def files_written(command: Command) -> Words:
     return [*command.writes, *files]
 
 
+def _whole(flags: Flags, files: Words) -> PrintedRange:
+    return PrintedRange(WHOLE, files)
+
+
 def _git_show(flags: Flags, operands: Words) -> PrintedRange | None:
-    """What `git show` shows of `REV:path`."""
+    """What `git show REV:path` shows."""
     files = [word.partition(":")[2] for word in operands if ":" in word]
     return PrintedRange(WHOLE, files) if files else None
 
@@ -219,7 +215,7 @@ def _sed(flags: Flags, files: Words) -> PrintedRange | None:
         return PrintedRange(((1, last),) if last is not None else None, files)
     asked = [_SED_PIECE.fullmatch(piece) for piece in pieces if not _SED_QUITS.fullmatch(piece)]
     known = [_window(piece["start"], piece["end"] or piece["start"], piece["sign"] or "") for piece in asked if piece]
-    windows = tuple(window for window in known if window)
+    windows = tuple(filter(None, known))
     return PrintedRange(windows if windows and len(windows) == len(asked) else None, files)
 
 
@@ -245,17 +241,14 @@ def _window(start: str, end: str, sign: str = "") -> Window | None:
     return (first, last) if last is None or last <= MAX_LINE else None
 
 
-def _whole(flags: Flags, files: Words) -> PrintedRange:
-    return PrintedRange(WHOLE, files)
-
-
 _PRINTERS: Mapping[str, tuple[Callable[[Flags, Words], PrintedRange | None], str]] = {
     "cat": (_whole, ""),
     "nl": (_whole, "-[bdfhilnsvw]"),
     "head": (_head, "-[cn]|--lines|--bytes"),
     "tail": (_tail, "-[cn]|--lines|--bytes"),
     "sed": (_sed, "--expression|-[nErsuz]*e"),
-    **dict.fromkeys(("awk", "gawk"), (_awk, "-[Fv]")),
+    "awk": (_awk, "-[Fv]"),
+    "gawk": (_awk, "-[Fv]"),
     "git show": (_git_show, ""),
 }
 """By the command's name: what reads its flags and operands, and which flags have a value."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from ingest.runs.calls.parsed import FileSpan
-from ingest.runs.json_values import line_of
+from ingest.runs.values import line_of
 
 MAX_CHARACTERS = 2_000_000
 """So much of an output is read."""

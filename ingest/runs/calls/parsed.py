@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from ingest.runs.json_values import line_of
+from ingest.runs.values import line_of
 
 NO_RESULT = "call without a result"
 """What is not understood of a call that has none: it showed nothing."""
@@ -13,13 +13,9 @@ NO_RESULT = "call without a result"
 
 @dataclass(frozen=True)
 class FileSpan:
-    """Something of a file that an agent saw or named; lines as people count them, just as they were given.
+    """Lines of a file that an agent saw or named, from 1, both included; or a definition in it; or the file alone.
 
-    Attributes:
-        path: As it was given, but for what the format itself says is to be dropped.
-        start: First line, from 1; None where no lines were named.
-        end: Last line, which belongs to it; None with a start for the whole file from there on.
-        symbol: A definition's name, where one was named in place of lines.
+    An `end` of None with a start is the file's end.
     """
 
     path: str
@@ -49,7 +45,7 @@ def union(steps: Iterable[Iterable[FileSpan]]) -> Views:
 
 @dataclass(frozen=True)
 class ParsedCall:
-    """What was understood of a call of an agent's.
+    """What was understood of an agent's call.
 
     Attributes:
         views: What it showed of files, each once, in its order.

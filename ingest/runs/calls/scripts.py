@@ -8,38 +8,30 @@ from itertools import islice
 from tree_sitter import Node
 
 from ingest.contents.syntax_trees import syntax_tree
-from ingest.runs.json_values import JsonObject, object_of
+from ingest.runs.values import JsonObject, object_of
 
 _MAX_CALLS = 1_000
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "\n": ""}
 
 
-def script_calls(script: str) -> list[tuple[str, JsonObject]] | None:
-    """The calls `tools.name({…})` of a script, in its order: the tool's name, and what it is given.
+def script_calls(script: str) -> list[tuple[str, JsonObject]]:
+    """The calls `tools.name({…})` of a script, in its order, at most 1,000: the tool's name, and what it is given.
 
     Read are texts, templates, lists, objects, the constants they name, and `+`. What only the run could tell is None.
-    A text in place of an object is the argument `input`.
-
-    Returns:
-        The calls, at most 1,000; None for a script that cannot be parsed.
+    A text in place of an object is the argument `input`. A script that cannot be parsed has no calls.
     """
     root = syntax_tree(script.encode(errors="replace"), "javascript")
     try:
-        return None if isinstance(root, str) else list(islice(_calls(root, {}), _MAX_CALLS))
+        return [] if isinstance(root, str) else list(islice(_calls(root, {}), _MAX_CALLS))
     except RecursionError:
-        return None
+        return []
 
 
 def _calls(node: Node, constants: dict[str, object]) -> Iterator[tuple[str, JsonObject]]:
-    if node.type == "call_expression":
-        function, arguments = _part(node, "function"), _part(node, "arguments")
-        if _text(_part(function, "object")) == "tools":
-            given = arguments.named_children if arguments is not None else []
-            first = _value(given[0], constants) if given else None
-            yield (
-                _text(_part(function, "property")),
-                {"input": first} if isinstance(first, str) else object_of(first),
-            )
+    function, arguments = _part(node, "function"), _part(node, "arguments")
+    if node.type == "call_expression" and _text(_part(function, "object")) == "tools":
+        first = _value(next(iter(arguments.named_children), None), constants) if arguments is not None else None
+        yield _text(_part(function, "property")), {"input": first} if isinstance(first, str) else object_of(first)
     for child in node.named_children:
         yield from _calls(child, constants)
     if node.type == "variable_declarator":

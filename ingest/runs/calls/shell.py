@@ -45,7 +45,7 @@ from ingest.runs.calls.commands import (
 from ingest.runs.calls.outputs import Failures, hunks_in, joined_lines, listed_spans, numbers_in
 from ingest.runs.calls.parsed import FileSpan, ParsedCall, renamed
 from ingest.runs.calls.words import git_options, gone_to, is_below, is_path, joined, options_of, verb_of
-from ingest.runs.json_values import MAX_LINE
+from ingest.runs.values import MAX_LINE
 
 PATCHERS = ("apply_patch", "applypatch")
 """Codex's own command, which reads a patch of its own form."""
@@ -61,12 +61,10 @@ _OPENS = re.compile(
     r"\bopen\(|\bread_(?:text|bytes)\(|\breadFile|\bFile\.(?:read|open)|\blinecache\b|file_get_contents"
 )
 _POWERSHELL = re.compile(
-    r"(?:^|[\\/|;({\s])(?:(?:Get|Set)-(?:Content|ChildItem|Location)\b|Select-(?:String|Object)\b"
+    r"(?:^|[\\/|;({\s])(?:(?:Get|Set|Select)-(?:Content|ChildItem|Location|String|Object)\b"
     r"|(?:powershell|pwsh)(?:\.exe)?\s+[-/])",
     re.IGNORECASE,
 )
-_SHORT_NAMES = re.compile(r"(?:^|[|;&({]\s*)(?:gc|type|sls|sl)\s", re.IGNORECASE)
-"""PowerShell's short names for its commands, which mean something else, or nothing, outside Windows."""
 _WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 _BACKSLASH = re.compile(r"(?<=[\w.:])\\(?=[\w.])")
 _MARKS = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_=>])")
@@ -76,35 +74,28 @@ _MAX_TARGETS, _MAX_SEARCHES = 100, 20
 def parse_shell_call(
     command: str | Sequence[str], output: str | None = None, *, failed: bool = False, folder: str = ""
 ) -> ParsedCall:
-    """What a command line showed of files, in its order, and where it left the terminal.
+    """What a line, or the words of one command, showed of files, in its order, and where it left the terminal.
 
-    Args:
-        command: A line, or the words of one command.
-        output: What it printed; None where it is not known, and it counts as having printed what it was to print.
-        failed: A single command that failed shows nothing, unless the output says which of its files could not be read;
-            of several, nothing is shown by what follows the one that must have failed.
-        folder: What relative paths are joined to; `UNKNOWN` where only the shell knew it.
+    A line without an output counts as having printed what it was to print. A single command that failed shows nothing,
+    unless the output says which of its files could not be read; of several, nothing is shown by what follows the one
+    that must have failed. `folder` is what relative paths are joined to; `UNKNOWN` where only the shell knew it.
     """
     source = command if isinstance(command, str) else "\n".join(command)
-    plain = without_documents(source) if isinstance(command, str) else " ".join(command[:2])
-    in_windows = _WINDOWS.match(folder) is not None
-    if _POWERSHELL.search(plain) or (in_windows and _SHORT_NAMES.search(plain)):
+    if _POWERSHELL.search(without_documents(source) if isinstance(command, str) else " ".join(command[:2])):
         has_printed = output is None or output.strip()
         return ParsedCall(folder=folder, unread=("command of PowerShell",) if has_printed else ())
-    if in_windows and isinstance(command, str):
-        command = _BACKSLASH.sub("/", command)
-    pipelines = parse_command_line(command)
+    in_windows = _WINDOWS.match(folder) is not None
+    pipelines = parse_command_line(_BACKSLASH.sub("/", command) if in_windows and isinstance(command, str) else command)
     if pipelines is None:
         return ParsedCall(reads=True, folder=folder, unread=("command too long to be read",))
     walk = _Walk(None if output is None else _MARKS.sub("", output).replace("\r", ""), folder, failed=failed)
     walk.read(pipelines)
-    scripts = [pipeline.commands[0].name for pipeline in pipelines]
-    scripts = [name for name in scripts if _INTERPRETER.fullmatch(name)]
+    scripts = [name for line in pipelines if _INTERPRETER.fullmatch(name := line.commands[0].name)]
     if scripts and output and _OPENS.search(source):
         walk.unread.append(f"script of {scripts[0]} that opens files")
-    patching = [line for line in pipelines if any(command.name in PATCHERS for command in line.commands)]
+    patching = [line.scope for line in pipelines if any(command.name in PATCHERS for command in line.commands)]
     if patching and not failed:
-        walk.edited += [joined(walk.folder(patching[0].scope), path) for path in _PATCHED.findall(source)]
+        walk.edited += [joined(walk.folder(patching[0]), path) for path in _PATCHED.findall(source)]
     views = renamed(walk.views, lambda path: path.replace("\\", "/") if in_windows else path)
     edited = tuple(dict.fromkeys(filter(None, walk.edited)))
     return ParsedCall(tuple(dict.fromkeys(views)), walk.reads, walk.folder(()), tuple(walk.unread), edited)

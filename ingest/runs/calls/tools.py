@@ -1,7 +1,6 @@
 """Calls of an agent's tools, and what each showed of files: reading tools, searches, edits, shell commands.
 
-Which argument says what is taken from the tools' own descriptions, as each importer names them. A tool is known by its
-name, whichever agent called it, so one table serves every record of calls.
+A tool is known by its name, whichever agent called it, so one table serves every record of calls.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from ingest.runs.calls.outputs import listed_spans
 from ingest.runs.calls.parsed import NO_RESULT, FileSpan, ParsedCall, renamed
 from ingest.runs.calls.shell import PATCHERS, parse_shell_call
 from ingest.runs.calls.words import gone_to, joined
-from ingest.runs.json_values import JsonObject, first_text, line_of, list_of, text_of
+from ingest.runs.values import JsonObject, first_text, line_of, list_of, text_of
 
 _READERS = ("read", "read_file", "view", "view_file", "open_file", "notebookread")
 _EDITORS = ("str_replace_editor", "str_replace_based_edit_tool", "file_editor", "planning_file_editor")
@@ -64,8 +63,6 @@ class ToolCall:
     """One call of a tool.
 
     Attributes:
-        name: The tool's name.
-        arguments: What it was given.
         output: What the agent was shown; None where that is not recorded, and the call counts as having shown what it
             was asked for.
         failed: Whether the record says that it ended with an error.
@@ -114,8 +111,7 @@ class ToolCall:
 
     def __str__(self) -> str:
         """The call as a person reads it, on one line."""
-        given = ", ".join(f"{key}={value!r}" for key, value in self.arguments.items())
-        text = f"{self.name}({given})"
+        text = f"{self.name}({', '.join(f'{key}={value!r}' for key, value in self.arguments.items())})"
         return text if len(text) <= 200 else f"{text[:200]}…"
 
 
@@ -164,22 +160,16 @@ def _searched(path: str, output: str) -> list[FileSpan]:
 def _read(path: str, call: ToolCall) -> list[FileSpan]:
     if not path:
         return []
-    if call.output is not None:
-        if call.output.startswith(_LISTING) or (call.lines is None and _NOTHING_NEW.match(call.output)):
-            return []
-        if lines := call.lines or _numbered(call.output):
-            return [FileSpan(path, lines[0], _last(call, lines[1]))]
-    return [FileSpan(path, *_asked(call.arguments))]
-
-
-def _last(call: ToolCall, shown: int | None) -> int | None:
-    """The last line that was shown: an editor numbers one line more than the file, or the range, has."""
-    if shown is None or call.tool not in _EDITORS or _CLIPPED.search(call.output or ""):
-        return shown
-    _, end = _asked(call.arguments)
-    if end is not None:
-        return min(shown, end)
-    return shown if call.arguments.get("view_range") else None
+    output = call.output
+    if output is not None and (output.startswith(_LISTING) or (call.lines is None and _NOTHING_NEW.match(output))):
+        return []
+    start, end = _asked(call.arguments)
+    if output is not None and (lines := call.lines or _numbered(output)):
+        asked_end, (start, end) = end, lines
+        # An editor numbers one line more than the file, or the range, has.
+        if end is not None and call.tool in _EDITORS and not _CLIPPED.search(output):
+            end = min(end, asked_end) if asked_end is not None else end if call.arguments.get("view_range") else None
+    return [FileSpan(path, start, end)]
 
 
 def _numbered(text: str) -> tuple[int, int] | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ingest.runs.calls.parsed import FileSpan, ParsedCall
 from ingest.runs.calls.tools import ToolCall
-from ingest.runs.json_values import line_of, text_of
+from ingest.runs.values import line_of, text_of
 
 _WINDOW = re.compile(r"\[File: (?P<path>.+?) \([0-9]+ lines? total(?P<is_edit> after edit)?\)\][ \t]*\r?\n")
 _SHOWN = re.compile(

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 
 from ingest.runs.calls.parsed import FileSpan, view_of_lines
 from ingest.runs.importer import Importer
-from ingest.runs.json_values import JsonObject, list_of, object_of, objects_in, objects_of, text_of
 from ingest.runs.trajectories.items_and_patches import item_of, patch_of
 from ingest.runs.trajectories.trajectory import Context, Trajectory
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.runs.trajectories.usage import Tokens, Usage, summed
+from ingest.runs.values import JsonObject, list_of, object_of, objects_in, objects_of, text_of
 from lake.text import counted
 
 _FOUND = ("found_files", "found_related_locs", "found_edit_locs")

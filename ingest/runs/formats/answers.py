@@ -10,7 +10,7 @@ import polars as pl
 
 from ingest.runs.importer import Importer
 from ingest.runs.input_rows import framed, row_of
-from ingest.runs.json_values import first_row
+from ingest.runs.values import first_row
 from ingest.sources.input_file import InputFile
 
 _KEYS = frozenset({"path", "start", "end", "score"})

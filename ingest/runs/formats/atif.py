@@ -15,19 +15,9 @@ from dataclasses import replace
 from itertools import groupby
 
 from ingest.runs.calls.parsed import ParsedCall
-from ingest.runs.calls.screens import ScreenOutput, printed_on
+from ingest.runs.calls.screens import printed_on
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.importer import Importer
-from ingest.runs.json_values import (
-    JsonObject,
-    content_of,
-    kind_of,
-    object_of,
-    objects_in,
-    objects_of,
-    parsed_object,
-    text_of,
-)
 from ingest.runs.trajectories.items_and_patches import (
     item_of,
     item_of_trial,
@@ -42,6 +32,16 @@ from ingest.runs.trajectories.sessions import Event, Note, Session, paired
 from ingest.runs.trajectories.trajectory import Trajectory, unscorable
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from ingest.runs.trajectories.usage import Tokens, Usage, dollars_at, most_frequent, seconds_between, stamps_of, summed
+from ingest.runs.values import (
+    JsonObject,
+    content_of,
+    kind_of,
+    object_of,
+    objects_in,
+    objects_of,
+    parsed_object,
+    text_of,
+)
 
 _VERSION = re.compile(r"ATIF\b", re.IGNORECASE)
 _PART = re.compile(r"(?P<stem>.+)\.(?:cont|summarization)-[0-9]+(?:-[a-z]+)?\.json(?:\.gz|\.zst)?$")
@@ -152,15 +152,15 @@ class _Record:
         text = "\n".join(map(content_of, results)) if results else None
         failed = any(True in (result.get("is_error"), object_of(result, "extra").get("is_error")) for result in results)
         typed = [_typed(tool) for tool in tools if tool.is_shell]
-        screens = iter([ScreenOutput()] * len(typed) if text is None else printed_on(text, typed))
+        screens = iter([(None, "")] * len(typed) if text is None else printed_on(text, typed))
         for tool in tools:
             if not tool.is_shell:
                 yield replace(tool, output=text, failed=failed)
                 continue
-            screen = next(screens)
-            yield Note("root", screen.folder)
-            stays = "" if self.starts_anew else screen.folder or None
-            call = self._ended(replace(tool, output=screen.output, failed=failed, folder=stays))
+            output, folder = next(screens)
+            yield Note("root", folder)
+            stays = "" if self.starts_anew else folder or None
+            call = self._ended(replace(tool, output=output, failed=failed, folder=stays))
             is_run = "keystrokes" not in call.arguments or _typed(call).endswith("\n") or (call.output or "").strip()
             # Keys without the one that ends a line are no command yet.
             yield call if is_run else replace(call, parsed=ParsedCall())

@@ -14,16 +14,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall
-from ingest.runs.json_values import (
-    JsonObject,
-    at,
-    content_of,
-    line_of,
-    object_of,
-    objects_of,
-    parsed_object,
-    text_of,
-)
 from ingest.runs.session_importer import session_importer
 from ingest.runs.trajectories.items_and_patches import patch_path
 from ingest.runs.trajectories.sessions import Event, Note, Session
@@ -39,6 +29,7 @@ from ingest.runs.trajectories.usage import (
     stamps_of,
     summed,
 )
+from ingest.runs.values import JsonObject, at, content_of, line_of, object_of, objects_of, parsed_object, text_of
 
 _SHOWN = ("file", "edited_text_file", "selected_lines_in_ide", "nested_memory", "compact_file_reference")
 """Attachments that show something of files without a call of the agent's; they are no steps."""

@@ -15,19 +15,11 @@ from dataclasses import replace
 
 from ingest.runs.calls.scripts import script_calls
 from ingest.runs.calls.tools import ToolCall
-from ingest.runs.json_values import (
-    JsonObject,
-    at,
-    content_of,
-    object_of,
-    objects_of,
-    parsed_object,
-    text_of,
-)
 from ingest.runs.session_importer import session_importer
 from ingest.runs.trajectories.codex_outputs import CALLS, OUTPUTS, Given, given_by_call
 from ingest.runs.trajectories.sessions import Change, Event, Note, Session
 from ingest.runs.trajectories.usage import Tokens, Usage, most_frequent, seconds_between, stamps_of, summed
+from ingest.runs.values import JsonObject, at, content_of, object_of, objects_of, parsed_object, text_of
 
 _ROLLOUT = ("session_meta", "response_item", "turn_context", "event_msg", "compacted")
 _ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")

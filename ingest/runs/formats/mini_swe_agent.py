@@ -13,7 +13,6 @@ from functools import partial
 
 from ingest.runs.calls.parsed import FileSpan, Views, renamed
 from ingest.runs.importer import Importer
-from ingest.runs.json_values import at, content_of, kind_of, object_of, text_of
 from ingest.runs.trajectories.context_blocks import answer_in, in_repository, pairs_of
 from ingest.runs.trajectories.items_and_patches import item_of_trial, trial_results
 from ingest.runs.trajectories.mini_messages import SUBMITS, actions_of, calls_of, is_answer
@@ -22,6 +21,7 @@ from ingest.runs.trajectories.sessions import Note, Session
 from ingest.runs.trajectories.trajectory import Context, Trajectory
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.runs.trajectories.usage import Tokens, Usage, count_at, dollars_at, most_frequent, seconds_between, summed
+from ingest.runs.values import at, content_of, kind_of, object_of, text_of
 
 _OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
 _FORMAT = re.compile(rb'"trajectory_format"\s*:\s*"mini-swe-agent|"mini_version"\s*:')

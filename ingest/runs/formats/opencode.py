@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall, numbered_from
-from ingest.runs.json_values import JsonObject, at, first_text, object_of, objects_of, text_of
 from ingest.runs.session_importer import session_importer
 from ingest.runs.trajectories.sessions import Event, Note, Session
 from ingest.runs.trajectories.usage import (
@@ -27,6 +26,7 @@ from ingest.runs.trajectories.usage import (
     stamps_of,
     summed,
 )
+from ingest.runs.values import JsonObject, at, first_text, object_of, objects_of, text_of
 
 _NUMBER = re.compile(r"^ *([0-9]+)(?:: |:$|\| |\|$)", re.MULTILINE)
 _LISTED = re.compile(r"^(\S.*):$", re.MULTILINE)

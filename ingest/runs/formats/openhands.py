@@ -18,7 +18,13 @@ from itertools import pairwise
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.calls.windows import parse_cell
 from ingest.runs.importer import Importer
-from ingest.runs.json_values import (
+from ingest.runs.trajectories.items_and_patches import item_of, patch_beside, patch_of, patch_path
+from ingest.runs.trajectories.published_converter import published_context
+from ingest.runs.trajectories.sessions import Event, Note, Session
+from ingest.runs.trajectories.trajectory import Trajectory, unscorable
+from ingest.runs.trajectories.trajectory_file import TrajectoryFile
+from ingest.runs.trajectories.usage import Tokens, Usage, dollars_at, most_frequent, seconds_between, stamps_of, summed
+from ingest.runs.values import (
     JsonObject,
     at,
     content_of,
@@ -30,12 +36,6 @@ from ingest.runs.json_values import (
     parsed_object,
     text_of,
 )
-from ingest.runs.trajectories.items_and_patches import item_of, patch_beside, patch_of, patch_path
-from ingest.runs.trajectories.published_converter import published_context
-from ingest.runs.trajectories.sessions import Event, Note, Session
-from ingest.runs.trajectories.trajectory import Trajectory, unscorable
-from ingest.runs.trajectories.trajectory_file import TrajectoryFile
-from ingest.runs.trajectories.usage import Tokens, Usage, dollars_at, most_frequent, seconds_between, stamps_of, summed
 
 _MARKS = (b'"git_patch"', b'"history"', b'"kind"', b'"args"', b'"cause"')
 """One of them stands in every file of these: most files of other formats are told by it without being parsed."""

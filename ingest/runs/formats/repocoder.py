@@ -9,7 +9,7 @@ import polars as pl
 
 from ingest.runs.importer import Importer
 from ingest.runs.input_rows import framed, row_of
-from ingest.runs.json_values import first_row
+from ingest.runs.values import first_row
 from ingest.sources.input_file import InputFile
 from lake.errors import GoldspanError
 from lake.fingerprint import sha256_of

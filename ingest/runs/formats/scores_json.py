@@ -10,7 +10,7 @@ import polars as pl
 
 from ingest.runs.importer import Importer
 from ingest.runs.input_rows import framed
-from ingest.runs.json_values import objects_in
+from ingest.runs.values import objects_in
 from ingest.sources.input_file import InputFile
 from lake.limits import MAX_DOCUMENT_BYTES
 

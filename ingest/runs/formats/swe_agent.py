@@ -13,21 +13,12 @@ from ingest.runs.calls.tools import ToolCall
 from ingest.runs.calls.windows import windows_in
 from ingest.runs.calls.words import joined
 from ingest.runs.importer import Importer
-from ingest.runs.json_values import (
-    JsonObject,
-    kind_of,
-    line_of,
-    list_of,
-    object_of,
-    objects_of,
-    parsed_object,
-    text_of,
-)
 from ingest.runs.trajectories.context_blocks import in_repository, pairs_of
 from ingest.runs.trajectories.sessions import Event, Note, Session
 from ingest.runs.trajectories.trajectory import Context, Trajectory
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.runs.trajectories.usage import Tokens, Usage, count_at, dollars_at
+from ingest.runs.values import JsonObject, kind_of, line_of, list_of, object_of, objects_of, parsed_object, text_of
 
 _CHECKPOINTS, _TRAJ = ".checkpoints.jsonl", ".traj"
 _TRAJ_STARTS = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:trajectory|environment)"\s*:')

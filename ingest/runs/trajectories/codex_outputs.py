@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ingest.runs.json_values import JsonObject, content_of, line_of, object_of, parsed_object, text_of
+from ingest.runs.values import JsonObject, content_of, line_of, object_of, parsed_object, text_of
 
 CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")

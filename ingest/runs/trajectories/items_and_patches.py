@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from posixpath import dirname, join, normpath
 
-from ingest.runs.json_values import JsonObject, first_text, object_of, text_of
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
+from ingest.runs.values import JsonObject, first_text, object_of, text_of
 
 IDS = ("instance_id", "original_inst_id", "item_id")
 _PATCHES = ("model_patch", "git_patch", "patch")

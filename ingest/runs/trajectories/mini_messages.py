@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ingest.runs.calls.tools import ToolCall
-from ingest.runs.json_values import (
+from ingest.runs.trajectories.sessions import paired
+from ingest.runs.values import (
     JsonObject,
     content_of,
     first_text,
@@ -20,7 +21,6 @@ from ingest.runs.json_values import (
     parsed_object,
     text_of,
 )
-from ingest.runs.trajectories.sessions import paired
 
 SUBMITS = "COMPLETE_TASK"
 """A command that holds it ends the work: what it prints is the answer, which nobody reads."""

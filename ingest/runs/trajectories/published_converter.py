@@ -12,8 +12,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 from ingest.runs.calls.parsed import FileSpan, Views, renamed
-from ingest.runs.json_values import JsonObject, line_of, list_of, text_of
 from ingest.runs.trajectories.trajectory import Context
+from ingest.runs.values import JsonObject, line_of, list_of, text_of
 
 _ENDINGS = (
     "py", "js", "java", "go", "rs", "c", "cpp", "h", "hpp", "ts", "tsx", "jsx", "rb", "php", "cs", "kt", "scala",

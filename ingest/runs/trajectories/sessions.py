@@ -8,12 +8,12 @@ from typing import Literal
 
 from ingest.runs.calls.parsed import ParsedCall, renamed, union
 from ingest.runs.calls.tools import ToolCall, parse_call
-from ingest.runs.json_values import JsonObject, first_text, list_of
 from ingest.runs.trajectories.context_blocks import answer_in, in_repository, pairs_of
 from ingest.runs.trajectories.items_and_patches import item_of, patch_beside, patch_of
 from ingest.runs.trajectories.trajectory import Trajectory, Unread
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.runs.trajectories.usage import Usage
+from ingest.runs.values import JsonObject, first_text, list_of
 
 _MAX_PATHS, _MAX_ASKED = 1_000, 5
 

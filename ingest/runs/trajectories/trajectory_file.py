@@ -13,7 +13,7 @@ from typing import IO
 
 import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 
-from ingest.runs.json_values import JsonObject, kind_of
+from ingest.runs.values import JsonObject, kind_of
 from ingest.sources.input_file import HEAD_BYTES
 from ingest.sources.rows import MARK, Lines, is_json_lines
 from ingest.sources.tree import UnreadableEntryError

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal
 
-from ingest.runs.json_values import JsonObject, at, object_of
+from ingest.runs.values import JsonObject, at, object_of
 
 _MOST = 2**53
 SYNTHETIC = "<synthetic>"

@@ -13,19 +13,7 @@ from lake.fingerprint import sha256_of
 from lake.store import Lake
 from lake.tables import declared_row, table
 from tests.changed_code import changed
-from tests.ingest.runs.test_import import (
-    FIRST,
-    ITEMS,
-    LAST,
-    another,
-    hits,
-    imported,
-    lake,
-    once,
-    one,
-    refused,
-    trec,
-)
+from tests.ingest.runs.test_import import FIRST, ITEMS, LAST, another, hits, imported, lake, once, one, refused, trec
 from tests.tiny import TASKS, build, ingested, leftovers, put, stored
 
 __all__ = ["lake", "once"]

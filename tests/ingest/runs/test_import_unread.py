@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from ingest.commands import app
 from ingest.runs.import_outcome import Imported
-from ingest.runs.json_values import object_of
 from ingest.runs.registry import importers
+from ingest.runs.values import object_of
 from lake.errors import GoldspanError
 from lake.store import Lake
 from tests.ingest.runs.agents import ROCKETS, counts, imported, issues_once, lake, zipped

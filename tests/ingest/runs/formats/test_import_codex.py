@@ -9,8 +9,8 @@ import pytest
 
 from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.formats.codex import CODEX
-from ingest.runs.json_values import object_of
 from ingest.runs.trajectories.trajectory_file import DamagedError
+from ingest.runs.values import object_of
 from tests.ingest.runs.formats.recorded_sessions import META, Json, one, opened, read, rollout, rows, shell
 
 

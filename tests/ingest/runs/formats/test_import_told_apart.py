@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.runs.json_values import objects_in
 from ingest.runs.registry import importers
 from ingest.runs.trajectories.trajectory_file import DamagedError
+from ingest.runs.values import objects_in
 from lake.errors import GoldspanError
 from lake.store import Lake
 from tests.ingest.runs.agents import ROCKETS, counts, hits, imported, issues_once, jsonl, lake, of_item, unified, zipped

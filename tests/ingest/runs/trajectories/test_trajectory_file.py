@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from ingest.runs.json_values import MAX_LINE, content_of, line_of
 from ingest.runs.trajectories import trajectory_file
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
+from ingest.runs.values import MAX_LINE, content_of, line_of
 from ingest.sources import rows
 from ingest.sources.input_file import InputFile
 from tests.tiny import put
