@@ -9,7 +9,7 @@ import polars as pl
 
 from ingest.benchmarks.config import PUBLISHED, RESERVED
 from ingest.benchmarks.declaration import Benchmark, part_of
-from ingest.runs.bundled_runs import delete_imported_runs, imported_runs
+from ingest.runs.imported_runs import delete_imported_runs, imported_runs
 from ingest.sources.tree import Source
 from lake.catalog.tasks import query_rules
 from lake.errors import Exit, GoldspanError

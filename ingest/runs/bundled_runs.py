@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import polars as pl
-
-from ingest.runs.import_outcome import Imported, ImportRequest
-from ingest.runs.imported_runs import ImportedRun
 from ingest.runs.importing import NoItemKnownError, import_run
+from ingest.runs.outcome import Imported
+from ingest.runs.request import ImportRequest
 from ingest.sources.tree import Source
 from lake.errors import GoldspanError
 from lake.make import write_if_changed
@@ -48,20 +46,6 @@ def import_file(lake: Lake, request: ImportRequest, name: str, result: Outcome, 
     n_items = counted(imported.n_items, "item")
     result.warnings.append("; ".join([f"{name}: {imported.counts.n_done:,} of {n_items}", *imported.summary()]))
     return imported
-
-
-def imported_runs(lake: Lake, **folders: str) -> list[str]:
-    """The runs that were imported, of a benchmark or of all."""
-    runs = lake.scan("runs", **folders).filter(pl.col("origin") == "imported").select("run_id")
-    return runs.collect()["run_id"].sort().to_list()
-
-
-def delete_imported_runs(lake: Lake, benchmark: str) -> list[str]:
-    """Take away every imported run of a benchmark, whose items are no longer those that it answers; their names."""
-    names = imported_runs(lake, benchmark=benchmark)
-    for run_id in names:
-        ImportedRun(lake, benchmark, run_id).remove()
-    return names
 
 
 def note_rejects(lake: Lake, part: str, rejects: Rejects) -> None:

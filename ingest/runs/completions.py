@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from ingest.runs.import_outcome import ImportCounts
 from ingest.runs.imported_runs import MISSING, run_items
 from ingest.runs.importer import Importer
 from ingest.runs.input_rows import refuse
-from ingest.runs.items import ItemPart
+from ingest.runs.outcome import ImportCounts
+from ingest.runs.request import ItemPart
 from ingest.sources.input_file import InputFile
 
 _HOLE = ["repo", "path", "line"]

@@ -13,11 +13,7 @@ from lake.text import counted
 
 
 def shown_trajectories(files: TrajectoryFiles) -> Iterator[str]:
-    """The lines that say what some files hold.
-
-    Raises:
-        GoldspanError: They are of a format that holds no trajectories.
-    """
+    """The lines that say what some files hold; a `GoldspanError` where their format holds no trajectories."""
     if files.importer.kind != "trajectory":
         message = f"the file holds a {files.importer.kind}, no trajectories"
         raise GoldspanError(message, hint="`python -m ingest check` tries an import of it.", code=Exit.USAGE)
@@ -33,20 +29,17 @@ def _file(file: TrajectoryFile, files: TrajectoryFiles) -> Iterator[str]:
     try:
         for trajectory in files.importer.trajectories(file):
             where = f"{file.path}, {trajectory.position}" if trajectory.position else file.path
-            yield f"{where}: {_head(trajectory, files.importer.name)}"
+            patch = trajectory.patch and f"a patch of {counted(trajectory.patch.count(chr(10)), 'line')}"
+            item = f"item {trajectory.item}, " if trajectory.item else ""
+            failed = f"; failed: {trajectory.failed}" if trajectory.failed else ""
+            steps = counted(len(trajectory.steps), "step")
+            yield f"{where}: {files.importer.name}, {item}{steps}, {patch or 'no patch'}{failed}"
             yield from _calls(trajectory)
             yield from _end(trajectory)
     except DamagedError as error:
         yield f"{file.path}: damaged: {error.reason}"
     for damage in file.damages:
         yield f"{file.path}, {damage.position}: damaged: {damage.reason}"
-
-
-def _head(trajectory: Trajectory, name: str) -> str:
-    patch = f"a patch of {counted(trajectory.patch.count(chr(10)), 'line')}" if trajectory.patch else "no patch"
-    item = f"item {trajectory.item}, " if trajectory.item else ""
-    failed = f"; failed: {trajectory.failed}" if trajectory.failed else ""
-    return f"{name}, {item}{counted(len(trajectory.steps), 'step')}, {patch}{failed}"
 
 
 def _calls(trajectory: Trajectory) -> Iterator[str]:

@@ -27,12 +27,7 @@ def count_rows(counts: Mapping[str, int]) -> list[dict[str, object]]:
 
 
 def run_items(run_id: str, rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `run_items`, of as many of its columns as a run has something to say about.
-
-    Args:
-        run_id: The run.
-        rows: item_id, status, and what else is known; counts that are null, or not there, are 0.
-    """
+    """Rows of `run_items` of item_id, status, and what else is known; counts that are null, or not there, are 0."""
     columns = table("run_items").columns
     unsaid = [pl.lit(None, kind).alias(name) for name, kind in columns.items() if name not in rows.columns]
     whole = rows.with_columns(unsaid).with_columns(
@@ -56,14 +51,7 @@ STORED: Mapping[AnswerKind, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class ImportedRun:
-    """One run's place in the lake.
-
-    Attributes:
-        lake: Where it is.
-        benchmark: Whose items it answers.
-        run_id: Its name.
-        made_from: The fingerprint of what it is made from.
-    """
+    """One run's place in the lake; `made_from` is the fingerprint of what it is made from."""
 
     lake: Lake
     benchmark: str
@@ -126,3 +114,17 @@ class ImportedRun:
         for name in [declared.name for declared in TABLES.values() if "run_id" in declared.folders]:
             for part in self.lake.parts(name, **self._folders):
                 self.lake.remove(part)
+
+
+def imported_runs(lake: Lake, **folders: str) -> list[str]:
+    """The runs that were imported, of a benchmark or of all."""
+    runs = lake.scan("runs", **folders).filter(pl.col("origin") == "imported").select("run_id")
+    return runs.collect()["run_id"].sort().to_list()
+
+
+def delete_imported_runs(lake: Lake, benchmark: str) -> list[str]:
+    """Take away every imported run of a benchmark, whose items are no longer those that it answers; their names."""
+    names = imported_runs(lake, benchmark=benchmark)
+    for run_id in names:
+        ImportedRun(lake, benchmark, run_id).remove()
+    return names

@@ -10,15 +10,22 @@ import polars as pl
 
 from ingest.runs import completions
 from ingest.runs.find_trajectories import TrajectoryFiles, discover
-from ingest.runs.import_outcome import ImportCounts, Imported, ImportRequest, ProgramInfo
 from ingest.runs.imported_runs import MISSING, ImportedRun, Tables, count_rows, counts_in
-from ingest.runs.importer import Importer
+from ingest.runs.importer import AUTO, Importer
 from ingest.runs.input_rows import NAME, load_ranking, ranked_as_trec_eval, ranks_say_nothing
-from ingest.runs.items import ItemPart, item_parts, questions_of, task_named
-from ingest.runs.naming import check_request, run_id_of
+from ingest.runs.outcome import ImportCounts, Imported
 from ingest.runs.rankings import DEFINITIONS, Rankings
 from ingest.runs.read_trajectories import Ids, ParsedRuns, deduplicate, parse_runs
-from ingest.runs.registry import AUTO
+from ingest.runs.request import (
+    ImportRequest,
+    ItemPart,
+    ProgramInfo,
+    check_request,
+    item_parts,
+    questions_of,
+    run_id_of,
+    task_named,
+)
 from ingest.runs.resolve_paths import named_whole
 from ingest.runs.trajectories.trajectory import Unread
 from ingest.runs.trajectory_rows import Trajectories
@@ -61,10 +68,8 @@ def import_run(
     task = task_named(lake, request.benchmark, request.task, importer.kind)
     parts = item_parts(lake, task, request.where, request.limit)
     stamp = fingerprint(files.sha256, request.system, task.name, importer.name, chunker)
-    if request.asked_all:
-        stamp = fingerprint(stamp, "asked all")
-    if request.is_selection:
-        stamp = fingerprint(stamp, request.where, request.limit)
+    stamp = fingerprint(stamp, "asked all") if request.asked_all else stamp
+    stamp = fingerprint(stamp, request.where, request.limit) if request.is_selection else stamp
     job = Import(lake, request, replace(input_file, unit=importer.unit), files, task, parts, stamp, chunker)
     if (current := job.up_to_date()) is not None:
         return current
@@ -76,17 +81,8 @@ def import_run(
 class Import:
     """One file on its way to a run.
 
-    Attributes:
-        lake: Where from and where to.
-        request: What is to be imported.
-        input_file: The file.
-        files: What is in it.
-        task: What it answers.
-        parts: The items of that.
-        stamp: What the run is called by.
-        chunker: What cut the documents, where that is known.
-        program: The program that made the file, where it was run here.
-        cost: What running it cost, as columns of `costs`.
+    `stamp` is what the run is called by, `program` what made the file, where it was run here, and `cost` what running
+    it cost, as columns of `costs`.
     """
 
     lake: Lake
@@ -102,7 +98,7 @@ class Import:
 
     @property
     def importer(self) -> Importer:
-        """What reads the file."""
+        """The format of the file."""
         return self.files.importer
 
     @cached_property
@@ -143,7 +139,12 @@ class Import:
         try:
             for part, tables in read[self.importer.kind](rejects, result):
                 if not (self.request.asked_all or self.request.is_selection):
-                    tables = {**tables, "run_items": self._answered(tables["run_items"], result.counts)}
+                    # A file does not say that its system was asked the items that it does not answer, be it by nothing.
+                    answered = tables["run_items"].filter(pl.col("status") != MISSING)
+                    n_not_asked = tables["run_items"].height - answered.height
+                    result.counts.n_missing -= n_not_asked
+                    result.counts.n_not_asked += n_not_asked
+                    tables = {**tables, "run_items": answered}
                 if tables["run_items"].is_empty():
                     continue
                 result.n_items += tables["run_items"].height
@@ -166,14 +167,6 @@ class Import:
             replaced = self.stored.replace(self.request.system, self.task.name)
             result.notes += [f"in place of {run_id}, imported earlier under the same name" for run_id in replaced]
         return result
-
-    @staticmethod
-    def _answered(run_items: pl.DataFrame, counts: ImportCounts) -> pl.DataFrame:
-        """The items that a file answers, be it by nothing: it does not say that its system was asked the others."""
-        answered = run_items.filter(pl.col("status") != MISSING)
-        counts.n_missing -= run_items.height - answered.height
-        counts.n_not_asked += run_items.height - answered.height
-        return answered
 
     @property
     def _read_as(self) -> str:

@@ -20,11 +20,10 @@ from ingest.programs.command import JsonCommand
 from ingest.programs.session import ProgramSession
 from ingest.runs.find_trajectories import TrajectoryFiles, discover
 from ingest.runs.formats.answers import ANSWERS, parsed
-from ingest.runs.import_outcome import Imported, ImportRequest, ProgramInfo
 from ingest.runs.importing import Import
-from ingest.runs.items import ItemPart, item_parts, task_named
-from ingest.runs.naming import check_request, run_id_of
+from ingest.runs.outcome import Imported
 from ingest.runs.pool_folders import pool_folders
+from ingest.runs.request import ImportRequest, ItemPart, ProgramInfo, check_request, item_parts, run_id_of, task_named
 from ingest.sources.input_file import InputFile
 from lake.catalog.task import Task
 from lake.costs import hardware

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import polars as pl
 
 from ingest.runs.documents import written
-from ingest.runs.import_outcome import ImportCounts
 from ingest.runs.imported_runs import MISSING, Tables, run_items
 from ingest.runs.input_rows import NAME, refuse
-from ingest.runs.items import ItemPart
+from ingest.runs.outcome import ImportCounts
+from ingest.runs.request import ItemPart
 from ingest.runs.resolve_paths import Axis, with_files
 from ingest.sources.input_file import InputFile
 from lake.catalog.protocol import CUT_OFFS

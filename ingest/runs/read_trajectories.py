@@ -12,8 +12,8 @@ import polars as pl
 
 from ingest.runs.calls.parsed import NO_RESULT, FileSpan, Views
 from ingest.runs.find_trajectories import TASK_FILE, TrajectoryFiles, called
-from ingest.runs.import_outcome import ImportCounts
-from ingest.runs.items import ItemPart
+from ingest.runs.outcome import ImportCounts
+from ingest.runs.request import ItemPart
 from ingest.runs.trajectories.trajectory import Trajectory, unscorable, with_files
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.runs.usage_rows import USAGE

@@ -68,9 +68,8 @@ def line_of(value: object) -> int | None:
         value = int(digits) if len(digits) < 20 and digits.removeprefix("-").isdecimal() else None
     elif isinstance(value, float):
         value = int(value) if value.is_integer() else None
-    if isinstance(value, bool) or not isinstance(value, int) or abs(value) > MAX_LINE:
-        return None
-    return value
+    is_line = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= MAX_LINE
+    return value if is_line and isinstance(value, int) else None
 
 
 def parsed_object(value: object) -> JsonObject:
@@ -85,8 +84,8 @@ def parsed_object(value: object) -> JsonObject:
 
 def kind_of(value: object) -> str:
     """What a JSON value is, in words."""
-    known = ((bool, "true or false"), (int, "a number"), (float, "a number"), (str, "a text"), (list, "a list"))
-    return next((said for kind, said in known if isinstance(value, kind)), "null" if value is None else "an object")
+    known = ((bool, "true or false"), (int | float, "a number"), (str, "a text"), (list, "a list"))
+    return next((words for kind, words in known if isinstance(value, kind)), "null" if value is None else "an object")
 
 
 @lru_cache(maxsize=1)
@@ -94,10 +93,7 @@ def objects_in(head: bytes) -> tuple[JsonObject, ...]:
     """The first objects of JSON Lines, of a JSON list, or of one JSON object, each as far as a file's beginning goes.
 
     An object that is cut off has the keys and values that stand before the cut. What is damaged is left out. Every
-    format looks at the same beginning, so the last one is kept.
-
-    Args:
-        head: The first bytes of a file, unpacked.
+    format looks at the same beginning, the first unpacked bytes of a file, so the last one is kept.
     """
     text = _beginning(head)
     if not text.startswith(("{", "[")):

@@ -112,7 +112,9 @@ def parse_search(words: Words) -> Search | None:
 def parse_print_command(words: Words) -> PrintedRange | None:
     """What a command shows of files or of its input; None for one that shows nothing, or is not known."""
     name, rest = verb_of(words)
-    printer, with_value = _PRINTERS.get(name, (lambda flags, files: None, ""))
+    if name not in _PRINTERS:
+        return None
+    printer, with_value = _PRINTERS[name]
     return printer(*options_of(rest, with_value))
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from ingest.runs.calls.parsed import FileSpan, view_of_lines
 from ingest.runs.importer import Importer
-from ingest.runs.trajectories.items_and_patches import item_of, patch_of
+from ingest.runs.trajectories.records import item_of, patch_of
 from ingest.runs.trajectories.trajectory import Context, Trajectory
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.runs.trajectories.usage import Tokens, Usage, summed

@@ -18,7 +18,8 @@ from ingest.runs.calls.parsed import ParsedCall
 from ingest.runs.calls.screens import printed_on
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.importer import Importer
-from ingest.runs.trajectories.items_and_patches import (
+from ingest.runs.trajectories.mini_messages import returned
+from ingest.runs.trajectories.records import (
     item_of,
     item_of_trial,
     patch_beside,
@@ -27,11 +28,10 @@ from ingest.runs.trajectories.items_and_patches import (
     result_of_trial,
     trial_results,
 )
-from ingest.runs.trajectories.mini_messages import returned
 from ingest.runs.trajectories.sessions import Event, Note, Session, paired
 from ingest.runs.trajectories.trajectory import Trajectory, unscorable
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
-from ingest.runs.trajectories.usage import Tokens, Usage, dollars_at, most_frequent, seconds_between, stamps_of, summed
+from ingest.runs.trajectories.usage import Tokens, Usage, dollars_at, most_frequent, seconds_between, seconds_of, summed
 from ingest.runs.values import (
     JsonObject,
     content_of,
@@ -185,7 +185,7 @@ def _usage(session: Session) -> Usage:
     steps = [step for row in rows for step in objects_of(row, "steps")]
     own = [step for step in steps if step.get("source") == "agent" and step.get("is_copied_context") is not True]
     models = [text_of(row, "agent", "model_name") for row in rows]
-    seconds = seconds_between(stamps_of(steps))
+    seconds = seconds_of(steps)
     if seconds is None or seconds < _WRITTEN_AT_ONCE:
         seconds = seconds_between(object_of(trial, "agent_execution").values()) or seconds
     return Usage(

@@ -14,9 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall
-from ingest.runs.session_importer import session_importer
-from ingest.runs.trajectories.items_and_patches import patch_path
-from ingest.runs.trajectories.sessions import Event, Note, Session
+from ingest.runs.trajectories.records import patch_path
+from ingest.runs.trajectories.sessions import Event, Note, Session, session_importer
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.runs.trajectories.usage import (
     SYNTHETIC,
@@ -25,8 +24,7 @@ from ingest.runs.trajectories.usage import (
     count_at,
     dollars_at,
     most_frequent,
-    seconds_between,
-    stamps_of,
+    seconds_of,
     summed,
 )
 from ingest.runs.values import JsonObject, at, content_of, line_of, object_of, objects_of, parsed_object, text_of
@@ -65,8 +63,8 @@ class _Record:
     """A session with its subagents: those it names, the answers that were counted, in the order of their first rows."""
 
     def __init__(self, session: Session) -> None:
-        self.session, folder, every = session, _folder_of(session.file.path), session.file.all
-        below = [every[path] for path in sorted(every) if path.startswith(f"{folder}subagents/")]
+        self.session, folder = session, f"{_folder_of(session.file.path)}subagents/"
+        below = [file for path, file in sorted(session.file.all.items()) if path.startswith(folder)]
         self.subagents = {name["id"]: file for file in below if (name := _OF_SUBAGENT.search(file.path))}
         self.recorded: set[str] = set()
         self.turns: dict[str, int] = {}
@@ -100,12 +98,10 @@ class _Record:
         """A call, and what the subagents did that it began."""
         text, failed = content_of(result), object_of(result).get("is_error") is True
         beside = event.get("toolUseResult", event.get("tool_use_result")) if len(_results(event)) == 1 else None
-        if result is None:
-            yield replace(call, is_answered=False)
-        else:
-            start, n = line_of(at(beside, "file", "startLine")), line_of(at(beside, "file", "numLines")) or 0
-            lines = (start, start + n - 1) if start is not None and n > 0 and not failed else None
-            yield replace(call, output=text, failed=failed, lines=lines)
+        start, n = line_of(at(beside, "file", "startLine")), line_of(at(beside, "file", "numLines")) or 0
+        lines = (start, start + n - 1) if start is not None and n > 0 and not failed else None
+        answered = replace(call, output=text, failed=failed, lines=lines)
+        yield answered if result is not None else replace(call, is_answered=False)
         begun: list[TrajectoryFile | None] = []
         if call.tool in ("task", "agent"):
             match = _AGENT.search(text)
@@ -151,15 +147,16 @@ def _usage(session: Session) -> Usage:
             answers[key] = message if written >= before else answers[key]
     end = next((event for event in reversed(events) if event.get("type") == "result"), {})
     names = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "outputTokens")
-    by_model = [object_of(model) for model in object_of(end, "modelUsage").values()]
-    tokens = summed(Tokens(*(count_at(model, name) or 0 for name in names)) for model in by_model)
+    tokens = summed(
+        Tokens(*(count_at(model, name) or 0 for name in names)) for model in object_of(end, "modelUsage").values()
+    )
     tokens = tokens or Tokens.of(end.get("usage")) or summed(Tokens.of(row.get("usage")) for row in answers.values())
     models = [text_of(event, "message", "model") for event in events if event.get("isSidechain") is not True]
     milliseconds = count_at(end, "duration_ms")
     return Usage(
         model=most_frequent(models) or most_frequent(text_of(row, "model") for row in answers.values()),
         usd=dollars_at(end, "total_cost_usd"),
-        seconds=seconds_between(stamps_of(events)) or (milliseconds / 1000 if milliseconds else None),
+        seconds=seconds_of(events) or (milliseconds / 1000 if milliseconds else None),
         n_turns=len(answers) or count_at(end, "num_turns"),
         exit_status=text_of(end, "subtype") or None,
     ).with_tokens(tokens)

@@ -15,10 +15,9 @@ from dataclasses import replace
 
 from ingest.runs.calls.scripts import script_calls
 from ingest.runs.calls.tools import ToolCall
-from ingest.runs.session_importer import session_importer
 from ingest.runs.trajectories.codex_outputs import CALLS, OUTPUTS, Given, given_by_call
-from ingest.runs.trajectories.sessions import Change, Event, Note, Session
-from ingest.runs.trajectories.usage import Tokens, Usage, most_frequent, seconds_between, stamps_of, summed
+from ingest.runs.trajectories.sessions import Change, Event, Note, Session, session_importer
+from ingest.runs.trajectories.usage import Tokens, Usage, most_frequent, seconds_of, summed
 from ingest.runs.values import JsonObject, at, content_of, object_of, objects_of, parsed_object, text_of
 
 _ROLLOUT = ("session_meta", "response_item", "turn_context", "event_msg", "compacted")
@@ -115,7 +114,7 @@ def _usage(session: Session) -> Usage:
     totals = [[total for event in rollout if (total := _total(event)) is not None] for rollout in session.parts]
     usage = Usage(
         model=most_frequent(text_of(event, "payload", "model") for event in events),
-        seconds=seconds_between(stamps_of(events)),
+        seconds=seconds_of(events),
         n_turns=sum(len(dict.fromkeys(rollout)) for rollout in totals) or None,
     )
     return usage.with_tokens(summed(rollout[-1] for rollout in totals if rollout))

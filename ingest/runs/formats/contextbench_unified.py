@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ingest.runs.calls.parsed import FileSpan, Views
 from ingest.runs.importer import Importer
-from ingest.runs.trajectories.items_and_patches import item_of
+from ingest.runs.trajectories.records import item_of
 from ingest.runs.trajectories.trajectory import Trajectory
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from ingest.runs.values import at, kind_of, line_of, object_of

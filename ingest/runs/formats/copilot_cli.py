@@ -13,9 +13,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall, numbered_from
-from ingest.runs.session_importer import session_importer
-from ingest.runs.trajectories.sessions import Event, Note, Session
-from ingest.runs.trajectories.usage import Tokens, Usage, count_at, most_frequent, seconds_between, stamps_of, summed
+from ingest.runs.trajectories.sessions import Event, Note, Session, session_importer
+from ingest.runs.trajectories.usage import Tokens, Usage, count_at, most_frequent, seconds_of, summed
 from ingest.runs.values import JsonObject, content_of, line_of, list_of, object_of, parsed_object, text_of
 
 _START, _COMPLETE, _MESSAGE = "tool.execution_start", "tool.execution_complete", "assistant.message"
@@ -51,30 +50,26 @@ def _told(session: Session) -> Iterator[Event]:
             given = data.get("arguments")
             arguments = parsed_object(given) or ({"input": given} if isinstance(given, str) else {})
             call = ToolCall(text_of(data, "toolName"), arguments, folder=folder, turn=turn, call_id=_id(event))
-            yield _with_result(call, results.get(_id(event)))
+            result = results.get(_id(event))
+            yield replace(call, is_answered=False) if result is None else _with_result(call, result)
 
 
 def _id(event: JsonObject) -> str:
     return text_of(event, "data", "toolCallId")
 
 
-def _with_result(call: ToolCall, result: JsonObject | None) -> ToolCall:
-    if result is None:
-        return replace(call, is_answered=False)
-    given = (text_of(result, "result", "content"), text_of(result, "error", "message"))
-    output = next(filter(None, (*given, text_of(result, "result"), text_of(result, "error"))), "")
+def _with_result(call: ToolCall, result: JsonObject) -> ToolCall:
+    keys = (("result", "content"), ("error", "message"), ("result",), ("error",))
+    output = next((text for key in keys if (text := text_of(result, *key))), "")
     code = _CODE.search(output) if call.is_shell else None
     failed = result.get("success") is False or (code is not None and code[1] != "0")
-    call = replace(call, output=output[: code.start()] if code else output, failed=failed)
-    if call.tool != "view":
-        return call
-    lines = _lines(call)
-    return replace(call, lines=lines, failed=failed or lines is None)
+    output = output[: code.start()] if code else output
+    lines = _lines(call, output) if call.tool == "view" else None
+    return replace(call, output=output, failed=failed or (call.tool == "view" and lines is None), lines=lines)
 
 
-def _lines(call: ToolCall) -> tuple[int, int | None] | None:
+def _lines(call: ToolCall, output: str) -> tuple[int, int | None] | None:
     """The lines that a view numbers, without a last where it goes to the file's end; None for a folder's list."""
-    output = call.output or ""
     shown = numbered_from(output, _NUMBER)
     if shown is None:
         return None
@@ -89,18 +84,16 @@ def _lines(call: ToolCall) -> tuple[int, int | None] | None:
 def _usage(session: Session) -> Usage:
     """As the session's end tells it, by model; its input includes what was cached, and its output reasoning."""
     events = session.parts[0]
-    ends = [object_of(event, "data") for event in events if event.get("type") == "session.shutdown"]
-    end = ends[-1] if ends else {}
+    end = next((object_of(event, "data") for event in reversed(events) if event.get("type") == "session.shutdown"), {})
     names = ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")
     by_model = (object_of(model, "usage") for model in object_of(end, "modelMetrics").values())
-    tokens = (Tokens.of_prompt(*(count_at(model, name) or 0 for name in names)) for model in by_model)
     models = (text_of(event, "data", "newModel") or text_of(event, "data", "model") for event in events)
     return Usage(
         model=text_of(end, "currentModel") or most_frequent(models),
-        seconds=seconds_between(stamps_of(events)),
+        seconds=seconds_of(events),
         n_turns=sum(event.get("type") == _TURN for event in events) or None,
         exit_status=text_of(end, "shutdownType") or None,
-    ).with_tokens(summed(tokens))
+    ).with_tokens(summed(Tokens.of_prompt(*(count_at(model, name) or 0 for name in names)) for model in by_model))
 
 
 COPILOT_CLI = session_importer(

@@ -13,12 +13,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ingest.runs.calls.parsed import FileSpan, ParsedCall, renamed
+from ingest.runs.calls.parsed import FileSpan, ParsedCall, Views, renamed
 from ingest.runs.calls.tools import ToolCall, parse_call
 from ingest.runs.calls.words import joined
-from ingest.runs.session_importer import session_importer
-from ingest.runs.trajectories.sessions import Event, Note, Session
-from ingest.runs.trajectories.usage import Tokens, Usage, count_at, most_frequent, seconds_between, stamps_of, summed
+from ingest.runs.trajectories.sessions import Event, Note, Session, session_importer
+from ingest.runs.trajectories.usage import Tokens, Usage, count_at, most_frequent, seconds_of, summed
 from ingest.runs.values import JsonObject, content_of, first_text, line_of, list_of, object_of, objects_of, text_of
 
 _SHOWN = re.compile(
@@ -82,11 +81,11 @@ def _told(session: Session) -> Iterator[Event]:
 def _recorded(call: JsonObject) -> tuple[str, bool] | None:
     """What a session says that a call gave, and whether it failed; None where it has no result."""
     parts = objects_of(call, "result")
+    if not parts and call.get("status") != "success":
+        return None
     responses = [object_of(part, "functionResponse", "response") for part in parts]
     texts = [first_text(response, ("output", "error")) for response in responses]
     texts += [text_of(part, "text") for part in parts]
-    if not parts and call.get("status") != "success":
-        return None
     failed = call.get("status") in ("error", "cancelled") or any("error" in response for response in responses)
     return "\n".join(filter(None, texts)), failed
 
@@ -113,7 +112,7 @@ def _lines(call: ToolCall) -> tuple[int, int | None]:
     return start, given.get("end_line") or (None if limit is None else start + limit - 1)
 
 
-def _files(call: ToolCall) -> tuple[FileSpan, ...]:
+def _files(call: ToolCall) -> Views:
     """The files that are named before their text, or in the summary of a stream; else those asked for by name."""
     named = [heading[1] or heading[2] for heading in _FILE.finditer(call.output or "")]
     asked = (path for key in ("paths", "include") for path in map(str, list_of(call.arguments, key)))
@@ -146,14 +145,14 @@ def _usage(session: Session) -> Usage:
     messages = _messages(session)
     answers = [message for message in messages if message.get("type") == "gemini" and "tokens" in message]
     ends = [message for message in messages if message.get("type") == "result"]
-    of_answers = (_tokens(object_of(answer, "tokens"), "") for answer in answers)
-    of_turns = (_tokens(object_of(end, "stats"), "_tokens") for end in ends)
+    tokens = [_tokens(object_of(answer, "tokens"), "") for answer in answers]
+    tokens += [_tokens(object_of(end, "stats"), "_tokens") for end in ends]
     return Usage(
         model=most_frequent(text_of(message, "model") for message in messages),
-        seconds=seconds_between(stamps_of(messages)),
+        seconds=seconds_of(messages),
         n_turns=len(answers) or None,
         exit_status=text_of(ends[-1], "status") or None if ends else None,
-    ).with_tokens(summed([*of_answers, *of_turns]))
+    ).with_tokens(summed(tokens))
 
 
 def _tokens(given: JsonObject, ending: str) -> Tokens:

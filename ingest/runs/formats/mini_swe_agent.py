@@ -13,10 +13,9 @@ from functools import partial
 
 from ingest.runs.calls.parsed import FileSpan, Views, renamed
 from ingest.runs.importer import Importer
-from ingest.runs.trajectories.context_blocks import answer_in, in_repository, pairs_of
-from ingest.runs.trajectories.items_and_patches import item_of_trial, trial_results
 from ingest.runs.trajectories.mini_messages import SUBMITS, actions_of, calls_of, is_answer
 from ingest.runs.trajectories.published_converter import views_of_command
+from ingest.runs.trajectories.records import answer_in, in_repository, item_of_trial, pairs_of, trial_results
 from ingest.runs.trajectories.sessions import Note, Session
 from ingest.runs.trajectories.trajectory import Context, Trajectory
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile

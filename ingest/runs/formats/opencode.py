@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall, numbered_from
-from ingest.runs.session_importer import session_importer
-from ingest.runs.trajectories.sessions import Event, Note, Session
+from ingest.runs.trajectories.sessions import Event, Note, Session, session_importer
 from ingest.runs.trajectories.usage import (
     Tokens,
     Usage,
@@ -23,7 +22,7 @@ from ingest.runs.trajectories.usage import (
     dollars_at,
     most_frequent,
     seconds_between,
-    stamps_of,
+    seconds_of,
     summed,
 )
 from ingest.runs.values import JsonObject, at, first_text, object_of, objects_of, text_of
@@ -47,12 +46,12 @@ def _told(session: Session) -> Iterator[Event]:
         folder = text_of(info, "path", "cwd") or folder
         # Outside a repository the root is that of the disk.
         yield Note("root", text_of(info, "path", "root").rstrip("/") or folder)
-        is_said = "part" in event or info.get("role") == "assistant"
+        is_answer = info.get("role") == "assistant"
         # A message is an answer; rows of `run` tell the end of one.
-        n_ended += info.get("role") == "assistant" or kind == "step-finish"
+        n_ended += is_answer or kind == "step-finish"
         for part in objects_of(event, "parts") or [object_of(event, "part")]:
             if part.get("type") == "text":
-                yield Note("said" if is_said else "asked", text_of(part, "text"))
+                yield Note("said" if "part" in event or is_answer else "asked", text_of(part, "text"))
             elif part.get("type") == "tool":
                 call = _call(part)
                 yield replace(call, folder=folder, turn=n_ended + ("part" in event))
@@ -82,11 +81,11 @@ def _usage(session: Session) -> Usage:
     steps = [part for event in events if text_of(part := object_of(event, "part"), "type") == "step-finish"]
     spent = [dollars for part in answers or steps if (dollars := dollars_at(part, "cost")) is not None]
     times = [moment for part in answers for moment in object_of(part, "time").values()]
-    created = [at(event, "info", "time", "created") for event in events]
+    times += [at(event, "info", "time", "created") for event in events]
     return Usage(
         model=most_frequent(text_of(part, "modelID") for part in answers),
         usd=sum(spent) if spent else None,
-        seconds=seconds_between([*times, *created] if answers else stamps_of(events), "milliseconds"),
+        seconds=seconds_between(times, 1000) if answers else seconds_of(events),
         n_turns=len(answers or steps) or None,
     ).with_tokens(summed(_tokens(object_of(part, "tokens")) for part in answers or steps if "tokens" in part))
 

@@ -18,12 +18,12 @@ from itertools import pairwise
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.calls.windows import parse_cell
 from ingest.runs.importer import Importer
-from ingest.runs.trajectories.items_and_patches import item_of, patch_beside, patch_of, patch_path
 from ingest.runs.trajectories.published_converter import published_context
+from ingest.runs.trajectories.records import item_of, patch_beside, patch_of, patch_path
 from ingest.runs.trajectories.sessions import Event, Note, Session
 from ingest.runs.trajectories.trajectory import Trajectory, unscorable
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
-from ingest.runs.trajectories.usage import Tokens, Usage, dollars_at, most_frequent, seconds_between, stamps_of, summed
+from ingest.runs.trajectories.usage import Tokens, Usage, dollars_at, most_frequent, seconds_of, summed
 from ingest.runs.values import (
     JsonObject,
     at,
@@ -196,7 +196,7 @@ def _usage(row: JsonObject, events: Sequence[JsonObject]) -> Usage:
     return Usage(
         model=most_frequent(models) or text_of(row, "metadata", "llm_config", "model") or None,
         usd=next(dollars, None),
-        seconds=seconds_between(stamps_of(events)),
+        seconds=seconds_of(events),
         n_turns=len(list_of(row, "metrics", "token_usages")) or len(answers) or None,
     ).with_tokens(next(totals, None) or summed(Tokens.of(total.get("usage")) for total in answers))
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from ingest.runs.calls.parsed import FileSpan, Views, union, view_of_lines
 from ingest.runs.importer import Importer
-from ingest.runs.trajectories.items_and_patches import patch_beside, patch_path
+from ingest.runs.trajectories.records import patch_beside, patch_path
 from ingest.runs.trajectories.trajectory import Trajectory
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from ingest.runs.values import objects_in

@@ -13,7 +13,7 @@ from ingest.runs.calls.tools import ToolCall
 from ingest.runs.calls.windows import windows_in
 from ingest.runs.calls.words import joined
 from ingest.runs.importer import Importer
-from ingest.runs.trajectories.context_blocks import in_repository, pairs_of
+from ingest.runs.trajectories.records import in_repository, pairs_of
 from ingest.runs.trajectories.sessions import Event, Note, Session
 from ingest.runs.trajectories.trajectory import Context, Trajectory
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile

@@ -7,9 +7,9 @@ from pathlib import Path
 import polars as pl
 
 from ingest.runs.bundled_runs import Say, import_file, note_rejects
-from ingest.runs.import_outcome import ImportRequest
 from ingest.runs.imported_runs import ImportedRun
 from ingest.runs.importing import NoItemKnownError, import_run
+from ingest.runs.request import ImportRequest
 from ingest.runs.submissions.declaration import FILE, Submission, folders_in, name_of, read_submission
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
 from lake.make import write_if_changed

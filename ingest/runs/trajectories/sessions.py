@@ -1,4 +1,4 @@
-"""An agent's session: from what its record tells, call by call, to its trajectory."""
+"""Sessions of agents: from what a record tells, call by call, to its trajectory; and the importer of such records."""
 
 from __future__ import annotations
 
@@ -8,14 +8,22 @@ from typing import Literal
 
 from ingest.runs.calls.parsed import ParsedCall, renamed, union
 from ingest.runs.calls.tools import ToolCall, parse_call
-from ingest.runs.trajectories.context_blocks import answer_in, in_repository, pairs_of
-from ingest.runs.trajectories.items_and_patches import item_of, patch_beside, patch_of
+from ingest.runs.importer import Importer
+from ingest.runs.trajectories.records import (
+    answer_in,
+    in_repository,
+    item_of,
+    pairs_of,
+    patch_beside,
+    patch_of,
+    patch_path,
+)
 from ingest.runs.trajectories.trajectory import Trajectory, Unread
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.runs.trajectories.usage import Usage
-from ingest.runs.values import JsonObject, first_text, list_of
+from ingest.runs.values import JsonObject, first_text, list_of, objects_in, objects_of
 
-_MAX_PATHS, _MAX_ASKED = 1_000, 5
+_MAX_PATHS, _MAX_ASKED, _MAX_HELD = 1_000, 5, 50
 
 
 @dataclass(frozen=True)
@@ -26,7 +34,6 @@ class Note:
         kind: `root`: the folder it began in, which is dropped from the paths below it; the first counts. `asked`: what
             the agent was asked, of which the first few tell the item. `said`: what it said. `unread`: what was met and
             not understood, as in :class:`Unread`.
-        text: What is told.
     """
 
     kind: Literal["root", "asked", "said", "unread"]
@@ -49,10 +56,7 @@ class Session:
     """The record of a session.
 
     Attributes:
-        file: The file it stands in.
         item: The item it is of; empty where only the file's path may say.
-        patch: The change that was made, where it is recorded.
-        position: Where in the file it stands.
         notes: What could not be read.
         parts: Its rows, then those of every file that belongs to it, as they are opened.
         opened: The paths of these files.
@@ -85,11 +89,7 @@ class Session:
         """The session: its steps are the calls that showed something.
 
         The final context is what the last `<PATCH_CONTEXT>` that the agent said names; without one it is the union of
-        the steps. A call that the record repeats, by its id, counts once.
-
-        Args:
-            told: What the record tells, in its order.
-            usage: What the session took but for its calls, asked for when all is told.
+        the steps. A call that the record repeats, by its id, counts once. `usage` is asked for when all is told.
         """
         calls, notes, folder = list[ParsedCall](), list[Note](), ""
         n_calls, ids = 0, set[str]()
@@ -109,18 +109,26 @@ class Session:
         calls = [_below(call, root) for call in calls]
         used = replace(usage(self), n_calls=n_calls)
         showing = [call for call in calls if call.views]
-        # An answer that was cut off asked for calls, and is not among those that were counted.
-        shown_at = tuple((min(call.shown_at[0], used.n_turns or 0), call.shown_at[1]) for call in showing)
         steps = tuple(call.views for call in showing)
         answer = answer_in(by_kind["said"])
         final = union(steps) if answer is None else renamed(pairs_of(answer), in_repository)
         unread = Unread(name for call in calls for name in call.unread)
         unread.update(note.text for note in notes if note.kind == "unread")
-        asked = tuple(text for text in by_kind["asked"] if text.strip())[:_MAX_ASKED]
         return Trajectory(
-            steps, final or None, self.item, self.patch, self.position, tuple(self.notes),
-            events=tuple(calls), unread=unread, usage=used, root=root, asked=asked, shown_at=shown_at,
-        )  # fmt: skip
+            steps,
+            final or None,
+            self.item,
+            self.patch,
+            self.position,
+            tuple(self.notes),
+            events=tuple(calls),
+            unread=unread,
+            usage=used,
+            root=root,
+            asked=tuple(text for text in by_kind["asked"] if text.strip())[:_MAX_ASKED],
+            # An answer that was cut off asked for calls, and is not among those that were counted.
+            shown_at=tuple((min(call.shown_at[0], used.n_turns or 0), call.shown_at[1]) for call in showing),
+        )
 
 
 def _below(call: ParsedCall, root: str) -> ParsedCall:
@@ -144,12 +152,28 @@ def _root_of(calls: Sequence[ParsedCall]) -> str:
     """The folder that paths are named with and without; empty where none is."""
     paths = list(dict.fromkeys(view.path for call in calls for view in call.views))[:_MAX_PATHS]
     plain = [path for path in paths if not path.startswith(("/", "~", ".."))]
-    absolute = (path for path in paths if path.startswith("/"))
-    pairs = ((whole, path) for whole in absolute for path in plain)
+    pairs = ((whole, path) for whole in paths if whole.startswith("/") for path in plain)
     return next((whole.removesuffix(f"/{path}") for whole, path in pairs if whole.endswith(f"/{path}")), "")
 
 
-def sessions_in(file: TrajectoryFile, holders: Sequence[str]) -> Iterator[Session]:
+def paired(call_ids: Sequence[str], results: Sequence[JsonObject], keys: Sequence[str]) -> list[list[JsonObject]]:
+    """The results of each call: by their ids, the rest by order where they are as many, else each has all of the rest.
+
+    One result for several calls is so the result of each of them. A call may have none. `keys` is where a result says
+    which call it is of.
+    """
+    by_id: dict[str, list[JsonObject]] = {}
+    for result in results:
+        by_id.setdefault(first_text(result, keys), []).append(result)
+    own = [by_id.get(call_id, []) if call_id else [] for call_id in call_ids]
+    rest = [result for result in results if first_text(result, keys) not in {*call_ids} - {""}]
+    without = [place for place, results_of in enumerate(own) if not results_of]
+    for number, place in enumerate(without):
+        own[place] = [rest[number]] if len(rest) == len(without) else list(rest)
+    return own
+
+
+def _sessions_in(file: TrajectoryFile, holders: Sequence[str]) -> Iterator[Session]:
     """The sessions of a file, their events as first part: the one of its rows, or one per object that holds some.
 
     The patch of a session that names no item, so is known by the file's path, lies beside it.
@@ -172,22 +196,47 @@ def sessions_in(file: TrajectoryFile, holders: Sequence[str]) -> Iterator[Sessio
         yield Session(file, patch=patch, notes=notes, parts=[rows])
 
 
-def paired(call_ids: Sequence[str], results: Sequence[JsonObject], keys: Sequence[str]) -> list[list[JsonObject]]:
-    """The results of each call: by their ids, the rest by order where they are as many, else each has all of the rest.
+def session_importer(
+    name: str,
+    title: str,
+    files: str,
+    *,
+    example: str,
+    marks: Sequence[bytes],
+    holders: Sequence[str],
+    is_event: Callable[[JsonObject], bool],
+    told: Callable[[Session], Iterator[Event]],
+    usage: Callable[[Session], Usage],
+    is_part: Callable[[JsonObject, str], bool] = lambda row, name: False,
+    companions: Callable[[str], Sequence[str]] = lambda path: [patch_path(path)],
+    aliases: tuple[str, ...] = (),
+) -> Importer:
+    """The importer of files that hold a session each, or objects that hold one each; the patch lies beside them.
 
-    One result for several calls is so the result of each of them. A call may have none.
-
-    Args:
-        call_ids: The calls' ids, empty where one has none.
-        results: What was given.
-        keys: Where a result says which call it is of.
+    One of `marks` stands in every beginning; `holders` are the keys under which an object may hold events; `is_event`
+    knows an event that only this format has; `told` is what a record tells, in its order: its calls, and what is said
+    between; `is_part` knows a file that is part of another session, by its first event of this format and its name.
     """
-    by_id: dict[str, list[JsonObject]] = {}
-    for result in results:
-        by_id.setdefault(first_text(result, keys), []).append(result)
-    own = [by_id.get(call_id, []) if call_id else [] for call_id in call_ids]
-    rest = [result for result in results if first_text(result, keys) not in {*call_ids} - {""}]
-    without = [place for place, results_of in enumerate(own) if not results_of]
-    for number, place in enumerate(without):
-        own[place] = [rest[number]] if len(rest) == len(without) else list(rest)
-    return own
+
+    def recognise(head: bytes, name: str) -> bool:
+        for row in objects_in(head) if any(mark in head for mark in marks) else ():
+            held = (event for key in holders for event in objects_of(row, key)[:_MAX_HELD])
+            if is_event(row) or any(map(is_event, held)):
+                return not is_part(row, name)
+        return False
+
+    def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
+        return (session.trajectory(told(session), usage) for session in _sessions_in(file, holders))
+
+    return Importer(
+        name=name,
+        title=title,
+        meaning=f"{files}, called like the instance or in its folder, a .patch beside it; or objects with instance_id, "
+        f"model_patch and {holders[0]}.",
+        recognise=recognise,
+        trajectories=trajectories,
+        companions=companions,
+        kind="trajectory",
+        example=example,
+        aliases=aliases,
+    )

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from ingest.runs.calls.parsed import NO_RESULT, FileSpan, ParsedCall, Views
 from ingest.runs.trajectories.usage import Usage
 
+_BESIDE_CALLS = ("file ", "attachment ", "item ", "subagent ", NO_RESULT)
+
 
 def with_files(views: Iterable[FileSpan]) -> Views:
     """The views with the file of each that has lines named alone as well, before them, as published converters do."""
@@ -16,9 +18,6 @@ def with_files(views: Iterable[FileSpan]) -> Views:
     named = {view.path for view in views if view.start is None and view.symbol is None}
     files = dict.fromkeys(view.path for view in views if view.start is not None and view.path not in named)
     return (*map(FileSpan, files), *views)
-
-
-_BESIDE_CALLS = ("file ", "attachment ", "item ", "subagent ", NO_RESULT)
 
 
 class Unread(Counter[str]):
@@ -47,9 +46,6 @@ class Context:
 class Trajectory(Context):
     """What an agent did for one item.
 
-    A view with neither lines nor symbol names a file alone. Whether a file that has lines counts as named too is for
-    protocols to say, so what is stored names the file of every view of lines as well: see :func:`with_files`.
-
     Attributes:
         item: The item's id, either of the two it has; empty where only the file's path names it.
         patch: Its change as a unified diff; None where it made none that is recorded.
@@ -60,7 +56,6 @@ class Trajectory(Context):
             protocol `contextbench@official-v1` scores it. None where both read alike.
         events: The calls that it is made of, also those that showed nothing; empty where a format has none.
         unread: What of it was met and not read, of its events and beside them.
-        usage: What it took.
         root: The folder that it began in; empty where it is not known.
         asked: What it was asked, as far as its record says it.
         shown_at: The turn and the tool call of each step, as in :class:`ParsedCall`; empty where they are not known.
@@ -78,11 +73,6 @@ class Trajectory(Context):
     root: str = ""
     asked: tuple[str, ...] = ()
     shown_at: tuple[tuple[int, int], ...] = ()
-
-    @property
-    def edited(self) -> tuple[str, ...]:
-        """The files that its calls changed, each once, in the order they were first changed."""
-        return tuple(dict.fromkeys(path for event in self.events for path in event.edited))
 
     def beside(self, published: Context | None) -> Trajectory:
         """The trajectory with the published converter's reading beside it, where that is another."""

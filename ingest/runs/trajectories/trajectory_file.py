@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -22,8 +21,7 @@ from lake.limits import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, TooMuchUnpackedError
 
 _NAMED = re.compile(r'"(?:original_inst_id|instance_id)"\s*:\s*"([^"\\]{1,300})"')
 _LOOKED_THROUGH = 4096
-_SMALL_BLOCK_BYTES = 1 << 12
-_BLOCK_BYTES = 1 << 20
+_SMALL_BLOCK_BYTES, _BLOCK_BYTES = 1 << 12, 1 << 20
 
 
 class DamagedError(Exception):
@@ -58,13 +56,14 @@ class TrajectoryFile:
 
     def head(self) -> bytes:
         """The first bytes, unpacked: what a format is recognised by. Of a damaged file, those before the damage."""
-        blocks = io.BytesIO()
+        data = bytearray()
         try:
-            self._read_into(blocks, HEAD_BYTES, _SMALL_BLOCK_BYTES)
+            for block in self._blocks(HEAD_BYTES, _SMALL_BLOCK_BYTES):
+                data += block
         except DamagedError:
-            if not blocks.tell():
+            if not data:
                 raise
-        return blocks.getvalue()
+        return bytes(data)
 
     def beside(self, path: str) -> TrajectoryFile | None:
         """The file of a path relative to this one's folder, where one was given."""
@@ -76,9 +75,7 @@ class TrajectoryFile:
         Raises:
             DamagedError: It is packed and damaged, or has more than `MAX_DOCUMENT_BYTES`.
         """
-        blocks = io.BytesIO()
-        self._read_into(blocks, MAX_DOCUMENT_BYTES + 1, _BLOCK_BYTES)
-        data = blocks.getvalue()
+        data = b"".join(self._blocks(MAX_DOCUMENT_BYTES + 1, _BLOCK_BYTES))
         if len(data) > MAX_DOCUMENT_BYTES:
             reason = f"it holds more than {MAX_DOCUMENT_BYTES:,} bytes, which are read at most"
             raise DamagedError(reason, _item_named(data))
@@ -89,11 +86,7 @@ class TrajectoryFile:
         return self.data().decode(errors="replace").removeprefix("\ufeff")
 
     def json(self) -> object:
-        """The content as one JSON value.
-
-        Raises:
-            DamagedError: It is none, such as when it is cut off; or as for `data`.
-        """
+        """The content as one JSON value, a `DamagedError` where it is none."""
         value = _parsed(self.data().removeprefix(MARK))
         if isinstance(value, DamagedError):
             raise value
@@ -112,11 +105,10 @@ class TrajectoryFile:
             if isinstance(value, dict):
                 yield position, value
                 continue
-            damage = (
-                value if isinstance(value, DamagedError) else DamagedError(f"it is {kind_of(value)}, not an object")
-            )
-            damage.position = position
-            self.damages.append(damage)
+            if not isinstance(value, DamagedError):
+                value = DamagedError(f"it is {kind_of(value)}, not an object")
+            value.position = position
+            self.damages.append(value)
 
     def rows(self) -> list[JsonObject]:
         """The objects of a file that is one trajectory: where one is damaged, all of it is."""
@@ -134,32 +126,35 @@ class TrajectoryFile:
     def _values(self) -> Iterator[tuple[str, object]]:
         """The JSON values of a file by their positions; an error in place of a line that is damaged."""
         if is_json_lines(self.head()):
-            for number, line in self._lines():
-                if isinstance(line, DamagedError) or line.strip():
-                    yield f"line {number}", line if isinstance(line, DamagedError) else _parsed(line)
+            yield from self._lines()
         elif isinstance(value := self.json(), list):
             yield from ((f"entry {number}", entry) for number, entry in enumerate(value, start=1))
         else:
             yield "", value
 
-    def _lines(self) -> Iterator[tuple[int, bytes | DamagedError]]:
+    def _lines(self) -> Iterator[tuple[str, object]]:
         unfinished = b""
         try:
             with self._stream() as stream:
                 lines = Lines(stream)
                 try:
                     for number, line in lines:
-                        longest = f"line {number} has more than {MAX_LINE_BYTES:,} bytes, which are read at most"
-                        yield number, DamagedError(longest, _item_named(lines.beginning)) if line is None else line
+                        if line is None:
+                            longest = f"line {number} has more than {MAX_LINE_BYTES:,} bytes, which are read at most"
+                            yield f"line {number}", DamagedError(longest, _item_named(lines.beginning))
+                        elif line.strip():
+                            yield f"line {number}", _parsed(line)
                 finally:
                     unfinished = lines.unfinished
         except DamagedError as error:
             raise DamagedError(error.reason, error.item or _item_named(unfinished)) from error
 
-    def _read_into(self, blocks: io.BytesIO, n_bytes: int, block_bytes: int) -> None:
+    def _blocks(self, n_bytes: int, block_bytes: int) -> Iterator[bytes]:
+        """The first bytes, block by block."""
         with self._stream() as stream:
-            while (left := n_bytes - blocks.tell()) > 0 and (block := stream.read(min(left, block_bytes))):
-                blocks.write(block)
+            while n_bytes > 0 and (block := stream.read(min(n_bytes, block_bytes))):
+                n_bytes -= len(block)
+                yield block
 
     @contextmanager
     def _stream(self) -> Iterator[IO[bytes]]:
@@ -179,9 +174,8 @@ def _parsed(data: bytes) -> object:
     try:
         return parsed_json(data, errors="replace")
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
         cut = "; is it cut off?" if error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated") else ""
-        reason = f"not JSON at {place}: {error.msg}{cut}"
+        reason = f"not JSON at line {error.lineno}, column {error.colno}: {error.msg}{cut}"
     except RecursionError:
         reason = "its lists and objects are nested too deep"
     except ValueError as error:
@@ -192,7 +186,5 @@ def _parsed(data: bytes) -> object:
 
 def _item_named(data: bytes) -> str:
     """The item that damaged JSON names near its beginning or its end."""
-    for part in (data[:_LOOKED_THROUGH], data[-_LOOKED_THROUGH:]):
-        if found := _NAMED.search(part.decode(errors="replace")):
-            return found[1]
-    return ""
+    parts = (data[:_LOOKED_THROUGH], data[-_LOOKED_THROUGH:])
+    return next((match[1] for part in parts if (match := _NAMED.search(part.decode(errors="replace")))), "")

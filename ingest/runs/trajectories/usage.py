@@ -7,10 +7,9 @@ Anthropic they do not. Here `n_input` never includes them, and `n_output` always
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Literal
 
 from ingest.runs.values import JsonObject, at, object_of
 
@@ -20,12 +19,8 @@ SYNTHETIC = "<synthetic>"
 
 _PROMPT = ("prompt_tokens", "total_prompt_tokens")
 _CACHED = (
-    "cache_read_input_tokens",
-    "cached_input_tokens",
-    "cache_read_tokens",
-    "cached_tokens",
-    "total_cached_tokens",
-)
+    "cache_read_input_tokens", "cached_input_tokens", "cache_read_tokens", "cached_tokens", "total_cached_tokens",
+)  # fmt: skip
 _WRITTEN = ("cache_creation_input_tokens", "cache_write_tokens")
 _OUTPUT = ("output_tokens", "completion_tokens", "total_completion_tokens")
 
@@ -60,9 +55,7 @@ class Usage:
 
     def with_tokens(self, tokens: Tokens | None) -> Usage:
         """The usage with these tokens, where any are known."""
-        if tokens is None or not any(vars(tokens).values()):
-            return self
-        return replace(self, **vars(tokens))
+        return replace(self, **vars(tokens)) if tokens is not None and any(vars(tokens).values()) else self
 
 
 @dataclass(frozen=True)
@@ -89,24 +82,26 @@ class Tokens:
     def of(cls, given: object) -> Tokens | None:
         """Of a model's answer, or of several together, in OpenAI's, litellm's, Codex's or Anthropic's words."""
         usage = object_of(given)
-        cached, written, output = (max(map(usage.get, names), key=_size) for names in (_CACHED, _WRITTEN, _OUTPUT))
-        details = at(usage, "prompt_tokens_details", "cached_tokens")
-        counts = (_count(max(cached, details, key=_size)), _count(written), _count(output) or 0)
-        if (prompt := _count(max(map(usage.get, _PROMPT), key=_size))) is not None:
-            return cls.of_prompt(prompt, *counts)
-        if (given_tokens := _count(usage.get("input_tokens"))) is None:
+        details = count_at(usage, "prompt_tokens_details", "cached_tokens")
+        cached, written, output = (_largest(usage, names) for names in (_CACHED, _WRITTEN, _OUTPUT))
+        cached = details if cached is None else max(cached, details or 0)
+        if (prompt := _largest(usage, _PROMPT)) is not None:
+            return cls.of_prompt(prompt, cached, written, output or 0)
+        if (n_input := count_at(usage, "input_tokens")) is None:
             return None
-        if "cached_input_tokens" in usage:
-            return cls.of_prompt(given_tokens, *counts)
-        return cls(given_tokens, *counts)
+        make = cls.of_prompt if "cached_input_tokens" in usage else cls
+        return make(n_input, cached, written, output or 0)
 
     def __add__(self, other: Tokens) -> Tokens:
-        return Tokens(
-            self.n_input + other.n_input,
-            _sum(self.n_cached, other.n_cached),
-            _sum(self.n_cache_written, other.n_cache_written),
-            self.n_output + other.n_output,
+        cached, written = (
+            right if left is None else left + (right or 0)
+            for left, right in ((self.n_cached, other.n_cached), (self.n_cache_written, other.n_cache_written))
         )
+        return Tokens(self.n_input + other.n_input, cached, written, self.n_output + other.n_output)
+
+
+def _largest(usage: JsonObject, names: Sequence[str]) -> int | None:
+    return max((count for name in names if (count := count_at(usage, name)) is not None), default=None)
 
 
 def summed(tokens: Iterable[Tokens | None]) -> Tokens | None:
@@ -118,34 +113,24 @@ def summed(tokens: Iterable[Tokens | None]) -> Tokens | None:
 def count_at(value: object, *keys: str) -> int | None:
     """A whole number of 0 or more; None in place of anything else."""
     number = at(value, *keys)
-    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= _MOST:
-        return None
-    return number
-
-
-def _sum(left: int | None, right: int | None) -> int | None:
-    return right if left is None else left + (right or 0)
-
-
-def _count(number: object) -> int | None:
-    return count_at({"": number}, "")
-
-
-def _size(number: object) -> int:
-    return -1 if (count := _count(number)) is None else count
+    return number if isinstance(number, int) and not isinstance(number, bool) and 0 <= number <= _MOST else None
 
 
 def dollars_at(value: object, *keys: str) -> float | None:
     """An amount of more than 0: a model without a price is recorded as costing 0."""
     amount = at(value, *keys)
-    if isinstance(amount, bool) or not isinstance(amount, int | float) or not 0 < amount < _MOST:
-        return None
-    return float(amount)
+    is_number = isinstance(amount, int | float) and not isinstance(amount, bool)
+    return float(amount) if is_number and isinstance(amount, int | float) and 0 < amount < _MOST else None
 
 
-def seconds_between(stamps: Iterable[object], unit: Literal["seconds", "milliseconds"] = "seconds") -> float | None:
+def seconds_of(events: Iterable[JsonObject]) -> float | None:
+    """From the first `timestamp` of some events to the last."""
+    return seconds_between(event.get("timestamp") for event in events)
+
+
+def seconds_between(stamps: Iterable[object], per_second: int = 1) -> float | None:
     """From the first of some points in time to the last, given as ISO 8601 or since 1970; None for fewer than two."""
-    times = [time for stamp in stamps if (time := _time(stamp, 1000 if unit == "milliseconds" else 1)) is not None]
+    times = [time for stamp in stamps if (time := _time(stamp, per_second)) is not None]
     return round(max(times) - min(times), 3) if len(times) > 1 else None
 
 
@@ -156,15 +141,8 @@ def _time(stamp: object, per_second: int) -> float | None:
         moment = datetime.fromisoformat(stamp) if isinstance(stamp, str) else None
     except ValueError:
         return None
-    if moment is None:
-        return None
     # Without a zone all stamps of a file have the same.
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
-def stamps_of(events: Iterable[JsonObject]) -> list[object]:
-    """The `timestamp` of every event that has one."""
-    return [event["timestamp"] for event in events if "timestamp" in event]
+    return None if moment is None else (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def most_frequent(models: Iterable[str]) -> str | None:

@@ -14,8 +14,9 @@ import pytest
 
 from ingest.benchmarks.declaration import query_rows
 from ingest.contents.blobs import pool_frames
-from ingest.runs.import_outcome import ImportCounts, Imported, ImportRequest
 from ingest.runs.importing import import_run
+from ingest.runs.outcome import ImportCounts, Imported
+from ingest.runs.request import ImportRequest
 from lake.errors import GoldspanError
 from lake.store import Lake
 from lake.tables import declared_row, table

@@ -14,8 +14,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ingest.runs.import_outcome import Imported, ImportRequest
 from ingest.runs.importing import import_run
+from ingest.runs.outcome import Imported
+from ingest.runs.request import ImportRequest
 from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
 from lake.catalog.tasks import TASKS
 from lake.errors import Exit, GoldspanError

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ingest.runs.import_outcome import ImportRequest
 from ingest.runs.importing import import_run
+from ingest.runs.request import ImportRequest
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from tests.ingest.runs.test_import import FIRST, ITEMS, lake, once, one, trec

@@ -11,8 +11,8 @@ import pytest
 
 from evaluate.declared import declare
 from evaluate.retrievers import retrievers
-from ingest.runs.import_outcome import ImportRequest
 from ingest.runs.importing import import_run
+from ingest.runs.request import ImportRequest
 from lake.store import Lake
 from tests.tiny import ingested
 

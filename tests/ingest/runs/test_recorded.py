@@ -6,7 +6,8 @@ from pathlib import Path
 
 import polars as pl
 
-from ingest.runs.bundled_runs import delete_imported_runs, import_recorded
+from ingest.runs.bundled_runs import import_recorded
+from ingest.runs.imported_runs import delete_imported_runs
 from ingest.sources.folder import open_folder
 from lake.outcome import Outcome
 from lake.store import Lake

@@ -10,7 +10,7 @@ from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.formats.claude_code import CLAUDE_CODE
 from lake.store import Lake
 from tests.ingest.runs.agents import ROCKETS, counts, imported, issues_once, lake, zipped
-from tests.ingest.runs.formats.recorded_sessions import Json, gave, one, opened, rows, said_by_claude, used
+from tests.ingest.runs.formats.recorded_sessions import Json, edited_in, gave, one, opened, rows, said_by_claude, used
 from tests.tiny import put
 
 __all__ = ["issues_once", "lake"]
@@ -189,4 +189,4 @@ def test_paths_of_windows_are_below_the_folder_of_the_session(tmp_path: Path) ->
     assert found.steps[:2] == ((FileSpan("src/a.py", 1, 1),), (FileSpan("src/c.py", 1, None),))
     assert found.steps[2:] == ((FileSpan("d.py", 1, None),),)
     assert found.unread == {"command of PowerShell": 1}
-    assert found.edited == ("b.py",)
+    assert edited_in(found) == ("b.py",)

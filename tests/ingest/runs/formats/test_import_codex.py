@@ -11,7 +11,7 @@ from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.formats.codex import CODEX
 from ingest.runs.trajectories.trajectory_file import DamagedError
 from ingest.runs.values import object_of
-from tests.ingest.runs.formats.recorded_sessions import META, Json, one, opened, read, rollout, rows, shell
+from tests.ingest.runs.formats.recorded_sessions import META, Json, edited_in, one, opened, read, rollout, rows, shell
 
 
 def printed(command: str, output: str = "x", exit_code: int | None = 0) -> dict[str, object]:
@@ -203,7 +203,7 @@ def test_what_was_printed_in_the_older_form_is_read(tmp_path: Path) -> None:
     assert CODEX.recognise(data, "a.jsonl")
     found = one(CODEX.trajectories, tmp_path, data)
     assert found.steps == ((FileSpan("src/a.py", 1, None),),)
-    assert (found.edited, found.final, found.unread) == (("b.py",), (FileSpan("b.py", 1, 2),), {})
+    assert (edited_in(found), found.final, found.unread) == (("b.py",), (FileSpan("b.py", 1, 2),), {})
 
 
 def test_what_of_a_rollout_is_not_read_is_counted(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.formats.gemini_cli import GEMINI_CLI
 from ingest.runs.trajectories.trajectory import Trajectory
-from tests.ingest.runs.formats.recorded_sessions import Json, one, rows
+from tests.ingest.runs.formats.recorded_sessions import Json, edited_in, one, rows
 
 recognise, trajectories = GEMINI_CLI.recognise, GEMINI_CLI.trajectories
 
@@ -127,7 +127,7 @@ def test_a_stream_leaves_out_what_a_read_gave(tmp_path: Path) -> None:
     )
     trajectory = one(trajectories, tmp_path, data, patch=PATCH)
     assert trajectory.steps == ((FileSpan("a.py", 1),), (FileSpan("b.py", 1, 20),), (FileSpan("d.py", 1),))
-    assert (trajectory.edited, trajectory.patch) == (("e.py",), PATCH.decode())
+    assert (edited_in(trajectory), trajectory.patch) == (("e.py",), PATCH.decode())
     assert trajectory.unread == {"call without a result": 1}
 
 

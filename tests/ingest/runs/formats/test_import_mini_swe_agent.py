@@ -9,8 +9,8 @@ import pytest
 
 from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.formats.mini_swe_agent import MINI_SWE_AGENT, trajectories
-from ingest.runs.trajectories.context_blocks import in_repository, pairs_of
 from ingest.runs.trajectories.published_converter import views_of_command
+from ingest.runs.trajectories.records import in_repository, pairs_of
 from ingest.runs.trajectories.trajectory import Trajectory
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from ingest.sources.input_file import InputFile

@@ -10,7 +10,7 @@ from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.formats.openhands import companions, recognise, trajectories
 from ingest.runs.trajectories.trajectory import Trajectory
 from ingest.runs.trajectories.trajectory_file import DamagedError
-from tests.ingest.runs.formats.recorded_sessions import Json, one, opened, read, rows
+from tests.ingest.runs.formats.recorded_sessions import Json, edited_in, one, opened, read, rows
 
 
 def row(*history: object, **more: object) -> Json:
@@ -62,7 +62,7 @@ def test_paths_in_the_folder_that_the_task_names_are_below_it(tmp_path: Path) ->
         (FileSpan("src/a.py", 1, None),),
         (FileSpan("src/b.py", 1, None), FileSpan("/w/c.py", 1, None)),
     )
-    assert found.edited == ("src/a.py",)
+    assert edited_in(found) == ("src/a.py",)
 
 
 def test_the_published_reading_is_of_actions_whatever_came_of_them(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_a_cell_shows_what_its_functions_print(
     cell = {"id": 1, "action": "run_ipython", "args": {"code": code}}
     found = found_in(tmp_path, cell, observed(1, "run_ipython", output))
     assert [view for step in found.steps for view in step] == [FileSpan("/w/a.py", *lines) for lines in views]
-    assert (found.edited, found.unread) == (edited, {})
+    assert (edited_in(found), found.unread) == (edited, {})
 
 
 def sdk(number: str, command: str, text: str, exit_code: int = 0) -> list[Json]:

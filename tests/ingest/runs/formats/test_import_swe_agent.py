@@ -29,6 +29,7 @@ from tests.ingest.runs.agents import (
 from tests.tiny import put
 
 __all__ = ["issues_once", "lake"]
+from tests.ingest.runs.formats.recorded_sessions import edited_in
 
 
 def row(action: str, **more: object) -> dict[str, object]:
@@ -116,7 +117,7 @@ def test_windows_are_views_of_the_lines_they_number(tmp_path: Path) -> None:
         (FileSpan("b.py"),),
         (FileSpan("lib/c.py", 1),),
     )
-    assert found.edited == ("a.py", "new.py", "d.py")
+    assert edited_in(found) == ("a.py", "new.py", "d.py")
 
 
 def test_a_command_starts_in_the_folder_that_the_terminal_was_in_before_it(tmp_path: Path) -> None:

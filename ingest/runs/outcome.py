@@ -1,75 +1,16 @@
-"""What an import is asked for, and what it did, as its last block says it."""
+"""What an import did: what its reading came upon, as counts and as the sentences of its last block."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import polars as pl
 
-from ingest.runs.registry import AUTO
 from ingest.runs.trajectories.trajectory import Unread
-from ingest.runs.usage_rows import Given
 from lake.catalog.task import AnswerKind
 from lake.outcome import Outcome
 from lake.parts import PartCounts
-from lake.selection import Where
 from lake.text import counted
-
-
-@dataclass(frozen=True)
-class ImportRequest:
-    """What is to be imported, and as what.
-
-    Attributes:
-        file: The file; for trajectories also a ZIP or a folder.
-        benchmark: The benchmark whose items it answers.
-        system: What made it.
-        task: The task it answers; the benchmark's first without one.
-        format: An importer's name, or `auto`.
-        skip_unknown: Whether answers to items that are not there are counted and left out, in place of an error.
-        chunker: What cut the documents, where that is known.
-        asked_all: Whether the system was asked every item, so that an item without an answer is a failure.
-        given: What is given beside agents' files.
-        where: Which items the system was asked, where they are named; any of them without an answer is a failure.
-        limit: So many of them, drawn as `evaluate` draws them, where that is not all.
-    """
-
-    file: Path
-    benchmark: str
-    system: str
-    task: str = ""
-    format: str = AUTO
-    skip_unknown: bool = False
-    chunker: str = ""
-    asked_all: bool = False
-    given: Given = field(default_factory=Given)
-    where: Where = ()
-    limit: int | None = None
-
-    @property
-    def is_selection(self) -> bool:
-        """Whether it is said which items were asked, so that those without an answer are failures."""
-        return bool(self.where) or self.limit is not None
-
-
-@dataclass(frozen=True)
-class ProgramInfo:
-    """The program whose answers an import reads.
-
-    Attributes:
-        format: What kind of program it is.
-        name: The program as it was written.
-        files: Path → sha256 of the files that it was made of, as far as the command names them.
-        versions: Program → version, where it is known.
-    """
-
-    format: str
-    name: str
-    files: Mapping[str, str]
-    versions: Mapping[str, str]
-
 
 _SENTENCES = (
     ("n_failed", "", "failed: {} of them cannot be read to their end"),
@@ -94,18 +35,12 @@ class ImportCounts:
     """What reading came upon, over the items that can be scored here. What is not said here, `_SENTENCES` says.
 
     Attributes:
-        kind: What was read.
         n_done: Items with an answer.
         n_missing: Items without one that were asked: they fail.
         n_not_asked: Scorable items without one that are not counted as asked.
         n_hits: Documents returned.
-        n_tied: Lists with a tie at a cut-off.
-        n_steps: Steps of all trajectories.
         n_spans: Ranges of lines, of steps and final contexts.
-        n_beyond: Ranges that end past their file.
-        n_reversed: Ranges that end before they start, or start or end before line 1.
-        n_calls: Tool calls of all trajectories.
-        n_not_understood: Those of them that showed something and were not understood.
+        n_not_understood: Tool calls that showed something and were not understood.
         n_reading: Calls that were meant to show something of files.
         n_showing: Those of them that did.
         unresolved: Some paths that mean no file.
@@ -154,12 +89,10 @@ class ImportCounts:
 
     def sentences(self) -> list[str]:
         """The counts as sentences for the last block: of trajectories how much was read, the rest where not zero."""
-        sentences = []
+        sentences = list[str]()
         if self.kind == "trajectory":
-            n = self.n_done + self.n_failed + self.n_no_context
-            sentences = [
-                f"trajectories: {n:,}, with {counted(self.n_steps, 'step')} and {counted(self.n_spans, 'span')}"
-            ]
+            n, steps = self.n_done + self.n_failed + self.n_no_context, counted(self.n_steps, "step")
+            sentences += [f"trajectories: {n:,}, with {steps} and {counted(self.n_spans, 'span')}"]
         if self.n_not_understood:
             share = f"{self.n_not_understood:,} of {counted(self.n_calls, 'tool call')}"
             percent = f"{self.n_not_understood / self.n_calls:.1%}".replace("%", " %")
@@ -168,11 +101,8 @@ class ImportCounts:
             share = f"{self.n_showing:,} of {counted(self.n_reading, 'call')}"
             hint = "`python -m ingest show FILE` says which"
             sentences += [f"warning: only {share} that read files showed something that is understood; {hint}"]
-        odd = (
-            (self.n_beyond, "run past the end of their file"),
-            (self.n_reversed, "are reversed or start before line 1"),
-        )
-        if ranges := ", ".join(f"{n:,} {what}" for n, what in odd if n):
+        odd = {"run past the end of their file": self.n_beyond, "are reversed or start before line 1": self.n_reversed}
+        if ranges := ", ".join(f"{n:,} {what}" for what, n in odd.items() if n):
             sentences += [f"ranges kept as they were given: {ranges}"]
         every = counted(self.n_hits, "path") + "".join(f", such as {path[:80]!a}" for path in self.unresolved[:1])
         for name, unit, sentence in _SENTENCES:
@@ -186,10 +116,8 @@ class Imported:
     """What an import did.
 
     Attributes:
-        run_id: The run's name.
         n_items: The items that were asked: of every part of the items that the file touches the scorable ones, or those
             that it answers.
-        counts: What reading came upon.
         n_rejected: What was refused, a row of `rejects` each.
         n_unknown: Items named in the file that are not there, and were skipped as asked; `rejects` names each.
         is_current: Whether the run was there already.

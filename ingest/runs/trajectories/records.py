@@ -1,10 +1,12 @@
-"""Which item a record is of, and the patch that was made for it: as an object says it, or what lies beside its file."""
+"""What a record or its file says of an item, its patch and its context; what a trial's result beside it says."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from posixpath import dirname, join, normpath
 
+from ingest.runs.calls.parsed import FileSpan, view_of_lines
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.runs.values import JsonObject, first_text, object_of, text_of
 
@@ -12,6 +14,8 @@ IDS = ("instance_id", "original_inst_id", "item_id")
 _PATCHES = ("model_patch", "git_patch", "patch")
 _TRIAL = re.compile(r"(?P<item>.{1,32})__(?=[a-z]*[A-Z0-9])[A-Za-z0-9]{7}")
 """A folder of Harbor's: the first 32 characters of a task's name, and seven more."""
+_RANGE = re.compile(r"Lines:\s*([0-9]+)\s*-\s*([0-9]+)")
+_ANSWER = re.compile(r"<PATCH_CONTEXT>(.*?)</PATCH_CONTEXT>", re.DOTALL)
 
 
 def item_of(row: JsonObject) -> str:
@@ -62,3 +66,39 @@ def item_of_trial(file: TrajectoryFile) -> str:
         return task
     trials = (_TRIAL.fullmatch(part) for part in reversed(file.path.split("/")[:-1]))
     return next((trial["item"] for trial in trials if trial), "")
+
+
+def answer_in(texts: Iterable[str]) -> str | None:
+    """The last block of `<PATCH_CONTEXT>` in some texts; None where there is none."""
+    return next((match[-1] for text in reversed([*texts]) if (match := _ANSWER.findall(text))), None)
+
+
+def pairs_of(text: str) -> list[FileSpan]:
+    """The views that a text names by `File:` and `Lines: a-b`, in its order, their paths as they are written there.
+
+    Several `Lines:` may follow one `File:`; a `File:` without any names nothing. Reversed lines are swapped, and lines
+    that no file has are left out.
+    """
+    views: list[FileSpan] = []
+    path = ""
+    for line in map(str.strip, text.split("\n")):
+        if line.startswith("File:"):
+            path = line.removeprefix("File:").strip()
+        elif path and (match := _RANGE.match(line)):
+            views += view_of_lines(path, match[1], match[2])
+    return views
+
+
+def in_repository(path: str, folder: str = "") -> str:
+    """A path as it is below the repository: without quotes, `./`, `/`, `/testbed/`, and `/home/<folder>/`.
+
+    `folder` is what the repository's folder below `/home` is called; other folders stay, and are dropped when the path
+    is looked for in the repository. Empty for the repository itself and for what lies in `/home` beside it.
+    """
+    path = path.strip().strip("'\"").removeprefix("/testbed/")
+    if path.startswith("/home/"):
+        first, below, rest = path.removeprefix("/home/").partition("/")
+        if not below:
+            return ""
+        path = rest if first == folder else f"{first}/{rest}"
+    return path.lstrip("/").removeprefix("./")

@@ -1,0 +1,190 @@
+"""What an import is asked for: a file, a system, a task, and the items of the lake that the task asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import polars as pl
+
+from ingest.runs.importer import AUTO
+from ingest.runs.usage_rows import Given
+from lake.benchmarks import tasks_of
+from lake.catalog.task import AnswerKind, Task
+from lake.declarations import CHUNKER_ALIASES
+from lake.errors import Exit, GoldspanError, unknown_name
+from lake.make import made_from
+from lake.pools import with_pools_of
+from lake.selection import Where, drawn_ids, of_where, with_items
+from lake.store import Lake
+
+MAX_SYSTEM_CHARACTERS = 120
+_MAX_ID_BYTES = 120
+"""A run's name is part of a file's name, which may have 255 bytes with the digests in it."""
+_COLUMNS = (
+    "item_id", "upstream_id", "subset", "repo", "pool_id", "target_path", "target_line", "query_line_start",
+    "target_text", "scorable",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ImportRequest:
+    """What is to be imported, and as what.
+
+    Attributes:
+        file: The file; for trajectories also a ZIP or a folder.
+        task: The task it answers; the benchmark's first without one.
+        skip_unknown: Whether answers to items that are not there are counted and left out, in place of an error.
+        chunker: What cut the documents, where that is known.
+        asked_all: Whether the system was asked every item, so that an item without an answer is a failure.
+        given: What is given beside agents' files.
+        where: Which items the system was asked, where they are named; any of them without an answer is a failure.
+        limit: So many of them, drawn as `evaluate` draws them, where that is not all.
+    """
+
+    file: Path
+    benchmark: str
+    system: str
+    task: str = ""
+    format: str = AUTO
+    skip_unknown: bool = False
+    chunker: str = ""
+    asked_all: bool = False
+    given: Given = field(default_factory=Given)
+    where: Where = ()
+    limit: int | None = None
+
+    @property
+    def is_selection(self) -> bool:
+        """Whether it is said which items were asked, so that those without an answer are failures."""
+        return bool(self.where) or self.limit is not None
+
+
+@dataclass(frozen=True)
+class ProgramInfo:
+    """The program whose answers an import reads: its kind, as it was written, its files' digests, and versions."""
+
+    format: str
+    name: str
+    files: Mapping[str, str]
+    versions: Mapping[str, str]
+
+
+def run_id_of(task: str, system: str, stamp: str) -> str:
+    """`<task>--<system>--<8 hex>`, with `/` written `.`; a name that is too long for a folder is cut."""
+    name = system
+    while len("".join(mark if mark.isascii() else "%00" * len(mark.encode()) for mark in name)) > _MAX_ID_BYTES:
+        name = name[:-1]
+    return f"{task}--{name}--{stamp[:8]}".replace("/", ".")
+
+
+def check_request(lake: Lake, request: ImportRequest) -> str | None:
+    """See that the lake holds the benchmark and the chunker, and that the name can be a system's; the chunker's name.
+
+    Raises:
+        GoldspanError: It does not, the name cannot, or a built-in system has it.
+    """
+    held = [part.name for part in lake.parts("benchmarks")]
+    if not held:
+        message = "the lake holds no benchmark"
+        raise GoldspanError(message, where=str(lake.root), hint="First: make ingest", code=Exit.MISSING)
+    if request.benchmark not in held:
+        raise unknown_name(request.benchmark, "benchmark", held)
+    chunkers = [part.name for part in lake.parts("chunkers")]
+    _check_system(lake, request.benchmark, request.system, chunkers)
+    chunker = CHUNKER_ALIASES.get(request.chunker, request.chunker)
+    if chunker and chunker not in chunkers:
+        raise unknown_name(chunker, "chunker of this lake", chunkers)
+    return chunker or None
+
+
+def _check_system(lake: Lake, benchmark: str, name: str, chunkers: list[str]) -> None:
+    problem = ""
+    if not name or name != name.strip():
+        problem = "is empty" if not name.strip() else "begins or ends with a space"
+    elif len(name) > MAX_SYSTEM_CHARACTERS:
+        problem = f"has {len(name)} characters; {MAX_SYSTEM_CHARACTERS} are allowed"
+    elif not name.isprintable():
+        problem = "holds a character that cannot be printed"
+    if problem:
+        message = f"the system name {name[:40]!a} {problem}"
+        raise GoldspanError(message, hint="Name what made the ranking, such as my-retriever v2.", code=Exit.USAGE)
+    chunker, _, retriever = name.rpartition("+")
+    retrievers = set(lake.scan("retrievers").select("name").collect()["name"])
+    runs = lake.scan("runs", benchmark=benchmark).filter(pl.col("system") == name, pl.col("origin") == "built-in")
+    if (chunker in chunkers and retriever in retrievers) or not runs.collect().is_empty():
+        message = f"the system name {name!r} is that of a system of Goldspan's own"
+        raise GoldspanError(message, hint="Call the imported one something else.", code=Exit.USAGE)
+
+
+@dataclass(frozen=True)
+class ItemPart:
+    """One part of a benchmark's items as a task asks them: `pool_id` and `query_sha256` are the task's.
+
+    The fingerprint is of what it and its pools were made from.
+    """
+
+    name: str
+    fingerprint: str
+    items: pl.DataFrame
+
+    @cached_property
+    def scorable(self) -> pl.DataFrame:
+        """Those that can be scored in this lake, in the order of their ids."""
+        return self.items.filter("scorable").sort("item_id")
+
+
+def task_named(lake: Lake, benchmark: str, name: str, kind: AnswerKind) -> Task:
+    """A benchmark's task by its name; without a name the first that such a file answers.
+
+    Raises:
+        GoldspanError: There is no such task, or it is answered by files of another kind.
+    """
+    known = {task.name: task for task in tasks_of(lake, benchmark)}
+    if name and name not in known:
+        raise unknown_name(name, "task", known)
+    answered = [task for task in known.values() if kind in task.answered_by]
+    if not name and not answered:
+        message = f"no task of {benchmark} is answered by a {kind}"
+        raise GoldspanError(message, hint=f"Name one: --task {' or '.join(sorted(known))}", code=Exit.USAGE)
+    task = known[name] if name else answered[0]
+    if kind not in task.answered_by:
+        message = f"the task {task.name} is answered by a {' or '.join(task.answered_by)}; this file holds a {kind}"
+        raise GoldspanError(message, hint="Name another with --task, or leave it out.", code=Exit.USAGE)
+    return task
+
+
+def item_parts(lake: Lake, task: Task, where: Where = (), limit: int | None = None) -> list[ItemPart]:
+    """The items a task asks, or those of them that are selected, drawn as `evaluate` draws them, part by part.
+
+    Raises:
+        GoldspanError: The lake holds none.
+    """
+    benchmark = task.benchmark
+    if where:
+        with_items(lake, [benchmark], where)
+    selected = of_where(lake.scan("items", benchmark=benchmark), where).select("item_id")
+    if (drawn := drawn_ids(lake, task, where, limit)) is not None:
+        selected = selected.filter(pl.col("item_id").is_in(drawn.implode()))
+    parts, pools = [], lake.parts("files", benchmark=benchmark)
+    for part in lake.parts("items", benchmark=benchmark):
+        queries = lake.scan_part("queries", part.name, benchmark=benchmark, query=task.query)
+        queries = queries.select("item_id", query_sha256="sha256")
+        items = lake.scan_parts([part], "items").select(_COLUMNS)
+        items = items.join(queries, on="item_id", how="left", maintain_order="left")
+        items = items.join(selected, on="item_id", how="semi", maintain_order="left") if where or limit else items
+        asked = with_pools_of(lake, task, items).collect()
+        if asked.height:
+            parts.append(ItemPart(part.name, made_from([part, *pools], [task.pool_prefix, task.subsets]), asked))
+    if not parts:
+        message = f"the lake holds no items of {benchmark} that {task.name} asks"
+        raise GoldspanError(message, where=str(lake.root), hint="First: make ingest", code=Exit.MISSING)
+    return parts
+
+
+def questions_of(lake: Lake, task: Task) -> dict[str, str]:
+    """Item → what a task asks of it."""
+    stored = lake.scan("queries", benchmark=task.benchmark, query=task.query).select("item_id", "text")
+    return dict(stored.collect().iter_rows())
