@@ -8,8 +8,8 @@ import polars as pl
 
 from ingest.runs.imported_runs import MISSING, run_items
 from ingest.runs.importer import Importer
-from ingest.runs.input_rows import refuse
 from ingest.runs.outcome import ImportCounts
+from ingest.runs.ranking_rows import refuse
 from ingest.runs.request import ItemPart
 from ingest.sources.input_file import InputFile
 
@@ -18,11 +18,7 @@ _SHOWN = pl.format("{}/{}, line {} from 0", "repo", "path", "line")
 
 
 def load(input_file: InputFile, importer: Importer) -> pl.DataFrame:
-    """A file's completions, in its order.
-
-    Raises:
-        GoldspanError: The file holds none.
-    """
+    """A file's completions, in its order; a file without any is refused."""
     frames = list(importer.read(input_file))
     if not frames:
         raise input_file.wrong(what="the file holds no rows")

@@ -53,14 +53,10 @@ def discover(input_file: InputFile, format_name: str, rejects: Rejects) -> Traje
     if wanted is not None and wanted.kind != "trajectory":
         message = f"--format {format_name} is of a {wanted.kind}; a folder or ZIP holds trajectories"
         raise GoldspanError(message, where=str(input_file.path), hint="Give the file itself.", code=Exit.USAGE)
-    known = (
-        [importer for importer in importers().values() if importer.kind == "trajectory"] if wanted is None else [wanted]
-    )
+    known = [wanted] if wanted else [each for each in importers().values() if each.kind == "trajectory"]
     by_format: dict[str, list[TrajectoryFile]] = {}
-    skipped: list[str] = []
-    unnamed: list[Importer] = []
-    damaged: list[TrajectoryFile] = []
-    n_refused, unread = len(rejects), list[str]()
+    skipped, unread, n_refused = list[str](), list[str](), len(rejects)
+    unnamed, damaged = list[Importer](), list[TrajectoryFile]()
     tree, files = _files(input_file, rejects)
     for file in files:
         try:
@@ -92,12 +88,11 @@ def discover(input_file: InputFile, format_name: str, rejects: Rejects) -> Traje
     importer = importers()[name]
     owners = {claim: file.path for file in files for claim in importer.companions(file.path)}
     # What is damaged from its start on is read as the others are: the import says what is lost with it.
-    own = sorted(
-        (file for file in [*files, *damaged] if not _is_companion(file.path, owners)), key=lambda file: file.path
-    )
+    own = [file for file in [*files, *damaged] if not _is_companion(file.path, owners)]
     # Of a folder only now: what leads out, and what has no end, has been refused.
     sha256 = _digest(tree) if input_file.is_folder else sha256_of_file(input_file.path)
-    return TrajectoryFiles(importer, own, [path for path in skipped if not _is_companion(path, owners)], sha256)
+    skipped = [path for path in skipped if not _is_companion(path, owners)]
+    return TrajectoryFiles(importer, sorted(own, key=lambda file: file.path), skipped, sha256)
 
 
 def _digest(tree: Tree) -> str:
@@ -122,10 +117,10 @@ def _none(input_file: InputFile, skipped: list[str], unread: list[str], unnamed:
 
 def called(paths: Sequence[str]) -> Iterator[str]:
     """What files are called by in a count: their name where several have it, else `*` and what it ends in."""
-    names = Counter(path.rpartition("/")[2] for path in paths)
-    for name, n in names.items():
-        for _ in range(n):
-            yield name if n > 1 or len(paths) == 1 else f"*{PurePosixPath(name).suffix or name}"
+    names = [path.rpartition("/")[2] for path in paths]
+    counts = Counter(names)
+    for name in names:
+        yield name if counts[name] > 1 or len(paths) == 1 else f"*{PurePosixPath(name).suffix or name}"
 
 
 def _is_companion(path: str, owners: Mapping[str, str]) -> bool:
@@ -139,10 +134,9 @@ def _with_companions(input_file: InputFile, importer: Importer) -> TrajectoryFil
     around = input_file.path.parent
     paths = [input_file.name]
     for claim in importer.companions(input_file.name):
-        if claim.endswith("/"):
-            inside = read_folder(around / claim, claim).entries if (around / claim).is_dir() else ()
-            paths += [f"{claim}{entry.path}" for entry in inside]
-        elif (around / claim).is_file():
+        if claim.endswith("/") and (around / claim).is_dir():
+            paths += [f"{claim}{entry.path}" for entry in read_folder(around / claim, claim).entries]
+        elif not claim.endswith("/") and (around / claim).is_file():
             paths.append(claim)
     every: dict[str, TrajectoryFile] = {}
     every.update((path, TrajectoryFile(path, InputFile(around / path).opened, every)) for path in paths)

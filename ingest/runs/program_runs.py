@@ -54,13 +54,7 @@ def is_ripgrep(program: str) -> bool:
 
 @dataclass(frozen=True)
 class Search:
-    """A program that answers items, as it was written.
-
-    Attributes:
-        command: What is run.
-        info: What the run's row says of it.
-        fingerprint: What its answers depend on, as far as it is known.
-    """
+    """A program that answers items; the fingerprint is of what its answers depend on, as far as it is known."""
 
     command: JsonCommand
     info: ProgramInfo
@@ -70,10 +64,9 @@ class Search:
     def of(cls, program: str, seconds: float) -> Search:
         """The program that is meant, which is on this machine; nothing is started."""
         program, format_name, ours, versions = program.strip(), "command", list[Callable[..., object]](), {}
-        files: list[Path] = []
         if is_ripgrep(program):
             program, format_name, ours, versions = RIPGREP, RIPGREP, [ripgrep_program.main], {RIPGREP: _ripgrep()}
-            command = JsonCommand((sys.executable, ripgrep_program.__file__), seconds)
+            command, files = JsonCommand((sys.executable, ripgrep_program.__file__), seconds), list[Path]()
         elif function := _FUNCTION.fullmatch(program):
             path, format_name, ours = Path(*function["module"].split(".")), "function", [function_program.main]
             files = [file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()]
@@ -82,7 +75,7 @@ class Search:
                 _check_syntax(file)
         else:
             command = JsonCommand.of(program, seconds=seconds)
-            files = command.files
+            files = [*command.files]
         digests = {file.as_posix(): sha256_of_file(file) for file in files}
         info = ProgramInfo(format_name, program, digests, versions)
         return cls(command, info, made_from(parameters=[program, format_name, digests, versions], code=ours))
@@ -135,7 +128,10 @@ def import_search(
         answers = InputFile(folder / "answers.jsonl")
         notes = _ask(lake, task, _questions(lake, task, parts), session, answers.path, track, say)
         rejects = Rejects()
-        job = replace(job, input_file=answers, files=discover(answers, ANSWERS.name, rejects), cost=_cost(session))
+        # Where a pool has one item alone, nothing tells making an index from searching it.
+        first = sum(session.first_seconds) if session.first_seconds else None
+        cost = {"index_seconds": first, "query_seconds": session.query_seconds, "hardware": hardware()}
+        job = replace(job, input_file=answers, files=discover(answers, ANSWERS.name, rejects), cost=cost)
         try:
             imported = job.run(rejects, write=write)
         except GoldspanError as error:
@@ -169,9 +165,7 @@ def _ask(
         GoldspanError: The program wrote what is no answer, or answered nothing at all.
     """
     say(f"{session.name}: {counted(questions.height, 'item')} of {task.name}")
-    unwritten: list[str] = []
-    failures: list[str] = []
-    n_answered = 0
+    unwritten, failures, n_answered = list[str](), list[str](), 0
     folders = pool_folders(lake, task.benchmark, file.parent, questions["pool_id"], unwritten)
     by_pool = questions.partition_by("pool_id", as_dict=True)
     with closing(session), file.open("w", encoding="utf-8") as out:
@@ -204,9 +198,3 @@ def _answers_of(lake: Lake, benchmark: str, run_id: str) -> str:
     """The digest of the answers that a run was made of; empty where it is not there."""
     row = lake.scan("runs", benchmark=benchmark, run_id=run_id).select("parameters").collect()
     return str(json.loads(row["parameters"][0])["sha256"]) if row.height else ""
-
-
-def _cost(session: ProgramSession) -> dict[str, object]:
-    """What asking cost; where a pool has one item alone, nothing tells making an index from searching it."""
-    first = sum(session.first_seconds) if session.first_seconds else None
-    return {"index_seconds": first, "query_seconds": session.query_seconds, "hardware": hardware()}

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from ingest.runs.documents import written
 from ingest.runs.imported_runs import MISSING, Tables, run_items
-from ingest.runs.input_rows import NAME, refuse
 from ingest.runs.outcome import ImportCounts
+from ingest.runs.ranking_rows import NAME, refuse, written
 from ingest.runs.request import ItemPart
 from ingest.runs.resolve_paths import Axis, with_files
 from ingest.sources.input_file import InputFile
@@ -26,15 +25,7 @@ _CANDIDATE = "candidate"
 
 @dataclass(frozen=True)
 class Rankings:
-    """What the parts of one import have in common.
-
-    Attributes:
-        lake: Where items, files and contents are.
-        task: What is answered.
-        input_file: The file.
-        run_id: The run it becomes.
-        chunker: What cut the documents, where that is known.
-    """
+    """What the parts of one import have in common; `chunker` is what cut the documents, where that is known."""
 
     lake: Lake
     task: Task

@@ -76,10 +76,10 @@ class Ids:
     questions: Callable[[], Mapping[str, str]] = dict
 
     @classmethod
-    def of(cls, asked: Sequence[ItemPart], questions: Callable[[], Mapping[str, str]] = dict) -> Ids:
+    def of(cls, parts: Sequence[ItemPart], questions: Callable[[], Mapping[str, str]] = dict) -> Ids:
         """The ids of some items; an upstream id that several items have names none of them."""
         # Two parts, a whole and a selection of it, may hold one item.
-        items = pl.concat(one.items.select("item_id", "upstream_id") for one in asked).unique(maintain_order=True)
+        items = pl.concat(part.items.select("item_id", "upstream_id") for part in parts).unique(maintain_order=True)
         others = items.filter(pl.col("upstream_id").is_unique() & pl.col("upstream_id").is_not_null())
         pairs = {upstream: item for item, upstream in others.iter_rows()}
         return cls({**pairs, **{item: item for item in items["item_id"]}}, questions)
@@ -102,11 +102,9 @@ class Ids:
     def _of(self, asked: Sequence[str]) -> str:
         """The item whose question, but for white space, is all or part of a text; empty for none, or for several."""
         texts = [" ".join(text.split()) for text in asked]
-        by_question = {
-            question: item for item, question in self._plain.items() if any(question in text for text in texts)
-        }
+        of_question = {question: item for item, question in self._plain.items() if any(question in t for t in texts)}
         # A question may be the beginning of another.
-        longest = [item for text, item in by_question.items() if sum(text in other for other in by_question) == 1]
+        longest = [item for text, item in of_question.items() if sum(text in other for other in of_question) == 1]
         return longest[0] if len(longest) == 1 else ""
 
     @cached_property
@@ -117,10 +115,10 @@ class Ids:
 
     def named(self, name: str) -> str | None:
         """The item of a name, also of one that a trial's folder cut off; None where it is of none, or of several."""
-        whole = [name] if name in self.known else []
-        if not whole and len(name) == _CUT_OFF:
-            whole = [known for known in self.known if known.startswith(name)]
-        items = {self.known[one] for one in whole}
+        if name in self.known:
+            return self.known[name]
+        is_cut = len(name) == _CUT_OFF
+        items = {item for known, item in self.known.items() if is_cut and known.startswith(name)}
         return items.pop() if len(items) == 1 else None
 
     def in_path(self, path: str) -> str:
@@ -178,9 +176,9 @@ def parse_runs(files: TrajectoryFiles, ids: Ids, rejects: Rejects, counts: Impor
         if len(views) >= _AT_ONCE:
             frames.append(pl.DataFrame(views, schema=dict(VIEWS), orient="row"))
             views.clear()
+        is_long = len(trajectory.patch or "") > MAX_PATCH_CHARACTERS
         notes = [*trajectory.notes]
         notes += [f"{n_unsound:,} views without a path, or of lines that no file has"] * bool(n_unsound)
-        is_long = len(trajectory.patch or "") > MAX_PATCH_CHARACTERS
         notes += [f"its patch has more than {MAX_PATCH_CHARACTERS:,} characters, and is not read"] * is_long
         for note in notes:
             rejects.add(file.path, trajectory.position or f"item {trajectory.item}", note)
@@ -250,10 +248,7 @@ def deduplicate(input_file: InputFile, runs: ParsedRuns, rejects: Rejects) -> Pa
     """One trajectory of each item that is known, none of those that are not, and no views of any that failed.
 
     A damaged trajectory beside a whole one of the same item is one that was written again: the whole one counts, and
-    the damaged one becomes a row of `rejects`.
-
-    Raises:
-        GoldspanError: Two whole trajectories are of one item.
+    the damaged one becomes a row of `rejects`. Two whole trajectories of one item are an error.
     """
     known = runs.answers.filter(pl.col("item_id").is_not_null())
     twice = known.filter(pl.col("failed").is_null()).filter(pl.col("item_id").is_duplicated())

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from ingest.runs.input_rows import NAME
+from ingest.runs.ranking_rows import NAME
 from lake.lines import added_lines
 from lake.naming import UNSEARCHED
 from lake.store import Lake
@@ -18,58 +18,41 @@ _FOLDERS = r"(?s)^.*/"
 _LEAVES = r"(?:^|/)\.\.(?:/|$)"
 
 
-def files_of(
-    lake: Lake, benchmark: str, pool_ids: pl.Series, *, whole_trees: bool = False, paths: pl.Series | None = None
-) -> pl.DataFrame:
-    """The files of some pools.
+def _files_of(lake: Lake, benchmark: str, pool_ids: pl.Series, paths: pl.Series, *, whole_trees: bool) -> pl.DataFrame:
+    """The files of some pools that are called as some paths, whatever folder these are in: no other can be meant.
 
-    Args:
-        lake: Where they are.
-        benchmark: Whose.
-        pool_ids: Which.
-        whole_trees: Whether files that lie beside those that are searched, in pool `<pool>#rest`, belong to it.
-        paths: Where given, only files that are called as one of these, whatever folder it is in: no other can be meant.
-
-    Returns:
-        pool (the pool's place in `pool_ids`), path, sha256, n_lines.
+    Columns: pool (the pool's place in `pool_ids`), path, sha256, n_lines.
     """
     pools = pool_ids.to_frame("pool_id").with_row_index("pool").cast({"pool": pl.Int64})
     if whole_trees:
         pools = pl.concat([pools, pools.with_columns(pl.col("pool_id") + UNSEARCHED)])
+    called = paths.cast(pl.String).str.replace(_FOLDERS, "").unique()
     files = lake.scan("files", benchmark=benchmark).join(pools.lazy(), on="pool_id")
-    if paths is not None:
-        called = paths.cast(pl.String).str.replace(_FOLDERS, "").unique()
-        files = files.filter(pl.col("path").str.replace(_FOLDERS, "").is_in(called.implode()))
+    files = files.filter(pl.col("path").str.replace(_FOLDERS, "").is_in(called.implode()))
     named = [pl.col(name).cast(NAME) for name in ("path", "sha256")]
     n_lines = lake.scan("blobs").select("sha256", "n_lines")
     return files.join(n_lines, on="sha256").select("pool", *named, "n_lines").collect()
 
 
-def resolved(wanted: pl.DataFrame, files: pl.DataFrame) -> pl.DataFrame:
+def _resolved(wanted: pl.DataFrame, files: pl.DataFrame) -> pl.DataFrame:
     """The file each path means: the one of that name, else what is left after dropping the fewest leading folders.
 
-    A path with `..` in it means none.
-
-    Args:
-        wanted: pool, path_given; each pair once.
-        files: As :func:`files_of` gives them.
-
-    Returns:
-        pool, path_given, path, sha256, n_lines for those that mean a file.
+    A path with `..` in it means none. Of pool and path_given, each pair once, those that mean a file, with path,
+    sha256, n_lines.
     """
     key, tail = ["pool", "path_given"], pl.col("tail")
     as_given = wanted.join(files.with_columns(path_given="path"), on=key)
     rest = wanted.join(as_given, on=key, how="anti").with_columns(tail=pl.col("path_given").cast(pl.String))
     rest = rest.filter(~tail.str.contains(_LEAVES))
-    found, texts = [as_given], files.with_columns(tail=pl.col("path").cast(pl.String))
+    resolved, texts = [as_given], files.with_columns(tail=pl.col("path").cast(pl.String))
     for _ in range(MAX_FOLDERS):
         rest = rest.filter(tail.str.contains("/", literal=True)).with_columns(tail.str.replace(r"^[^/]*/", ""))
         if rest.is_empty():
             break
         now = rest.join(texts, on=["pool", "tail"])
-        found.append(now.select(as_given.columns))
+        resolved.append(now.select(as_given.columns))
         rest = rest.join(now, on=key, how="anti")
-    return pl.concat(found)
+    return pl.concat(resolved)
 
 
 def with_files(
@@ -80,17 +63,17 @@ def with_files(
     Args:
         lake: Where the files are.
         benchmark: Whose.
-        rows: pool_id and the paths.
+        rows: pool_id, which is dropped, and the paths.
         given: The column of the paths.
-        whole_trees: As for :func:`files_of`.
+        whole_trees: Whether files that lie beside those that are searched, in pool `<pool>#rest`, belong to it.
     """
     pools = rows["pool_id"].unique().sort()
     numbered = pools.to_frame().with_row_index("pool").cast({"pool": pl.Int64})
     rows = rows.join(numbered, on="pool_id", how="left", maintain_order="left").drop("pool_id")
     wanted = rows.select("pool", path_given=given).unique()
-    files = resolved(wanted, files_of(lake, benchmark, pools, whole_trees=whole_trees, paths=wanted["path_given"]))
-    found = rows.join(files.rename({"path_given": given}), on=["pool", given], how="left", maintain_order="left")
-    return found.drop("pool")
+    files = _resolved(wanted, _files_of(lake, benchmark, pools, wanted["path_given"], whole_trees=whole_trees))
+    files = files.rename({"path_given": given})
+    return rows.join(files, on=["pool", given], how="left", maintain_order="left").drop("pool")
 
 
 def named_whole(lake: Lake, benchmark: str, rows: pl.DataFrame) -> pl.DataFrame:
@@ -131,10 +114,9 @@ class Axis:
         return cls(contents, before, stored.select(starts.explode()).to_series())
 
     def measured(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """The same rows with byte_start, byte_end and n_nws; null where the content is not known.
+        """Rows of sha256, line_start, line_end, inside the content, with byte_start, byte_end and n_nws.
 
-        Args:
-            rows: sha256, line_start, line_end, inside the content.
+        These are null where the content is not known.
         """
         placed = rows.join(self.contents, on="sha256", how="left", maintain_order="left")
         start, end = pl.col("offset") + pl.col("line_start"), pl.col("offset") + pl.col("line_end")
@@ -146,10 +128,9 @@ class Axis:
     def added(self, rows: pl.DataFrame) -> pl.DataFrame:
         """item, rank, n_new_nws: the non-white characters of the lines that no row of better rank of the item has.
 
-        Args:
-            rows: item, rank, path, sha256, line_start, line_end, inside the content, which is known.
+        The rows are item, rank, path, sha256, line_start, line_end, inside the content, which is known.
         """
         new = self.measured(added_lines(rows, ["item", "sha256"]))
         summed = new.group_by("item", "rank").agg(n_new_nws=pl.col("n_nws").sum())
-        found = rows.select("item", "rank").join(summed, on=["item", "rank"], how="left")
-        return found.with_columns(pl.col("n_new_nws").fill_null(0))
+        added = rows.select("item", "rank").join(summed, on=["item", "rank"], how="left")
+        return added.with_columns(pl.col("n_new_nws").fill_null(0))

@@ -8,8 +8,8 @@ import polars as pl
 
 from ingest.contents.patches import edit_rows
 from ingest.runs.imported_runs import MISSING, run_items
-from ingest.runs.input_rows import NAME
 from ingest.runs.outcome import ImportCounts
+from ingest.runs.ranking_rows import NAME
 from ingest.runs.read_trajectories import FINAL, ParsedRuns
 from ingest.runs.request import ItemPart
 from ingest.runs.resolve_paths import Axis, with_files

@@ -33,7 +33,7 @@ USAGE: Mapping[str, pl.DataType] = {
 }
 """The columns of :class:`ingest.runs.trajectories.usage.Usage`, in its order."""
 
-_TOKENS = ("n_input", "n_cached", "n_cache_written", "n_output")
+_TOKENS = {"n_input": "input", "n_cached": "cached", "n_cache_written": "cache_written", "n_output": "output"}
 _PER = 1_000_000
 _LIKE_PRICES = "It is to hold `date: 2026-11-01` and `models: {NAME: {input: 3.00, cached: 0.30, output: 15.00}}`."
 _LIKE_OUTCOMES = "It is to hold ids of resolved items, a line each or as a JSON list, or to be SWE-bench's report."
@@ -65,15 +65,6 @@ class PriceList(BaseModel):
     date: date
     models: Annotated[dict[str, Prices], Field(min_length=1)]
 
-    @classmethod
-    def at(cls, file: Path) -> PriceList:
-        """The price list in a file.
-
-        Raises:
-            GoldspanError: It is not there, no YAML, or says something else.
-        """
-        return validated(cls, read_yaml(file, _LIKE_PRICES), file, _LIKE_PRICES)
-
     def of(self, model: str) -> Prices | None:
         """The prices of a model: those under its name, else those under the longest name that its own contains."""
         names = [name for name in self.models if name in model]
@@ -90,11 +81,7 @@ class Outcomes:
 
     @classmethod
     def at(cls, file: Path) -> Outcomes:
-        """The outcomes in a file: ids that were resolved, or SWE-bench's report, of a run or by instance.
-
-        Raises:
-            GoldspanError: It cannot be read, or says something else.
-        """
+        """The outcomes in a file: ids that were resolved, or SWE-bench's report, of a run or by instance."""
         try:
             text = file.read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
@@ -106,7 +93,7 @@ class Outcomes:
         if isinstance(report, dict):
             outcomes = cls._of_report(report)
         else:
-            ids = list_of({"": report}, "") if report is not None else text.split()
+            ids = text.split() if report is None else list_of({"": report}, "")
             outcomes = cls(frozenset(filter(None, map(text_of, ids))), others=True)
             if text.lstrip().startswith("{") or len(outcomes.resolved) != len(set(map(str, ids))):
                 outcomes = cls()
@@ -117,12 +104,18 @@ class Outcomes:
 
     @classmethod
     def _of_report(cls, report: JsonObject) -> Outcomes:
-        by_instance = {name: object_of(one).get("resolved") for name, one in report.items()}
-        if any(isinstance(one, bool) for one in by_instance.values()):
-            resolved = frozenset(name for name, one in by_instance.items() if one is True)
-            return cls(resolved, frozenset(name for name, one in by_instance.items() if one is False))
-        resolved = _ids(report, ("resolved_ids", "resolved"))
-        return cls(resolved, _ids(report, _ASKED) - resolved)
+        by_instance = {name: object_of(of_item).get("resolved") for name, of_item in report.items()}
+        if any(isinstance(is_resolved, bool) for is_resolved in by_instance.values()):
+            resolved, unresolved = (
+                frozenset(name for name, is_resolved in by_instance.items() if is_resolved is value)
+                for value in (True, False)
+            )
+            return cls(resolved, unresolved)
+        resolved, asked = (
+            frozenset(filter(None, (text_of(name) for key in keys for name in list_of(report, key))))
+            for keys in (("resolved_ids", "resolved"), _ASKED)
+        )
+        return cls(resolved, asked - resolved)
 
     def of(self, names: Collection[str | None]) -> bool | None:
         """The outcome of the item that goes by some names; None where it is not known."""
@@ -130,10 +123,6 @@ class Outcomes:
         if known & self.resolved:
             return True
         return False if self.others or known & self.unresolved else None
-
-
-def _ids(report: JsonObject, keys: Collection[str]) -> frozenset[str]:
-    return frozenset(text for key in keys for one in list_of(report, key) if (text := text_of(one)))
 
 
 @dataclass(frozen=True)
@@ -154,21 +143,20 @@ class UsageRows:
     """The rows of table `usage` of a run, part by part."""
 
     def __init__(self, run_id: str, given: Given) -> None:
-        self.run_id = run_id
-        self.prices = PriceList.at(given.prices) if given.prices is not None else None
-        self.outcomes = Outcomes.at(given.resolved) if given.resolved is not None else None
-        self.names = (
-            f"{given.prices.name}, {self.prices.date}" if given.prices and self.prices else "",
-            given.resolved.name if given.resolved else "",
-        )
-        self.unpriced: set[str] = set()
+        self.run_id, self.given = run_id, given
+        self.prices = self.outcomes = None
+        self.prices_name, self.unpriced = "", set[str]()
         self.n_priced, self.n_told = 0, {True: 0, False: 0}
+        if given.prices is not None:
+            self.prices = validated(PriceList, read_yaml(given.prices, _LIKE_PRICES), given.prices, _LIKE_PRICES)
+            self.prices_name = f"{given.prices.name}, {self.prices.date}"
+        if given.resolved is not None:
+            self.outcomes = Outcomes.at(given.resolved)
 
     def part(self, answers: pl.DataFrame) -> pl.DataFrame:
         """A row for every answer of which anything is known.
 
-        Args:
-            answers: item_id, upstream_id, step_turns, step_calls and the columns of `USAGE`.
+        The answers are item_id, upstream_id, step_turns, step_calls and the columns of `USAGE`.
         """
         rows = []
         columns = ("item_id", "upstream_id", "step_turns", "step_calls", *USAGE)
@@ -180,7 +168,7 @@ class UsageRows:
             if resolved is not None:
                 self.n_told[resolved] += 1
             row |= {"usd": row["usd"] if priced is None else priced, "resolved": resolved}
-            row["prices"] = self.names[0] if priced is not None else None
+            row["prices"] = self.prices_name if priced is not None else None
             if any(row[name] is not None for name in (*USAGE, "resolved", "step_calls")):
                 rows.append({"run_id": self.run_id, **row})
         return pl.DataFrame(rows, schema=table("usage").columns)
@@ -192,20 +180,17 @@ class UsageRows:
         if prices is None:
             self.unpriced.add(str(row["model"] or "a model without a name"))
             return None
-        each = (prices.input, prices.cached, prices.cache_written, prices.output)
-        counts = (int(str(row[name] or 0)) for name in _TOKENS)
-        dollars = (n * (prices.input if price is None else price) for n, price in zip(counts, each, strict=True))
-        return sum(dollars) / _PER
+        by_kind = prices.model_dump(exclude_none=True)
+        dollars = (int(str(row[name] or 0)) * by_kind.get(kind, prices.input) for name, kind in _TOKENS.items())
+        return float(sum(dollars)) / _PER
 
     def said(self) -> list[str]:
         """What came of the price list and of the outcomes, as sentences for the last block."""
         sentences = []
         if self.prices is not None:
             none = f"; it has no price of {listed(sorted(self.unpriced))}" if self.unpriced else ""
-            sentences.append(f"{counted(self.n_priced, 'item')} priced by {self.names[0]}{none}")
-        if self.outcomes is not None:
-            n = sum(self.n_told.values())
-            sentences.append(
-                f"outcome of {counted(n, 'item')} known by {self.names[1]}: {self.n_told[True]:,} resolved"
-            )
+            sentences.append(f"{counted(self.n_priced, 'item')} priced by {self.prices_name}{none}")
+        if self.given.resolved is not None:
+            n = counted(sum(self.n_told.values()), "item")
+            sentences.append(f"outcome of {n} known by {self.given.resolved.name}: {self.n_told[True]:,} resolved")
         return sentences

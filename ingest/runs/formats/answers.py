@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from ingest.runs.importer import Importer
-from ingest.runs.input_rows import framed, row_of
+from ingest.runs.ranking_rows import framed, row_of
 from ingest.runs.values import first_row
 from ingest.sources.input_file import InputFile
 

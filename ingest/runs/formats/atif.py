@@ -18,16 +18,8 @@ from ingest.runs.calls.parsed import ParsedCall
 from ingest.runs.calls.screens import printed_on
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.importer import Importer
+from ingest.runs.trajectories import records
 from ingest.runs.trajectories.mini_messages import returned
-from ingest.runs.trajectories.records import (
-    item_of,
-    item_of_trial,
-    patch_beside,
-    patch_of,
-    patch_path,
-    result_of_trial,
-    trial_results,
-)
 from ingest.runs.trajectories.sessions import Event, Note, Session, paired
 from ingest.runs.trajectories.trajectory import Trajectory, unscorable
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
@@ -66,8 +58,8 @@ def companions(path: str) -> Sequence[str]:
     folder, name = posixpath.split(path)
     stem = name.partition(".")[0]
     numbers = range(1, _MAX_PARTS + 1)
-    parts = [f"{stem}.{part.format(number)}.json" for number in numbers for part in _PARTS]
-    return [patch_path(path), *trial_results(path), *(posixpath.join(folder, part) for part in parts)]
+    parts = (posixpath.join(folder, f"{stem}.{part.format(n)}.json") for n in numbers for part in _PARTS)
+    return [records.patch_path(path), *records.trial_results(path), *parts]
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
@@ -81,8 +73,10 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     """
     for position, row in file.objects():
         extra = object_of(row, "extra")
-        patch, notes = (patch_of(extra), []) if patch_of(extra) is not None else patch_beside(file)
-        item = item_of(extra) or text_of(extra, "task_id") or item_of_trial(file)
+        patch, notes = records.patch_of(extra), list[str]()
+        if patch is None:
+            patch, notes = records.patch_beside(file)
+        item = records.item_of(extra) or text_of(extra, "task_id") or records.item_of_trial(file)
         if isinstance(row.get("steps"), list):
             session = Session(file, item, patch, position, notes, opened={file.path})
             yield session.trajectory(_Record(session, row).told(row), _usage)
@@ -106,31 +100,28 @@ class _Record:
             message = content_of({"content": step.get("message")})
             if step.get("source") == "user":
                 yield Note("asked", message)
-            if step.get("source") == "agent" and step.get("is_copied_context") is not True:
+            if _is_answer(step):
                 self.n_turns += 1
                 yield Note("said", message)
                 yield from self._calls(step)
             for result in _results(step):
                 for reference in objects_of(result, "subagent_trajectory_ref"):
-                    yield from self._told_by_subagent(row, reference)
-        if path := text_of(row, "continued_trajectory_ref"):
-            yield from self._told_in(path)
-
-    def _told_by_subagent(self, row: JsonObject, reference: JsonObject) -> Iterator[Event]:
-        agents = [agent for agent in objects_of(row, "subagent_trajectories") if _names(agent) & _names(reference)]
-        if agents:
-            yield from self.told({"steps": agents[0].get("steps")})
-        elif path := text_of(reference, "trajectory_path"):
-            yield from self._told_in(path)
+                    agents = objects_of(row, "subagent_trajectories")
+                    own = [agent for agent in agents if _names(agent) & _names(reference)]
+                    yield from (
+                        self.told({"steps": own[0].get("steps")})
+                        if own
+                        else self._told_in(text_of(reference, "trajectory_path"))
+                    )
+        yield from self._told_in(text_of(row, "continued_trajectory_ref"))
 
     def _told_in(self, path: str) -> Iterator[Event]:
-        file = self.session.file
-        other = file.beside(path) or file.beside(posixpath.basename(path))
-        if other is None or len(self.session.opened) > _MAX_FILES:
+        other = self.session.file.beside(path) or self.session.file.beside(posixpath.basename(path))
+        if path and (other is None or len(self.session.opened) > _MAX_FILES):
             yield Note("unread", f"file {path}")
-            return
-        for row in self.session.rows_of(other):
-            yield from self.told(row)
+        elif path and other is not None:
+            for row in self.session.rows_of(other):
+                yield from self.told(row)
 
     def _calls(self, step: JsonObject) -> Iterator[Event]:
         calls, results = objects_of(step, "tool_calls"), _results(step)
@@ -142,35 +133,31 @@ class _Record:
         # Calls that have the same result were typed into one terminal, which shows them all.
         for _, pairing in groupby(zip(tools, pairs, strict=True), key=lambda pair: [*map(id, pair[1])]):
             together, (own, *_) = zip(*pairing, strict=True)
-            if results and not own:
-                yield from (replace(tool, is_answered=False) for tool in together)
-            else:
-                yield from self._together(together, own)
+            is_answered = bool(own or not results)
+            yield from self._together([replace(tool, is_answered=is_answered) for tool in together], own)
 
     def _together(self, tools: Sequence[ToolCall], results: Sequence[JsonObject]) -> Iterator[Event]:
         """Calls with the same results, each with what it gave, where a screen tells that apart."""
         text = "\n".join(map(content_of, results)) if results else None
         failed = any(True in (result.get("is_error"), object_of(result, "extra").get("is_error")) for result in results)
-        typed = [_typed(tool) for tool in tools if tool.is_shell]
+        typed = [_typed(tool) for tool in tools if tool.is_shell and tool.is_answered]
         screens = iter([(None, "")] * len(typed) if text is None else printed_on(text, typed))
         for tool in tools:
-            if not tool.is_shell:
+            if not tool.is_shell or not tool.is_answered:
                 yield replace(tool, output=text, failed=failed)
                 continue
             output, folder = next(screens)
             yield Note("root", folder)
+            told = returned(output or "")
+            if told is None and self.has_codes and output is not None:
+                # One that was refused gave nothing.
+                told = "", True
+            output, has_failed = told or (output, failed)
             stays = "" if self.starts_anew else folder or None
-            call = self._ended(replace(tool, output=output, failed=failed, folder=stays))
-            is_run = "keystrokes" not in call.arguments or _typed(call).endswith("\n") or (call.output or "").strip()
+            call = replace(tool, output=output, failed=has_failed, folder=stays)
+            is_run = "keystrokes" not in call.arguments or _typed(call).endswith("\n") or (output or "").strip()
             # Keys without the one that ends a line are no command yet.
             yield call if is_run else replace(call, parsed=ParsedCall())
-
-    def _ended(self, call: ToolCall) -> ToolCall:
-        """A call with what it gave, where its output tells that apart; one that was refused gave nothing."""
-        told = returned(call.output or "")
-        if told is None and self.has_codes and call.output is not None:
-            told = "", True
-        return call if told is None else replace(call, output=told[0], failed=told[1])
 
 
 def _usage(session: Session) -> Usage:
@@ -179,11 +166,11 @@ def _usage(session: Session) -> Usage:
     rows = list({id(row): row for part in session.parts for row in part}.values())
     sums = [object_of(row, "final_metrics") for row in rows]
     # What continues a trajectory, and a trajectory with its subagents, sums up what came before.
-    trial = result_of_trial(session.file)
+    trial = records.result_of_trial(session.file)
     dollars = [amount for total in sums if (amount := dollars_at(total, "total_cost_usd")) is not None]
     totals = [tokens for total in sums if (tokens := Tokens.of(total)) is not None]
     steps = [step for row in rows for step in objects_of(row, "steps")]
-    own = [step for step in steps if step.get("source") == "agent" and step.get("is_copied_context") is not True]
+    own = list(filter(_is_answer, steps))
     models = [text_of(row, "agent", "model_name") for row in rows]
     seconds = seconds_of(steps)
     if seconds is None or seconds < _WRITTEN_AT_ONCE:
@@ -196,6 +183,10 @@ def _usage(session: Session) -> Usage:
     ).with_tokens(
         max(totals, key=lambda total: total.n_all) if totals else summed(Tokens.of(step.get("metrics")) for step in own)
     )
+
+
+def _is_answer(step: JsonObject) -> bool:
+    return step.get("source") == "agent" and step.get("is_copied_context") is not True
 
 
 def _typed(call: ToolCall) -> str:

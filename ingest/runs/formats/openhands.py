@@ -66,8 +66,8 @@ def recognise(head: bytes, name: str) -> bool:
 
 def companions(path: str) -> Sequence[str]:
     """The patch beside events, which record none, and the files of the other events beside the first."""
-    found = _ONE_EVENT.fullmatch(path)
-    return [patch_path(path), *([found["folder"]] if found is not None and found["folder"] else [])]
+    first = _ONE_EVENT.fullmatch(path)
+    return [patch_path(path), *([first["folder"]] if first is not None and first["folder"] else [])]
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
@@ -128,8 +128,7 @@ def _of_row(file: TrajectoryFile, row: JsonObject, position: str) -> Trajectory:
         # The older history has an action and its observation as a pair.
         events = [object_of(event) for entry in history for event in (entry if isinstance(entry, list) else [entry])]
         session = Session(file, _item(row), patch, position)
-        own = session.trajectory(_told(events), lambda _: _usage(row, events))
-        return own.beside(published_context(events))
+        return session.trajectory(_told(events), lambda _: _usage(row, events)).beside(published_context(events))
     error = text_of(row, "error")
     reason = f"it has no list of events: history is {kind_of(history)}{f'; {error[:200]}' if error else ''}"
     return unscorable(_item(row), reason, position, patch)
@@ -139,21 +138,21 @@ def _told(events: Sequence[JsonObject]) -> Iterator[Event]:
     following = {
         id(action): event for action, event in pairwise(events) if "observation" in event and "cause" not in event
     }
-    by_cause = {
-        _key(event.get("cause")): event for event in events if "observation" in event and _key(event.get("cause"))
-    }
+    by_cause = {key: event for event in events if "observation" in event and (key := _key(event.get("cause")))}
     results = [event for event in events if event.get("kind") in _RESULTS]
     by_call = {
         text_of(event, key): event for key in ("tool_call_id", "action_id") for event in results if event.get(key)
     }
     folder, turn, answers, is_first = "", 0, set[str](), True
     for event in events:
-        action = text_of(event, "action")
-        if event.get("kind") == "ActionEvent" or action in _TOOLS or _is_answer(event):
+        action, is_sdk = text_of(event, "action"), event.get("kind") == "ActionEvent"
+        # What a model answered is a call, or a message, a thought, the end.
+        is_said = event.get("source") == "agent" and action not in ("", "system")
+        if is_sdk or action in _TOOLS or is_said:
             answer = text_of(event, "tool_call_metadata", "model_response", "id") or text_of(event, "llm_response_id")
             turn += not answer or answer not in answers
             answers.add(answer)
-        if event.get("kind") == "ActionEvent":
+        if is_sdk:
             seen = by_call.get(text_of(event, "id"), by_call.get(text_of(event, "tool_call_id")))
             call, told = _call_of_sdk(event, seen), _folder(object_of(seen, "observation"), "")
         elif action in _TOOLS:
@@ -161,9 +160,8 @@ def _told(events: Sequence[JsonObject]) -> Iterator[Event]:
             call, told = _call(event, seen), _folder(object_of(seen, "extras"), text_of(seen, "content"))
         else:
             # What a message tells: the first is the task.
-            said = (
-                text_of(_arguments(event), "content") if action == "message" else content_of(event.get("llm_message"))
-            )
+            is_message = action == "message"
+            said = text_of(_arguments(event), "content") if is_message else content_of(event.get("llm_message"))
             if event.get("source") == "user":
                 yield Note("asked", said)
             if uploaded := _UPLOADED.search(said):
@@ -178,11 +176,6 @@ def _told(events: Sequence[JsonObject]) -> Iterator[Event]:
         call = replace(call, folder=folder or None, turn=turn)
         yield replace(call, parsed=parse_cell(call)) if call.name == "run_ipython" else call
         folder = told
-
-
-def _is_answer(event: JsonObject) -> bool:
-    """Whether an event that is no call is what a model answered: a message, a thought, the end."""
-    return event.get("source") == "agent" and text_of(event, "action") not in ("", "system")
 
 
 def _usage(row: JsonObject, events: Sequence[JsonObject]) -> Usage:
@@ -211,13 +204,12 @@ def _arguments(event: JsonObject) -> JsonObject:
 
 def _folder(held: JsonObject, output: str) -> str:
     """The folder that a terminal, or a notebook, is in after a call."""
-    found = _PROMPT.search(output[-500:]) or _CELLS_FOLDER.search(output[-500:])
-    return text_of(held, "metadata", "working_dir") or (found["folder"].strip() if found is not None else "")
+    match = _PROMPT.search(output[-500:]) or _CELLS_FOLDER.search(output[-500:])
+    return text_of(held, "metadata", "working_dir") or (match["folder"].strip() if match is not None else "")
 
 
 def _call(event: JsonObject, seen: JsonObject | None) -> ToolCall:
-    action, arguments = text_of(event, "action"), _arguments(event)
-    extras = object_of(seen, "extras")
+    action, arguments, extras = text_of(event, "action"), _arguments(event), object_of(seen, "extras")
     exit_code = object_of(extras, "metadata").get("exit_code", extras.get("exit_code", at(seen, "exit_code")))
     failed = text_of(seen, "observation") == "error" or _is_failure(exit_code)
     output = None if seen is None else _PROMPT.sub("", text_of(seen, "content"))
@@ -230,13 +222,11 @@ def _is_failure(exit_code: object) -> bool:
     return line_of(exit_code) not in (None, 0, -1)
 
 
-def _range(arguments: JsonObject) -> list[object] | None:
+def _range(arguments: JsonObject) -> Sequence[object] | None:
     """What a `read` asks for, in lines from 1; None for the whole file."""
-    given = arguments.get("view_range")
-    if isinstance(given, list) and given:
-        return given
     start, end = line_of(arguments.get("start")) or 0, line_of(arguments.get("end"))
-    return None if start == 0 and end in (None, -1) else [start + 1, -1 if end is None else end]
+    asked = None if start == 0 and end in (None, -1) else [start + 1, -1 if end is None else end]
+    return list_of(arguments, "view_range") or asked
 
 
 def _call_of_sdk(event: JsonObject, answer: JsonObject | None) -> ToolCall:

@@ -8,7 +8,7 @@ from functools import partial
 import polars as pl
 
 from ingest.runs.importer import Importer
-from ingest.runs.input_rows import kinds_of
+from ingest.runs.ranking_rows import kinds_of
 from ingest.sources.input_file import InputFile
 from lake.limits import MAX_RUN_ROWS
 from lake.parquet import UnreadableParquetError, read_batches

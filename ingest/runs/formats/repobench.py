@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 
 import polars as pl
 
 from ingest.runs.importer import Importer
-from ingest.runs.input_rows import framed
+from ingest.runs.ranking_rows import framed, json_document
 from ingest.sources.input_file import InputFile
-from lake.limits import MAX_DOCUMENT_BYTES, parsed_json
 
 _LEVELS = ("easy", "hard")
 _FIRST = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{\s*\"(?:easy|hard)\"\s*:\s*\[")
@@ -35,49 +35,33 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
         hint = "Call it as the published scripts do: python_first.json, java_random.json (or python_cff.json, …)."
         raise input_file.wrong(what=what, hint=hint)
     subset = f"{named['language']}_{_SUBSETS.get(named['setting'], named['setting'])}"
-    for level, rows in _levels(input_file).items():
-        found: list[tuple[int, str, int | None, int | None, int | None]] = []
-        for number, row in enumerate(rows):
-            item_id = f"{subset}/test/{level}/{number}"
-            candidates = _candidates(input_file, f"{level}[{number}]", row)
-            gold = row.get(_GOLD) if isinstance(row, dict) else None
-            right = gold if _is_number(gold) and isinstance(gold, int) else None
-            found += [(number + 1, item_id, right, rank, one) for rank, one in enumerate(candidates, start=1)]
-            found += [(number + 1, item_id, right, None, None)] * (not candidates)
-        yield framed(input_file, found, _COLUMNS).with_columns(document=pl.format("cand:{}", "of")).drop("of")
-
-
-def _levels(input_file: InputFile) -> dict[str, list[object]]:
-    blocks, size = [], 0
-    for block in input_file.blocks():
-        size += len(block)
-        if size > MAX_DOCUMENT_BYTES:
-            raise input_file.wrong(what=f"it is longer than {MAX_DOCUMENT_BYTES:,} bytes")
-        blocks.append(block)
-    try:
-        value = parsed_json(b"".join(blocks).removeprefix(b"\xef\xbb\xbf"))
-    except (ValueError, RecursionError) as error:
-        raise input_file.wrong(what=f"not JSON ({error}); is the file cut off?", hint=_HINT) from error
-    if not isinstance(value, dict) or not value.keys() <= set(_LEVELS) or not value:
+    levels = json_document(input_file, json.loads, _HINT)
+    if not isinstance(levels, dict) or not levels.keys() <= set(_LEVELS) or not levels:
         raise input_file.wrong(what="it is no object of easy and hard", hint=_HINT)
-    levels = {}
-    for level, rows in value.items():
-        if not isinstance(rows, list):
+    for level, entries in levels.items():
+        if not isinstance(entries, list):
             raise input_file.wrong(what=f"{level} is no list", hint=_HINT)
-        levels[str(level)] = rows
-    return levels
+        rows: list[tuple[object, ...]] = []
+        for number, entry in enumerate(entries):
+            item_id = f"{subset}/test/{level}/{number}"
+            candidates = _candidates(input_file, f"{level}[{number}]", entry)
+            gold = entry.get(_GOLD) if isinstance(entry, dict) else None
+            gold = gold if _is_number(gold) else None
+            rows += [(number + 1, item_id, gold, rank, of) for rank, of in enumerate(candidates, start=1)]
+            rows += [(number + 1, item_id, gold, None, None)] * (not candidates)
+        yield framed(input_file, rows, _COLUMNS).with_columns(document=pl.format("cand:{}", "of")).drop("of")
 
 
-def _candidates(input_file: InputFile, place: str, row: object) -> list[int]:
+def _candidates(input_file: InputFile, place: str, entry: object) -> list[object]:
     """The list for the task's query; where there is one for another number of lines alone, that one."""
-    lists = {key: value for key, value in row.items() if key != _GOLD} if isinstance(row, dict) else {}
+    lists = {key: value for key, value in entry.items() if key != _GOLD} if isinstance(entry, dict) else {}
     if not lists or (_OFFICIAL not in lists and len(lists) > 1):
         what = f"{place}: it has lists for queries of {', '.join(map(str, lists)) or 'no'} lines, and none of 3"
         raise input_file.wrong(what=what, hint=_HINT)
-    found = lists.get(_OFFICIAL, next(iter(lists.values())))
-    if not isinstance(found, list) or not all(_is_number(one) for one in found):
+    candidates = lists.get(_OFFICIAL, next(iter(lists.values())))
+    if not isinstance(candidates, list) or not all(map(_is_number, candidates)):
         raise input_file.wrong(what=f"{place}: no list of candidates' numbers from 0", hint=_HINT)
-    return found
+    return candidates
 
 
 def _is_number(value: object) -> bool:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import polars as pl
 
 from ingest.runs.importer import Importer
-from ingest.runs.input_rows import framed, row_of
+from ingest.runs.ranking_rows import framed, row_of
 from ingest.runs.values import first_row
 from ingest.sources.input_file import InputFile
-from lake.errors import GoldspanError
 from lake.fingerprint import sha256_of
 
 _HINT = 'A row is {"choices": [{"text": …}], "metadata": {"fpath_tuple": [repo, …], "lineno": …}}.'
@@ -31,29 +30,26 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
 
 
 def _row(input_file: InputFile, position: int, text: str) -> tuple[object, ...]:
-    def wrong(why: str) -> GoldspanError:
-        return input_file.wrong(what=f"line {position}: {why}", examples=[text[:160]], hint=_HINT)
-
     row = row_of(input_file, position, text, _HINT)
-    metadata = row.get("metadata")
-    if not isinstance(metadata, dict):
-        raise wrong(why="`metadata` is to be an object")
-    choices = row.get("choices")
+    metadata, choices = row.get("metadata"), row.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     completion = choice.get("text") if isinstance(choice, dict) else None
-    if not isinstance(completion, str):
-        raise wrong(why="`choices` is to hold an object with a `text`")
-    place = _fpath(metadata.get("fpath_tuple"))
-    if len(place) < 2:
-        raise wrong(why="`fpath_tuple` is to be a repository and the parts of a path in it")
-    lineno = _line_number(metadata, "lineno" if "lineno" in metadata else "line_no")
-    if lineno is None:
-        raise wrong(why="`lineno` (or `line_no`) is to be a whole number from 0")
-    prompt, target = row.get("prompt"), metadata.get("ground_truth")
-    start = _line_number(metadata, "context_start_lineno")
+    given = metadata if isinstance(metadata, dict) else {}
+    place = _fpath(given.get("fpath_tuple"))
+    line = _line_number(given.get("lineno" if "lineno" in given else "line_no"))
+    faults = {
+        "`metadata` is to be an object": not isinstance(metadata, dict),
+        "`choices` is to hold an object with a `text`": not isinstance(completion, str),
+        "`fpath_tuple` is to be a repository and the parts of a path in it": len(place) < 2,
+        "`lineno` (or `line_no`) is to be a whole number from 0": line is None,
+    }
+    if fault := next((fault for fault, is_so in faults.items() if is_so), ""):
+        raise input_file.wrong(what=f"line {position}: {fault}", examples=[text[:160]], hint=_HINT)
+    prompt, target = row.get("prompt"), given.get("ground_truth")
     target_text = target.encode(errors="replace").decode() if isinstance(target, str) else None
     prompt_sha256 = sha256_of(prompt.encode(errors="replace")) if isinstance(prompt, str) else None
-    return position, place[0], "/".join(place[1:]), lineno, start, target_text, prompt_sha256, completion
+    start = _line_number(given.get("context_start_lineno"))
+    return position, place[0], "/".join(place[1:]), line, start, target_text, prompt_sha256, completion
 
 
 def _fpath(value: object) -> list[str]:
@@ -63,13 +59,11 @@ def _fpath(value: object) -> list[str]:
             value = ast.literal_eval(value)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             return []
-    if not isinstance(value, (list, tuple)) or not all(isinstance(part, str) for part in value):
-        return []
-    return list(value)
+    is_list = isinstance(value, list | tuple) and all(isinstance(part, str) for part in value)
+    return [*value] if is_list and isinstance(value, list | tuple) else []
 
 
-def _line_number(metadata: Mapping[str, object], key: str) -> int | None:
-    value = metadata.get(key)
+def _line_number(value: object) -> int | None:
     is_line = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**62
     return value if is_line and isinstance(value, int) else None
 

@@ -9,10 +9,9 @@ from collections.abc import Iterator
 import polars as pl
 
 from ingest.runs.importer import Importer
-from ingest.runs.input_rows import framed
+from ingest.runs.ranking_rows import framed, json_document
 from ingest.runs.values import objects_in
 from ingest.sources.input_file import InputFile
-from lake.limits import MAX_DOCUMENT_BYTES
 
 ROWS_AT_ONCE = 500_000
 _COLUMNS = ("position", "item_id", "document", "score")
@@ -29,49 +28,34 @@ def recognise(head: bytes, name: str) -> bool:
     return len(objects) < 2 and not any(isinstance(value, str) for each in objects for value in each.values())
 
 
+class _Pairs(list[tuple[str, object]]):
+    """An object's pairs in the file's order, a name that stands twice twice."""
+
+
 def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
     """A row per score, query by query; a name that stands twice in a list stands in two rows."""
+    document = json_document(input_file, lambda text: json.loads(text, object_pairs_hook=_Pairs), _HINT)
+    if not isinstance(document, _Pairs):
+        raise input_file.wrong(what="it is no object", hint=_HINT)
     rows: list[tuple[object, ...]] = []
     seen: set[str] = set()
-    for position, (item_id, scores) in enumerate(_pairs(input_file), start=1):
+    for position, (item_id, scores) in enumerate(document, start=1):
         if not isinstance(scores, _Pairs):
-            raise input_file.wrong(
-                what=f"entry {position}: item {item_id!a} has no object {{document: score}}", hint=_HINT
-            )
+            what = f"entry {position}: item {item_id!a} has no object {{document: score}}"
+            raise input_file.wrong(what=what, hint=_HINT)
         if item_id in seen:
             raise input_file.wrong(what=f"entry {position}: the query {item_id!a} stands twice")
         seen.add(item_id)
         of_item = f"entry {position}, item {item_id!a}"
         rows += [
-            (position, item_id, document, _number(input_file, f"{of_item}: the score of {document!a}", score))
-            for document, score in scores
+            (position, item_id, name, _number(input_file, f"{of_item}: the score of {name!a}", score))
+            for name, score in scores
         ] or [(position, item_id, None, None)]
         if len(rows) >= ROWS_AT_ONCE:
             yield framed(input_file, rows, _COLUMNS)
             rows.clear()
     if rows:
         yield framed(input_file, rows, _COLUMNS)
-
-
-class _Pairs(list[tuple[str, object]]):
-    """An object's pairs in the file's order, a name that stands twice twice."""
-
-
-def _pairs(input_file: InputFile) -> _Pairs:
-    text, n_bytes = list[str](), 0
-    for block in input_file.texts():
-        text.append(block)
-        n_bytes += len(block)
-        if n_bytes > MAX_DOCUMENT_BYTES:
-            raise input_file.wrong(what=f"it holds more than {MAX_DOCUMENT_BYTES:,} bytes, which are read at most")
-    try:
-        value = json.loads("".join(text), object_pairs_hook=_Pairs)
-    except (ValueError, RecursionError) as error:
-        reason = str(error).partition(" (char")[0]
-        raise input_file.wrong(what=f"not JSON ({reason}); is the file cut off?", hint=_HINT) from error
-    if not isinstance(value, _Pairs):
-        raise input_file.wrong(what="it is no object", hint=_HINT)
-    return value
 
 
 def _number(input_file: InputFile, what: str, value: object) -> float:

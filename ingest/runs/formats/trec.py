@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from ingest.runs.importer import Importer
-from ingest.runs.input_rows import numbers, refuse
+from ingest.runs.ranking_rows import numbers, refuse
 from ingest.sources.input_file import InputFile
 
 # The document may hold spaces; the other five columns may not.
@@ -20,12 +20,10 @@ EXAMPLE = "function-2k/acme_rockets/0 Q0 src/engine.py#L10-L20 1 0.93 my-run"
 def recognise(head: bytes, name: str) -> bool:
     """A first line of six columns, the fourth a whole number and the fifth a number."""
     columns = head.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0].split()
-    return len(columns) >= MIN_COLUMNS and columns[-3].isdigit() and _is_number(columns[-2])
-
-
-def _is_number(text: bytes) -> bool:
+    if len(columns) < MIN_COLUMNS or not columns[-3].isdigit():
+        return False
     try:
-        float(text)
+        float(columns[-2])
     except ValueError:
         return False
     return True

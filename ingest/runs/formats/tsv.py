@@ -1,14 +1,14 @@
-"""Tables of tab-separated columns under a header: ours, and BEIR's."""
+"""Tables of tab-separated columns under a header: ours, and BEIR's, whose JSON is that of ranx."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping
 
 import polars as pl
 
+from ingest.runs.formats import scores_json
 from ingest.runs.importer import Importer
-from ingest.runs.input_rows import numbers, refuse
+from ingest.runs.ranking_rows import numbers, refuse
 from ingest.sources.input_file import InputFile
 from lake.errors import did_you_mean
 
@@ -25,70 +25,59 @@ _NUMBERS = ("rank", "score", "line_start", "line_end")
 
 def recognise(head: bytes, name: str) -> bool:
     """A first line of tab-separated names, an item's and a document's or path's among them."""
-    found = {NAMES.get(column, "") for column in names_in(head.split(b"\n", 1)[0].decode(errors="replace"))}
-    return "item_id" in found and bool({"document", "path"} & found) and not recognise_beir(head, name)
+    columns = {NAMES.get(column, "") for column in _names_in(head.split(b"\n", 1)[0].decode(errors="replace"))}
+    return "item_id" in columns and bool({"document", "path"} & columns) and not recognise_beir(head, name)
 
 
 def recognise_beir(head: bytes, name: str) -> bool:
     """BEIR's own header: query-id, corpus-id, score."""
-    return names_in(head.split(b"\n", 1)[0].decode(errors="replace")) == ["query-id", "corpus-id", "score"]
+    return _names_in(head.split(b"\n", 1)[0].decode(errors="replace")) == ["query-id", "corpus-id", "score"]
 
 
 def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
-    """The rows below the header, by the columns it names."""
-    for rows in rows_below(input_file, partial(_columns, input_file)):
-        yield numbers(input_file, rows, *_NUMBERS)
-
-
-def rows_below(input_file: InputFile, columns_of: Callable[[str], Sequence[str]]) -> Iterator[pl.DataFrame]:
-    """The rows below a header: `position`, and the columns that it names, as texts; null for a number that is blank.
-
-    Args:
-        input_file: Tab-separated columns.
-        columns_of: What a header calls each of its columns; an empty string for one that is not read.
-    """
-    columns: Sequence[str] = ()
+    """The rows below the header, by the columns it names; a number that is blank is null."""
+    columns: list[str] = []
     for lines in input_file.lines():
         rows = lines
         if not columns:
-            columns = columns_of(str(lines["text"][0]) if lines.height else "")
+            columns = _columns(input_file, str(lines["text"][0]) if lines.height else "")
             rows = lines.slice(1)
         fields = pl.col("text").str.split("\t")
         uneven = rows.filter(fields.list.len() != len(columns))
         refuse(input_file, uneven, f"not the {len(columns)} columns of the header", shown=pl.col("text"))
-        table = rows.select("position", *(fields.list.get(n).alias(name) for n, name in enumerate(columns) if name))
-        yield table.with_columns(
-            pl.when(pl.col(name) != "").then(name).alias(name) for name in _NUMBERS if name in columns
-        )
+        table = rows.select("position", *(fields.list.get(n).alias(name) for n, name in enumerate(columns)))
+        blank = [pl.when(pl.col(name) != "").then(name).alias(name) for name in _NUMBERS if name in columns]
+        yield numbers(input_file, table.with_columns(blank), *_NUMBERS)
 
 
-def names_in(header: str) -> list[str]:
-    """The names in a header, in small letters."""
+def _read_beir(input_file: InputFile) -> Iterator[pl.DataFrame]:
+    is_json = input_file.head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+    return scores_json.read(input_file) if is_json else read(input_file)
+
+
+def _names_in(header: str) -> list[str]:
     return [name.strip().strip('"').lower() for name in header.removeprefix("\ufeff").split("\t")]
 
 
 def _columns(input_file: InputFile, line: str) -> list[str]:
-    header = names_in(line)
+    header = _names_in(line)
     for name in header:
         if name not in NAMES:
             raise input_file.wrong(what=f"unknown column {name!r} in the header", hint=did_you_mean(name, NAMES))
     columns = [NAMES[name] for name in header]
-    missing = [what for what, there in _needed(columns).items() if not there]
-    if missing or len(set(columns)) < len(columns):
-        what = f"the header lacks {' and '.join(missing)}" if missing else "the header has a column twice"
-        hint = "A table has item_id, then document or path, line_start and line_end, then rank or score."
-        raise input_file.wrong(what=what, examples=[line], hint=hint)
-    return columns
-
-
-def _needed(columns: list[str]) -> dict[str, bool]:
     has = set(columns)
-    return {
+    needed = {
         "item_id": "item_id" in has,
         "document (or path)": ("document" in has) != ("path" in has),
         "both of line_start and line_end": ("line_start" in has) == ("line_end" in has),
         "rank or score": bool({"rank", "score"} & has),
     }
+    missing = [what for what, is_there in needed.items() if not is_there]
+    if missing or len(has) < len(columns):
+        what = f"the header lacks {' and '.join(missing)}" if missing else "the header has a column twice"
+        hint = "A table has item_id, then document or path, line_start and line_end, then rank or score."
+        raise input_file.wrong(what=what, examples=[line], hint=hint)
+    return columns
 
 
 TSV = Importer(
@@ -99,4 +88,13 @@ TSV = Importer(
     recognise=recognise,
     read=read,
     example="item_id\tdocument\tscore",
+)
+BEIR = Importer(
+    name="beir",
+    title="BEIR results",
+    meaning="A table of query-id, corpus-id and score under that header; BEIR's results as JSON, "
+    "{query: {document: score}}, are read as well.",
+    recognise=recognise_beir,
+    read=_read_beir,
+    example="query-id\tcorpus-id\tscore",
 )

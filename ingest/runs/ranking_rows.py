@@ -1,16 +1,15 @@
-"""What readers share: numbers read strictly, rows refused with their places, all frames as one of small columns."""
+"""A file's rows, each checked by itself: numbers, documents as paths and lines, and refusals with their places."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import polars as pl
 
-from ingest.runs.documents import HELP, faults_of, spans_of, written
 from ingest.runs.importer import Importer
 from ingest.sources.input_file import InputFile
 from lake.errors import MAX_EXAMPLES
-from lake.limits import MAX_RUN_ROWS, parsed_json
+from lake.limits import MAX_DOCUMENT_BYTES, MAX_RUN_ROWS, parsed_json
 from lake.text import counted
 
 NAME = pl.Categorical()
@@ -36,6 +35,16 @@ RANKING: Mapping[str, pl.DataType] = {
 
 _KINDS = {name: pl.String() if kind == NAME else kind for name, kind in RANKING.items()}
 _NUMBERS_BESIDE = {"line": pl.Int64(), "context_start": pl.Int64(), "of": pl.Int64()}
+_LARGEST_FLOAT32 = 3.4028234663852886e38
+
+_RANGE = r"^(.+)#L([0-9]+)(?:-L([0-9]+))?(?:\.([0-9]{1,9}))?$"
+_ALMOST_A_RANGE = r"#L[0-9-][^/]*$"
+_SYMBOL = r"^(.*?)::(.*)$"
+_CONTROL = r"[\x00-\x1f\x7f]"
+_HELP = (
+    "A document is path#L10-L20 (both included, counted from 1), path#L10, path (the whole file), path::Qualified.name "
+    "or cand:3; of several chunks with the same lines the second is path#L10-L10.2."
+)
 
 
 def kinds_of(names: Iterable[str]) -> pl.Schema:
@@ -46,12 +55,7 @@ def kinds_of(names: Iterable[str]) -> pl.Schema:
 def refuse(input_file: InputFile, rows: pl.DataFrame, what: str, *, shown: pl.Expr, hint: str = "") -> None:
     """Raise for some rows, if there are any: how many there are, what is wrong, and the first ones by their place.
 
-    Args:
-        input_file: The file.
-        rows: What is refused: `position` and what is shown.
-        what: What is wrong with them, without how many there are.
-        shown: A text per row, of any of its columns.
-        hint: What to do.
+    The rows have `position` and what `shown`, a text per row, is made of.
     """
     if rows.is_empty():
         return
@@ -66,11 +70,7 @@ def _printable(text: object) -> str:
 
 
 def numbers(input_file: InputFile, rows: pl.DataFrame, *names: str) -> pl.DataFrame:
-    """Those columns of texts, of some, that the rows have, as numbers; nulls stay.
-
-    Raises:
-        GoldspanError: A text is no number of its column's kind.
-    """
+    """Those columns of texts, of some, that the rows have, as numbers; nulls stay, and what is none is refused."""
     for name, kind in kinds_of(name for name in names if name in rows.columns).items():
         read = rows.with_columns(pl.col(name).str.strip_chars().cast(kind, strict=False).alias("_read"))
         called = "a whole number" if kind.is_integer() else "a number"
@@ -90,27 +90,37 @@ def framed(input_file: InputFile, rows: Sequence[Sequence[object]], names: Seque
         return pl.DataFrame(rows, schema=kinds_of(names), orient="row")
     except UnicodeEncodeError:
         place = list(names).index("position")
-        for row in rows:
-            for value in row:
-                if isinstance(value, str) and value.encode(errors="replace").decode() != value:
-                    where = f"{input_file.unit} {row[place]}"
-                    what = f"{where}: {value[:60]!a} holds half a surrogate pair, which is no character"
-                    raise input_file.wrong(what=what) from None
+        texts = ((row[place], value) for row in rows for value in row if isinstance(value, str))
+        for position, text in texts:
+            if text.encode(errors="replace").decode() != text:
+                what = f"{input_file.unit} {position}: {text[:60]!a} holds half a surrogate pair, which is no character"
+                raise input_file.wrong(what=what) from None
         raise
 
 
 def row_of(input_file: InputFile, position: int, text: str, hint: str) -> Mapping[str, object]:
-    """The object that a line of JSON is; an empty one in place of any other value.
-
-    Raises:
-        GoldspanError: The line is no JSON.
-    """
+    """The object that a line of JSON is; an empty one in place of any other value. What is no JSON is refused."""
     try:
         row = parsed_json(text.encode())
     except (ValueError, RecursionError) as error:
         why = f"not JSON ({str(error).partition(': line')[0]}); is the file cut off?"
         raise input_file.wrong(what=f"line {position}: {why}", examples=[text[:160]], hint=hint) from error
     return row if isinstance(row, dict) else {}
+
+
+def json_document(input_file: InputFile, parse: Callable[[str], object], hint: str) -> object:
+    """A file's content as one JSON value, as some parser gives it; what is none, or too long, is refused."""
+    blocks, n_bytes = list[str](), 0
+    for block in input_file.texts():
+        blocks.append(block)
+        n_bytes += len(block)
+        if n_bytes > MAX_DOCUMENT_BYTES:
+            raise input_file.wrong(what=f"it holds more than {MAX_DOCUMENT_BYTES:,} bytes, which are read at most")
+    try:
+        return parse("".join(blocks))
+    except (ValueError, RecursionError) as error:
+        reason = str(error).partition(" (char")[0]
+        raise input_file.wrong(what=f"not JSON ({reason}); is the file cut off?", hint=hint) from error
 
 
 def load_ranking(input_file: InputFile, importer: Importer) -> pl.DataFrame:
@@ -130,9 +140,8 @@ def load_ranking(input_file: InputFile, importer: Importer) -> pl.DataFrame:
     if rows.is_empty():
         raise input_file.wrong(what="the file holds no rows")
     listed = rows.filter(pl.col("path_given").is_not_null())
-    ranked = listed["rank"].is_not_null().sum()
-    if 0 < ranked < listed.height:
-        without = listed.filter(pl.col("rank").is_null())
+    without = listed.filter(pl.col("rank").is_null())
+    if without.height < listed.height:
         refuse(input_file, without, "no rank, where other rows have one", shown=written())
     return rows
 
@@ -147,27 +156,22 @@ def ranks_say_nothing(rows: pl.DataFrame) -> bool:
 def ranked_as_trec_eval(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows with the ranks that trec_eval gives them: scores as Float32 descending, then documents descending."""
     # Larger numbers are infinite there, and so alike.
-    score = pl.col("score").clip(-_MOST, _MOST).cast(pl.Float32).cast(pl.Float64)
+    score = pl.col("score").clip(-_LARGEST_FLOAT32, _LARGEST_FLOAT32).cast(pl.Float32).cast(pl.Float64)
     order = [pl.col("score"), pl.col("document").cast(pl.String)]
     rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).sort_by(pl.arg_sort_by(order, descending=True))
     return rows.with_columns(score=score).with_columns(rank=rank.over("item_id"))
-
-
-_MOST = 3.4028234663852886e38
-"""The largest Float32."""
 
 
 def _checked(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
     if "document" in frame.columns:
         parsed = spans_of(frame.select(pl.col("document").unique()).drop_nulls())
         spans = frame.join(parsed, on="document", how="left", maintain_order="left", nulls_equal=False)
-        shown = pl.format("{}: {}", pl.col("document"), pl.col("fault"))
     else:
         absent = {"line_start", "line_end"} - set(frame.columns)
         spans = faults_of(frame.rename({"path": "path_given"}).with_columns(_nulls(absent)))
-        shown = pl.format("{}: {}", pl.col("path_given"), pl.col("fault"))
+    given = pl.col("document" if "document" in frame.columns else "path_given")
     faulty = spans.filter(pl.col("fault").is_not_null())
-    refuse(input_file, faulty, "a document that cannot be read", shown=shown, hint=HELP)
+    refuse(input_file, faulty, "a document that cannot be read", shown=pl.format("{}: {}", given, "fault"), hint=_HELP)
     rows = spans.with_columns(_nulls(set(RANKING) - set(spans.columns))).select(
         pl.col(name).cast(kind) for name, kind in RANKING.items()
     )
@@ -184,3 +188,68 @@ def _checked(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
 
 def _nulls(names: Iterable[str]) -> list[pl.Expr]:
     return [pl.lit(None, RANKING[name]).alias(name) for name in sorted(names)]
+
+
+def spans_of(documents: pl.DataFrame) -> pl.DataFrame:
+    """Documents as people write them (column `document`), with the span each means, or why it means none.
+
+    Added are path_given, symbol (the definition that is named; null for none), line_start, line_end (0-based,
+    half-open; null for a whole file and for a definition), nth (which of the chunks with these lines; null for the
+    first) and `fault`, null where there is none.
+    """
+    document, symbol = pl.col("document"), pl.col("symbol")
+    groups = document.str.extract_groups(_RANGE)
+    first, last = (groups.struct.field(number).cast(pl.Int64, strict=False) for number in ("2", "3"))
+    is_range = pl.col("path_given").is_not_null()
+    nth = groups.struct.field("4").cast(pl.Int64)
+    ends = pl.when(groups.struct.field("3").is_null()).then(first).otherwise(last)
+    parsed = documents.with_columns(groups.struct.field("1").alias("path_given"), first=first, last=ends, nth=nth)
+    of_symbol = pl.coalesce("path_given", "document").str.extract_groups(_SYMBOL)
+    parsed = parsed.with_columns(file=of_symbol.struct.field("1"), symbol=of_symbol.struct.field("2"))
+    # Numbers that no Int64 holds are null here.
+    unread = pl.col("first").is_null() | pl.col("last").is_null()
+    fault = _first_fault({
+        "it is empty": document == "",
+        "it holds a control character": document.str.contains(_CONTROL),
+        "its line numbers are too large": is_range & unread,
+        "lines are counted from 1": is_range & ((pl.col("first") < 1) | (pl.col("last") < 1)),
+        "its range is reversed": is_range & (pl.col("last") < pl.col("first")),
+        "its range is not #L10 or #L10-L20": ~is_range & document.str.contains(_ALMOST_A_RANGE),
+        "of several chunks with the same lines the second is .2": pl.col("nth") < 2,
+        "it names lines and a definition": is_range & symbol.is_not_null(),
+        "it is not path::Qualified.name": (symbol == "") | (pl.col("file") == ""),
+    })  # fmt: skip
+    return parsed.with_columns(fault=fault).select(
+        *documents.columns,
+        pl.coalesce("path_given", "file", "document").alias("path_given"),
+        # As the lake has it, whatever the language writes between the names.
+        symbol.str.replace_all("::", ".", literal=True),
+        (pl.col("first") - 1).alias("line_start"),
+        pl.col("last").alias("line_end"),
+        "nth",
+        "fault",
+    )
+
+
+def faults_of(spans: pl.DataFrame) -> pl.DataFrame:
+    """Spans of path_given, line_start, line_end (0-based, half-open; both null for a whole file) with their `fault`."""
+    path, start, end = pl.col("path_given"), pl.col("line_start"), pl.col("line_end")
+    fault = _first_fault({
+        "the path is empty": path == "",
+        "the path holds a control character": path.str.contains(_CONTROL),
+        "one of line_start and line_end is missing": start.is_null() != end.is_null(),
+        "lines are counted from 0 here": (start < 0) | (end < 0),
+        "the range is reversed": end < start,
+    })  # fmt: skip
+    return spans.with_columns(fault=fault)
+
+
+def _first_fault(faults: Mapping[str, pl.Expr]) -> pl.Expr:
+    """The first of some faults that a row has; null where it has none."""
+    return pl.coalesce(pl.when(is_so).then(pl.lit(fault)) for fault, is_so in faults.items())
+
+
+def written() -> pl.Expr:
+    """A span as people write it, for messages: `path#L10-L20`."""
+    lines = pl.format("#L{}-L{}", pl.col("line_start") + 1, pl.col("line_end"))
+    return pl.concat_str("path_given", lines.fill_null(""))
