@@ -16,21 +16,10 @@ NAME = pl.Categorical()
 """Texts that stand in many rows, kept once."""
 
 RANKING: Mapping[str, pl.DataType] = {
-    "position": pl.Int64(),
-    "item_id": NAME,
-    "path_given": NAME,
-    "symbol": NAME,
-    "document": NAME,
-    "line_start": pl.Int64(),
-    "line_end": pl.Int64(),
-    "nth": pl.Int64(),
-    "chunk_no": pl.Int64(),
-    "rank": pl.Int64(),
-    "score": pl.Float64(),
-    "query_sha256": NAME,
-    "error": pl.String(),
-    "gold": pl.Int64(),
-}
+    "position": pl.Int64(), "item_id": NAME, "path_given": NAME, "symbol": NAME, "document": NAME,
+    "line_start": pl.Int64(), "line_end": pl.Int64(), "nth": pl.Int64(), "chunk_no": pl.Int64(), "rank": pl.Int64(),
+    "score": pl.Float64(), "query_sha256": NAME, "error": pl.String(), "gold": pl.Int64(),
+}  # fmt: skip
 """A ranking's rows, whatever file they come from; a null path is a list without results, or why there is none."""
 
 _KINDS = {name: pl.String() if kind == NAME else kind for name, kind in RANKING.items()}

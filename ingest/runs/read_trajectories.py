@@ -27,30 +27,16 @@ FINAL = "final"
 STEP = "step"
 
 VIEWS: Mapping[str, pl.DataType] = {
-    "trajectory": pl.Int64(),
-    "part": pl.String(),
-    "step": pl.Int64(),
-    "rank": pl.Int64(),
-    "path_given": pl.String(),
-    "start": pl.Int64(),
-    "end": pl.Int64(),
-    "symbol": pl.String(),
-}
+    "trajectory": pl.Int64(), "part": pl.String(), "step": pl.Int64(), "rank": pl.Int64(), "path_given": pl.String(),
+    "start": pl.Int64(), "end": pl.Int64(), "symbol": pl.String(),
+}  # fmt: skip
 """What agents saw and named, in order; `trajectory` counts from 0, lines from 1."""
 
 ANSWERS: Mapping[str, pl.DataType] = {
-    "trajectory": pl.Int64(),
-    "named": pl.String(),
-    "item_id": pl.String(),
-    "position": pl.String(),
-    "n_steps": pl.Int64(),
-    "n_steps_published": pl.Int64(),
-    "failed": pl.String(),
-    "patch": pl.String(),
-    "step_turns": pl.List(pl.Int64()),
-    "step_calls": pl.List(pl.Int64()),
-    **USAGE,
-}
+    "trajectory": pl.Int64(), "named": pl.String(), "item_id": pl.String(), "position": pl.String(),
+    "n_steps": pl.Int64(), "n_steps_published": pl.Int64(), "failed": pl.String(), "patch": pl.String(),
+    "step_turns": pl.List(pl.Int64()), "step_calls": pl.List(pl.Int64()), **USAGE,
+}  # fmt: skip
 """One row per trajectory; `named` is the item as it was given, `item_id` null where none is known by that name.
 
 `step_turns` and `step_calls` hold the turn and the tool call of each step, null where they are not known.

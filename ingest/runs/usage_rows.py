@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
+from ingest.runs.trajectories.usage import Usage
 from ingest.runs.values import JsonObject, list_of, object_of, text_of
 from ingest.sources.strict_yaml import read_yaml, validated
 from lake.errors import Exit, GoldspanError
@@ -19,19 +20,8 @@ from lake.fingerprint import sha256_of_file
 from lake.tables import table
 from lake.text import counted, listed
 
-USAGE: Mapping[str, pl.DataType] = {
-    "model": pl.String(),
-    "n_input": pl.Int64(),
-    "n_cached": pl.Int64(),
-    "n_cache_written": pl.Int64(),
-    "n_output": pl.Int64(),
-    "usd": pl.Float64(),
-    "seconds": pl.Float64(),
-    "n_turns": pl.Int64(),
-    "n_calls": pl.Int64(),
-    "exit_status": pl.String(),
-}
-"""The columns of :class:`ingest.runs.trajectories.usage.Usage`, in its order."""
+USAGE: Mapping[str, pl.DataType] = {name: table("usage").columns[name] for name in vars(Usage())}
+"""The columns of what an agent used."""
 
 _TOKENS = {"n_input": "input", "n_cached": "cached", "n_cache_written": "cache_written", "n_output": "output"}
 _PER = 1_000_000

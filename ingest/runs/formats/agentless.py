@@ -66,8 +66,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     for position, row in file.objects():
         notes: list[str] = list(lost)
         is_whole_run = any(key in row for key in (*_FILES, _ELEMENTS, _SAMPLES))
-        views = _of_run(row, notes) if is_whole_run else _of_locations(row, notes)
-        step = tuple(dict.fromkeys(views))
+        step = tuple(dict.fromkeys(_of_run(row, notes, _LINES) if is_whole_run else _of_locations(row, notes)))
         published = tuple(dict.fromkeys(_of_run(row, [], _PUBLISHED))) if is_whole_run else step
         named = _OF_TRAJ.fullmatch(file.path.rpartition("/")[2])
         item = item_of(row) or (named["item"] if named else "")
@@ -75,52 +74,45 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         patch = patch or patches.get(item, patch)
         other = None if published == step else Context((published,), published or None)
         steps = (step,) if step else ()
-        usage = Usage().with_tokens(summed(map(Tokens.of, _usages(row))))
+        # What the provider said of each request for files, elements and lines.
+        keys = ("file_traj", "related_loc_traj", "edit_loc_traj")
+        requests = (request for key in keys for request in objects_of(row, key) or [object_of(row, key)])
+        usage = Usage().with_tokens(summed(Tokens.of(request.get("usage")) for request in requests))
         yield Trajectory(steps, step or None, item, patch, position, tuple(notes), published=other, usage=usage)
-
-
-def _usages(row: JsonObject) -> Iterator[object]:
-    """What the provider said of each request for files, elements and lines."""
-    for key in ("file_traj", "related_loc_traj", "edit_loc_traj"):
-        for request in objects_of(row, key) or [object_of(row, key)]:
-            yield request.get("usage")
 
 
 def _patches_beside(file: TrajectoryFile) -> tuple[dict[str, str], list[str]]:
     """Item → patch, of the files of patches beside; the first file that has one counts. And what could not be read."""
-    patches: dict[str, str] = {}
-    notes: list[str] = []
-    for path in companions(file.path):
-        other = file.all.get(path)
+    patches, notes = dict[str, str](), list[str]()
+    for other in (file.all[path] for path in companions(file.path) if path in file.all):
         try:
-            for _, row in other.objects() if other is not None else ():
+            for _, row in other.objects():
                 if patch := patch_of(row):
                     patches.setdefault(item_of(row), patch)
-            damages = [damage.reason for damage in other.damages] if other is not None else []
+            damages = [*other.damages]
         except DamagedError as error:
-            damages = [error.reason]
-        notes += [f"patches are lost: {path}: {reason}" for reason in damages]
+            damages = [error]
+        notes += [f"patches are lost: {other.path}: {damage.reason}" for damage in damages]
     return patches, notes
 
 
 def _of_locations(row: JsonObject, notes: list[str]) -> Iterator[FileSpan]:
     files = _files(row, "found_files", notes)
     yield from map(FileSpan, filter(None, files))
-    keys = ("found_related_locs", "found_edit_locs")
-    related, edits = (_samples(_by_file(row.get(key), files), key, notes) for key in keys)
+    related, edits = (_samples(_by_file(row.get(key), files), key, notes) for key in _FOUND[1:])
     for sample in (*related, *edits):
         yield from _elements(sample)
     for sample in edits:
-        yield from _lines(sample)
+        yield from _lines(sample, _LINES)
 
 
-def _of_run(row: JsonObject, notes: list[str], rows: re.Pattern[str] = _LINES) -> Iterator[FileSpan]:
+def _of_run(row: JsonObject, notes: list[str], lines: re.Pattern[str]) -> Iterator[FileSpan]:
     key = next((key for key in _FILES if row.get(key)), _FILES[0])
     yield from map(FileSpan, filter(None, _files(row, key, notes)))
     for sample in _samples(row.get(_ELEMENTS), _ELEMENTS, notes):
         yield from _elements(sample)
-    located = (_lines(object_of(sample, "edit_locs"), rows) for sample in list_of(row, _SAMPLES))
-    yield from next((lines for lines in located if lines), [])
+    located = (_lines(object_of(sample, "edit_locs"), lines) for sample in list_of(row, _SAMPLES))
+    yield from next(filter(None, located), [])
 
 
 def _files(row: JsonObject, key: str, notes: list[str]) -> list[str]:
@@ -145,30 +137,28 @@ def _by_file(value: object, files: Sequence[str]) -> object:
 
 def _samples(value: object, key: str, notes: list[str]) -> list[JsonObject]:
     """Locations by file: of one sample, or of several in a list."""
-    samples = value if isinstance(value, list) else [] if value is None else [value]
-    if any(not isinstance(sample, dict) for sample in samples):
+    given = value if isinstance(value, list) else [] if value is None else [value]
+    samples: list[JsonObject] = [sample for sample in given if isinstance(sample, dict)]
+    if len(samples) < len(given):
         notes.append(f"{key} holds what is no object by file")
-    return [sample for sample in samples if isinstance(sample, dict)]
+    return samples
 
 
-def _rows(sample: JsonObject) -> Iterator[tuple[str, str]]:
+def _rows(sample: JsonObject, pattern: re.Pattern[str]) -> Iterator[tuple[str, re.Match[str]]]:
+    """The rows of a sample's texts that are as a pattern has them, each with its file."""
     for path, texts in sample.items():
         for text in [texts] if isinstance(texts, str) else list_of(texts):
-            yield from ((path, row.strip()) for row in text_of(text).split("\n"))
+            matches = (pattern.fullmatch(row.strip()) for row in text_of(text).split("\n"))
+            yield from ((path, match) for match in matches if match)
 
 
 def _elements(sample: JsonObject) -> Iterator[FileSpan]:
-    rows = ((path, _ELEMENT.fullmatch(row)) for path, row in _rows(sample))
-    return (FileSpan(path, symbol=element["name"]) for path, element in rows if element)
+    return (FileSpan(path, symbol=element["name"]) for path, element in _rows(sample, _ELEMENT))
 
 
-def _lines(sample: JsonObject, rows: re.Pattern[str] = _LINES) -> Sequence[FileSpan]:
-    views: list[FileSpan] = []
-    for path, row in _rows(sample):
-        if match := rows.fullmatch(row):
-            numbers = [number for number in match.groups() if number]
-            views += view_of_lines(path, numbers[0], numbers[-1])
-    return views
+def _lines(sample: JsonObject, pattern: re.Pattern[str]) -> list[FileSpan]:
+    numbers = ((path, list(filter(None, match.groups()))) for path, match in _rows(sample, pattern))
+    return [view for path, lines in numbers for view in view_of_lines(path, lines[0], lines[-1])]
 
 
 AGENTLESS = Importer(

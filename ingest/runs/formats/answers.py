@@ -16,6 +16,8 @@ from ingest.sources.input_file import InputFile
 _KEYS = frozenset({"path", "start", "end", "score"})
 _MOST_LINES = 2**62
 _COLUMNS = ("position", "item_id", "path", "line_start", "line_end", "rank", "score", "error")
+_EXAMPLE = '{"id": "function-2k/acme_rockets/0", "results": [{"path": "src/engine.py", "start": 10, "end": 20}]}'
+_HINT = f"A line is: {_EXAMPLE}"
 
 Row = tuple[str, int | None, int | None, float | None]
 """Path, first line from 0, line behind the last, score; neither line for a whole file."""
@@ -68,7 +70,7 @@ def _row(result: object) -> Row | str:
         return f"start and end are to be whole numbers from 1 ({path}: {start!r:.40}, {end!r:.40})"
     if start is not None and start > end:
         return f"the range is reversed ({path}: {start} to {end})"
-    if score is not None and (isinstance(score, bool) or not isinstance(score, int | float) or not _is_finite(score)):
+    if score is not None and not _is_score(score):
         return f"a score that is not a finite number ({path}: {score!r:.40})"
     return path, None if start is None else start - 1, end, None if score is None else float(score)
 
@@ -77,9 +79,9 @@ def _is_line(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < _MOST_LINES
 
 
-def _is_finite(value: float) -> bool:
+def _is_score(value: object) -> bool:
     try:
-        return math.isfinite(float(value))
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(float(value))
     except OverflowError:
         return False
 
@@ -96,28 +98,21 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
     for lines in input_file.lines():
         rows: list[tuple[object, ...]] = []
         for position, text in lines.iter_rows():
-            item_id, answer = _answer(input_file, position, text)
+            answer = row_of(input_file, position, text, _HINT)
+            if not isinstance(item_id := answer.get("id"), str):
+                what = f"line {position}: no object with an `id`"
+                raise input_file.wrong(what=what, examples=[text[:160]], hint=_HINT)
+            results = parsed(answer)
+            if results.problem:
+                raise input_file.wrong(what=f"line {position}, item {item_id!a}: {results.problem}", hint=_HINT)
             if (first := seen.setdefault(item_id, position)) != position:
                 raise input_file.wrong(what=f"line {position}: item {item_id!a} stands in line {first} too")
-            if not answer.rows:
-                rows.append((position, item_id, None, None, None, None, None, answer.error))
-            for rank, (path, start, end, score) in enumerate(answer.rows, start=1):
+            if not results.rows:
+                rows.append((position, item_id, None, None, None, None, None, results.error))
+            for rank, (path, start, end, score) in enumerate(results.rows, start=1):
                 rows.append((position, item_id, path, start, end, rank, score, None))
         yield framed(input_file, rows, _COLUMNS)
 
-
-def _answer(input_file: InputFile, position: int, text: str) -> tuple[str, Parsed]:
-    row = row_of(input_file, position, text, _HINT)
-    if not isinstance(item_id := row.get("id"), str):
-        raise input_file.wrong(what=f"line {position}: no object with an `id`", examples=[text[:160]], hint=_HINT)
-    answer = parsed(row)
-    if answer.problem:
-        raise input_file.wrong(what=f"line {position}, item {item_id!a}: {answer.problem}", hint=_HINT)
-    return item_id, answer
-
-
-_EXAMPLE = '{"id": "function-2k/acme_rockets/0", "results": [{"path": "src/engine.py", "start": 10, "end": 20}]}'
-_HINT = f"A line is: {_EXAMPLE}"
 
 ANSWERS = Importer(
     name="answers",

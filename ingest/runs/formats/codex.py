@@ -44,11 +44,7 @@ def _is_event(row: JsonObject) -> bool:
     return _PRINTED.fullmatch(kind) is not None and ("item" in row or kind.startswith(("thread.", "turn.")))
 
 
-def _told(session: Session) -> Iterator[Event]:
-    return _told_by(session, session.parts[0], [0])
-
-
-def _told_by(session: Session, events: Sequence[JsonObject], n_told: list[int], folder: str = "") -> Iterator[Event]:
+def _told(session: Session, events: Sequence[JsonObject], n_told: list[int], folder: str = "") -> Iterator[Event]:
     """What a rollout tells; `n_told` counts the answers of all rollouts of a session, one told after its calls."""
     items = [_item(event) for event in events]
     given_by_id, totals = given_by_call(items), set[Tokens]()
@@ -60,13 +56,13 @@ def _told_by(session: Session, events: Sequence[JsonObject], n_told: list[int], 
         moved = text_of(event, "payload", "cwd") if event.get("type") in ("session_meta", "turn_context") else ""
         moved = text_of(event, "workdir") if "sandbox" in event else moved
         kind, content = text_of(item, "type"), content_of(item)
-        # In September 2025 no row but the first message said it.
         if (
             kind == "message"
             and item.get("role") != "assistant"
             and not is_rooted
             and (told := _FOLDER.search(content))
         ):
+            # In September 2025 no row but the first message said it.
             moved = (told[1] or told[2]).strip()
         if moved:
             folder, is_rooted = moved, True
@@ -103,7 +99,7 @@ def _told_by_subagents(session: Session, output: str, n_told: list[int], folder:
         if not paths:
             yield Note("unread", "subagent whose file is not there")
         for path in paths:
-            told = _told_by(session, session.rows_of(session.file.all[path]), n_told, folder)
+            told = _told(session, session.rows_of(session.file.all[path]), n_told, folder)
             # What a subagent says is no answer of the session.
             yield from (event for event in told if not (isinstance(event, Note) and event.kind == "said"))
 
@@ -163,22 +159,22 @@ def _calls(kind: str, item: JsonObject, given: Given | None) -> Iterator[ToolCal
     if kind == "local_shell_call":
         calls = [ToolCall("local_shell", object_of(item, "action"))]
     elif name == "exec" and isinstance(value, str):
-        calls = [ToolCall(*call) for call in script_calls(value) or ()] or calls
+        calls = [ToolCall(*call) for call in script_calls(value)] or calls
     elif name.endswith("parallel") and "tool_uses" in arguments:
-        used = objects_of(arguments, "tool_uses")
-        calls = [
-            ToolCall(text_of(use, "recipient_name").rpartition(".")[2], object_of(use, "parameters")) for use in used
+        used = [
+            (text_of(use, "recipient_name"), object_of(use, "parameters")) for use in objects_of(arguments, "tool_uses")
         ]
+        calls = [ToolCall(name.rpartition(".")[2], parameters) for name, parameters in used]
     texts = [text for text in given.texts or () if text.strip()] if given is not None else []
     n_showing = sum(not call.shows_nothing for call in calls)
     own = iter(texts if len(calls) > 1 and len(texts) == n_showing else ())
     for number, call in enumerate(calls):
-        call_id = text_of(item, "call_id") and f"{text_of(item, 'call_id')} {number}"
+        call = replace(call, call_id=text_of(item, "call_id") and f"{text_of(item, 'call_id')} {number}")
         if given is None:
-            yield replace(call, call_id=call_id)
+            yield call
         else:
             output = given.text if call.shows_nothing else next(own, given.text)
-            yield replace(call, output=output, failed=given.failed, call_id=call_id)
+            yield replace(call, output=output, failed=given.failed)
 
 
 CODEX = session_importer(
@@ -189,7 +185,7 @@ CODEX = session_importer(
     marks=(b'"type"', b'"record_type"'),
     holders=("events", "rollout", "session"),
     is_event=_is_event,
-    told=_told,
+    told=lambda session: _told(session, session.parts[0], [0]),
     usage=_usage,
     # What a subagent's own rollout records is part of another session and no trajectory by itself.
     is_part=lambda row, _: "subagent" in object_of(row, "payload", "source"),

@@ -20,7 +20,7 @@ from ingest.runs.trajectories.sessions import Note, Session
 from ingest.runs.trajectories.trajectory import Context, Trajectory
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.runs.trajectories.usage import Tokens, Usage, count_at, dollars_at, most_frequent, seconds_between, summed
-from ingest.runs.values import at, content_of, kind_of, object_of, text_of
+from ingest.runs.values import JsonObject, at, content_of, kind_of, object_of, text_of
 
 _OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
 _FORMAT = re.compile(rb'"trajectory_format"\s*:\s*"mini-swe-agent|"mini_version"\s*:')
@@ -57,63 +57,50 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     for an answer where there is none: that is kept as its reading.
     """
     document = file.json()
-    item, messages = text_of(document, "instance_id") or item_of_trial(file), at(document, "messages")
-    if not isinstance(messages, list):
-        raise DamagedError(f"it has no list of messages: messages is {kind_of(messages)}", item)
-    said = [content_of(message) for message in messages]
-    own = [text for message, text in zip(messages, said, strict=True) if text_of(message, "role") == "assistant"]
-    asked = tuple(text for message, text in zip(messages, said, strict=True) if text_of(message, "role") == "user")[:1]
+    item, listed = text_of(document, "instance_id") or item_of_trial(file), at(document, "messages")
+    if not isinstance(listed, list):
+        raise DamagedError(f"it has no list of messages: messages is {kind_of(listed)}", item)
+    messages, said = [object_of(message) for message in listed], [content_of(message) for message in listed]
+    own, asked = (
+        [text for message, text in zip(messages, said, strict=True) if message.get("role") == role]
+        for role in ("assistant", "user")
+    )
     folder = _folder(text_of(document, *_ENVIRONMENT, "image"), item or file.path.rpartition("/")[2])
-    named = [
-        (views, shown_at)
-        for text, shown_at in zip(said, _shown_at(messages), strict=True)
-        for block in _STEP.findall(text)
-        if (views := _named(block, folder)) is not None
-    ]
-    steps = [views for views, _ in named]
+    steps, shown_at, n_turns, n_calls = list[Views](), list[tuple[int, int]](), 0, 0
+    for message, text in zip(messages, said, strict=True):
+        n_turns += is_answer(message)
+        n_calls += len(actions_of(message)) if is_answer(message) else 0
+        named = [views for block in _STEP.findall(text) if (views := _named(block, folder)) is not None]
+        steps += named
+        shown_at += [(n_turns, n_calls)] * len(named)
     final, any_final = (_named(answer_in(texts) or "", folder) or None for texts in (own, said))
     published = Context(tuple(steps or _commanded(own, folder)), any_final)
     # The submission is the file's, or that of the message that ends the work.
-    ends = (at(document, "info"), *(at(message, "extra") for message in messages[-1:]))
+    ends = (at(document, "info"), *(message.get("extra") for message in messages[-1:]))
     patch = next((patch for end in ends if isinstance(patch := at(end, "submission"), str)), None)
+    usage = _usage(document, messages)
     if any(_ASKS.search(text) for text in said):
-        usage = _usage(document, messages)
-        shown_at = tuple(shown_at for _, shown_at in named)
-        named_steps = Trajectory(published.steps, final, item, patch, usage=usage, asked=asked, shown_at=shown_at)
-        yield named_steps.beside(published)
+        usage = replace(usage, n_calls=sum(1 for _ in calls_of(messages)))
+        first, at_steps = tuple(asked[:1]), tuple(shown_at)
+        whole = Trajectory(published.steps, final, item, patch, usage=usage, asked=first, shown_at=at_steps)
+        yield whole.beside(published)
         return
-    notes = [
-        Note("root", text_of(document, *_ENVIRONMENT, "cwd").rstrip("/")),
-        *(Note("asked", text) for text in asked),
-    ]
-    session = Session(file, item, patch)
-    own_reading = session.trajectory([*notes, *calls_of(messages)], lambda _: _usage(document, messages))
+    notes = [Note("root", text_of(document, *_ENVIRONMENT, "cwd").rstrip("/")), *(Note("asked", t) for t in asked[:1])]
+    own_reading = Session(file, item, patch).trajectory([*notes, *calls_of(messages)], lambda _: usage)
     yield replace(own_reading, final=final or own_reading.final).beside(published)
 
 
-def _shown_at(messages: Sequence[object]) -> Iterator[tuple[int, int]]:
-    """How many answers and commands there were until each message, its own included."""
-    n_turns = n_calls = 0
-    for message in map(object_of, messages):
-        n_turns += is_answer(message)
-        n_calls += len(actions_of(message)) if is_answer(message) else 0
-        yield n_turns, n_calls
-
-
-def _usage(document: object, messages: Sequence[object]) -> Usage:
+def _usage(document: object, messages: Sequence[JsonObject]) -> Usage:
     """As `info` sums it up, the tokens and the time of its messages."""
     info, extras = object_of(document, "info"), [object_of(message, "extra") for message in messages]
     answers = [object_of(extra, "response") for extra in extras]
-    stamps = [
-        at(message, "timestamp") or extra.get("timestamp") for message, extra in zip(messages, extras, strict=True)
-    ]
+    stamps = [message.get("timestamp") or at(message, "extra", "timestamp") for message in messages]
+    models = (text_of(answer, "model") for answer in answers)
     return Usage(
-        model=text_of(info, "config", "model", "model_name")
-        or most_frequent(text_of(answer, "model") for answer in answers),
+        model=text_of(info, "config", "model", "model_name") or most_frequent(models),
         usd=dollars_at(info, "model_stats", "instance_cost"),
         seconds=seconds_between(stamps),
         n_turns=count_at(info, "model_stats", "api_calls"),
-        n_calls=sum(1 for _ in calls_of(messages)),
         exit_status=text_of(info, "exit_status") or None,
     ).with_tokens(summed(Tokens.of(answer.get("usage")) for answer in answers))
 

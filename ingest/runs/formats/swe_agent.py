@@ -46,9 +46,8 @@ def recognise(head: bytes, name: str) -> bool:
     """A `.traj`'s object that begins with its trajectory, or rows of actions and observations by their name."""
     if _TRAJ_STARTS.match(head):
         return re.search(rb'(?<!\\)"trajectory"\s*:\s*\[', head) is not None
-    if _ROWS_NAME.search(name) is None or _ROW_STARTS.match(head) is None:
-        return False
-    return all(key.search(head) for key in _ROW_KEYS)
+    is_named = _ROWS_NAME.search(name) is not None and _ROW_STARTS.match(head) is not None
+    return is_named and all(key.search(head) for key in _ROW_KEYS)
 
 
 def companions(path: str) -> Sequence[str]:
@@ -65,37 +64,30 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     has a `patch_context`, or `info.patch_context`, else the last step. The published converter reads less: of
     checkpoints only views with a range, and no steps of a `.traj`. The patch is `info.submission` of the `.traj`.
     """
-    if _TRAJ_STARTS.match(file.head()):
-        document = object_of(file.json())
-        rows = document.get("trajectory")
-        if not isinstance(rows, list):
-            raise DamagedError(f"it has no list of steps: trajectory is {kind_of(rows)}")
-        published = Context((), _published_final(text_of(document, "info", "patch_context")))
-        yield _trajectory(file, objects_of(rows), document, [], published)
-        return
-    steps = file.rows()
     traj, notes = object(), list[str]()
-    for path in set(companions(file.path)) & file.all.keys():
-        try:
-            traj = file.all[path].json()
-        except DamagedError as error:
-            notes.append(f"the patch is lost: {path} is {error.reason}")
-    yield _trajectory(file, steps, object_of(traj), notes, _published(steps))
-
-
-def _trajectory(
-    file: TrajectoryFile, rows: Sequence[JsonObject], traj: JsonObject, notes: list[str], published: Context
-) -> Trajectory:
-    patch, usage = object_of(traj, "info").get("submission"), _usage(rows, traj)
+    if _TRAJ_STARTS.match(file.head()):
+        traj = file.json()
+        if not isinstance(listed := object_of(traj).get("trajectory"), list):
+            raise DamagedError(f"it has no list of steps: trajectory is {kind_of(listed)}")
+        rows = objects_of(listed)
+        published = Context((), _published_final(text_of(traj, "info", "patch_context")))
+    else:
+        rows = file.rows()
+        published = _published(rows)
+        for path in set(companions(file.path)) & file.all.keys():
+            try:
+                traj = file.all[path].json()
+            except DamagedError as error:
+                notes.append(f"the patch is lost: {path} is {error.reason}")
+    patch, usage = object_of(traj, "info").get("submission"), _usage(rows, object_of(traj))
     session = Session(file, patch=patch if isinstance(patch, str) else None, notes=notes)
     # Where the model was asked again, which answer a row is of is not told.
-    told = _told(rows, has_turns=usage.n_turns == len(rows))
-    own = session.trajectory(told, lambda _: usage)
+    own = session.trajectory(_told(rows, has_turns=usage.n_turns == len(rows)), lambda _: usage)
     inside = [renamed(step, in_repository) for step in own.steps]
     steps, shown_at = tuple(filter(None, inside)), tuple(compress(own.shown_at, inside))
     answers = _answers(rows) or _answers([object_of(traj, "info")])
     final = renamed(pairs_of(answers[-1]), in_repository) if answers else steps[-1] if steps else ()
-    return replace(own, steps=steps, shown_at=shown_at, final=final or None).beside(published)
+    yield replace(own, steps=steps, shown_at=shown_at, final=final or None).beside(published)
 
 
 def _told(rows: Sequence[JsonObject], *, has_turns: bool) -> Iterator[Event]:
@@ -117,17 +109,14 @@ def _usage(rows: Sequence[JsonObject], traj: JsonObject) -> Usage:
     """As `info` sums it up, which tells of no cache and no time; checkpoints may stand beside another attempt."""
     if len(list_of(traj, "trajectory")) != len(rows):
         return Usage()
-    info = object_of(traj, "info")
-    spent = object_of(info, "model_stats")
-    model = text_of(parsed_object(traj.get("replay_config")), "agent", "model", "name")
-    usage = Usage(
-        model=model or None,
+    spent = object_of(traj, "info", "model_stats")
+    n_input, n_output = (count_at(spent, f"tokens_{which}") or 0 for which in ("sent", "received"))
+    return Usage(
+        model=text_of(parsed_object(traj.get("replay_config")), "agent", "model", "name") or None,
         usd=dollars_at(spent, "instance_cost"),
         n_turns=count_at(spent, "api_calls"),
-        exit_status=text_of(info, "exit_status") or None,
-    )
-    n_input, n_output = (count_at(spent, f"tokens_{which}") or 0 for which in ("sent", "received"))
-    return usage.with_tokens(Tokens(n_input=n_input, n_output=n_output))
+        exit_status=text_of(traj, "info", "exit_status") or None,
+    ).with_tokens(Tokens(n_input=n_input, n_output=n_output))
 
 
 def _call(action: str, observation: str, folder: str, created: set[str]) -> ToolCall:
@@ -153,8 +142,7 @@ def _call(action: str, observation: str, folder: str, created: set[str]) -> Tool
         changed = (path,) if name in _CHANGES and path and _NOT_APPLIED not in observation else ()
         parsed = ParsedCall(() if path in created else view, name in _WINDOWED, edited=changed)
         return replace(call, parsed=parsed)
-    own = ParsedCall() if name in _OWN else None
-    return replace(call, parsed=own or parse_shell_call(action, observation, folder=folder))
+    return replace(call, parsed=ParsedCall() if name in _OWN else parse_shell_call(action, observation, folder=folder))
 
 
 def _window(observation: str, folder: str) -> tuple[Views, str]:
@@ -189,9 +177,8 @@ def _published(rows: Sequence[JsonObject]) -> Context:
 
 def _published_final(answer: str) -> Views | None:
     """A context as the published converter reads it: a file without lines is named alone."""
-    views = list(pairs_of(answer))
-    files = (row.strip().removeprefix("File:").strip() for row in answer.split("\n") if row.strip().startswith("File:"))
-    return renamed([*(FileSpan(path) for path in dict.fromkeys(files)), *views], in_repository) or None
+    files = [row.removeprefix("File:").strip() for row in map(str.strip, answer.split("\n")) if row.startswith("File:")]
+    return renamed([*map(FileSpan, dict.fromkeys(files)), *pairs_of(answer)], in_repository) or None
 
 
 def _answers(rows: Sequence[JsonObject]) -> list[str]:

@@ -34,10 +34,8 @@ def check_submission(lake: Lake, path: Path, *, skip_unknown: bool, say: Say) ->
         raise GoldspanError(why, where=str(submission.folder / FILE), hint=hint, code=Exit.MISSING)
     whole = Outcome("nothing was written", hint=f"git add {path}, and a pull request")
     for task in submission.runs:
-        done = import_run(lake, _request(submission, task, skip_unknown=skip_unknown), write=False, say=say).outcome(
-            "", ""
-        )
-        whole.add(done)
+        request = _request(submission, task, skip_unknown=skip_unknown)
+        whole.add(import_run(lake, request, write=False, say=say).outcome("", ""))
     if numbers := submission.system.reported:
         whole.warnings.append(f"{counted(len(numbers), 'reported number')}, shown as such and never ranked")
     return whole
@@ -59,10 +57,9 @@ def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> lis
     rows: list[dict[str, object]] = []
     newest: dict[tuple[str, ...], str] = {}
     for submission in sorted(read, key=lambda submission: (submission.date, submission.name), reverse=True):
+        system = submission.system
         for task in submission.runs or [submission.first]:
-            newer = newest.setdefault(
-                (submission.system.benchmark, submission.system.label, submission.system.name, task), submission.name
-            )
+            newer = newest.setdefault((system.benchmark, system.label, system.name, task), submission.name)
             status, why, run_id = "reported", "", None
             if newer != submission.name:
                 status, why = "older", f"{newer} counts in its place"
@@ -75,8 +72,7 @@ def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> lis
             ImportedRun(lake, benchmark, run_id, "").remove()
             result.changes.append(f"{run_id} went with its submission")
     if rows:
-        frame = pl.DataFrame(rows, schema=table("submissions").columns)
-        write_if_changed(lake, "submissions", PART, frame)
+        write_if_changed(lake, "submissions", PART, pl.DataFrame(rows, schema=table("submissions").columns))
     elif (stale := lake.part("submissions", PART)) is not None:
         lake.remove(stale)
     note_rejects(lake, "submissions", rejects)
@@ -88,34 +84,30 @@ def _imported(
     lake: Lake, submission: Submission, task: str, rejects: Rejects, result: Outcome, say: Say
 ) -> tuple[str, str, str | None]:
     """What came of a run file: its status, why, and its run."""
-    if why := _absence(lake, submission):
-        result.warnings.append(f"{submission.name} waits: {why}")
-        return "waiting", why, None
+    why = _absence(lake, submission)
     try:
-        imported = import_file(lake, _request(submission, task, skip_unknown=True), submission.name, result, say)
+        if not why:
+            request = _request(submission, task, skip_unknown=True)
+            return "scored", "", import_file(lake, request, submission.name, result, say).run_id
     except NoItemKnownError:
         why = "the lake holds none of its items"
-        result.warnings.append(f"{submission.name} waits: {why}")
-        return "waiting", why, None
     except GoldspanError as error:
         _reject(submission.name, error, rejects, result)
         return "refused", error.what, None
-    return "scored", "", imported.run_id
+    result.warnings.append(f"{submission.name} waits: {why}")
+    return "waiting", why, None
 
 
 def _absence(lake: Lake, submission: Submission) -> str:
     """Why the lake cannot have what a submission answers; empty where it can."""
-    wanted = (
-        f"{submission.system.benchmark} labelled {submission.system.label!r}"
-        if submission.system.label
-        else submission.system.benchmark
-    )
-    part = lake.part("benchmarks", submission.system.benchmark)
+    system = submission.system
+    wanted = f"{system.benchmark} labelled {system.label!r}" if system.label else system.benchmark
+    part = lake.part("benchmarks", system.benchmark)
     if part is None:
         return f"the lake does not hold {wanted}"
     label = lake.scan_parts([part], "benchmarks").select("label").collect()["label"].item()
     held = f"that labelled {label!r}" if label else "the published one"
-    return "" if label == submission.system.label else f"it answers {wanted}; the lake holds {held}"
+    return "" if label == system.label else f"it answers {wanted}; the lake holds {held}"
 
 
 def _request(submission: Submission, task: str, *, skip_unknown: bool) -> ImportRequest:

@@ -114,21 +114,13 @@ class Session:
         final = union(steps) if answer is None else renamed(pairs_of(answer), in_repository)
         unread = Unread(name for call in calls for name in call.unread)
         unread.update(note.text for note in notes if note.kind == "unread")
+        asked = tuple(text for text in by_kind["asked"] if text.strip())[:_MAX_ASKED]
+        # An answer that was cut off asked for calls, and is not among those that were counted.
+        shown_at = tuple((min(call.shown_at[0], used.n_turns or 0), call.shown_at[1]) for call in showing)
         return Trajectory(
-            steps,
-            final or None,
-            self.item,
-            self.patch,
-            self.position,
-            tuple(self.notes),
-            events=tuple(calls),
-            unread=unread,
-            usage=used,
-            root=root,
-            asked=tuple(text for text in by_kind["asked"] if text.strip())[:_MAX_ASKED],
-            # An answer that was cut off asked for calls, and is not among those that were counted.
-            shown_at=tuple((min(call.shown_at[0], used.n_turns or 0), call.shown_at[1]) for call in showing),
-        )
+            steps, final or None, self.item, self.patch, self.position, tuple(self.notes), events=tuple(calls),
+            unread=unread, usage=used, root=root, asked=asked, shown_at=shown_at,
+        )  # fmt: skip
 
 
 def _below(call: ParsedCall, root: str) -> ParsedCall:
