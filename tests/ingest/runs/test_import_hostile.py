@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.runs.formats import scores_json
+from ingest.runs import ranking_rows
 from ingest.sources import input_file
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
@@ -125,7 +125,7 @@ def test_an_entry_may_lie_across_blocks(lake: Lake, monkeypatch: pytest.MonkeyPa
 
 def test_a_list_without_end_is_refused_before_it_fills_the_memory(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(input_file, "BLOCK_BYTES", 100)
-    monkeypatch.setattr(scores_json, "MAX_DOCUMENT_BYTES", 1_000)
+    monkeypatch.setattr(ranking_rows, "MAX_DOCUMENT_BYTES", 1_000)
     data = b'{"a": {' + b'"d": 1, ' * 1_000
     assert refused(lake, data, format="json").what == "it holds more than 1,000 bytes, which are read at most"
 
