@@ -14,8 +14,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall
+from ingest.runs.session_importer import session_importer
 from ingest.runs.trajectories.records import patch_path
-from ingest.runs.trajectories.sessions import Event, Note, Session, session_importer
+from ingest.runs.trajectories.sessions import Event, Note, Session
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.runs.trajectories.usage import (
     SYNTHETIC,

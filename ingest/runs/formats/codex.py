@@ -15,8 +15,9 @@ from dataclasses import replace
 
 from ingest.runs.calls.scripts import script_calls
 from ingest.runs.calls.tools import ToolCall
+from ingest.runs.session_importer import session_importer
 from ingest.runs.trajectories.codex_outputs import CALLS, OUTPUTS, Given, given_by_call
-from ingest.runs.trajectories.sessions import Change, Event, Note, Session, session_importer
+from ingest.runs.trajectories.sessions import Change, Event, Note, Session
 from ingest.runs.trajectories.usage import Tokens, Usage, most_frequent, seconds_of, summed
 from ingest.runs.values import JsonObject, at, content_of, object_of, objects_of, parsed_object, text_of
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ingest.runs.importer import importers
+from ingest.runs.registry import importers
 from lake.errors import Exit
 from lake.store import Lake
 from tests.ingest.runs.agents import (

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from ingest.commands import app
-from ingest.runs.importer import importers
 from ingest.runs.outcome import Imported
+from ingest.runs.registry import importers
 from ingest.runs.values import object_of
 from lake.errors import GoldspanError
 from lake.store import Lake

@@ -13,7 +13,7 @@ import pytest
 
 from ingest.runs.calls.parsed import FileSpan, Views
 from ingest.runs.find_trajectories import discover
-from ingest.runs.importer import importer_for
+from ingest.runs.registry import importer_for
 from ingest.runs.trajectories.trajectory import Trajectory
 from ingest.sources.input_file import InputFile
 from lake.rejects import Rejects
