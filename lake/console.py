@@ -12,26 +12,13 @@ import signal
 import sys
 import threading
 import time
-import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Annotated, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 
 import polars as pl
 import typer
-import yaml
-from rich.console import Console as RichConsole
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-    TransferSpeedColumn,
-)
 from typer.core import TyperGroup
 
 from lake.errors import Exit, GoldspanError, refusal_of, unknown_name
@@ -40,6 +27,9 @@ from lake.limits import limit_memory
 from lake.outcome import Outcome
 from lake.store import Lake
 from lake.text import escaped, escaped_json
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 _DECLARED = Path(__file__).resolve().parents[1] / "pyproject.toml"
 
@@ -68,8 +58,6 @@ MemoryOption = Annotated[
 EngineOption = Annotated[str, setting("ENGINE", "auto, local:N (N processes) or dask://HOST:PORT.")]
 FormatOption = Annotated[str, typer.Option("--format", help="json or yaml; a table without it.")]
 
-_TITLE = TextColumn("{task.description}", markup=False)
-
 T = TypeVar("T")
 
 
@@ -77,6 +65,9 @@ class Console:
     """Says things on stderr, unless quiet."""
 
     def __init__(self, *, quiet: bool = False, json: bool = False) -> None:
+        # Imported when needed, as others below: what only prints a table or a list begins sooner without.
+        from rich.console import Console as RichConsole
+
         self.quiet = quiet
         self.json = json
         self._rich = RichConsole(stderr=True, quiet=quiet, highlight=False, soft_wrap=True)
@@ -96,14 +87,19 @@ class Console:
         if not total:
             return
         if self._has_bars:
-            columns = (_TITLE, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-            with Progress(*columns, console=self._rich, transient=True) as progress:
+            with self._bars("{task.completed}/{task.total}") as progress:
                 yield from progress.track(things, total=total, description=escaped(title))
             return
         self._said = time.perf_counter()
         for done, thing in enumerate(things):
             self._say_at_times(f"{title}: {done:,} of {total:,}")
             yield thing
+
+    def _bars(self, amount: str) -> Progress:
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        title = TextColumn("{task.description}", markup=False)
+        return Progress(title, BarColumn(), amount, TimeRemainingColumn(), console=self._rich, transient=True)
 
     def _say_at_times(self, text: str) -> None:
         if time.perf_counter() - self._said > PIPE_SECONDS:
@@ -116,19 +112,18 @@ class Console:
 
         A terminal gets a bar for each download, a pipe a line now and then.
         """
-        columns = (_TITLE, BarColumn(), DownloadColumn(), TransferSpeedColumn())
-        bars = Progress(*columns, console=self._rich, transient=True)
-        known: dict[str, TaskID] = {}
+        bars, known = self._bars("{task.fields[size]}"), dict[str, "TaskID"]()
         self._said = time.perf_counter()
 
         def told(done: int, total: int, name: str) -> None:
-            if self._has_bars:
-                if name not in known:
-                    bars.start()
-                    known[name] = bars.add_task(escaped(name), total=total or None)
-                bars.update(known[name], completed=done)
-            else:
-                self._say_at_times(f"{name}: {done / 1e6:,.1f} MB" + (f" of {total / 1e6:,.1f} MB" if total else ""))
+            size = f"{done / 1e6:,.1f} MB" + (f" of {total / 1e6:,.1f} MB" if total else "")
+            if not self._has_bars:
+                self._say_at_times(f"{name}: {size}")
+                return
+            if name not in known:
+                bars.start()
+                known[name] = bars.add_task(escaped(name), total=total or None, size="")
+            bars.update(known[name], completed=done, size=size)
 
         try:
             yield told
@@ -167,6 +162,8 @@ def default_to(command: str) -> type[TyperGroup]:
 
         def parse_args(self, ctx: object, args: list[str]) -> list[str]:
             if args[:1] == ["--version"]:
+                import tomllib
+
                 print(f"goldspan {tomllib.loads(_DECLARED.read_text())['project']['version']}")
                 sys.exit(Exit.DONE)
             names_command = bool(args) and (args[0] in self.commands or args[0] in {"--help", "--install-completion"})
@@ -265,6 +262,8 @@ def print_listing(rows: Sequence[dict[str, object]], format: str) -> None:  # no
     if format == "json":
         print(escaped_json(jsonlib.dumps(list(rows), indent=2, ensure_ascii=False)))
     elif format == "yaml":
+        import yaml
+
         print(yaml.safe_dump(list(rows), sort_keys=False, allow_unicode=True), end="")
     elif format:
         raise unknown_name(format, "format", ("json", "yaml"))

@@ -6,10 +6,6 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from lake.text import escaped
 
 _WIDEST = 1_000
@@ -28,27 +24,33 @@ class PrintedTable:
 
 def print_tables(tables: Iterable[PrintedTable]) -> None:
     """Print tables on stdout. What is no row of a tab-separated one begins with `# `."""
-    # As wide as a table is: a name that does not fit goes on in the next line, and is never cut.
-    terminal = Console(highlight=False, soft_wrap=True, width=_WIDEST) if sys.stdout.isatty() else None
+    is_terminal = sys.stdout.isatty()
     for number, table in enumerate(tables):
         if number:
             print()
-        if terminal is None:
-            print(f"# {escaped(table.title)}")
-            for row in [table.columns, *table.rows]:
-                print(*(escaped(cell).replace("\t", " ") for cell in row), sep="\t")
-            print(*(f"# {escaped(note)}\n" for note in table.notes), sep="", end="")
+        if is_terminal:
+            _print_aligned(table)
             continue
-        terminal.print(Text(escaped(table.title), "bold"))
-        terminal.print(_aligned(table))
-        for note in table.notes:
-            terminal.print(Text(escaped(note), "dim"))
+        print(f"# {escaped(table.title)}")
+        for row in [table.columns, *table.rows]:
+            print(*(escaped(cell).replace("\t", " ") for cell in row), sep="\t")
+        print(*(f"# {escaped(note)}\n" for note in table.notes), sep="", end="")
 
 
-def _aligned(table: PrintedTable) -> Table:
+def _print_aligned(table: PrintedTable) -> None:
+    # Imported when needed: most tables are read by something else than a terminal.
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
     aligned = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for number, name in enumerate(table.columns):
         aligned.add_column(Text(escaped(name)), justify="left" if number < table.texts else "right", no_wrap=True)
     for row in table.rows:
         aligned.add_row(*(Text(escaped(cell)) for cell in row))
-    return aligned
+    # As wide as a table is: a name that does not fit goes on in the next line, and is never cut.
+    terminal = Console(highlight=False, soft_wrap=True, width=_WIDEST)
+    terminal.print(Text(escaped(table.title), "bold"))
+    terminal.print(aligned)
+    for note in table.notes:
+        terminal.print(Text(escaped(note), "dim"))

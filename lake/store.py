@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
-from filelock import FileLock, Timeout
 
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint
@@ -158,6 +157,9 @@ class Lake:
         :class:`lake.tables.Table` has it), and `warn` is told; a damaged part that the caller reads and does not make
         is an error.
         """
+        # Imported when needed: who only reads holds no lock.
+        from filelock import FileLock, Timeout
+
         try:
             self.root.mkdir(parents=True, exist_ok=True)
             lock = FileLock(self.root / LOCK)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -118,6 +117,9 @@ TABLES: Mapping[str, Table] = {
 
 @cache
 def _meanings() -> dict[str, dict[str, Any]]:
+    # Imported when needed: no stage but the last reads it.
+    import tomllib
+
     return tomllib.loads(Path(__file__).with_name("meanings.toml").read_text(encoding="utf-8"))
 
 
