@@ -61,12 +61,9 @@ def discover(package: ModuleType, kind: type[D], *, by_name: bool = True, in_eve
         module = _imported(f"{package.__name__}.{info.name}", kind)
         declared = [value for value in vars(module).values() if isinstance(value, kind)]
         if in_every and not declared:
-            called = kind.__name__
-            message = f"{shown_path(Path(str(module.__file__)))} declares no {called.lower()}"
-            hint = (
-                f"Write at the end of the file: MINE = {called}(name=…, title=…, meaning=…, …), as the files beside it "
-            )
-            hint += "do. If it is a helper, begin its name with an underscore."
+            message = f"{shown_path(Path(str(module.__file__)))} declares no {kind.__name__.lower()}"
+            hint = f"Write at the end of the file: MINE = {kind.__name__}(name=…, title=…, meaning=…, …), as the files "
+            hint += "beside it do. If it is a helper, begin its name with an underscore."
             raise GoldspanError(message, hint=hint, code=Exit.USAGE)
         for value in declared:
             if declarations.get(value.name) is value:

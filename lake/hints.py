@@ -5,7 +5,6 @@ Hints are written with `python -m …` and `make …` wherever they are made; :f
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
 import shlex
@@ -15,22 +14,9 @@ from pathlib import Path
 
 _COMMAND = re.compile(r"(?<![\w/])python -m (?:(?P<stage>ingest|evaluate|report)\b(?: (?P<verb>[a-z]+)\b)?)?")
 _MAKE = re.compile(r"(?<!\w)make (?P<verbs>(?:ingest|evaluate|report|serve|clean)(?: (?:ingest|evaluate|report)\b)*)\b")
-_VERBS = {
-    "list",
-    "table",
-    "compare",
-    "effects",
-    "repro",
-    "run",
-    "check",
-    "submissions",
-    "verify",
-    "clean",
-    "mine",
-    "own",
-    "tasks",
-}
-_VERBS |= {"export", "publish", "item", "items", "status", "texts"}
+_VERBS = set(
+    ["list", "table", "compare", "effects", "repro", "run", "check", "submissions", "verify", "clean", "mine", "own", "tasks", "export", "publish", "item", "items", "status", "texts"]
+)
 _WITHOUT_LAKE = {("ingest", "show"), ("evaluate", "score"), ("report", "serve"), ("report", "list")}
 _READERS = {"LAKE": {"ingest", "evaluate", "report", "clean"}, "SITE": {"report", "serve"}}
 """Make variable → the verbs that it is for."""
@@ -71,7 +57,7 @@ def _python() -> str:
 
 
 def check_libraries(stage: str) -> None:
-    """End in a sentence where this Python has not what Goldspan needs, and load dataframely without what it loads."""
+    """End in a sentence where this Python has not what Goldspan needs."""
     if find_spec("polars") is None:
         environment = Path(__file__).resolve().parents[1] / ".venv"
         first = "" if environment.is_dir() else f"First: make {stage}, which sets it up. Then: "
@@ -81,8 +67,3 @@ def check_libraries(stage: str) -> None:
             file=sys.stderr,
         )
         sys.exit(4)
-    if "sqlalchemy" not in sys.modules:
-        # Where it is installed, dataframely loads it, which takes longer than itself; nothing here uses it.
-        sys.modules["sqlalchemy"] = None  # type: ignore[assignment]  # as the import system has it: not to be found
-        importlib.import_module("dataframely")
-        del sys.modules["sqlalchemy"]

@@ -85,24 +85,23 @@ def _check(client: Client, lake: Path | None, address: str, start: str) -> None:
     with _probe(lake) as (file, text):
         workers: Mapping[str, Worker | Exception] = client.run(worker, file, on_error="return")
         mine = worker(file)._replace(probe=text)
-    for address, n_threads in client.nthreads().items():
-        if n_threads != 1:
-            raise _unfit(address, f"has {n_threads} threads, and jobs need a process each", f"Start it so: {start}")
-    for address, theirs in workers.items():
-        if isinstance(theirs, Exception):
-            raise _unfit(address, f"cannot run this project: {theirs}", f"Start it in a checkout: {start}")
-        if theirs.code != mine.code:
-            raise _unfit(address, "runs other code", f"Check out the same commit there and start it again: {start}")
-        if theirs.versions != mine.versions:
+    n_threads = client.nthreads()
+    for where, theirs in workers.items():
+        if n_threads.get(where, 1) != 1:
+            fault = f"has {n_threads[where]} threads, and jobs need a process each", f"Start it so: {start}"
+        elif isinstance(theirs, Exception):
+            fault = f"cannot run this project: {theirs}", f"Start it in a checkout: {start}"
+        elif theirs.code != mine.code:
+            fault = "runs other code", f"Check out the same commit there and start it again: {start}"
+        elif theirs.versions != mine.versions:
             hint = "Install the same requirements.txt there, for the same Python, and start it again."
-            raise _unfit(address, f"has {theirs.versions}, and here is {mine.versions}", hint)
-        if theirs.probe != mine.probe:
+            fault = f"has {theirs.versions}, and here is {mine.versions}", hint
+        elif theirs.probe != mine.probe:
             hint = "Put the lake on storage that every machine mounts at the same path, and name it with LAKE=…"
-            raise _unfit(address, f"does not see the lake at {Path(file).parent}", hint)
-
-
-def _unfit(address: str, what: str, hint: str) -> GoldspanError:
-    return GoldspanError(f"the dask worker {address} {what}", hint=hint, code=Exit.MISSING)
+            fault = f"does not see the lake at {Path(file).parent}", hint
+        else:
+            continue
+        raise GoldspanError(f"the dask worker {where} {fault[0]}", hint=fault[1], code=Exit.MISSING)
 
 
 @contextmanager

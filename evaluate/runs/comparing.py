@@ -27,26 +27,19 @@ from lake.store import Lake, Part
 
 
 def systems_of(lake: Lake, task: Task) -> pl.DataFrame:
-    """A task's runs, and what may be said of each.
-
-    The columns are run_id, chunker, retriever, is_complete, is_baseline and is_expected.
-    """
-    tagged = {name for name, retriever in retrievers().items() if BASELINE in retriever.tags}
-    chance = {name for name, retriever in retrievers().items() if retriever.is_chance}
-    built_in = pl.col("origin") == "built-in"
-    runs = lake.scan("runs", benchmark=task.benchmark).filter(pl.col("task") == task.name)
-    return (
-        runs.select(
-            "run_id",
-            "chunker",
-            "retriever",
-            is_complete=(pl.col("status") == "complete") & pl.col("limit").is_null(),
-            is_baseline=built_in & pl.col("retriever").is_in(list(tagged)),
-            is_expected=built_in & pl.col("retriever").is_in(list(chance)),
-        )
-        .sort("run_id")
-        .collect()
-    )
+    """A task's runs: run_id, chunker, retriever, is_complete, is_baseline, is_expected."""
+    known, built_in = retrievers().values(), pl.col("origin") == "built-in"
+    tagged = [retriever.name for retriever in known if BASELINE in retriever.tags]
+    chance = [retriever.name for retriever in known if retriever.is_chance]
+    runs = lake.scan("runs", benchmark=task.benchmark).filter(task=task.name).sort("run_id")
+    return runs.select(
+        "run_id",
+        "chunker",
+        "retriever",
+        is_complete=(pl.col("status") == "complete") & pl.col("limit").is_null(),
+        is_baseline=built_in & pl.col("retriever").is_in(tagged),
+        is_expected=built_in & pl.col("retriever").is_in(chance),
+    ).collect()
 
 
 def compare_task(item_parts: Sequence[ItemPart], systems: pl.DataFrame) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import polars as pl
 
@@ -81,32 +82,21 @@ class _Searched:
 def _keep(searched: _Searched, runs: Sequence[Run]) -> Iterator[str]:
     """The name of the part that holds the ledgers of runs over the chunks of one chunker, if any is scored."""
     item_part, protocol, lake = searched.item_part, searched.protocol, searched.item_part.lake
-    folders, read, scored = (
-        {"benchmark": item_part.task.benchmark, "protocol": protocol.name},
-        list[Part](),
-        list[Run](),
-    )
-    for run in runs:
-        if scores := lake.part("scores", item_part.part, run_id=run.run_id, **folders):
-            read += [
-                scores,
-                *(part for name in ("hits", "run_items") for part in item_part.parts_of(name, run_id=run.run_id)),
-            ]
-            scored.append(run)
+    folders = {"benchmark": item_part.task.benchmark, "protocol": protocol.name}
+    parts = {run: lake.part("scores", item_part.part, run_id=run.run_id, **folders) for run in runs}
+    scored = [run for run, scores in parts.items() if scores]
     if not scored:
         return
+    read: list[Part | None] = []
+    for run in scored:
+        of_run = (item_part.parts_of(name, run_id=run.run_id) for name in ("hits", "run_items"))
+        read += [parts[run], *chain.from_iterable(of_run)]
     chunker = scored[0].chunker
     cut = lake.part("chunkers", chunker) if chunker else None
     name = f"{item_part.task.name.replace('/', '.')}--{chunker or 'uncut'}--{item_part.part}"
-    inputs = [*read, cut, item_part]
+    chance = [run.run_id for run in scored if run.is_chance]
     ledger = target_of(
-        lake,
-        "ledger",
-        part=name,
-        inputs=inputs,
-        parameters=[run.run_id for run in scored if run.is_chance],
-        code=_CODE,
-        **folders,
+        lake, "ledger", part=name, inputs=[*read, cut, item_part], parameters=chance, code=_CODE, **folders
     )
     ledger.make(lambda: pl.concat(list(_ledgers(searched, scored))))
     yield name

@@ -43,8 +43,8 @@ LIBRARIES = ("numpy", "polars", "scipy")
 class TaskRuns:
     """One task's runs over the asked items, systems that some patterns pick, imported ones too.
 
-    What was imported is scored over every item that it was asked, so `whole` are the parts of all items. `result` is
-    where it is noted what was done, `known_chunkers` what `chunkers` gives, where it is known.
+    What was imported is scored over every item that it was asked, so `whole` are the parts of all items. `result` notes
+    what was done; `known_chunkers` is what `chunkers` gives, where it is known.
     """
 
     lake: Lake
