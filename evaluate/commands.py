@@ -11,9 +11,9 @@ from evaluate.embedding.vectors import give_vectors
 from evaluate.metrics import metrics as known_metrics
 from evaluate.metrics import parse_metric
 from evaluate.pipeline import evaluate
-from evaluate.results.board import board, check_metrics, shown
+from evaluate.results.board import board, boards_of, check_metrics
 from evaluate.results.commands import commands
-from evaluate.results.item_commands import commands as item_commands
+from evaluate.results.item_commands import item_commands as item_commands
 from evaluate.results.summary import summary
 from evaluate.retrievers import retrievers
 from evaluate.selection import Selection
@@ -113,7 +113,9 @@ def run_systems(
                 n_items = counted(outcome.missing, "item")
                 outcome.warnings.append(f"not scorable in this lake: {n_items}; `why_not` in items says why")
         # Still under the lock: what is worked out for a table alone may need what the lake does not hold yet.
-        boards = [board(store, *shown_board, requested) for shown_board in shown(store, selected)] if requested else []
+        boards = (
+            [board(store, *shown_board, requested) for shown_board in boards_of(store, selected)] if requested else []
+        )
         outcome = Outcome.of_lake(store, done, "item rankings", "make report")
         made, lines = outcome.tally.made, list[str]()
         # What is asked for is printed each time.

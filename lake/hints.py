@@ -14,9 +14,10 @@ from pathlib import Path
 
 _COMMAND = re.compile(r"(?<![\w/])python -m (?:(?P<stage>ingest|evaluate|report)\b(?: (?P<verb>[a-z]+)\b)?)?")
 _MAKE = re.compile(r"(?<!\w)make (?P<verbs>(?:ingest|evaluate|report|serve|clean)(?: (?:ingest|evaluate|report)\b)*)\b")
-_VERBS = set(
-    ["list", "table", "compare", "effects", "repro", "run", "check", "submissions", "verify", "clean", "mine", "own", "tasks", "export", "publish", "item", "items", "status", "texts"]
-)
+_VERBS = {
+    *("list", "table", "compare", "effects", "repro", "run", "check", "submissions", "verify", "clean", "mine", "own"),
+    *("tasks", "export", "publish", "item", "items", "status", "texts"),
+}
 _WITHOUT_LAKE = {("ingest", "show"), ("evaluate", "score"), ("report", "serve"), ("report", "list")}
 _READERS = {"LAKE": {"ingest", "evaluate", "report", "clean"}, "SITE": {"report", "serve"}}
 """Make variable → the verbs that it is for."""

@@ -32,7 +32,7 @@ def parse_items(items: str) -> Where:
     pairs: set[tuple[str, str]] = set()
     for word in items.replace(",", " ").split():
         column, equals, value = word.partition("=")
-        if files := files_of(word):
+        if files := id_files(word):
             lines = [line.strip() for line in files[0].read_text(encoding="utf-8", errors="replace").splitlines()]
             ids = [line for line in lines if line]
             if not ids:
@@ -51,7 +51,7 @@ def parse_items(items: str) -> Where:
     return tuple(sorted(pairs))
 
 
-def files_of(items: str) -> list[Path]:
+def id_files(items: str) -> list[Path]:
     """The files of ids that `--items` names."""
     words = items.replace(",", " ").split()
     return [path for word in words if (path := Path(word.removeprefix("@"))).is_file()]

@@ -100,7 +100,7 @@ def _rows(name: str, parts: Sequence[Part]) -> pl.LazyFrame:
     return pl.scan_parquet(paths, hive_partitioning=False, glob=False) if paths else pl.LazyFrame(schema=columns)
 
 
-def missing(root: Path) -> list[str]:
+def missing_tables(root: Path) -> list[str]:
     """What a lake has scores of and no rows: a table and what it lacks, each once."""
     scored = [part.folders for part in _parts(root, "scores")]
     return [
@@ -113,6 +113,6 @@ def missing(root: Path) -> list[str]:
 
 def check_whole(root: Path) -> None:
     """See that a lake has everything that its scores are of."""
-    if lacking := missing(root):
+    if lacking := missing_tables(root):
         message = f"the lake has scores whose other tables are missing: {counted(len(lacking), 'part')}"
         raise GoldspanError(message, where=str(root), examples=lacking[:3], hint=HINT, code=Exit.INVALID)

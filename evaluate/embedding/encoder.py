@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluate.embedding.models import Model
-from evaluate.embedding.vectors import Made, Text
+from evaluate.embedding.vectors import EncodedText, Made
 from lake.engine import THREADS
 from lake.errors import Exit, GoldspanError
 
@@ -84,7 +84,7 @@ class Encoder:
 
 
 def _in_batches(
-    make: Callable[[list[Text]], npt.ArrayLike], texts: Sequence[Text], length: Sequence[int]
+    make: Callable[[list[EncodedText]], npt.ArrayLike], texts: Sequence[EncodedText], length: Sequence[int]
 ) -> npt.NDArray[np.float32]:
     """What the library makes of texts, those of about as many tokens together: it would go by their characters."""
     order = sorted(range(len(texts)), key=lambda row: -length[row])

@@ -19,7 +19,7 @@ _COUNTED = (".bin", ".jinja", ".json", ".model", ".pt", ".safetensors", ".txt")
 """Weights, settings and vocabularies: what else lies in a model's folder changes no vector."""
 
 
-Kind = Literal["query", "document"]
+TextKind = Literal["query", "document"]
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Model:
         what = f"{self.name} is no folder here, and the hub's model of that name is not in the cache"
         return f"{what}; nothing is fetched unasked. First: hf download {self.name}"
 
-    def prompt(self, kind: Kind) -> str:
+    def prompt(self, kind: TextKind) -> str:
         """What the model itself wants in front of a text of that kind."""
         file = (self.folder or Path()) / "config_sentence_transformers.json"
         prompts = json.loads(file.read_text(encoding="utf-8")).get("prompts") if file.is_file() else None

@@ -18,7 +18,7 @@ from lake.make import target_of
 from lake.store import Lake, Part
 from lake.tables import table
 
-Text = TypeVar("Text", str, tuple[str, str])
+EncodedText = TypeVar("EncodedText", str, tuple[str, str])
 
 Made = tuple[npt.NDArray[np.float32], list[int]]
 """A row for each text, and how many of its tokens the row does not stand for."""
@@ -49,7 +49,7 @@ def key_of(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Vectors:
+class KeyedVectors:
     """Some vectors, by the key of the text that each stands for.
 
     Attributes:
@@ -68,7 +68,7 @@ class VectorStore:
         self.lake = lake
         self._known: dict[str, tuple[list[Part], pl.DataFrame]] = {}
 
-    def read(self, maker: str, keys: Iterable[str]) -> Vectors:
+    def read(self, maker: str, keys: Iterable[str]) -> KeyedVectors:
         """The vectors of texts by their keys, as far as there are any; `maker` is GIVEN, or the model's identity."""
         wanted = pl.DataFrame({"key": list(dict.fromkeys(keys))}, {"key": pl.String()})
         parts, of_keys = self._keys_of(maker)
@@ -77,7 +77,7 @@ class VectorStore:
         rows = vectors.filter(pl.col("key").is_in(wanted["key"].implode())).unique("key").sort("key").collect()
         n_dimensions = rows["vector"].list.len().max() or 0
         matrix = rows["vector"].list.to_array(cast(int, n_dimensions)).to_numpy() if rows.height else np.zeros((0, 0))
-        return Vectors({key: row for row, key in enumerate(rows["key"])}, matrix.astype(np.float32))
+        return KeyedVectors({key: row for row, key in enumerate(rows["key"])}, matrix.astype(np.float32))
 
     def n_cut(self, maker: str) -> pl.DataFrame:
         """Every text of a maker that has a vector: key, n_cut."""
@@ -91,14 +91,18 @@ class VectorStore:
         target_of(self.lake, "vectors", part=part, parameters=[maker, sorted(keys)]).write(frame)
         self._known.pop(maker, None)
 
-    def make(self, maker: str, texts: Mapping[str, Text], make: Callable[[Sequence[Text]], Made]) -> Iterator[None]:
+    def make(
+        self, maker: str, texts: Mapping[str, EncodedText], make: Callable[[Sequence[EncodedText]], Made]
+    ) -> Iterator[None]:
         """Store what a model makes of texts, by their keys; yields after every part."""
         every = iter(texts)
         while keys := list(islice(every, PART)):
             self.add(maker, keys, *make([texts[key] for key in keys]))
             yield
 
-    def get(self, maker: str, texts: Mapping[str, Text], make: Callable[[Sequence[Text]], Made]) -> Vectors:
+    def get(
+        self, maker: str, texts: Mapping[str, EncodedText], make: Callable[[Sequence[EncodedText]], Made]
+    ) -> KeyedVectors:
         """The vectors of texts, by their keys; what is not there yet is made."""
         vectors = self.read(maker, texts)
         missing = {key: text for key, text in texts.items() if key not in vectors.row}

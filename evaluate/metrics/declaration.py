@@ -28,7 +28,7 @@ Shape = Literal["ranked", "filed", "found", "listed", "pooled", "covered", "comp
 - ``gathered``: both read one row per item with the sizes of its contexts, as `evaluate.metrics.context` names them.
 """
 
-Cut = Literal["results", "budget", "lines"]
+CutKind = Literal["results", "budget", "lines"]
 """What k counts: results from the top of the list, or non-whitespace characters of newly covered lines, or those."""
 
 Micro = Literal["ratio of sums", "equals macro", "undefined"]
@@ -51,7 +51,7 @@ class Ratio:
         return frozenset((*self.numerator.meta.root_names(), *self.denominator.meta.root_names()))
 
 
-Formula = Callable[[int], Ratio]
+RatioAt = Callable[[int], Ratio]
 """What a metric is at each cut-off."""
 
 
@@ -75,13 +75,13 @@ class Metric:
     bounds: tuple[float, float] = (0.0, 1.0)
     micro: Micro = "ratio of sums"
     shape: Shape = "ranked"
-    cut: Cut = "results"
+    cut: CutKind = "results"
     is_absent_null: bool = False
     is_undefined_null: bool = False
     is_of_steps: bool = False
-    at: Formula = field(default=lambda k: Ratio(pl.lit(k), pl.lit(0)), compare=False)
+    at: RatioAt = field(default=lambda k: Ratio(pl.lit(k), pl.lit(0)), compare=False)
 
-    def __call__(self, at: Formula) -> Formula:
+    def __call__(self, at: RatioAt) -> RatioAt:
         """Declare it."""
         meaning = self.meaning or " ".join((inspect.getdoc(at) or "").split())
         if not meaning:
@@ -125,10 +125,10 @@ class Metric:
 metric = Metric
 _METRICS: dict[str, Metric] = {}
 _ALIAS = re.compile(r"(?P<name>[a-z][a-z0-9_]*?)(?:(?:@|_at_)(?P<k>[0-9]+))?", re.IGNORECASE)
-_SIGNS: Mapping[Cut, str] = {"budget": "@", "lines": "@lines", "results": "@top"}
+_SIGNS: Mapping[CutKind, str] = {"budget": "@", "lines": "@lines", "results": "@top"}
 
 
-def size_at(size: str, cut: Cut, k: int) -> str:
+def size_at(size: str, cut: CutKind, k: int) -> str:
     """The column of a size of a set of lines, up to a cut-off; a budget of 0 is no limit."""
     return f"{size}{_SIGNS[cut]}{k}"
 

@@ -30,7 +30,7 @@ from lake.text import counted, group_name, listed
 MISSING = "–"
 
 
-def shown(lake: Lake, benchmarks: Sequence[str]) -> list[tuple[Task, Protocol]]:
+def boards_of(lake: Lake, benchmarks: Sequence[str]) -> list[tuple[Task, Protocol]]:
     """What tables there are of some benchmarks."""
     tasks = [task for name in benchmarks for task in tasks_of(lake, name)]
     return [(task, protocol) for task in tasks for protocol in protocols_of(task) if not protocol.parity_only]
@@ -40,7 +40,7 @@ def check_metrics(lake: Lake, benchmarks: Sequence[str], requested: Requested) -
     """See that every metric that is asked for can be had in some table of some benchmarks."""
     answered = set(lake.scan("runs").select("task").unique().collect()["task"]) if requested else set()
     # Nothing here answers a task whose runs are all imported, and where there is none there will be no table.
-    tables = [table for table in shown(lake, benchmarks) if not table[0].imported_only or table[0].name in answered]
+    tables = [table for table in boards_of(lake, benchmarks) if not table[0].imported_only or table[0].name in answered]
     check_measured(requested, tables, listed(benchmarks))
 
 
@@ -49,17 +49,17 @@ def check_measured(requested: Requested, tables: Sequence[tuple[Task, Protocol]]
     for metric, k in requested:
         reasons = [why_not(task, protocol, metric, k) for task, protocol in tables]
         if reasons and all(reasons):
-            message = f"metric {called(metric, k)!r} cannot be had of {of}"
+            message = f"metric {metric_label(metric, k)!r} cannot be had of {of}"
             hint = "`python -m evaluate list metrics` shows what there is."
             raise GoldspanError(message, examples=list(dict.fromkeys(reasons)), hint=hint, code=Exit.USAGE)
 
 
-def called(metric: Metric, k: int) -> str:
+def metric_label(metric: Metric, k: int) -> str:
     """A metric with its cut-off, as people write it."""
     return f"{metric.name}@{k}" if metric.has_cut_off else metric.name
 
 
-def shown_rows(
+def rows_of_board(
     lake: Lake,
     task: Task,
     protocol: Protocol,
@@ -124,7 +124,7 @@ def _worked_out(
 
 
 def best_first(rows: pl.DataFrame, columns: Requested) -> pl.DataFrame:
-    """A row per run of those that :func:`shown_rows` gave, in the order of the first of some metrics.
+    """A row per run of those that :func:`rows_of_board` gave, in the order of the first of some metrics.
 
     Of the first there are all columns, the value as `number`; is_whole, whether nothing keeps it from being compared;
     the values of the others are `1`, `2`, …
@@ -162,11 +162,11 @@ def board(
     selected items (`where`) nothing is ranked: places and verdicts are of all items.
     """
     declared = metrics_of(protocol)
-    usual = [primary_of(protocol), *(column for column in _USUAL if column in declared)]
+    usual = [primary_metric(protocol), *(column for column in _USUAL if column in declared)]
     columns = list(dict.fromkeys(requested or usual))
     reasons = {column: why_not(task, protocol, *column) for column in columns}
     undeclared = [column for column in columns if not reasons[column] and column not in declared]
-    rows = shown_rows(lake, task, protocol, slice_name, undeclared, systems, where)
+    rows = rows_of_board(lake, task, protocol, slice_name, undeclared, systems, where)
     if rows is None:
         return None
     table = best_first(rows, columns)
@@ -175,14 +175,14 @@ def board(
     numbers = table.select("retriever", "is_baseline", "number").iter_rows()
     notes = unbeaten_baselines(task.rules, numbers, lower_is_better=columns[0][0].direction == "lower")
     notes += [reason for reason in reasons.values() if reason]
-    notes += [f"{called(*column)} is exploratory: {protocol.name} does not declare it" for column in undeclared]
+    notes += [f"{metric_label(*column)} is exploratory: {protocol.name} does not declare it" for column in undeclared]
     notes += [ITEM_INTERVALS] if is_of_items(table) else []
     label, (slice_, value) = edition(lake, task.benchmark).label, table.select("slice", "slice_value").row(0)
     of = f" of {task.name}" if len(protocol.tasks) > 1 else ""
-    names = [called(*column) for column in columns]
+    names = [metric_label(*column) for column in columns]
     shown = ["number", "low", "high", *map(str, range(1, len(columns)))]
     # Ranks are by the primary metric: beside another they would rank an order that is not there.
-    is_ranked = columns[0] == primary_of(protocol) and not where
+    is_ranked = columns[0] == primary_metric(protocol) and not where
     if where:
         over = "" if slice_ == value else f" of {slice_} {value}"
         notes.append(f"over {counted(table['of_items'][0], 'selected item')}{over}: systems are ranked over all items")
@@ -194,7 +194,7 @@ def board(
                 _system(row),
                 *([_rank(row)] if is_ranked else []),
                 *(number_of(row[name]) for name in shown),
-                items_of(row),
+                item_counts(row),
             ]
             for row in table.iter_rows(named=True)
         ],
@@ -219,14 +219,14 @@ def _rank(row: Mapping[str, object]) -> str:
     return f"{row['rank_low']}-{row['rank_high']} {group_name(row['tie_group'])}"
 
 
-def primary_of(protocol: Protocol) -> tuple[Metric, int]:
+def primary_metric(protocol: Protocol) -> tuple[Metric, int]:
     """A protocol's primary metric and its cut-off."""
     return metric_named(protocol.primary.metric), protocol.primary.k
 
 
 def primary_name(protocol: Protocol) -> str:
     """A protocol's primary metric with its cut-off, where there is one."""
-    return called(*primary_of(protocol)).removesuffix("@0")
+    return metric_label(*primary_metric(protocol)).removesuffix("@0")
 
 
 def number_of(value: object) -> str:
@@ -234,7 +234,7 @@ def number_of(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float) else MISSING
 
 
-def items_of(row: Mapping[str, object]) -> str:
+def item_counts(row: Mapping[str, object]) -> str:
     """Over how many items a run's number is, and of how many, where those are not all."""
     return f"{row['of_items']:,}" if row["n"] in (row["of_items"], None) else f"{row['n']:,} of {row['of_items']:,}"
 

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from evaluate.metrics import parse_metric
-from evaluate.results.board import board, check_metrics, shown
+from evaluate.results.board import board, boards_of, check_metrics
 from evaluate.results.compare import compare, comparison, undecided
 from evaluate.results.compared import parse_gate
 from evaluate.results.extra_tables import cost_table, effects_table, usage_table
@@ -109,7 +109,7 @@ def _boards(
     for name in chosen:
         check_benchmark(lake, name)
     names = {protocol.name for name in wanted for protocol in protocols_called(lake, name)}
-    return chosen, [pair for pair in shown(lake, chosen) if not wanted or pair[1].name in names]
+    return chosen, [pair for pair in boards_of(lake, chosen) if not wanted or pair[1].name in names]
 
 
 @commands.command("compare")
@@ -185,7 +185,7 @@ def reproduce(
 
 
 @commands.command("score")
-def score_files(
+def score_command(
     qrels: Annotated[Path, typer.Argument(help="Relevance judgements: TREC's four columns, BEIR's table or JSON.")],
     ranked: Annotated[Path, typer.Argument(metavar="RUN", help="A ranking: TREC's six columns, BEIR's table or JSON.")],
     other: Annotated[Path | None, typer.Argument(metavar="[RUN2]", help="A second, compared with the first.")] = None,
@@ -200,19 +200,19 @@ def score_files(
     """Score any ranking against any relevance judgements with ir_measures; no lake is needed."""
     from evaluate.results import regions, trec
     from evaluate.results.region_files import is_gold
-    from evaluate.results.trec_files import QRELS, RUN, read
+    from evaluate.results.trec_files import QRELS, RUN, read_lists
 
     paths = [ranked] if other is None else [ranked, other]
     if is_gold(qrels):
-        values, notes = regions.score_files(qrels, paths, split_names(metrics), answered_only=answered)
+        values, notes = regions.score_region_files(qrels, paths, split_names(metrics), answered_only=answered)
         means = [trec.means(of_run) for of_run in values]
     else:
         measures = list(dict.fromkeys(map(trec.measure_named, split_names(metrics) or trec.DEFAULT)))
-        judged, runs = read(qrels, QRELS), [read(path, RUN) for path in paths]
-        values = [trec.score(run, judged, measures, answered_only=answered) for run in runs]
+        judged, runs = read_lists(qrels, QRELS), [read_lists(path, RUN) for path in paths]
+        values = [trec.score_run(run, judged, measures, answered_only=answered) for run in runs]
         means = [trec.means(of_run, measures) for of_run in values]
-        notes = [*trec.notes(values[0]["query"].to_list(), runs[0], judged)]
-    beside = trec.compared(*values) if other is not None else []
+        notes = [*trec.run_notes(values[0]["query"].to_list(), runs[0], judged)]
+    beside = trec.compared_by_query(*values) if other is not None else []
     if json:
         shown: dict[str, object] = {"means": means[0]}
         shown |= {"means2": means[1], "compared": beside} if other is not None else {}

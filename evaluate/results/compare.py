@@ -11,7 +11,7 @@ from itertools import chain
 import polars as pl
 
 from evaluate.metrics import metric_named, metrics_of
-from evaluate.results.board import called, check_measured, primary_of
+from evaluate.results.board import check_measured, metric_label, primary_metric
 from evaluate.results.compared import Comparison, Pair, compared
 from evaluate.results.other_lake import Published, check_same_data
 from evaluate.results.undeclared_metrics import Requested, explored, why_not
@@ -76,7 +76,7 @@ def compare(
         for note in dict.fromkeys(chain.from_iterable(notes)):
             say(note)
     rows = [row for pair in pairs for row in _under(lake, pair, requested, slice_name, where, runs[1])]
-    missing = {called(*column) for column in requested} - {_metric_of(row) for row in rows}
+    missing = {metric_label(*column) for column in requested} - {_metric_of(row) for row in rows}
     if missing or not rows:
         both = f"{a} there and {b} here" if against else f"{a} and {b}"
         message = f"no item has a value from both {both}"
@@ -87,7 +87,7 @@ def compare(
 
 
 def _metric_of(row: Comparison) -> str:
-    return called(metric_named(row["metric"]), row["k"])
+    return metric_label(metric_named(row["metric"]), row["k"])
 
 
 def _scored(source: Lake | Published) -> pl.DataFrame:
@@ -123,7 +123,7 @@ def _under(
     declared = metrics_of(protocol)
     beside = [] if is_across else [column for column in dict.fromkeys(requested) if column not in declared]
     beside = [column for column in beside if not why_not(task, protocol, *column)]
-    columns = dict.fromkeys(requested or [primary_of(protocol)])
+    columns = dict.fromkeys(requested or [primary_metric(protocol)])
     wanted = [column for column in columns if column in declared or column in beside]
     # Only a slice that both have: a run over one repository has no other in common with a run over all.
     here = {run_id for source, (run_id, _) in zip(pair.sources, pair.runs, strict=True) if source is lake}

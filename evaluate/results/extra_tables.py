@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from evaluate.metrics import Metric
-from evaluate.results.board import MISSING, called, is_any, number_of, primary_of, shown_rows
+from evaluate.results.board import MISSING, is_any, metric_label, number_of, primary_metric, rows_of_board
 from evaluate.statistics.slices import SLICE
 from lake.catalog.protocol import Protocol
 from lake.catalog.task import Task
@@ -70,7 +70,7 @@ def _used(row: Mapping[str, float | None], name: str) -> str:
     return f"{mean:,.0f}" if known == n_items and mean >= 10 else f"{mean:,.4g}" + f" ({known})" * (known != n_items)
 
 
-RULE = (
+_FRONTIER_RULE = (
     "frontier: no other system has at least its {metric} for no more of the cost and is better in one of the two; "
     "baselines, and means over fewer items, are left out; by characters at every cut-off of {metric}"
 )
@@ -78,8 +78,8 @@ RULE = (
 
 def cost_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str] = ()) -> PrintedTable | None:
     """A task's runs in the slice that a protocol shows first, best first, with what they cost; None without any."""
-    metric, k = primary_of(protocol)
-    board = shown_rows(lake, task, protocol, systems=systems)
+    metric, k = primary_metric(protocol)
+    board = rows_of_board(lake, task, protocol, systems=systems)
     if board is None:
         return None
     slice_, value = board.select(SLICE).row(0)
@@ -108,9 +108,9 @@ def cost_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str
     hardware = shown["hardware"].drop_nulls().unique().sort()
     return PrintedTable(
         f"{protocol.name}, {slice_} {value}: cost",
-        ["system", called(metric, k), "read", "returned", "index s", "index MB", "p50 ms", "p95 ms", "frontier"],
+        ["system", metric_label(metric, k), "read", "returned", "index s", "index MB", "p50 ms", "p95 ms", "frontier"],
         cells,
-        [RULE.format(metric=metric.name), *(f"measured on {name}" for name in hardware)],
+        [_FRONTIER_RULE.format(metric=metric.name), *(f"measured on {name}" for name in hardware)],
     )
 
 
@@ -147,7 +147,7 @@ def effects_table(lake: Lake, task: Task, protocol: Protocol) -> PrintedTable | 
     n_systems = len(chunkers) * len(retrievers)
     notes = [which_matters_more(shares, n_systems, too_few=n_items < FEWEST_ITEMS, unit=unit)]
     notes += [f"left out, as not every chunker is there with every retriever: {listed(left_out)}"] if left_out else []
-    name = called(*primary_of(protocol))
+    name = metric_label(*primary_metric(protocol))
     over = f"{counted(n_items, 'item')}, {counted(n_repos, 'repository')}"
     where = f"{whole['slice']} {whole['slice_value']}"
     means = {

@@ -19,10 +19,10 @@ from lake.selection import parse_items
 from lake.store import Lake
 from lake.text import counted
 
-commands = typer.Typer()
+item_commands = typer.Typer()
 
 
-@commands.command()
+@item_commands.command()
 def item(
     item_id: Annotated[str, typer.Argument(metavar="ITEM", help="Its id.")],
     benchmark: Annotated[str, setting("BENCHMARK", "Benchmark, if several have an item with this id.")] = "",
@@ -38,7 +38,7 @@ def item(
         print(line)
 
 
-@commands.command()
+@item_commands.command()
 def items(
     benchmark: Annotated[str, typer.Argument(metavar="BENCHMARK", help="Its name.")],
     where: Annotated[str, typer.Option("--where", "--items", help="column=value, ids, or a file of ids.")] = "",
@@ -53,7 +53,7 @@ def items(
     print_tables([table])
 
 
-@commands.command()
+@item_commands.command()
 def texts(
     system: Annotated[str, typer.Argument(metavar="SYSTEM", help="CHUNKER+recorded.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Parquet to write.")],
@@ -71,7 +71,7 @@ def texts(
     Console().say(typed(f"  next, with key and vector of each: python -m evaluate --systems {system} --vectors FILE"))
 
 
-@commands.command()
+@item_commands.command()
 def status(lake: LakeOption = DEFAULT_LAKE, debug: DebugOption = False) -> None:
     """Say what a lake holds, what is missing, and which command comes next."""
     store = Lake(lake)

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import polars as pl
 
-from evaluate.results.trec_files import opened
+from evaluate.results.trec_files import unpacked_file
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_LINE_BYTES, TooMuchUnpackedError, parsed_json, unpacked
 
-MAX_LINES = 20_000_000
+MAX_REGION_LINES = 20_000_000
 """Lines that all regions of a file may have together."""
 
 _FILE_END = -1
 _FILE = {"query": pl.String(), "path": pl.String()}
 _REGION = {"query": pl.String(), "region": pl.Int64(), "path": pl.String(), "start": pl.Int64(), "end": pl.Int64()}
 
-Rows = list[tuple[object, ...]]
+RegionRows = list[tuple[object, ...]]
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,9 @@ def is_gold(path: Path) -> bool:
 
 def read_gold(path: Path) -> RegionGold:
     """The gold of a file in SWE-Explore's form."""
-    queries, n_lines = list[str](), Rows()
-    regions: dict[str, Rows] = {"core": [], "optional": []}
-    files: dict[str, Rows] = {"core": [], "optional": [], "main": []}
+    queries, n_lines = list[str](), RegionRows()
+    regions: dict[str, RegionRows] = {"core": [], "optional": []}
+    files: dict[str, RegionRows] = {"core": [], "optional": [], "main": []}
     for query, row, where in _json_rows(path):
         truth = row.get("ground_truth", row)
         if not isinstance(truth, dict):
@@ -69,7 +69,7 @@ def read_gold(path: Path) -> RegionGold:
 
 def read_returned(path: Path, gold: RegionGold) -> tuple[pl.DataFrame, list[str]]:
     """The regions that a system returned, in order, as rows of `instance_id` and `regions`; and what it was asked."""
-    queries, rows = list[str](), Rows()
+    queries, rows = list[str](), RegionRows()
     for query, row, where in _json_rows(path):
         if "regions" not in row:
             raise _fault(where, "there is no `regions`")
@@ -93,15 +93,15 @@ def _resolved(regions: pl.DataFrame, n_lines: pl.DataFrame, path: Path) -> pl.Da
         end=pl.when(is_known).then(last).when(is_given).then(end),
     )
     total = placed.select((pl.col("end") - pl.col("start") + 1).clip(0).sum()).item()
-    if total > MAX_LINES:
-        raise _fault(str(path), f"the regions have {total:,} lines; at most {MAX_LINES:,} are read")
+    if total > MAX_REGION_LINES:
+        raise _fault(str(path), f"the regions have {total:,} lines; at most {MAX_REGION_LINES:,} are read")
     return placed.drop("n_lines")
 
 
 def _json_rows(path: Path) -> Iterator[tuple[str, Mapping[str, object], str]]:
     """The id, the row and the place of each row of JSON Lines, no id twice."""
     seen = set[str]()
-    with opened(path) as stream:
+    with unpacked_file(path) as stream:
         for number, line in enumerate(iter(lambda: stream.readline(MAX_LINE_BYTES), b""), 1):
             if not line.strip():
                 continue
@@ -115,9 +115,9 @@ def _json_rows(path: Path) -> Iterator[tuple[str, Mapping[str, object], str]]:
             yield query, row, where
 
 
-def _regions(query: str, value: object, where: str) -> Rows:
+def _regions(query: str, value: object, where: str) -> RegionRows:
     """Regions of `path`, `start` and `end`, or lists of the three."""
-    rows = Rows()
+    rows = RegionRows()
     for number, region in enumerate(_list(value, where)):
         each = [region.get(key) for key in ("path", "start", "end")] if isinstance(region, dict) else region
         if not isinstance(each, list) or len(each) != 3 or not isinstance(each[0], str):

@@ -13,20 +13,18 @@ from pathlib import Path
 
 import polars as pl
 
+from evaluate.metrics.standard import LINE_BUDGETS
 from evaluate.results.region_files import RegionGold, read_gold, read_returned
 from lake.errors import Exit, GoldspanError, lookup
 from lake.text import counted
 
 NAME = "swe-explore@published-v1"
-BUDGETS = (100, 300, 500)
-"""Lines, in the order in which they were returned."""
-
 _MAIN_LINE = 1.5
 _MAIN_REGION, _OTHER_REGION = 3.0, 2.0
 _LINE = ["query", "path", "line"]
 
 
-def score_files(
+def score_region_files(
     gold_path: Path, paths: Sequence[Path], names: Sequence[str], *, answered_only: bool
 ) -> tuple[list[pl.DataFrame], list[str]]:
     """What the regions of each of some files are worth, as :func:`score` has it; and what is said of the first."""
@@ -38,12 +36,12 @@ def score_files(
         if not set(asked) & set(gold.queries):
             examples = [f"RUN: {min(asked, default='no row')}", f"gold: {min(gold.queries, default='no row')}"]
             raise GoldspanError("no issue of RUN has gold", where=str(path), examples=examples, code=Exit.INVALID)
-        values.append(score(gold, returned, queries).select("query", *measures))
-        said += [*notes(gold, returned, asked, queries)] if not said else []
+        values.append(score_regions(gold, returned, queries).select("query", *measures))
+        said += [*region_notes(gold, returned, asked, queries)] if not said else []
     return values, said
 
 
-def score(gold: RegionGold, returned: pl.DataFrame, queries: list[str]) -> pl.DataFrame:
+def score_regions(gold: RegionGold, returned: pl.DataFrame, queries: list[str]) -> pl.DataFrame:
     """What each query's regions are worth: query, and a column for every measure, 0 where nothing is to be measured."""
     asked = pl.DataFrame({"query": sorted(queries)}, schema={"query": pl.String})
     main = gold.main_files.with_columns(is_main=pl.lit(value=True))
@@ -63,7 +61,7 @@ def score(gold: RegionGold, returned: pl.DataFrame, queries: list[str]) -> pl.Da
         _overlaps(gold, returned),
         _weighted_coverage(gold, lines),
         _ranked(returned, lines),
-        *(_within(lines, core, budget) for budget in BUDGETS),
+        *(_within(lines, core, budget) for budget in LINE_BUDGETS),
     ]
     for frame in frames:
         asked = asked.join(frame, on="query", how="left", maintain_order="left")
@@ -73,8 +71,8 @@ def score(gold: RegionGold, returned: pl.DataFrame, queries: list[str]) -> pl.Da
 _MEASURES = (
     "precision", "recall", "f1_score", "hit_file_rate", "noise_file_rate", "hit_region_rate", "noise_region_rate",
     "weighted_core_coverage", "context_efficiency", "optional_coverage",
-    *(f"ndcg_at_{budget}" for budget in BUDGETS), *(f"recall_at_{budget}" for budget in BUDGETS), "first_useful_hit",
-    *(f"core_{name}@{budget}" for name in ("coverage", "precision") for budget in BUDGETS),
+    *(f"ndcg_at_{budget}" for budget in LINE_BUDGETS), *(f"recall_at_{budget}" for budget in LINE_BUDGETS), "first_useful_hit",
+    *(f"core_{name}@{budget}" for name in ("coverage", "precision") for budget in LINE_BUDGETS),
 )  # fmt: skip
 """SWE-Explore's by its names, then ours."""
 
@@ -163,7 +161,7 @@ def _ranked(returned: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
     best = ranked.sort(pl.col("query"), density, descending=[False, True], maintain_order=True)
     first = pl.col("region").filter(pl.col("gain") > 0).min()
     result = ranked.group_by("query").agg(first_useful_hit=1 - first / pl.len())
-    for budget in BUDGETS:
+    for budget in LINE_BUDGETS:
         of_run, ideal = _discounted(ranked, budget), _discounted(best, budget).rename({"dcg": "ideal"})
         ndcg = pl.when(pl.col("ideal") > 0).then(pl.min_horizontal(pl.col("dcg") / pl.col("ideal"), pl.lit(1.0)))
         rows = of_run.join(ideal, on="query").select("query", ndcg.alias(f"ndcg_at_{budget}"))
@@ -205,7 +203,7 @@ def _lines(regions: pl.DataFrame) -> pl.DataFrame:
     return known.with_columns(line=pl.int_ranges("start", pl.col("end") + 1)).explode("line").drop("start", "end")
 
 
-def notes(gold: RegionGold, returned: pl.DataFrame, asked: list[str], queries: list[str]) -> Iterator[str]:
+def region_notes(gold: RegionGold, returned: pl.DataFrame, asked: list[str], queries: list[str]) -> Iterator[str]:
     """What the numbers are over, and what could not be told."""
     yield f"{NAME}: means over {counted(len(queries), 'issue')}; core_… are ours"
     if missing := len(set(gold.queries) - set(asked)):

@@ -18,7 +18,7 @@ from lake.fingerprint import fingerprint
 from lake.naming import PROGRAMS
 from lake.store import Lake
 
-FOLDER, FILE, VECTORS = "FOLDER", "FILE", "VECTORS"
+_FOLDER, _FILE, _VECTORS = "FOLDER", "FILE", "VECTORS"
 """What stands in a command for a place that only the reader knows."""
 
 _DATA = ("items", "queries", "gold_spans")
@@ -58,7 +58,7 @@ def _commands(lake: Lake, run: Mapping[str, Any], source: str) -> list[list[str]
     is_imported = run["origin"] == "imported"
     selected = ",".join(f"{picked['column']}={picked['value']}" for picked in run["selection"] or ())
     of_ingest = {
-        "--source": source if source in {"sample", "hub"} else FOLDER,
+        "--source": source if source in {"sample", "hub"} else _FOLDER,
         "--subsets": ",".join(subsets),
         **_cut_by(lake, "" if is_imported else str(run["chunker"])),
         "--limit": edition(lake, benchmark).limit,
@@ -68,13 +68,13 @@ def _commands(lake: Lake, run: Mapping[str, Any], source: str) -> list[list[str]
         options = {"--benchmark": benchmark, **{f"--{name}": run[name] for name in ("system", "task", "chunker")}}
         if is_program := run["format"] in PROGRAMS:
             options |= {"--search": run["file"], "--items": selected, "--limit": run["limit"]}
-        made.append(["ingest", "run", *([] if is_program else [FILE]), *_options(options)])
+        made.append(["ingest", "run", *([] if is_program else [_FILE]), *_options(options)])
     of_evaluate = {
         "--benchmarks": benchmark,
         "--systems": run["system"],
         "--items": "" if is_imported else selected,
         "--limit": run["limit"],
-        "--vectors": VECTORS if run["retriever"] == "recorded" else "",
+        "--vectors": _VECTORS if run["retriever"] == "recorded" else "",
     }
     return [*made, ["evaluate", *_options(of_evaluate)]]
 

@@ -11,11 +11,11 @@ from evaluate.results.board import (
     best_first,
     is_any,
     is_of_items,
-    items_of,
+    item_counts,
     number_of,
+    primary_metric,
     primary_name,
-    primary_of,
-    shown_rows,
+    rows_of_board,
 )
 from evaluate.selection import edition
 from lake.benchmarks import tasks_of
@@ -29,7 +29,7 @@ from lake.store import Lake
 from lake.text import group_name
 from lake.verdict import Line, by_pair, verdict_on
 
-N_SHOWN = 3
+_N_SHOWN = 3
 """How many systems are shown."""
 N_WANTED = 20
 """How many more at most of those that were asked for or scored now."""
@@ -43,9 +43,9 @@ def summary(lake: Lake, benchmark: str, patterns: Sequence[str] = (), made: Coll
     """
     for task in tasks_of(lake, benchmark):
         for protocol in sorted(protocols_of(task), key=lambda protocol: protocol.place):
-            rows = None if protocol.parity_only else shown_rows(lake, task, protocol)
+            rows = None if protocol.parity_only else rows_of_board(lake, task, protocol)
             if rows is not None:
-                table = best_first(rows, [primary_of(protocol)])
+                table = best_first(rows, [primary_metric(protocol)])
                 yield from _lines(lake, task, protocol, table, _wanted(lake, benchmark, table, patterns, made))
                 return
 
@@ -77,7 +77,7 @@ def _lines(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame, wante
     yield f"  {verdict.sentence(dict(rows.select('run_id', 'system').iter_rows()).__getitem__)}"
     systems = rows.filter(~pl.col("is_baseline"))
     whole = systems.filter("is_whole")
-    first = (whole if whole.height else systems).head(N_SHOWN)
+    first = (whole if whole.height else systems).head(_N_SHOWN)
     yield from _systems(first)
     # Each baseline once: the run that the verdict compares with, of others the best over whichever chunks.
     baselines = rows.filter("is_baseline")
@@ -106,6 +106,6 @@ def _systems(rows: pl.DataFrame) -> Iterator[str]:
         group = f"tie {group_name(tie)}" if tie else "too few to rank" if row["too_few"] else ""
         number = f"{number_of(row['number'])} ({interval})"
         state = group if row["is_whole"] else "partial"
-        yield f"  {row['system']:{width}}  {number}  {items_of(row)} items  {state}".rstrip()
+        yield f"  {row['system']:{width}}  {number}  {item_counts(row)} items  {state}".rstrip()
     if is_of_items(rows):
         yield f"  {ITEM_INTERVALS}"

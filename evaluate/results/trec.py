@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from scipy.special import stdtrit
 
-from evaluate.results.trec_files import Lists
+from evaluate.results.trec_files import ScoreLists
 from evaluate.statistics.comparisons import uncertainty, verdict_of
 from evaluate.statistics.detectable import LEVEL
 from evaluate.statistics.pairs import Values, differences, flip_tests
@@ -41,7 +41,7 @@ OVER_QUERIES = "are over queries: for this collection only"
 _NAME_WIDTH = 22
 """As wide as trec_eval's."""
 
-Row = dict[str, float | str | None]
+MeasureRow = dict[str, float | str | None]
 
 
 def measure_named(text: str) -> ir_measures.Measure:
@@ -61,7 +61,9 @@ def measure_named(text: str) -> ir_measures.Measure:
     return measure
 
 
-def score(run: Lists, judged: Lists, measures: Sequence[ir_measures.Measure], *, answered_only: bool) -> pl.DataFrame:
+def score_run(
+    run: ScoreLists, judged: ScoreLists, measures: Sequence[ir_measures.Measure], *, answered_only: bool
+) -> pl.DataFrame:
     """What a run is worth: query, and a column for every measure, null where it is not defined; sorted by query.
 
     Documents without a grade are not relevant; judged queries without results score 0, unless these are left out.
@@ -105,13 +107,13 @@ def _ascending(scores: Mapping[str, float]) -> Iterator[tuple[int, str]]:
     return enumerate(document for _, document in sorted(zip(singles, scores, strict=True)))
 
 
-def means(values: pl.DataFrame, measures: Sequence[ir_measures.Measure] = ()) -> list[Row]:
+def means(values: pl.DataFrame, measures: Sequence[ir_measures.Measure] = ()) -> list[MeasureRow]:
     """Per measure its mean over the queries with a 95 % t interval: measure, mean, low, high, queries.
 
     Of what ir_measures adds up in place of a mean, such as NumRet, the sum and no interval. Without `measures` every
     column has a mean.
     """
-    rows: list[Row] = []
+    rows: list[MeasureRow] = []
     aggregators = {str(measure): measure.aggregator() for measure in measures}
     for name in values.columns[1:]:
         defined = values[name].drop_nulls().to_list()
@@ -129,7 +131,7 @@ def means(values: pl.DataFrame, measures: Sequence[ir_measures.Measure] = ()) ->
     return rows
 
 
-def compared(a: pl.DataFrame, b: pl.DataFrame) -> list[Row]:
+def compared_by_query(a: pl.DataFrame, b: pl.DataFrame) -> list[MeasureRow]:
     """Per measure the second run less the first, on the queries that both have: delta, interval, p and the verdict.
 
     p is of a sign-flip test over queries, each measure for itself; the verdict is on the second run.
@@ -158,7 +160,7 @@ def value_lines(values: pl.DataFrame, others: pl.DataFrame | None) -> Iterator[s
             yield "\t".join((f"{measure:{_NAME_WIDTH}}", row["query"], *map(_digits, of_runs)))
 
 
-def mean_lines(means: Sequence[Row]) -> Iterator[str]:
+def mean_lines(means: Sequence[MeasureRow]) -> Iterator[str]:
     """A line per measure: its mean over `all` queries, and the interval's ends."""
     for row in means:
         yield "\t".join(
@@ -166,7 +168,7 @@ def mean_lines(means: Sequence[Row]) -> Iterator[str]:
         )
 
 
-def compared_lines(means: Sequence[Row], compared: Sequence[Row]) -> Iterator[str]:
+def compared_lines(means: Sequence[MeasureRow], compared: Sequence[MeasureRow]) -> Iterator[str]:
     """A line per measure: the first run's mean, the difference with its interval, p, and what is said of the second."""
     yield "measure\tRUN\tRUN2 - RUN\tlow\thigh\tp\tverdict on RUN2\tqueries"
     for mean, row in zip(means, compared, strict=True):
@@ -179,7 +181,7 @@ def _digits(value: float | str | None, form: str = ".4f") -> str:
     return "–" if value is None else format(value, form)
 
 
-def notes(queries: Sequence[str], run: Lists, judged: Lists) -> Iterator[str]:
+def run_notes(queries: Sequence[str], run: ScoreLists, judged: ScoreLists) -> Iterator[str]:
     """What the numbers are over, and who was left out."""
     yield f"means over {counted(len(queries), 'judged query')}; 95 % t intervals {OVER_QUERIES}"
     if missing := sum(not run.get(query) for query in queries):

@@ -13,7 +13,7 @@ from typing import IO
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, TooMuchUnpackedError, parsed_json, unpacked
 
-Lists = dict[str, dict[str, float]]
+ScoreLists = dict[str, dict[str, float]]
 
 MAX_GRADE = 1_000_000
 """trec_eval keeps a counter for every grade up to the highest."""
@@ -43,7 +43,7 @@ RUN = FileKind("RUN", ("query", "Q0", "document", "rank", "score", "tag"), "scor
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[IO[bytes]]:
+def unpacked_file(path: Path) -> Iterator[IO[bytes]]:
     """A file, plain or packed with gzip or zstd; what is wrong with it while it is read ends in a sentence."""
     try:
         with path.open("rb") as file, unpacked(file) as stream:
@@ -56,9 +56,9 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         raise GoldspanError(message, where=str(path), hint=hint, code=Exit.INVALID) from error
 
 
-def read(path: Path, kind: FileKind) -> Lists:
+def read_lists(path: Path, kind: FileKind) -> ScoreLists:
     """The lists of a file, plain or packed with gzip or zstd."""
-    with opened(path) as stream:
+    with unpacked_file(path) as stream:
         lines = iter(lambda: stream.readline(MAX_LINE_BYTES), b"")
         first = next(lines, b"").removeprefix(_BOM)
         if first.lstrip()[:1] in (b"{", b"["):
@@ -70,8 +70,8 @@ def read(path: Path, kind: FileKind) -> Lists:
     return lists
 
 
-def _of_lines(lines: Iterable[bytes], path: Path, kind: FileKind) -> Lists:
-    lists: Lists = defaultdict(dict)
+def _of_lines(lines: Iterable[bytes], path: Path, kind: FileKind) -> ScoreLists:
+    lists: ScoreLists = defaultdict(dict)
     columns = kind.columns
     for number, line in enumerate(lines, 1):
         if not (parts := line.split()):
@@ -95,7 +95,7 @@ def _of_lines(lines: Iterable[bytes], path: Path, kind: FileKind) -> Lists:
     return lists
 
 
-def _of_json(data: bytes, path: Path, kind: FileKind) -> Lists:
+def _of_json(data: bytes, path: Path, kind: FileKind) -> ScoreLists:
     """`{query: {document: number}}`, as pytrec_eval and ranx have it."""
     try:
         lists = parsed_json(data)

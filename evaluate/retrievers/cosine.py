@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from evaluate.embedding.vectors import GIVEN, Vectors, VectorStore
+from evaluate.embedding.vectors import GIVEN, KeyedVectors, VectorStore
 from evaluate.retrievers import Answer, Floats, Index, Pool, Queries, Retriever
 from lake.errors import GoldspanError
 from lake.fingerprint import sha256_of
@@ -18,11 +18,11 @@ from lake.fingerprint import sha256_of
 BLOCK = 16_384
 """How many vectors are compared at once: so many stand in memory in double precision."""
 
-LookUp = Callable[[Sequence[str]], tuple[Sequence[str], Vectors]]
+LookUp = Callable[[Sequence[str]], tuple[Sequence[str], KeyedVectors]]
 """From texts to their keys, and to the vectors of those that have one."""
 
 
-def cosine_index(look_up: LookUp, keys: Sequence[str], chunks: Vectors) -> Index:
+def cosine_index(look_up: LookUp, keys: Sequence[str], chunks: KeyedVectors) -> Index:
     """The vectors of a pool's chunks, each found by its key: equal texts score alike to the last bit.
 
     `look_up` gives the vectors of queries.
@@ -81,7 +81,7 @@ def index(pool: Pool) -> Index:
     return cosine_index(partial(_of_queries, store), keys, vectors)
 
 
-def _of_queries(store: VectorStore, texts: Sequence[str]) -> tuple[Sequence[str], Vectors]:
+def _of_queries(store: VectorStore, texts: Sequence[str]) -> tuple[Sequence[str], KeyedVectors]:
     keys = [key_of(text) for text in texts]
     return keys, store.read(GIVEN, keys)
 

@@ -16,15 +16,15 @@ from typing import Literal
 import polars as pl
 
 from evaluate.embedding.encoder import encoder_of
-from evaluate.embedding.models import Kind, Model
-from evaluate.embedding.vectors import PART, Made, Vectors, VectorStore, key_of
+from evaluate.embedding.models import Model, TextKind
+from evaluate.embedding.vectors import PART, KeyedVectors, Made, VectorStore, key_of
 from evaluate.retrievers import Index, Pool, Retriever, RunTexts, Track
 from evaluate.retrievers._arguments import settings_in
 from evaluate.retrievers.cosine import cosine_index
 from lake.errors import Exit, GoldspanError
 from lake.text import counted
 
-CUT: Mapping[Kind, Literal["left", "right"]] = {"query": "left", "document": "right"}
+CUT: Mapping[TextKind, Literal["left", "right"]] = {"query": "left", "document": "right"}
 """The side from which what is too long is cut: a prompt's end is what is to be continued."""
 
 ARGUMENTS = ("dtype", "max_length", "pooling", "query_prefix", "document_prefix")
@@ -39,20 +39,20 @@ class Dense:
     document_prefix: str | None = None
     max_length: int | None = None
 
-    def prefix(self, kind: Kind) -> str:
+    def prefix(self, kind: TextKind) -> str:
         """What is written before queries or documents."""
         prefix = self.query_prefix if kind == "query" else self.document_prefix
         return self.model.prompt(kind) if prefix is None else prefix
 
-    def maker(self, kind: Kind) -> str:
+    def maker(self, kind: TextKind) -> str:
         """What tells these vectors from all others of the same texts."""
         return self.model.identity(prefix=self.prefix(kind), cut=CUT[kind], max_length=self.max_length)
 
-    def embed(self, kind: Kind, texts: Sequence[str]) -> Made:
+    def embed(self, kind: TextKind, texts: Sequence[str]) -> Made:
         """What the model makes of queries or documents."""
         return encoder_of(self.model, max_length=self.max_length).vectors(texts, self.prefix(kind), CUT[kind])
 
-    def vectors(self, kind: Kind, store: VectorStore, texts: Sequence[str]) -> tuple[list[str], Vectors]:
+    def vectors(self, kind: TextKind, store: VectorStore, texts: Sequence[str]) -> tuple[list[str], KeyedVectors]:
         """The keys of texts, and the vectors of all: what the lake has none of is embedded."""
         keys = [key_of(text) for text in texts]
         by_key = dict(zip(keys, texts, strict=True))
@@ -77,7 +77,7 @@ def prepare(dense: Dense, store: VectorStore, run_texts: RunTexts, track: Track)
 
     Different texts are counted: one that is there twice is embedded once.
     """
-    keys: dict[Kind, set[str]] = {"document": set(), "query": set()}
+    keys: dict[TextKind, set[str]] = {"document": set(), "query": set()}
     for part in run_texts():
         for (kind, of_run), texts in zip(keys.items(), part, strict=True):
             by_key, maker = {key_of(text): text for text in texts}, dense.maker(kind)
@@ -89,7 +89,7 @@ def prepare(dense: Dense, store: VectorStore, run_texts: RunTexts, track: Track)
             for _ in track(made, title, total=-(-len(missing) // PART)):
                 pass
     n_cut = {}
-    names: Mapping[Kind, str] = {"document": "chunks cut", "query": "queries cut"}
+    names: Mapping[TextKind, str] = {"document": "chunks cut", "query": "queries cut"}
     for kind, name in names.items():
         are_cut = store.n_cut(dense.maker(kind)).filter(pl.col("key").is_in(list(keys[kind])), pl.col("n_cut") > 0)
         n_cut[name] = f"{are_cut.height:,} of {len(keys[kind]):,}"

@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 
 import polars as pl
 
-from evaluate.metrics.declaration import Cut, size_at
+from evaluate.metrics.declaration import CutKind, size_at
 from lake.lines import held_pieces
 from lake.offsets import LineOffsets
 
-CutOff = tuple[Cut, int]
+CutOff = tuple[CutKind, int]
 """Where a ranking is cut off: what is counted, and how many of it."""
 
 OWN_TEXT = ("target_path", "query_line_start", "target_line")
@@ -96,7 +96,7 @@ def walk(spans: pl.LazyFrame, axis: LineOffsets, cut_offs: Sequence[CutOff]) -> 
     spent = pl.col("n_nws").cum_sum().over("item") - pl.col("n_nws")
     priced = pieces.with_columns(n_nws=axis.n_nws()).with_columns(spent=spent)
     before = _N_LINES.cum_sum().over("item") - _N_LINES
-    takes: dict[Cut, Callable[[int], pl.Expr]] = {
+    takes: dict[CutKind, Callable[[int], pl.Expr]] = {
         "budget": lambda budget: _paid_by(axis, budget),
         "lines": lambda n: (n - before).clip(0, _N_LINES),
         "results": lambda k: _N_LINES * (pl.col("rank") <= k),
@@ -141,7 +141,7 @@ def _paid_by(axis: LineOffsets, budget: int) -> pl.Expr:
     return pl.when(left >= 0).then(axis.n_lines_for(left)).otherwise(0)
 
 
-def _sizes(cut: Cut, k: int) -> list[pl.Expr]:
+def _sizes(cut: CutKind, k: int) -> list[pl.Expr]:
     lines = pl.col(size_at("", cut, k))
     sets = (lines, lines.filter("in_gold"), lines.filter("in_own"))
     return [lines.sum().alias(size_at(size, cut, k)) for size, lines in zip(SIZES, sets, strict=True)]

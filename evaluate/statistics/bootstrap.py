@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from evaluate.statistics.pairs import Floats
+from evaluate.statistics.pairs import Floats, Integers
 
 RESAMPLES = 10_000
 _SEED = 12
@@ -31,8 +31,6 @@ _COLUMNS = 100
 """So many columns at most are drawn of them."""
 _MEANS_AT_ONCE = 32
 """So many means over as many items are resampled together: few enough for memory to be used again."""
-
-Counts = NDArray[np.int64]
 
 
 def item_intervals(values: pl.DataFrame, of: Sequence[str]) -> pl.DataFrame:
@@ -70,7 +68,7 @@ def item_intervals(values: pl.DataFrame, of: Sequence[str]) -> pl.DataFrame:
     return means.select(*of, item_low=pl.Series(low, dtype=pl.Float64), item_high=pl.Series(high, dtype=pl.Float64))
 
 
-def _grouped(values: Floats, counts: Counts) -> tuple[Floats, Counts]:
+def _grouped(values: Floats, counts: Integers) -> tuple[Floats, Integers]:
     """Values (rows, 1) and counts, neighbouring values taken together where there are too many."""
     if len(values) > _COLUMNS:
         middle = np.cumsum(counts) - counts // 2
@@ -81,7 +79,7 @@ def _grouped(values: Floats, counts: Counts) -> tuple[Floats, Counts]:
     return values[:, None], counts
 
 
-def _interval(values: Floats, counts: Counts) -> Floats:
+def _interval(values: Floats, counts: Integers) -> Floats:
     """The quantiles (2, means) of resampled means of values (rows, means) that occur so often."""
     n = int(counts.sum())
     largest = np.abs(values).max(axis=0)
@@ -93,7 +91,7 @@ def _interval(values: Floats, counts: Counts) -> Floats:
     return quantiles
 
 
-def _weights(counts: Counts, n: int) -> Iterator[Floats]:
+def _weights(counts: Integers, n: int) -> Iterator[Floats]:
     """Matrices of how often each row is drawn, in all as many rows as there are resamples."""
     if len(counts) == n <= _KEPT:
         yield from (weights.astype(np.float64) for weights in _of_items(n))
@@ -107,7 +105,7 @@ def _of_items(n: int) -> list[NDArray[np.uint16]]:
     return [weights.astype(np.uint16) for weights in _drawn(np.ones(n, np.int64), n)]
 
 
-def _drawn(counts: Counts, n: int) -> Iterator[Floats]:
+def _drawn(counts: Integers, n: int) -> Iterator[Floats]:
     """Matrices of how often each row is drawn, in all as many rows as there are resamples."""
     random, width = np.random.default_rng(_SEED), len(counts)
     n_rows = max(_ROWS, _AT_ONCE // width)

@@ -10,7 +10,7 @@ import polars as pl
 from evaluate.metrics import metrics, metrics_of
 from evaluate.statistics.bootstrap import item_intervals
 from evaluate.statistics.intervals import bounds_of, ends_of
-from evaluate.statistics.slices import MEASURE, SLICE, WHOLE, Slice, kinds_by_slice, kinds_of, slices_of
+from evaluate.statistics.slices import MEASURE, SLICE, WHOLE, Slice, item_kinds, kinds_by_slice, protocol_slices
 from lake.catalog.protocol import Protocol
 from lake.catalog.unit import FEWEST_REPOS, ITEM, REPOSITORY
 from lake.exact import exact_sum, from_steps, steps
@@ -53,9 +53,9 @@ def aggregate(
         run_items: Rows of table `run_items`, for counting failed items; without it none is counted.
         slices: Those in place of the protocol's, known to mix nothing.
     """
-    slices, strata = (slices, ()) if slices else slices_of(protocol)
+    slices, strata = (slices, ()) if slices else protocol_slices(protocol)
     columns = {column for slice_ in slices for column in (*slice_.columns, slice_.of) if column}
-    kinds = kinds_of(items, sorted(columns | {"repo", *strata}))
+    kinds = item_kinds(items, sorted(columns | {"repo", *strata}))
     # Text is compared once: from here on a metric of a run, a kind of items and a repository of a slice are numbers.
     measures = scores.select(_METRIC).unique().with_row_index("measure").collect().lazy()
     scored = (

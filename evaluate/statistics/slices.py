@@ -76,7 +76,7 @@ UNSLICED = (Slice("all", ()),)
 """All items as one, whatever their strata."""
 
 
-def slices_of(protocol: Protocol) -> tuple[Sequence[Slice], Sequence[str]]:
+def protocol_slices(protocol: Protocol) -> tuple[Sequence[Slice], Sequence[str]]:
     """Over which slices a protocol's scores are pooled, and which columns' values never are."""
     return (_SLICES, _STRATA) if protocol.context is None else (_OF_CONTEXTS, _STRATA_OF_CONTEXTS)
 
@@ -94,7 +94,7 @@ def in_slice_of(items: pl.LazyFrame, slice_: str) -> pl.LazyFrame:
     return items.select("item_id", slice_value=pl.concat_str(columns, separator="/"))
 
 
-def kinds_of(items: pl.LazyFrame, columns: Sequence[str]) -> pl.DataFrame:
+def item_kinds(items: pl.LazyFrame, columns: Sequence[str]) -> pl.DataFrame:
     """The kinds of items: kind (a number), the columns (a null one where the items lack it), item_id (a list)."""
     known = items.collect_schema().names()
     absent = pl.lit(None, pl.String)

@@ -56,7 +56,7 @@ from lake.rejects import Rejects
 from lake.store import EVERY, LOCK, Lake
 from lake.tables import TABLES
 from lake.text import counted, escaped
-from lake.wholeness import missing
+from lake.wholeness import missing_tables
 
 app = typer.Typer(cls=default_to("read"), add_completion=False, pretty_exceptions_enable=False, no_args_is_help=False)
 
@@ -164,7 +164,7 @@ def verify(lake: LakeOption = DEFAULT_LAKE, debug: DebugOption = False) -> None:
         why = fault_of(part)
         wrong += [f"{part.path.relative_to(lake).as_posix()}: {why}"] * bool(why)
         n_whole += not why
-    wrong += [f"missing, though there are scores: {lacking}" for lacking in missing(lake)]
+    wrong += [f"missing, though there are scores: {lacking}" for lacking in missing_tables(lake)]
     print(*map(escaped, wrong), sep="\n", end="\n" if wrong else "")
     Console().say(f"verify: as it was written: {counted(n_whole, 'part')} of {lake}; not: {len(wrong):,}")
     if wrong:

@@ -9,7 +9,7 @@ import csv
 from pathlib import Path
 from typing import NamedTuple
 
-TABLE = Path(__file__).with_suffix(".csv")
+PARITY_TABLE = Path(__file__).with_suffix(".csv")
 
 
 class Parity(NamedTuple):
@@ -31,7 +31,7 @@ class Parity(NamedTuple):
 
 def parity_rows() -> list[Parity]:
     """Every quantity that was compared."""
-    with TABLE.open(encoding="utf-8", newline="") as file:
+    with PARITY_TABLE.open(encoding="utf-8", newline="") as file:
         _, *rows = csv.reader(file)
     return [
         Parity(

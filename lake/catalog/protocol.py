@@ -83,7 +83,7 @@ class ContextRules:
     edits: Literal["gold patch", "gold context"]
 
 
-DOCS = ContextRules(
+DOCS_CONTEXTS = ContextRules(
     symbols="docs",
     symbol_identity="qualified name",
     named_symbols="added",
@@ -99,7 +99,7 @@ DOCS = ContextRules(
 )
 """The brief's rules."""
 
-OFFICIAL = ContextRules(
+OFFICIAL_CONTEXTS = ContextRules(
     symbols="official",
     symbol_identity="node",
     named_symbols="in place",

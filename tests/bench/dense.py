@@ -11,7 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from evaluate.embedding.encoder import BATCH
-from evaluate.embedding.models import Kind, Model
+from evaluate.embedding.models import Model, TextKind
 from evaluate.embedding.vectors import VectorStore
 from evaluate.rank.pools import load_pools, queries_by_pool
 from evaluate.rank.ranking import rank
@@ -106,7 +106,7 @@ def goldspan(lake: str, model: str, output: str) -> dict[str, object]:
     for pairs in asked.values():
         rank(retriever, iter(pairs), tie=REPOEVAL_PROMPT.tie, depth=REPOEVAL_PROMPT.depth, cut_offs=CUT_OFFS)
     cost = watch.read()
-    kinds: tuple[Kind, Kind] = ("document", "query")
+    kinds: tuple[TextKind, TextKind] = ("document", "query")
     vectors = {f"{place}": _vectors(dense, kind, store, asked, place) for place, kind in enumerate(kinds)}
     np.savez(output, allow_pickle=False, **vectors)
     return cost
@@ -157,7 +157,7 @@ def _texts(pairs: Asked, place: int) -> list[str]:
     return [text for pair in pairs for text in pair[place].text]
 
 
-def _vectors(dense: Dense, kind: Kind, store: VectorStore, asked: Mapping[str, Asked], place: int) -> Floats:
+def _vectors(dense: Dense, kind: TextKind, store: VectorStore, asked: Mapping[str, Asked], place: int) -> Floats:
     """The vectors that ours ranked by, a row for each text of the plain loop."""
     keys, vectors = dense.vectors(kind, store, [text for pairs in asked.values() for text in _texts(pairs, place)])
     return vectors.matrix[[vectors.row[key] for key in keys]]

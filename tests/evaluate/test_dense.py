@@ -18,8 +18,8 @@ import pytest
 
 from evaluate.embedding import vectors as stored
 from evaluate.embedding.encoder import encoder_of
-from evaluate.embedding.models import Kind, Model
-from evaluate.embedding.vectors import Vectors, VectorStore, key_of
+from evaluate.embedding.models import Model, TextKind
+from evaluate.embedding.vectors import KeyedVectors, VectorStore, key_of
 from evaluate.retrievers import Pool, Queries, cosine, retrievers
 from evaluate.retrievers.cosine import cosine_index
 from evaluate.retrievers.dense import Dense
@@ -45,7 +45,9 @@ def store(tmp_path: Path) -> VectorStore:
     return VectorStore(Lake(tmp_path / "lake"))
 
 
-def _rows(dense: Dense, store: VectorStore, texts: Sequence[str], kind: Kind = "document") -> npt.NDArray[np.float32]:
+def _rows(
+    dense: Dense, store: VectorStore, texts: Sequence[str], kind: TextKind = "document"
+) -> npt.NDArray[np.float32]:
     keys, vectors = dense.vectors(kind, store, texts)
     return vectors.matrix[[vectors.row[key] for key in keys]]
 
@@ -135,9 +137,9 @@ def test_every_chunk_has_its_exact_cosine_in_blocks_too(monkeypatch: pytest.Monk
     chunks, asked = (random.normal(size=(n, 5)).astype(np.float32) for n in (11, 3))
     chunks[4] = 0
     row = np.array([*range(11), 3])
-    vectors = Vectors({"0": 0, "1": 1, "2": 2}, asked)
+    vectors = KeyedVectors({"0": 0, "1": 1, "2": 2}, asked)
     queries = Queries(["a", "b", "c", "d"], ["0", "1", "2", "none"], [None] * 4, np.full(4, -1))
-    held = Vectors({str(n): n for n in range(11)}, chunks)
+    held = KeyedVectors({str(n): n for n in range(11)}, chunks)
     index = cosine_index(lambda texts: (texts, vectors), [str(n) for n in row], held)
     whole = index.search(queries)
     lengths = np.linalg.norm(asked, axis=1)[:, None] * np.maximum(np.linalg.norm(chunks, axis=1), 1e-9)

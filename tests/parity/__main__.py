@@ -9,14 +9,14 @@ import csv
 import sys
 from pathlib import Path
 
-from lake.catalog.parity import TABLE, Parity
+from lake.catalog.parity import PARITY_TABLE, Parity
 from tests.parity.references.reference import compare_all
 
 
 def main() -> None:
     """Compare, and write the rows."""
     rows = compare_all(Path(sys.argv[1]), print)
-    with TABLE.open("w", encoding="utf-8", newline="") as file:
+    with PARITY_TABLE.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(Parity._fields)
         writer.writerows([f"{value:.2g}" if isinstance(value, float) else value for value in row] for row in rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lake.catalog.protocol import BUDGETS, DEPTHS, DOCS, OFFICIAL, Primary, Protocol
+from lake.catalog.protocol import BUDGETS, DEPTHS, DOCS_CONTEXTS, OFFICIAL_CONTEXTS, Primary, Protocol
 from lake.catalog.task import Task
 
 CONTEXTBENCH_ISSUE = Task(
@@ -43,7 +43,7 @@ CONTEXTS = Protocol(
     primary=Primary("line_f1", 0, "line", "macro"),
     source="The brief: ranges cut to the file, what is empty counting as such, every instance in the denominator, "
     "symbols by file and qualified name.",
-    context=DOCS,
+    context=DOCS_CONTEXTS,
 )
 
 PUBLISHED = Protocol(
@@ -63,5 +63,5 @@ PUBLISHED = Protocol(
     primary=Primary("line_coverage", 0, "line", "micro"),
     source="The published evaluator: sizes, ratios, trajectories and error rows as its code gives them.",
     place=2,
-    context=OFFICIAL,
+    context=OFFICIAL_CONTEXTS,
 )

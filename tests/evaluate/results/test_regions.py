@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evaluate.metrics.standard import LINE_BUDGETS
 from evaluate.results.region_files import read_gold, read_returned
-from evaluate.results.regions import BUDGETS, score
+from evaluate.results.regions import score_regions
 from lake.errors import Exit
 from tests.tiny import command
 
@@ -78,7 +79,7 @@ def plainly(truth: dict[str, Any], returned: list[Region]) -> dict[str, float]:
     gains = [sum((1.5 if path in main else 1) for path, line in lines(of) if (path, line) in gold) for of in returned]
     sizes = [ends[1] - ends[0] + 1 if (ends := interval(of)) else 0 for of in returned]
     order = sorted(range(len(returned)), key=lambda n: -gains[n] / max(sizes[n], 1))
-    for budget in BUDGETS:
+    for budget in LINE_BUDGETS:
         found, ideal = (dcg(gains, sizes, ranks, budget) for ranks in (range(len(returned)), order))
         measures[f"ndcg_at_{budget}"] = min(share(found, ideal), 1.0)
         walked = [line for of in returned for line in lines(of)]
@@ -133,7 +134,7 @@ def test_every_measure_equals_its_plain_definition(
     (folder / "gold.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     (folder / "run.jsonl").write_text(json.dumps({"instance_id": "one", "regions": as_objects(returned)}))
     gold = read_gold(folder / "gold.jsonl")
-    one, two = score(gold, *read_returned(folder / "run.jsonl", gold)[:1], queries=["one", "two"]).to_dicts()
+    one, two = score_regions(gold, *read_returned(folder / "run.jsonl", gold)[:1], queries=["one", "two"]).to_dicts()
     assert {**one, "query": None} == pytest.approx({"query": None, **plainly(truth, returned)})
     assert two == pytest.approx({**dict.fromkeys(two, 0.0), "query": "two"})
 

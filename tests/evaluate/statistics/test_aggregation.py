@@ -7,7 +7,7 @@ import pytest
 
 from evaluate.metrics import metrics_of
 from evaluate.statistics.means import aggregate
-from evaluate.statistics.slices import average_of, slices_of
+from evaluate.statistics.slices import average_of, protocol_slices
 from lake.catalog.protocols import protocol_named
 from lake.tables import table
 
@@ -151,7 +151,7 @@ def test_runs_stand_apart() -> None:
 
 
 def test_slices_are_named_once() -> None:
-    assert len({slice_.name for slice_ in slices_of(RULES)[0]}) == len(slices_of(RULES)[0])
+    assert len({slice_.name for slice_ in protocol_slices(RULES)[0]}) == len(protocol_slices(RULES)[0])
 
 
 def test_published_contexts_are_averaged_as_ratios_of_sums_and_their_steps_over_items() -> None:

@@ -12,7 +12,7 @@ from scipy import linalg, stats
 
 from evaluate.statistics.intervals import korn_graubard
 from evaluate.statistics.means import aggregate
-from evaluate.statistics.slices import slices_of
+from evaluate.statistics.slices import protocol_slices
 from lake.catalog.interval_coverage import KINDS, MEANS, N_SETS, simulated_coverage
 from lake.catalog.protocols import protocol_named, protocols
 from lake.tables import table
@@ -220,7 +220,7 @@ def test_the_coverage_that_pages_quote_is_what_the_simulation_gives(kind: str, n
 
 def test_every_protocol_opens_with_a_slice_that_is_resampled() -> None:
     for protocol in protocols().values():
-        resampled = {one.name for one in slices_of(protocol)[0] if one.is_resampled}
+        resampled = {one.name for one in protocol_slices(protocol)[0] if one.is_resampled}
         assert {"all", protocol.headline[0] if protocol.headline else "all"} <= resampled, protocol.name
 
 

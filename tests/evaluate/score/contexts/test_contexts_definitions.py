@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evaluate.score.contexts.definitions import Definitions
 from evaluate.score.contexts.extents import Extent
-from lake.catalog.protocol import DOCS, OFFICIAL, ContextRules
+from lake.catalog.protocol import DOCS_CONTEXTS, OFFICIAL_CONTEXTS, ContextRules
 
 Found = tuple[int, int, int, str]
 
@@ -49,9 +49,9 @@ def numbered(rows: list[Found], rules: ContextRules) -> list[tuple[int, int, int
     numbers: list[dict[object, int]] = [{}, {}, {}]
     out = []
     for text, start, length, name in sorted(set(rows), key=lambda one: (one[0], one[1], one[1] + one[2], one[3])):
-        if rules is DOCS and not length:
+        if rules is DOCS_CONTEXTS and not length:
             continue
-        key = name if rules is DOCS else (start, length, name)
+        key = name if rules is DOCS_CONTEXTS else (start, length, name)
         out.append((text, start, start + length, numbers[text].setdefault(key, len(numbers[text]))))
     return out
 
@@ -60,10 +60,14 @@ def numbered(rows: list[Found], rules: ContextRules) -> list[tuple[int, int, int
 @given(st.lists(_DEFINITION, max_size=10), st.lists(_SPAN, min_size=1, max_size=6))
 def test_a_span_overlaps_what_shares_a_byte_with_it(rows: list[Found], spans: list[tuple[int, int, int]]) -> None:
     wanted = [
-        {n for other, begin, end, n in numbered(rows, DOCS) if other == text and begin < start + length and end > start}
+        {
+            n
+            for other, begin, end, n in numbered(rows, DOCS_CONTEXTS)
+            if other == text and begin < start + length and end > start
+        }
         for text, start, length in spans
     ]
-    assert overlapped(rows, spans, DOCS) == wanted
+    assert overlapped(rows, spans, DOCS_CONTEXTS) == wanted
 
 
 @settings(max_examples=40)
@@ -74,24 +78,24 @@ def test_published_an_exclusive_end_is_held_against_inclusive_spans(
     wanted = [
         {
             n
-            for other, begin, end, n in numbered(rows, OFFICIAL)
+            for other, begin, end, n in numbered(rows, OFFICIAL_CONTEXTS)
             if other == text and not (end < start or begin > start + length - 1)
         }
         for text, start, length in spans
     ]
-    assert overlapped(rows, spans, OFFICIAL) == wanted
+    assert overlapped(rows, spans, OFFICIAL_CONTEXTS) == wanted
 
 
 @pytest.mark.parametrize(
     ("rules", "said", "meant"),
     [
-        (DOCS, "A.f", {0}),
-        (DOCS, "g", {1}),
-        (DOCS, "Other.g", {1}),
-        (DOCS, "nothing", set()),
-        (OFFICIAL, "f", {0, 2}),
-        (OFFICIAL, " A.f ", {0, 2}),
-        (OFFICIAL, "A.nothing", set()),
+        (DOCS_CONTEXTS, "A.f", {0}),
+        (DOCS_CONTEXTS, "g", {1}),
+        (DOCS_CONTEXTS, "Other.g", {1}),
+        (DOCS_CONTEXTS, "nothing", set()),
+        (OFFICIAL_CONTEXTS, "f", {0, 2}),
+        (OFFICIAL_CONTEXTS, " A.f ", {0, 2}),
+        (OFFICIAL_CONTEXTS, "A.nothing", set()),
     ],
 )
 def test_a_name_means_what_bears_it_else_what_its_last_part_names(
@@ -103,5 +107,5 @@ def test_a_name_means_what_bears_it_else_what_its_last_part_names(
 
 
 def test_contents_without_definitions_have_no_symbols() -> None:
-    assert overlapped([], [(0, 0, 5)], DOCS) == [set()]
-    assert overlapped([(0, 0, 5, "f")], [(2, 0, 5), (1, 0, 5)], DOCS) == [set(), set()]
+    assert overlapped([], [(0, 0, 5)], DOCS_CONTEXTS) == [set()]
+    assert overlapped([(0, 0, 5, "f")], [(2, 0, 5), (1, 0, 5)], DOCS_CONTEXTS) == [set(), set()]
