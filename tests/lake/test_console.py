@@ -72,14 +72,6 @@ def test_a_wrong_option_is_a_usage_error(
     assert said.err
 
 
-def test_an_empty_variable_is_as_good_as_none(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("GOLDSPAN_LIMIT", "")
-    assert _code(_app(), monkeypatch) == 0
-    assert capsys.readouterr().out == "worked None\n"
-
-
 def test_ctrl_c_says_how_to_go_on_and_ends_in_130(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

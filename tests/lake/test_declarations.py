@@ -56,11 +56,6 @@ def test_where_every_module_is_to_declare_something_one_that_does_not_is_named(p
     assert list(discover(made, Thing)) == ["one"]
 
 
-def test_a_declaration_that_another_module_imports_is_there_once(package: Package) -> None:
-    made = package(a="ONE = Thing('one')", b="from declared_in_a_test.a import ONE")
-    assert discover(made, Thing) == {"one": Thing("one")}
-
-
 def test_a_name_twice_is_an_error_that_says_where(package: Package) -> None:
     made = package(a="ONE = Thing('one')", b="OTHER = Thing('one')")
     with pytest.raises(GoldspanError, match="thing 'one' is declared twice") as caught:

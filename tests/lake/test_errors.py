@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lake.errors import GoldspanError, did_you_mean
+from lake.errors import GoldspanError
 
 
 def test_an_error_says_what_where_three_examples_and_what_to_do() -> None:
@@ -12,22 +12,6 @@ def test_an_error_says_what_where_three_examples_and_what_to_do() -> None:
     )
 
 
-def test_a_long_example_is_cut() -> None:
-    assert len(GoldspanError("x", examples=["y" * 1000]).render()) < 300
-
-
-def test_nothing_known_is_nothing_meant() -> None:
-    assert did_you_mean("x", []) == ""
-    assert did_you_mean("recal", ["recall", "precision"]) == "Did you mean 'recall'?"
-    assert did_you_mean("recal", ["b", "a", "a"]) == "There is: a, b."
-
-
 def test_a_name_of_several_lines_is_shown_on_one() -> None:
     error = GoldspanError("it is odd", where="a\nb\x1b", examples=["c\nd"])
     assert error.render() == "it is odd\n  where: a\\u{A}b\\u{1B}\n  for example: c\\u{A}d"
-
-
-def test_an_error_never_names_more_than_ten_things() -> None:
-    hint = did_you_mean("nothing like them", [f"system-{n:02}" for n in range(48)])
-    assert hint.count("system-") == 10
-    assert hint.endswith("and 38 more.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -10,12 +9,10 @@ import polars as pl
 import pytest
 
 from lake.exact import exact_sum
-from lake.fingerprint import fingerprint
 from lake.make import Input, target_of, write_if_changed
 from lake.sampling import stratified
 from lake.store import Lake
 from lake.tables import table
-from tests.tiny import ROOT
 
 CHUNKS = table("chunks").columns
 
@@ -93,29 +90,6 @@ def test_a_part_is_counted_once_however_often_it_is_looked_at(lake: Lake) -> Non
     assert again.tally.counts() == {"made": 1, "current": 0, "removed": 0}
 
 
-@pytest.mark.parametrize("stage", ["ingest", "evaluate"])
-def test_no_stage_decides_by_itself_what_is_current(stage: str) -> None:
-    # A part that other code made keeps its fingerprint while contents are taken from it.
-    # A run is called by the code of its retriever. A protocol's hash is no part; the code of its metrics finds it.
-    # A chunker's function that has no source is refused when it is declared.
-    allowed = {
-        "ingest/contents/blobs.py": 1,
-        "ingest/contents/chunkers_by_name.py": 1,
-        "evaluate/systems.py": 1,
-        "evaluate/score/conformance.py": 1,
-    }
-    by_hand = {
-        path.relative_to(ROOT).as_posix(): len(found)
-        for path in sorted((ROOT / stage).rglob("*.py"))
-        if (
-            found := re.findall(
-                r"(?:lake|store)\.(?:write|is_current)\(|code_digest\(|FORMAT_VERSION", path.read_text(encoding="utf-8")
-            )
-        )
-    }
-    assert by_hand == {name: n for name, n in allowed.items() if name.startswith(stage)}
-
-
 def test_parts_that_are_made_alike_are_kept_or_removed_together(lake: Lake) -> None:
     family = target_of(lake, "chunks", part="x-", code=[frame], chunker="c")
     family.named("1").write(frame())
@@ -126,9 +100,3 @@ def test_parts_that_are_made_alike_are_kept_or_removed_together(lake: Lake) -> N
     assert write_if_changed(lake, "chunks", "rows", frame(2), chunker="c")
     assert not write_if_changed(Lake(lake.root), "chunks", "rows", frame(2), chunker="c")
     assert write_if_changed(lake, "chunks", "rows", frame(3), chunker="c")
-
-
-def test_a_fingerprint_is_of_what_is_read_and_of_nothing_else(lake: Lake, tmp_path: Path) -> None:
-    here = target_of(lake, "chunks", part="p", parameters=[1, "a"], code=[frame], chunker="c")
-    there = target_of(Lake(tmp_path / "other"), "chunks", part="q", parameters=[1, "a"], code=[frame], chunker="d")
-    assert here.fingerprint == there.fingerprint != fingerprint([])

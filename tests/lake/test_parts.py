@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 from lake import parts
 from lake.errors import Exit, GoldspanError
 from lake.naming import IMPORT_REJECTS
-from lake.parts import MAX_NAME_BYTES, DamagedPartError, OtherFormatError, fault_of
+from lake.parts import MAX_NAME_BYTES, DamagedPartError, OtherFormatError
 from lake.store import Lake, Part
 from lake.tables import table
 from lake.wholeness import ASIDE
@@ -107,13 +106,6 @@ def test_what_is_no_part_is_named_and_set_aside(lake: Lake, damage: Callable[[Pa
         assert len(warned) == 1
 
 
-def test_what_is_no_file_is_no_part(lake: Lake) -> None:
-    part = _chunks(lake)
-    os.mkfifo(part.path.with_name("part-q.f.0123456789abcdef.parquet"))
-    part.path.with_name("part-r.f.0123456789abcdef.parquet").mkdir()
-    assert [each.name for each in lake.parts("chunks")] == ["p"]
-
-
 def test_a_copy_is_known_by_its_place(lake: Lake) -> None:
     part = _chunks(lake)
     elsewhere = part.path.parent.with_name("chunker=d") / part.path.name
@@ -131,15 +123,6 @@ def test_a_copy_is_known_by_its_place(lake: Lake) -> None:
         assert lake.read("chunks").height == 3
     assert len(lake.damage) == 3
     assert not any(copy.exists() for copy in copies)
-
-
-@pytest.mark.parametrize("name", ["part-\udcff.parquet", "part-\x1b[31m\n.parquet"])
-def test_a_stray_of_any_name_is_set_aside(lake: Lake, name: str) -> None:
-    part = _chunks(lake)
-    part.path.with_name(name).write_text("x")
-    with lake.locked():
-        assert lake.read("chunks").height == 3
-    assert len(list((lake.root / ASIDE).rglob("part-*"))) == 1
 
 
 def test_a_part_of_other_columns_is_named(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,17 +144,6 @@ def test_a_lake_of_another_format_says_so_and_is_left_alone(lake: Lake, version:
     with pytest.raises(OtherFormatError, match="LAKE="), lake.locked():
         pass
     assert path.exists()
-
-
-def test_a_part_that_may_not_be_read_is_no_damage(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    part = _chunks(lake)
-
-    def refuse(*_: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, "open", refuse)
-    with pytest.raises(PermissionError):
-        fault_of(part)
 
 
 def test_what_the_caller_reads_and_does_not_make_is_an_error_and_stays(lake: Lake) -> None:
@@ -214,22 +186,6 @@ def test_an_imported_run_that_lost_a_part_is_named(lake: Lake, name: str) -> Non
     (sentence,) = lake.damage
     assert f": {name} has 0 of its 1 " in sentence
     assert sentence.endswith("import the run r again")
-
-
-@pytest.mark.parametrize("name", ["hits", "runs"])
-def test_a_run_made_here_that_loses_rows_keeps_the_others(lake: Lake, name: str) -> None:
-    stored = {"hits": _row(lake, "hits"), "runs": _row(lake, "runs", "all", origin="built-in")}
-    _flip(stored[name].path)
-    with lake.locked():
-        assert [len(lake.parts(each)) for each in stored] == [each != name for each in stored]
-    assert lake.damage[0].endswith("it is made again")
-
-
-def test_a_copy_beside_an_imported_run_costs_it_nothing(lake: Lake) -> None:
-    hits = _imported(lake)["hits"]
-    shutil.copy(hits.path, hits.path.with_name("part-items copy.parquet"))
-    with lake.locked():
-        assert len(lake.parts("runs")) == len(lake.parts("hits")) == 1
 
 
 def test_a_name_too_long_for_a_file_is_a_sentence(lake: Lake) -> None:

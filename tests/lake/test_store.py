@@ -74,14 +74,6 @@ def test_what_is_written_is_read_back_sorted_by_key_with_the_columns_of_its_fold
     assert read["benchmark"].to_list() == ["repoeval"] * 2
 
 
-def test_a_part_lies_where_its_folders_say(lake: Lake) -> None:
-    part = lake.write("scores", _scores(("a", 1.0)), part="p", fingerprint="f", **RUN)
-    where = "scores/benchmark=repoeval/protocol=repoeval@x-v1/run_id=r"
-    assert part.path.parent.relative_to(lake.root).as_posix() == where
-    assert part.path.name == f"part-p.f.{part.digest}.parquet"
-    assert (part.table, part.name, part.folders, part.fingerprint) == ("scores", "p", RUN, "f")
-
-
 @settings(max_examples=20)
 @given(rows=st.permutations(range(6)), columns=st.permutations(list(table("scores").columns)))
 def test_equal_frames_give_equal_bytes_in_any_order_of_rows_and_columns(
@@ -143,16 +135,15 @@ def test_folders_missing_and_unexpected_are_named(lake: Lake) -> None:
         lake.scan("scores", run="r")
 
 
-@pytest.mark.parametrize("value", HOSTILE)
-def test_a_hostile_folder_round_trips_and_stays_inside(lake: Lake, value: str) -> None:
-    others = [other for other in HOSTILE if other != value]
-    for chunker in (value, *others):
+def test_hostile_folders_round_trip_and_stay_inside(lake: Lake) -> None:
+    for chunker in HOSTILE:
         lake.write("chunks", _chunks(chunker, "s"), part="p", fingerprint="f", chunker=chunker)
     assert sorted(lake.read("chunks")["chunker"]) == sorted(HOSTILE)
-    assert lake.read("chunks", chunker=value)["chunker"].to_list() == [value]
-    assert lake.scan("chunks").filter(pl.col("chunker") == value).collect()["chunker"].to_list() == [value]
-    assert [part.folders for part in lake.parts("chunks", chunker=value)] == [{"chunker": value}]
-    assert lake.is_current("chunks", "p", "f", chunker=value)
+    for value in HOSTILE:
+        assert lake.read("chunks", chunker=value)["chunker"].to_list() == [value]
+        assert lake.scan("chunks").filter(pl.col("chunker") == value).collect()["chunker"].to_list() == [value]
+        assert [part.folders for part in lake.parts("chunks", chunker=value)] == [{"chunker": value}]
+        assert lake.is_current("chunks", "p", "f", chunker=value)
     _stays_inside(lake)
 
 

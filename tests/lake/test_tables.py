@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 
-import polars as pl
 import pytest
 
 from lake.tables import TABLES, Table, declared_row, table
@@ -19,27 +18,6 @@ every_table = pytest.mark.parametrize("declared", TABLES.values(), ids=TABLES)
 @every_table
 def test_a_table_says_what_a_row_is_in_a_sentence(declared: Table) -> None:
     assert re.fullmatch(r"[A-Z`].{20,}\.", declared.meaning, re.DOTALL), declared.meaning
-
-
-@every_table
-def test_names_are_snake_case(declared: Table) -> None:
-    for name in (declared.name, *declared.columns, *declared.folders):
-        assert re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name), name
-
-
-@every_table
-def test_integers_are_signed(declared: Table) -> None:
-    assert not [name for name, kind in declared.columns.items() if kind.is_unsigned_integer()]
-
-
-@every_table
-def test_no_column_holds_a_clock(declared: Table) -> None:
-    assert not [name for name, kind in declared.columns.items() if kind.is_temporal()]
-
-
-@every_table
-def test_no_rows_fit_every_table(declared: Table) -> None:
-    assert declared.checked(pl.DataFrame(schema=declared.columns)).is_empty()
 
 
 def test_a_declared_row_fits_its_table_and_shows_its_name_where_no_other_is_given() -> None:

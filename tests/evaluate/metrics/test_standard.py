@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Sequence
 
 import polars as pl
@@ -153,9 +152,3 @@ def test_measures_of_lines_and_files_are_trec_evals_or_their_definitions(
 def test_results_outside_the_pool_are_not_judged() -> None:
     ours = by_lines([("a.py", 0, 5), ("gone.py", 0, 5), ("gone.py", 5, 9)], [("a.py", 0, 2)], [("a.py", 0, 5)], (1, 5))
     assert [ours["judged@1"], ours["judged@5"]] == pytest.approx([1, 1 / 3])
-
-
-def test_a_perfect_graded_list_scores_exactly_one() -> None:
-    pool = [("a.py", 0, 7), ("a.py", 7, 10), ("b.py", 0, 20)]
-    assert by_lines(pool, [("a.py", 0, 10)], pool, (3,))["ndcg_graded@3"] == 1.0
-    assert math.isclose(by_lines(pool[1:], [("a.py", 0, 10)], pool, (3,))["ndcg_graded@3"], 3 / (7 + 3 / math.log2(3)))

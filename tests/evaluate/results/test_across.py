@@ -54,14 +54,6 @@ def test_the_numbers_are_those_of_one_lake(published: Path, lake_folder: Path) -
     assert len(declared) > 2
 
 
-def test_one_name_is_that_system_in_both(published: Path, lake_folder: Path) -> None:
-    said = across(published, lake_folder, A, "--json")
-    rows = json.loads(said.out)
-    assert [(row["delta"], row["wins"], row["losses"], row["ties"]) for row in rows] == [(0, 0, 0, 5)] * 3
-    said = command("evaluate", "compare", A, "--lake", lake_folder)
-    assert (said.code, "--against" in said.err) == (Exit.USAGE, True)
-
-
 def test_a_system_that_is_worse_fails_the_gate(tmp_path: Path) -> None:
     repos = [f"zoo_{number}" for number in range(6)]
     texts = {"cats.py": CATS, "dogs.py": DOGS}

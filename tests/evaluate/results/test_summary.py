@@ -12,7 +12,7 @@ from lake.catalog.unit import ITEM_INTERVALS
 from lake.hints import typed
 from lake.store import Lake
 from lake.tables import table
-from lake.verdict import BETTER, EQUIVALENT, INSEPARABLE, NO_SYSTEM, NONE_WHOLE, NOT_RUN, TOO_FEW, WORSE
+from lake.verdict import BETTER, EQUIVALENT, INSEPARABLE, NONE_WHOLE, TOO_FEW, WORSE
 from tests.report.small_lake import write_boards
 from tests.tiny import command
 
@@ -26,15 +26,6 @@ def change(lake: Lake, name: str, **changed: pl.Expr) -> None:
         rows = lake.scan_parts([part], name).select(*table(name).columns).with_columns(**changed).collect()
         lake.write(name, rows, part=part.name, fingerprint="changed", **part.folders)
     write_boards(lake)
-
-
-def without(lake: Lake, is_left: pl.Expr) -> None:
-    """Take runs away, with what is made of them."""
-    gone = set(lake.scan("runs").filter(~is_left).select("run_id").collect()["run_id"])
-    for name in ("runs", "scores", "aggregates"):
-        for part in lake.parts(name):
-            if part.folders["run_id"] in gone:
-                lake.remove(part)
 
 
 def lines(lake: Lake) -> list[str]:
@@ -113,20 +104,6 @@ def test_what_was_asked_for_or_scored_now_is_shown_last(lake_folder: Path) -> No
         == asked
     )
     assert list(summary(lake, "repoeval", made={one.relative_path for one in parts})) == names
-
-
-def test_where_only_baselines_were_run_that_is_said(lake_folder: Path) -> None:
-    lake = Lake(lake_folder)
-    without(lake, pl.col("retriever").is_in(["random", "own-file", "oracle"]))
-    assert lines(lake)[1].strip() == NO_SYSTEM
-    assert lines(lake)[2].startswith("  baselines: oracle ")
-    assert len(lines(lake)) == 3 + 1
-
-
-def test_where_the_reference_was_not_run_that_is_said(lake_folder: Path) -> None:
-    lake = Lake(lake_folder)
-    without(lake, ~pl.col("retriever").is_in(["own-file"]))
-    assert lines(lake)[1].strip() == NOT_RUN
 
 
 def test_the_baseline_named_is_the_one_that_the_sentence_compares_with(lake_folder: Path) -> None:

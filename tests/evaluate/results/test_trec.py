@@ -9,7 +9,6 @@ import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import ir_measures
 import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 import pytest
 import pytrec_eval
@@ -148,15 +147,6 @@ def test_what_is_summed_has_no_interval(files: tuple[Path, Path]) -> None:
     assert score(*files, "--metrics", "NumRet").out == f"{'NumRet':22}\tall\t8.0000\t–\t–\n"
 
 
-def test_expected_reciprocal_rank_is_of_the_grades(tmp_path: Path) -> None:
-    files = write(tmp_path, {"a query": {"d1": 4, "d2": 1}}, {"a query": {"d2": 2.0, "d1": 1.0}})
-    for file in files:
-        file.write_text(file.read_text().replace("a query", "a-query"))
-    first, second = 1 / 16, 15 / 16
-    (value,) = values(*files, metrics=["err@10"])["a-query"].values()
-    assert value == pytest.approx(first + second * (1 - first) / 2, abs=1e-5)
-
-
 def test_a_grade_that_err_cannot_take_is_said(tmp_path: Path) -> None:
     done = score(*write(tmp_path, {"q1": {"d1": 5}}, {"q1": {"d1": 1.0}}), "--metrics", "ERR@10")
     assert (done.code, done.err.splitlines()[0]) == (
@@ -170,16 +160,6 @@ def test_one_measure_by_several_names_is_printed_once_by_that_of_ir_measures(fil
     assert [line.split("\t")[0].strip() for line in said.out.splitlines()] == [
         "nDCG@10", "AP(rel=2)", "AP@5", "Success@1",
     ]  # fmt: skip
-
-
-def test_values_are_those_of_ir_measures(files: tuple[Path, Path]) -> None:
-    names = ["Judged@3", "infAP", "Bpref", "AP(rel=2)", "IPrec@0.1", "SetF"]
-    asked = list(map(ir_measures.parse_measure, names))
-    found = values(*files, metrics=names)
-    # Without the infinite scores, which are tied in trec_eval alone.
-    for row in ir_measures.iter_calc(asked, QRELS, {"q1": RUN["q1"], "q3": RUN["q3"]}):
-        if row.query_id in ("q1", "q3"):
-            assert found[row.query_id][str(row.measure)] == row.value
 
 
 def spaced(data: bytes) -> bytes:

@@ -7,7 +7,7 @@ import pytest
 
 from evaluate.metrics import metrics_of
 from evaluate.statistics.means import aggregate
-from evaluate.statistics.slices import average_of, protocol_slices
+from evaluate.statistics.slices import average_of
 from lake.catalog.protocols import protocol_named
 from lake.tables import table
 
@@ -87,11 +87,6 @@ def test_a_metric_without_sums_has_no_micro() -> None:
     assert aggregates["macro"].unique().to_list() == [0.5]
 
 
-def test_nothing_over_nothing_is_zero() -> None:
-    scores = scores_of([(item, 0, 0, 0) for item in REPOS])
-    assert row(aggregate(RULES, scores, items_of(REPOS, ["2k"] * 3)).collect(), "all", "all")["micro"] == 0
-
-
 def test_contexts_of_one_target_are_never_pooled() -> None:
     aggregates = aggregate(RULES, three_scores(), items_of(REPOS, ["1k", "2k", "2k"])).collect()
     found = {(name, value) for name, value in aggregates.select("slice", "slice_value").iter_rows()}
@@ -136,22 +131,6 @@ def test_an_item_without_any_value_failed_and_is_left_out_of_every_mean() -> Non
     recall, ndcg = (row(aggregates.filter(metric=metric), "all", "all") for metric in ("recall", "ndcg"))
     assert [recall[name] for name in counts] == [1, 3, 1, 1]
     assert [ndcg[name] for name in counts] == [2, 3, 1, 0]
-
-
-def test_scores_of_items_outside_the_items_are_left_out() -> None:
-    aggregates = aggregate(RULES, three_scores(), items_of({"i1": "p", "i2": "p"}, ["2k"] * 2)).collect()
-    assert row(aggregates, "all", "all")["n_items"] == 2
-
-
-def test_runs_stand_apart() -> None:
-    both = pl.concat([three_scores(), three_scores().with_columns(pl.lit("other").alias("run_id"))])
-    aggregates = aggregate(RULES, both, items_of(REPOS, ["2k"] * 3)).collect()
-    assert aggregates.filter(slice="all")["run_id"].to_list() == ["other", "run"]
-    assert aggregates.filter(slice="all")["n"].to_list() == [3, 3]
-
-
-def test_slices_are_named_once() -> None:
-    assert len({slice_.name for slice_ in protocol_slices(RULES)[0]}) == len(protocol_slices(RULES)[0])
 
 
 def test_published_contexts_are_averaged_as_ratios_of_sums_and_their_steps_over_items() -> None:

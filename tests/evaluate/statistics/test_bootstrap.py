@@ -39,13 +39,6 @@ def test_it_is_scipys_percentile_bootstrap_within_monte_carlo_error(n_values: in
     assert interval(list(values)) == pytest.approx((theirs.low, theirs.high), abs=1.5 * near(list(values)))
 
 
-def test_hits_and_misses_have_the_binomials_quantiles() -> None:
-    n, rate = 40_000, 0.3
-    values = [1.0] * int(n * rate) + [0.0] * int(n * (1 - rate))
-    exact = tuple(float(stats.binom.ppf(share, n, rate)) / n for share in (0.025, 0.975))
-    assert interval(values) == pytest.approx(exact, abs=near(values))
-
-
 def test_many_items_of_many_values_have_the_interval_of_all_of_them() -> None:
     values = np.random.default_rng(8).beta(0.3, 0.6, 9_000)
     theirs = stats.norm.interval(0.95, values.mean(), stats.sem(values))

@@ -119,6 +119,7 @@ NOTHING = np.zeros(4)
 TOGETHER = np.outer([1, -1, 1, -1], [1, 1, -1, -1]) * 0.04
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("chunker", "retriever", "together", "truth"),
     [

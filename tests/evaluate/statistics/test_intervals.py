@@ -83,21 +83,6 @@ def test_between_repositories_of_unequal_size_it_is_that_of_bell_and_mccaffrey(s
     assert (whole["low"], whole["high"]) == pytest.approx(by_matrices(values), abs=1e-9)
 
 
-def test_the_mean_of_repositories_means_has_the_plain_interval_of_one_sample() -> None:
-    values = values_of(SIZES)
-    means = [float(np.mean(mine)) for mine in values]
-    plain = stats.t.interval(0.95, len(SIZES) - 1, np.mean(means), stats.sem(means))
-    whole = whole_of(values)
-    assert (whole["by_repo_low"], whole["by_repo_high"]) == pytest.approx(plain, abs=1e-9)
-
-
-def test_the_interval_of_a_ratio_is_that_of_the_mean_where_all_denominators_are_alike() -> None:
-    values = values_of(SIZES)
-    below = [[4.0] * size for size in SIZES]
-    whole = whole_of([[4 * value for value in mine] for mine in values], below)
-    assert (whole["micro_low"], whole["micro_high"]) == pytest.approx((whole["low"], whole["high"]), abs=1e-9)
-
-
 def test_the_interval_of_a_ratio_of_repository_totals_is_linearised() -> None:
     above, below = np.array([3.0, 5.0, 2.0, 9.0, 4.0, 6.0]), np.full(6, 12.0)
     whole = whole_of([[one] for one in above], [[one] for one in below])
@@ -151,24 +136,10 @@ def test_every_interval_of_a_metric_within_0_and_1_stays_there_and_has_a_width(n
         assert whole[high] - whole[low] > 0.1
 
 
-def test_no_interval_leaves_the_bounds_of_its_metric() -> None:
-    whole = whole_of([[0.0], [0.0], [0.0], [0.0], [0.0], [90.0]])
-    assert (whole["low"], whole["by_repo_low"]) == (0, 0)
-    assert whole["high"] > 15
-
-
 def test_no_hit_in_any_repository_says_as_little_as_as_many_items() -> None:
     whole = whole_of([[0.0] * size for size in SIZES], metric="recall")
     theirs = stats.binomtest(0, len(SIZES)).proportion_ci()
     assert (whole["low"], whole["high"]) == pytest.approx((0, theirs.high), abs=1e-9)
-
-
-def test_equal_values_without_a_greatest_have_an_interval_of_no_width() -> None:
-    for values in ([[0.1] * size for size in SIZES], [[0.1] * 3]):
-        whole = whole_of(values)
-        for low, mean, high in (ENDS[0], ENDS[2]):
-            assert whole[low] == whole[high] == pytest.approx(whole[mean], abs=1e-15)
-        assert whole["item_low"] == whole["item_high"] == pytest.approx(0.1, abs=1e-12)
 
 
 def test_what_is_not_applicable_is_in_no_interval() -> None:

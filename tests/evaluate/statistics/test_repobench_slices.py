@@ -85,28 +85,10 @@ def test_one_version_is_never_pooled_with_another() -> None:
     }
 
 
-def test_two_kinds_of_strata_are_kept_apart_together() -> None:
-    items = [item(split=split, source=source) for split, source in itertools.product(("train", "test"), ("v1", "v1.1"))]
-    found = means(sliced(items))
-    assert [(name, value) for name, value in found if name == "split/source"] == [
-        ("split/source", "test/v1"),
-        ("split/source", "test/v1.1"),
-        ("split/source", "train/v1"),
-        ("split/source", "train/v1.1"),
-    ]
-    assert not {"all", "split", "source", "subset", "subset/split", "subset/split/level"} & {name for name, _ in found}
-
-
 def test_a_subset_of_its_own_stratum_stays_a_slice() -> None:
     found = means(sliced([item(subset="python_cff"), item(subset="java_cff", split="train")]))
     assert (found["subset", "python_cff"], found["subset", "java_cff"]) == (0, 1)
     assert ("all", "all") not in found
-
-
-def test_languages_stand_side_by_side() -> None:
-    found = means(sliced([item("python_cff"), item("python_cfr"), item("java_cff")]))
-    assert (found["language", "python"], found["language", "java"]) == (1 / 2, 2)
-    assert found["all", "all"] == 1
 
 
 @pytest.mark.parametrize(
@@ -118,18 +100,3 @@ def test_bands_of_candidates(n_candidates: int, band: str) -> None:
     other = 1 if band != "1-4" else 20
     found = means(sliced([item(n_candidates=n_candidates), item(n_candidates=other)]))
     assert found["band", band] == 0
-
-
-def test_benchmarks_without_candidates_have_no_such_slices() -> None:
-    items = [item(subset, level=level, n_candidates=None, difficulty=None, source=None, context="2k")
-             for subset, level in (("function-2k", "function"), ("line-2k", "line"))]  # fmt: skip
-    names = {name for name, _ in means(sliced([one | {"language": "python"} for one in items]))}
-    assert names == {"all", "subset", "level", "repo"}
-
-
-def test_nothing_measured_has_no_mean_of_any_kind() -> None:
-    # Sums of nothing are stored where a share is not defined; their ratio is no number either.
-    found = sliced([item(), item()], [None, None])
-    assert found.select("macro", "micro", "by_repo").unique().rows() == [(None, None, None)]
-    # An item without a value by any metric is one that failed.
-    assert found.select("n_failed", "n_not_applicable").unique().rows() == [(2, 0)]

@@ -30,10 +30,6 @@ def test_nothing_is_said_where_a_system_leads_or_there_is_none() -> None:
     assert _named((CHANCE, 0.1), (BM25, None)) == []
 
 
-def test_equal_numbers_are_not_above() -> None:
-    assert _named((CHANCE, 0.1), (BM25, 0.1)) == ["random"]
-
-
 def test_the_lowest_number_leads_where_lower_is_better() -> None:
     assert _named((CHANCE, 0.1), (BM25, 0.2), lower=True) == ["random"]
     assert _named((CHANCE, 0.3), (BM25, 0.2), lower=True) == []
