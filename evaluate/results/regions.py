@@ -71,7 +71,8 @@ def score_regions(gold: RegionGold, returned: pl.DataFrame, queries: list[str]) 
 _MEASURES = (
     "precision", "recall", "f1_score", "hit_file_rate", "noise_file_rate", "hit_region_rate", "noise_region_rate",
     "weighted_core_coverage", "context_efficiency", "optional_coverage",
-    *(f"ndcg_at_{budget}" for budget in LINE_BUDGETS), *(f"recall_at_{budget}" for budget in LINE_BUDGETS), "first_useful_hit",
+    *(f"ndcg_at_{budget}" for budget in LINE_BUDGETS), *(f"recall_at_{budget}" for budget in LINE_BUDGETS),
+    "first_useful_hit",
     *(f"core_{name}@{budget}" for name in ("coverage", "precision") for budget in LINE_BUDGETS),
 )  # fmt: skip
 """SWE-Explore's by its names, then ours."""

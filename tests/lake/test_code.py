@@ -77,9 +77,6 @@ def test_a_rule_that_changed_anywhere_in_the_closure_moves_the_digest(
     assert digest_after(checkout, name, SOURCES[name].replace(was, becomes) if was else becomes) != before
 
 
-ATTRIBUTES = "LIMIT = 3\n{}class Rule:\n    name: str\n    {}\ndef words(text):\n    return text.split()\n"
-
-
 @pytest.mark.parametrize(
     ("name", "text"),
     [
