@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -101,9 +101,8 @@ def new_part(
 
 def parts_below(root: Path, declared: Table, folders: Mapping[str, str], name: str | None = None) -> list[Part]:
     """The parts of a table by path, those of some values of its folders, or of one name, alone."""
-    unexpected = sorted(set(folders) - set(declared.folders))
-    if unexpected:
-        raise _wrong_folders(declared, [], unexpected)
+    if unexpected := sorted(set(folders) - set(declared.folders)):
+        raise KeyError(f"{declared.name} has no folder {unexpected[0]}")
     inside = [f"{folder}={quoted(folders[folder]) if folder in folders else '*'}" for folder in declared.folders]
     pattern = "/".join([*inside, "part-*.parquet" if name is None else f"part-{quoted(name)}.*.parquet"])
     parts = [_part_at(declared, path) for path in (root / declared.name).glob(pattern) if path.is_file()]
@@ -193,22 +192,12 @@ def _check_format(path: Path) -> None:
 
 def _folders(declared: Table, folders: Mapping[str, str], file: str) -> list[str]:
     """The names of a part's folders, from its table's on, where all of them and its file's can be names."""
-    missing, unexpected = (
-        sorted(set(a) - set(b)) for a, b in ((declared.folders, folders), (folders, declared.folders))
-    )
-    if missing or unexpected:
-        raise _wrong_folders(declared, missing, unexpected)
     inside = [declared.name, *(f"{folder}={quoted(folders[folder])}" for folder in declared.folders)]
     for name in [*inside, file]:
         if len(name.encode()) > MAX_NAME_BYTES:
             message = f"a name is too long for a file's: {len(name.encode()):,} bytes, {MAX_NAME_BYTES} at most"
             raise GoldspanError(message, examples=[name], hint="Give it a shorter one.", code=Exit.USAGE)
     return inside
-
-
-def _wrong_folders(declared: Table, missing: Sequence[str], unexpected: Sequence[str]) -> GoldspanError:
-    message = f"{declared.name}: folders missing {missing}, unexpected {unexpected}"
-    return GoldspanError(message, hint=f"Its folders are {list(declared.folders)}.")
 
 
 def quoted(value: str) -> str:

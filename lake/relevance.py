@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from lake.errors import GoldspanError
-
 CHUNK = ("item_id", "path", "chunk_no")
 """What tells one chunk of an item's pool from another."""
 
@@ -159,9 +157,7 @@ def _similar(column: str) -> Rule:
     """Relevant = at least as like the gold snippet as the protocol's threshold, by one column of `relevance`."""
 
     def chunks(evidence: JudgementInputs) -> pl.LazyFrame:
-        if evidence.relevance is None or evidence.threshold is None:
-            message = f"relevance by {column} needs the similarity of every chunk and a threshold"
-            raise GoldspanError(message, hint="Pass relevance=, the rows of table `relevance` of the run's chunker.")
+        assert evidence.relevance is not None, "the similarity of every chunk of the run's chunker is measured before"
         own = evidence.gold.with_columns(is_gold=pl.lit(value=True))
         return (
             evidence.relevance.select(*CHUNK, similarity=column)

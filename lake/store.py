@@ -104,9 +104,6 @@ class Lake:
             declared = table(name)
             ordered = _ordered(declared, frame, folders)
             of_run = {rows["run_id"][0]: rows for rows in ordered.partition_by("run_id", maintain_order=True)}
-            if others := [str(run_id) for run_id in of_run if run_id not in fingerprints]:
-                message = f"{name}: rows of runs that are not to be written"
-                raise GoldspanError(message, examples=others, code=Exit.INVALID)
             split.append((declared, of_run, ordered.clear(), part, folders))
         for run_id, made_from in fingerprints.items():
             # All of a run before the next: who is stopped in between has done what is there.
