@@ -23,6 +23,9 @@ EDITIONS = Path(__file__).parent / "published"
 PUBLISHED = "published"
 """The tag of a benchmark whose rows are an edition's."""
 
+FOR_READERS = ("system", "system_a", "system_b", "kind", "is_headline")
+"""Columns that an edition's file may have beyond those of its table: a site's downloads have them."""
+
 
 @cache
 def _schema_of(file: Path) -> Mapping[str, pl.DataType]:
@@ -49,14 +52,20 @@ class LakeWithEditions(Lake):
             return own
         schema = own.collect_schema()
         for file in files:
-            held = _schema_of(file)
+            held = {
+                column: kind
+                for column, kind in _schema_of(file).items()
+                if column in schema or column not in FOR_READERS
+            }
             # A column that came later is null in it.
             later = schema.keys() - held.keys()
             needed = [column for column in later if not table(name).schema.columns()[column].nullable]
             if needed or not held.items() <= schema.items():
                 message = f"a published edition has other columns than {name} has in this version of Goldspan"
                 raise GoldspanError(message, where=str(file), hint="Make it again: make published.", code=Exit.INVALID)
-        rows = pl.concat([own, *(pl.scan_parquet(file, glob=False) for file in files)], how="diagonal")
+        shipped = (pl.scan_parquet(file, glob=False) for file in files)
+        known = (rows.drop(set(FOR_READERS) - set(schema), strict=False) for rows in shipped)
+        rows = pl.concat([own, *known], how="diagonal")
         rows = rows.filter(**folders) if folders else rows
         # What is called by its name or its content alone may be in both.
         return rows if "benchmark" in schema else rows.unique(table(name).key, keep="first", maintain_order=True)

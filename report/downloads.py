@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
 
 from lake.costs import run_costs
+from lake.editions import LakeWithEditions
 from lake.fingerprint import sha256_of_file
 from lake.store import Lake
 from lake.tables import table
 from lake.text import REGEX_TOKEN
+from report.models import Benchmark
 
 FOLDER = "data"
 MAX_BYTES = 25_000_000
@@ -50,6 +53,8 @@ class Download:
     """What each row declares; the table's own meaning without it."""
     if_any: bool = False
     """It is of some benchmarks alone, and not written where it has no rows."""
+    ships: bool = False
+    """An edition's file of it is what is downloaded, and is copied."""
 
     @property
     def meaning(self) -> str:
@@ -74,14 +79,14 @@ _NO_TEXT = "Queries and answers as text are not published here."
 _TEXTS = ("patch", "target_text")
 
 DOWNLOADS: Sequence[Download] = (
-    Download("aggregates", "aggregates", of_runs=True),
+    Download("aggregates", "aggregates", of_runs=True, ships=True),
     Download("ranks", "ranks", of_runs=True, if_any=True),
-    Download("comparisons", "comparisons", of_runs=True, if_any=True),
-    Download("scores", "scores", of_runs=True),
+    Download("comparisons", "comparisons", of_runs=True, if_any=True, ships=True),
+    Download("scores", "scores", of_runs=True, ships=True),
     Download("ledger", "ledger", of_runs=True, if_any=True),
     Download("ledger_means", "ledger_means", of_runs=True, if_any=True),
     Download("step_scores", "step_scores", of_runs=True, if_any=True),
-    Download("rankings", "hits", of_runs=True, note=_LINES),
+    Download("rankings", "hits", of_runs=True, note=_LINES, ships=True),
     Download("edits", "edits", note="Lines are counted from 0.", if_any=True),
     Download("usage", "usage", if_any=True),
     Download("run_items", "run_items", of_runs=True, without=("completion",)),
@@ -106,10 +111,10 @@ DOWNLOADS: Sequence[Download] = (
 
 
 class Stored:
-    """A file that was written for download, with its columns' types and its first rows."""
+    """A file that was written for download, with its columns' types and its first rows; an `edition` has its own."""
 
-    def __init__(self, download: Download, path: Path, site: Path) -> None:
-        self.download, self.path = download, path.relative_to(site).as_posix()
+    def __init__(self, download: Download, path: Path, site: Path, edition: str = "") -> None:
+        self.download, self.path, self.edition = download, path.relative_to(site).as_posix(), edition
         self.n_rows, self.n_bytes, self.sha256 = _n_rows(path), path.stat().st_size, sha256_of_file(path)
         stored = pl.scan_parquet(path)
         of_table = table(download.table)
@@ -119,21 +124,40 @@ class Stored:
 
 
 def write_downloads(lake: Lake, site: Path, said: Mapping[str, str]) -> list[Stored]:
-    """Write every table, merged from its parts in their order; `said` goes into each file's metadata."""
+    """Write every table, merged from its parts in their order, and copy what ships as it is read.
+
+    `said` goes into the metadata of each file that is written.
+    """
     runs = run_kinds(lake).select("run_id", "system", "kind").collect()
     (site / FOLDER).mkdir(parents=True)
+    editions = lake.editions if isinstance(lake, LakeWithEditions) else []
     stored = []
     for download in DOWNLOADS:
-        if not download.if_any or lake.parts(download.table):
-            frame, note = _published(lake, download, _frame(lake, download, runs))
+        own = Lake(lake.root) if download.ships else lake
+        if not download.if_any or own.parts(download.table):
+            frame, note = _published(own, download, for_readers(own, download, _frame(own, download), runs))
             shown = replace(download, note=f"{download.note} {note}".strip())
-            columns = {
-                f"goldspan.column.{name}": table(shown.table).column_meaning(name) for name in frame.collect_schema()
-            }
-            metadata = {**said, "goldspan.meaning": shown.meaning, **columns}
+            metadata = {**said, **described(shown, frame)}
             paths = _write(frame, site / FOLDER / f"{download.name}.parquet", metadata)
             stored += [Stored(shown, path, site) for path in paths]
+        for edition in editions if download.ships else ():
+            file, to = edition / f"{download.table}.parquet", site / FOLDER / f"{download.name}-{edition.name}.parquet"
+            if file.is_file():
+                stored.append(Stored(download, Path(shutil.copyfile(file, to)), site, edition.name))
     return stored
+
+
+def described(download: Download, frame: pl.LazyFrame) -> dict[str, str]:
+    """What the metadata of a file says: what a row is, and what each column means."""
+    of_table = table(download.table)
+    columns = {f"goldspan.column.{name}": of_table.column_meaning(name) for name in frame.collect_schema()}
+    return {"goldspan.meaning": download.meaning, **columns}
+
+
+def files_of(stored: Sequence[Stored], name: str, benchmarks: Iterable[Benchmark]) -> list[str]:
+    """The files that hold a table's rows of some benchmarks."""
+    editions = {benchmark.name if benchmark.is_edition else "" for benchmark in benchmarks}
+    return [each.path for each in stored if each.download.name == name and each.edition in editions]
 
 
 def run_kinds(lake: Lake) -> pl.LazyFrame:
@@ -182,16 +206,20 @@ def _published(lake: Lake, download: Download, frame: pl.LazyFrame) -> tuple[pl.
     return frame.head(0), f"None stands here: all {n:,} are too many to publish."
 
 
-def _frame(lake: Lake, download: Download, runs: pl.DataFrame) -> pl.LazyFrame:
+def _frame(lake: Lake, download: Download) -> pl.LazyFrame:
     frame = run_costs(lake) if download.table == "costs" else lake.scan(download.table)
     if download.table == "runs":
         frame = run_kinds(lake)
     elif download.table == "queries":
         text = pl.col("text")
         frame = frame.with_columns(n_chars=text.str.len_chars(), n_tokens=text.str.count_matches(REGEX_TOKEN))
-    elif download.table == "aggregates":
+    return frame.drop(download.without)
+
+
+def for_readers(lake: Lake, download: Download, frame: pl.LazyFrame, runs: pl.DataFrame) -> pl.LazyFrame:
+    """Rows of a lake's table with the systems and kinds of their runs, as :func:`run_kinds` gives these."""
+    if download.table == "aggregates":
         frame = frame.with_columns(is_headline=_is_headline(lake))
-    frame = frame.drop(download.without)
     if not download.of_runs:
         return frame
     names = [name for run, _, name in _OF_RUN if run in frame.collect_schema()]

@@ -9,16 +9,18 @@ from pathlib import Path
 
 import polars as pl
 
+from lake.catalog.references import reference_of
 from lake.editions import PUBLISHED
 from lake.errors import Exit, GoldspanError
 from lake.naming import UNSEARCHED
 from lake.store import Lake
 from lake.tables import table
+from report.downloads import DOWNLOADS, described, for_readers, run_kinds
 
 LEFT_OUT: Mapping[str, tuple[str, ...]] = {
     "items": ("patch", "target_text"),
     "run_items": ("completion",),
-    "hits": ("byte_start", "byte_end", "score"),
+    "hits": ("byte_start", "byte_end", "chunk_no", "score"),
 }
 """Columns whose values are not published: a data set's text or a model's, and of hits what is half of the bytes."""
 
@@ -32,6 +34,8 @@ _OF_BENCHMARK = (
 )  # fmt: skip
 _NAMES = ("benchmark", "task", "protocol", "run_id", "run_a", "run_b", "name")
 """The columns whose values begin with the benchmark's name."""
+_MEASURE = ("granularity", "metric", "k")
+_SHIPPED = {download.table: download for download in DOWNLOADS if download.ships}
 _BEFORE_OTHERS = 1_000
 """How far before the benchmarks of a lake the editions stand on a page."""
 
@@ -55,7 +59,12 @@ def publish(lake: Lake, benchmark: str, edition: str, label: str, to: Path) -> P
         hint = "Fill it first: make ingest evaluate"
         raise GoldspanError(f"the lake has no run of {benchmark!r}", where=str(lake.root), hint=hint, code=Exit.MISSING)
     name = f"{benchmark}-{edition}"
-    frames = {table: _renamed(_of(lake, table, benchmark), benchmark, name) for table in _OF_BENCHMARK}
+    frames = {table: _of(lake, table, benchmark) for table in _OF_BENCHMARK}
+    frames["comparisons"] = _needed(frames, benchmark)
+    kinds = run_kinds(lake).select("run_id", "system", "kind").collect()
+    for table_name, download in _SHIPPED.items():
+        frames[table_name] = for_readers(lake, download, frames[table_name].lazy(), kinds).collect()
+    frames = {table: _renamed(frame, benchmark, name) for table, frame in frames.items()}
     frames["benchmarks"] = frames["benchmarks"].with_columns(
         like=pl.lit(benchmark),
         label=pl.lit(label),
@@ -89,8 +98,23 @@ def publish(lake: Lake, benchmark: str, edition: str, label: str, to: Path) -> P
         if frame.height:
             empty = [pl.lit(None, frame.schema[column]).alias(column) for column in LEFT_OUT.get(table_name, ())]
             rows = frame.with_columns(empty).sort(table(table_name).key)
-            rows.write_parquet(folder / f"{table_name}.parquet", compression="zstd", compression_level=19)
+            shipped = _SHIPPED.get(table_name)
+            metadata = described(shipped, rows.lazy()) if shipped else {}
+            file = folder / f"{table_name}.parquet"
+            rows.write_parquet(file, compression="zstd", compression_level=19, metadata=metadata)
     return folder
+
+
+def _needed(frames: Mapping[str, pl.DataFrame], benchmark: str) -> pl.DataFrame:
+    """The comparisons by the protocols' primary metrics, and with the reference those by every metric."""
+    measure = [pl.col("primary").struct.field(name) for name in _MEASURE]
+    primary = frames["protocols"].select(pl.col("name").alias("protocol"), *measure, is_primary=True)
+    kind = frames["benchmarks"]["like"].item() or benchmark
+    runs = frames["runs"]
+    reference = runs.filter(system=reference_of(kind, runs["system"].to_list()))["run_id"].implode()
+    rows = frames["comparisons"].join(primary, on=["protocol", *_MEASURE], how="left", maintain_order="left")
+    is_needed = pl.col("is_primary") | pl.col("run_a").is_in(reference) | pl.col("run_b").is_in(reference)
+    return rows.filter(is_needed).drop("is_primary")
 
 
 def _of(lake: Lake, name: str, benchmark: str) -> pl.DataFrame:

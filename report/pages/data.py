@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 
 from report.dataset_card import CARD, CROISSANT, card_files
+from report.downloads import files_of
 from report.format import MISSING
 from report.publisher import Entry, Material, Page, Publisher
 from report.snippets import recipes
@@ -13,18 +14,20 @@ from report.snippets import recipes
 PATH = "data.html"
 MAX_REJECTS = 20
 _MAX_CELL = 60
+_READ = ("aggregates", "scores")
 
 
 def _pages(material: Material) -> Iterator[Page]:
     facts = material.facts
     groups = [(table, list(files)) for table, files in groupby(material.downloads, key=lambda each: each.download)]
-    paths = {download.name: [each.path for each in files] for download, files in groups}
     board = next((boards[0] for boards in material.boards.values() if boards and boards[0].rows), None)
     citation = _citation(material.project)
     values = {
         "groups": groups,
         "first": {each.path: [list(map(_cut, row)) for row in each.first] for each in material.downloads},
-        "recipes": recipes(board, paths["aggregates"], paths["scores"]) if board else [],
+        "recipes": recipes(board, *(files_of(material.downloads, name, [board.benchmark]) for name in _READ))
+        if board
+        else [],
         "n_bytes": sum(each.n_bytes for each in material.downloads),
         "benchmarks": list(facts.benchmarks.values()),
         "card": {"card": CARD, "Croissant metadata": CROISSANT},

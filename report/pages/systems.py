@@ -7,6 +7,7 @@ from itertools import groupby
 
 from lake.catalog.unit import FEWEST_REPOS, ITEM_NOTE
 from report.addresses import compare_address, item_address
+from report.downloads import files_of
 from report.format import score, slug
 from report.leaderboard.board_files import PUBLISHED_AGAIN
 from report.publisher import Material, Page, Publisher
@@ -22,13 +23,13 @@ def _pages(material: Material) -> Iterator[Page]:
     for board in material.every_board:
         for system, part in parts_of(board):
             by_system[system].append(part)
-    files = {name: [each.path for each in material.downloads if each.download.name == name] for name in _FILES}
     for system, parts in by_system.items():
         runs = [run for run in facts.runs if run.system == system]
         made_of = (facts.chunkers.get(runs[0].chunker or ""), facts.retrievers.get(runs[0].retriever or ""))
         declared = [each for each in made_of if each is not None]
         used = {run.benchmark for run in runs}
         benchmarks = [benchmark for name, benchmark in facts.benchmarks.items() if name in used]
+        files = {name: files_of(material.downloads, name, benchmarks) for name in _FILES}
         mine = groupby(parts, key=lambda part: part.board.benchmark)
         values = {
             "system": system,
