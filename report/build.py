@@ -21,11 +21,11 @@ from report.folder import MANIFEST, File, Manifest, SiteFolder
 from report.items.licences import ItemText
 
 if TYPE_CHECKING:
-    from report.publisher import Publisher
+    from report.publisher import Page, Publisher
 
 CHECKOUT = Path(__file__).parent.parent
 STATIC = CHECKOUT / "site" / "static"
-_LIBRARIES = ("jinja2", "markupsafe", "polars", "pygments", "vl-convert-python")
+_LIBRARIES = ("altair", "jinja2", "markupsafe", "polars", "pygments", "vl-convert-python")
 _ID_LENGTH = 12
 # What a page can show; contents are for the other stages, and costs are measured: two lakes that are alike in all else
 # differ in them.
@@ -115,15 +115,17 @@ def _write(
     item_text: ItemText | None,
 ) -> Manifest:
     # Loaded here, so that a build that is skipped answers at once.
+    from lake.engine import Engine
     from report.changes import PATH, changes_since, numbers_of
     from report.charts.figures import FOLDER, write_figure, write_shared_picture
+    from report.charts.kinds import drawing_in
     from report.downloads import write_downloads
     from report.publisher import Material
     from report.render import render
     from report.tables_read import TablesRead
 
-    # Writing Parquet and PDF leaves this process free for the pages meanwhile.
-    with ThreadPoolExecutor(1) as helper:
+    # Parquet is written, and pictures are drawn by another process, while pages are worked out.
+    with ThreadPoolExecutor(1) as helper, Engine(1).executor() as artist, drawing_in(artist):
         about = project()
         metadata = {"goldspan.lake": made_from.lake, "goldspan.version": about["version"]}
         downloaded = helper.submit(write_downloads, lake, new, metadata)
@@ -144,6 +146,14 @@ def _write(
             "url": url,
         }
         pictures: list[Future[None]] = []
+        waiting: list[tuple[Page, dict[str, object]]] = []
+
+        def finish(page: Page, values: dict[str, object]) -> None:
+            _new_file(new, page.path).write_bytes(render(page.template, values).encode())
+            for figure in page.figures:
+                shown = (str(figure.picture), figure.title, figure.population, figure.numbers)
+                pictures.append(artist.submit(write_figure, new / FOLDER / figure.name, *shown))
+
         for of_kind, page in ((kind, page) for kind in kinds for page in kind.pages(material)):
             # A page that concludes nothing says what its kind is for.
             description = page.description or of_kind.meaning
@@ -151,13 +161,17 @@ def _write(
             picture = f"{FOLDER}/shared/{page.path.removesuffix('.html')}.png" if url else ""
             if picture:
                 shared = _new_file(new, picture)
-                pictures.append(helper.submit(write_shared_picture, shared, page.title, description))
+                pictures.append(artist.submit(write_shared_picture, shared, page.title, description))
             for path, content in page.files.items():
                 _new_file(new, path).write_bytes(content)
             own = {"path": page.path, "title": page.title, "said": description, "picture": picture}
             values = {**frame, **page.values, **own, "root": "../" * page.path.count("/")}
-            _new_file(new, page.path).write_bytes(render(page.template, values).encode())
-            pictures += [helper.submit(write_figure, new / FOLDER / figure.name, figure) for figure in page.figures]
+            waiting.append((replace(page, files={}), values))
+            for each in [each for each in waiting if all(figure.picture.is_drawn for figure in each[0].figures)]:
+                waiting.remove(each)
+                finish(*each)
+        for each in waiting:
+            finish(*each)
         for written in pictures:
             written.result()
         downloads = material.downloads

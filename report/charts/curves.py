@@ -6,124 +6,98 @@ Each takes its systems, what its axes show, and the name that a person who canno
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Literal
 from zlib import crc32
 
-from markupsafe import Markup
+import altair as alt
 
 from report.charts.drawing import (
     CHARACTER,
     INK,
+    LINE,
     MUTED,
-    ROOM_ABOVE,
-    ROOM_BELOW,
-    Scale,
-    axis_below,
-    axis_beside,
+    at_pixel,
+    by_kind,
     cut,
-    legend,
-    line,
-    mark,
-    powers_scale,
-    room_beside,
-    spread,
+    marks_of,
+    powers_axis,
     svg_of,
-    words,
+    value_axis,
 )
 from report.charts.kinds import Curve, Spot
 from report.format import score
 from report.models import KINDS
 
 MOST_TOGETHER = 6
-"""Of more curves each has a picture of its own, with the others faintly behind it."""
+"""Of more curves each has a plot of its own, with the others faintly behind it."""
 
 _CURVES, _CURVES_HIGH, _LINE_HEIGHT = 480, 320, 16
-_SMALL, _SMALL_HIGH, _SMALL_COLUMNS = 240, 150, 3
+_PANEL, _PANEL_HIGH = 230, 140
 _FRONTIER, _FRONTIER_HIGH, _LONG = 330, 260, 28
-_APART = 14
-_DASHED = ("baseline", "oracle")
+_APART = 0.03
 _SHADES = 4
 """So many shades of a kind's colour there are; a system has the same one in every picture that has room for that."""
 
 
-def step_chart(curves: Sequence[Curve], title: str, name: str) -> Markup:
+def step_chart(curves: Sequence[Curve], title: str, name: str) -> str:
     """A curve per system over the steps, each with its name at its end."""
-    last = max(len(curve.values) for curve in curves)
-    return _curve_chart(curves, Scale(1, max(last, 2), 0, 1), ("Step", title), name, is_stepped=True)
+    axis = alt.Axis(title="Step", tickMinStep=1, grid=False, domainColor=LINE, tickColor=LINE, format="d")
+    x = alt.X("at:Q", scale=alt.Scale(domain=[1, max(len(curve.values) for curve in curves)]), axis=axis)
+    return _curve_chart(curves, x, title, name, has_marks=False)
 
 
-def size_chart(curves: Sequence[Curve], titles: tuple[str, str], name: str) -> Markup:
+def size_chart(curves: Sequence[Curve], titles: tuple[str, str], name: str) -> str:
     """A curve per system over sizes, on a scale of powers, a mark at every size and its name at its end."""
-    places = [place for curve in curves for place in curve.places]
-    return _curve_chart(curves, powers_scale(places, 1.1, 0, 1), titles, name, is_stepped=False)
+    x = powers_axis("at", [position for curve in curves for position in curve.places], titles[0], 1.1)
+    return _curve_chart(curves, x, titles[1], name, has_marks=True)
 
 
-def _curve_chart(curves: Sequence[Curve], x: Scale, titles: tuple[str, str], name: str, *, is_stepped: bool) -> Markup:
+def _curve_chart(curves: Sequence[Curve], x: alt.X, title: str, name: str, *, has_marks: bool) -> str:
+    kinds = [curve.kind for curve in curves]
     shades = _shades([(curve.kind, curve.label) for curve in curves])
-    top = max([0.1, *(value for curve in curves for value in curve.values)])
-    ends = [f"{cut(curve.label)} {score(curve.values[-1])}" for curve in curves]
-
-    def drawn(curve: Curve, shade: str, x: Scale, y: Scale) -> str:
-        places = [(x(at), y(value)) for at, value in curve.points]
-        is_dashed = curve.kind in _DASHED
-        dashes = "5,4" if is_dashed else None
-        path = line(
-            places,
-            is_stepped=is_stepped,
-            stroke=shade,
-            stroke_width=1.75 if is_dashed else 2.25,
-            stroke_dasharray=dashes,
-        )
-        return path + "".join(mark(curve.kind, *place, 4.0, shade) for place in places if not is_stepped)
-
-    if len(curves) > MOST_TOGETHER:
-        return _small_multiples(curves, shades, ends, x, top, titles, name, is_stepped=is_stepped)
-    y = Scale(0, top, 8 + _CURVES_HIGH, 8)
-    left = room_beside(y)
-    x = Scale(x.low, x.high, left, left + _CURVES, x.is_log)
-    heads = spread([curve.values[-1] / top * _CURVES_HIGH for curve in curves], _LINE_HEIGHT, _CURVES_HIGH)
-    parts = [axis_below(x, y.end, y.start, titles[0]), axis_beside(y, x.start, x.end, titles[1])]
-    parts += [drawn(curve, shade, x, y) for curve, shade in zip(curves, shades, strict=True)]
-    parts += [
-        words(x.end + 10, y.start - head, end, fill=shade, is_bold=True)
-        for head, end, shade in zip(heads, ends, shades, strict=True)
+    rows = [
+        {"curve": number, "at": position, "value": value, "kind": curve.kind, "dashed": curve.kind in _DASHED}
+        for number, curve in enumerate(curves)
+        for position, value in zip(curve.places or range(1, len(curve.values) + 1), curve.values, strict=True)
     ]
-    return svg_of(parts, x.end + _beside(ends), y.start + ROOM_BELOW, name)
-
-
-def _small_multiples(
-    curves: Sequence[Curve],
-    shades: Sequence[str],
-    ends: Sequence[str],
-    x: Scale,
-    top: float,
-    titles: tuple[str, str],
-    name: str,
-    *,
-    is_stepped: bool,
-) -> Markup:
-    """A small picture per curve, named above it, all with the same axes, and the others faintly in each."""
-    n_columns = min(_SMALL_COLUMNS, len(curves))
-    beside = room_beside(Scale(0, top, 1, 0))
-    parts = []
-    for place, (curve, shade, end) in enumerate(zip(curves, shades, ends, strict=True)):
-        row, column = divmod(place, n_columns)
-        left, head = beside + column * (_SMALL + 24), 24 + row * (_SMALL_HIGH + 48)
-        own = Scale(x.low, x.high, left, left + _SMALL, x.is_log)
-        y = Scale(0, top, head + _SMALL_HIGH, head)
-        is_last = place + n_columns >= len(curves)
-        parts += [
-            axis_below(own, y.end, y.start, titles[0] if is_last else ""),
-            axis_beside(y, own.start, own.end, titles[1] if column == 0 else ""),
-            words(left, head - 11, end, fill=shade, is_bold=True),
+    top = max([0.1, *(value for curve in curves for value in curve.values)])
+    labels = [f"{cut(curve.label)} {score(curve.values[-1])}" for curve in curves]
+    ends = [
+        {"curve": number, "value": y * top, "label": labels[number]}
+        for number, y in _spread([curve.values[-1] / top for curve in curves], _CURVES_HIGH)
+    ]
+    colour = alt.Color("curve:N", scale=alt.Scale(domain=list(range(len(curves))), range=shades), legend=None)
+    _, shape = by_kind(kinds, has_legend=False)
+    y = value_axis(title, top)
+    way: Literal["linear", "step-after"] = "linear" if has_marks else "step-after"
+    lines = marks_of("rows").encode(x=x, y=y, color=colour, detail=alt.Detail("curve:N"))
+    if len(curves) > MOST_TOGETHER:
+        panels = [
+            {**row, "panel": label, "is_own": row["curve"] == number}
+            for number, label in enumerate(labels)
+            for row in rows
         ]
-        for other in (*(other for other in curves if other is not curve), curve):
-            places = [(own(at), y(value)) for at, value in other.points]
-            stroke, width, opacity = (shade, 2.25, None) if other is curve else (MUTED, None, 0.3)
-            parts.append(line(places, is_stepped=is_stepped, stroke=stroke, stroke_width=width, opacity=opacity))
-        if not is_stepped:
-            parts += [mark(curve.kind, own(at), y(value), 3.5, shade) for at, value in curve.points]
-    n_rows = -(-len(curves) // n_columns)
-    return svg_of(parts, beside + n_columns * (_SMALL + 24), n_rows * (_SMALL_HIGH + 48) + ROOM_BELOW - 16, name)
+        others = lines.transform_filter("!datum.is_own").encode(color=alt.value(MUTED))
+        own = lines.transform_filter("datum.is_own")
+        behind = others.mark_line(strokeWidth=1, opacity=0.35, interpolate=way)
+        layers = [behind, own.mark_line(strokeWidth=2.25, interpolate=way)]
+        if has_marks:
+            layers.append(own.mark_point(filled=True, size=40, opacity=1).encode(shape=shape))
+        return svg_of(layers, {"rows": panels}, (_PANEL, _PANEL_HIGH), name, panels=labels)
+    heads = marks_of("ends").encode(x=at_pixel(_CURVES + 10), y=y, color=colour)
+    layers = [
+        lines.transform_filter("!datum.dashed").mark_line(strokeWidth=2.25, interpolate=way),
+        lines.transform_filter("datum.dashed").mark_line(strokeWidth=1.75, strokeDash=[5, 4], interpolate=way),
+        heads.mark_text(align="left", fontWeight="bold").encode(text=alt.Text("label:N")),
+    ]
+    if has_marks:
+        layers.insert(2, lines.mark_point(filled=True, size=52, opacity=1).encode(shape=shape))
+    padding = {"left": 4, "top": 8, "bottom": 4, "right": _beside(labels)}
+    return svg_of(layers, {"rows": rows, "ends": ends}, (_CURVES, _CURVES_HIGH), name, padding)
+
+
+_DASHED = ("baseline", "oracle")
 
 
 def _shades(systems: Sequence[tuple[str, str]]) -> list[str]:
@@ -141,56 +115,73 @@ def _shades(systems: Sequence[tuple[str, str]]) -> list[str]:
     return [chosen[system] for system in systems]
 
 
-def frontier_chart(spots: Sequence[Spot], titles: tuple[str, str], name: str) -> Markup:
+def frontier_chart(spots: Sequence[Spot], titles: tuple[str, str], name: str) -> str:
     """Each system by its cost, on a log scale, and its value; the frontier is numbered and joined."""
     costs = [spot.cost for spot in spots]
-    top = max(0.1, *(spot.value for spot in spots)) * 1.06
-    y = Scale(0, top, ROOM_ABOVE + _FRONTIER_HIGH, ROOM_ABOVE)
-    left = room_beside(y)
-    x = powers_scale(costs, 1.25, left, left + _FRONTIER)
-    named = list({spot.run: spot for spot in spots if spot.label}.values())
-    shades = dict(zip([spot.run for spot in named], _shades([(spot.kind, spot.system) for spot in named]), strict=True))
-    parts = [
-        legend((spot.kind for spot in spots), left),
-        axis_below(x, y.end, y.start, titles[0]),
-        axis_beside(y, x.start, x.end, titles[1]),
-    ]
     edge = sorted((spot for spot in spots if spot.number), key=lambda spot: spot.number or 0)
-    if edge:
-        # What the best system costs buys its number, and more money buys no more.
-        steps = [*((x(spot.cost), y(spot.value)) for spot in edge), (x.end, y(edge[-1].value))]
-        parts.append(line(steps, is_stepped=True, stroke=MUTED, stroke_width=5, opacity=0.3))
-    by_run: dict[str, list[Spot]] = {}
-    for spot in sorted(spots, key=lambda spot: bool(spot.label)):
-        by_run.setdefault(spot.run, []).append(spot)
-    for of_run in by_run.values():
-        is_named = of_run[0].run in shades
-        shade = shades.get(of_run[0].run, KINDS[of_run[0].kind].colour)
-        places = [(x(spot.cost), y(spot.value)) for spot in of_run]
-        width, opacity = (2, None) if is_named else (None, 0.45)
-        parts.append(line(places, stroke=shade, stroke_width=width, opacity=opacity) if len(places) > 1 else "")
-        parts += [
-            mark(spot.kind, *place, 4.2 if is_named else 3.0, shade, opacity=None if is_named else 0.75)
-            for spot, place in zip(of_run, places, strict=True)
-        ]
-    before = 0.0
-    for spot in edge:
-        at, high = x(spot.cost), y(spot.value)
-        shade = shades.get(spot.run, KINDS[spot.kind].colour)
-        parts.append(mark(spot.kind, at, high, 5.0, shade, stroke=INK, stroke_width=1.25))
-        # A number beside another could not be read: the list below the picture has them all.
-        if at > before:
-            parts.append(words(at - 9, high - 10, str(spot.number), anchor="middle", is_bold=True))
-        before = at + _APART
-    heads = spread([spot.value / top * _FRONTIER_HIGH for spot in named], _LINE_HEIGHT, _FRONTIER_HIGH)
-    labels = [cut(spot.label, _LONG) for spot in named]
-    parts += [
-        words(x.end + 10, y.start - head, label, fill=shades[spot.run], is_bold=True)
-        for head, label, spot in zip(heads, labels, named, strict=True)
+    # What the best system costs buys its number, and more money buys no more.
+    line = [{"cost": spot.cost, "value": spot.value} for spot in edge]
+    line += [{"cost": max(costs) * 1.25, "value": edge[-1].value}] * bool(edge)
+    # A number beside another could not be read: the list below the picture has them all.
+    room = (max(costs) / min(costs)) ** _APART
+    least = [0.0, *(spot.cost * room for spot in edge)]
+    apart = [spot.number for spot, after in zip(edge, least, strict=False) if spot.cost > after]
+    top = max(0.1, *(spot.value for spot in spots)) * 1.06
+    last = list({spot.run: spot for spot in spots if spot.label}.values())
+    shades = dict(zip([spot.run for spot in last], _shades([(spot.kind, spot.system) for spot in last]), strict=True))
+    rows = [
+        {**asdict(spot), "shade": shades.get(spot.run, KINDS[spot.kind].colour), "is_apart": spot.number in apart}
+        for spot in spots
     ]
-    return svg_of(parts, x.end + _beside(labels), y.start + ROOM_BELOW, name)
+    ends = [
+        {"value": y * top, "label": cut(last[number].label, _LONG), "shade": shades[last[number].run]}
+        for number, y in _spread([spot.value / top for spot in last], _FRONTIER_HIGH)
+    ]
+    x, y = powers_axis("cost", costs, titles[0], 1.25), value_axis(titles[1], top)
+    colour, shape = by_kind([spot.kind for spot in spots])
+    shade = alt.Color("shade:N", scale=None, legend=None)
+    base = marks_of("rows").encode(x=x, y=y)
+    numbered = base.transform_filter("datum.number !== null")
+    labelled, others = (base.transform_filter(f"datum.label {sign} ''") for sign in ("!==", "==="))
+    heads = marks_of("ends").encode(x=at_pixel(_FRONTIER + 10), y=y, color=shade)
+    run = alt.Detail("run:N")
+    layers = [
+        marks_of("line").encode(x=x, y=y).mark_line(
+            color=MUTED, strokeWidth=5, opacity=0.3, interpolate="step-after"
+        ),
+        # Nothing but the legend: what is seen has shades of these colours.
+        base.mark_point(filled=True, size=0).encode(color=colour, shape=shape),
+        others.mark_line(strokeWidth=1, opacity=0.45).encode(color=shade, detail=run),
+        others.mark_point(filled=True, size=30, opacity=0.75).encode(color=shade, shape=shape),
+        labelled.mark_line(strokeWidth=2).encode(color=shade, detail=run),
+        labelled.mark_point(filled=True, size=56, opacity=1).encode(color=shade, shape=shape),
+        numbered.mark_point(filled=True, size=80, opacity=1, stroke=INK, strokeWidth=1.25).encode(
+            fill=shade, shape=shape
+        ),
+        numbered.transform_filter("datum.is_apart")
+        .mark_text(dx=-9, dy=-10, color=INK, fontWeight="bold")
+        .encode(text=alt.Text("number:Q")),
+        heads.mark_text(align="left", fontWeight="bold").encode(text=alt.Text("label:N")),
+    ]  # fmt: skip
+    padding = {"left": 4, "top": 14, "bottom": 4, "right": _beside([str(end["label"]) for end in ends])}
+    return svg_of(layers, {"rows": rows, "line": line, "ends": ends}, (_FRONTIER, _FRONTIER_HIGH), name, padding)
 
 
 def _beside(labels: Sequence[str]) -> float:
-    """Room for names at the ends of lines."""
-    return 14 + max(map(len, labels), default=0) * CHARACTER
+    """Room for names in a font that is wider than the one which the picture is laid out with."""
+    return 10 + max(map(len, labels), default=0) * CHARACTER / 4
+
+
+def _spread(ends: Sequence[float], height: int) -> list[tuple[int, float]]:
+    """Where each curve's name stands: at its end, or so far off that no two overlap."""
+    gap = _LINE_HEIGHT / height
+    order = sorted(range(len(ends)), key=lambda number: (ends[number], number))
+    placed: list[float] = []
+    for number in order:
+        placed.append(max(ends[number], placed[-1] + gap if placed else 0.0))
+    if placed and placed[-1] > 1.0:
+        limit = 1.0
+        for index in reversed(range(len(placed))):
+            placed[index] = min(placed[index], limit)
+            limit = placed[index] - gap
+    return list(zip(order, placed, strict=True))

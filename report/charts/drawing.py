@@ -1,172 +1,93 @@
-"""What every picture is drawn with: scales, axes, marks, a legend and the `<svg>` element around them.
+"""What every picture is drawn with: one look, axes, legend and the way into a page.
 
 Every mark is drawn in `currentColor` or a custom property of the style sheet, so one picture serves light and dark.
-A picture has one name for those who cannot see it; the page gives its numbers as rows.
+Vega's own accessibility attributes are left out: the page gives the whole picture one name and its numbers as rows.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping, Sequence
 
-from markupsafe import Markup, escape
+import altair as alt
 
+from report.charts.converter import svg_of_chart
 from report.format import visible
 from report.models import KINDS
 
+# Every object of a chart checks itself against the whole schema otherwise, which takes longer than all else.
+alt.utils.schemapi.DEBUG_MODE = False
+
 INK, PAGE, LINE, MUTED = "currentColor", "var(--page)", "var(--line)", "var(--muted)"
-CHARACTER, FONT = 7.2, 12
-"""Pixels of a character at most, in the widest of the fonts that a page may be shown in; and of a line's height."""
-
+WIDTH, CHARACTER, FONT = 560, 7.2, 12
+_CONFIG = {
+    "background": "transparent",
+    "aria": False,
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": MUTED, "titleColor": INK, "gridColor": LINE, "labelFontSize": FONT, "titleFontSize": FONT,
+        "titlePadding": 10,
+    },
+    "text": {"fontSize": FONT},
+}  # fmt: skip
 _LEAST = 11 / FONT  # No text gets smaller than 11 pixels: in a narrower box the picture scrolls.
-_MOST_MARKS, _MAX_LABEL, _N_TICKS = 8, 24, 5
-_LEGEND = 26
+_MOST_MARKS, _MAX_LABEL, _PANELS_BESIDE = 8, 24, 3
+_EMPTY_GROUP = re.compile(r'<path class="(?:background|foreground)"[^>]*/>|<path [^>]*d="M0,0"[^>]*/>')
+_PLACES = re.compile(r' (?:d|transform)="[^"]*"')
+_HUNDREDTHS = re.compile(r"(\.[0-9])[0-9]+")
+# What Vega writes into every mark and no mark needs; a third of a picture.
+_NEEDLESS = re.compile(
+    r' (?:role|aria-[a-z]+|class|pointer-events|version|xmlns(?::xlink)?|font-family|stroke-miterlimit)="[^"]*"'
+    rf'| opacity="1"| font-size="{FONT}px"'
+)
+_SIZE = re.compile(r' width="([0-9.]+)" height="[0-9.]+"')
 
 
-@dataclass(frozen=True)
-class Scale:
-    """Numbers from `low` to `high` as pixels from `start` to `end`, along their logarithms where it `is_log`."""
-
-    low: float
-    high: float
-    start: float
-    end: float
-    is_log: bool = False
-
-    def __call__(self, value: float) -> float:
-        """Where a number lies."""
-        low, high, at = map(math.log, (self.low, self.high, value)) if self.is_log else (self.low, self.high, value)
-        return self.start + (at - low) / ((high - low) or 1.0) * (self.end - self.start)
-
-    @property
-    def ticks(self) -> list[tuple[float, str]]:
-        """The round numbers on its axis, each as it is shown."""
-        if self.is_log:
-            return [(value, f"{value:,.10g}") for value in _round_powers(self.low, self.high)]
-        rough = (self.high - self.low) / _N_TICKS
-        power = 10.0 ** math.floor(math.log10(rough))
-        step = power * next(
-            digit for digit, most in ((1, 1.5), (2, 3.5), (5, 7.5), (10, 10.1)) if rough / power <= most
-        )
-        decimals = max(0, -math.floor(math.log10(step) + 1e-9))
-        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
-        return [(number * step, f"{number * step:,.{decimals}f}") for number in range(first, last + 1)]
+def marks_of(table: str) -> alt.Chart:
+    """A layer of a mark per row of a table, which is given to :func:`svg_of` by its name."""
+    # By name, since Altair copies what is in a layer at every word about it.
+    return alt.Chart(alt.NamedData(name=table))
 
 
-def powers_scale(numbers: Sequence[float], beyond: float, start: float, end: float) -> Scale:
-    """A scale for what is compared by ratios; `beyond` is the room at either end, as a factor."""
-    return Scale(min(numbers) / beyond, max(numbers) * beyond, start, end, is_log=True)
+def svg_of(
+    layers: Sequence[alt.Chart],
+    tables: Mapping[str, Sequence[Mapping[str, object]]],
+    size: tuple[int, int],
+    name: str,
+    padding: int | Mapping[str, float] = 4,
+    panels: Sequence[str] = (),
+) -> str:
+    """Layers, the lowest first, as an `<svg>` element that fills its box and scrolls where its text would be too small.
 
-
-def _round_powers(low: float, high: float) -> list[float]:
-    """The round numbers between two: 1, 2, 5, 10, … where they are few, else powers of 10."""
-    powers = [10.0**power for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
-    marks = [power * digit for power in powers for digit in (1, 2, 5) if low <= power * digit <= high]
-    return marks if len(marks) <= _MOST_MARKS else [power for power in powers if low <= power <= high]
-
-
-def number(value: float) -> str:
-    """A place in a picture, to a tenth of a pixel."""
-    return f"{value:z.1f}".removesuffix(".0")
-
-
-def element(name: str, **attributes: str | float | None) -> str:
-    """An element without content; a `_` in an attribute's name is written `-`, and what is None is left out."""
-    known = {key.replace("_", "-"): value for key, value in attributes.items() if value is not None}
-    shown = (f' {key}="{number(value) if isinstance(value, float) else value}"' for key, value in known.items())
-    return f"<{name}{''.join(shown)}/>"
-
-
-def words(x: float, y: float, text: str, *, anchor: str = "start", fill: str = INK, is_bold: bool = False) -> str:
-    """A text whose middle is at y, which begins, is centred or ends at x."""
-    weight = ' font-weight="bold"' if is_bold else ""
-    where = f' text-anchor="{anchor}"' if anchor != "start" else ""
-    return (
-        f'<text x="{number(x)}" y="{number(y + FONT / 3)}"{where} fill="{fill}"{weight}>{escape(visible(text))}</text>'
-    )
-
-
-def line(points: Iterable[tuple[float, float]], *, is_stepped: bool = False, **look: str | float | None) -> str:
-    """A line through points; where it is stepped, each value holds until the next point."""
-    way = ""
-    for x, y in points:
-        way += (
-            f"M{number(x)},{number(y)}"
-            if not way
-            else f"H{number(x)}V{number(y)}"
-            if is_stepped
-            else f"L{number(x)},{number(y)}"
-        )
-    return element("path", d=way, fill="none", **look)
-
-
-def mark(kind: str, x: float, y: float, radius: float, fill: str, **look: str | float | None) -> str:
-    """The mark of one of the KINDS, in its shape."""
-    r, d, w = number(radius), number(2 * radius), number(1.25 * radius)
-    outline = {
-        "circle": f"M{number(x - radius)},{number(y)}a{r},{r} 0 1 0 {d},0a{r},{r} 0 1 0 -{d},0",
-        "square": f"M{number(x - radius)},{number(y - radius)}h{d}v{d}h-{d}z",
-        "diamond": f"M{number(x)},{number(y - 1.25 * radius)}l{w},{w}l-{w},{w}l-{w},-{w}z",
-        "triangle-up": f"M{number(x - radius)},{number(y + 0.8 * radius)}h{d}l-{r},-{number(1.8 * radius)}z",
-        "triangle-right": f"M{number(x - 0.8 * radius)},{number(y - radius)}v{d}l{number(1.8 * radius)},-{r}z",
-    }
-    return element("path", d=outline[KINDS[kind].shape], fill=fill, **look)
-
-
-def axis_below(scale: Scale, top: float, bottom: float, title: str) -> str:
-    """The axis of a horizontal scale below the plot, with a line upwards at each number that has room."""
-    parts, taken = list[str](), -math.inf
-    for value, label in scale.ticks:
-        x, half = scale(value), len(label) * CHARACTER / 2
-        parts.append(line([(x, top), (x, bottom)], stroke=LINE))
-        if x - half > taken:
-            parts.append(words(x, bottom + 13, label, anchor="middle", fill=MUTED))
-            taken = x + half
-    if title:
-        parts.append(words((scale.start + scale.end) / 2, bottom + 33, title, anchor="middle", is_bold=True))
-    return "".join(parts)
-
-
-def axis_beside(scale: Scale, left: float, right: float, title: str) -> str:
-    """The axis of a vertical scale left of the plot, with a line across at each number; without a title only these."""
-    ticks = scale.ticks
-    parts = [line([(left, scale(value)), (right, scale(value))], stroke=LINE) for value, _ in ticks]
-    if title:
-        parts += [words(left - 6, scale(value), label, anchor="end", fill=MUTED) for value, label in ticks]
-        x, y = left - room_beside(scale) + FONT / 2, (scale.start + scale.end) / 2
-        turned = f"translate({number(x)},{number(y)}) rotate(-90)"
-        parts.append(f'<g transform="{turned}">{words(0, 0, title, anchor="middle", is_bold=True)}</g>')
-    return "".join(parts)
-
-
-def room_beside(scale: Scale) -> float:
-    """How much room a vertical axis with a title takes."""
-    return max(len(label) for _, label in scale.ticks) * CHARACTER + 24
-
-
-def legend(kinds: Iterable[str], left: float) -> str:
-    """The line above a plot that says which mark is of which kind."""
-    parts, x, drawn = list[str](), left, set(kinds)
-    for kind in (kind for kind in KINDS if kind in drawn):
-        shown = KINDS[kind]
-        parts += [mark(kind, x + 5, 12, 4.5, shown.colour), words(x + 15, 12, shown.title)]
-        x += 30 + len(shown.title) * CHARACTER
-    return "".join(parts)
-
-
-ROOM_ABOVE, ROOM_BELOW = 28.0, 44.0
-"""Pixels that a legend takes, and an axis below a plot."""
-
-
-def svg_of(parts: Iterable[str], width: float, height: float, name: str) -> Markup:
-    """An `<svg>` element that fills its box and scrolls where its text would be too small."""
+    `tables` has the rows of the layers' tables, `size` is that of a plot in pixels, `padding` the room beside it. With
+    `panels` there is a plot for each, of the rows that name it in column `panel` of the one table.
+    """
+    # Put together here: as one chart of Altair's it would be copied whole at every word about it.
+    marks = [layer.to_dict(validate=False, context={"top_level": False}) for layer in layers]
+    plot = {"layer": marks, "width": size[0], "height": size[1]}
+    if panels:
+        for each in marks:
+            # The rows of a panel are those of the whole, and not of a layer.
+            each.pop("data")
+        header = {"title": None, "labelAnchor": "start", "labelFontSize": FONT, "labelFontWeight": "bold"}
+        facet = {"field": "panel", "type": "nominal", "sort": panels, "header": {**header, "labelColor": INK}}
+        plot = {"data": {"name": next(iter(tables))}, "facet": facet, "columns": _PANELS_BESIDE, "spec": plot}
+    svg = svg_of_chart(json.dumps({**plot, "datasets": tables, "config": {**_CONFIG, "padding": padding}}))
     label = visible(name).replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
-    size = f'width="{number(width)}" height="{number(height)}" viewBox="0 0 {number(width)} {number(height)}"'
-    opening = (
-        f'<svg role="img" aria-label="{label}" font-size="{FONT}" style="min-width:{round(width * _LEAST)}px" {size}>'
+    # Half of a chart of many systems is digits beyond a tenth of a pixel.
+    svg = _PLACES.sub(lambda match: _HUNDREDTHS.sub(r"\1", match[0]), svg)
+    slim = _NEEDLESS.sub("", _EMPTY_GROUP.sub("", svg))
+    least = round(float(_SIZE.findall(slim)[0]) * _LEAST)
+    return slim.replace(
+        "<svg ", f'<svg role="img" aria-label="{label}" font-size="{FONT}" style="min-width:{least}px" ', 1
     )
-    return Markup(f"{opening}{''.join(parts)}</svg>")
+
+
+def at_pixel(x: float) -> alt.XValue:
+    """A place along x that no number decides."""
+    return alt.XValue(x)  # type: ignore[no-untyped-call]  # Altair's own
 
 
 def cut(text: str, most: int = _MAX_LABEL) -> str:
@@ -179,14 +100,34 @@ def cut(text: str, most: int = _MAX_LABEL) -> str:
     return f"{shown[: most - 1 - kept]}…{shown[len(shown) - kept :]}"
 
 
-def spread(places: Sequence[float], gap: float, last: float) -> list[float]:
-    """Where texts stand that belong to places from 0 to `last`: there, or so far off that no two are within a gap."""
-    order = sorted(range(len(places)), key=lambda each: (places[each], each))
-    spaced = list(places)
-    for before, each in zip([None, *order], order, strict=False):
-        spaced[each] = places[each] if before is None else max(places[each], spaced[before] + gap)
-    limit = last
-    for each in reversed(order):
-        spaced[each] = min(spaced[each], limit)
-        limit = spaced[each] - gap
-    return spaced
+def powers_axis(field: str, numbers: Sequence[float], title: str, beyond: float) -> alt.X:
+    """The axis of what is compared by ratios, on a scale of powers; `beyond` is the room at either end, as a factor."""
+    low, high = min(numbers) / beyond, max(numbers) * beyond
+    axis = alt.Axis(title=title, values=_marks(low, high), format=",~r", grid=True, domain=False, ticks=False)
+    return alt.X(f"{field}:Q", scale=alt.Scale(type="log", domain=[low, high], nice=False), axis=axis)
+
+
+def value_axis(title: str, top: float) -> alt.Y:
+    """The axis of a number that is best read from 0."""
+    axis = alt.Axis(title=title, tickCount=5, grid=True, domain=False, ticks=False)
+    return alt.Y("value:Q", scale=alt.Scale(domain=[0, top], nice=False), axis=axis)
+
+
+def by_kind(kinds: Iterable[str], *, has_legend: bool = True) -> tuple[alt.Color, alt.Shape]:
+    """The colour and the shape of each of the KINDS that are there, and the line above the axes that says which."""
+    domain = [kind for kind in KINDS if kind in set(kinds)]
+    names = "{" + ", ".join(f"'{kind}': '{KINDS[kind].title}'" for kind in domain) + "}"
+    legend = alt.Legend(
+        orient="top", title=None, labelColor=INK, labelFontSize=FONT, symbolSize=64, symbolOpacity=1, offset=8,
+        labelExpr=f"{names}[datum.label]", symbolStrokeWidth=0,
+    ) if has_legend else None  # fmt: skip
+    colours = alt.Scale(domain=domain, range=[KINDS[kind].colour for kind in domain])
+    shapes = alt.Scale(domain=domain, range=[KINDS[kind].shape for kind in domain])
+    return alt.Color("kind:N", scale=colours, legend=legend), alt.Shape("kind:N", scale=shapes, legend=legend)
+
+
+def _marks(low: float, high: float) -> list[float]:
+    """The round numbers between two: 1, 2, 5, 10, … where they are few, else powers of 10."""
+    powers = [10.0**power for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
+    marks = [power * digit for power in powers for digit in (1, 2, 5) if low <= power * digit <= high]
+    return marks if len(marks) <= _MOST_MARKS else [power for power in powers if low <= power <= high]

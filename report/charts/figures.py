@@ -17,6 +17,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from report.charts.kinds import Picture
 from report.format import visible
 from report.render import render
 
@@ -41,7 +42,7 @@ class Figure:
     name: str
     title: str
     population: str
-    picture: Markup
+    picture: Picture
     columns: Sequence[str]
     rows: Sequence[Sequence[str | float | int | None]]
 
@@ -58,14 +59,14 @@ class Figure:
         return text.getvalue()
 
 
-def write_figure(path: Path, figure: Figure) -> None:
-    """Write the files of a figure to a path without an ending."""
+def write_figure(path: Path, picture: str, title: str, population: str, numbers: str) -> None:
+    """Write the files of a figure to a path without an ending; `numbers` are its rows as CSV."""
     from report.charts.converter import pdf_of
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    svg = alone(figure.picture, figure.title, figure.population)
+    svg = alone(picture, title, population)
     path.with_suffix(".svg").write_text(svg, encoding="utf-8")
-    path.with_suffix(".csv").write_text(figure.numbers, encoding="utf-8")
+    path.with_suffix(".csv").write_text(numbers, encoding="utf-8")
     path.with_suffix(".pdf").write_bytes(pdf_of(svg))
 
 

@@ -6,107 +6,85 @@ Each takes what it shows in order, what its axes show, and the name that a perso
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
-from markupsafe import Markup
+import altair as alt
 
-from report.charts.drawing import (
-    CHARACTER,
-    INK,
-    LINE,
-    MUTED,
-    ROOM_ABOVE,
-    ROOM_BELOW,
-    Scale,
-    axis_below,
-    cut,
-    legend,
-    line,
-    mark,
-    svg_of,
-    words,
-)
+from report.charts.drawing import CHARACTER, INK, LINE, MUTED, WIDTH, at_pixel, by_kind, cut, marks_of, svg_of
 from report.charts.kinds import Point
 from report.format import score
-from report.models import KINDS
 
-_WIDTH, _ROW, _GAP = 560, 21, 6
-_CELL, _HIGH = 120, 28
+_ROW, _GAP = 21, 6
+_LABEL_END = -12
 _FOREST, _FOREST_NAME = 150, 20
-_PADDING = 4.0
 
 
-def score_chart(points: Sequence[Point], title: str, name: str) -> Markup:
+def score_chart(points: Sequence[Point], title: str, name: str) -> str:
     """One metric per system under its group's name: a mark on a stem with its interval, the number behind it."""
-    room = max(len(cut(text)) for point in points for text in (point.label, point.group)) * CHARACTER
-    left = _PADDING + room + 12
-    ends = [0.0, 1.0, *(end for point in points for end in (point.value, point.high or 0.0))]
-    x = Scale(min(ends), max(ends), left, left + _WIDTH)
-    parts, y = [legend((point.kind for point in points), left)], ROOM_ABOVE
-    for before, point in zip([None, *points], points, strict=False):
-        if before is None or before.group != point.group:
-            y += _GAP if before else 0
-            parts.append(words(_PADDING, y + _ROW / 2, cut(point.group), is_bold=True))
-            y += _ROW
-        middle = y + _ROW / 2
-        parts += [
-            line([(x(0), middle), (x(point.value), middle)], stroke=INK, opacity=0.25),
-            *_estimate(point, x, middle, 4.5, 2.5),
-            # Behind the interval, which would strike it through.
-            words(x(max(point.value, point.high or 0.0)) + 10, middle, score(point.value)),
-            words(left - 12, middle, cut(point.label), anchor="end", fill=MUTED),
-        ]
-        y += _ROW
-    axis = axis_below(x, ROOM_ABOVE, y, title)
-    return svg_of([axis, *parts], x.end + 48, y + ROOM_BELOW, name)
+    bottom = min([0.0, *(point.value for point in points)])
+    top = max([1.0, *(point.high or point.value for point in points)])
+    rows: list[dict[str, object]] = []
+    groups: list[dict[str, object]] = []
+    height = 0
+    for number, point in enumerate(points):
+        if number == 0 or point.group != points[number - 1].group:
+            height += _GAP if groups else 0
+            groups.append({"group": cut(point.group), "y": height + _ROW / 2})
+            height += _ROW
+        rows.append(_row(point, height + _ROW / 2, bottom, score(point.value)))
+        height += _ROW
+    axis = alt.Axis(title=title, tickCount=5, format=".1f", grid=True, domain=False, ticks=False)
+    x = alt.X("value:Q", scale=alt.Scale(domain=[bottom, top]), axis=axis)
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[height, 0]), axis=None)
+    colour, shape = by_kind([point.kind for point in points])
+    base = marks_of("rows")
+    dots = base.encode(x=x, y=y)
+    known = base.transform_filter("datum.low !== null").encode(x=alt.X("low:Q"), x2=alt.X2("high"), y=y)
+    heads = marks_of("groups").encode(y=y)
+    # Left of every label even in a font wider than the one the picture was laid out with.
+    left = _LABEL_END - CHARACTER * max(len(str(row["label"])) for row in rows)
+    layers = [
+        dots.encode(x2=alt.X2Datum(0)).mark_rule(color=INK, opacity=0.25, strokeWidth=1),
+        known.mark_rule(strokeWidth=2.5, opacity=0.55).encode(color=colour),
+        dots.mark_point(filled=True, size=64, opacity=1).encode(color=colour, shape=shape),
+        # Behind the interval, which would strike it through.
+        base.mark_text(align="left", dx=10, color=INK).encode(x=alt.X("end:Q"), y=y, text=alt.Text("shown:N")),
+        base.mark_text(align="right", color=MUTED).encode(x=at_pixel(_LABEL_END), y=y, text=alt.Text("label:N")),
+        heads.mark_text(align="left", color=INK, fontWeight="bold").encode(x=at_pixel(left), text=alt.Text("group:N")),
+    ]
+    return svg_of(layers, {"rows": rows, "groups": groups}, (WIDTH, height), name)
 
 
-def forest_chart(points: Sequence[Point], name: str) -> Markup:
+def forest_chart(points: Sequence[Point], name: str) -> str:
     """A few systems, one below the other: name, interval and mark on a line of its own, the number to the right."""
-    labels = [cut(point.label, _FOREST_NAME) for point in points]
-    left, height = 14 + max(map(len, labels)) * CHARACTER, _ROW * len(points) + _PADDING
     bottom = min([0.0, *(min(point.low or 0.0, point.value) for point in points)])
     top = max([*(max(point.high or 0.0, point.value) for point in points), bottom + 0.1])
-    x = Scale(bottom, top, left, left + _FOREST)
-    zero = [(x(0), 0), (x(0), height)]
-    parts = [line(zero, stroke=MUTED, stroke_dasharray="2,3")] if bottom < 0 else []
-    for place, (point, label) in enumerate(zip(points, labels, strict=True)):
-        middle = _ROW * (place + 0.5) + _PADDING / 2
-        parts += [
-            line([(x.start, middle), (x.end, middle)], stroke=LINE),
-            *_estimate(point, x, middle, 4.7, 3.0),
-            words(left - 10, middle, label, anchor="end"),
-            words(x.end + 10, middle, f"{point.value:.2f}"),
-        ]
-    return svg_of(parts, x.end + 10 + 5 * CHARACTER, height, name)
-
-
-def _estimate(point: Point, x: Scale, y: float, radius: float, width: float) -> list[str]:
-    """A point's interval, where it has one, and its mark upon it."""
-    colour = KINDS[point.kind].colour
-    parts = [mark(point.kind, x(point.value), y, radius, colour)]
-    if point.low is not None and point.high is not None:
-        interval = [(x(max(point.low, x.low)), y), (x(point.high), y)]
-        parts.insert(0, line(interval, stroke=colour, stroke_width=width, opacity=0.55))
-    return parts
-
-
-def grid_chart(cells: Sequence[tuple[str, str, float]], titles: tuple[str, str], name: str) -> Markup:
-    """A number per row and column, the stronger the higher, from the least of them to the greatest."""
-    rows = [*dict.fromkeys(row for row, _, _ in cells)]
-    columns = [*dict.fromkeys(column for _, column, _ in cells)]
-    shade = Scale(min(value for *_, value in cells), max(value for *_, value in cells), 0.06, 0.6)
-    left, top = _PADDING + max(map(len, [*rows, titles[0]])) * CHARACTER + 10, 44.0
-    parts = [
-        words(left + _CELL * len(columns) / 2, 10, titles[1], anchor="middle", is_bold=True),
-        words(left - 10, 32, titles[0], anchor="end", is_bold=True),
-        *(words(left + _CELL * (at + 0.5), 32, cut(each, 16), anchor="middle") for at, each in enumerate(columns)),
-        *(words(left - 10, top + _HIGH * (at + 0.5), each, anchor="end") for at, each in enumerate(rows)),
+    height = _ROW * len(points)
+    rows = [
+        _row(point, _ROW * (number + 0.5), bottom, f"{point.value:.2f}", _FOREST_NAME)
+        for number, point in enumerate(points)
     ]
-    for row, column, value in cells:
-        x, y = left + _CELL * columns.index(column), top + _HIGH * rows.index(row)
-        parts += [
-            f'<rect x="{x:g}" y="{y:g}" width="{_CELL}" height="{_HIGH}" fill="var(--tint)" '
-            f'fill-opacity="{shade(value):.2f}" stroke="{LINE}"/>',
-            words(x + _CELL / 2, y + _HIGH / 2, score(value), anchor="middle"),
-        ]
-    return svg_of(parts, left + _CELL * len(columns) + 2, top + _HIGH * len(rows) + 2, name)
+    # Room for a font wider than the one that the picture is laid out with.
+    padding = {"left": 24, "right": 8, "top": 2, "bottom": 2}
+    scale = alt.Scale(domain=[bottom, top])
+    base = marks_of("rows").encode(y=alt.Y("y:Q", scale=alt.Scale(domain=[height, 0]), axis=None))
+    known = base.transform_filter("datum.low !== null").encode(x2=alt.X2("high"))
+    colour, shape = by_kind([point.kind for point in points], has_legend=False)
+    dot = {"x": alt.X("value:Q", scale=scale, axis=None), "color": colour, "shape": shape}
+    layers = [
+        base.mark_rule(color=LINE).encode(x=at_pixel(0), x2=alt.value(_FOREST)),
+        known.mark_rule(strokeWidth=3, opacity=0.55).encode(x=alt.X("low:Q", scale=scale, axis=None), color=colour),
+        base.mark_point(filled=True, size=70, opacity=1).encode(**dot),
+        base.mark_text(align="right", color=INK).encode(x=at_pixel(-10), text=alt.Text("label:N")),
+        base.mark_text(align="left", color=INK).encode(x=at_pixel(_FOREST + 10), text=alt.Text("shown:N")),
+    ]
+    if bottom < 0:
+        layers.insert(1, base.mark_rule(color=MUTED, strokeDash=[2, 3]).encode(x=alt.XDatum(0, scale=scale, axis=None)))
+    return svg_of(layers, {"rows": rows}, (_FOREST, height), name, padding)
+
+
+def _row(point: Point, y: float, bottom: float, shown: str, most: int = 24) -> dict[str, object]:
+    """A point as a chart has it; what lies left of the axis is where the names stand."""
+    low = None if point.low is None else max(point.low, bottom)
+    end = max(point.value, point.high or 0.0)
+    return {**asdict(point), "low": low, "y": y, "shown": shown, "label": cut(point.label, most), "end": end}

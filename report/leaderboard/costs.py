@@ -10,10 +10,8 @@ from functools import cache
 from lake.costs import pareto_front
 from lake.repair import METRICS, Repair, repairs
 from lake.usage import first_gold
-from report.charts.curves import frontier_chart
 from report.charts.figures import Figure
-from report.charts.kinds import Point, Spot
-from report.charts.scores import forest_chart
+from report.charts.kinds import Point, Spot, forest_chart, frontier_chart
 from report.format import count, measured, score
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Column

@@ -8,9 +8,7 @@ import polars as pl
 
 from lake.catalog.unit import ITEM, REPOSITORY
 from lake.verdict import FACTORS, which_matters_more
-from report.charts.scores import grid_chart
 from report.leaderboard.board import Board
-from report.leaderboard.pictures import figure_of
 from report.models import WHOLE
 from report.slices import in_numbers_order, place_of, title_of
 
@@ -82,9 +80,6 @@ class Choices:
             for chunker in self.chunkers
             for retriever in self.retrievers
         ]
-        title = f"{board.primary.title} of every chunker with every retriever"
-        picture = grid_chart(self.grid, ("Chunker", "Retriever"), title)
-        self.figure = figure_of(board, "choices", title, picture, ("chunker", "retriever", "mean"), self.grid)
 
     def shade(self, chunker: str, retriever: str) -> int:
         """The higher the darker, from the least of the grid to the greatest."""

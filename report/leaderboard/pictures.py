@@ -5,13 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from markupsafe import Markup
-
 from lake.text import counted
-from report.charts.curves import size_chart, step_chart
 from report.charts.figures import Figure
-from report.charts.kinds import Curve, Point
-from report.charts.scores import score_chart
+from report.charts.kinds import Curve, Picture, Point, score_chart, size_chart, step_chart
 from report.format import count, score, slug
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Column
@@ -35,7 +31,7 @@ def figure_of(
     board: Board,
     what: str,
     title: str,
-    picture: Markup,
+    picture: Picture,
     columns: Sequence[str],
     rows: Sequence[Sequence[str | float | int | None]],
 ) -> Figure:

@@ -68,7 +68,7 @@ def _pages(material: Material) -> Iterator[Page]:
             "run_key": run_key,
             **_words(facts, benchmark, [section.board for section in sections]),
         }
-        figures = [part.figure for of in sections for part in (of.sizes, of.choices, of.costs.curve) if part]
+        figures = [part.figure for of in sections for part in (of.sizes, of.costs.curve) if part]
         figures += [pool_sizes.figure]
         files = {path: content for of in sections for path, content in of.files.items()}
         description = f"{benchmark.title}: {sections[0].verdict}" if sections and sections[0].verdict else ""

@@ -11,7 +11,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from report.charts.curves import _shades, frontier_chart, size_chart
+from report.charts import kinds
+from report.charts.curves import MOST_TOGETHER, _shades, frontier_chart, size_chart
 from report.charts.figures import STYLE, Figure, light_colours, write_figure
 from report.charts.kinds import Curve, Point, Spot
 from report.charts.scores import forest_chart, score_chart
@@ -26,19 +27,20 @@ POINTS = [
 
 def figure() -> Figure:
     rows = [(point.label, point.value, point.low) for point in POINTS]
-    picture = score_chart(POINTS, "Line F1", "a name")
+    picture = kinds.score_chart(POINTS, "Line F1", "a name")
     return Figure("a/scores", "Line F1", "RepoEval (sample), 2 items", picture, ("system", "value", "low"), rows)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
     """The files of the figure by their endings."""
-    write_figure(folder / "scores", figure())
+    of = figure()
+    write_figure(folder / "scores", str(of.picture), of.title, of.population, of.numbers)
     return {path.suffix: path.read_bytes() for path in folder.iterdir()}
 
 
 def shapes(svg: str) -> dict[str, set[str]]:
-    """Colour → the outlines of the marks that are drawn in it or in a shade of it, without their sizes."""
-    marks = re.findall(r'<path d="([^"]+)" fill="(var\(--[a-z]+)(?:-[2-4])?\)"', svg)
+    """Colour → the outlines that are drawn in it or in a shade of it, without their sizes."""
+    marks = re.findall(r'<path[^>]* d="([^"]+)"[^>]*?(?:fill|stroke)="(var\(--[a-z]+)(?:-[2-4])?\)"', svg)
     found: dict[str, set[str]] = {}
     for outline, colour in marks:
         found.setdefault(f"{colour})", set()).add(re.sub(r"[^A-Zhvl]", "", outline))
@@ -74,6 +76,13 @@ def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
     assert written[0] == written[1]
 
 
+def test_of_more_curves_than_can_be_told_apart_each_has_a_plot_of_its_own() -> None:
+    curves = [Curve(f"system {number}", [0.1, 0.1 * number], "agent", [1, 10]) for number in range(1, 8)]
+    together, apart = (size_chart(curves[:n], ("x", "y"), "n") for n in (MOST_TOGETHER, MOST_TOGETHER + 1))
+    assert all(f">system {number} 0.{number}00<" in apart for number in range(1, 8))
+    assert (together.count(">1<"), apart.count(">1<")) == (1, 3)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_kind_has_one_colour_and_one_shape_in_every_chart(kind: str) -> None:
     point, spot = Point("", "a", kind, 0.5, 0.4, 0.6), Spot(10, 0.5, kind)
@@ -86,7 +95,8 @@ def test_a_kind_has_one_colour_and_one_shape_in_every_chart(kind: str) -> None:
     ]
     drawn = [found for chart in charts if (found := shapes(chart).get(KINDS[kind].colour))]
     assert len(drawn) == len(charts)
-    assert all(found == drawn[1] for found in drawn)
+    # A curve has its marks and, besides, its line.
+    assert all(found >= drawn[1] for found in drawn)
     assert len(drawn[1]) == 1
 
 
