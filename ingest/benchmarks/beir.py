@@ -191,19 +191,11 @@ def _grade(row: Mapping[str, object], paths: Paths) -> int:
 
 def benchmark_of(collection: Collection) -> Benchmark:
     """The benchmark that reads a collection."""
+    same = ("name", "display_name", "title", "meaning", "version", "homepage", "licence", "citation", "paper")
     return Benchmark(
-        name=collection.name,
-        display_name=collection.display_name,
-        title=collection.title,
-        meaning=collection.meaning,
-        version=collection.version,
-        homepage=collection.homepage,
-        licence=collection.licence,
-        citation=collection.citation,
-        paper=collection.paper,
+        **{name: getattr(collection, name) for name in (*same, "markers", "place")},
         subsets=collection.splits,
         default_subsets=collection.splits[:1],
-        markers=collection.markers,
         gold_rules={"judged": "The documents whose grade is above 0, whole."},
         find=find,
         parts=partial(in_one_part, partial(read, collection)),
@@ -211,5 +203,4 @@ def benchmark_of(collection: Collection) -> Benchmark:
         is_one_subset=True,
         is_collection=True,
         tags=("documents", "graded"),
-        place=collection.place,
     )

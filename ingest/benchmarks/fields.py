@@ -17,8 +17,6 @@ Fields = Mapping[str, Paths]
 
 MISSING = object()
 
-_SWE_BENCH = ("instance_id", "base_commit", "patch", "problem_statement")
-
 T = TypeVar("T")
 
 
@@ -69,14 +67,6 @@ def encodable(text: str, what: str) -> str:
     return text
 
 
-def kind_of(row: object) -> str:
-    """What to add where a row has no gold: whose it is, if its keys (or columns) tell, and what to do."""
-    if not isinstance(row, (dict, list)) or not all(key in row for key in _SWE_BENCH):
-        return ""
-    declaration = "a declaration reads them: like: contextbench, fields: {gold: patch}"
-    return f": rows of SWE-bench have no gold context; {declaration}, with the definitions that the patch edits as gold"
-
-
 def is_encodable(text: str) -> bool:
     """Whether a text can be written."""
     try:
@@ -97,7 +87,7 @@ def parse_rows(
         try:
             value = parse(position, row)
         except FieldError as error:
-            rejects.add(entry.path, position, f"{error}{kind_of(row)}", excerpt_of(row))
+            rejects.add(entry.path, position, str(error), excerpt_of(row))
             continue
         yield position, value
 

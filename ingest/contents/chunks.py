@@ -5,7 +5,7 @@ A content is parsed once for all chunkers and definitions, several contents at a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 
 import polars as pl
@@ -15,18 +15,18 @@ from ingest.contents.chunkers import Chunker
 from ingest.contents.chunkers_by_name import COMMAND, given_before, is_declared
 from ingest.contents.chunking import chunk_blobs, measured
 from ingest.contents.look_through import Content, Seen, look_through, look_without_trees
-from ingest.contents.new_contents import NewContents, done_before, of_batch, searched_files
 from ingest.contents.processes import Workers
 from ingest.contents.symbols import declare_rules, endings_of, note_symbols, symbol_rows, symbols_of
 from lake.declarations import Resolved
-from lake.fingerprint import canonical_json
+from lake.fingerprint import canonical_json, fingerprint
 from lake.make import BuildTarget, Slot, made_from, write_if_changed
+from lake.naming import SEARCHED
 from lake.outcome import Outcome
 from lake.store import Lake, Part
 from lake.tables import declared_row
 from lake.text import counted, percent
 
-CUT_AT_ONCE, PARSED_AT_ONCE = 20_000, 1_500
+CUT_AT_ONCE, PARSED_AT_ONCE = 20_000, 1_000
 """How many contents are done between two writes: what a kill can cost, and what memory must hold."""
 _HANDED_OUT = 50
 """How many contents a process is given together."""
@@ -48,23 +48,22 @@ def cut_contents(
 
     With workers its definitions are found too, in processes: what kills its parser is in rejects and is counted.
     """
-    files = searched_files(lake, benchmark)
+    files = [part for kind in SEARCHED for part in lake.parts("files", benchmark=benchmark, kind=kind)]
     if not files or lake.scan_parts(files, "files").head(1).collect().is_empty():
         return
     wanted = lake.scan_parts(files, "files").select("sha256", ending=pl.lit(None, pl.String)).unique()
-    n_several = 0
     chunks, symbols = {chunker.name: _chunks(lake, chunker) for chunker in chunkers}, symbols_of(lake)
-    done = {name: done_before(made, "chunk_status") for name, made in chunks.items()}
+    done = {name: _done_before(made, "chunk_status") for name, made in chunks.items()}
     if workers is not None:
-        endings, n_several = endings_of(lake, benchmark)
+        endings = endings_of(lake, files)
         wanted, without = endings.lazy(), endings.filter(pl.col("ending").is_null()).select("sha256")
         if without.height < endings.height:
-            done = {_SYMBOLS: pl.concat([without, done_before(symbols, "symbol_status")]), **done}
+            done = {_SYMBOLS: pl.concat([without, _done_before(symbols, "symbol_status")]), **done}
             declare_rules(lake, symbols)
     # First, so that nothing cut by this code is ever called what other code cut.
     for chunker in chunkers:
         _declare_chunker(lake, chunker, chunks[chunker.name].fingerprint)
-    new = NewContents(lake, wanted, done)
+    new = _NewContents(lake, wanted, done)
     for name, n in new.n_of.items():
         if n:
             say(f"{name}: cutting {counted(n, 'file')}" if name else f"symbols: parsing {counted(n, 'file')}")
@@ -80,7 +79,7 @@ def cut_contents(
             definitions = [each.definitions for content, each in zip(contents, seen, strict=True) if content.ending]
             frames = symbol_rows(todo["sha256"].to_list(), todo["ending"].to_list(), definitions)
             if todo.height:
-                of_batch(symbols, todo).write(*frames)
+                _of_batch(symbols, todo).write(*frames)
         for chunker in chunkers:
             todo = blobs.filter(_todo(chunker.name))
             if chunker.name in declared:
@@ -89,14 +88,61 @@ def cut_contents(
             else:
                 cut = chunk_blobs(chunker, todo)
             if todo.height:
-                of_batch(chunks[chunker.name], todo).write(cut.frame, cut.rejects, cut.status)
+                _of_batch(chunks[chunker.name], todo).write(cut.frame, cut.rejects, cut.status)
         if n_done < len(new):
             say(f"{n_done:,} of {len(new):,} files are done")
+    if workers is not None and len(new) > PARSED_AT_ONCE:
+        # They hold what so many contents have left in them.
+        workers.stop()
     if _SYMBOLS in done:
-        note_symbols(symbols, n_several, result)
+        note_symbols(symbols, result)
     for chunker in chunkers:
         result.warnings += _left_out(lake, benchmark, files, chunker.name)
         _note_failures(lake, benchmark, files, chunker.name, result)
+
+
+def _done_before(made: BuildTarget, status: str) -> pl.DataFrame:
+    """The contents, sha256, that a table says were looked at."""
+    done = [part.scan(status).select("sha256").collect() for part in made.current()]
+    return pl.concat([pl.DataFrame(schema={"sha256": pl.String}), *done])
+
+
+def _of_batch(made: BuildTarget, blobs: pl.DataFrame) -> BuildTarget:
+    """Where what is made of some contents is stored."""
+    return made.named(fingerprint(blobs["sha256"].sort().to_list())[:16])
+
+
+class _NewContents:
+    """Contents with text that some makers have not looked at, in the order of the parts that hold them: read once.
+
+    A batch has for each maker a column of its name, behind `todo:`, that says whether it has the content to do.
+    """
+
+    def __init__(self, lake: Lake, wanted: pl.LazyFrame, done: Mapping[str, pl.DataFrame]) -> None:
+        self._lake, self._blobs = lake, lake.parts("blobs")
+        stored = [
+            lake.scan_parts([part], "blobs").filter(pl.col("n_lines") > 0).select("sha256", place=pl.lit(number))
+            for number, part in enumerate(self._blobs)
+        ]
+        none = pl.LazyFrame(schema={"sha256": pl.String, "place": pl.Int32})
+        todo = pl.concat([none, *stored]).join(wanted, on="sha256")
+        for maker, contents in done.items():
+            seen = contents.lazy().unique().with_columns(pl.lit(value=False).alias(f"todo:{maker}"))
+            todo = todo.join(seen, on="sha256", how="left").with_columns(pl.col(f"todo:{maker}").fill_null(value=True))
+        columns = [pl.lit(value=False), *(pl.col(f"todo:{maker}") for maker in done)]
+        self._todo = todo.filter(pl.any_horizontal(columns)).sort("place", "sha256").collect()
+        self.n_of = {maker: int(self._todo[f"todo:{maker}"].sum()) for maker in done}
+
+    def __len__(self) -> int:
+        return self._todo.height
+
+    def batches(self, at_once: int) -> Iterator[tuple[int, pl.DataFrame]]:
+        """How many are done with each batch, and its rows of `blobs`, in the order of sha256."""
+        for start in range(0, len(self), at_once):
+            batch = self._todo[start : start + at_once]
+            stored = [self._blobs[number] for number in batch["place"].unique().sort()]
+            blobs = self._lake.scan_parts(stored, "blobs").join(batch.drop("place").lazy(), on="sha256")
+            yield start + batch.height, blobs.collect().sort("sha256")
 
 
 def _todo(name: str) -> pl.Expr:

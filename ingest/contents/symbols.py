@@ -9,12 +9,11 @@ import polars as pl
 
 from ingest.contents.blobs import pool_frames
 from ingest.contents.definitions import RULES, Found, definitions_of, ending_of
-from ingest.contents.new_contents import searched_files
 from ingest.contents.syntax_trees import GRAMMARS
 from lake.make import BuildTarget, Slot, made_from, write_if_changed
 from lake.outcome import Outcome
 from lake.rejects import Rejects
-from lake.store import Lake
+from lake.store import Lake, Part
 from lake.tables import declared_row, table
 from lake.text import LANGUAGES, counted
 
@@ -35,19 +34,13 @@ def declare_rules(lake: Lake, symbols: BuildTarget) -> None:
         write_if_changed(lake, "symbol_rules", rules, row)
 
 
-def endings_of(lake: Lake, benchmark: str) -> tuple[pl.DataFrame, int]:
-    """sha256 and ending of what the benchmark's pools search, and how many contents are of several languages.
-
-    The ending of a content's smallest path with a known one decides its language; others have none.
-    """
-    files = lake.scan_parts(searched_files(lake, benchmark), "files")
-    paths = files.select("sha256", "path").unique().sort("sha256", "path").collect()
+def endings_of(lake: Lake, parts: list[Part]) -> pl.DataFrame:
+    """sha256 and ending of what parts of `files` hold: that of the smallest path with a known one, else none."""
+    paths = lake.scan_parts(parts, "files").select("sha256", "path").unique().sort("sha256", "path").collect()
     endings = pl.Series([ending_of(path) for path in paths["path"]], dtype=pl.String)
     known = paths.select("sha256", ending=endings).filter(pl.col("ending").is_in(list(LANGUAGES)))
-    languages = known.with_columns(language=pl.col("ending").replace_strict(LANGUAGES))
-    several = languages.group_by("sha256").agg(pl.col("language").n_unique()).filter(pl.col("language") > 1)
     first = known.unique("sha256", keep="first", maintain_order=True)
-    return paths.select("sha256").unique().join(first, on="sha256", how="left"), several.height
+    return paths.select("sha256").unique().join(first, on="sha256", how="left")
 
 
 def symbol_rows(
@@ -72,11 +65,8 @@ def symbol_rows(
     return [*frames, rejects.frame("ingest"), status]
 
 
-def note_symbols(symbols: BuildTarget, n_several: int, result: Outcome) -> None:
-    """Say which contents are of several languages, and which could not be parsed, now or before."""
-    if n_several:
-        several = counted(n_several, "content")
-        result.warnings.append(f"files of several languages, read as the smallest path's: {several}")
+def note_symbols(symbols: BuildTarget, result: Outcome) -> None:
+    """Say how many contents could not be parsed, now or before."""
     n_failed = sum(part.scan("rejects").select(pl.len()).collect().item() for part in symbols.current())
     if n_failed:
         result.rejected += n_failed

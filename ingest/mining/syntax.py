@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import cast
 
-from tree_sitter import Node, Query, QueryCursor
+from tree_sitter import Node
 from tree_sitter_language_pack import SupportedLanguage, get_language
 
+from ingest.contents.definitions import nodes
 from ingest.contents.syntax_trees import syntax_tree
 from lake.offsets import split_lines
 from lake.text import language_of
@@ -32,13 +33,7 @@ def parsed(lines: list[str], language: str) -> Node | None:
 
 def captured(language: str, pattern: str, root: Node) -> list[Node]:
     """The nodes that a query's pattern calls `@it`, in the file's order."""
-    nodes = QueryCursor(_query(language, pattern)).captures(root).get("it", [])
-    return sorted(nodes, key=lambda node: node.start_byte)
-
-
-@cache
-def _query(language: str, pattern: str) -> Query:
-    return Query(get_language(cast("SupportedLanguage", language)), pattern)
+    return sorted(nodes.captured(root, language, pattern).get("it", []), key=lambda node: node.start_byte)
 
 
 @cache

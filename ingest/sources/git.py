@@ -6,7 +6,7 @@ import re
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
@@ -55,13 +55,6 @@ class Repositories:
     sleep: Callable[[float], None] = time.sleep
     say: Callable[[str], None] = lambda _: None
     _n_waited: int = 0
-    _n_expected: int = 0
-    _wanted: set[tuple[str, str]] = field(default_factory=set)
-
-    def expect(self, n: int) -> None:
-        """Say beforehand how many repositories at commits will be wanted, for the sake of those who wait."""
-        self._n_expected = n
-        self._wanted.clear()
 
     def files(self, repo: str, commit: str) -> Checkout:
         """The files of a repository at a commit, fetched where the cache does not hold it.
@@ -74,7 +67,6 @@ class Repositories:
             GoldspanError: There is no git, or the cache cannot be used.
         """
         url, commit = f"{self.base.rstrip('/')}/{checked('repository', repo)}", checked("commit", commit)
-        self._wanted.add((url, commit))
         git = GitFolder(self.folder(url))
         try:
             git.folder.parent.mkdir(parents=True, exist_ok=True)
@@ -98,8 +90,7 @@ class Repositories:
     def _files(self, git: GitFolder, url: str, commit: str) -> Checkout:
         git.make()
         if commit not in git.commits():
-            of = f"{len(self._wanted):,} of {self._n_expected:,}: " if self._n_expected else ""
-            self.say(f"fetching {of}{url} at {commit[:12]}")
+            self.say(f"fetching {url} at {commit[:12]}")
             self._fetch(git, url, commit)
         return git.read(commit, url)
 

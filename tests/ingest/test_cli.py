@@ -59,29 +59,12 @@ def test_every_flag_is_a_variable_too(source: Path, tmp_path: Path, monkeypatch:
     assert json.loads(said.out)["expected"] == 2
 
 
-def test_empty_variables_are_as_good_as_none(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("SUBSETS", "CHUNKERS", "LIMIT", "BENCHMARKS", "JSON", "QUIET", "DEBUG"):
-        monkeypatch.setenv(f"GOLDSPAN_{name}", "")
-    said = command("ingest", "repoeval", "--source", source, "--lake", tmp_path / "lake")
-    assert said.code == 0, said.err
-    chunkers = {part.name for part in Lake(tmp_path / "lake").parts("chunkers")}
-    assert {"whole-file", "fixed-nws-1500", "fixed-nws-800", "syntax-1500"} <= chunkers
-
-
 def test_names_may_be_given_with_commas_or_spaces(source: Path, tmp_path: Path) -> None:
     put(source / "datasets" / task_file(context="4k"), jsonl(TASKS[:1]))
     arguments = ("--subsets", "function-2k, function-4k", "--chunkers", "whole-file window-4-2")
     said = command("ingest", "repoeval", "--source", source, "--lake", tmp_path / "lake", *arguments)
     assert said.code == 0, said.err
     assert set(Lake(tmp_path / "lake").read("items")["subset"]) == {"function-2k", "function-4k"}
-
-
-def test_the_briefs_names_of_chunkers_are_understood(source: Path, tmp_path: Path) -> None:
-    said = command(
-        "ingest", "repoeval", "--source", source, "--lake", tmp_path / "lake", "--chunkers", "code-chunk-fixed"
-    )
-    assert said.code == 0, said.err
-    assert [part.name for part in Lake(tmp_path / "lake").parts("chunkers")] == ["fixed-nws-1500"]
 
 
 @pytest.mark.parametrize("arguments", [["--nothing"], ["--limit", "0"], ["--limit", "few"], ["--source"]])

@@ -182,16 +182,6 @@ def test_another_source_takes_away_what_the_earlier_one_left(both: Path, tmp_pat
     assert items.height == (8 if there_and_back else 2)
 
 
-def test_a_label_is_another_source_even_in_a_folder_of_the_same_name(tmp_path: Path) -> None:
-    build(tmp_path / "data/repoeval-mine")
-    ingested(tmp_path / "lake", tmp_path / "data")
-    shutil.rmtree(tmp_path / "data/repoeval-mine")
-    put(build(tmp_path / "data/repoeval") / "datasets" / task_file(context="4k"), jsonl(TASKS))
-    ingested(tmp_path / "lake", tmp_path / "data", subsets=["function-4k"])
-    assert set(Lake(tmp_path / "lake").read("items")["subset"]) == {"function-4k"}
-    assert Lake(tmp_path / "lake").read("benchmarks")["tags"].to_list() == [[]]
-
-
 def test_rejects_of_a_mended_source_are_taken_back(tmp_path: Path) -> None:
     source = build(tmp_path / "source", jsonl(TASKS) + b"{")
     assert ingested(tmp_path / "lake", source).rejected == 1
@@ -227,13 +217,6 @@ def test_a_limit_is_a_seeded_sample_stratified_by_repository(source: Path, tmp_p
     assert lake.read("files").filter(pl.col("pool_id").str.starts_with("repoeval/function_level/")).height == 6
 
 
-def test_a_lifted_limit_reads_the_rest(source: Path, tmp_path: Path) -> None:
-    ingested(tmp_path / "lake", source, limit=2)
-    assert ingested(tmp_path / "lake", source).expected == 5
-    ingested(tmp_path / "fresh", source)
-    assert stored(tmp_path / "lake") == stored(tmp_path / "fresh")
-
-
 def test_the_benchmarks_row_says_what_this_lake_holds(source: Path, tmp_path: Path) -> None:
     ingested(tmp_path / "lake", source)
     row = Lake(tmp_path / "lake").read("benchmarks").row(0, named=True)
@@ -242,15 +225,3 @@ def test_the_benchmarks_row_says_what_this_lake_holds(source: Path, tmp_path: Pa
     assert (said["n_items"], said["n_scorable"], said["n_repos"], said["subsets"]) == (5, 5, 2, ["function-2k"])
     assert (row["label"], row["limit"], row["place"]) == ("", None, 1)
     assert row["licences"] == [{"repo": repo, "licence": ""} for repo in ("acme_rockets", "zoo_animals")]
-
-
-def test_of_every_content_it_is_told_how_it_was_cut(source: Path, tmp_path: Path) -> None:
-    ingested(tmp_path / "lake", source)
-    lake = Lake(tmp_path / "lake")
-    status = lake.read("chunk_status").group_by("chunker").agg(pl.len(), pl.col("n_chunks").sum())
-    n_chunks = lake.read("chunks").group_by("chunker").len()
-    assert dict((name, (n, chunks)) for name, n, chunks in status.rows()) == {
-        name: (4, n) for name, n in n_chunks.rows()
-    }
-    parameters = dict(lake.read("chunkers").select("name", "parameters").iter_rows())
-    assert json.loads(parameters["window-4-2"]) == {"size": 4, "step": 2}

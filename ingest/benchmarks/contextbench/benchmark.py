@@ -93,8 +93,6 @@ def parts(
         instances = _selected(instances, raw.tasks[0], notes)
     if limit is not None:
         instances = _drawn(instances, trees, limit, notes)
-    if trees.expect(instances) == 0 and trees.repositories is not None and instances:
-        notes.append("nothing is cloned: every repository lies beside the rows")
     if len(instances) <= ITEMS_OF_A_PART:
         yield PartToRead(subset, lambda rejects: _read(instances, subset, trees, rejects, notes))
         return

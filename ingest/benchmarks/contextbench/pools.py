@@ -51,19 +51,6 @@ class Trees:
             return ClonedRepository(self.repositories, instance.repo, instance.commit)
         return repository
 
-    def expect(self, instances: Sequence[Instance]) -> int:
-        """Say to where repositories are cloned from how many of some instances' are; that many."""
-        wanted = [
-            instance
-            for instance in {instance.pool_id: instance for instance in instances if instance.why_not is None}.values()
-        ]
-        n = sum(
-            self.beside.find(self.ids[instance.pool_id], instance.repo, instance.commit) is None for instance in wanted
-        )
-        if self.repositories is not None:
-            self.repositories.expect(n)
-        return n
-
 
 def not_at_hand(repo: str, commit: str, reason: str = "") -> str:
     """Why an item cannot be scored whose repository nobody has."""
@@ -91,9 +78,7 @@ def absent_notes(item_ids: Iterable[str]) -> list[str]:
 
 def may_now_be_had(absent: pl.DataFrame, repositories: Repositories) -> bool:
     """Ask again for the repositories of items that lack them; whether the answer is another for any."""
-    wanted = absent.select("repo", "commit", "why_not").unique(["repo", "commit"], maintain_order=True)
-    repositories.expect(wanted.height)
-    for repo, commit, before in wanted.iter_rows():
+    for repo, commit, before in absent.select("repo", "commit", "why_not").unique(["repo", "commit"]).iter_rows():
         reason = ""
         try:
             repositories.files(repo, commit)

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ingest.benchmarks.contextbench.gold import GOLD_KEYS, GoldSpan, gold_of, patch_of
-from ingest.benchmarks.fields import FieldError, Fields, kind_of, upstream_rows
+from ingest.benchmarks.fields import FieldError, Fields, upstream_rows
 from ingest.sources.git import GITHUB, fault_of
-from ingest.sources.rows import read_rows
+from ingest.sources.rows import WHOLE_FILE, read_rows
 from ingest.sources.tree import Entry
 from lake.rejects import Rejects, excerpt_of
 from lake.text import counted
@@ -30,6 +30,7 @@ COLUMNS = tuple(path for paths in FIELDS.values() for path in paths)
 Row = Mapping[str, object]
 
 _ID = re.compile(r"(?:instance_)?([A-Za-z0-9.-]+)__([A-Za-z0-9_.-]+?)-(?:\d+|[0-9a-f]{7,64}(?:-v\w+)?)")
+_WITH_PATCH = {"instance_id", "base_commit", "patch", "problem_statement"}
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 
 
@@ -175,7 +176,8 @@ def _rows(entry: Entry, rejects: Rejects, notes: list[str]) -> Iterator[tuple[st
             yield from seen
             yield from rows
             return
-    if kind := next(filter(None, (kind_of(row) for _, row in seen)), ""):
-        rejects.add(entry.path, "the whole file", f"no row has gold{kind}")
+    if any(row.keys() >= _WITH_PATCH for _, row in seen):
+        hint = "rows of SWE-bench have no gold context: declare fields: {gold: patch}, or give them to `ingest own`"
+        rejects.add(entry.path, WHOLE_FILE, hint)
     elif len(rejects) == n_refused:
         notes.append(f"{entry.path} holds no rows with gold; it is passed over")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from ingest.benchmarks.fields import FieldError, Fields, check, encodable, kind_of, upstream_rows
+from ingest.benchmarks.fields import FieldError, Fields, check, encodable, upstream_rows
 from ingest.sources.rows import WHOLE_FILE, UnreadableFileError, format_of, read_pickle
 from ingest.sources.tree import Entry
 from lake.rejects import Rejects, excerpt_of
@@ -110,7 +110,7 @@ def checked_rows(rows: Iterable[RawRow], split: str, rejects: Rejects) -> Iterat
         try:
             yield _row(row, n, level)
         except FieldError as error:
-            rejects.add(where, f"{split}/{level} row {n}", f"{error}{kind_of(row)}", excerpt_of(row))
+            rejects.add(where, f"{split}/{level} row {n}", str(error), excerpt_of(row))
 
 
 def _row(row: object, n: int, level: str) -> Row:

@@ -103,18 +103,6 @@ def test_the_repositories_may_be_a_zip_with_or_without_a_top_folder(tmp_path: Pa
     assert "5 of 5 items ready" in ingest_own(config, tmp_path / "lake").err
 
 
-def test_no_path_of_this_machine_is_in_the_lake(tmp_path: Path) -> None:
-    text = OURS.replace("repos\n", f"{tmp_path}/repos\n").replace("questions", f"{tmp_path}/questions")
-    config = lay_out(tmp_path, text)
-    put(tmp_path / "repos/acme_rockets/bad.py", b"")
-    with (tmp_path / "questions.jsonl").open("ab") as file:
-        file.write(b"{\n")
-    assert ingest_own(config, tmp_path / "lake").code == Exit.INCOMPLETE
-    for name in ("benchmarks", "items", "files", "rejects"):
-        for row in Lake(tmp_path / "lake").read(name).rows():
-            assert str(tmp_path) not in str(row)
-
-
 def test_a_second_ingest_does_nothing_and_other_paths_read_anew(tmp_path: Path) -> None:
     config, lake = lay_out(tmp_path), tmp_path / "lake"
     ingest_own(config, lake)
@@ -163,24 +151,6 @@ def test_what_a_declaration_leaves_no_room_for_is_a_usage_error(tmp_path: Path, 
     answer = command("ingest", *arguments, "--config", config, "--lake", tmp_path / "lake")
     assert (answer.code, answer.out) == (Exit.USAGE, "")
     assert said in answer.err
-
-
-def test_the_benchmark_and_the_subset_of_the_declaration_may_be_named(tmp_path: Path) -> None:
-    said = ingest_own(lay_out(tmp_path), tmp_path / "lake", "--subsets", "function-2k", "--limit", "2")
-    assert "2 of 2 items ready" in said.err
-
-
-def test_config_is_a_variable_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GOLDSPAN_CONFIG", str(lay_out(tmp_path)))
-    said = command("ingest", "--lake", tmp_path / "lake", "--chunkers", "whole-file")
-    assert said.code == 0, said.err
-    assert Lake(tmp_path / "lake").read("benchmarks")["tags"].to_list() == [["ours"]]
-
-
-def test_an_id_that_is_not_declared_may_be_missing(tmp_path: Path) -> None:
-    config = lay_out(tmp_path, OURS.replace("  id: meta.no\n", ""))
-    assert ingest_own(config, tmp_path / "lake").code == 0
-    assert set(Lake(tmp_path / "lake").read("items")["upstream_id"]) == {""}
 
 
 def test_own_data_and_other_data_never_replace_each_other(source: Path, tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from ingest.benchmarks.config import read_config
 from lake.errors import Exit
 from lake.store import Lake
 from tests.ingest.own_tasks import OURS, ingest_own, lay_out, printed
@@ -90,12 +89,6 @@ def test_a_label_that_is_taken_or_unfit_is_refused(tmp_path: Path, label: str) -
     _refused(tmp_path, OURS.replace("ours", label), "label: ")
 
 
-@pytest.mark.parametrize("label", ["x", "our-tasks_2.1", "sampled", "x" * 40, "'2024'"])
-def test_other_labels_are_as_good_as_any(tmp_path: Path, label: str) -> None:
-    config = lay_out(tmp_path, OURS.replace("ours", label))
-    assert read_config(config, {"repoeval": repoeval()}).source.label == label.strip("'")
-
-
 BROKEN = {
     "unclosed": ("name: [repoeval\n", "line 2, column 1"),
     "two colons": ("name: a: b\n", "mapping values are not allowed here", "line 1, column 8"),
@@ -145,13 +138,6 @@ def test_what_is_not_there_is_named_with_what_is(tmp_path: Path, given: str) -> 
     _refused(tmp_path, OURS.replace(old, new), "mine.yaml", *said, code=Exit.MISSING)
 
 
-def test_a_zip_that_is_none_is_said(tmp_path: Path) -> None:
-    text = OURS.replace("repos\n", "questions.jsonl\n")
-    said = ingest_own(lay_out(tmp_path, text), tmp_path / "lake")
-    assert said.code == Exit.INVALID
-    assert "questions.jsonl cannot be opened as a zip archive" in said.err
-
-
 def test_a_declaration_that_is_not_there_is_said_with_those_that_are(tmp_path: Path) -> None:
     lay_out(tmp_path)
     said = ingest_own(tmp_path / "mien.yaml", tmp_path / "lake")
@@ -165,12 +151,6 @@ def test_a_declaration_that_is_not_there_is_said_with_those_that_are(tmp_path: P
 def test_a_key_misspelt_is_told_once(tmp_path: Path) -> None:
     said = _refused(tmp_path, OURS.replace("label", "lable"), "lable: there is no such key", "Did you mean 'label'?")
     assert "is missing" not in said
-
-
-def test_of_many_faults_three_are_shown(tmp_path: Path) -> None:
-    many = "".join(f"unknown{n}: {n}\n" for n in range(20))
-    said = _refused(tmp_path, OURS + many, "20 keys are not as they should be", "and 17 more")
-    assert len(said.splitlines()) <= 10
 
 
 OUTSIDE = """\

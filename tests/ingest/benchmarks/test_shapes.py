@@ -303,8 +303,6 @@ SWE_BENCH = {"repo": "a/b", "instance_id": "a__b-1", "base_commit": "0" * 40, "p
     [
         ("contextbench", "rows.jsonl", {"subset": "full", "rows": "rows.jsonl"}),
         ("contextbench", "rows.parquet", {"subset": "full", "rows": "rows.parquet"}),
-        ("repoeval", "rows.jsonl", {"subset": "function-2k", "tasks": "rows.jsonl", "repositories": "."}),
-        ("repobench-r", "rows.jsonl", {"subset": "python_cff/test", "rows": "rows.jsonl"}),
     ],
 )
 def test_rows_of_swe_bench_are_known_and_their_owner_reads_what_to_add(
@@ -316,14 +314,4 @@ def test_rows_of_swe_bench_are_known_and_their_owner_reads_what_to_add(
         put(tmp_path / file, jsonl([dict(SWE_BENCH)]))
     said = ingest(tmp_path / "lake", "--config", declared(tmp_path, name, data, {}))
     assert said.code == Exit.INCOMPLETE
-    assert "rows of SWE-bench have no gold context; a declaration reads them: like: contextbench" in said.err
-
-
-def test_a_repository_without_python_is_not_said_to_be_away(tmp_path: Path) -> None:
-    hole = {"task_id": "x/0", "fpath_tuple": ["x", "m.ts"], "context_start_lineno": 0, "lineno": 0}
-    row: Row = {"prompt": "export", "metadata": {"ground_truth": "const", **hole}}
-    put(tmp_path / "rows.jsonl", jsonl([row]))
-    put(tmp_path / "repos/x/m.ts", b"export const x = 1\n")
-    data = {"subset": "function-2k", "tasks": "rows.jsonl", "repositories": "repos"}
-    said = ingest(tmp_path / "lake", "--config", declared(tmp_path, "repoeval", data, {}))
-    assert "the repository x is not there or has no .py file" in said.err
+    assert "rows of SWE-bench have no gold context: declare fields: {gold: patch}" in said.err

@@ -50,10 +50,6 @@ def test_a_chunk_has_its_path_imports_and_scope_in_front() -> None:
     ]
 
 
-def test_a_language_without_a_grammar_has_its_path_alone() -> None:
-    assert texts((0, 1), (1, 2), text="a\nb\n", language="") == ["{path}\n{chunk}"] * 2
-
-
 def test_what_is_no_range_of_lines_or_could_not_be_cut_stays_as_it_is() -> None:
     for cut in (Cut([(0, 3)], unit="bytes"), Cut([], failed="no")):
         assert with_context(Document(TEXT, "python"), cut) == cut

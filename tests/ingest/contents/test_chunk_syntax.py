@@ -149,11 +149,6 @@ def falls_back(text: str, language: str) -> str:
     return cut.fell_back
 
 
-def test_a_file_without_grammar_falls_back() -> None:
-    assert falls_back("some text\nand more\n", "x") == "no grammar for 'x'"
-    assert falls_back("some text\nand more\n", "") == "language not known"
-
-
 def test_a_file_full_of_errors_falls_back() -> None:
     assert falls_back("def ) ] ( 1 2\nclass in for\n" * 9, "python") == "syntax errors"
 
@@ -168,11 +163,6 @@ def test_what_was_completed_inside_an_error_keeps_its_structure() -> None:
     text = "int g(void) {\n  if (a) {{\n    return 2;\n  }\n\n" + function * 9
     assert get_parser("c").parse(text.encode()).root_node.has_error
     assert not syntax(Document(text, "c"), 40).fell_back
-
-
-def test_a_header_in_cpp_is_read_as_cpp() -> None:
-    text = "namespace a {\ntemplate <class T> class B : public C<T> {\n  virtual ~B() = default;\n};\n}\n" * 3
-    assert not syntax(Document(text, "c"), 60).fell_back
 
 
 def test_a_file_over_the_bound_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,11 +64,6 @@ def test_four_chunkers_run_when_none_are_asked_for() -> None:
     assert default_chunkers() == ["fixed-nws-1500", "fixed-nws-800", "syntax-1500", "whole-file"]
 
 
-def test_names_carry_their_numbers() -> None:
-    (found,) = resolve_chunkers(["window-20-10"])
-    assert (found.name, found.parameters) == ("window-20-10", {"size": 20, "step": 10})
-
-
 def test_an_alias_is_the_chunker_it_stands_for_and_a_name_counts_once() -> None:
     asked = ["code-chunk-ast", "fixed-nws-1500", "code-chunk-fixed", "syntax-1500", "fixed-nws-1500"]
     assert [found.name for found in resolve_chunkers(asked)] == ["syntax-1500", "fixed-nws-1500"]
@@ -88,11 +83,6 @@ def test_an_unknown_name_asks_what_was_meant(name: str, meant: str) -> None:
 def test_numbers_that_make_no_sense_are_refused(name: str) -> None:
     with pytest.raises(GoldspanError, match="unknown chunker"):
         resolve_chunkers([name])
-
-
-def test_a_step_larger_than_its_window_is_refused() -> None:
-    with pytest.raises(GoldspanError, match="'window-10-20': step 20 is larger than size 10"):
-        resolve_chunkers(["window-10-20"])
 
 
 HALVES = '''"""Halves: a file cut in two."""
@@ -172,13 +162,6 @@ def test_chunks_are_rows_of_the_lake() -> None:
         ("ab\ncd", "fixed-nws-2", 1, 1, 2, 3, 5, 2, None),
     ]
     assert found.status.select(pl.col("fell_back", "failed").count()).row(0) == (0, 0)
-
-
-@pytest.mark.parametrize("frame", [blobs(), blobs("")], ids=["no blob", "an empty blob"])
-def test_nothing_gives_no_rows(frame: pl.DataFrame) -> None:
-    found = chunked("fixed-nws-2", frame).frame
-    table("chunks").schema.validate(found)
-    assert found.is_empty()
 
 
 TEXTS = st.lists(st.text(st.sampled_from("a(\n\r \té\ufeff\U0001f600"), max_size=40), max_size=6)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +13,6 @@ import ingest.contents.chunks
 from ingest.benchmarks.declaration import Benchmark
 from ingest.contents.blobs import pool_frames
 from ingest.contents.chunks import cut_contents
-from ingest.contents.look_through import Content, Seen
 from ingest.contents.processes import Workers
 from lake.declarations import discover
 from lake.engine import Engine
@@ -76,15 +74,6 @@ def test_each_content_has_its_definitions_once_under_each_set_of_rules(lake: Lak
     assert lake.read("rejects")["reason"].to_list() == [".ts could not be parsed: parsing takes too many steps"]
 
 
-def test_nothing_is_parsed_twice(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    cut(lake)
-    before = stored(lake)
-    monkeypatch.setattr(Workers, "map", None)
-    result, said = cut(lake)
-    assert (said, result.rejected) == ([], 1)
-    assert stored(lake) == before
-
-
 def test_only_new_contents_are_parsed(lake: Lake) -> None:
     cut(lake)
     before = stored(lake)
@@ -109,16 +98,6 @@ def test_rows_are_the_same_whatever_the_number_of_processes(
     assert stored(lake) == stored(other)
 
 
-def test_a_part_written_just_before_a_kill_is_made_again(lake: Lake) -> None:
-    cut(lake)
-    whole = stored(lake)
-    for table in ("symbol_status/", "symbols/rules=official/"):
-        (lake.root / next(path for path in whole if path.startswith(table))).unlink()
-        _, said = cut(lake)
-        assert said[0] == "symbols: parsing 4 files"
-        assert stored(lake) == whole
-
-
 def _names(lake: Lake) -> list[str]:
     """The parts by what they are called, whatever they are made from."""
     return [path.partition(".")[0] for path in stored(lake)]
@@ -134,27 +113,11 @@ def test_other_rules_are_applied_to_everything(lake: Lake) -> None:
     assert result.rejected == 1
 
 
-def test_a_content_that_kills_its_parser_is_a_reject(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    done = Workers.map
-
-    def dies(
-        self: Workers, work: Callable[[Sequence[Content]], list[Seen]], jobs: list[Content], n: int
-    ) -> list[Seen | None]:
-        answers = done(self, work, jobs, n)
-        return [None if job.ending == "mjs" else answer for job, answer in zip(jobs, answers, strict=True)]
-
-    monkeypatch.setattr(Workers, "map", dies)
-    result, _ = cut(lake)
-    assert result.rejected == 2
-    assert ".mjs could not be parsed: the parser crashed" in lake.read("rejects")["reason"].to_list()
-    assert lake.read("symbols", rules="docs")["name"].to_list() == ["A", "b"]
-
-
 def test_a_content_of_several_languages_is_of_its_smallest_path(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     put(lake, "pets.one", {"b.js": "class A { b() {} }\n", "a.java": "class A { b() {} }\n"})
     result, _ = cut(lake)
-    assert result.warnings == ["files of several languages, read as the smallest path's: 1 content"]
+    assert result.warnings == []
     assert lake.read("symbols", rules="official")["kind"].to_list() == ["class_declaration", "constructor_declaration"]
 
 

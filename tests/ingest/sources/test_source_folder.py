@@ -15,7 +15,6 @@ from ingest.sources.tree import UnreadableEntryError
 from lake.errors import Exit, GoldspanError
 
 MARKERS = ("datasets", "repositories")
-SHARED = Path(__file__).parents[3] / "../shared/data"
 
 
 def _put(file: Path, data: bytes = b"x") -> Path:
@@ -49,23 +48,11 @@ def test_a_folder_of_any_name_that_holds_a_marker_is_the_benchmarks_own(tmp_path
     assert (source.label, source.root) == ("", tmp_path / "data")
 
 
-@pytest.mark.parametrize("marker", ["datasets.zip", "datasets", "datasets/x"])
-def test_a_marker_may_be_an_archive_a_file_or_a_folder(tmp_path: Path, marker: str) -> None:
-    _put(tmp_path / marker)
-    assert open_folder(tmp_path, "repoeval", markers=MARKERS).root == tmp_path
-
-
 def test_a_subfolder_without_a_marker_does_not_hide_the_folder_itself(tmp_path: Path) -> None:
     _put(tmp_path / "datasets/x")
     _put(tmp_path / "repoeval-notes/todo.txt")
     source = open_folder(tmp_path, "repoeval", markers=MARKERS)
     assert (source.root, source.label) == (tmp_path, "")
-
-
-def test_another_benchmark_whose_name_begins_alike_is_not_taken(tmp_path: Path) -> None:
-    _put(tmp_path / "repoevaluation/datasets/x")
-    with pytest.raises(GoldspanError, match="does not hold repoeval"):
-        open_folder(tmp_path, "repoeval", markers=MARKERS)
 
 
 def test_two_subfolders_of_one_benchmark_are_an_error_that_names_both(tmp_path: Path) -> None:
@@ -256,24 +243,3 @@ def test_links_of_a_snapshot_are_followed_within_its_datasets_cache(tmp_path: Pa
         ("other", "a link that leaves the folder"),
         ("refs", "a link that leaves the folder"),
     ]
-
-
-def test_a_snapshot_of_another_dataset_is_not_taken_for_a_benchmark(tmp_path: Path) -> None:
-    with pytest.raises(GoldspanError, match="does not hold contextbench"):
-        open_folder(_snapshot(tmp_path, "datasets--Acme--Boats"), "contextbench")
-
-
-def test_a_folder_that_is_merely_called_snapshots_follows_no_link_that_leaves(tmp_path: Path) -> None:
-    _put(tmp_path / "blobs" / "x")
-    folder = tmp_path / "snapshots" / "contextbench"
-    folder.mkdir(parents=True)
-    (folder / "x").symlink_to(Path("../../blobs/x"))
-    tree = open_folder(folder, "contextbench").tree(".")
-    assert tree is not None
-    assert [one.reason for one in tree.refused] == ["a link that leaves the folder"]
-
-
-def test_a_folder_whose_name_is_too_long_is_told(tmp_path: Path) -> None:
-    with pytest.raises(GoldspanError, match="the folder cannot be read: File name too long") as told:
-        open_folder(tmp_path / ("x" * 300), "repoeval", markers=MARKERS)
-    assert told.value.code == Exit.MISSING

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ingest.sources.git import Repositories
 from ingest.sources.git_process import MAX_BLOB_BYTES, GitFolder, RepositoryError
 from ingest.sources.repository import ClonedRepository
-from lake.errors import Exit, GoldspanError
+from lake.errors import Exit
 from lake.rejects import Rejects
 from tests.ingest.sources.git_remotes import Remote, commands, git_that, repositories
 
@@ -113,27 +112,9 @@ def test_an_unknown_commit_is_told(tmp_path: Path) -> None:
     assert told.value.code == Exit.MISSING
 
 
-def test_the_id_of_a_tree_is_no_commit(tmp_path: Path) -> None:
-    remote = Remote(tmp_path / "remotes")
-    tree = remote.repo.commit(remote.commit(HULL)).tree.hexsha
-    with pytest.raises(RepositoryError, match=f"boats has no commit {tree}"):
-        repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", tree)
-
-
 def test_a_repository_that_is_not_there_is_asked_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = git_that(tmp_path / "bin", monkeypatch, [])
     with pytest.raises(RepositoryError, match="there is no repository file:") as told:
         repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", "1" * 40)
     assert told.value.code == Exit.MISSING
     assert len(commands(log, "fetch")) == 1
-
-
-def test_names_are_looked_up_at_github_unless_told_otherwise(tmp_path: Path) -> None:
-    assert Repositories(tmp_path).base == "https://github.com"
-
-
-def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path) -> None:
-    commit = Remote(tmp_path / "remotes").commit(HULL)
-    (tmp_path / "cache").write_bytes(b"a file")
-    with pytest.raises(GoldspanError, match="the cache cannot be used"):
-        repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)

@@ -126,17 +126,6 @@ def test_a_server_that_fails_is_asked_again_after_growing_waits(
     assert waits == [1.0, 2.0]
 
 
-def test_a_server_that_always_fails_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    log = git_that(
-        tmp_path / "bin", monkeypatch, ['case " $* " in *" fetch "*) echo "fatal: early EOF" >&2; exit 128;; esac']
-    )
-    commit = Remote(tmp_path / "remotes").commit(HULL)
-    with pytest.raises(RepositoryError, match="boats cannot be fetched: early EOF") as told:
-        repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
-    assert told.value.code == Exit.MISSING
-    assert len(commands(log, "fetch")) == 4
-
-
 def test_a_server_out_of_reach_is_waited_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = "fatal: unable to access 'https://example.org/': Could not resolve host: example.org"
     log = git_that(tmp_path / "bin", monkeypatch, [f'case " $* " in *" fetch "*) echo "{said}" >&2; exit 128;; esac'])

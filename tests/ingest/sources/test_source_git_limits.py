@@ -65,13 +65,6 @@ def test_a_tree_is_refused_by_what_its_files_come_to_each_time_they_stand_there(
         cache.files("acme/boats", more)
 
 
-def test_a_file_below_many_folders_is_read(tmp_path: Path) -> None:
-    path = "0/" * 1_500 + "a.py"
-    commit = Remote(tmp_path / "remotes").commit(("100644", path, b"x = 1\n"))
-    found = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
-    assert list(found.read()) == [(path, b"x = 1\n")]
-
-
 def test_a_tree_of_nothing_but_folders_ends_with_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     remote = Remote(tmp_path / "remotes")
     commit = committed(remote, nested(remote, remote.run("mktree"), levels=9, times=10))

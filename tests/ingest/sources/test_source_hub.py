@@ -158,23 +158,12 @@ def test_a_cache_that_cannot_be_written_is_an_error_that_names_it(publisher: Pub
         _source(publisher.base, tmp_path / "file").tree("datasets")
 
 
-def test_a_tree_that_is_not_published_is_none_without_a_request(publisher: Publisher, tmp_path: Path) -> None:
-    assert _source(publisher.base, tmp_path).tree("repositories/api_level") is None
-    assert publisher.n_asked == 0
-
-
 def test_opening_the_hub_downloads_nothing_and_states_the_pin(tmp_path: Path) -> None:
     source = open_source("hub", "repoeval", cache=tmp_path / "cache")
     assert source.revision == f"microsoft/CodeT@{PINS['repoeval'].commit}"
     assert not (tmp_path / "cache").exists()
     with pytest.raises(GoldspanError, match="own-bench cannot be fetched"):
         open_source("hub", "own-bench", cache=tmp_path / "cache")
-
-
-def test_pins_are_whole_git_ids() -> None:
-    ids = [pin.commit for pin in PINS.values()]
-    ids += [blob for pin in PINS.values() for _, blob in pin.archives.values()]
-    assert all(len(value) == 40 and int(value, 16) for value in ids)
 
 
 def test_a_blob_id_is_the_one_git_gives(tmp_path: Path) -> None:

@@ -80,14 +80,6 @@ def test_offline_is_one_error_that_says_what_into_which_folder_and_what_instead(
         _read(_source(tmp_path))
 
 
-@pytest.mark.usefixtures("hub")
-def test_a_cache_that_cannot_be_written_is_an_error_that_names_it(tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(GoldspanError, match="the cache cannot be used") as caught:
-        _ = _source(tmp_path / "file" / "cache").revision
-    assert caught.value.code == Exit.ERROR
-
-
 def test_opening_asks_nothing_and_makes_no_folder(tmp_path: Path) -> None:
     source = open_source("hub", "repobench-r", cache=tmp_path / "cache")
     assert (source.name, source.label, source.licences) == ("hub", "", {})

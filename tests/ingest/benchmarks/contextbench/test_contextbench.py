@@ -30,7 +30,7 @@ from tests.ingest.benchmarks.contextbench.context_cases import (
     upstream,
     why_not,
 )
-from tests.tiny import command, put, stored
+from tests.tiny import command, put
 
 POOL = f"contextbench/acme/rockets@{COMMIT}"
 THREE = [row("acme__rockets-1"), row("acme__rockets-2"), row("acme__boats-3", repo="boats", base_commit=OTHER_COMMIT)]
@@ -110,11 +110,6 @@ def test_the_extension_map_decides_what_is_searched_and_the_rest_lies_beside(tmp
     assert "ContextBench full: left out of the repositories: 1 binary file" in done.warnings
 
 
-def test_only_what_is_searched_is_cut(tmp_path: Path) -> None:
-    ingested(tmp_path / "lake", build(tmp_path / "source"), chunkers=True)
-    assert Lake(tmp_path / "lake").read("chunks")["sha256"].to_list() == [sha256_of(ENGINE.encode())]
-
-
 def test_a_commit_that_items_share_and_a_content_that_commits_share_are_stored_once(tmp_path: Path) -> None:
     beside = {"acme__rockets-2.parquet": repo_parquet(), "acme__boats-3.parquet": repo_parquet()}
     ingested(tmp_path / "lake", build(tmp_path / "source", THREE, files=beside))
@@ -149,14 +144,6 @@ def test_a_patch_with_a_fault_is_reported(tmp_path: Path) -> None:
     [(source, position, reason)] = rejected(tmp_path / "lake")
     assert (source, position) == ("rows.parquet", "row 1, patch")
     assert reason.startswith("acme__rockets-1: line 3 of the patch")
-
-
-def test_nothing_is_read_again_while_all_stands(tmp_path: Path) -> None:
-    lake, source = tmp_path / "lake", build(tmp_path / "source")
-    assert ingested(lake, source).tally.made
-    before = stored(lake)
-    assert not ingested(lake, source).tally.made
-    assert stored(lake) == before
 
 
 def test_a_repository_that_changed_is_read_again(tmp_path: Path) -> None:
@@ -236,16 +223,6 @@ def test_two_subsets_are_never_pooled(tmp_path: Path) -> None:
     assert set(items(lake)) == {"acme__rockets-1"}
     assert {part.name for part in Lake(lake).parts("edits")} == {"verified"}
     assert not [part.name for part in Lake(lake).parts("rejects") if "full" in part.name]
-
-
-def test_another_source_takes_all_of_the_first_away(tmp_path: Path) -> None:
-    ingested(tmp_path / "lake", build(tmp_path / "one"))
-    other = build(
-        tmp_path / "two", [row("acme__boats-3", repo="boats")], files={"acme__boats-3.parquet": repo_parquet()}
-    )
-    ingested(tmp_path / "lake", other)
-    assert {pool.partition("#")[0] for pool in files(tmp_path / "lake")} == {f"contextbench/acme/boats@{COMMIT}"}
-    assert Lake(tmp_path / "lake").read("edits")["item_id"].unique().to_list() == ["acme__boats-3"]
 
 
 def test_it_is_found_by_its_folders_name_and_read_where_no_benchmark_is_asked_for(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ import pytest
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from tests.ingest.benchmarks.contextbench.context_cases import (
-    BURN,
     COMMIT,
     FILES,
     Row,
@@ -39,28 +37,6 @@ def jsonl(root: Path, *rows: Row) -> Path:
     return source
 
 
-@pytest.mark.parametrize(
-    ("given", "reason"),
-    [
-        ("[{", "not JSON"),
-        ("", "it is an empty text"),
-        (math.nan, "it has none of gold_context"),
-        ([span("src/engine.py", 3, 2)], "ends at line 2, before it starts at line 3"),
-        ([{"file": "src/engine.py"}], "span 1 has no `start_line`, `end_line`"),
-    ],
-)
-def test_gold_that_cannot_be_decoded_is_a_reject_and_never_empty(tmp_path: Path, given: object, reason: str) -> None:
-    ingested(tmp_path / "lake", jsonl(tmp_path / "source", row("acme__rockets-2", given)))
-    found = items(tmp_path / "lake")["acme__rockets-2"]
-    assert found["scorable"] is False
-    assert "its gold cannot be decoded" in str(found["why_not"])
-    assert reason in str(found["why_not"])
-    [(source, position, why)] = rejected(tmp_path / "lake")
-    assert (source, position) == ("more.jsonl", "line 1")
-    assert reason in why
-    assert {item for item, *_ in gold(tmp_path / "lake", "context-official")} == {"acme__rockets-1"}
-
-
 def test_gold_that_names_nothing_or_nothing_that_is_there_is_not_scored(tmp_path: Path) -> None:
     rows = [row("acme__rockets-2", []), row("acme__rockets-3", [span("../../etc/passwd", 1, 2), span("gone.py", 1, 1)])]
     ingested(tmp_path / "lake", jsonl(tmp_path / "source", *rows))
@@ -71,24 +47,6 @@ def test_gold_that_names_nothing_or_nothing_that_is_there_is_not_scored(tmp_path
     }
     assert items(tmp_path / "lake")["acme__rockets-3"]["gold_flags"] == ["file-missing:2"]
     assert {item for item, *_ in gold(tmp_path / "lake")} == {"acme__rockets-1"}
-
-
-def test_missing_keys_cost_their_rows_alone(tmp_path: Path) -> None:
-    whole = row("acme__rockets-2")
-    broken = [{name: value for name, value in whole.items() if name != key} for key in whole]
-    for place, one in enumerate(broken):
-        one.update({"original_inst_id": f"acme__rockets-{place + 10}"} if "original_inst_id" in one else {})
-    ingested(tmp_path / "lake", jsonl(tmp_path / "source", *broken))
-    asked = {
-        key: str(one.get("original_inst_id", one.get("instance_id"))) for key, one in zip(whole, broken, strict=True)
-    }
-    reasons = why_not(tmp_path / "lake")
-    said = {key: reasons[name] for key, name in asked.items()}
-    unharmed = {"instance_id", "original_inst_id", "repo", "language", "patch", "source"}
-    assert {key for key, reason in said.items() if reason is None} == unharmed
-    assert "base_commit" in str(said["base_commit"])
-    assert "problem_statement" in str(said["problem_statement"])
-    assert "gold" in str(said["gold_context"])
 
 
 def test_a_repository_cut_short_or_of_other_columns_leaves_its_items_unscored(tmp_path: Path) -> None:
@@ -140,16 +98,6 @@ def test_crlf_and_a_byte_order_mark_leave_lines_where_they_are(tmp_path: Path) -
     assert Lake(tmp_path / "lake").read("blobs")["flags"].to_list() == [["crlf"]]
 
 
-def test_an_empty_file_and_an_empty_repository_are_files_and_a_repository(tmp_path: Path) -> None:
-    rows = [row("acme__rockets-1", [span("empty.py", 1, 1)]), row("acme__boats-2", [BURN], repo="boats")]
-    nothing = parquet({"path": [""], "blob_sha": [""], "content": [""]})
-    beside = {"acme__rockets-1.parquet": repo_parquet({"empty.py": ""}), "acme__boats-2.parquet": nothing}
-    ingested(tmp_path / "lake", build(tmp_path / "source", rows, files=beside))
-    assert gold(tmp_path / "lake") == [("acme__rockets-1", "empty.py", 0, 0, 1)]
-    assert items(tmp_path / "lake")["acme__rockets-1"]["gold_flags"] == ["ends-past-eof:1", "starts-past-eof:1"]
-    assert why_not(tmp_path / "lake")["acme__boats-2"] == "none of its gold files is in its repository"
-
-
 @pytest.mark.parametrize(
     ("listed", "reason"),
     [(b"", "the selection cannot be read"), (b"name,repo\na,b\n", "neither a column original_inst_id nor instance_id")],
@@ -169,11 +117,3 @@ def test_a_folder_without_rows_says_what_was_looked_for(tmp_path: Path) -> None:
     assert "no file of rows" in said.err
     with pytest.raises(GoldspanError, match=r"no file called \*verified\*"):
         ingested(tmp_path / "lake", build(tmp_path), subsets=["verified"])
-
-
-def test_text_that_had_been_decoded_with_replacement_says_so(tmp_path: Path) -> None:
-    frame = {"path": ["src/engine.py"], "blob_sha": [blob_id(b"a\nb\xff\nc\n")], "content": ["a\nb\ufffd\nc\n"]}
-    source = build(tmp_path / "source", files={"acme__rockets-1.parquet": parquet(frame)})
-    done = ingested(tmp_path / "lake", source)
-    assert Lake(tmp_path / "lake").read("blobs")["flags"].to_list() == [["not-utf8"]]
-    assert any("decoded with replacement before, and flagged not-utf8: 1 file" in note for note in done.warnings)

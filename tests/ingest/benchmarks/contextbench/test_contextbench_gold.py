@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.benchmarks.contextbench.gold import (
-    GoldSpan,
     decode_gold,
     docs_path,
     gold_of,
@@ -76,12 +75,6 @@ def test_a_row_has_its_gold_under_either_name() -> None:
     assert [one[:3] for one in gold_of({"gold_context": None, "init_ctx": math.nan, "gold_ctx": TWO})] == PLACES
 
 
-def test_content_is_kept_beside_the_lines() -> None:
-    assert decode_gold(TWO)[0] == GoldSpan("src/a.py", 1, 4, "one\n")
-    assert decode_gold(BLOCKS)[0].content == "one\n\n"
-    assert decode_gold([{"file": "a", "start_line": 1, "end_line": 1}])[0].content is None
-
-
 def test_a_line_of_code_that_looks_like_a_head_is_content() -> None:
     text = BLOCKS.replace("func b() {", "context7:\n    with open(name) as file:")
     assert places(text) == PLACES
@@ -135,16 +128,6 @@ def test_a_row_without_gold_says_what_was_looked_for() -> None:
         gold_of({"gold_context": None, "patch": "x"})
     with pytest.raises(FieldError, match="none of gold_context"):
         gold_of({"gold_context": math.nan})
-
-
-@pytest.mark.parametrize("form", ["json", "blocks"])
-def test_fifty_megabytes_of_gold_are_decoded(form: str) -> None:
-    n, content = 50_000, "x" * 1_000
-    head = "file: src/a.py\nstart_line: 1\nend_line: 4\n"
-    blocks = "".join(f"context{place}\uff1a\n{head}{content}\n\n" for place in range(n))
-    value = json.dumps([span("src/a.py", 1, 4, content)] * n) if form == "json" else blocks
-    assert len(value) >= 50_000_000
-    assert places(value) == [("src/a.py", 1, 4)] * n
 
 
 @pytest.mark.parametrize(

@@ -113,23 +113,3 @@ def test_gold_bytes_are_the_lines_they_stand_for(filled: tuple[Path, Outcome]) -
         whole = "".join(f"{line}\n" for line in lines[one["line_start"] : one["line_end"]])
         cut = one["text"].encode()[one["byte_start"] : one["byte_end"]].decode()
         assert cut in (whole, whole[:-1])
-
-
-def test_every_file_at_hand_is_searched_or_lies_beside(shared: Path, filled: tuple[Path, Outcome]) -> None:
-    files = Lake(filled[0]).read("files")
-    beside = sorted((shared / "contextbench/repo_files").iterdir())
-    assert files.height == sum(pl.scan_parquet(file).select(pl.len()).collect().item() for file in beside) == 24_737
-    searched = files.filter(~pl.col("pool_id").str.ends_with("#rest"))
-    assert searched["pool_id"].n_unique() == 21
-    endings = set(searched["path"].str.split(".").list.last())
-    assert endings.isdisjoint({"md", "rst", "json", "xml", "svelte", "toml"})
-    assert {"py", "go", "rs", "ts", "js", "java", "c"} <= endings
-
-
-def test_all_fifty_are_of_the_selection(shared: Path, tmp_path: Path) -> None:
-    (tmp_path / "contextbench").mkdir()
-    for name in (*BOTH, "selected_500_instances.csv"):
-        (tmp_path / "contextbench" / name).write_bytes((shared / "contextbench" / name).read_bytes())
-    done = ingested(tmp_path / "lake", tmp_path, subsets=["selected-500"])
-    assert (done.expected, done.scored) == (50, 0)
-    assert any("450 of the 500 selected instances are not among" in note for note in done.warnings)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import polars as pl
@@ -14,7 +13,6 @@ from ingest.sources.repository import (
     RepositoryFiles,
     RepositoryParquet,
     TreeFile,
-    git_blob_id,
 )
 from ingest.sources.tree import Entry, UnreadableEntryError
 from lake.rejects import Rejects
@@ -61,14 +59,6 @@ def test_some_files_alone_can_be_asked_for() -> None:
     assert read(repo_parquet(), set())[0] == []
 
 
-def test_git_ids_are_those_of_git() -> None:
-    assert git_blob_id(io.BytesIO(b"hello\n"), 6) == "ce013625030ba8dba906f756967f9e9ca394464a"
-    # `git hash-object` in a repository of sha256 objects.
-    assert (
-        git_blob_id(io.BytesIO(b"hello\n"), 6, 64) == "2cf8d83d9ee29543b34a87727421fdecb7e3f3a183d337639025de576db9ebb4"
-    )
-
-
 @pytest.mark.parametrize(
     ("path", "content", "reason"),
     [
@@ -86,12 +76,6 @@ def test_a_file_that_is_not_as_it_should_be_is_rejected_alone(path: str, content
     files, rejects = read(rows((path, None, content), ("b.py", None, "y")))
     assert files == [TreeFile("b.py", b"y")]
     assert rejects == [(f"path {path}", reason)]
-
-
-def test_a_path_that_stands_there_again_is_rejected() -> None:
-    files, rejects = read(rows(("a.py", None, "first"), ("b.py", None, ""), ("a.py", None, "second")))
-    assert [(file.path, file.data) for file in files] == [("a.py", b"first"), ("b.py", b"")]
-    assert rejects == [("path a.py", "stands there more than once; the first is read")]
 
 
 def test_content_is_held_against_its_git_id() -> None:

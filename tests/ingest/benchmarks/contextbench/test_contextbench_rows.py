@@ -10,7 +10,6 @@ import pytest
 from ingest.benchmarks.contextbench.rows import Instance, read_instances, repository_of
 from lake.rejects import Rejects
 from tests.ingest.benchmarks.contextbench.context_cases import (
-    BURN,
     COMMIT,
     OTHER_COMMIT,
     entry,
@@ -44,12 +43,6 @@ def test_parquet_json_and_json_lines_give_the_same_instances() -> None:
         assert [one.gold[:1] and one.gold[0][:3] for one in instances] == [("/testbed/src/engine.py", 2, 3), []]
         assert [one.why_not for one in instances] == [None, "its gold names nothing"]
         assert {one.pool_id for one in instances} == {f"contextbench/acme/rockets@{COMMIT}"}
-
-
-def test_native_lists_of_structs_are_read() -> None:
-    instances, rejects, _ = read(a_parquet=parquet([{**row(), "gold_context": [BURN]}]))
-    assert instances[0].gold[0][:3] == ("/testbed/src/engine.py", 2, 3)
-    assert rejects == []
 
 
 def test_one_id_in_both_encodings_is_one_instance() -> None:
@@ -128,13 +121,6 @@ def test_a_row_without_an_owner_or_a_commit_or_a_question_says_so() -> None:
         *((f"row {n}", f"acme__rockets-{n}") for n in (2, 3, 4, 5)),
         ("row 6", "it has no id"),
     ]
-
-
-def test_not_a_number_is_no_text_and_no_gold() -> None:
-    nan = b'{"original_inst_id": "acme__rockets-1", "gold_context": NaN, "problem_statement": NaN, "base_commit": NaN}'
-    [one], [reject], _ = read(a_jsonl=nan)
-    assert str(one.why_not).count(";") == 2
-    assert reject[:2] == ("a.jsonl", "line 1")
 
 
 def test_half_a_surrogate_pair_can_be_stored() -> None:

@@ -196,17 +196,6 @@ def test_rows_of_v11_are_read_and_labelled(tmp_path: Path) -> None:
     assert Lake(tmp_path / "lake").read("items").sort("item_id")["source"].to_list() == ["v1.1", "v1"]
 
 
-def test_a_limit_is_a_seeded_sample_over_both_levels(tmp_path: Path) -> None:
-    folder = put(tmp_path / "raw", [row() for _ in range(6)], [row(12) for _ in range(6)])
-    for lake in ("first", "second"):
-        assert ingested(folder, tmp_path / lake, "--limit", 5).code == 0
-    first, second = (Lake(tmp_path / lake).read("items")["item_id"].to_list() for lake in ("first", "second"))
-    assert len(first) == 5
-    assert first == second
-    # Nothing is stored of the rows that were not drawn.
-    assert set(Lake(tmp_path / "first").read("files")["pool_id"]) == {f"repobench-r/{item_id}" for item_id in first}
-
-
 @pytest.mark.shared
 def test_the_mined_rows_are_all_read(shared: Path, tmp_path: Path) -> None:
     said = ingested(shared, tmp_path / "lake")
@@ -231,18 +220,6 @@ def test_a_row_whose_gold_is_white_space_alone_is_kept_and_flagged(tmp_path: Pat
     assert "3 of 3 items ready" in said.err
     items = Lake(tmp_path / "lake").read("items").sort("item_id")
     assert items["gold_flags"].to_list() == [[], ["blank"], []]
-
-
-def test_a_gzip_whose_checksum_is_wrong_is_a_reject(tmp_path: Path) -> None:
-    folder = put(tmp_path / "raw", [row()], [])
-    file = folder / "data/python_cff.gz"
-    damaged = bytearray(file.read_bytes())
-    # Its last eight bytes are the checksum and the size of what it unpacks to, which itself is whole.
-    damaged[-8] ^= 1
-    file.write_bytes(damaged)
-    assert ingested(folder, tmp_path / "lake").code == 5
-    (reject,) = Lake(tmp_path / "lake").read("rejects").rows(named=True)
-    assert "cannot be read to its end" in reject["reason"]
 
 
 def test_contents_that_later_parts_share_are_stored_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ import pytest
 from ingest.benchmarks.declaration import SubsetRows
 from lake.rejects import Rejects
 from lake.tables import table
-from tests.tiny import CATS, ENGINE, REPOSITORIES, TASKS, Row, build, jsonl, opened, put, repoeval, task, task_file
+from tests.tiny import CATS, ENGINE, TASKS, Row, build, jsonl, opened, put, repoeval, task, task_file
 
 Gold = dict[str, tuple[int, int]]
 
@@ -150,16 +150,6 @@ def test_items_are_numbered_per_repository_in_the_files_order(source: Path) -> N
     ]
 
 
-def test_the_completion_is_the_files_lines_whatever_their_ends(source: Path) -> None:
-    reading = _clean(source)
-    text = {path: REPOSITORIES[path].decode().replace("\r\n", "\n") for path in _paths(reading)}
-    for repo, path, line, completion in reading.items.select(
-        "repo", "target_path", "target_line", "target_text"
-    ).iter_rows():
-        lines = text[f"{repo}/{path}"].splitlines(keepends=True)
-        assert "".join(lines[line : line + completion.count("\n")]) == completion
-
-
 def test_hidden_folders_caches_and_other_files_are_not_searched(source: Path) -> None:
     put(source / "repositories/function_level/zoo_animals/sub/.venv/x.py", b"x = 1\n")
     put(source / "repositories/function_level/zoo_animals/stub.pyi", b"x: int\n")
@@ -175,14 +165,6 @@ def test_hidden_folders_caches_and_other_files_are_not_searched(source: Path) ->
     ]
 
 
-def test_one_content_under_two_paths_is_one_blob_and_two_files(source: Path) -> None:
-    group = next(iter(_clean(source).pools))
-    both = group.files.filter(pl.col("path").str.ends_with("cats.py"))
-    assert both.height == 2
-    assert both["sha256"].n_unique() == 1
-    assert group.blobs.filter(pl.col("sha256") == both["sha256"][0])["text"].to_list() == [CATS]
-
-
 def test_fpath_tuple_may_be_its_python_repr(tmp_path: Path) -> None:
     rows: list[Row] = json.loads(json.dumps(list(TASKS)))
     for n, row in enumerate(rows):
@@ -192,12 +174,6 @@ def test_fpath_tuple_may_be_its_python_repr(tmp_path: Path) -> None:
         metadata["fpath_tuple"] = repr(tuple(parts) if n % 2 else parts)
     one, other = _clean(build(tmp_path / "a")), _clean(build(tmp_path / "b", rows))
     assert one.items.equals(other.items)
-
-
-def test_the_task_id_is_kept_and_its_two_dashes_name_no_repository(source: Path) -> None:
-    items = _clean(source).items
-    assert set(items["upstream_id"]) == {"acme--rockets/idx", "zoo--animals/idx"}
-    assert set(items["repo"]) == {"acme_rockets", "zoo_animals"}
 
 
 def _zip(folder: Path, archive: Path, prefix: str = "") -> None:
@@ -242,19 +218,6 @@ def test_a_twin_with_another_prompt_is_an_item_of_its_own(source: Path) -> None:
     assert "1 tasks have the hole of another, with another completion or context: items of their own" in both.notes
 
 
-def test_two_tasks_in_one_hole_of_one_file_are_two_items(source: Path) -> None:
-    rows = [
-        task("acme_rockets", "rockets/engine.py", ENGINE, 0, 8, 2),
-        task("acme_rockets", "rockets/engine.py", ENGINE, 0, 8, 3),
-        task("acme_rockets", "rockets/engine.py", ENGINE, 7, 8, 2),
-    ]
-    put(source / "datasets" / task_file(), jsonl(rows))
-    items = _clean(source).items
-    assert items["item_id"].to_list() == [f"function-2k/acme_rockets/{n}" for n in range(3)]
-    assert items["query_line_start"].to_list() == [0, 0, 7]
-    assert items["target_text"].n_unique() == 2
-
-
 def test_a_task_that_only_the_twin_has_is_an_item_of_its_own_number(source: Path) -> None:
     more = task("zoo_animals", "dogs.py", CATS, 0, 1, 1)
     both = _clean(_twin(source, [more, *TASKS[:2]])).items
@@ -277,16 +240,6 @@ def test_contexts_are_subsets_with_items_of_their_own_and_share_the_repositories
     [first], [other] = one.pools, four.pools
     assert first.files.equals(other.files)
     assert first.name == other.name == "function_level"
-
-
-def test_nested_and_overlapping_holes_are_items_each(tmp_path: Path) -> None:
-    rows = [
-        task("r", "seven.py", SEVEN, 0, 1, 5),
-        task("r", "seven.py", SEVEN, 0, 2, 2),
-        task("r", "seven.py", SEVEN, 0, 3, 3),
-    ]
-    reading = _clean(build(tmp_path, rows, repositories={"r/seven.py": SEVEN.encode()}))
-    assert [_gold(reading, f"function-2k/r/{n}")["target"] for n in range(3)] == [(1, 6), (2, 4), (3, 6)]
 
 
 def test_a_levels_repositories_may_lie_in_a_folder_of_its_short_name(source: Path) -> None:

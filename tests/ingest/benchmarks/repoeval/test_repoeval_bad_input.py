@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from pathlib import Path
 
 import polars as pl
@@ -11,7 +10,7 @@ import pytest
 
 from lake.errors import Exit
 from lake.store import Lake
-from tests.tiny import CATS, REPOSITORIES, TASKS, Row, Said, build, command, jsonl, put, task, task_file
+from tests.tiny import CATS, REPOSITORIES, TASKS, Row, Said, build, command, task, task_file
 
 pytestmark = pytest.mark.slow
 
@@ -139,21 +138,6 @@ def test_each_bad_row_costs_that_row_alone(tmp_path: Path) -> None:
     assert Lake(tmp_path / "lake").read("items").height == len(TASKS)
 
 
-def test_a_reject_shows_the_beginning_of_what_was_refused(tmp_path: Path) -> None:
-    _ingest(build(tmp_path / "source", jsonl([*TASKS, _row(lineno=-1)])), tmp_path / "lake")
-    (excerpt,) = Lake(tmp_path / "lake").read("rejects")["excerpt"]
-    assert "zoo_animals" in excerpt
-    assert len(excerpt) <= 200
-
-
-def test_a_task_id_of_any_kind_is_kept_as_a_text(tmp_path: Path) -> None:
-    rows = [_row(task_id=given) for given in (None,)] + [
-        task("zoo_animals", "dogs.py", CATS, 0, 1, 1, task_id="\ud800")
-    ]
-    assert _ingest(build(tmp_path / "source", rows), tmp_path / "lake").code == 0
-    assert Lake(tmp_path / "lake").read("items")["upstream_id"].to_list() == ["None", "\\ud800"]
-
-
 def test_a_task_twice_is_one_item_and_one_reject(tmp_path: Path) -> None:
     source = build(tmp_path / "source", [*TASKS, TASKS[1]])
     _goes_on(source, tmp_path / "lake", rejects=[(FILE, "line 6", "the same task as line 2")], items=5)
@@ -187,12 +171,6 @@ def test_a_hole_beyond_its_file_makes_its_item_unscorable(tmp_path: Path) -> Non
     _goes_on(source, tmp_path / "lake", rejects=[(FILE, "line 6", reason)], items=6, scorable=5)
 
 
-def test_a_hole_in_an_empty_file_makes_its_item_unscorable(tmp_path: Path) -> None:
-    rows = [*TASKS, task("acme_rockets", "rockets/__init__.py", "", 0, 0, 1, ground_truth="x\n")]
-    reason = "its completion starts at line 0 (from 0) of rockets/__init__.py, which has 0"
-    _goes_on(build(tmp_path / "s", rows), tmp_path / "lake", rejects=[(FILE, "line 6", reason)], items=6, scorable=5)
-
-
 def test_a_file_that_is_not_utf8_is_read_with_replacement_and_counted(tmp_path: Path) -> None:
     source = build(tmp_path / "source", repositories={**REPOSITORIES, "zoo_animals/latin.py": b"name = '\xe9'\n"})
     said = _ingest(source, tmp_path / "lake")
@@ -202,48 +180,6 @@ def test_a_file_that_is_not_utf8_is_read_with_replacement_and_counted(tmp_path: 
     assert blobs.select("text", "n_bytes").rows() == [("name = '\ufffd'\n", 11)]
 
 
-def test_an_empty_file_is_a_file_without_lines_or_chunks(source: Path, tmp_path: Path) -> None:
-    assert _ingest(source, tmp_path / "lake").code == 0
-    lake = Lake(tmp_path / "lake")
-    empty = lake.read("blobs").filter(pl.col("n_bytes") == 0)
-    assert empty.select("text", "n_lines", "line_starts", "flags").rows() == [("", 0, [], ["empty"])]
-    assert lake.read("chunks").filter(pl.col("sha256") == empty["sha256"][0]).is_empty()
-
-
-def test_a_link_out_of_the_tree_is_refused_and_the_rest_is_read(source: Path, tmp_path: Path) -> None:
-    put(tmp_path / "secret.py", b"secret = 1\n")
-    (source / "repositories/function_level/zoo_animals/link.py").symlink_to(tmp_path / "secret.py")
-    rejects = [("repositories/function_level", "entry zoo_animals/link.py", "a link that leaves the folder")]
-    _goes_on(source, tmp_path / "lake", rejects=rejects, items=5)
-    assert "secret" not in "".join(Lake(tmp_path / "lake").read("blobs")["text"])
-
-
-def _zipped(tmp_path: Path) -> tuple[Path, Path]:
-    source = build(tmp_path / "source", repositories={})
-    archive = put(source / "repositories/function_level.zip", b"")
-    with zipfile.ZipFile(archive, "w") as made:
-        for path, data in REPOSITORIES.items():
-            made.writestr(path, data)
-    return source, archive
-
-
-def test_an_entry_of_a_wrong_checksum_is_refused_and_the_rest_is_read(tmp_path: Path) -> None:
-    source, archive = _zipped(tmp_path)
-    archive.write_bytes(archive.read_bytes().replace(b'sound = "wau "', b'sound = "WAU "'))
-    said = _ingest(source, tmp_path / "lake")
-    assert said.code == Exit.INCOMPLETE
-    found = _rejects(tmp_path / "lake")
-    assert [(file, position) for file, position, _ in found] == [
-        (FILE, "line 5"),
-        ("repositories/function_level.zip", "entry zoo_animals/dogs.py"),
-    ]
-    assert [reason for _, _, reason in found] == [
-        "dogs.py is not in zoo_animals",
-        "cannot be read: Bad CRC-32 for file 'zoo_animals/dogs.py'",
-    ]
-    assert Lake(tmp_path / "lake").read("items")["scorable"].sum() == 4
-
-
 @pytest.mark.parametrize("data", [b"", b"\r\n\r\n"])
 def test_a_task_file_without_a_line_is_said_to_hold_none(tmp_path: Path, data: bytes) -> None:
     said = _ingest(build(tmp_path / "source", data), tmp_path / "lake")
@@ -251,11 +187,6 @@ def test_a_task_file_without_a_line_is_said_to_hold_none(tmp_path: Path, data: b
     assert "0 of 0 items ready, 1 rejected" in said.err
     assert _rejects(tmp_path / "lake") == [(FILE, "file", "holds no task")]
     _stops(command("evaluate", "--lake", tmp_path / "lake"), Exit.MISSING, "no scorable item of repoeval")
-
-
-def test_a_folder_that_is_not_there_is_data_missing(tmp_path: Path) -> None:
-    said = _ingest(tmp_path / "nowhere", tmp_path / "lake")
-    _stops(said, Exit.MISSING, "nowhere: the folder does not exist", "SOURCE=sample")
 
 
 def test_a_subset_that_the_source_has_not_is_data_missing(source: Path, tmp_path: Path) -> None:
@@ -280,10 +211,3 @@ def test_an_unknown_name_is_a_usage_error_that_asks_did_you_mean(
     said = command("ingest", "--source", source, "--lake", tmp_path / "lake", *arguments)
     _stops(said, Exit.USAGE, said_so, f"Did you mean {meant}" if meant else "")
     assert not (tmp_path / "lake/items").exists()
-
-
-@pytest.mark.parametrize("limit", ["0", "-1", "many", "1.5"])
-def test_a_limit_that_is_none_is_a_usage_error(source: Path, tmp_path: Path, limit: str) -> None:
-    said = _ingest(source, tmp_path / "lake", "--limit", limit)
-    assert said.code == Exit.USAGE
-    assert not (tmp_path / "lake").exists()

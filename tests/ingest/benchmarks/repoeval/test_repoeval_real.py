@@ -11,7 +11,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from lake.offsets import split_lines
 from lake.store import Lake
 from tests.tiny import Row, ingested, jsonl, put, task_file
 
@@ -82,11 +81,6 @@ def test_every_ground_truth_is_the_lines_from_its_hole_on(lake: Lake) -> None:
     assert found == 455
 
 
-def test_completions_have_3_to_28_lines_and_a_median_of_7(lake: Lake) -> None:
-    n = lake.read("items").filter(pl.col("subset") == "function-2k")["target_text"].str.count_matches("\n")
-    assert (n.min(), n.median(), n.max()) == (3, 7.0, 28)
-
-
 def test_every_prompt_is_the_lines_up_to_its_hole_the_first_perhaps_cut(lake: Lake) -> None:
     lines = _lines(lake)
     columns = ("item_id", "pool_id", "target_path", "query_line_start", "target_line", "text")
@@ -114,20 +108,6 @@ def test_the_target_rule_covers_exactly_the_completion(lake: Lake) -> None:
     assert (gold["line_end"] - gold["line_start"] == n).all()
 
 
-def test_14_pairs_of_targets_overlap(lake: Lake) -> None:
-    spans = (
-        lake.read("gold_spans")
-        .filter((pl.col("gold") == "target") & pl.col("item_id").str.starts_with("function-2k/"))
-        .join(lake.read("items").select("item_id", "pool_id"), on="item_id")
-    )
-    pairs = spans.join(spans, on=["pool_id", "path"], suffix="_other").filter(
-        (pl.col("item_id") < pl.col("item_id_other"))
-        & (pl.col("line_start") < pl.col("line_end_other"))
-        & (pl.col("line_start_other") < pl.col("line_end"))
-    )
-    assert pairs.height == 14
-
-
 def test_441_python_files_are_searched_and_their_ends_are_crlf_but_for_patchcores(lake: Lake) -> None:
     files = lake.read("files").filter(pl.col("pool_id").str.starts_with("repoeval/function_level/"))
     assert files.height == 441
@@ -140,12 +120,6 @@ def test_441_python_files_are_searched_and_their_ends_are_crlf_but_for_patchcore
     )
     assert crlf.filter("lf")["pool_id"].to_list() == ["repoeval/function_level/amazon-science_patchcore-inspection"]
     assert crlf.filter("crlf").height == 7
-
-
-def test_line_counts_are_those_of_the_text(lake: Lake) -> None:
-    for text, n_lines, n_bytes in lake.read("blobs").select("text", "n_lines", "n_bytes").iter_rows():
-        assert len(split_lines(text)) == n_lines
-        assert len(text.encode()) == n_bytes
 
 
 @pytest.mark.parametrize("level", ["line", "api"])
