@@ -11,7 +11,7 @@ from ingest.benchmarks import benchmarks as known_benchmarks
 from ingest.benchmarks.config import described
 from ingest.clean import clean, delete_all
 from ingest.commands.mine import commands as mine_commands
-from ingest.commands.open_source import cloned_repositories, configured, no_clones, open_sources
+from ingest.commands.open_source import cloned_repositories, configured, open_sources
 from ingest.commands.own import commands as own_commands
 from ingest.commands.runs import FileFormatOption, TimeoutOption, commands, outcome_of
 from ingest.commands.tasks import commands as tasks_commands
@@ -125,7 +125,10 @@ def read(
         own_source = [(own.benchmark.name, own.source)] if own is not None else None
         sources = own_source or open_sources(source, names, declared, store, console, None if quiet else progress)
         if base and not any(declared[name].clones(opened) for name, opened in sources):
-            raise no_clones([declared[name].display_name for name, _ in sources])
+            named = ", ".join(declared[name].display_name for name, _ in sources)
+            message = f"--repositories has no effect: nothing is cloned for {named} from this source"
+            hint = "ContextBench's are cloned, but for those of its sample, which brings its own."
+            raise GoldspanError(message, hint=hint, code=Exit.USAGE)
         for name, opened in sources:
             check_replaced(store, declared[name], opened)
         for name, opened in sources:

@@ -72,11 +72,11 @@ def mine(
         for benchmark, source, *_ in benchmarks:
             check_replaced(store, benchmark, source)
         done: list[Outcome] = []
-        for benchmark, source, subsets, n_tasks, summary in benchmarks:
+        for benchmark, source, subsets, miner in benchmarks:
             console.say(f"{benchmark.name}: mining {source.name}")
-            if not n_tasks():
+            if not miner.count():
                 # Declared without items, it would keep the others from being evaluated.
-                outcome = Outcome(tally=store.tally, warnings=[f"{benchmark.name}: {summary()}"])
+                outcome = Outcome(tally=store.tally, warnings=[f"{benchmark.name}: {miner.summary()}"])
                 remove_benchmark(store, benchmark, source, outcome)
                 done.append(outcome)
                 continue
@@ -92,7 +92,7 @@ def mine(
             )
             few = f"; fewer than {FEWEST_ITEMS} rank no systems" if outcome.scored < FEWEST_ITEMS else ""
             others = outcome.warnings if outcome.expected else []
-            outcome.warnings = [f"{benchmark.name}: {summary()}{few}", *others]
+            outcome.warnings = [f"{benchmark.name}: {miner.summary()}{few}", *others]
             done.append(outcome)
         declare_formats(store)
         outcome = outcome_of(done, store)

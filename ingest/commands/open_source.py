@@ -19,14 +19,7 @@ from lake.text import listed
 def open_source(
     spec: str, benchmark: str, *, markers: tuple[str, ...] = (), cache: Path, progress: Progress | None = None
 ) -> Source:
-    """The source that `SOURCE=` names: `sample`, `hub`, or a folder.
-
-    Args:
-        spec: `sample`, `hub`, or a path; a folder that is called so is given as `./sample`.
-        benchmark: The benchmark's name: `repoeval`, …
-        markers: What a folder must hold one of to be that benchmark's own (see `folder.open_folder`).
-        cache: Where downloads are kept.
-        progress: Called while something is downloaded.
+    """The source of a benchmark that `SOURCE=` names: `sample`, `hub`, or a folder (one called so is `./sample`).
 
     Raises:
         GoldspanError: There is no such folder, it does not hold the benchmark, or the source does not carry it.
@@ -102,10 +95,3 @@ def cloned_repositories(
         base = GITHUB
     wanted = base and benchmark.clones(source)
     return Repositories(store.root / CACHE, base=base, say=console.say) if wanted else None
-
-
-def no_clones(names: Sequence[str]) -> GoldspanError:
-    """The error where `--repositories` clones nothing."""
-    what = f"--repositories has no effect: nothing is cloned for {', '.join(names)} from this source"
-    hint = "RepoBench-R's are cloned, and ContextBench's, but for those of its sample, which brings its own."
-    return GoldspanError(what, hint=hint, code=Exit.USAGE)

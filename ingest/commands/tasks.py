@@ -1,19 +1,33 @@
-"""The command `python -m ingest tasks`: hand out items for an agent to work on."""
+"""The command `python -m ingest tasks`: items for an agent to work on, and nothing of their answers."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Literal
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Literal, NamedTuple
 
+import polars as pl
 import typer
 
-from ingest.task_folders import hand_out
+from ingest.runs.find_trajectories import REPOSITORY, TASK_FILE
+from ingest.runs.pool_folders import write_below
 from lake.benchmarks import known_tasks, tasks_of
+from lake.catalog.task import Task
 from lake.console import DEFAULT_LAKE, Console, DebugOption, LakeOption, setting
-from lake.errors import MAX_EXAMPLES, Exit, lookup
-from lake.selection import parse_items, with_items
+from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, lookup
+from lake.naming import UNSEARCHED
+from lake.offsets import split_lines
+from lake.selection import Where, of_where, parse_items, with_items
 from lake.store import Lake
 from lake.text import counted
+
+PROMPT, ABOUT, TASKS = "prompt.md", TASK_FILE, "tasks.jsonl"
+_COLUMNS = (
+    "item_id", "repo", "commit", "language", "pool_id", "target_path", "target_line", "target_text", "n_candidates",
+)  # fmt: skip
+_NOT_HOSTED = {"sample", "mined"}
+"""Labels of data whose repositories have no public address."""
 
 commands = typer.Typer(add_completion=False)
 
@@ -46,3 +60,105 @@ def tasks(
         console.say(f"  and {n_more:,} more")
     console.say(f"  next: python -m ingest run SESSIONS --benchmark {benchmark} --system NAME")
     raise typer.Exit(Exit.INCOMPLETE if done.unwritten else Exit.DONE)
+
+
+class HandedOut(NamedTuple):
+    """What was written: how many items, and what could not be, a sentence each."""
+
+    n_items: int
+    unwritten: list[str]
+
+
+def hand_out(
+    lake: Lake, task: Task, where: Where, folder: Path, *, as_lines: bool, with_repositories: bool
+) -> HandedOut:
+    """Write the selected scorable items of a task into a new folder: a folder each, or one file of lines."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        message = "the folder for the tasks holds something"
+        raise GoldspanError(message, where=str(folder), hint="Name a new one: -o DIR")
+    items = _items(lake, task, where)
+    folder.mkdir(parents=True, exist_ok=True)
+    labels = lake.scan_part("benchmarks", task.benchmark).select("label").collect()["label"]
+    hosted = "" if set(labels) & _NOT_HOSTED else "https://github.com"
+    if as_lines:
+        rows = [{**_about(task, item, hosted), "prompt": _prompt(item)} for item in items.iter_rows(named=True)]
+        text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+        (folder / TASKS).write_text(text, encoding="utf-8")
+        return HandedOut(len(rows), [])
+    nameless, unwritten = list[str](), list[str]()
+    for pool_id, of_pool in items.sort("pool_id", "item_id").group_by("pool_id", maintain_order=True):
+        files = _files(lake, task.benchmark, str(pool_id[0])) if with_repositories else []
+        for item in of_pool.iter_rows(named=True):
+            name, about = str(item["item_id"]), _about(task, item, hosted)
+            own = {PROMPT: _prompt(item), ABOUT: f"{json.dumps(about, indent=1, ensure_ascii=False)}\n"}
+            if not all(write_below(folder, f"{name}/{path}", text) for path, text in own.items()):
+                nameless.append(f"{name}: no folder can be called so")
+                continue
+            into = folder / PurePosixPath(name) / REPOSITORY
+            paths = (path for path, text in files if not write_below(into, path, _without_answer(item, path, text)))
+            unwritten += [f"{name}: {path}" for path in paths]
+    return HandedOut(items.height - len(nameless), nameless + unwritten)
+
+
+def _items(lake: Lake, task: Task, where: Where) -> pl.DataFrame:
+    """The selected items with what is asked: `_COLUMNS` and `text`."""
+    stored = of_where(lake.scan("items", benchmark=task.benchmark), where).filter("scorable")
+    queries = lake.scan("queries", benchmark=task.benchmark, query=task.query).select("item_id", "text")
+    items = stored.select(_COLUMNS).join(queries, on="item_id").sort("item_id").collect()
+    if items.is_empty():
+        message, hint = f"no scorable item of {task.benchmark} is selected", "`python -m evaluate status` says what is."
+        raise GoldspanError(message, where=str(lake.root), hint=hint, code=Exit.MISSING)
+    has_repository = pl.col("commit").is_not_null() | pl.col("target_path").is_not_null()
+    if not items.select(has_repository & pl.col("n_candidates").is_null()).to_series().all():
+        message = f"the items of {task.benchmark} are about candidates or documents, not about a repository to work in"
+        hint = "A program is asked for them one by one: python -m ingest run --search 'COMMAND …'"
+        raise GoldspanError(message, hint=hint, code=Exit.USAGE)
+    return items
+
+
+def _files(lake: Lake, benchmark: str, pool_id: str) -> Sequence[tuple[str, str]]:
+    """Path and text of a repository's files, those too that are not searched."""
+    files = lake.scan("files", benchmark=benchmark).filter(pl.col("pool_id").is_in([pool_id, f"{pool_id}{UNSEARCHED}"]))
+    texts = lake.scan("blobs").select("sha256", "text")
+    return files.select("path", "sha256").join(texts, on="sha256").select("path", "text").sort("path").collect().rows()
+
+
+def _without_answer(item: dict[str, object], path: str, text: str) -> str:
+    """A file's text, of the one with the hole without what stood in it."""
+    if path != item["target_path"]:
+        return text
+    lines, start = split_lines(text), int(str(item["target_line"]))
+    n_lines = len(split_lines(str(item["target_text"]).removesuffix("\n") + "\n"))
+    return "".join([*lines[:start], *lines[start + n_lines :]])
+
+
+def _prompt(item: dict[str, object]) -> str:
+    text = str(item["text"])
+    if item["target_path"] is None:
+        return text if text.endswith("\n") else f"{text}\n"
+    where = f"Complete `{item['target_path']}` from line {int(str(item['target_line'])) + 1} on."
+    return f"{where} Before that line stands:\n\n```\n{text}\n```\n"
+
+
+def _about(task: Task, item: dict[str, object], hosted: str) -> dict[str, object]:
+    """What `task.json` says: ids, where the repository is, and what a result must look like."""
+    repo, commit = item["repo"], item["commit"]
+    known = {"repository": repo, "commit": commit}
+    if commit is not None and hosted:
+        known["url"] = f"{hosted}/{repo}"
+    if item["target_path"] is not None:
+        known |= {"path": item["target_path"], "line": int(str(item["target_line"])) + 1}
+    return {
+        "item_id": item["item_id"],
+        "benchmark": task.benchmark,
+        "task": task.name,
+        "language": item["language"],
+        **known,
+        "result": list(_results(task)),
+    }
+
+
+def _results(task: Task) -> Iterator[str]:
+    yield "a session file of your agent, called like the item: python -m ingest run SESSIONS --system NAME"
+    if "ranking" in task.answered_by:
+        yield 'or a ranking: {"id": item_id, "results": [{"path": …, "start": 1, "end": 9, "score": 0.5}]}'

@@ -48,15 +48,12 @@ class MineRequest(NamedTuple):
 
 
 class MinedBenchmark(NamedTuple):
-    """A benchmark under the repository's name, and what it reads."""
+    """A benchmark under the repository's name, what it reads, and the miner, which counts and sums up its tasks."""
 
     benchmark: Benchmark
     source: Source
     subsets: tuple[str, ...]
-    n_tasks: Callable[[], int]
-    """How many tasks there are; mines them."""
-    summary: Callable[[], str]
-    """What was mined and what was left out; mines the tasks."""
+    miner: _CodeMiner | IssueMiner
 
 
 @dataclass(frozen=True)
@@ -169,9 +166,9 @@ def mined(
         benchmark = own_benchmark(declared[TASKS[task]], f"{name}-{task}")
         benchmark = replace(benchmark, title=title.format(name), meaning=meaning)
         mine = {"completion": _completions, "line": _lines, "issue": _issues}[task]
-        benchmark, source, subsets, n_tasks, summary = mine(benchmark, history, repository, request)
-        source = replace(source, name=_last(request.target), label=LABEL, pinned=pinned)
-        made.append(MinedBenchmark(benchmark, source, subsets, n_tasks, summary))
+        mined = mine(benchmark, history, repository, request)
+        source = replace(mined.source, name=_last(request.target), label=LABEL, pinned=pinned)
+        made.append(mined._replace(source=source))
     return made
 
 
@@ -185,7 +182,7 @@ def _completions(benchmark: Benchmark, history: History, repository: str, reques
     folders = {"tasks": [miner.entry("completions.jsonl", rows, mine_functions)], "files": files}
     source = SampleSource(folders, name=repository)
     benchmark = replace(benchmark, find=_find_completions)
-    return MinedBenchmark(benchmark, source, (f"function-{_CONTEXT}",), miner.count, miner.summary)
+    return MinedBenchmark(benchmark, source, (f"function-{_CONTEXT}",), miner)
 
 
 def _find_completions(source: Source, subset: str, rejects: Rejects) -> RawFiles:
@@ -204,7 +201,7 @@ def _lines(benchmark: Benchmark, history: History, repository: str, request: Min
     entries = [miner.entry(f"{name}_line.jsonl", partial(rows, name), usages_by_name) for name in languages]
     source = SampleSource({"data": entries}, name=repository)
     subsets = tuple(f"{name}_line/test" for name in languages)
-    return MinedBenchmark(benchmark, source, subsets, miner.count, miner.summary)
+    return MinedBenchmark(benchmark, source, subsets, miner)
 
 
 def _issues(benchmark: Benchmark, history: History, repository: str, request: MineRequest) -> MinedBenchmark:
@@ -213,7 +210,7 @@ def _issues(benchmark: Benchmark, history: History, repository: str, request: Mi
     digest = made_from(parameters=[history.head, repository, request.n, request.seed], code=[IssueMiner])
     entry = Entry("issues.jsonl", UNKNOWN_SIZE, lambda: _json_lines(miner.rows), made_from=digest)
     source = _IssueSource({".": [entry]}, own_repositories=repositories, name=repository)
-    return MinedBenchmark(benchmark, source, ("full",), miner.count, miner.summary)
+    return MinedBenchmark(benchmark, source, ("full",), miner)
 
 
 def _json_lines(rows: Iterable[object]) -> bytes:

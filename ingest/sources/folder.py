@@ -51,12 +51,8 @@ class FolderSource(Source):
 def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) -> FolderSource:
     """A benchmark's folder: a subfolder `<benchmark>` or `<benchmark>-<label>` of the one given, else that one itself.
 
-    Args:
-        folder: As the user gave it.
-        benchmark: The benchmark's name.
-        markers: Paths of which the benchmark's folder holds at least one, as a folder, a file or an archive
-            `<marker>.zip`, `*` standing for any part of a name; with none given, a folder that is called like the
-            benchmark is taken as it is.
+    It holds at least one of the markers, as a folder, a file or an archive `<marker>.zip`, `*` standing for any part of
+    a name; with none given, a folder that is called like the benchmark is taken as it is.
 
     Raises:
         GoldspanError: There is no such folder, nothing in it is the benchmark's, or more than one subfolder is.

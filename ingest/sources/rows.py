@@ -150,18 +150,15 @@ def _parquet(entry: Entry, keys: Sequence[str]) -> Iterator[tuple[str, object]]:
 
 def _json(entry: Entry, stream: IO[bytes], rejects: Rejects) -> Iterator[tuple[str, object]]:
     """The objects of a JSON file, which is a list of them, one, or in truth JSON Lines."""
-    head = stream.read(_BLOCK_BYTES)
-    if is_json_lines(head):
-        yield from _json_lines(entry, stream, rejects, head)
+    data = stream.read(_BLOCK_BYTES)
+    if is_json_lines(data):
+        yield from _json_lines(entry, stream, rejects, data)
         return
-    blocks, n_bytes = [head.removeprefix(MARK)], len(head)
-    while block := stream.read(_BLOCK_BYTES):
-        blocks.append(block)
-        n_bytes += len(block)
-        if n_bytes > MAX_DOCUMENT_BYTES:
-            raise UnreadableFileError(f"it has more than {MAX_DOCUMENT_BYTES:,} bytes, the most that is read whole")
+    data += stream.read(MAX_DOCUMENT_BYTES)
+    if len(data) > MAX_DOCUMENT_BYTES:
+        raise UnreadableFileError(f"it has more than {MAX_DOCUMENT_BYTES:,} bytes, the most that is read whole")
     try:
-        value = parsed_json(b"".join(blocks))
+        value = parsed_json(data.removeprefix(MARK))
     except (ValueError, RecursionError) as error:
         raise UnreadableFileError(f"not JSON ({error}); is the file cut off?") from error
     values = value if isinstance(value, list) else [value]

@@ -129,14 +129,7 @@ class Source:
 
 
 def entry_on_disk(file: Path, path: str, location: str, size: int) -> Entry:
-    """A regular file as an entry.
-
-    Args:
-        file: Where it lies.
-        path: What the entry is called.
-        location: The tree it belongs to, as a person would name it.
-        size: What it had when it was listed.
-    """
+    """A regular file as an entry of a tree, with the size that it had when it was listed."""
     return Entry(path, size, partial(_read, file, path, location, size), partial(_opened, file, path, location))
 
 

@@ -53,16 +53,12 @@ WRONG = {
     "no name": (OURS.replace("name: repoeval\n", ""), "name: nothing is no benchmark", "repoeval"),
     "unknown name": (OURS.replace("repoeval", "repoevil"), "name: 'repoevil' is no benchmark", "repoeval"),
     "unknown key": (OURS.replace("  tasks", "  taks"), "data.taks: there is no such key", "Did you mean 'tasks'?"),
-    "unknown field": (OURS.replace("  line", "  lines"), "fields.lines: there is no such key", "Did you mean 'line'?"),
-    "a rule": (OURS + "metrics: [mrr]\n", "metrics: there is no such key"),
     "no label": (OURS.replace("label: ours\n", ""), "label: is missing"),
     "no data": (OURS.split("data:")[0], "data: is missing"),
     "no tasks": (OURS.replace("  tasks: questions.jsonl\n", ""), "data.tasks: is missing"),
     "data is a text": (OURS.split("data:")[0] + "data: here\n", "data: is to be a mapping, not 'here'"),
-    "no fields below fields": (OURS.split("fields:")[0] + "fields:\n", "fields: is to be a mapping"),
     "a number for a path": (_line("8"), "fields.line.0: input should be a valid string, not 8"),
     "an empty path": (_line("meta..line"), "fields.line.0: string should match pattern", "not 'meta..line'"),
-    "no paths": (_line("[]"), "fields.line: "),
     "yes for a text": (OURS + "license: yes\n", "license: input should be a valid string, not True"),
     "unknown subset": (
         OURS.replace("function-2k", "function-3k"),
@@ -72,7 +68,6 @@ WRONG = {
     "a zero byte": (OURS.replace("questions.jsonl", '"a\\0"'), "data.tasks.file: string should match pattern"),
     "two faults": (_line("8").replace("ours", "a b"), "2 keys are not", "label: ", "fields.line.0: input"),
     "a list": ("- a\n- b\n", "holds a list of 2, which is not one declaration"),
-    "nothing": ("# nothing\n", "holds nothing, which is not one declaration"),
 }
 
 
@@ -82,25 +77,18 @@ def test_a_wrong_declaration_is_refused_with_its_key_and_what_to_do(tmp_path: Pa
     _refused(tmp_path, text, *said)
 
 
-@pytest.mark.parametrize(
-    "label", ["published", "Sample", "mined", "''", "a b", "../x", "x" * 41, "2024", "true", "null"]
-)
+@pytest.mark.parametrize("label", ["published", "Sample", "mined", "a b", "x" * 41, "2024"])
 def test_a_label_that_is_taken_or_unfit_is_refused(tmp_path: Path, label: str) -> None:
     _refused(tmp_path, OURS.replace("ours", label), "label: ")
 
 
 BROKEN = {
-    "unclosed": ("name: [repoeval\n", "line 2, column 1"),
     "two colons": ("name: a: b\n", "mapping values are not allowed here", "line 1, column 8"),
-    "two documents": (f"{OURS}---\n{OURS}", "but found another document", "line 14, column 1"),
     "a key twice": (f"{OURS}label: theirs\n", "'label' stands there twice, first in line 2", "line 14, column 1"),
-    "a key twice below": (f"{OURS}  line: x\n", "'line' stands there twice, first in line 11", "line 14, column 3"),
     "a merge": ("<<: {name: repoeval}\n", "the key << is no text", "line 1, column 1"),
-    "a tag": ("name: !!python/name:os.system x\n", "could not determine a constructor", "line 1, column 7"),
     "a yes for a key": ("on: repoeval\n", "the key on is no text", "in quotes", "line 1, column 1"),
     "too deep": ("a: " + "[" * 30_000, "cannot be read: maximum recursion depth"),
     "half a character": (OURS + 'title: "\\ud800"\n', "cannot be read: 'utf-8' codec can't encode"),
-    "no such date": (f"{OURS}title: 2024-13-45\n", "cannot be read: month must be in 1..12"),
     "a zero byte": ("name: \0\n", "cannot be read: unacceptable character #x0000"),
     "not UTF-8": (b"name: x\nlabel: \xff\n", "cannot be read: 'utf-8' codec can't decode byte 0xff"),
     "too large": ("# " + "x" * 70_000, "has more than 65,536 bytes"),

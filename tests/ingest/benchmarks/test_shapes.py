@@ -137,7 +137,6 @@ def test_a_path_that_leads_nowhere_is_named_with_its_file_and_line(tmp_path: Pat
 
 WRONG = {
     "an unknown field": ("document:", "documents:", "fields.documents: there is no such key"),
-    "an unknown place": ("corpus:", "corpse:", "data.corpse: there is no such key"),
     "a list for a place": (
         "documents.jsonl",
         "[a]",
@@ -149,9 +148,6 @@ WRONG = {
         "{hub: a/b, revision: main, split: x}",
         "data.corpus.hub.revision: string should match pattern",
     ),
-    "a sealed key": ("name: beir", "name: beir\nqrels: x", "qrels: there is no such key"),
-    "a rule": ("name: beir", "name: beir\nrelevance: x", "relevance: there is no such key"),
-    "no file": ("documents.jsonl", "document.jsonl", "data.corpus: the file"),
 }
 
 

@@ -68,32 +68,17 @@ FPATH = "`metadata.fpath_tuple` is to be a repository and the parts of a path in
 SURROGATE = "holds half a surrogate pair, which is no character"
 BAD_ROWS: dict[str, tuple[object, str]] = {
     "metadata is missing": ({"prompt": "x"}, "`metadata.ground_truth` is to be a text, and leads nowhere"),
-    "metadata is a list": (
-        {"prompt": "x", "metadata": []},
-        "`metadata.ground_truth` is to be a text, and leads nowhere",
-    ),
     "prompt is missing": ({"metadata": _row()["metadata"]}, "`prompt` is to be a text"),
-    "prompt is a number": ({**_row(), "prompt": 3}, "`prompt` is to be a text"),
-    "prompt is null": ({**_row(), "prompt": None}, "`prompt` is to be a text"),
     "prompt is half a character": ({**_row(), "prompt": "x \ud83d"}, f"`prompt` {SURROGATE}"),
     "ground truth is missing": (_without("ground_truth"), "`metadata.ground_truth` is to be a text"),
     "ground truth is empty": (_row(ground_truth=""), "`metadata.ground_truth` is empty"),
-    "ground truth is half a character": (_row(ground_truth="\udc00"), f"`metadata.ground_truth` {SURROGATE}"),
     "lineno is missing": (_without("lineno"), LINENO.replace("lineno", "line_no")),
     "lineno is true": (_row(lineno=True), LINENO),
     "lineno is a text": (_row(lineno="1"), LINENO),
-    "lineno is a fraction": (_row(lineno=1.0), LINENO),
     "lineno is negative": (_row(lineno=-1), LINENO),
-    "lineno is no number": (_row(lineno=float("nan")), LINENO),
-    "lineno is infinite": (_row(lineno=float("inf")), LINENO),
     "lineno is beyond 64 bits": (_row(lineno=2**64), "`metadata.lineno` is a line that no file has"),
-    "lineno is the largest that fits": (_row(lineno=2**63 - 1), "`metadata.lineno` is a line that no file has"),
     "context is missing": (
         _without("context_start_lineno"),
-        "`metadata.context_start_lineno` is to be a whole number from 0",
-    ),
-    "context is false": (
-        _row(context_start_lineno=False),
         "`metadata.context_start_lineno` is to be a whole number from 0",
     ),
     "context starts after the hole": (
@@ -103,26 +88,17 @@ BAD_ROWS: dict[str, tuple[object, str]] = {
     "fpath is missing": (_without("fpath_tuple"), FPATH),
     "fpath is empty": (_row(fpath_tuple=[]), FPATH),
     "fpath has no file": (_row(fpath_tuple=["zoo_animals"]), FPATH),
-    "fpath holds a number": (_row(fpath_tuple=["zoo_animals", 3]), FPATH),
-    "fpath is an object": (_row(fpath_tuple={"a": "b"}), FPATH),
     "fpath is no literal": (_row(fpath_tuple="__import__('os').getcwd()"), FPATH),
-    "fpath is half a literal": (_row(fpath_tuple="['zoo_animals', 'cats.py'"), FPATH),
     "fpath nests too deep": (_row(fpath_tuple="[" * 500 + "]" * 500), FPATH),
     "path climbs out": (
         _row(fpath_tuple=["zoo_animals", "..", "..", "secret.py"]),
         "the path 'zoo_animals/../../secret.py' leaves its repository",
     ),
     "repository climbs out": (_row(fpath_tuple=["..", "secret.py"]), "the path '../secret.py' leaves its repository"),
-    "path is absolute": (
-        _row(fpath_tuple=["zoo_animals", "/etc/x"]),
-        "the path 'zoo_animals//etc/x' leaves its repository",
-    ),
     "path has a backslash": (_row(fpath_tuple=["zoo_animals", "a\\b.py"]), "leaves its repository"),
     "path holds a zero byte": (_row(fpath_tuple=["zoo_animals", "a\0.py"]), "leaves its repository"),
     "path is half a character": (_row(fpath_tuple=["zoo_animals", "\ud800.py"]), "leaves its repository"),
     "line is a list": ([1, 2], "a list, not an object"),
-    "line is a number": (3, "a int, not an object"),
-    "line is null": (None, "a NoneType, not an object"),
 }
 
 
