@@ -14,7 +14,7 @@ from ingest.contents.blobs import pool_frames
 from ingest.contents.chunkers import Chunker
 from ingest.contents.chunkers_by_name import COMMAND, given_before, is_declared
 from ingest.contents.chunking import chunk_blobs, measured
-from ingest.contents.look_through import Content, Seen, look_through, look_without_trees
+from ingest.contents.look_through import Content, look_through, look_without_trees
 from ingest.contents.processes import Workers
 from ingest.contents.symbols import declare_rules, endings_of, note_symbols, symbol_rows, symbols_of
 from lake.declarations import Resolved
@@ -26,8 +26,10 @@ from lake.store import Lake, Part
 from lake.tables import declared_row
 from lake.text import counted, percent
 
-CUT_AT_ONCE, PARSED_AT_ONCE = 20_000, 1_000
-"""How many contents are done between two writes: what a kill can cost, and what memory must hold."""
+CUT_AT_ONCE, PARSED_AT_ONCE = 20_000, 5_000
+"""How many contents are done between two writes: what a kill can cost."""
+HELD_AT_ONCE = 500
+"""How many contents' definitions and cuts are held as objects before they are rows."""
 _HANDED_OUT = 50
 """How many contents a process is given together."""
 _SYMBOLS = ""
@@ -68,30 +70,26 @@ def cut_contents(
         if n:
             say(f"{name}: cutting {counted(n, 'file')}" if name else f"symbols: parsing {counted(n, 'file')}")
     # A process knows the declared ones by name.
-    declared = [chunker.name for chunker in chunkers if is_declared(chunker.name)]
+    declared = [chunker for chunker in chunkers if is_declared(chunker.name)]
     for n_done, blobs in new.batches(PARSED_AT_ONCE if _SYMBOLS in done else CUT_AT_ONCE):
-        parsed = blobs.filter(
-            pl.any_horizontal(pl.lit(value=False), *(_todo(name) for name in done if name in {*declared, _SYMBOLS}))
-        )
-        contents, seen = _look_through(parsed, declared, workers if _SYMBOLS in done else None)
-        if _SYMBOLS in done:
-            todo = parsed.filter(_todo(_SYMBOLS))
-            definitions = [each.definitions for content, each in zip(contents, seen, strict=True) if content.ending]
-            frames = symbol_rows(todo["sha256"].to_list(), todo["ending"].to_list(), definitions)
-            if todo.height:
-                _of_batch(symbols, todo).write(*frames)
+        made = [
+            _frames_of(some, declared, workers if _SYMBOLS in done else None)
+            for some in blobs.iter_slices(HELD_AT_ONCE)
+        ]
+        frames = {
+            name: [pl.concat(table) for table in zip(*(some[name] for some in made), strict=True)] for name in made[0]
+        }
         for chunker in chunkers:
-            todo = blobs.filter(_todo(chunker.name))
-            if chunker.name in declared:
-                cuts = [each.cuts[chunker.name] for each in seen if chunker.name in each.cuts]
-                cut = measured(chunker.name, todo, cuts)
-            else:
-                cut = chunk_blobs(chunker, todo)
+            if chunker not in declared:
+                cut = chunk_blobs(chunker, blobs.filter(_todo(chunker.name)))
+                frames[chunker.name] = [cut.frame, cut.rejects, cut.status]
+        for name in done:
+            todo = blobs.filter(_todo(name))
             if todo.height:
-                _of_batch(chunks[chunker.name], todo).write(cut.frame, cut.rejects, cut.status)
+                _of_batch(symbols if name == _SYMBOLS else chunks[name], todo).write(*frames[name])
         if n_done < len(new):
             say(f"{n_done:,} of {len(new):,} files are done")
-    if workers is not None and len(new) > PARSED_AT_ONCE:
+    if workers is not None and len(new) > HELD_AT_ONCE:
         # They hold what so many contents have left in them.
         workers.stop()
     if _SYMBOLS in done:
@@ -149,21 +147,35 @@ def _todo(name: str) -> pl.Expr:
     return pl.col(f"todo:{name}")
 
 
-def _look_through(
-    blobs: pl.DataFrame, chunkers: Sequence[str], workers: Workers | None
-) -> tuple[list[Content], list[Seen]]:
-    """What is asked of each content, and what was found; definitions only in processes."""
-    ending = pl.when(_todo(_SYMBOLS)).then("ending") if workers is not None else pl.lit(None, pl.String)
-    rows = blobs.select("text", ending.alias("ending"), "language", *(_todo(name) for name in chunkers)).iter_rows()
+def _frames_of(
+    blobs: pl.DataFrame, chunkers: Sequence[Resolved[Chunker]], workers: Workers | None
+) -> dict[str, list[pl.DataFrame]]:
+    """What is made of some contents, by maker: their chunks, and with workers their definitions."""
+    found = workers is not None
+    names = [chunker.name for chunker in chunkers]
+    to_do = [_todo(name) for name in (*([_SYMBOLS] if found else []), *names)]
+    blobs = blobs.filter(pl.any_horizontal(pl.lit(value=False), *to_do))
+    ending = pl.when(_todo(_SYMBOLS)).then("ending") if found else pl.lit(None, pl.String)
+    rows = blobs.select("text", ending.alias("ending"), "language", *(_todo(name) for name in names)).iter_rows()
     contents = [
-        Content(text, ending or "", language, tuple(name for name, todo in zip(chunkers, todos, strict=True) if todo))
+        Content(text, ending or "", language, tuple(name for name, todo in zip(names, todos, strict=True) if todo))
         for text, ending, language, *todos in rows
     ]
     if workers is None:
-        return contents, look_through(contents)
-    answers = workers.map(look_through, contents, _HANDED_OUT)
-    pairs = zip(contents, answers, strict=True)
-    return contents, [look_without_trees(content, CRASHED) if seen is None else seen for content, seen in pairs]
+        seen = look_through(contents)
+    else:
+        answers = workers.map(look_through, contents, _HANDED_OUT)
+        pairs = zip(contents, answers, strict=True)
+        seen = [look_without_trees(content, CRASHED) if answer is None else answer for content, answer in pairs]
+    frames = {}
+    if found:
+        todo = blobs.filter(_todo(_SYMBOLS))
+        definitions = [each.definitions for content, each in zip(contents, seen, strict=True) if content.ending]
+        frames[_SYMBOLS] = symbol_rows(todo["sha256"].to_list(), todo["ending"].to_list(), definitions)
+    for name in names:
+        cut = measured(name, blobs.filter(_todo(name)), [each.cuts[name] for each in seen if name in each.cuts])
+        frames[name] = [cut.frame, cut.rejects, cut.status]
+    return frames
 
 
 def remove_undeclared(lake: Lake) -> list[str]:
