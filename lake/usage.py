@@ -1,10 +1,76 @@
-"""What agents used, a row per run, from what each of their items says."""
+"""What runs cost and what agents used, a row per run; and whether the context that an agent kept predicts repair."""
 
 from __future__ import annotations
 
-import polars as pl
+import os
+import platform
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
+import polars as pl
+import scipy
+
+from lake.catalog.unit import FEWEST_ITEMS, FEWEST_REPOS, ITEM, ITEM_NOTE, REPOSITORY
 from lake.store import Lake
+from lake.text import counted
+
+
+def run_costs(lake: Lake) -> pl.LazyFrame:
+    """What ranking cost, a row per run that was made here: benchmark, run_id, seconds and bytes of the index in all.
+
+    Those are null where nobody knows, query_p50 and query_p95 (seconds) where none of the n_queries was answered.
+    """
+    queries = pl.col("query_seconds").explode(empty_as_null=False)
+    return (
+        lake.scan("costs")
+        .group_by("benchmark", "run_id")
+        .agg(
+            _known("index_seconds"),
+            queries.median().alias("query_p50"),
+            queries.quantile(0.95, "linear").alias("query_p95"),
+            _known("index_bytes"),
+            pl.col("query_seconds").list.len().sum().cast(pl.Int64).alias("n_queries"),
+            pl.col("hardware").unique().sort().str.join("; ").alias("hardware"),
+        )
+        .sort("benchmark", "run_id")
+    )
+
+
+def _known(name: str) -> pl.Expr:
+    return pl.when(pl.col(name).count() > 0).then(pl.col(name).sum()).alias(name)
+
+
+def pareto_front(costs: Sequence[float], values: Sequence[float], *, lower_is_better: bool = False) -> list[bool]:
+    """Whether each system is on the Pareto front: no other is as good for no more cost, and better in one."""
+    gains = [-value if lower_is_better else value for value in values]
+    kept = [False] * len(gains)
+    best = (0.0, float("-inf"))
+    # The cheapest first, of equally cheap ones the best: what follows must be better than all before it, or the same.
+    for number in sorted(range(len(gains)), key=lambda number: (costs[number], -gains[number])):
+        here = (costs[number], gains[number])
+        if here[1] > best[1] or here == best:
+            best, kept[number] = here, True
+    return kept
+
+
+@cache
+def hardware() -> str:
+    """The processor, how many of it this process may use, the memory, and what runs on them."""
+    known = Path("/proc/cpuinfo")
+    lines = known.read_text(encoding="utf-8", errors="replace").splitlines() if known.is_file() else []
+    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    processor = next(models, "") or platform.processor() or platform.machine()
+    n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    memory = ""
+    with suppress(AttributeError, OSError, ValueError):  # Nobody says so there.
+        memory = f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GB, "
+    where = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
+    return f"{processor}, {counted(n_cores, 'core')}, {memory}{where}"
+
 
 USED = ("n_tokens", "usd", "seconds", "n_turns", "n_calls")
 """What is averaged over items; `n_tokens` are those of all kinds."""
@@ -64,3 +130,80 @@ def first_gold(lake: Lake, protocol: str) -> pl.LazyFrame:
         .with_columns(pl.col("n_found").fill_null(0))
         .sort("run_id")
     )
+
+
+METRICS = {"file_coverage": "files", "line_coverage": "lines"}
+"""Coverage of a final context → what of the gold it is of."""
+
+
+class Repair(NamedTuple):
+    """How much more of the gold a run's context has where the item was resolved, within repositories.
+
+    `delta` is the mean coverage of resolved items less that of the others, each compared with its own repository's,
+    with its 95 % interval over the `unit`; of the `n_items` in repositories that have resolved ones and others.
+    """
+
+    run_id: str
+    metric: str
+    n_items: int
+    n_repos: int
+    unit: str
+    delta: float
+    low: float
+    high: float
+
+    def sentence(self, system: str) -> str:
+        """What is to be said of it."""
+        more = "more" if self.delta >= 0 else "less"
+        verdict = (
+            "context predicts repair"
+            if self.low > 0
+            else "it cannot be told whether context predicts repair"
+            if self.high >= 0
+            else "less context goes with repair"
+        )
+        over = f"{counted(self.n_items, 'item')}{f'; {ITEM_NOTE}' if self.unit == ITEM else ''}"
+        return (
+            f"{system}: {verdict}. Where it resolved the item, its context has {abs(self.delta):.3f} {more} of the "
+            f"gold {METRICS[self.metric]} than elsewhere in the same repository "
+            f"(95 % CI {self.low:z.3f} to {self.high:z.3f}; {over})."
+        )
+
+
+def repairs(lake: Lake, protocol: str) -> list[Repair]:
+    """Of every run whose outcomes are known for 30 items or more, by coverage of files and of lines."""
+    outcomes = lake.scan("usage").filter(pl.col("resolved").is_not_null()).select("run_id", "item_id", "resolved")
+    scores = lake.scan("scores", protocol=protocol).filter(pl.col("metric").is_in(list(METRICS)), k=0)
+    known = (
+        scores.join(outcomes, on=["run_id", "item_id"])
+        .join(lake.scan("items").select("benchmark", "item_id", "repo"), on=["benchmark", "item_id"])
+        .filter(pl.col("value").is_not_null())
+        .select("run_id", "metric", "repo", "item_id", "value", pl.col("resolved").cast(pl.Float64))
+        .sort("run_id", "metric", "repo", "item_id")
+        .collect()
+    )
+    return list(_repairs(known))
+
+
+def _repairs(known: pl.DataFrame) -> Iterator[Repair]:
+    of_repo = ["run_id", "metric", "repo"]
+    # A repository whose items ended alike says nothing of the difference.
+    within = known.filter(pl.col("resolved").n_unique().over(of_repo) == 2).with_columns(
+        value=pl.col("value") - pl.col("value").mean().over(of_repo),
+        resolved=pl.col("resolved") - pl.col("resolved").mean().over(of_repo),
+    )
+    for (run_id, metric), rows in within.group_by("run_id", "metric", maintain_order=True):
+        n_repos = rows["repo"].n_unique()
+        if rows.height < FEWEST_ITEMS:
+            continue
+        unit = REPOSITORY if n_repos >= FEWEST_REPOS else ITEM
+        x, y = rows["resolved"].to_numpy(), rows["value"].to_numpy()
+        delta = float(x @ y / (x @ x))
+        # As a regression with an effect of each repository, whose errors may go together within the unit.
+        pulls = rows.select("repo", pull=pl.Series(x * (y - delta * x)))
+        pulls = pulls.group_by("repo").agg(pl.col("pull").sum()) if unit == REPOSITORY else pulls
+        n = pulls.height
+        free = n - 1 if unit == REPOSITORY else n - n_repos - 1
+        error = float(np.sqrt(n / free * (pulls["pull"].to_numpy() ** 2).sum()) / (x @ x))
+        half = float(scipy.special.stdtrit(free, 0.975)) * error
+        yield Repair(str(run_id), str(metric), rows.height, n_repos, unit, delta, delta - half, delta + half)

@@ -10,13 +10,12 @@ from typing import TypeVar
 import polars as pl
 from pydantic import ValidationError
 
-from lake.costs import run_costs
 from lake.errors import Exit, GoldspanError
 from lake.exact import from_steps
 from lake.exact import steps as in_steps
 from lake.fingerprint import sha256_of
 from lake.store import Lake
-from lake.usage import run_usage
+from lake.usage import run_costs, run_usage
 from report.format import slug
 from report.models import WHOLE, Benchmark, Cost, Declaration, Format, Metric, Protocol, Run, Submission, Task, Usage
 from report.pools import ChunkCount, chunk_counts, fallbacks, left_out, pool_orders

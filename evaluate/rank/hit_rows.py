@@ -9,11 +9,11 @@ import polars as pl
 
 from evaluate.rank.pools import ChunkedPools
 from evaluate.rank.ranking import Ranked
-from lake.costs import hardware
 from lake.lines import added_lines
 from lake.naming import DONE, RANKING
 from lake.offsets import LineOffsets
 from lake.tables import table
+from lake.usage import hardware
 
 
 def hit_rows(ranked: Mapping[str, Ranked], pools: ChunkedPools, axis: Callable[[], LineOffsets]) -> pl.DataFrame:

@@ -9,7 +9,7 @@ import polars as pl
 
 from evaluate.metrics import Metric, metric_named, metrics_of
 from evaluate.results.undeclared_metrics import Requested, aggregated, explored, why_not
-from evaluate.runs.comparing import systems_of
+from evaluate.runs.pooling import systems_of
 from evaluate.selection import edition
 from evaluate.statistics.boards import board_rows
 from evaluate.statistics.means import aggregate

@@ -15,7 +15,7 @@ from evaluate.results.board import check_measured, metric_label, primary_metric
 from evaluate.results.compared import Comparison, Pair, compared
 from evaluate.results.other_lake import Published, check_same_data
 from evaluate.results.undeclared_metrics import Requested, explored, why_not
-from evaluate.runs.comparing import systems_of
+from evaluate.runs.pooling import systems_of
 from evaluate.statistics.comparisons import POINT
 from evaluate.statistics.slices import slice_of
 from lake.benchmarks import known_protocols, known_tasks, protocols_called

@@ -12,12 +12,10 @@ from evaluate.statistics.slices import SLICE
 from lake.catalog.protocol import Protocol
 from lake.catalog.task import Task
 from lake.catalog.unit import FEWEST_ITEMS, FEWEST_REPOS, ITEM, REPOSITORY
-from lake.costs import pareto_front, run_costs
 from lake.printed_table import PrintedTable
-from lake.repair import repairs
 from lake.store import Lake
 from lake.text import counted, listed
-from lake.usage import USED, first_gold, run_usage
+from lake.usage import USED, first_gold, pareto_front, repairs, run_costs, run_usage
 from lake.verdict import which_matters_more
 
 

@@ -8,8 +8,7 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from evaluate.results.item_list import item_table
-from evaluate.results.one_item import item_lines
+from evaluate.results.items import item_lines, item_table
 from evaluate.results.texts_to_embed import texts_to_embed
 from lake.console import DEFAULT_LAKE, Console, DebugOption, LakeOption, setting, split_names
 from lake.errors import Exit, GoldspanError

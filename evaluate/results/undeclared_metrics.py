@@ -9,7 +9,7 @@ import polars as pl
 
 from evaluate.metrics import Metric, metrics_of
 from evaluate.partition import Partition
-from evaluate.runs.comparing import systems_of
+from evaluate.runs.pooling import systems_of
 from evaluate.score.contexts.gold_sets import N_RANKED_STEPS
 from evaluate.score.metric_values import BY_HITS
 from evaluate.selection import ItemPart, Selection, edition, selected_parts

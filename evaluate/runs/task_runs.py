@@ -17,8 +17,7 @@ from evaluate.metrics import metrics_of
 from evaluate.rank.definitions import RULES
 from evaluate.rank.pools import cut_files, load_pools, pool_batches
 from evaluate.retrievers import BASELINE, Retriever, Track
-from evaluate.runs.aggregates import aggregate_runs
-from evaluate.runs.comparing import compare_task, systems_of
+from evaluate.runs.pooling import aggregate_runs, compare_task, systems_of
 from evaluate.selection import ItemPart, Selection
 from evaluate.systems import PlannedRun, Run, System, picks_imported, resolve_systems, run_id_of
 from evaluate.texts.query_forms import rewritten

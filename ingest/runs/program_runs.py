@@ -26,7 +26,6 @@ from ingest.runs.pool_folders import pool_folders
 from ingest.runs.request import ImportRequest, ItemPart, ProgramInfo, check_request, item_parts, run_id_of, task_named
 from ingest.sources.input_file import InputFile
 from lake.catalog.task import Task
-from lake.costs import hardware
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
 from lake.located import located
@@ -34,6 +33,7 @@ from lake.make import made_from
 from lake.rejects import Rejects
 from lake.store import Lake
 from lake.text import counted
+from lake.usage import hardware
 
 RIPGREP = "ripgrep"
 RESULTS = 100

@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from lake.costs import pareto_front
-from lake.repair import METRICS, Repair, repairs
-from lake.usage import first_gold
+from lake.usage import METRICS, Repair, first_gold, pareto_front, repairs
 from report.charts.figures import Figure
 from report.charts.kinds import Point, Spot, forest_chart, frontier_chart
 from report.format import count, measured, score

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from evaluate.statistics.boards import rank_runs
 from evaluate.statistics.comparisons import ScoreMatrix, compare_runs, with_places
 from evaluate.statistics.pairs import Floats, Integers, Values, all_pairs, differences, flip_tests
-from evaluate.statistics.ranks import rank_runs
 from lake.catalog.protocols import protocol_named
 from tests.bench._measure import Stopwatch
 

@@ -19,9 +19,9 @@ import evaluate.selection
 from evaluate.selection import Selection, selected_parts
 from ingest.benchmarks.repobench_r import benchmark as repobench_r
 from lake.catalog.benchmarks.repobench_r import REPOBENCH_OFFICIAL
-from lake.costs import run_costs
 from lake.engine import MANY_JOBS, Engine, parse_engine
 from lake.store import Lake
+from lake.usage import run_costs
 from tests.engines import mapped
 from tests.tiny import ROOT, command, stored
 

@@ -19,10 +19,10 @@ import evaluate.selection
 from evaluate.retrievers import retrievers
 from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
 from lake.catalog.protocols import protocols_of
-from lake.costs import run_costs
 from lake.errors import Exit
 from lake.store import Lake
 from lake.tables import table
+from lake.usage import run_costs
 from tests.tiny import (
     CATS,
     ROOT,

@@ -8,9 +8,9 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lake.costs import pareto_front, run_costs
 from lake.store import Lake
 from lake.tables import table
+from lake.usage import pareto_front, run_costs
 
 
 def test_a_runs_parts_are_added_and_their_queries_ordered_together(tmp_path: Path) -> None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
 import pytest
 
-from lake.store import Lake
 from tests.tiny import Said, build, command, stored
 
 pytestmark = pytest.mark.slow
@@ -62,29 +60,6 @@ def test_where_nothing_changed_nothing_is_made(stages: Stages) -> None:
         assert " made" not in said.err
         assert re.search(r" current in \d+\.\d s → ", said.err)
     assert stored(stages.lake) == before
-
-
-def test_a_part_that_is_damaged_removed_or_foreign_is_noticed(stages: Stages) -> None:
-    part = Lake(stages.lake).parts("scores")[0].path
-    whole = part.read_bytes()
-    part.write_bytes(whole[:100] + bytes([whole[100] ^ 1]) + whole[101:])
-    assert "it is not what was written there" in stages.run("evaluate").err
-    assert part.read_bytes() == whole
-    part.unlink()
-    assert "1 made" in stages.run("evaluate").err
-    shutil.copy(part, part.with_name("part-foreign.parquet"))
-    assert "it is not what was written there" in stages.run("evaluate").err
-    assert not stages.makes("evaluate")
-
-
-def test_another_byte_in_the_source_is_noticed(stages: Stages) -> None:
-    file = next((stages.home / "source").rglob("zoo_animals/*.py"))
-    text = file.read_bytes()
-    file.write_bytes(text.replace(b"a", b"b", 1))
-    assert stages.makes("ingest")
-    assert not stages.makes("ingest")
-    file.write_bytes(text)
-    assert stages.makes("ingest")
 
 
 def test_a_changed_page_of_the_site_is_noticed(stages: Stages) -> None:

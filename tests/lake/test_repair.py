@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import t
 
 from lake.catalog.unit import ITEM, REPOSITORY
-from lake.repair import Repair, _repairs
+from lake.usage import Repair, _repairs
 
 
 def rows(n_repos: int, n: int, effect: float, seed: int = 1) -> pl.DataFrame:

@@ -103,7 +103,7 @@ judged_documents = st.dictionaries(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(run=runs, qrels=judged_documents)
 def test_every_ranked_metric_is_trec_evals(run: Run, qrels: Qrels) -> None:
     rows = [(query, document, score) for query, scores in run.items() for document, score in scores.items()]

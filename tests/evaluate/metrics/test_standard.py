@@ -52,7 +52,7 @@ def plain(ranking: Sequence[str], gold: Sequence[str], k: int) -> dict[str, floa
     }
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(
     ranking=st.lists(st.sampled_from(DOCUMENTS), unique=True, max_size=110),
     gold=st.lists(st.sampled_from(DOCUMENTS), unique=True, min_size=1, max_size=60),
@@ -113,7 +113,7 @@ def lines(*several: Span) -> set[tuple[str, int]]:
     return {(path, line) for path, start, end in several for line in range(start, end)}
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(
     pool=st.lists(spans, unique=True, min_size=1, max_size=9),
     gold=st.lists(spans, min_size=1, max_size=3),

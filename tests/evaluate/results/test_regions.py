@@ -111,7 +111,7 @@ def as_objects(each: list[Region]) -> list[dict[str, object]]:
     return [{"path": path, "start": start, "end": end} for path, start, end in each]
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(
     truth=st.fixed_dictionaries(
         {

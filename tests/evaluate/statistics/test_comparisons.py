@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 from scipy import stats
 
+from evaluate.statistics.boards import rank_runs
 from evaluate.statistics.comparisons import ScoreMatrix, compare_runs, verdict_of, with_places
 from evaluate.statistics.intervals import over_repositories
 from evaluate.statistics.means import aggregate
 from evaluate.statistics.pairs import Values as Matrix
 from evaluate.statistics.pairs import differences
-from evaluate.statistics.ranks import rank_runs
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocol_named
 from lake.catalog.unit import ITEM

@@ -190,7 +190,7 @@ def test_an_agents_usage_goes_from_its_file_to_the_table(lake: Lake, sessions: P
 @pytest.mark.slow
 def test_it_goes_on_to_the_table_and_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Of the thirty items of the sample every second is read.
-    monkeypatch.setattr("lake.repair.FEWEST_ITEMS", 6)
+    monkeypatch.setattr("lake.usage.FEWEST_ITEMS", 6)
     lake, site = Lake(tmp_path / "lake"), tmp_path / "site"
     made = command("ingest", "contextbench", "--chunkers", "whole-file", "--lake", lake.root)
     assert made.code in (Exit.DONE, Exit.INCOMPLETE), made.err

@@ -10,7 +10,7 @@ import pytest
 
 import evaluate.batches
 from evaluate.partition import Partition
-from evaluate.runs.aggregates import aggregate_runs
+from evaluate.runs.pooling import aggregate_runs
 from evaluate.selection import ItemPart, Selection, selected_parts
 from evaluate.systems import Run
 from lake.catalog.benchmarks.contextbench import CONTEXTBENCH_ISSUE, CONTEXTS, PUBLISHED
