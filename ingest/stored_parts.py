@@ -11,7 +11,7 @@ from ingest.benchmarks.config import PUBLISHED, RESERVED
 from ingest.benchmarks.declaration import Benchmark, part_of
 from ingest.runs.imported_runs import delete_imported_runs, imported_runs
 from ingest.sources.tree import Source
-from lake.catalog.tasks import query_rules
+from lake.catalog.protocols import query_rules
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint
 from lake.make import BuildTarget, Slot

@@ -11,9 +11,8 @@ from collections.abc import Mapping
 import polars as pl
 
 from lake.catalog.protocol import Protocol
-from lake.catalog.protocols import protocols, protocols_of
+from lake.catalog.protocols import TASKS, protocols, protocols_of
 from lake.catalog.task import Task
-from lake.catalog.tasks import TASKS
 from lake.errors import lookup, unknown_name
 from lake.store import Lake
 

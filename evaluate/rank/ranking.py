@@ -14,7 +14,7 @@ from lake.catalog.task import TieRule
 from lake.errors import GoldspanError
 from lake.located import file_of, located
 from lake.naming import LINES, RANKING
-from lake.sampling import seeded_hash
+from lake.selection import seeded_hash
 from lake.text import is_blank
 
 HITS = {

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from evaluate.embedding.vectors import VectorStore
 from evaluate.texts.tokens import Counted, Texts, Tokenizer
 from lake.errors import GoldspanError
-from lake.sampling import seeded_hash
+from lake.selection import seeded_hash
 from lake.text import is_blank
 
 Number = TypeVar("Number", bound=np.generic)

@@ -11,11 +11,10 @@ from evaluate.batches import batches, part_batches, rows_of
 from evaluate.retrievers import BASELINE, retrievers
 from evaluate.runs.ledgers import keep_ledgers
 from evaluate.selection import ItemPart
+from evaluate.statistics.accounts import characters_of, ledger_means
 from evaluate.statistics.boards import board_rows, rank_runs
-from evaluate.statistics.characters import characters_of
 from evaluate.statistics.comparisons import ScoreMatrix, compare_runs, with_places
 from evaluate.statistics.effects import effects_of
-from evaluate.statistics.ledger_means import ledger_means
 from evaluate.statistics.means import aggregate, with_share_of_oracle
 from evaluate.statistics.slices import SLICE
 from evaluate.systems import PlannedRun, Run

@@ -13,7 +13,7 @@ from ingest.sources.git import Repositories
 from ingest.sources.tree import Entry, Source, Tree
 from lake.fingerprint import sha256_of
 from lake.rejects import Rejects
-from lake.sampling import stratified
+from lake.selection import stratified
 from lake.tables import table
 from lake.text import counted
 

@@ -1,4 +1,4 @@
-"""Protocols: the sealed rules a run is scored by, declared with their benchmark."""
+"""The declared tasks and protocols by name: what is searched with which query, and the sealed rules that score runs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,14 @@ from lake.catalog.protocol import Protocol
 from lake.catalog.task import Task
 from lake.declarations import discover
 from lake.errors import lookup
+
+TASKS: dict[str, Task] = discover(benchmarks, Task, by_name=False)
+"""Every task by name; a benchmark's first is what a file answers that names none."""
+
+
+def query_rules(benchmark: str) -> list[str]:
+    """The query rules that the tasks of a declared benchmark name."""
+    return sorted({task.query for task in TASKS.values() if task.benchmark == benchmark})
 
 
 @functools.cache

@@ -14,7 +14,7 @@ from pygments.util import ClassNotFound
 
 from lake.benchmarks import known_tasks
 from lake.naming import UNSEARCHED
-from lake.sampling import stratified
+from lake.selection import stratified
 from report.items.licences import ItemText, permits
 from report.items.roster import Roster
 

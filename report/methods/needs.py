@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from lake.sampling import seeded_hash
+from lake.selection import seeded_hash
 from lake.store import Lake
 from report.addresses import item_address
 from report.models import Benchmark

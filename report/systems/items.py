@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from lake.catalog.references import reference_of
-from lake.sampling import stratified
+from lake.selection import stratified
 from report.leaderboard.board import Board
 from report.leaderboard.gold_ledger import CLASSES, Share, shares_in
 from report.models import WHOLE, Run

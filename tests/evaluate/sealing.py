@@ -14,7 +14,7 @@ import polars as pl
 
 from evaluate.score.conformance import seal_of
 from lake.catalog.protocols import protocols
-from lake.sampling import stratified
+from lake.selection import stratified
 
 SIZES = (1, 1, 2, 3, 5, 8, 13)
 """Items of each repository: their shares of a sample of 11 leave remainders alike and remainders that differ."""

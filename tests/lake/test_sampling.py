@@ -8,7 +8,7 @@ import polars as pl
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lake.sampling import seeded_hash, stratified
+from lake.selection import seeded_hash, stratified
 
 SIZES = st.lists(st.integers(1, 30), min_size=1, max_size=6)
 

@@ -15,8 +15,7 @@ import pytrec_eval
 
 from evaluate.metrics import parse_metric
 from evaluate.results.undeclared_metrics import explored
-from lake.catalog.protocols import protocol_named, protocols_of
-from lake.catalog.tasks import TASKS
+from lake.catalog.protocols import TASKS, protocol_named, protocols_of
 from lake.errors import Exit
 from lake.store import Lake
 from report.exports.judged import ExportedRun

@@ -36,7 +36,7 @@ from lake.catalog.gold_flags import FLAGS
 from lake.errors import Exit, GoldspanError
 from lake.naming import GOLD_RUN
 from lake.rejects import Rejects
-from lake.sampling import stratified
+from lake.selection import stratified
 from lake.text import counted
 
 FULL, VERIFIED, SELECTED = "full", "verified", "selected-500"

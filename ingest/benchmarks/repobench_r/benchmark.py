@@ -37,7 +37,7 @@ from lake.errors import Exit, GoldspanError
 from lake.naming import BLANK_GOLD
 from lake.offsets import split_lines
 from lake.rejects import Rejects
-from lake.sampling import stratified
+from lake.selection import stratified
 from lake.text import is_blank
 
 NAMES = ("python_cff", "python_cfr", "java_cff", "java_cfr")

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from ingest.benchmarks.declaration import PoolGroup
 from ingest.benchmarks.repoeval.tasks import Task
-from lake.sampling import seeded_hash
+from lake.selection import seeded_hash
 
 HARD, VECTORS, RANDOM, WITH = "hard", "vectors", "random", "with-"
 POOLS: Mapping[str, str] = {

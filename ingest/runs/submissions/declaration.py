@@ -16,7 +16,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 from ingest.benchmarks import benchmarks
 from ingest.runs.registry import AUTO, importer_named
 from ingest.sources.strict_yaml import read_yaml, shown, validated
-from lake.catalog.tasks import TASKS
+from lake.catalog.protocols import TASKS
 from lake.errors import Exit, GoldspanError, did_you_mean
 from lake.text import listed
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from evaluate.statistics.characters import characters_of
+from evaluate.statistics.accounts import characters_of
 from lake.catalog.protocols import protocol_named
 from lake.store import Lake
 from lake.tables import table

@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from lake.catalog.tasks import query_rules
+from lake.catalog.protocols import query_rules
 from lake.errors import Exit
 from lake.store import Lake
 from tests.evaluate.score.repobench_plain import rows_of

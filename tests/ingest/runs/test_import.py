@@ -18,7 +18,7 @@ from ingest.runs.importing import import_run
 from ingest.runs.outcome import Imported
 from ingest.runs.request import ImportRequest
 from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
-from lake.catalog.tasks import TASKS
+from lake.catalog.protocols import TASKS
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from tests.tiny import build, command, ingested, put, stored

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from lake.catalog.tasks import TASKS
+from lake.catalog.protocols import TASKS
 from lake.text import words
 from tests.parity.references.reference import Reference, Values, Work
 

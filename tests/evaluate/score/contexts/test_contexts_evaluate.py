@@ -17,8 +17,7 @@ from evaluate.results.compare import compare
 from evaluate.results.undeclared_metrics import aggregated, explored
 from evaluate.statistics.means import aggregate
 from ingest.benchmarks.contextbench import benchmark as contextbench
-from lake.catalog.protocols import protocols
-from lake.catalog.tasks import TASKS
+from lake.catalog.protocols import TASKS, protocols
 from lake.errors import Exit
 from lake.store import Lake
 from lake.tables import table

@@ -1,4 +1,4 @@
-"""Table `characters`: how much one reads of each run, down to where its protocol's primary metric looks."""
+"""Tables `characters` and `ledger_means`: how much one reads of each run, and where the gold of its items went."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ import polars as pl
 
 from evaluate.metrics import metric_named, metrics_of
 from evaluate.score.contexts.gold_sets import RANKED_BUDGET
-from evaluate.statistics.slices import SLICE, in_slice
+from evaluate.score.ledger import CLASSES
+from evaluate.statistics.slices import SLICE, in_slice, in_slice_of
 from lake.catalog.protocol import Protocol
+from lake.exact import exact_sum
 from lake.naming import FINAL, LINES, RANKING
 from lake.tables import table
 
@@ -60,3 +62,43 @@ def _read(protocol: Protocol, hits: pl.LazyFrame, ks: list[int]) -> pl.DataFrame
 
     sums = [pl.col("returned").sum(), *(down_to(k).sum().alias(str(k)) for k in ks)]
     return read.group_by("run_id").agg(sums).collect()
+
+
+_N_GOLD = pl.col("n_gold")
+
+
+def ledger_means(ledger: pl.LazyFrame, items: pl.LazyFrame, slices: pl.DataFrame) -> pl.LazyFrame:
+    """Rows of table `ledger_means`: by class its macro (mean of the items' shares) and micro (share of all gold).
+
+    `slices` has run_id, slice, slice_value: those that each run's scores are pooled over.
+    """
+    key = ["run_id", "protocol", "slice", "slice_value"]
+    # One slice at a time: in each an item counts once more. The whole is among them also where nothing has a score.
+    sliced = [
+        ledger.join(in_slice_of(items, name), on="item_id").with_columns(slice=pl.lit(name))
+        for name in sorted({"all", *slices["slice"]})
+    ]
+    rows = pl.concat(sliced).join(slices.lazy(), on=["run_id", "slice", "slice_value"], how="semi")
+    sums = (
+        rows.group_by(key)
+        .agg(
+            pl.len().cast(pl.Int64).alias("n"),
+            exact_sum(_N_GOLD).alias("whole"),
+            *(exact_sum(pl.col(name) / _N_GOLD).alias(f"{name}/shares") for name in CLASSES),
+            *(exact_sum(pl.col(name)).alias(f"{name}/gold") for name in CLASSES),
+            *((pl.col(name) > 0).sum().cast(pl.Int64).alias(f"{name}/items") for name in CLASSES),
+        )
+        .collect()
+    )
+    return pl.concat(
+        sums.lazy().select(
+            *key,
+            pl.lit(name).alias("class"),
+            macro=pl.col(f"{name}/shares") / pl.col("n"),
+            micro=pl.col(f"{name}/gold") / pl.col("whole"),
+            n="n",
+            n_items=f"{name}/items",
+            n_gold=f"{name}/gold",
+        )
+        for name in CLASSES
+    ).select(*table("ledger_means").columns)
