@@ -13,17 +13,8 @@ class Collection:
     """Documents, queries and graded judgements: `corpus.jsonl`, `queries.jsonl` and `qrels/<split>.tsv` in a folder.
 
     Attributes:
-        name: As in paths and on the command line.
-        display_name: As its authors write it.
-        title: A few words.
-        meaning: What it asks, in a sentence that reads well on a page.
         splits: The judgements that may be asked for; the first is read when none is.
-        language: Of its documents: `python`, `text`, …
         version: For pages; what is read again, the code decides.
-        homepage: Where its publishers have it.
-        licence: Of the published data.
-        citation: BibTeX.
-        paper: Where it is described.
         markers: Files or folders one of which its folder holds; without, the folder is called like the benchmark.
         place: Where it stands among the benchmarks on a page.
     """

@@ -122,16 +122,9 @@ class Protocol:
 
     Args:
         name: `<benchmark>@<rules>-v<version>`.
-        title: For people.
-        meaning: What the rules ask, in a sentence or two.
-        version: Of the rules under this name.
-        tasks: The tasks whose runs it scores.
         gold: The gold rule: the value of column `gold` in `gold_spans`.
         relevance: When a result is relevant; by its name, as the stage that scores declares it.
-        metrics: Which metrics, each with its cut-offs.
-        primary: What systems are ranked by.
         headline: The slice shown first, as (slice, value); None for the whole.
-        source: Where the rules are from.
         threshold: From which similarity on a result is relevant, for relevance rules of similarity.
         applies: Cut-offs that only some items are measured at, as (metric, k, column of items, its value); others have
             no value there.

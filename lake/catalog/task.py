@@ -16,13 +16,7 @@ class Task:
     """A benchmark, a query rule, a pool rule and a tie rule; a run belongs to one.
 
     Attributes:
-        name: `<benchmark>/<task>`.
-        benchmark: The benchmark whose items it asks.
-        title: A few words.
-        meaning: In a sentence that reads well on a page.
         query: What is searched for: the name of a query rule, by which the benchmark's reader writes `queries`.
-        query_meaning: What the query is.
-        pool_meaning: What is searched.
         tie: How equal scores are ordered: by a seeded hash of item and chunk, or by the pool's own order.
         depth: How many results a built-in run keeps per item; None for all.
         pool_prefix: Pools of its own in place of the items'; items without one are not asked.
@@ -31,9 +25,6 @@ class Task:
         subsets: Where it has pools of its own, the subsets it asks.
         ranks_blank: What holds nothing but white space is ranked too, and scores 0, as everything does for a blank
             query; elsewhere it is in no pool, and items whose gold is so are not asked.
-        retrievers: The retrievers it is meant for; none for all.
-        without: Retrievers that mean nothing here.
-        chunkers: The chunkers it is meant for; none for all.
         answered_by: The kinds of files made elsewhere that answer it.
         runs: It runs always, or only where `--tasks` names it; then as long as the lake holds runs of it.
         imported_only: It is answered by what was made elsewhere; nothing here answers it.
