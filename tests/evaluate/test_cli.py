@@ -55,11 +55,6 @@ def test_a_table_is_tab_separated_where_no_terminal_reads_it(lake_folder: Path) 
     assert numbers == sorted(numbers, reverse=True)
 
 
-def test_a_table_of_an_unknown_system_asks_did_you_mean(lake_folder: Path) -> None:
-    said = command("evaluate", "table", "repoeval", "--systems", "whole-file+bm25", "--lake", lake_folder)
-    assert (said.code, "Did you mean 'whole-file+bm25-okapi'" in said.err) == (Exit.USAGE, True)
-
-
 def test_a_table_can_be_of_a_protocol_a_slice_some_systems_and_the_first_of_them(lake_folder: Path) -> None:
     options = ("--protocol", "repoeval@target-v1", "--slice", "repo=zoo_animals", "--lake", lake_folder)
     whole = command("evaluate", "table", *options).out
@@ -137,17 +132,6 @@ def test_the_grid_of_chunkers_and_retrievers_is_printed_with_its_answer(lake_fol
     shutil.rmtree(lake_folder / "effects")
     none = command("evaluate", "effects", "--lake", lake_folder)
     assert (none.code, none.out) == (Exit.MISSING, "")
-
-
-def test_json_is_exactly_one_object_on_stdout(lake_folder: Path) -> None:
-    said = command("evaluate", "--lake", lake_folder, "--json", "--quiet")
-    found = json.loads(said.out)
-    assert list(found) == KEYS
-    assert (said.code, said.err) == (0, "")
-    assert found["written"] == str(lake_folder)
-    assert found["expected"] == found["scored"]
-    assert (found["made"], found["removed"]) == (0, 0)
-    assert found["current"] > 0
 
 
 def test_quiet_is_silent(lake_folder: Path) -> None:
@@ -257,12 +241,6 @@ def test_what_there_is_can_be_listed(lake_folder: Path, what: str, format_: str)
         assert {"name"} <= set(json.loads(said.out)[0])
 
 
-def test_an_unknown_listing_asks_did_you_mean(lake_folder: Path) -> None:
-    said = command("evaluate", "list", "system", "--lake", lake_folder)
-    assert (said.code, said.out) == (Exit.USAGE, "")
-    assert said.err == "evaluate: unknown listing 'system'\n  Did you mean 'systems'?\n"
-
-
 def test_the_table_falls_back_to_a_subset_where_the_headlines_was_not_asked(source: Path, tmp_path: Path) -> None:
     for context in ("1k", "4k"):
         (source / "datasets" / f"function_level_completion_{context}_context_codex.test.jsonl").write_bytes(
@@ -273,8 +251,3 @@ def test_the_table_falls_back_to_a_subset_where_the_headlines_was_not_asked(sour
     assert command("ingest", "--source", source, *asked, "--lake", lake).code == 0
     assert command("evaluate", "--lake", lake).code == 0
     assert "repoeval@chunking-v1, subset function-1k, macro" in command("evaluate", "table", "--lake", lake).out
-
-
-def test_long_names_of_metrics_stand_apart(lake_folder: Path) -> None:
-    said = command("evaluate", "--lake", lake_folder, "--metrics", "line_precision@32000,line_coverage@32000")
-    assert "\tline_precision@32000\tlow\thigh\tline_coverage@32000\t" in said.out

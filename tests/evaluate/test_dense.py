@@ -20,7 +20,7 @@ from evaluate.embedding import vectors as stored
 from evaluate.embedding.encoder import encoder_of
 from evaluate.embedding.models import Model, TextKind
 from evaluate.embedding.vectors import KeyedVectors, VectorStore, key_of
-from evaluate.retrievers import Pool, Queries, cosine, retrievers
+from evaluate.retrievers import Pool, Queries, cosine
 from evaluate.retrievers.cosine import cosine_index
 from evaluate.retrievers.dense import Dense
 from evaluate.systems import retriever_named
@@ -209,25 +209,6 @@ def test_a_model_is_called_after_its_folder_and_no_site_holds_the_path(
                    for frame in texts for n in range(frame.width))  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("name", "shown"),
-    [
-        ("org/model", "org/model"),
-        ("/a/b/model", "model"),
-        ("./b/model/", "model"),
-        ("/cache/models--org--some-model/snapshots/0123abcd", "org/some-model"),
-    ],
-)
-def test_a_model_is_called_by_its_own_name(name: str, shown: str) -> None:
-    assert Model(name).shown == shown
-    assert retriever_named(f"dense:{name}").name == f"dense:{shown}"
-    named = retriever_named(f"dense:tuned={name}:dtype=bf16")
-    assert (named.name, named.title, named.parameters["model"]) == ("dense:tuned:dtype=bf16", "Dense (tuned)", "tuned")
-    rerank = retriever_named(f"rerank:dense:{name}:dtype=bf16:model={name}:top=5")
-    assert rerank.name == f"rerank:dense:{shown}:dtype=bf16:model={shown}:top=5"
-    assert "/a/" not in f"{rerank.parameters}{rerank.meaning}{rerank.title}"
-
-
 def test_what_is_embedded_is_kept_when_the_work_is_broken_off(
     model_folder: Path, store: VectorStore, given: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -277,14 +258,3 @@ def test_a_model_that_is_not_at_hand_is_one_error_that_says_how_to_fetch_it(
     model = "microsoft/unixcoder-base" if name == "unixcoder" else "some/model"
     assert f"{model} is no folder here" in said.err
     assert f"First: hf download {model}" in said.err
-
-
-def test_dense_and_rerank_run_only_by_their_names(lake_folder: Path) -> None:
-    for name in ("dense", "unixcoder", "codebert", "rerank"):
-        assert retrievers()[name].runs == "named"
-    said = command("evaluate", "--lake", lake_folder, "--systems", "window-4-2+dense")
-    assert said.code == Exit.MISSING
-    assert "Write dense:NAME" in said.err
-    for name in ("dense:=folder", "dense:a/b=folder", "dense:tuned="):
-        said = command("evaluate", "--lake", lake_folder, "--systems", f"window-4-2+{name}")
-        assert (said.code, "does not name a model" in said.err) == (Exit.USAGE, True), said.err

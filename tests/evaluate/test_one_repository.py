@@ -70,12 +70,6 @@ def test_the_gate_fails_over_the_items_of_one_repository(lake: Path) -> None:
     assert passed.code == 0, passed.err
 
 
-def test_a_system_against_itself_prints_no_negative_zero(lake: Path) -> None:
-    printed = command("evaluate", "compare", "before", "before", "--lake", lake).out
-    assert "+0.000" in printed
-    assert "-0.000" not in printed
-
-
 def test_effects_are_told_over_the_items_of_one_repository(lake: Path) -> None:
     printed = command("evaluate", "effects", "--protocol", "repoeval@chunking-v1", "--lake", lake)
     assert printed.code == 0, printed.err
