@@ -14,8 +14,6 @@ from tests.tiny import command, stored
 
 pytestmark = pytest.mark.slow
 
-KEYS = ["written", "expected", "scored", "missing", "failed", "rejected", "made", "current", "removed", "seconds"]
-
 
 def test_what_came_out_is_on_stdout_and_the_last_block_on_stderr(lake_folder: Path) -> None:
     said = command("evaluate", "--lake", lake_folder, "--items", "repo=zoo_animals")
