@@ -66,7 +66,7 @@ def symbol_all(k: int) -> Ratio:
 
 
 def _declare_trajectory(granularity: str) -> None:
-    """What a run's way was worth."""
+    """AUC and redundancy of a run's steps."""
     what = _OF[granularity]
     n_seen, n_union = pl.col(f"n_seen/{granularity}"), pl.col(f"n_union/{granularity}")
     auc = f"Mean over the steps of the share of the gold {what} that had been seen by then: the earlier, the higher."

@@ -129,7 +129,7 @@ _SIGNS: Mapping[CutKind, str] = {"budget": "@", "lines": "@lines", "results": "@
 
 
 def size_at(size: str, cut: CutKind, k: int) -> str:
-    """The column of a size of a set of lines, up to a cut-off; a budget of 0 is no limit."""
+    """The name of the column with a size of a set of lines, up to a cut-off; a budget of 0 is no limit."""
     return f"{size}{_SIGNS[cut]}{k}"
 
 

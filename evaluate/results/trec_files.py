@@ -57,7 +57,7 @@ def unpacked_file(path: Path) -> Iterator[IO[bytes]]:
 
 
 def read_lists(path: Path, kind: FileKind) -> ScoreLists:
-    """The lists of a file, plain or packed with gzip or zstd."""
+    """Query → document → number, as a file has them, plain or packed with gzip or zstd."""
     with unpacked_file(path) as stream:
         lines = iter(lambda: stream.readline(MAX_LINE_BYTES), b"")
         first = next(lines, b"").removeprefix(_BOM)

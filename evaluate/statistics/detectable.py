@@ -104,7 +104,7 @@ def _plain(flipped: Floats, drawn: Floats, share: Floats) -> Floats:
 
 
 def _of_many(flipped: Floats, drawn: Floats, share: Floats) -> Floats:
-    """The same by the normal distribution of a sum of many flipped parts."""
+    """The least difference that is found where parts are many: the sum of flipped ones is taken as normal."""
     squares, crossed, shares = (flipped**2).sum(axis=1), flipped @ share, float((share**2).sum())
     a, b, c = 1 - _Z**2 * shares, drawn - _Z**2 * crossed, drawn**2 - _Z**2 * squares
     if a <= 0:

@@ -98,11 +98,11 @@ def largest_grid(cells: Collection[tuple[str, str]]) -> tuple[list[str], list[st
 
 
 def _by_unit(values: Values, unit: Integers, average: Aggregate) -> tuple[Floats, Floats, Integers, Flags]:
-    """The runs' numbers within each unit, (runs, units), the share of all that it is, and its items.
+    """Each run's number within each unit, (runs, units); the units' shares of the data, their items, which units have any.
 
     The number of a run is the mean of these by the shares. Of ratios of sums all runs are given the mean denominator,
-    which is their own wherever it is a size of the gold; the last are the units that have any. `unit` is the number of
-    each item's unit, ascending from 0; a unit lies within one repository.
+    which is their own wherever it is a size of the gold. `unit` numbers each item's unit, ascending from 0; a unit lies
+    within one repository.
     """
     # An item that some run has no value for cannot be scored, or the metric says nothing of it.
     kept = ~np.isnan(values.value).any(axis=0)

@@ -9,7 +9,7 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Expectation:
-    """That some chunkers, or some retrievers, do better than others: declared before any result is known.
+    """An order of some chunkers, or some retrievers, that was expected before any result was known.
 
     `part` is what differs between the two systems of a pair, `order` its names, the best first.
     """
