@@ -98,7 +98,7 @@ def largest_grid(cells: Collection[tuple[str, str]]) -> tuple[list[str], list[st
 
 
 def _by_unit(values: Values, unit: Integers, average: Aggregate) -> tuple[Floats, Floats, Integers, Flags]:
-    """Each run's number within each unit, (runs, units); the units' shares of the data, their items, which units have any.
+    """Each run's number within each unit, (runs, units); the units' shares of the data and items; which units have any.
 
     The number of a run is the mean of these by the shares. Of ratios of sums all runs are given the mean denominator,
     which is their own wherever it is a size of the gold. `unit` numbers each item's unit, ascending from 0; a unit lies
