@@ -58,19 +58,11 @@ def issues(root: Path, *, unscorable: Sequence[str] = ()) -> Lake:
     lake.write("benchmarks", row, part="contextbench", fingerprint="1")
     columns = table("items").columns
     rows = [
-        {
-            "benchmark": "contextbench",
-            "item_id": item,
-            "subset": "full",
-            "language": "python",
-            "repo": POOL[item].partition("@")[0],
-            "pool_id": f"contextbench/{POOL[item]}",
-            "upstream_id": UPSTREAM[item],
-            "scorable": item not in unscorable,
-            "why_not": "no gold" if item in unscorable else None,
-        }
+        {"benchmark": "contextbench", "item_id": item, "subset": "full", "language": "python",
+         "repo": POOL[item].partition("@")[0], "pool_id": f"contextbench/{POOL[item]}", "upstream_id": UPSTREAM[item],
+         "scorable": item not in unscorable, "why_not": "no gold" if item in unscorable else None}
         for item in ITEMS
-    ]
+    ]  # fmt: skip
     items = pl.DataFrame(rows, schema_overrides=columns).with_columns(
         pl.lit(None, kind).alias(name) for name, kind in columns.items() if name not in rows[0]
     )

@@ -21,7 +21,7 @@ from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
 from lake.catalog.protocols import TASKS
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
-from tests.tiny import build, command, ingested, put, stored
+from tests.tiny import build, ingested, put, stored
 
 ROCKETS, ZOO = "function-2k/acme_rockets", "function-2k/zoo_animals"
 ITEMS = (f"{ROCKETS}/0", f"{ROCKETS}/1", f"{ROCKETS}/2", f"{ZOO}/0", f"{ZOO}/1")
@@ -144,14 +144,6 @@ def test_other_ranks_than_1_2_3_are_numbered_anew_and_counted(lake: Lake, ranks:
     assert any("numbered anew" in note for note in result.outcome("x", "").warnings)
 
 
-def test_a_rank_that_disagrees_with_the_score_is_refused_by_item_and_rows(lake: Lake) -> None:
-    rows = [(LAST, "dogs.py", 1, 1), (FIRST, "rockets/orbit.py", 1, 0.5), (FIRST, "rockets/engine.py", 2, 0.75)]
-    error = refused(lake, trec(rows))
-    assert error.code == Exit.INVALID
-    assert error.what == "ranks and scores that disagree: 1 line"
-    assert error.examples == (f"line 3: item {FIRST}: rank 2 scores 0.75, rank 1 (line 2) 0.5",)
-
-
 @pytest.mark.parametrize("rank", [0, 1, 7])
 def test_where_trec_ranks_say_nothing_lists_are_ordered_as_trec_eval_orders_them(lake: Lake, rank: int) -> None:
     scores = {
@@ -173,33 +165,27 @@ def test_where_trec_ranks_say_nothing_lists_are_ordered_as_trec_eval_orders_them
     assert found.rows() == [(name.partition("#")[0], line) for name, line in zip(ordered, lines, strict=True)]
 
 
-def test_a_rank_that_stands_twice_in_a_list_is_refused(lake: Lake) -> None:
-    rows = [
-        (FIRST, "rockets/orbit.py", 1, 1),
-        (FIRST, "rockets/engine.py", 1, 1),
-        (FIRST, "rockets/engine.py#L1", 2, 0),
-    ]
-    error = refused(lake, trec(rows))
-    assert error.examples == (f"line 2: item {FIRST} has rank 1 at line 1 too",)
+ORBIT, COLUMNS = "rockets/orbit.py", ("item_id", "document", "rank", "score")
+DISAGREE = trec([(LAST, "dogs.py", 1, 1), (FIRST, ORBIT, 1, 0.5), (FIRST, "rockets/engine.py", 2, 0.75)])
+NOT_FINITE = "a score that is not finite"
 
 
-def test_a_rank_in_some_rows_only_is_refused(lake: Lake) -> None:
-    rows = [(FIRST, "rockets/orbit.py", 1, 1), (LAST, "dogs.py", "", 1)]
-    error = refused(lake, tsv(rows, "item_id", "document", "rank", "score"))
-    assert error.what == "no rank, where other rows have one: 1 line"
-    assert error.examples == ("line 3: dogs.py",)
-
-
-def test_a_row_with_neither_rank_nor_score_is_refused(lake: Lake) -> None:
-    error = refused(lake, tsv([(FIRST, "rockets/orbit.py", "")], "item_id", "document", "score"))
-    assert error.what == "neither rank nor score: 1 line"
-
-
-@pytest.mark.parametrize("score", ["nan", "NaN", "inf", "-Infinity", "1e999"])
-def test_a_score_that_is_not_finite_is_refused(lake: Lake, score: str) -> None:
-    error = refused(lake, trec([(FIRST, "rockets/orbit.py", 1, score)]))
-    assert (error.what, error.code) == ("a score that is not finite: 1 line", Exit.INVALID)
-    assert error.examples[0].startswith(f"line 1: item {FIRST}, rockets/orbit.py: ")
+@pytest.mark.parametrize(
+    ("data", "what", "example"),
+    [
+        (DISAGREE, "ranks and scores that disagree", f"line 3: item {FIRST}: rank 2 scores 0.75, rank 1 (line 2) 0.5"),
+        (trec([(FIRST, ORBIT, 1, 1), (FIRST, "rockets/engine.py", 1, 1), (FIRST, "rockets/engine.py#L1", 2, 0)]),
+         "a rank that stands twice in a list", f"line 2: item {FIRST} has rank 1 at line 1 too"),
+        (tsv([(FIRST, ORBIT, 1, 1), (LAST, "dogs.py", "", 1)], *COLUMNS),
+         "no rank, where other rows have one", "line 3: dogs.py"),
+        (tsv([(FIRST, ORBIT, "")], *COLUMNS[:2], "score"), "neither rank nor score", f"line 2: {ORBIT}"),
+        *((trec([(FIRST, ORBIT, 1, score)]), NOT_FINITE, f"line 1: item {FIRST}, {ORBIT}: {read}")
+          for score, read in (("nan", "NaN"), ("NaN", "NaN"), ("inf", "inf"), ("-Infinity", "-inf"), ("1e999", "inf"))),
+    ],
+)  # fmt: skip
+def test_rows_that_order_no_list_are_refused_by_item_and_row(lake: Lake, data: bytes, what: str, example: str) -> None:
+    error = refused(lake, data)
+    assert (error.code, error.what, error.examples) == (Exit.INVALID, f"{what}: 1 line", (example,))
 
 
 def test_ties_at_the_cut_offs_are_counted(lake: Lake) -> None:
@@ -207,15 +193,3 @@ def test_ties_at_the_cut_offs_are_counted(lake: Lake) -> None:
     rows = [(FIRST, f"rockets/orbit.py#L{n}", n, score) for n, score in enumerate(scores, start=1)]
     assert imported(lake, trec(rows)).counts.n_tied == 1
     assert lake.read("run_items").filter(pl.col("item_id") == FIRST)["ties"].to_list() == [[5, 10]]
-
-
-def test_an_import_is_the_same_whether_its_lake_was_evaluated_before_or_not(lake: Lake, tmp_path: Path) -> None:
-    evaluated = Lake(shutil.copytree(lake.root, tmp_path / "evaluated"))
-    assert command("evaluate", "--lake", evaluated.root, "--systems", "whole-file+bm25-okapi").code == 0
-    rows = trec([(FIRST, f"rockets/orbit.py#L{n}", n, 1) for n in range(1, 12)])
-    runs = [imported(one, rows, skip_unknown=True).run_id for one in (lake, evaluated)]
-    of_run = [
-        {path: data for path, data in stored(one.root).items() if f"run_id={run}/" in path}
-        for one, run in zip((lake, evaluated), runs, strict=True)
-    ]
-    assert of_run[0] == of_run[1] != {}

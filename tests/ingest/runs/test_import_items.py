@@ -60,16 +60,8 @@ def test_a_system_that_was_asked_all_failed_of_what_the_file_does_not_answer(lak
 
 def test_of_the_items_that_are_named_those_without_an_answer_failed(lake: Lake, tmp_path: Path) -> None:
     file = put(tmp_path / "given.txt", trec([(item, "cats.py", 1, 1) for item in (ITEMS[0], ITEMS[3])]))
-    asked = (
-        "--items",
-        f"{ITEMS[0]},{ITEMS[1]},{LAST}",
-        "--benchmark",
-        "repoeval",
-        "--system",
-        "x",
-        "--lake",
-        lake.root,
-    )
+    named = f"{ITEMS[0]},{ITEMS[1]},{LAST}"
+    asked = ("--items", named, "--benchmark", "repoeval", "--system", "x", "--lake", lake.root)
     said = command("ingest", "run", file, *asked)
     assert (said.code, "1 item of the file is not asked by repoeval/prompt" in said.err) == (Exit.INVALID, True)
     said = command("ingest", "run", file, "--skip-unknown", *asked)
@@ -85,12 +77,6 @@ def test_a_file_of_items_that_cannot_be_scored_is_refused(tmp_path: Path) -> Non
     ingested(tmp_path / "lake", build(tmp_path / "source", [*TASKS[:4], gone]))
     error = refused(Lake(tmp_path / "lake"), one("cats.py", "function-2k/not_there/0"))
     assert "none of the items that it answers can be scored in this lake" in error.what
-
-
-def test_a_list_for_every_item_is_complete(lake: Lake) -> None:
-    result = imported(lake, trec([(item, "cats.py", 1, 1) for item in ITEMS]))
-    assert lake.read("runs")["status"].to_list() == ["complete"]
-    assert result.outcome("x", "").code == Exit.DONE
 
 
 def test_an_item_that_cannot_be_scored_is_not_counted(tmp_path: Path) -> None:
@@ -122,12 +108,6 @@ def test_an_unknown_item_is_refused_with_the_nearest_name(lake: Lake) -> None:
     assert error.examples == (f"line 2: '{ROCKETS}/7'",)
     assert f"Did you mean '{ROCKETS}/" in error.hint
     assert "--skip-unknown leaves them out" in error.hint
-
-
-def test_a_hint_without_a_guess_begins_with_what_there_is(lake: Lake) -> None:
-    error = refused(lake, one("a.py", "%"))
-    assert error.what == "1 item of the file is not asked by repoeval/prompt, none of the file's is known"
-    assert error.hint.startswith("repoeval/prompt asks 5 items here")
 
 
 def test_skip_unknown_counts_and_lists_what_is_left_out(lake: Lake) -> None:

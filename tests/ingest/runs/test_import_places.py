@@ -18,13 +18,10 @@ __all__ = ["lake", "once"]
 @pytest.mark.parametrize(
     ("document", "lines"),
     [
-        ("rockets/orbit.py#L2-L5", (1, 5)),
-        ("rockets/orbit.py#L7", (6, 7)),
-        ("rockets/orbit.py#L1-L12", (0, 12)),
-        ("rockets/orbit.py", (0, 12)),
-        ("rockets/__init__.py", (0, 0)),
+        ("rockets/orbit.py#L2-L5", (1, 5)), ("rockets/orbit.py#L7", (6, 7)), ("rockets/orbit.py#L1-L12", (0, 12)),
+        ("rockets/orbit.py", (0, 12)), ("rockets/__init__.py", (0, 0)),
     ],
-)
+)  # fmt: skip
 def test_documents_become_half_open_lines_from_0(lake: Lake, document: str, lines: tuple[int, int]) -> None:
     assert imported(lake, one(document)).counts.n_clamped == 0
     assert hits(lake, "path", "line_start", "line_end", "path_given") == [

@@ -149,12 +149,6 @@ def test_a_task_with_pools_of_its_own_asks_only_items_that_have_one(lake: Lake) 
         assert "not asked by" in refused(lake, one("rockets/orbit.py"), task="repoeval/own").what
 
 
-def test_an_unknown_task_is_refused_with_the_nearest_name(lake: Lake) -> None:
-    error = refused(lake, ALL, task="repoeval/promt")
-    assert error.code == Exit.USAGE
-    assert "Did you mean 'repoeval/prompt'" in error.hint
-
-
 def test_a_chunker_of_the_lake_names_the_chunks(lake: Lake) -> None:
     chunk = lake.read("chunks", chunker="window-4-2").join(
         lake.read("files").filter(pl.col("path") == "rockets/orbit.py"), on="sha256"

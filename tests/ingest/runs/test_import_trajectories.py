@@ -16,7 +16,6 @@ from tests.ingest.runs.agents import (
     CATS,
     ITEMS,
     ORBITS,
-    PATCH,
     ROCKETS,
     UPSTREAM,
     counts,
@@ -31,7 +30,7 @@ from tests.ingest.runs.agents import (
     spans,
     unified,
 )
-from tests.tiny import command, put, stored
+from tests.tiny import put
 
 __all__ = ["issues_once", "lake"]
 
@@ -72,40 +71,16 @@ def test_the_lines_a_patch_edits_are_stored_under_both_readings(lake: Lake) -> N
     ]
 
 
-def test_the_run_says_what_it_is(lake: Lake) -> None:
-    result = imported(lake, jsonl(*ALL))
-    row = lake.read("runs").row(0, named=True)
-    assert (row["task"], row["origin"], row["chunker"], row["status"], row["n_items"]) == (
-        "contextbench/issue", "imported", None, "complete", 3,
-    )  # fmt: skip
-    counts = {one["name"]: one["n"] for one in row["counts"]}
-    assert (row["format"], counts["n_steps"], counts["n_spans"]) == ("unified", 3, 6)
-    assert row["notes"][0] == "trajectories: 3, with 3 steps and 6 spans"
-    assert result.outcome("x", "").code == Exit.DONE
-
-
 @pytest.mark.parametrize(
     ("given", "path"),
     [
-        ("src/engine.py", "src/engine.py"),
-        ("/testbed/src/engine.py", "src/engine.py"),
-        ("C:\\rockets\\src\\engine.py", "src/engine.py"),
-        ("./src/engine.py", "src/engine.py"),
-        ("src//./engine.py", "src/engine.py"),
-        ("a/b/src/engine.py", "src/engine.py"),
-        ("lib/engine.py", "engine.py"),
-        ("README.md", "README.md"),
-        ("src", None),
-        ("src/engine.py/", None),
-        ("../src/engine.py", None),
-        ("src/../src/engine.py", None),
-        ("..", None),
-        ("/etc/passwd", None),
-        ("engine.py\0", None),
-        ("lib/cat.js", None),
-        ("SRC/ORBIT.PY", None),
+        *((given, "src/engine.py") for given in ("src/engine.py", "/testbed/src/engine.py", "./src/engine.py",
+          "C:\\rockets\\src\\engine.py", "src//./engine.py", "a/b/src/engine.py")),
+        ("lib/engine.py", "engine.py"), ("README.md", "README.md"),
+        *((given, None) for given in ("src", "src/engine.py/", "../src/engine.py", "src/../src/engine.py", "..",
+          "/etc/passwd", "engine.py\0", "lib/cat.js", "SRC/ORBIT.PY")),
     ],
-)
+)  # fmt: skip
 def test_a_path_means_the_file_that_is_left_after_the_fewest_folders(lake: Lake, given: str, path: str | None) -> None:
     result = imported(lake, jsonl(unified(pred_steps=[{"files": [given]}])))
     assert hits(lake, "path_given", "path") == [(given, path)]
@@ -132,13 +107,6 @@ def test_a_symbol_is_a_row_of_its_own(lake: Lake) -> None:
     ]
 
 
-def test_an_item_without_a_trajectory_was_not_asked(lake: Lake) -> None:
-    result = imported(lake, jsonl(unified()))
-    assert lake.read("run_items").select("item_id", "status").rows() == [(ROCKETS, "done")]
-    assert (counts(result).n_not_asked, result.outcome("x", "").code) == (2, Exit.DONE)
-    assert lake.read("runs")["status"].item() == "partial"
-
-
 def test_an_agent_that_was_asked_all_failed_of_an_item_without_a_trajectory(lake: Lake) -> None:
     result = imported(lake, jsonl(unified()), asked_all=True)
     assert of_item(lake, "status", "error", "has_patch", item=CATS) == ("missing", "no trajectory in given.jsonl", None)
@@ -161,13 +129,6 @@ def test_a_patch_that_is_none_is_reported(lake: Lake) -> None:
     assert rejected(lake)[0][:2] == ("given.jsonl, line 1", f"item {ROCKETS}")
 
 
-def test_an_unknown_item_is_an_error_that_asks_what_was_meant(lake: Lake) -> None:
-    error = refused(lake, jsonl(unified(), unified("acme__rocket-2")))
-    assert (error.code, error.examples) == (Exit.INVALID, ("given.jsonl, line 2: 'acme__rocket-2'",))
-    assert f"Did you mean {ORBITS!r}?" in error.hint
-    assert "--skip-unknown" in error.hint
-
-
 def test_unknown_items_can_be_left_out_and_are_named(lake: Lake) -> None:
     result = imported(lake, jsonl(unified(), unified("other__x-1")), skip_unknown=True)
     assert (result.n_rejected, result.n_unknown, counts(result).n_done) == (0, 1, 1)
@@ -178,35 +139,6 @@ def test_two_trajectories_of_one_item_are_refused_and_both_named(lake: Lake) -> 
     error = refused(lake, jsonl(unified(), unified(UPSTREAM[ROCKETS])))
     assert error.what == "1 item has more than one trajectory"
     assert error.examples == (f"item {ROCKETS}: given.jsonl, line 1 and given.jsonl, line 2",)
-
-
-def test_the_same_import_again_is_done_already_and_another_takes_its_place(lake: Lake) -> None:
-    imported(lake, jsonl(*ALL))
-    before = stored(lake.root)
-    assert imported(lake, jsonl(*ALL)).is_current
-    assert stored(lake.root) == before
-    again = imported(lake, jsonl(unified(model_patch=None)), name="other.jsonl")
-    assert lake.read("runs")["run_id"].to_list() == [again.run_id]
-    assert lake.read("edits").is_empty()
-
-
-def test_the_command_ends_with_the_counts(lake: Lake) -> None:
-    file = put(lake.root.parent / "a.jsonl", jsonl(unified(pred_steps=[{"files": ["no/such.py"]}])))
-    of = ("--benchmark", "contextbench", "--system", "agent", "--lake", lake.root)
-    said = command("ingest", "run", file, "--asked-all", *of)
-    assert said.code == Exit.INCOMPLETE
-    assert "trajectories: 1, with 1 step and 1 span" in said.err
-    assert "unresolved, meaning no file of the pool: 1 of 2 paths, such as 'no/such.py'" in said.err
-    assert "2 missing" in said.err
-    checked = command("ingest", "check", file, "--benchmark", "contextbench", "--lake", lake.root)
-    assert "nothing was written" in checked.err
-
-
-def test_a_patch_of_an_item_is_not_another_items(lake: Lake) -> None:
-    imported(lake, jsonl(unified(), unified(CATS, model_patch=PATCH.replace("src/engine.py", "lib/cat.js"))))
-    assert lake.read("edits").select("item_id", "path").unique().sort("item_id").rows() == [
-        (ROCKETS, "src/engine.py"), (CATS, "lib/cat.js"),
-    ]  # fmt: skip
 
 
 def test_the_folder_that_an_agent_began_in_tells_the_item(lake: Lake) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from ingest.runs.registry import importers
 from lake.errors import Exit
 from lake.store import Lake
 from tests.ingest.runs.agents import (
@@ -22,7 +20,6 @@ from tests.ingest.runs.agents import (
     issues_once,
     jsonl,
     lake,
-    refused,
     unified,
     zipped,
 )
@@ -113,16 +110,3 @@ def test_nothing_is_left_of_an_import_that_ends_midway(lake: Lake, monkeypatch: 
     with pytest.raises(KeyboardInterrupt):
         imported(lake, ALL, name="other.jsonl", system="another")
     assert stored(lake.root, "runs") == {name: data for name, data in before.items() if name.startswith("runs/")}
-
-
-def test_every_format_of_trajectories_is_listed_with_how_it_begins() -> None:
-    said = command("ingest", "list", "formats", "--format", "json").out
-    listed = {row["name"]: row for row in json.loads(said)}
-    for one in importers().values():
-        assert listed[one.name]["example"]
-    assert {"unified", "mini-swe-agent", "swe-agent"} <= listed.keys()
-
-
-def test_what_is_no_file_of_any_format_is_refused(lake: Lake) -> None:
-    assert refused(lake, b"hello\n").what == "unknown file format"
-    assert refused(lake, lake.root.parent / "none").code == Exit.MISSING

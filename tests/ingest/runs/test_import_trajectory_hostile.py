@@ -35,29 +35,12 @@ from tests.ingest.runs.agents import (
     unified,
     zipped,
 )
+from tests.ingest.runs.formats.test_import_told_apart import JSON
 from tests.tiny import put
 
 __all__ = ["issues_once", "lake"]
 
 IMPORTERS = [one for one in importers().values() if one.kind == "trajectory"]
-
-KEYS = (
-    "instance_id", "model_patch", "traj_data", "pred_steps", "pred_files", "pred_spans", "pred_symbols", "files",
-    "spans", "symbols", "type", "start", "end", "info", "messages", "role", "content", "submission", "trajectory",
-    "action", "observation", "patch_context", "text", "config", "environment", "image",
-)  # fmt: skip
-TEXTS = (
-    ROCKETS, "line", "assistant", "src/engine.py", "..", "/", "", "\0", "\ud800", "1", "-1",
-    "<explore_context>File: a.py\nLines: 3-1</explore_context>", "<PATCH_CONTEXT>File: \nLines: 1-2</PATCH_CONTEXT>",
-    "```bash\nsed -n '1,99999999999999999999p' a.py && cat b.py | nl c.py\n```", "File: a.py\nLines: 1-2",
-    "str_replace_editor view /testbed/a.py --view_range 1 99999999999999999999", "@@ -1 +1 @@\n-x",
-)  # fmt: skip
-TEXT = st.sampled_from(TEXTS) | st.text(max_size=5)
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | TEXT,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(KEYS) | TEXT, inner, max_size=6),
-    max_leaves=25,
-)
 WHOLE = {"info": {}, "messages": [], "trajectory": [], "traj_data": {}, "instance_id": ROCKETS}
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import polars as pl
-
 from ingest.runs.bundled_runs import import_recorded
 from ingest.runs.imported_runs import delete_imported_runs
 from ingest.sources.folder import open_folder
@@ -69,14 +67,6 @@ def test_a_file_that_was_mended_takes_its_reject_away(lake: Lake, tmp_path: Path
     recorded(lake, tmp_path, {"one.jsonl": jsonl(unified(ITEMS[0]))})
     assert refused(lake) == []
     assert systems(lake) == [("one", "imported")]
-
-
-def test_answers_to_items_that_are_not_there_are_left_out_and_counted(lake: Lake, tmp_path: Path) -> None:
-    result = recorded(lake, tmp_path, {"one.jsonl": jsonl(unified(ITEMS[0]), unified("owner__other-1"))})
-    assert result.rejected == 0
-    assert "skipped: 1 item not asked here" in result.warnings[0]
-    assert "owner__other-1" in refused(lake)[0][1]
-    assert lake.scan("run_items").filter(pl.col("status") == "done").select("item_id").collect().rows() == [(ITEMS[0],)]
 
 
 def test_imported_runs_are_forgotten_whole(lake: Lake, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from ingest.runs.formats.answers import parsed
 from ingest.runs.pool_folders import write_below
 from lake.errors import Exit
 from lake.store import Lake
@@ -144,28 +145,36 @@ def test_an_item_may_fail_with_the_programs_own_reason(lake: Lake) -> None:
     assert (said.code, outcomes(lake)[FIRST]) == (Exit.INCOMPLETE, ("failed", "too long"))
 
 
+PATH = {"path": "a.py"}
+NO_ANSWERS: list[tuple[object, str]] = [
+    (None, "`results` is to be a list"), ([{"file": "a.py"}], "result 1: it is to be an object with a `path`"),
+    ([{**PATH, "line": 3}], "result 1: unknown key 'line'; there is path, start, end and score"),
+    ([{**PATH, "start": 3}], "result 1: one of start and end is missing (a.py)"),
+    ([{**PATH, "start": 0, "end": 3}], "result 1: start and end are to be whole numbers from 1 (a.py: 0, 3)"),
+    ([{**PATH, "start": 4, "end": 3}], "result 1: the range is reversed (a.py: 4 to 3)"),
+    ([{**PATH, "score": float("nan")}], "result 1: a score that is not a finite number (a.py: nan)"),
+    ([{**PATH, "score": 10**400}], f"result 1: a score that is not a finite number (a.py: 1{'0' * 39})"),
+    ([PATH, {"path": "b", "score": 1}], "some results have a score and some have none"),
+]  # fmt: skip
+
+
+def test_what_is_no_answer_says_why() -> None:
+    assert [parsed({"results": results}).problem for results, _ in NO_ANSWERS] == [why for _, why in NO_ANSWERS]
+
+
 @pytest.mark.parametrize(
     ("body", "why"),
     [
         ("print('Loading…')", "it wrote 'Loading…', which is no JSON"),
         ("answer['id'] = 'other'", "it answered the id 'other', which was not sent"),
-        ("del answer['results']", "`results` is to be a list"),
         ("answer['results'] = [{'file': 'a.py'}]", "result 1: it is to be an object with a `path`"),
-        ("answer['results'] = [{'path': 'a.py', 'line': 3}]", "unknown key 'line'; there is path, start,"),
-        ("answer['results'] = [{'path': 'a.py', 'start': 3}]", "one of start and end is missing"),
-        ("answer['results'] = [{'path': 'a.py', 'start': 0, 'end': 3}]", "start and end are to be whole numbers"),
-        ("answer['results'] = [{'path': 'a.py', 'start': 4, 'end': 3}]", "the range is reversed (a.py: 4 to 3)"),
-        ("answer['results'] = [{'path': 'a.py', 'score': float('nan')}]", "a score that is not a finite number"),
-        ("answer['results'] = [{'path': 'a'}, {'path': 'b', 'score': 1}]", "some results have a score"),
-        ("answer['results'] = [{'path': 'a.py'}] * 2", "a document that stands twice in a list"),
         ("answer['results'] = [{'path': 'dogs.py', 'start': 1, 'end': 99}]", "a range beyond the file: 2 lines"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_answer_is_an_error_as_in_a_file_and_nothing_is_stored(lake: Lake, body: str, why: str) -> None:
     before = stored(lake.root)
     said = asked(lake, program(body))
-    assert said.code == Exit.INVALID, said.err
-    assert why in said.err
+    assert (said.code, why in said.err) == (Exit.INVALID, True), said.err
     assert stored(lake.root) == before
 
 

@@ -42,6 +42,7 @@ PRINTED = [
     ("git -C lib --no-pager show HEAD:a.py", [FileSpan("lib/a.py", 1, None)]),
     ("{ cat a.py; head -3 b.py; } | less", [WHOLE, FileSpan("b.py", 1, 3)]),
     ("sed -n 's/a/b/p' a.py", [FileSpan("a.py")]), ('sed -n "$range" a.py', [FileSpan("a.py")]),
+    ("grep -n burn a.py", [FileSpan("a.py")]), ("grep -rn burn src", []), ("cat +7.py", [FileSpan("+7.py", 1)]),
 ]  # fmt: skip
 
 
@@ -93,11 +94,8 @@ def test_paths_start_from_the_folder_that_a_line_goes_to() -> None:
 @pytest.mark.parametrize(
     ("command", "output", "views"),
     [
-        (
-            "grep -rn burn src",
-            "src/a.py:3:x\nsrc/a.py:4:y\nsrc/b.py:9:z",
-            [FileSpan("src/a.py", 3, 4), FileSpan("src/b.py", 9, 9)],
-        ),
+        ("grep -rn burn src", "src/a.py:3:x\nsrc/a.py:4:y\nsrc/b.py:9:z",
+         [FileSpan("src/a.py", 3, 4), FileSpan("src/b.py", 9, 9)]),
         ("rg -n -C1 burn", "a-1.py-2-x\na-1.py:3:y\na-1.py-4-z", [FileSpan("a-1.py", 2, 4)]),
         ("grep -n burn a.py", "3:x\n4-y\n--\n9:z", [FileSpan("a.py", 3, 4), FileSpan("a.py", 9, 9)]),
         ("grep burn a.py", "self.x: int", [FileSpan("a.py")]),
@@ -109,11 +107,7 @@ def test_paths_start_from_the_folder_that_a_line_goes_to() -> None:
         ("grep -n burn a.py; grep -n fly a.py", "3:x\n9:y", [FileSpan("a.py", 3, 3), FileSpan("a.py", 9, 9)]),
         ("grep burn a.py", "3: the text itself", [FileSpan("a.py")]),
         ("grep -n burn src/*.py", "src/a.py:3:x", [FileSpan("src/a.py", 3, 3)]),
-        (
-            "rg burn src",
-            "src/a.py\n3:x\n4:y\n\nsrc/b.py\n9:z",
-            [FileSpan("src/a.py", 3, 4), FileSpan("src/b.py", 9, 9)],
-        ),
+        ("rg burn src", "src/a.py\n3:x\n\nsrc/b.py\n9:z", [FileSpan("src/a.py", 3, 3), FileSpan("src/b.py", 9, 9)]),
         ("grep -r burn /testbed", "/testbed/src/a.py:x", [FileSpan("/testbed/src/a.py")]),
         ("rg -n burn a.py", "[cut by someone]", []),
         ("rg -n burn src", "src/a.py:3:x\nother text:7:\nlib/b.py:9:z", [FileSpan("src/a.py", 3, 3)]),
@@ -129,44 +123,42 @@ def test_paths_start_from_the_folder_that_a_line_goes_to() -> None:
         ("grep -n a a.py; grep -n b b.py", "3:a\n4:b", [FileSpan("a.py"), FileSpan("b.py")]),
         ("cd src && grep -rn burn .", "./a.py:3:x", [FileSpan("src/a.py", 3, 3)]),
     ],
-)
+)  # fmt: skip
 def test_a_search_is_what_its_output_lists(command: str, output: str, views: list[FileSpan]) -> None:
     assert views_of(command, output) == views
 
 
-def test_a_search_whose_output_is_not_known_names_its_only_file() -> None:
-    assert views_of("grep -n burn a.py") == [FileSpan("a.py")]
-    assert views_of("grep -rn burn src") == []
+MISSING = "cat: b.py: No such file or directory"
+B = FileSpan("b.py", 1, None)
+TOLD = [
+    # Lines that are printed with their numbers are those.
+    ("nl -ba a.py | sed -n '1,9p'", "     1\tx\n     2\t\n     3\ty\n", False, [FileSpan("a.py", 1, 3)]),
+    ("cat -n a.py | grep x", "     4\tx\n    31\tx\n", False, [FileSpan("a.py", 4, 4), FileSpan("a.py", 31, 31)]),
+    ("cat -n a.py", "[cut by someone]", False, [WHOLE]), ("cat a.py", "     7\ta column of numbers\n", False, [WHOLE]),
+    ("nl a.py | sed -n '3,9p'", "     2\tx\n     3\ty\n", False, [FileSpan("a.py", 3, 9)]),
+    # A command that failed shows nothing, and of several those that could be read.
+    ("cat a.py", f"x\n{MISSING}", True, []), ("cat a.py && cat b.py", f"x\n{MISSING}", True, [WHOLE]),
+    ("cat a.py b.py", f"x\n{MISSING}", False, [WHOLE]), ("cat a.py b.py", f"x\n{MISSING}", True, [WHOLE]),
+    ("head -n 3 a.py lib", "x\nhead: error reading 'lib': Is a directory", True, [FileSpan("a.py", 1, 3)]),
+    ("cat b.py c.py", f"{MISSING}\ncat: c.py: No such file or directory", True, []),
+    ("cat a.py b.py", "Killed", True, []), ("cat a.py lib.py", "cat: lib.py: No such file", False, [WHOLE]),
+    ("cd src && cat a.py", "", True, []), ("cat a.py && pytest", "1 failed", True, [WHOLE]),
+    # Only the text tells it; a file that is printed whole without a word is an empty one.
+    ("sed -n 1,9p a.py", "sed: can't read a.py: No such file or directory", False, []),
+    ("sed -n 400,500p a.py", "", False, []), ("cat a.py 2>/dev/null", "", False, []), ("cat a.py", "", False, [WHOLE]),
+    ("cat a.py", "    raise OSError('a.py: No such file or directory')", False, [WHOLE]),
+    # After a failed command of a chain nothing more ran; the other side of an or only where the first showed nothing.
+    ("make && cat a.py", "make: *** [all] Error 2", True, []), ("make; cat a.py", "x", True, [WHOLE]),
+    ("cat a.py && make", "x\nmake: *** [all] Error 2", True, [WHOLE]), ("cat a.py || cat b.py", "x", False, [WHOLE]),
+    ("cat a.py || cat b.py", "cat: a.py: No such file or directory\nx", False, [B]),
+    ("cat a.py 2>/dev/null || cat b.py", "x", False, [WHOLE, B]),
+    ("if test -f a.py; then cat a.py; else cat b.py; fi", "x", False, [WHOLE]),
+]  # fmt: skip
 
 
-def test_a_command_that_failed_shows_nothing_and_of_several_those_that_could_be_read() -> None:
-    refused = "x\ncat: b.py: No such file or directory"
-    assert views_of("cat a.py", refused, failed=True) == []
-    assert views_of("cat a.py && cat b.py", refused, failed=True) == [WHOLE]
-    assert views_of("cat a.py b.py", refused) == [WHOLE]
-    assert views_of("cat a.py b.py", refused, failed=True) == [WHOLE]
-    assert views_of("head -n 3 a.py lib", "x\nhead: error reading 'lib': Is a directory", failed=True) == [
-        FileSpan("a.py", 1, 3)
-    ]
-    assert views_of("cat b.py c.py", f"{refused}\ncat: c.py: No such file or directory", failed=True) == []
-    assert views_of("cat a.py b.py", "Killed", failed=True) == []
-    assert views_of("cat a.py lib.py", "cat: lib.py: No such file") == [WHOLE]
-    assert views_of("cd src && cat a.py", "", failed=True) == []
-    assert views_of("cat a.py && pytest", "1 failed", failed=True) == [WHOLE]
-
-
-@pytest.mark.parametrize(
-    ("command", "output", "views"),
-    [
-        ("nl -ba a.py | sed -n '1,9p'", "     1\tx\n     2\t\n     3\ty\n", [FileSpan("a.py", 1, 3)]),
-        ("cat -n a.py | grep burn", "     4\tx\n    31\ty\n", [FileSpan("a.py", 4, 4), FileSpan("a.py", 31, 31)]),
-        ("cat -n a.py", "[cut by someone]", [WHOLE]),
-        ("nl a.py | sed -n '3,9p'", "     2\tx\n     3\ty\n", [FileSpan("a.py", 3, 9)]),
-        ("cat a.py", "     7\ta column of numbers\n", [WHOLE]),
-    ],
-)
-def test_lines_that_are_printed_with_their_numbers_are_those(command: str, output: str, views: list[FileSpan]) -> None:
-    assert views_of(command, output) == views
+@pytest.mark.parametrize(("command", "output", "failed", "views"), TOLD)
+def test_what_failed_or_did_not_run_is_not_seen(command: str, output: str, failed: bool, views: list[FileSpan]) -> None:
+    assert views_of(command, output, failed=failed) == views
 
 
 def test_a_diff_shows_the_lines_of_its_hunks_as_they_are_afterwards() -> None:
@@ -200,19 +192,11 @@ def test_a_terminal_goes_where_cd_says_but_for_subshells_and_folders_that_are_no
 @pytest.mark.parametrize(
     "move",
     [
-        "d=$(mktemp -d) && cd $d",
-        'cd "$tmpdir"',
-        'cd "$tmpdir/src"',
-        "cd ${tmpdir:-build}",
-        "cd $(git rev-parse --show-toplevel)",
-        "cd src*/",
-        'pushd "$tmpdir" > /dev/null',
-        "cd -",
-        "popd",
-        "cd /lib; cd $d; cd ..",
-        "git clone -q . $d; cd $d && cd src",
+        "d=$(mktemp -d) && cd $d", 'cd "$tmpdir"', 'cd "$tmpdir/src"', "cd ${tmpdir:-build}",
+        "cd $(git rev-parse --show-toplevel)", "cd src*/", 'pushd "$tmpdir" > /dev/null', "cd -", "popd",
+        "cd /lib; cd $d; cd ..", "git clone -q . $d; cd $d && cd src",
     ],
-)
+)  # fmt: skip
 def test_in_a_folder_that_only_the_shell_knew_relative_paths_are_of_no_file(move: str) -> None:
     line = f"{move} && cat a.py /b.py; grep -n burn src; echo x > c.py; tee /d.py; git diff; git -C /e show HEAD:f.py"
     output = "x\nsrc/a.py:3:y\n+++ b/a.py\n@@ -1 +1 @@\n+z"
@@ -239,34 +223,6 @@ def test_a_patch_is_applied_in_the_folder_that_its_line_went_to() -> None:
     patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.py\n*** End Patch\nEOF"
     assert parse_shell_call(f'cd "$d" && {patch}', folder="/testbed").edited == ()
     assert parse_shell_call(f"cd src && {patch}", folder="/testbed").edited == ("/testbed/src/a.py",)
-
-
-def test_a_failure_that_only_the_text_tells_shows_nothing() -> None:
-    assert views_of("sed -n 1,9p a.py", "sed: can't read a.py: No such file or directory") == []
-    assert views_of("sed -n 400,500p a.py", "") == []
-    assert views_of("cat a.py 2>/dev/null", "") == []
-
-
-def test_a_file_that_is_printed_whole_without_a_word_is_an_empty_one() -> None:
-    assert views_of("cat a.py", "") == [WHOLE]
-
-
-def test_words_of_a_file_about_missing_files_refuse_none() -> None:
-    assert views_of("cat a.py", "    raise OSError('a.py: No such file or directory')") == [WHOLE]
-
-
-def test_after_a_failed_command_of_a_chain_nothing_more_ran() -> None:
-    assert views_of("make && cat a.py", "make: *** [all] Error 2", failed=True) == []
-    assert views_of("cat a.py && make", "x\nmake: *** [all] Error 2", failed=True) == [WHOLE]
-    assert views_of("make; cat a.py", "x", failed=True) == [WHOLE]
-
-
-def test_the_other_side_of_an_or_ran_only_where_the_first_showed_nothing() -> None:
-    refused = "cat: a.py: No such file or directory\nx"
-    assert views_of("cat a.py || cat b.py", "x") == [WHOLE]
-    assert views_of("cat a.py || cat b.py", refused) == [FileSpan("b.py", 1, None)]
-    assert views_of("cat a.py 2>/dev/null || cat b.py", "x") == [WHOLE, FileSpan("b.py", 1, None)]
-    assert views_of("if test -f a.py; then cat a.py; else cat b.py; fi", "x") == [WHOLE]
 
 
 def test_files_that_only_the_shell_knew_are_told_as_not_read() -> None:
@@ -327,18 +283,13 @@ def test_only_commands_that_print_files_read() -> None:
 @pytest.mark.parametrize(
     ("command", "edited"),
     [
-        ("sed -i 's/a/b/' a.py b.py", ("a.py", "b.py")),
-        ("sed -i.bak -e 's/a/b/' a.py", ("a.py",)),
-        ("cat > a.py <<'EOF'\nx\nEOF", ("a.py",)),
-        ("cd src && echo x >> a.py", ("src/a.py",)),
-        ("echo x | tee a.py", ("a.py",)),
-        ("cp a.py b.py", ("b.py",)),
+        ("sed -i 's/a/b/' a.py b.py", ("a.py", "b.py")), ("sed -i.bak -e 's/a/b/' a.py", ("a.py",)),
+        ("cat > a.py <<'EOF'\nx\nEOF", ("a.py",)), ("cd src && echo x >> a.py", ("src/a.py",)),
+        ("echo x | tee a.py", ("a.py",)), ("cp a.py b.py", ("b.py",)),
         ("apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.py\n*** Move to: b.py\nEOF", ("a.py", "b.py")),
-        ("make > /dev/null 2>&1", ()),
-        ("make > /tmp/log.txt", ()),
-        ("cat a.py 2> b.txt", ()),
+        ("make > /dev/null 2>&1", ()), ("make > /tmp/log.txt", ()), ("cat a.py 2> b.txt", ()),
     ],
-)
+)  # fmt: skip
 def test_files_that_a_command_writes_are_told(command: str, edited: tuple[str, ...]) -> None:
     assert parse_shell_call(command).edited == edited
 
@@ -366,7 +317,3 @@ def test_any_line_is_read(command: str | list[str], output: str | None, failed: 
     views = parse_shell_call(command, output, failed=failed).views
     assert len(set(views)) == len(views)
     assert all(view.path for view in views)
-
-
-def test_a_file_may_begin_with_a_plus() -> None:
-    assert parse_shell_call("cat src/a.ts +7.svelte").views == (FileSpan("src/a.ts", 1), FileSpan("+7.svelte", 1))

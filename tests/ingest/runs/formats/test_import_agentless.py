@@ -7,10 +7,9 @@ from pathlib import Path
 from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.find_trajectories import discover
 from ingest.runs.formats.agentless import trajectories
-from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from ingest.sources.input_file import InputFile
 from lake.rejects import Rejects
-from tests.ingest.runs.formats.recorded_sessions import one, read, rows
+from tests.ingest.runs.formats.recorded_sessions import one, opened, read, rows
 from tests.tiny import put
 
 MERGED = {
@@ -34,23 +33,10 @@ RUN = {
 
 def test_files_elements_and_edit_locations_are_one_step(tmp_path: Path) -> None:
     found = one(trajectories, tmp_path, rows(MERGED))
-    step = (
-        FileSpan("src/a.py"),
-        FileSpan("src/b.py"),
-        FileSpan("src/a.py", symbol="Engine.burn"),
-        FileSpan("src/a.py", symbol="Engine"),
-        FileSpan("src/a.py", symbol="FUEL"),
-        FileSpan("src/a.py", 12, 12),
-        FileSpan("src/a.py", 18, 20),
-        FileSpan("src/b.py", 3, 3),
-    )
+    symbols = (FileSpan("src/a.py", symbol=name) for name in ("Engine.burn", "Engine", "FUEL"))
+    lines = (FileSpan("src/a.py", 12, 12), FileSpan("src/a.py", 18, 20), FileSpan("src/b.py", 3, 3))
+    step = (FileSpan("src/a.py"), FileSpan("src/b.py"), *symbols, *lines)
     assert (found.item, found.steps, found.final, found.patch) == ("acme__rockets-1", (step,), step, None)
-
-
-def test_samples_of_edit_locations_are_joined(tmp_path: Path) -> None:
-    samples = [{"a.py": ["line: 1"]}, {"a.py": ["line: 1\nline: 5"]}]
-    found = one(trajectories, tmp_path, rows({"instance_id": "x", "found_edit_locs": samples}))
-    assert found.final == (FileSpan("a.py", 1, 1), FileSpan("a.py", 5, 5))
 
 
 def test_of_a_whole_run_the_first_sample_with_lines_counts(tmp_path: Path) -> None:
@@ -71,21 +57,13 @@ def test_what_is_of_another_type_is_noted(tmp_path: Path) -> None:
     assert second.notes == ("found_files is no list",)
 
 
-def opened(folder: Path, **files: bytes) -> dict[str, TrajectoryFile]:
-    """Files by their paths, `__` standing for a folder's end."""
-    every: dict[str, TrajectoryFile] = {}
-    for name, data in files.items():
-        path = f"{name.replace('__', '/')}.jsonl"
-        every[path] = TrajectoryFile(path, InputFile(put(folder / path, data)).opened, every)
-    return every
-
-
 def test_patches_are_of_the_same_instance_in_a_file_beside_or_above(tmp_path: Path) -> None:
     locations = rows({"instance_id": "x", "found_files": ["a.py"]}, {"instance_id": "y", "found_files": ["b.py"]})
     beside = rows({"instance_id": "x", "model_patch": "first"}, {"instance_id": "y", "model_patch": ""})
     above = rows({"instance_id": "x", "model_patch": "second"}, {"instance_id": "y", "model_patch": "third"})
-    files = opened(tmp_path, run__base_loc=locations, run__base_repair=beside, all_preds=above)
-    assert [one.patch for one in trajectories(files["run/base_loc.jsonl"])] == ["first", "third"]
+    files = {"run/base_loc.jsonl": locations, "run/base_repair.jsonl": beside, "all_preds.jsonl": above}
+    file = opened(tmp_path, "run/base_loc.jsonl", files)
+    assert [one.patch for one in trajectories(file)] == ["first", "third"]
 
 
 def test_of_a_whole_runs_folder_the_last_stage_counts(tmp_path: Path) -> None:
@@ -112,10 +90,11 @@ def test_of_a_whole_runs_folder_the_last_stage_counts(tmp_path: Path) -> None:
 
 
 def test_patches_that_cannot_be_read_are_noted(tmp_path: Path) -> None:
-    files = opened(
-        tmp_path, loc=rows({"instance_id": "x", "found_files": ["a.py"]}), all_preds=b'{"instance_id": "x", '
-    )
-    (found,) = trajectories(files["loc.jsonl"])
+    files = {
+        "loc.jsonl": rows({"instance_id": "x", "found_files": ["a.py"]}),
+        "all_preds.jsonl": b'{"instance_id": "x", ',
+    }
+    (found,) = trajectories(opened(tmp_path, "loc.jsonl", files))
     assert found.patch is None
     assert [note.startswith("patches are lost: all_preds.jsonl: not JSON") for note in found.notes] == [True]
 

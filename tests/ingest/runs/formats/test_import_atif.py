@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import strategies as st
 
 from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.formats.atif import companions, recognise, trajectories
@@ -160,16 +159,3 @@ def test_a_document_without_steps_has_failed(tmp_path: Path) -> None:
     assert (
         one(trajectories, tmp_path, rows({**atif(), "steps": "x"})).failed == "it has no list of steps: steps is a text"
     )
-
-
-VALUES = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-1, 3)
-    | st.sampled_from(["", "x", "cat a.py\n", f"{AT}# cat a.py\ny", "t"]),
-    lambda inner: (
-        st.lists(inner, max_size=2)
-        | st.dictionaries(st.sampled_from(["content", "session_id", "is_error", "keystrokes", "steps", "text"]), inner)
-    ),
-    max_leaves=4,
-)

@@ -35,30 +35,6 @@ def test_events_as_they_are_printed_say_the_same(tmp_path: Path) -> None:
     assert one(CODEX.trajectories, tmp_path, rows(*events)).steps == ((FileSpan("a.py", 1, None),),)
 
 
-@pytest.mark.parametrize(
-    ("output", "n_steps"),
-    [
-        ("x = 1", 1),
-        (json.dumps({"output": "x", "metadata": {"exit_code": 0}}), 1),
-        (json.dumps({"output": "cat: a.py: No such file", "metadata": {"exit_code": 1}}), 0),
-        ({"content": "x", "success": True}, 1),
-        ({"content": "x", "success": False}, 0),
-        ("Exit code: 0\nWall time: 0 seconds\nOutput:\nx", 1),
-        ("Exit code: 1\nWall time: 0 seconds\nOutput:\ncat: a.py: No such file", 0),
-        ("Chunk ID: 1\nProcess exited with code 2\nOutput:\n", 0),
-        ([{"type": "output_text", "text": "x"}], 1),
-        (None, 1),
-    ],
-)
-def test_what_failed_shows_nothing(tmp_path: Path, output: object, n_steps: int) -> None:
-    call = rollout(type="function_call", name="exec_command", arguments='{"cmd": "cat a.py"}', call_id="c")
-    events = [META, call, rollout(type="function_call_output", call_id="c", output=output)]
-    assert len(one(CODEX.trajectories, tmp_path, rows(*events)).steps) == n_steps
-
-
-HEAD = "Command: /bin/zsh -lc 'cat\n a.py'\nChunk ID: 1\nWall time: 0 seconds\n"
-
-
 def given(output: object, name: str = "exec_command", call: str = "c", **arguments: object) -> list[Json]:
     """A call of a rollout, by default `cat a.py`, and what it gave."""
     said = json.dumps(arguments or {"cmd": "cat a.py"})
@@ -68,19 +44,28 @@ def given(output: object, name: str = "exec_command", call: str = "c", **argumen
     ]
 
 
+HEAD = "Command: /bin/zsh -lc 'cat\n a.py'\nChunk ID: 1\nWall time: 0 seconds\n"
+
+
 @pytest.mark.parametrize(
     ("output", "n_steps"),
     [
+        ("x = 1", 1), (json.dumps({"output": "x", "metadata": {"exit_code": 0}}), 1),
+        (json.dumps({"output": "cat: a.py: No such file", "metadata": {"exit_code": 1}}), 0),
+        ({"content": "x", "success": True}, 1), ({"content": "x", "success": False}, 0),
+        ("Exit code: 0\nWall time: 0 seconds\nOutput:\nx", 1),
+        ("Exit code: 1\nWall time: 0 seconds\nOutput:\ncat: a.py: No such file", 0),
+        ("Chunk ID: 1\nProcess exited with code 2\nOutput:\n", 0),
+        ([{"type": "output_text", "text": "x"}], 1), (None, 1), ("", 0),
         ("failed in sandbox LinuxSeccomp with execution error: denied, exit code: 1, stdout: , stderr: no", 0),
-        ("execution error: Io(Os { code: 2 })", 0),
-        ("aborted by user after 3.1s", 0),
-        (f"{HEAD}Process exited with code 0\nOutput:\nx", 1),
-        (f"{HEAD}Process exited with code 1\nOutput:\nx", 0),
+        ("execution error: Io(Os { code: 2 })", 0), ("aborted by user after 3.1s", 0),
+        (f"{HEAD}Process exited with code 0\nOutput:\nx", 1), (f"{HEAD}Process exited with code 1\nOutput:\nx", 0),
         ("Chunk ID: 1\nProcess exited with code 0\nOutput:\nTotal output lines: 1\n\n", 0),
-        ("", 0),
     ],
-)
-def test_what_is_told_at_the_head_of_an_output_is_none_of_it(tmp_path: Path, output: str, n_steps: int) -> None:
+)  # fmt: skip
+def test_what_failed_shows_nothing_and_the_head_of_an_output_is_none_of_it(
+    tmp_path: Path, output: object, n_steps: int
+) -> None:
     assert len(one(CODEX.trajectories, tmp_path, rows(META, *given(output, cmd="head -3 a.py"))).steps) == n_steps
 
 

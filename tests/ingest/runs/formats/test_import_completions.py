@@ -53,20 +53,13 @@ def test_the_first_choice_fills_the_hole_of_its_path_and_line(lake: Lake) -> Non
     assert lake.parts("hits") == []
 
 
-def test_one_task_id_for_all_and_paths_as_a_python_repr_are_read(lake: Lake) -> None:
-    rows = [
-        {**row, "metadata": {**metadata_of(row), "fpath_tuple": repr(metadata_of(row)["fpath_tuple"])}} for row in TASKS
-    ]
-    assert imported(lake, predictions(rows, task_id="x/idx")).counts.n_done == 5
-
-
-def test_line_no_is_read_as_lineno(lake: Lake) -> None:
+def test_one_task_id_for_all_a_path_as_a_python_repr_and_line_no_are_read(lake: Lake) -> None:
     rows: list[Row] = []
     for row in TASKS:
-        metadata = metadata_of(row).copy()
+        metadata = {**metadata_of(row), "fpath_tuple": repr(metadata_of(row)["fpath_tuple"])}
         metadata["line_no"] = metadata.pop("lineno")
         rows.append({**row, "metadata": metadata})
-    assert imported(lake, predictions(rows)).counts.n_done == 5
+    assert imported(lake, predictions(rows, task_id="x/idx")).counts.n_done == 5
 
 
 def test_a_hole_without_completion_is_missing_where_all_were_asked(lake: Lake) -> None:

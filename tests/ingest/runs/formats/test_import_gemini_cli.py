@@ -86,14 +86,10 @@ def test_reading_many_files_shows_each_that_is_named_before_its_text(tmp_path: P
 @pytest.mark.parametrize(
     ("given", "path"),
     [
-        ({}, "a.py"),
-        ({"path": "src"}, "src/a.py"),
-        ({"path": "src/Web.Api"}, "src/Web.Api/a.py"),
-        ({"dir_path": "/w/src/"}, "/w/src/a.py"),
-        ({"dir_path": "."}, "a.py"),
-        ({"dir_path": "src/a.py"}, "src/a.py"),
+        ({}, "a.py"), ({"path": "src"}, "src/a.py"), ({"path": "src/Web.Api"}, "src/Web.Api/a.py"),
+        ({"dir_path": "/w/src/"}, "/w/src/a.py"), ({"dir_path": "."}, "a.py"), ({"dir_path": "src/a.py"}, "src/a.py"),
     ],
-)
+)  # fmt: skip
 def test_a_search_names_files_from_the_folder_that_was_searched(tmp_path: Path, given: Json, path: str) -> None:
     listed = 'Found 2 matches for pattern "x":\n---\nFile: a.py\nL3: x\nL9: x\n---'
     call = called("search_file_content", listed, pattern="x", **given)

@@ -69,18 +69,11 @@ def test_a_block_that_names_nothing_of_the_repository_is_no_step(tmp_path: Path)
 @pytest.mark.parametrize(
     ("given", "path"),
     [
-        ("/testbed/a.py", "a.py"),
-        ("./a.py", "a.py"),
-        ("/a/b.py", "a/b.py"),
-        ("'a.py'", "a.py"),
-        ("/home/rockets/src/a.py", "src/a.py"),
-        ("/home/other/src/a.py", "other/src/a.py"),
-        ("/home/rockets/", ""),
-        ("/home/fix.patch", ""),
-        ("../a.py", "../a.py"),
-        ("a/./b.py", "a/./b.py"),
+        ("/testbed/a.py", "a.py"), ("./a.py", "a.py"), ("/a/b.py", "a/b.py"), ("'a.py'", "a.py"),
+        ("/home/rockets/src/a.py", "src/a.py"), ("/home/other/src/a.py", "other/src/a.py"), ("/home/rockets/", ""),
+        ("/home/fix.patch", ""), ("../a.py", "../a.py"), ("a/./b.py", "a/./b.py"),
     ],
-)
+)  # fmt: skip
 def test_a_path_loses_where_the_repository_lay(given: str, path: str) -> None:
     assert in_repository(given, "rockets") == path
 

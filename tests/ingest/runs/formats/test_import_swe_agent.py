@@ -10,8 +10,6 @@ import polars as pl
 from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.formats.swe_agent import trajectories
 from ingest.runs.trajectories.trajectory import Context, Trajectory
-from ingest.runs.trajectories.trajectory_file import TrajectoryFile
-from ingest.sources.input_file import InputFile
 from lake.store import Lake
 from tests.ingest.runs.agents import (
     CATS,
@@ -26,10 +24,10 @@ from tests.ingest.runs.agents import (
     rejected,
     zipped,
 )
-from tests.tiny import put
+from tests.ingest.runs.formats.recorded_sessions import edited_in, one
+from tests.ingest.runs.formats.recorded_sessions import rows as jsonl
 
 __all__ = ["issues_once", "lake"]
-from tests.ingest.runs.formats.recorded_sessions import edited_in
 
 
 def row(action: str, **more: object) -> dict[str, object]:
@@ -41,39 +39,24 @@ def viewed(path: str, *lines: int) -> dict[str, object]:
     return row(f"str_replace_editor view {path} {asked}\n")
 
 
-def checkpoints(*rows: object) -> bytes:
-    return "".join(f"{json.dumps(one)}\n" for one in rows).encode()
-
-
 def traj(*rows: object, submission: object = PATCH) -> bytes:
     return json.dumps({"trajectory": rows, "history": [], "info": {"submission": submission}}).encode()
 
 
 def read(folder: Path, data: bytes, name: str = "a.checkpoints.jsonl") -> Trajectory:
-    (one,) = trajectories(TrajectoryFile(name, InputFile(put(folder / name, data)).opened))
-    return one
+    return one(trajectories, folder, data, name)
 
 
 def test_views_are_steps_and_the_published_reading_has_those_with_a_range(tmp_path: Path) -> None:
     rows = [
-        viewed("/testbed"),
-        viewed("/testbed/a.py"),
-        viewed("/testbed/a.py", 3, 9),
-        viewed("/testbed/a.py", 3, -1),
+        viewed("/testbed"), viewed("/testbed/a.py"), viewed("/testbed/a.py", 3, 9), viewed("/testbed/a.py", 3, -1),
         row("str_replace_editor view a.py [3, 9]"),
         row("str_replace_editor view a.py --view_range 3 9", observation="usage: str_replace_editor [-h]"),
-        row("str_replace_editor create b.py --file_text x"),
-        row("bash cat a.py"),
-        viewed("a.py", 9, 3),
-    ]
+        row("str_replace_editor create b.py --file_text x"), row("bash cat a.py"), viewed("a.py", 9, 3),
+    ]  # fmt: skip
     rows[0]["observation"] = "Here's the files and directories up to 2 levels deep in /testbed:\n/testbed/a.py"
-    found = read(tmp_path, checkpoints(*rows))
-    assert found.steps == (
-        (FileSpan("a.py", 1),),
-        (FileSpan("a.py", 3, 9),),
-        (FileSpan("a.py", 3),),
-        (FileSpan("a.py", 9, 3),),
-    )
+    found = read(tmp_path, jsonl(*rows))
+    assert found.steps == tuple((FileSpan("a.py", *lines),) for lines in ((1,), (3, 9), (3,), (9, 3)))
     asked = ((FileSpan("a.py", 3, 9),), (FileSpan("a.py", 3, 9),), (FileSpan("a.py", 9, 3),))
     assert found.published == Context(asked, asked[-1])
     whole = read(tmp_path, traj(*rows), "a.traj")
@@ -105,18 +88,10 @@ def test_windows_are_views_of_the_lines_they_number(tmp_path: Path) -> None:
         row('find_file "a.py"', observation='Found 1 matches for "a.py" in /home/rocket:\n/home/rocket/a.py'),
     ]
     found = read(tmp_path, traj(*rows), "a.traj")
-    assert [step[0] for step in found.steps[:5]] == [
-        FileSpan("lib/a.py", 1, 100),
-        FileSpan("lib/a.py", 150, 249),
-        FileSpan("lib/a.py", 248, 347),
-        FileSpan("a.py", 20, 40),
-        FileSpan("a.py", 1, 60),
-    ]
-    assert found.steps[5:] == (
-        (FileSpan("a.py", 3, 3), FileSpan("a.py", 9, 9)),
-        (FileSpan("b.py"),),
-        (FileSpan("lib/c.py", 1),),
-    )
+    places = [("lib/a.py", 1, 100), ("lib/a.py", 150, 249), ("lib/a.py", 248, 347), ("a.py", 20, 40), ("a.py", 1, 60)]
+    assert [step[0] for step in found.steps[:5]] == [FileSpan(*place) for place in places]
+    hits = (FileSpan("a.py", 3, 3), FileSpan("a.py", 9, 9))
+    assert found.steps[5:] == (hits, (FileSpan("b.py"),), (FileSpan("lib/c.py", 1),))
     assert edited_in(found) == ("a.py", "new.py", "d.py")
 
 
@@ -126,7 +101,7 @@ def test_a_command_starts_in_the_folder_that_the_terminal_was_in_before_it(tmp_p
     whole = ((FileSpan("src/a.py", 1),), (FileSpan("src/b.py", 1),), (FileSpan("c.py", 1),))
     assert read(tmp_path, traj(*rows), "a.traj").steps == whole
     # Before version 1.0 the state, a text, was the one before the action.
-    before = zip((one["action"] for one in rows), ("/rocket", "/rocket/src", "/rocket/src"), strict=True)
+    before = zip((given["action"] for given in rows), ("/rocket", "/rocket/src", "/rocket/src"), strict=True)
     rows = [row(str(action), observation="x", state=json.dumps({"working_dir": at})) for action, at in before]
     assert read(tmp_path, traj(*rows), "a.traj").steps == whole
 
@@ -144,13 +119,13 @@ def test_the_final_context_is_the_last_patch_context(tmp_path: Path) -> None:
         row("", patch_context=None),
         viewed("e.py", 1, 2),
     ]
-    assert read(tmp_path, checkpoints(*rows)).final == (FileSpan("c.py", 4, 5), FileSpan("d.py", 6, 7))
+    assert read(tmp_path, jsonl(*rows)).final == (FileSpan("c.py", 4, 5), FileSpan("d.py", 6, 7))
 
 
-def test_the_patch_is_in_the_traj_beside_the_checkpoints(lake: Lake) -> None:
+def test_the_patch_is_in_the_traj_beside_the_jsonl(lake: Lake) -> None:
     rows = [viewed("/testbed/src/engine.py", 1, 2)]
     entries = {
-        f"{ROCKETS}/{ROCKETS}.checkpoints.jsonl": checkpoints(*rows),
+        f"{ROCKETS}/{ROCKETS}.checkpoints.jsonl": jsonl(*rows),
         f"{ROCKETS}/{ROCKETS}.traj": traj(*rows, *rows),
         f"{CATS}/{CATS}.traj": traj(viewed("/testbed/lib/cat.js", 1, 1), submission=None),
         f"{CATS}/{CATS}.pred": b"{}",
@@ -166,7 +141,7 @@ def test_the_patch_is_in_the_traj_beside_the_checkpoints(lake: Lake) -> None:
 
 def test_a_traj_that_is_cut_off_beside_whole_checkpoints_costs_the_patch_and_says_so(lake: Lake) -> None:
     entries = {
-        f"{ROCKETS}.checkpoints.jsonl": checkpoints(viewed("/testbed/src/engine.py", 1, 2)),
+        f"{ROCKETS}.checkpoints.jsonl": jsonl(viewed("/testbed/src/engine.py", 1, 2)),
         f"{ROCKETS}.traj": traj()[:-5],
     }
     imported(lake, zipped(entries), name="a.zip")

@@ -47,10 +47,6 @@ EXAMPLES = {
 OF_EVENTS = ("agentless", "atif", "claude-code", "codex", "copilot-cli", "gemini-cli", "opencode", "openhands")
 
 
-def test_every_format_has_an_example() -> None:
-    assert EXAMPLES.keys() == TRAJECTORIES.keys()
-
-
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_exactly_one_importer_says_that_a_file_is_its_own(name: str) -> None:
     path, data = EXAMPLES[name]
@@ -95,16 +91,11 @@ def test_a_patch_beside_a_session_is_its_own(lake: Lake) -> None:
     ("head", "objects"),
     [
         (b'{"a": 1}\n{"b": 2}\n{"c": [1, {"d', [{"a": 1}, {"b": 2}, {"c": [1, {}]}]),
-        (b'[{"a": 1}, {"b": ', [{"a": 1}, {}]),
-        (b'{\n  "a": "cut o', [{"a": "cut o"}]),
-        (b'\xef\xbb\xbf \n{"a": 1}', [{"a": 1}]),
-        (b'{"a": oops}\n{"b": 2}\n', [{"b": 2}]),
-        (b'{"a": "\\ud800"}\n', [{"a": "\ud800"}]),
-        (b"7", []),
-        (b"", []),
-        (b"[" * 10**5, []),
+        (b'[{"a": 1}, {"b": ', [{"a": 1}, {}]), (b'{\n  "a": "cut o', [{"a": "cut o"}]),
+        (b'\xef\xbb\xbf \n{"a": 1}', [{"a": 1}]), (b'{"a": oops}\n{"b": 2}\n', [{"b": 2}]),
+        (b'{"a": "\\ud800"}\n', [{"a": "\ud800"}]), (b"7", []), (b"", []), (b"[" * 10**5, []),
     ],
-)
+)  # fmt: skip
 def test_the_objects_of_a_beginning_go_as_far_as_it_does(head: bytes, objects: list[object]) -> None:
     assert [one for one in objects_in(head) if one or {} in objects] == objects
 
@@ -118,6 +109,8 @@ KEYS = (
     "exit_code", "toolUseResult", "file", "startLine", "numLines", "cwd", "role", "is_error", "extra",
     "aggregated_output", "messages", "toolCalls", "args", "result", "functionResponse", "response", "status", "paths",
     "tool_id", "parameters", "parts", "part", "tool", "state", "data", "toolCallId", "toolName", "success", "info",
+    "traj_data", "pred_steps", "pred_files", "pred_spans", "pred_symbols", "files", "spans", "symbols", "trajectory",
+    "submission", "patch_context", "text", "config", "environment", "image", "model_patch",
 )  # fmt: skip
 TEXTS = (
     "assistant", "user", "tool_use", "tool_result", "Read", "Grep", "Bash", "str_replace_editor", "view", "read", "run",
@@ -125,7 +118,10 @@ TEXTS = (
     "message", "agent", "ATIF-v1.4", "ActionEvent", "ObservationEvent", "cat a.py", "a.py", "line: 1", "a.py:3:x", "c1",
     "<PATCH_CONTEXT>File: a.py\nLines: 2-1</PATCH_CONTEXT>", "\ud800", '{"command": ["cat", "a.py"]}', "error", "text",
     "gemini", "read_file", "read_many_files", "run_shell_command", "search_file_content", "init", "completed", "grep",
-    "tool.execution_start", "tool.execution_complete", "session.start", "tool", "--- a.py ---", "Output: x",
+    "tool.execution_start", "tool.execution_complete", "session.start", "tool", "--- a.py ---", "Output: x", "line",
+    "..", "/", "", "\0", "<explore_context>File: a.py\nLines: 3-1</explore_context>", "@@ -1 +1 @@\n-x",
+    "```bash\nsed -n '1,99999999999999999999p' a.py && cat b.py | nl c.py\n```", "File: a.py\nLines: 1-2",
+    "str_replace_editor view /testbed/a.py --view_range 1 99999999999999999999",
 )  # fmt: skip
 TEXT = st.sampled_from(TEXTS)
 JSON = st.recursive(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,14 +9,11 @@ import pytest
 from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.formats.contextbench_unified import trajectories
 from ingest.runs.trajectories.trajectory import Trajectory
-from ingest.runs.trajectories.trajectory_file import TrajectoryFile
-from ingest.sources.input_file import InputFile
-from tests.tiny import put
+from tests.ingest.runs.formats import recorded_sessions
 
 
-def read(folder: Path, *rows: object) -> Sequence[Trajectory]:
-    data = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
-    return list(trajectories(TrajectoryFile("a.jsonl", InputFile(put(folder / "a.jsonl", data)).opened)))
+def read(folder: Path, *objects: object) -> list[Trajectory]:
+    return recorded_sessions.read(trajectories, folder, recorded_sessions.rows(*objects))
 
 
 def step(folder: Path, value: object) -> tuple[tuple[FileSpan, ...], tuple[str, ...]]:
@@ -32,39 +27,20 @@ def test_files_come_first_then_spans_then_symbols(tmp_path: Path) -> None:
         "spans": {"b.py": [{"type": "line", "start": 3, "end": 4}], "a.py": [{"start": 1, "end": 2}]},
         "files": ["c.py", "a.py"],
     }
-    assert step(tmp_path, value) == (
-        (
-            FileSpan("c.py"),
-            FileSpan("a.py"),
-            FileSpan("b.py", 3, 4),
-            FileSpan("a.py", 1, 2),
-            FileSpan("b.py", symbol="f"),
-            FileSpan("a.py", symbol="g"),
-            FileSpan("a.py", symbol="A.g"),
-        ),
-        (),
-    )
+    symbols = (FileSpan(path, symbol=name) for path, name in (("b.py", "f"), ("a.py", "g"), ("a.py", "A.g")))
+    files = (FileSpan("c.py"), FileSpan("a.py"))
+    assert step(tmp_path, value) == ((*files, FileSpan("b.py", 3, 4), FileSpan("a.py", 1, 2), *symbols), ())
 
 
 @pytest.mark.parametrize(
     "value",
     [
-        7,
-        None,
-        "a.py",
-        {"files": "a.py"},
-        {"files": [None]},
-        {"files": [""]},
-        {"spans": ["a.py"]},
-        {"spans": {"a.py": 3}},
-        {"spans": {"a.py": [{"type": "byte", "start": 1, "end": 2}]}},
-        {"spans": {"a.py": [{"type": "line", "start": 1}]}},
-        {"spans": {"a.py": [{"start": True, "end": 2.5}]}},
-        {"spans": {"a.py": [[1, 2]]}},
-        {"symbols": {"a.py": "f"}},
-        {"symbols": {"a.py": [{}]}},
+        7, None, "a.py", {"files": "a.py"}, {"files": [None]}, {"files": [""]}, {"spans": ["a.py"]},
+        {"spans": {"a.py": 3}}, {"spans": {"a.py": [{"type": "byte", "start": 1, "end": 2}]}},
+        {"spans": {"a.py": [{"type": "line", "start": 1}]}}, {"spans": {"a.py": [{"start": True, "end": 2.5}]}},
+        {"spans": {"a.py": [[1, 2]]}}, {"symbols": {"a.py": "f"}}, {"symbols": {"a.py": [{}]}},
     ],
-)
+)  # fmt: skip
 def test_what_is_of_another_type_is_left_out_and_noted(tmp_path: Path, value: object) -> None:
     views, notes = step(tmp_path, value)
     assert (views, len(notes)) == ((), 1)

@@ -32,7 +32,15 @@ def test_there_is_something_to_compare_with() -> None:
 
 @pytest.mark.parametrize("name", RECORDED)
 def test_a_recorded_file_is_read_as_it_was_checked(shared: Path, name: str) -> None:
-    assert [as_text(trajectory) for trajectory in read(shared / "agent-formats" / name)] == RECORDED[name]
+    trajectories = read(shared / "agent-formats" / name)
+    assert [as_text(trajectory) for trajectory in trajectories] == RECORDED[name]
+    for trajectory in trajectories:
+        # Steps stand at a turn and a call in their order.
+        assert len(trajectory.shown_at) in (0, len(trajectory.steps))
+        most = (trajectory.usage.n_turns or 0, trajectory.usage.n_calls or 0)
+        for places, last in zip(zip(*trajectory.shown_at, strict=True), most, strict=False):
+            assert list(places) == sorted(places)
+            assert places[-1] <= last
 
 
 def read(file: Path) -> list[Trajectory]:
@@ -55,7 +63,7 @@ def as_text(trajectory: Trajectory) -> dict[str, object]:
         "final": _places(trajectory.final or ()),
         "published": None if published is None else [_places(step) for step in published.steps],
         "edited": list(edited_in(trajectory)),
-        "calls": trajectory.usage.n_calls,
+        "usage": {name: value for name, value in vars(trajectory.usage).items() if value is not None},
         "patch": None if trajectory.patch is None else len(trajectory.patch),
         "unread": dict(sorted(trajectory.unread.items())),
         "notes": [*trajectory.notes, trajectory.failed],

@@ -62,12 +62,6 @@ def test_a_folder_or_zip_of_one_file_per_item_is_read(lake: Lake, how: str) -> N
     assert "passed over, as no trajectories: 3 of the files" in result.outcome("x", "").warnings
 
 
-@pytest.mark.parametrize("how", ["folder", "zip"])
-def test_files_inside_may_be_packed(lake: Lake, how: str) -> None:
-    packed = {f"{path}.gz": gzip.compress(data) for path, data in BY_ITEM.items()}
-    assert counts(imported(lake, wrapped(lake, how, packed))).n_done == 3
-
-
 @pytest.mark.parametrize("path", [f"{ROCKETS}.traj.json", f"{ROCKETS}/run.traj.json", f"x/{ROCKETS}.1/a.traj.json"])
 def test_a_path_names_the_item_where_the_content_does_not(lake: Lake, path: str) -> None:
     imported(lake, wrapped(lake, "zip", {path: mini()}))

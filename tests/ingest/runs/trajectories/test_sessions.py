@@ -17,17 +17,14 @@ def result(name: str, of: str = "") -> dict[str, object]:
     ("calls", "results", "wanted"),
     [
         (["a", "b"], [result("2", "b"), result("1", "a")], ["1", "2"]),
-        (["a", "b"], [result("1"), result("2")], ["1", "2"]),
-        (["", ""], [result("1"), result("2")], ["1", "2"]),
+        (["a", "b"], [result("1"), result("2")], ["1", "2"]), (["", ""], [result("1"), result("2")], ["1", "2"]),
         (["a", "b", "c"], [result("2", "b"), result("1"), result("3")], ["1", "2", "3"]),
         (["a", "b"], [result("screen")], ["screen", "screen"]),
         (["a", "b", "c"], [result("2", "b"), result("screen")], ["screen", "2", "screen"]),
-        (["a"], [result("1"), result("2")], ["12"]),
-        (["a"], [result("1", "a"), result("2", "a")], ["12"]),
-        (["a", "b"], [result("1", "a")], ["1", ""]),
-        (["a", "b"], [], ["", ""]),
+        (["a"], [result("1"), result("2")], ["12"]), (["a"], [result("1", "a"), result("2", "a")], ["12"]),
+        (["a", "b"], [result("1", "a")], ["1", ""]), (["a", "b"], [], ["", ""]),
     ],
-)
+)  # fmt: skip
 def test_calls_and_results_are_paired(calls: list[str], results: list[dict[str, object]], wanted: list[str]) -> None:
     found = paired(calls, results, ["of"])
     assert ["".join(str(one["name"]) for one in each) for each in found] == wanted

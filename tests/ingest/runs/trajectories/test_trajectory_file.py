@@ -87,13 +87,10 @@ def test_a_line_longer_than_is_read_is_damage(tmp_path: Path, monkeypatch: pytes
 @pytest.mark.parametrize(
     ("path", "found"),
     [
-        ("b.json", "x/b.json"),
-        ("../a.json", "a.json"),
-        ("./b.json", "x/b.json"),
-        ("../../a.json", None),
+        ("b.json", "x/b.json"), ("../a.json", "a.json"), ("./b.json", "x/b.json"), ("../../a.json", None),
         ("/a.json", None),
     ],
-)
+)  # fmt: skip
 def test_a_file_beside_is_one_that_was_given(tmp_path: Path, path: str, found: str | None) -> None:
     every: dict[str, TrajectoryFile] = {}
     for name in ("a.json", "x/a.json", "x/b.json"):
