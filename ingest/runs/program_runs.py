@@ -106,9 +106,6 @@ def import_search(
 
     `again` asks though the answers are there; `track` shows how many of the pools are done, and `say` is told of every
     pool with items that were not answered.
-
-    Raises:
-        GoldspanError: The names do not fit, the program answered nothing, or an answer does not fit the lake's files.
     """
     chunker, info = check_request(lake, request), search.info
     task = task_named(lake, request.benchmark, request.task, "ranking")
@@ -159,11 +156,7 @@ def _questions(lake: Lake, task: Task, parts: Sequence[ItemPart]) -> pl.DataFram
 def _ask(
     lake: Lake, task: Task, questions: pl.DataFrame, session: ProgramSession, file: Path, track: Track, say: Say
 ) -> list[str]:
-    """Put every question to a program, and write its answers, a line each, in order; what is to be noted of it.
-
-    Raises:
-        GoldspanError: The program wrote what is no answer, or answered nothing at all.
-    """
+    """Put every question to a program, and write its answers, a line each, in order; what is to be noted of it."""
     say(f"{session.name}: {counted(questions.height, 'item')} of {task.name}")
     unwritten, failures, n_answered = list[str](), list[str](), 0
     folders = pool_folders(lake, task.benchmark, file.parent, questions["pool_id"], unwritten)

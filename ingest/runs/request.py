@@ -83,8 +83,7 @@ def run_id_of(task: str, system: str, stamp: str) -> str:
 def check_request(lake: Lake, request: ImportRequest) -> str | None:
     """See that the lake holds the benchmark and the chunker, and that the name can be a system's; the chunker's name.
 
-    Raises:
-        GoldspanError: It does not, the name cannot, or a built-in system has it.
+    A name that a built-in system has cannot.
     """
     held = [part.name for part in lake.parts("benchmarks")]
     if not held:
@@ -137,11 +136,7 @@ class ItemPart:
 
 
 def task_named(lake: Lake, benchmark: str, name: str, kind: AnswerKind) -> Task:
-    """A benchmark's task by its name; without a name the first that such a file answers.
-
-    Raises:
-        GoldspanError: There is no such task, or it is answered by files of another kind.
-    """
+    """A benchmark's task by its name; without a name the first that such a file answers."""
     known = {task.name: task for task in tasks_of(lake, benchmark)}
     if name and name not in known:
         raise unknown_name(name, "task", known)
@@ -157,11 +152,7 @@ def task_named(lake: Lake, benchmark: str, name: str, kind: AnswerKind) -> Task:
 
 
 def item_parts(lake: Lake, task: Task, where: Where = (), limit: int | None = None) -> list[ItemPart]:
-    """The items a task asks, or those of them that are selected, drawn as `evaluate` draws them, part by part.
-
-    Raises:
-        GoldspanError: The lake holds none.
-    """
+    """The items a task asks, or those of them that are selected, drawn as `evaluate` draws them, part by part."""
     benchmark = task.benchmark
     if where:
         with_items(lake, [benchmark], where)

@@ -37,14 +37,8 @@ def listed_spans(output: str, only: str = "", *, numbers: bool = True, lists: bo
     """The lines and files that a search printed, file by file, lines next to each other as one span.
 
     Read are `path:12:text` and, of a path that has such lines, `path-12-text` around them; `12:text` under a heading
-    (`File: path`, or a path alone) or of the only file that was searched; and paths that stand alone or before a text,
-    which name files.
-
-    Args:
-        output: What was printed.
-        only: The one file that was searched, whose name the lines do not repeat; empty where several were.
-        numbers: Whether rows begin with their lines' numbers.
-        lists: Whether a path that stands alone names a file; else it is only a heading.
+    (`File: path`, or a path alone) or of the only file that was searched, `only`; and paths that stand alone or before
+    a text, which name files, where the output `lists` them. Without `numbers` rows do not begin with their lines'.
     """
     lines: list[tuple[str, int | None]] = []
     files: dict[str, None] = {}
@@ -122,12 +116,7 @@ def hunks_in(output: str) -> list[FileSpan]:
 
 
 class Failures:
-    """What an output says that failed.
-
-    Attributes:
-        rows: The rows that say so of files.
-        missing: The commands that are not there.
-    """
+    """What an output says that failed: the rows that say so of files, and the commands that are missing."""
 
     def __init__(self, output: str) -> None:
         words = [word for word in _FAILURES if word in output]

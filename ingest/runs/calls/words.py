@@ -49,11 +49,9 @@ def is_path(word: str) -> bool:
 
 
 def options_of(words: Words, with_value: str = "") -> tuple[Flags, Words]:
-    """The flags of a command, each with its value, and the words that are none.
+    """The flags among the words behind a command's name, each with its value, and the words that are none.
 
-    Args:
-        words: What follows a command's name.
-        with_value: A pattern of the flags whose value is the next word; that of a long one may follow a `=`.
+    `with_value` is a pattern of the flags whose value is the next word; that of a long one may follow a `=`.
     """
     flags, operands = list[tuple[str, str]](), list[str]()
     left, is_over = iter(words), False

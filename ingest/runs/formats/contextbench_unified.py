@@ -15,15 +15,13 @@ from ingest.runs.values import at, kind_of, line_of, object_of
 _STEP = ("files", "spans", "symbols")
 _FINAL = ("pred_files", "pred_spans", "pred_symbols")
 _STARTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{")
-_KEYS = (b"traj_data", b"pred_steps", b"pred_files", b"pred_spans", b"pred_symbols")
+_KEY = re.compile(rb'(?<!\\)"(?:traj_data|pred_steps|pred_files|pred_spans|pred_symbols)"\s*:')
+"""Without a backslash before it: a key, not a text of one."""
 
 
 def recognise(head: bytes, name: str) -> bool:
     """Objects, or a list of them, with one of the keys that only this format has."""
-    if _STARTS.match(head) is None:
-        return False
-    # Without a backslash before it: a key, not a text of one.
-    return any(re.search(rb'(?<!\\)"%s"\s*:' % key, head) for key in _KEYS if key in head)
+    return _STARTS.match(head) is not None and _KEY.search(head) is not None
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
@@ -36,15 +34,13 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     for position, row in file.objects():
         notes: list[str] = []
         data, patch = object_of(row, "traj_data") or row, row.get("model_patch")
-        steps = [
-            _views(step, _STEP, f"step {number}", notes)
-            for number, step in enumerate(_entries(data.get("pred_steps")), start=1)
-        ]
+        given = enumerate(_entries(data.get("pred_steps")), start=1)
+        steps = tuple(_views(step, _STEP, f"step {number}", notes) for number, step in given)
         final = _views(data, _FINAL, "the final context", notes)
         if not isinstance(patch, str | None):
             notes.append(f"model_patch is {kind_of(patch)}, not a text")
             patch = None
-        yield Trajectory(tuple(steps), final or None, item_of(row), patch, position, tuple(notes))
+        yield Trajectory(steps, final or None, item_of(row), patch, position, tuple(notes))
 
 
 def _views(held: object, keys: Sequence[str], where: str, notes: list[str]) -> Views:
@@ -57,10 +53,12 @@ def _views(held: object, keys: Sequence[str], where: str, notes: list[str]) -> V
         ((path, symbol), FileSpan(path, symbol=symbol) if isinstance(symbol, str) and symbol else None)
         for path, symbol in _by_file(symbols)
     ]
-    odd = [value for value, view in named if view is None or not view.path]
-    if odd:
-        notes.append(f"{where} names what is no file, span of lines or symbol ({len(odd):,}): {str(odd[0])[:100]}")
-    return tuple(view for _, view in named if view is not None and view.path)
+    views = tuple(view for _, view in named if view is not None and view.path)
+    if len(views) < len(named):
+        odd = next(value for value, view in named if view is None or not view.path)
+        n = len(named) - len(views)
+        notes.append(f"{where} names what is no file, span of lines or symbol ({n:,}): {str(odd)[:100]}")
+    return views
 
 
 def _span(path: str, span: object) -> FileSpan | None:

@@ -8,7 +8,7 @@ AGGREGATED CONTEXT ---` blocks with `File:` and `Line number range: a - b`, line
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ingest.runs.calls.parsed import FileSpan, Views, union, view_of_lines
 from ingest.runs.importer import Importer
@@ -26,14 +26,8 @@ _WORKSPACE = re.compile(r"^/workspace/(?:[^/]+/)?")
 
 def recognise(head: bytes, name: str) -> bool:
     """A text, no JSON, that begins a block of context; or a `.log` of Prometheus, whose first block may come late."""
-    if not _BEGINS.search(head) and not (name.endswith((".log", ".log.gz", ".log.zst")) and _LOGGED.search(head)):
-        return False
-    return not objects_in(head)
-
-
-def companions(path: str) -> Sequence[str]:
-    """The patch beside a log, which names none."""
-    return [patch_path(path)]
+    is_log = name.endswith((".log", ".log.gz", ".log.zst")) and _LOGGED.search(head) is not None
+    return (is_log or _BEGINS.search(head) is not None) and not objects_in(head)
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
@@ -75,7 +69,7 @@ PROMETHEUS = Importer(
     meaning="One .log per instance, called like the instance: blocks of context with File: and Line number range:.",
     recognise=recognise,
     trajectories=trajectories,
-    companions=companions,
+    companions=lambda path: [patch_path(path)],
     is_experimental=True,
     kind="trajectory",
     example="--- BEGIN CONTEXT ---",
