@@ -234,7 +234,6 @@ def list_(
     wanted = lookup(tag, "tag", {name: name for name in sorted(tags)}) if tag else ""
     declared = [each for each in known_benchmarks().values() if not wanted or wanted in each.tags]
     tasks = known_tasks(Lake(lake)) if what == "tasks" else {}
-    by_name_only = "experimental: read only by name"
     listings: dict[str, list[dict[str, object]]] = {
         "benchmarks": [
             {key: value for key, value in described(each).items() if format or key in _IN_A_TABLE} for each in declared
@@ -248,7 +247,6 @@ def list_(
         "formats": [
             {
                 "name": importer.name,
-                "state": by_name_only if importer.is_experimental else "",
                 "aliases": list(importer.aliases),
                 "meaning": importer.meaning,
                 "example": importer.example,

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import IO
 
 from ingest.runs.importer import Importer
-from ingest.runs.registry import AUTO, importer_for, importer_named, importers, naming_hint, recognised
+from ingest.runs.registry import AUTO, importer_for, importer_named, importers
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.sources.archive import open_archive
 from ingest.sources.folder import read_folder
@@ -57,7 +57,7 @@ def discover(input_file: InputFile, format_name: str, rejects: Rejects) -> Traje
     known = [wanted] if wanted else [each for each in importers().values() if each.kind == "trajectory"]
     by_format: dict[str, list[TrajectoryFile]] = {}
     skipped, unread, n_refused = list[str](), list[str](), len(rejects)
-    unnamed, damaged = list[Importer](), list[TrajectoryFile]()
+    damaged: list[TrajectoryFile] = []
     tree, files = _files(input_file, rejects)
     for file in files:
         try:
@@ -69,18 +69,17 @@ def discover(input_file: InputFile, format_name: str, rejects: Rejects) -> Traje
         if head.startswith(InputFile.ZIP):
             rejects.add(input_file.name, f"entry {file.path}", _NESTED)
             continue
-        formats = recognised(head, file.path, known)
+        formats = [importer for importer in known if importer.recognise(head, file.path)]
         if len(formats) > 1:
             hint = f"Say which: --format {' or '.join(importer.name for importer in formats)}"
             raise input_file.wrong(what="a file could be of several formats", examples=[ascii(file.path)], hint=hint)
-        if formats and (wanted is not None or not formats[0].is_experimental):
+        if formats:
             by_format.setdefault(formats[0].name, []).append(file)
         else:
-            unnamed += formats
             skipped.append(file.path)
     if not by_format:
         unread = [f"{reject.position}: {reject.reason}" for reject in list(rejects)[n_refused:]] + unread
-        raise _none(input_file, skipped, [ascii(reason)[1:-1] for reason in unread], unnamed)
+        raise _none(input_file, skipped, [ascii(reason)[1:-1] for reason in unread])
     if len(by_format) > 1:
         held = ", ".join(f"{name} ({counted(len(files), 'file')})" for name, files in sorted(by_format.items()))
         hint = f"Say which are meant: --format {' or '.join(sorted(by_format))}"
@@ -107,10 +106,10 @@ def _digest(tree: Tree) -> str:
     return fingerprint(contents, [(refused.path, refused.reason) for refused in tree.refused])
 
 
-def _none(input_file: InputFile, skipped: list[str], unread: list[str], unnamed: Sequence[Importer]) -> GoldspanError:
+def _none(input_file: InputFile, skipped: list[str], unread: list[str]) -> GoldspanError:
     n = f"{counted(len(skipped), 'file')} of another kind, {len(unread):,} that cannot be read"
     what = f"it holds no trajectories: {n if skipped or unread else 'it holds no files'}"
-    hint = naming_hint(unnamed[0]) if unnamed else "`python -m ingest list formats` shows how each begins."
+    hint = "`python -m ingest list formats` shows how each begins."
     code = Exit.MISSING if input_file.is_folder else Exit.INVALID
     examples = [*unread, *map(ascii, skipped)]
     return GoldspanError(what, where=str(input_file.path), examples=examples, hint=hint, code=code)

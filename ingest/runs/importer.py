@@ -39,7 +39,6 @@ class Importer:
         lists_files: For the kind trajectory: whether it says itself which files count as named beside their lines. Of
             other formats every file of which lines were seen does.
         as_trec_eval: Where its ranks say nothing, its scores order a list, as they do for trec_eval.
-        is_experimental: Whether no real file of it has been seen: it is read only when it is named.
         unit: What a position counts: lines, rows or entries.
         example: How such a file begins.
     """
@@ -52,7 +51,6 @@ class Importer:
     trajectories: Callable[[TrajectoryFile], Iterator[Trajectory]] = field(default=lambda _: iter(()))
     companions: Callable[[str], Sequence[str]] = field(default=lambda _: ())
     lists_files: bool = False
-    is_experimental: bool = False
     as_trec_eval: bool = False
     kind: AnswerKind = "ranking"
     unit: str = "line"

@@ -41,8 +41,6 @@ from lake.store import Lake
 from lake.tables import table
 from lake.text import counted, listed
 
-EXPERIMENTAL = "experimental: no real file of this format was seen when its reading was written"
-
 
 class NoItemKnownError(GoldspanError):
     """The lake holds none of the items that a file names, or can score none of them."""
@@ -285,7 +283,7 @@ class Import:
             "file": program.name if program else self.input_file.name,
             "counts": count_rows(numbers),
             "unread": count_rows(counts.unread),
-            "notes": [*([EXPERIMENTAL] * self.importer.is_experimental), *counts.sentences()],
+            "notes": counts.sentences(),
             "fingerprint": self.stamp,
         }
         return pl.DataFrame([row], schema=table("runs").columns)

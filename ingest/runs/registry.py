@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
 
 import polars as pl
@@ -28,11 +27,10 @@ def importers() -> dict[str, Importer]:
 
 
 def declare_formats(lake: Lake) -> None:
-    """Store what pages say of the formats that are recognised by their content."""
+    """Store what pages say of the formats."""
     columns = ("name", "title", "meaning", "kind", "example")
-    known = (importer for importer in importers().values() if not importer.is_experimental)
-    rows = [declared_row("formats", **{name: getattr(importer, name) for name in columns}) for importer in known]
-    write_if_changed(lake, "formats", "all", pl.concat(rows))
+    rows = ({name: getattr(importer, name) for name in columns} for importer in importers().values())
+    write_if_changed(lake, "formats", "all", pl.concat(declared_row("formats", **row) for row in rows))
 
 
 def importer_named(name: str) -> Importer:
@@ -41,17 +39,6 @@ def importer_named(name: str) -> Importer:
     if name not in by_name:
         raise unknown_name(name, "format", [AUTO, *by_name])
     return by_name[name]
-
-
-def recognised(head: bytes, path: str, known: Iterable[Importer]) -> list[Importer]:
-    """The formats that a file may be of by its beginning; experimental ones only where it may be of no other."""
-    candidates = [importer for importer in known if importer.recognise(head, path)]
-    return [importer for importer in candidates if not importer.is_experimental] or candidates
-
-
-def naming_hint(importer: Importer) -> str:
-    """How to have a file read by a format of which no real file has been seen."""
-    return f"It may be {importer.title}, which is experimental, read only by name: --format {importer.name}"
 
 
 def importer_for(input_file: InputFile, name: str) -> Importer:
@@ -65,9 +52,8 @@ def importer_for(input_file: InputFile, name: str) -> Importer:
     head = input_file.head
     if not head.strip():
         raise input_file.wrong(what="the file is empty")
-    candidates = recognised(head, "/".join(input_file.path.parts[-2:]), importers().values())
-    if candidates and candidates[0].is_experimental:
-        raise input_file.wrong(what="the file's content does not show its format", hint=naming_hint(candidates[0]))
+    path = "/".join(input_file.path.parts[-2:])
+    candidates = [importer for importer in importers().values() if importer.recognise(head, path)]
     if len(candidates) > 1:
         names = " or ".join(importer.name for importer in candidates)
         raise input_file.wrong(what="the file could be of several formats", hint=f"Say which: --format {names}")

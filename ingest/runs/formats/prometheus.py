@@ -1,8 +1,8 @@
 """Prometheus' logs of answering an issue: blocks of context between marks.
 
-No file of it has been seen: it is experimental, and read only when it is named. It is built from what ContextBench's
-published converter (contextbench/agents/prometheus/extract.py) reads of them, `--- BEGIN CONTEXT ---` and `--- BEGIN
-AGGREGATED CONTEXT ---` blocks with `File:` and `Line number range: a - b`, lines from 1.
+No file of it has been seen. It is built from what ContextBench's published converter
+(contextbench/agents/prometheus/extract.py) reads of them, `--- BEGIN CONTEXT ---` and `--- BEGIN AGGREGATED CONTEXT
+---` blocks with `File:` and `Line number range: a - b`, lines from 1.
 """
 
 from __future__ import annotations
@@ -65,12 +65,11 @@ def _views(block: str) -> Views:
 
 PROMETHEUS = Importer(
     name="prometheus",
-    title="Prometheus logs",
+    title="Prometheus logs (experimental: no real file of it was seen)",
     meaning="One .log per instance, called like the instance: blocks of context with File: and Line number range:.",
     recognise=recognise,
     trajectories=trajectories,
     companions=lambda path: [patch_path(path)],
-    is_experimental=True,
     kind="trajectory",
     example="--- BEGIN CONTEXT ---",
 )
