@@ -36,6 +36,14 @@ def run_items(run_id: str, rows: pl.DataFrame) -> pl.DataFrame:
     return whole.select(list(columns))
 
 
+def hit_rows(run_id: str, rows: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `hits`, of as many of its columns as there are; `item` is the place of an item among some."""
+    rows = rows.with_columns(run_id=pl.lit(run_id), item_id=pl.lit(items["item_id"]).gather(pl.col("item")))
+    columns = table("hits").columns.items()
+    given = ((pl.col(name) if name in rows.columns else pl.lit(None), name, kind) for name, kind in columns)
+    return rows.select(column.cast(kind).alias(name) for column, name, kind in given)
+
+
 def counts_in(row: pl.DataFrame, column: str) -> dict[str, int]:
     """The counts by name that a column of one row holds."""
     return dict(row.select(pl.col(column).explode()).drop_nulls().unnest(column).iter_rows())

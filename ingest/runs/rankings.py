@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from ingest.runs.imported_runs import MISSING, Tables, run_items
+from ingest.runs.imported_runs import MISSING, Tables, hit_rows, run_items
 from ingest.runs.outcome import ImportCounts
 from ingest.runs.ranking_rows import NAME, refuse, written
 from ingest.runs.request import ItemPart
@@ -15,7 +15,6 @@ from ingest.sources.input_file import InputFile
 from lake.catalog.protocol import CUT_OFFS
 from lake.catalog.task import Task
 from lake.store import Lake
-from lake.tables import table
 
 DEFINITIONS = "docs"
 """The rules by which a definition that a document names is found."""
@@ -55,7 +54,8 @@ class Rankings:
         counts.n_missing += items.height - len(listed)
         counts.n_tied += tied.height
         outcomes = _outcomes(self.input_file.name, items, listed, failed, spans, tied)
-        return {"hits": self._hits(spans, items), "run_items": run_items(self.run_id, outcomes)}
+        hits = hit_rows(self.run_id, spans.with_columns(part=pl.lit("ranking"), step=pl.lit(0)), items)
+        return {"hits": hits, "run_items": run_items(self.run_id, outcomes)}
 
     def _check_revision(self, part: ItemPart, rows: pl.DataFrame) -> None:
         """Compare the queries' hashes and the right candidates that a file names, where it does, with the items'."""
@@ -184,16 +184,6 @@ class Rankings:
         same = (pl.col("item") == pl.col("item").shift(-1)) & (pl.col("score") == pl.col("score").shift(-1))
         tied = rows.filter(same & pl.col("rank").is_in(CUT_OFFS))
         return tied.group_by("item").agg(ties=pl.col("rank").sort())
-
-    def _hits(self, rows: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
-        columns = table("hits").columns
-        constant = {"run_id": self.run_id, "part": "ranking", "step": 0, "symbol": None}
-        hits = rows.select(
-            pl.lit(items["item_id"]).gather(pl.col("item")).alias("item_id"),
-            *(pl.lit(value, columns[name]).alias(name) for name, value in constant.items()),
-            *(pl.col(name).cast(columns[name]) for name in columns if name not in {"item_id", *constant}),
-        )
-        return hits.select(list(columns))
 
 
 def _outcomes(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from ingest.contents.patches import edit_rows
-from ingest.runs.imported_runs import MISSING, run_items
+from ingest.runs.imported_runs import MISSING, hit_rows, run_items
 from ingest.runs.outcome import ImportCounts
 from ingest.runs.ranking_rows import NAME
 from ingest.runs.read_trajectories import FINAL, ParsedRuns
@@ -17,7 +17,6 @@ from ingest.runs.usage_rows import UsageRows
 from lake.naming import PUBLISHED_READING
 from lake.rejects import Rejects
 from lake.store import Lake
-from lake.tables import table
 
 _NOTHING_BETWEEN = r"/(?:\.?/)+"
 _HERE = r"^(?:\./)+"
@@ -48,7 +47,9 @@ class Trajectories:
         edits = self._edits(answers, counts, rejects)
         self._count(rows, answers, ended, counts)
         usage = self.usage.part(read.answers.join(asked.items.select("item_id", "upstream_id"), on="item_id"))
-        return {"hits": self._hits(rows, added, items), "edits": edits, "usage": usage, "run_items": ended}
+        of_final = added.with_columns(part=pl.lit(FINAL))
+        rows = rows.join(of_final, on=["item", "part", "rank"], how="left", maintain_order="left")
+        return {"hits": hit_rows(self.run_id, rows, items), "edits": edits, "usage": usage, "run_items": ended}
 
     def _placed(self, views: pl.DataFrame) -> pl.DataFrame:
         """The views with line_start, line_end (0-based, half-open) and path, sha256, n_lines of their file."""
@@ -59,16 +60,6 @@ class Trajectories:
         start, end, named = pl.col("start"), pl.col("end"), pl.col("start").is_not_null()
         to_the_end = pl.when(start > 1).then(pl.max_horizontal("start", "n_lines"))
         return found.with_columns(line_start=start - 1, line_end=pl.when(named).then(pl.coalesce(end, to_the_end)))
-
-    def _hits(self, rows: pl.DataFrame, added: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
-        of_final = added.with_columns(part=pl.lit(FINAL))
-        rows = rows.join(of_final, on=["item", "part", "rank"], how="left", maintain_order="left")
-        item_id = pl.lit(items["item_id"]).gather(pl.col("item")).alias("item_id")
-        rows = rows.with_columns(item_id, run_id=pl.lit(self.run_id))
-        columns = table("hits").columns.items()
-        return rows.select(
-            (pl.col(name) if name in rows.columns else pl.lit(None)).cast(kind).alias(name) for name, kind in columns
-        )
 
     def _run_items(
         self, items: pl.DataFrame, answers: pl.DataFrame, final: pl.DataFrame, added: pl.DataFrame
