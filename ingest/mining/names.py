@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from tree_sitter import Node
 
 from ingest.contents.definitions import docs, ending_of
 from ingest.mining.syntax import any_of, captured, is_source, lines_of, parsed, rows_within, text_of
-from ingest.mining.usage import Usage
+from ingest.mining.usage import MIN_CANDIDATES, Usage
 from lake.text import language_of, words
 
 MIN_NAME = 3
@@ -31,6 +31,7 @@ _IMPORT = re.compile(r"import|include|using|^use_|_use_|^mod_item$")
 _FROM = re.compile(r"^\s*from\b.*?\bimport\b", re.DOTALL)
 _CALLED_IMPORT = re.compile(r"\brequire(_relative)?\b")
 _IDENTIFIER = re.compile(r"identifier$|^constant$|^name$")
+_WORD = re.compile(r"\w+")
 _TEXT = re.compile(r"string|comment|heredoc|template")
 _BINDING = re.compile(r"assign|declar|param|binding|^let_|^for_|pattern")
 _BOUND_FIELDS = ("name", "left", "pattern", "declarator")
@@ -120,9 +121,32 @@ def _usage(
     names = {text_of(node) for node in identifiers} & elsewhere.keys()
     seen = [name for name in names if language_of(elsewhere[name].path) == language and is_seen(name, elsewhere[name])]
     seen.sort(key=lambda name: (elsewhere[name].path, elsewhere[name].line))
-    texts = {name: elsewhere[name].text for name in seen}
-    closed = rows_within(captured(language, any_of(language, _TEXT), root))
-    return Usage.of(repository, path, lines, statements, texts, _occurrences(identifiers), list(closed))
+    # Two names of one definition are one candidate, and so are two definitions that read the same.
+    candidates = list(dict.fromkeys(elsewhere[name].text for name in seen))
+    if len(candidates) < MIN_CANDIDATES:
+        return None
+    number = {name: candidates.index(elsewhere[name].text) for name in seen}
+    import_rows = {row for node in statements for row in range(node.start_point.row, node.end_point.row + 1)}
+    uses: dict[int, set[int]] = {}
+    bound: set[int] = set()
+    for node in identifiers:
+        row, name = node.start_point.row, text_of(node)
+        if name in number and row not in import_rows:
+            (bound if _is_bound(node) else uses.setdefault(row, set())).add(number[name])
+    # A line that names, in a string, a comment or as an attribute, a candidate it does not use is no next line either.
+    named = {row: {number[word] for word in _WORD.findall(lines[row]) if word in number} for row in uses}
+    closed = {*rows_within(captured(language, any_of(language, _TEXT), root))}
+    return Usage(
+        repository,
+        path,
+        lines,
+        statements=[text_of(node) for node in statements],
+        import_rows=frozenset(import_rows),
+        candidates=candidates,
+        uses={row: frozenset(used) for row, used in uses.items()},
+        unasked=frozenset(bound),
+        closed=frozenset(closed | {row for row, used in uses.items() if not used >= named[row]}),
+    )
 
 
 def _is_import(node: Node) -> bool:
@@ -131,13 +155,11 @@ def _is_import(node: Node) -> bool:
     )
 
 
-def _occurrences(identifiers: Iterable[Node]) -> Iterator[tuple[int, str, bool]]:
-    """Line and name of every identifier, and whether it is bound there to something else."""
-    for node in identifiers:
-        parent = node.parent
-        is_bound = (
-            parent is not None
-            and bool(_BINDING.search(parent.type))
-            and any(parent.child_by_field_name(field) == node for field in _BOUND_FIELDS)
-        )
-        yield node.start_point.row, text_of(node), is_bound
+def _is_bound(node: Node) -> bool:
+    """Whether an identifier is given to something else where it stands."""
+    parent = node.parent
+    return (
+        parent is not None
+        and bool(_BINDING.search(parent.type))
+        and any(parent.child_by_field_name(field) == node for field in _BOUND_FIELDS)
+    )

@@ -5,10 +5,8 @@ from __future__ import annotations
 import base64
 import csv
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path, PurePosixPath
 
 from ingest.sources.tree import Entry
@@ -17,16 +15,8 @@ from lake.errors import Exit, GoldspanError
 _LICENCE_NAMES = ("LICENSE", "LICENCE", "COPYING", "NOTICE")
 
 
-@dataclass(frozen=True)
-class Package:
-    """An installed package: its licence, and its `.py` and licence texts, checked as they are read."""
-
-    licence: str
-    files: Mapping[str, Entry]
-
-
-def read_package(pin: str) -> Package:
-    """The installed package of a version, `click==8.5.1`: its files listed, none read yet."""
+def read_package(pin: str) -> dict[str, Entry]:
+    """The `.py` and licence texts of an installed package, `click==8.5.1`, by path; each is checked as it is read."""
     name, _, version = pin.partition("==")
     try:
         installed = distribution(name)
@@ -50,7 +40,7 @@ def read_package(pin: str) -> Package:
     if not any(path.endswith(".py") for path in files):
         what = f"the package {pin} has no record of its files, so they cannot be checked"
         raise GoldspanError(what, hint=f"Install it from its wheel: {again}", code=Exit.INVALID)
-    return Package(_licence(installed), dict(sorted(files.items())))
+    return dict(sorted(files.items()))
 
 
 def _read(file: Path, called: str, digest: str, again: str) -> bytes:
@@ -73,13 +63,3 @@ def _path_in_repository(path: PurePosixPath) -> str | None:
         # A wheel keeps licences at `<x>.dist-info/` or below `licenses/` there; in a repository they stand at the top.
         return path.name if path.name.upper().startswith(_LICENCE_NAMES) else None
     return str(path) if path.suffix == ".py" else None
-
-
-def _licence(distribution: Distribution) -> str:
-    metadata = distribution.metadata
-    fields = {key: metadata[key] or "" if key in metadata else "" for key in ("License-Expression", "License")}
-    classifiers = [str(value) for value in metadata.get_all("Classifier") or []]
-    licences = [value.rpartition(" :: ")[2] for value in classifiers if value.startswith("License :: ")]
-    # The licence field may hold the licence's whole text; only a short one names it.
-    licence = fields["License"] if len(fields["License"]) <= 40 else ""
-    return fields["License-Expression"] or licence or "; ".join(licences)

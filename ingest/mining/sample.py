@@ -36,7 +36,7 @@ PLACES = DATA / "places.jsonl"
 and pinned to one version for every platform in requirements.txt, so that the sample is the same everywhere."""
 
 OWN_LICENCE = "MIT"
-"""Of the Java in `data/java/<repository>` and of ContextBench's repositories."""
+"""Of ContextBench's repositories."""
 
 CONTEXTS: Mapping[str, int] = {"1k": 667, "2k": 1333, "4k": 2667}
 """How many `regex` tokens a prompt has at most. RepoCoder allows 1,000, 2,000 or 4,000 of Codex's tokens; three of
@@ -63,12 +63,14 @@ class Places(BaseModel):
 
     Attributes:
         pin: The package that its files are read from; empty for Java of our own.
+        licence: As the package states it.
         completions: Level → path, lines [start, end) from 0 and, of a function, its name.
         next_lines: Setting → path, line from 0 and number of the candidate that the line uses.
     """
 
     repository: str
     pin: str
+    licence: str
     language: str
     split: str
     completions: dict[Level, list[tuple[str, int, int, str] | tuple[str, int, int]]]
@@ -82,7 +84,6 @@ class SampleRepository:
 
     places: Places
     files: Sequence[Entry]
-    licence: str
 
     @property
     def digest(self) -> str:
@@ -144,10 +145,10 @@ def open_sample(benchmark: str) -> SampleSource:
     revision = " ".join(repository.places.pin for repository in repositories if repository.places.pin)
     if benchmark == "repoeval":
         repositories = [repository for repository in repositories if repository.places.completions]
-        licences = {folder_of(repository.places.repository): repository.licence for repository in repositories}
+        licences = {folder_of(repository.places.repository): repository.places.licence for repository in repositories}
         folders = _repoeval_folders(repositories)
     else:
-        licences = {repository.places.repository: repository.licence for repository in repositories}
+        licences = {repository.places.repository: repository.places.licence for repository in repositories}
         folders = _repobench_folders(repositories)
     return SampleSource(folders, name="sample", label="sample", pinned=revision, licences=licences)
 
@@ -162,12 +163,11 @@ def read_places(file: Path = PLACES) -> list[SampleRepository]:
     for line in file.read_text(encoding="utf-8").splitlines():
         places = Places.model_validate_json(line)
         if places.pin:
-            package = read_package(places.pin)
-            repositories.append(SampleRepository(places, list(package.files.values()), package.licence))
+            repositories.append(SampleRepository(places, list(read_package(places.pin).values())))
         else:
             folder = read_folder(DATA / "java" / places.repository, places.repository)
             made = [replace(entry, made_from=sha256_of(entry.read())) for entry in folder.entries]
-            repositories.append(SampleRepository(places, made, OWN_LICENCE))
+            repositories.append(SampleRepository(places, made))
     return repositories
 
 

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from tree_sitter import Node
-
-from ingest.mining.syntax import text_of
-
 MIN_CANDIDATES, MIN_HARD = 5, 10
-"""As RepoBench has it: 5 to 9 candidates are easy, 10 or more hard."""
+"""As RepoBench has it: a file imports at least 5; 5 to 9 candidates are easy, 10 or more hard."""
 MIN_CODE_LINES = 3
 """How many lines that are not blank stand before the next one: RepoBench asks with the last three."""
-
-_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
@@ -54,47 +47,6 @@ class Usage:
     uses: Mapping[int, frozenset[int]] = field(default_factory=dict)
     unasked: frozenset[int] = frozenset()
     closed: frozenset[int] = frozenset()
-
-    @classmethod
-    def of(
-        cls,
-        repo: str,
-        path: str,
-        lines: Sequence[str],
-        statements: Sequence[Node],
-        texts: Mapping[str, str],
-        occurrences: Iterable[tuple[int, str, bool]],
-        closed: Collection[int] = (),
-    ) -> Usage | None:
-        """A file's usage; None where it imports too few definitions.
-
-        Given are its import statements, the text of the definition that each name is imported for, and line and name of
-        whatever is called so, with whether the name is given there to something else.
-        """
-        # Two names of one definition are one candidate, and so are two definitions that read the same.
-        candidates = list(dict.fromkeys(texts.values()))
-        if len(candidates) < MIN_CANDIDATES:
-            return None
-        names = {name: candidates.index(text) for name, text in texts.items()}
-        rows = frozenset(row for node in statements for row in range(node.start_point.row, node.end_point.row + 1))
-        used: dict[int, set[int]] = {}
-        bound: set[int] = set()
-        for row, name, is_bound in occurrences:
-            if name in names and row not in rows:
-                (bound if is_bound else used.setdefault(row, set())).add(names[name])
-        # A line that names, in a string, a comment or as an attribute, a candidate it does not use is none either.
-        unclear = {row for row, of in used.items() if not of.issuperset(_named(lines[row], names))}
-        return cls(
-            repo=repo,
-            path=path,
-            lines=lines,
-            statements=[text_of(node) for node in statements],
-            import_rows=rows,
-            candidates=candidates,
-            uses={row: frozenset(of) for row, of in used.items()},
-            unasked=frozenset(bound),
-            closed=frozenset(closed) | unclear,
-        )
 
     @property
     def level(self) -> str:
@@ -148,7 +100,3 @@ class Question(Task):
             "split": split,
             "level": usage.level,
         }
-
-
-def _named(line: str, names: Mapping[str, int]) -> set[int]:
-    return {names[word] for word in _WORD.findall(line) if word in names}

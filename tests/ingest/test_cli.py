@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from lake.errors import Exit
-from lake.store import Lake
-from tests.tiny import TASKS, build, command, jsonl, put, task_file
+from tests.tiny import TASKS, build, command, jsonl, put
 
 KEYS = ["written", "expected", "scored", "missing", "failed", "rejected", "made", "current", "removed", "seconds"]
 NAMED = ("--chunkers", "whole-file")
@@ -59,14 +58,6 @@ def test_every_flag_is_a_variable_too(source: Path, tmp_path: Path, monkeypatch:
     assert json.loads(said.out)["expected"] == 2
 
 
-def test_names_may_be_given_with_commas_or_spaces(source: Path, tmp_path: Path) -> None:
-    put(source / "datasets" / task_file(context="4k"), jsonl(TASKS[:1]))
-    arguments = ("--subsets", "function-2k, function-4k", "--chunkers", "whole-file window-4-2")
-    said = command("ingest", "repoeval", "--source", source, "--lake", tmp_path / "lake", *arguments)
-    assert said.code == 0, said.err
-    assert set(Lake(tmp_path / "lake").read("items")["subset"]) == {"function-2k", "function-4k"}
-
-
 @pytest.mark.parametrize("arguments", [["--nothing"], ["--limit", "0"], ["--limit", "few"], ["--source"]])
 def test_a_wrong_option_is_a_usage_error(arguments: list[str], tmp_path: Path) -> None:
     said = command("ingest", "--lake", tmp_path / "lake", *arguments)
@@ -98,12 +89,6 @@ def test_benchmarks_are_listed_by_tag() -> None:
     assert [row["name"] for row in listed] == ["contextbench"]
     said = command("ingest", "list", "subsets", "--tag", "agent")
     assert (said.code, said.err) == (Exit.USAGE, "ingest: unknown tag 'agent'\n  Did you mean 'agents'?\n")
-
-
-def test_an_unknown_listing_asks_did_you_mean() -> None:
-    said = command("ingest", "list", "chunker")
-    assert (said.code, said.out) == (Exit.USAGE, "")
-    assert said.err == "ingest: unknown listing 'chunker'\n  Did you mean 'chunkers'?\n"
 
 
 def test_a_lake_that_cannot_be_written_is_a_clear_error(source: Path, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from ingest.sources.archive import open_archive
 from ingest.sources.folder import read_folder
 from ingest.sources.rows import Lines
 from lake import limits
-from lake.limits import MIB, parsed_json
+from lake.limits import MIB
 from lake.parquet import UnreadableParquetError, read_parquet
 from lake.rejects import Rejects, excerpt_of
 
@@ -68,11 +68,6 @@ def test_a_parquet_that_claims_more_rows_than_are_read_is_refused(tmp_path: Path
     file = coded("x", 1_000, tmp_path)
     with pytest.raises(UnreadableParquetError, match=r"1,000 rows; at most 999 are read"):
         read_parquet(file, max_rows=999)
-
-
-def test_json_that_is_mostly_text_may_be_as_large_as_a_document() -> None:
-    text = "def burn(self, fuel): return {'a': [1, 2]}  # a usual line of code\\n" * 1_000_000
-    assert parsed_json(f'{{"a": "{text}"}}'.encode()) == {"a": text.replace("\\n", "\n")}
 
 
 def test_a_line_that_is_too_long_is_passed_over_and_told() -> None:

@@ -151,22 +151,6 @@ def test_scores_are_those_of_trec_eval_on_the_same_ranking(tmp_path: Path) -> No
     assert checked == 2 * 12 * (3 + 3 + 2 + 2)
 
 
-def test_the_oracle_is_perfect_and_orders_by_grade(tmp_path: Path) -> None:
-    lake = read(lay_out(tmp_path / "data"), tmp_path / "lake")
-    assert command("evaluate", "--lake", tmp_path / "lake", "--systems", "*+oracle").code == Exit.INCOMPLETE
-    runs = lake.read("runs").filter(pl.col("retriever") == "oracle")["run_id"]
-    scores = lake.read("scores").filter(pl.col("run_id").is_in(runs.implode()), metric="ndcg")
-    assert scores["value"].to_list() == [1.0] * (2 * 5)
-
-
-def test_the_table_of_systems_measures_the_protocols_own_ndcg(tmp_path: Path) -> None:
-    read(lay_out(tmp_path / "data"), tmp_path / "lake")
-    assert command("evaluate", "--lake", tmp_path / "lake", "--systems", "*+bm25-okapi").code == Exit.INCOMPLETE
-    said = command("evaluate", "table", "--lake", tmp_path / "lake")
-    assert "beir@graded-v1" in said.out
-    assert "exploratory" not in said.out
-
-
 def test_a_source_without_collections_is_named_only_where_they_are_asked_for(tmp_path: Path) -> None:
     put(tmp_path / "data/repoeval/datasets/x", b"")
     said = command("ingest", "beir", "--source", tmp_path / "data", "--lake", tmp_path / "lake")

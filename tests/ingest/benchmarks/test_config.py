@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,15 +12,9 @@ import pytest
 from lake.errors import Exit
 from lake.store import Lake
 from tests.ingest.own_tasks import OURS, ingest_own, lay_out, renamed
-from tests.tiny import ROOT, TASKS, command, jsonl, put, repoeval, stored
+from tests.tiny import ROOT, TASKS, command, jsonl, put, stored
 
 pytestmark = pytest.mark.slow
-
-PLAIN = """\
-name: repoeval
-label: ours
-data: {root: datasets, tasks: mine.jsonl, repositories: ../repositories/function_level, subset: function-2k}
-"""
 
 
 def test_tasks_under_other_keys_are_ingested_and_scored_with_their_label(tmp_path: Path) -> None:
@@ -68,17 +61,6 @@ def test_they_are_the_items_that_upstreams_keys_give(source: Path, tmp_path: Pat
     for table in ("gold_spans", "files", "blobs", "chunks"):
         assert Lake(tmp_path / "one").read(table).equals(Lake(tmp_path / "other").read(table))
     assert sorted(Lake(tmp_path / "one").read("items")["upstream_id"]) == ["0", "1", "2", "3", "4"]
-
-
-def test_rows_with_upstreams_keys_need_no_fields_and_root_may_be_elsewhere(source: Path, tmp_path: Path) -> None:
-    put(source / "datasets/mine.jsonl", jsonl(TASKS))
-    config = put(source / "mine.yaml", PLAIN.encode())
-    said = ingest_own(config, tmp_path / "lake")
-    assert said.code == 0, said.err
-    row = Lake(tmp_path / "lake").read("benchmarks").row(0, named=True)
-    # The published data's licence and home are not said of other data.
-    assert (row["licence"], row["revision"], json.loads(row["parameters"])["homepage"]) == ("", "", "")
-    assert row["title"] == repoeval().title
 
 
 def test_what_describes_the_data_is_shown(tmp_path: Path) -> None:

@@ -49,11 +49,6 @@ def test_all_texts_lines_are_measured_as_each_ones_are(contents: list[bytes]) ->
     assert lines["line_nws"].to_list() == [Offsets.between_lines(text).n_nws.tolist() for text in texts]
 
 
-def test_a_pools_files_keep_the_order_they_were_given_in() -> None:
-    files, _ = pool_frames([("p", "z.py", b"1"), ("q", "z.py", b"1"), ("p", "a.py", b"2")])
-    assert files.select("pool_id", "path", "position").rows() == [("p", "z.py", 0), ("q", "z.py", 0), ("p", "a.py", 1)]
-
-
 def test_flags_say_what_is_odd_about_a_content() -> None:
     contents = [b"a\n", b"a\r\nb\n", b"", b"\xff\r\n", "\ufffd".encode()]
     _, blobs = pool_frames([("p", f"{n}.py", data) for n, data in enumerate(contents)])

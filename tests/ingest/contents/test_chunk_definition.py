@@ -6,7 +6,6 @@ import pytest
 
 from ingest.contents.chunkers import Cut, Document
 from ingest.contents.chunkers.definition import MAX_CLASS, definition
-from ingest.contents.chunkers.lines import fixed_nws
 
 
 def is_cut_into(language: str, *parts: str) -> bool:
@@ -36,16 +35,6 @@ def test_a_large_class_is_cut_into_its_members() -> None:
         "    class B:\n        def g(self):\n            return 2\n\n",
         "z = 1\n",
     )
-
-
-def test_a_large_class_of_one_method_is_its_head_and_the_method() -> None:
-    assert is_cut_into(
-        "python", "class A:\n", f"    def f(self):\n        def g(): ...\n        return '{'x' * MAX_CLASS}'\n"
-    )
-
-
-def test_a_large_function_stays_whole() -> None:
-    assert is_cut_into("python", "def f():\n" + "    x = f(x)\n" * MAX_CLASS)
 
 
 CASES = {
@@ -122,8 +111,3 @@ CASES = {
 @pytest.mark.parametrize("language", sorted(CASES))
 def test_definitions_of_every_language_are_found(language: str) -> None:
     assert is_cut_into(language, *CASES[language])
-
-
-def test_a_file_without_a_tree_is_cut_as_fixed_nws() -> None:
-    document = Document("some text\n" * 500, "")
-    assert definition(document) == Cut(fixed_nws(document, MAX_CLASS).ranges, "language not known")

@@ -37,22 +37,10 @@ def test_blank_lines_belong_to_the_chunk_above() -> None:
     assert chunks("\n\nabc = 1\n\n\nxyz = 2\n\n", 6) == ["\n\nabc = 1\n\n\n", "xyz = 2\n\n"]
 
 
-def test_small_neighbours_are_merged() -> None:
-    assert chunks("a = 1\nb = 2\nc = 3\nd = 4\n", 6) == ["a = 1\nb = 2\n", "c = 3\nd = 4\n"]
-
-
 def test_comments_and_decorators_stay_with_what_they_annotate() -> None:
     first = "def f():\n    return 1\n\n"
     second = "# about g\n# more\n@deco\ndef g():\n    return 2\n"
     assert chunks(first + second, 40) == [first, second]
-
-
-def test_a_comment_above_a_blank_line_is_on_its_own() -> None:
-    comment, function = "# a section here\n\n", "def g():\n    return 2\n"
-    assert chunks("def f():\n    return 1\n\n" + comment + function, 30) == [
-        "def f():\n    return 1\n\n" + comment,
-        function,
-    ]
 
 
 def test_the_head_of_a_body_stays_with_its_first_piece() -> None:

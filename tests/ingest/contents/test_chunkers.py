@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,16 +33,6 @@ def test_lines_are_packed_until_one_more_would_exceed_n() -> None:
 
 def test_the_whole_file_is_one_chunk() -> None:
     assert texts("whole-file", "a\n\nb") == ["a\n\nb"]
-
-
-@pytest.mark.parametrize("name", [*PARTITIONS, "window-20-10"])
-def test_an_empty_file_has_no_chunk(name: str) -> None:
-    assert ranges(name, "") == []
-
-
-@pytest.mark.parametrize("name", PARTITIONS)
-def test_a_blank_file_is_one_blank_chunk(name: str) -> None:
-    assert texts(name, " \n\t\r\n\n") == [" \n\t\r\n\n"]
 
 
 def test_windows_stand_around_every_step() -> None:

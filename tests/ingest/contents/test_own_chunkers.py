@@ -144,25 +144,6 @@ def test_a_function_that_fails_on_all_files_is_named_with_its_line_and_skipped(
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("def cut(document):\n    return (\n", "broken_function.py:2: '(' was never closed"),
-        ("import no_such_module\n", "broken_function.py:1: ModuleNotFoundError: No module named 'no_such_module'"),
-        ("\nX = {}['x']\n", "broken_function.py:2: KeyError: 'x'"),
-    ],
-)
-def test_a_function_whose_file_is_broken_is_its_owners_fault(
-    text: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "broken_function.py").write_text(text)
-    said = command("ingest", "--chunker", "bad=broken_function:cut", "--lake", tmp_path / "lake")
-    assert said.code == 2
-    assert said.err.startswith(f"ingest: --chunker: broken_function:cut cannot be imported: {why}\n")
-
-
-@pytest.mark.parametrize(
     ("given", "code", "why"),
     [
         ("mine", 2, "'mine' is to be followed by = and a command"),

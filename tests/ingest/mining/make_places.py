@@ -23,7 +23,7 @@ def places_of(before: Places) -> Places:
     """The places in the version of a package that is installed."""
     name = before.pin.partition("==")[0]
     pin = f"{name}=={version(name)}"
-    contents = {path: file.read() for path, file in read_package(pin).files.items()}
+    contents = {path: file.read() for path, file in read_package(pin).items()}
     files = SourceFiles(contents, Counter())
     functions = list(mine_functions(before.repository, files))
     usages = list(usages_by_name(before.repository, files))

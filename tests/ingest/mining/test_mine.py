@@ -130,31 +130,11 @@ def test_a_question_is_the_message_and_its_gold_the_definitions_around_the_lines
     assert gold_of(row) == [("src/long.py", 1, 1), ("src/long.py", 76, 76)]
 
 
-def test_the_patch_is_of_source_files_alone(tmp_path: Path) -> None:
-    made = MadeRepository(tmp_path / "one")
-    names = ["fill", "drain", "close"]
-    start = {"a.py": module(*names), "tests/test_a.py": "def test():\n    pass\n"}
-    made.commit("first", "Begin with three and their test", start)
-    text = start["a.py"].replace(function("drain", 1), function("drain", 2))
-    changed = {"a.py": None, "src/a.py": text, "tests/test_a.py": "def test():\n    assert 1\n"}
-    made.commit("both", "Move it and let it start from two", changed)
-    history = fetched(made.folder.as_uri(), tmp_path / "cache", "")
-    (row,) = IssueMiner(history, HistoryRepositories(history.git.folder, history=history), "local/one", 9, "").rows
-    assert "rename from a.py" in str(row["patch"])
-    assert "test_a.py" not in str(row["patch"])
-    assert {path for path, _, _ in gold_of(row)} == {"a.py"}
-
-
 def test_how_much_a_message_gives_away(miner: IssueMiner, made: MadeRepository) -> None:
     assert of_commit(miner, made, "file")["source"] == NAMES_FILE
     assert of_commit(miner, made, "side")["source"] == NAMES_FILE
     assert of_commit(miner, made, "java")["source"] == NAMES_NEITHER
     assert of_commit(miner, made, "long")["source"] == NAMES_NEITHER
-
-
-def test_how_many_lines_a_commit_replaces(miner: IssueMiner, made: MadeRepository) -> None:
-    assert of_commit(miner, made, "java")["size"] == "1 to 5 lines"
-    assert of_commit(miner, made, "file")["size"] == "6 to 25 lines"
 
 
 def test_a_message_that_names_a_definition(tmp_path: Path) -> None:
@@ -316,10 +296,3 @@ def test_a_shallow_clone_is_read_as_far_as_it_goes(made: MadeRepository, tmp_pat
     said = _mine(tmp_path / "lake", tmp_path / "shallow", "--tasks", "issue")
     assert said.code == 0, said.err
     assert "first commit: 1" in said.err
-
-
-def test_an_empty_repository_is_said_to_be_empty(tmp_path: Path) -> None:
-    made = MadeRepository(tmp_path / "empty")
-    said = _mine(tmp_path / "lake", made.folder)
-    assert said.code == Exit.MISSING
-    assert "is no commit" in said.err

@@ -27,10 +27,10 @@ def test_each_package_is_pure_python_pinned_for_all_and_developed_where_it_says(
     assert any(f"github.com/{repo}" in str(url) for url in urls)
 
 
-def _install(folder: Path, files: dict[str, bytes], *, recorded: bool = True, metadata: str = "") -> None:
+def _install(folder: Path, files: dict[str, bytes], *, recorded: bool = True) -> None:
     about = folder / "toy-1.0.dist-info"
     about.mkdir()
-    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: toy\nVersion: 1.0\n{metadata}\n")
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: toy\nVersion: 1.0\n")
     record = ["../../../bin/toy,sha256=x,1", "toy-1.0.dist-info/RECORD,,"]
     for name, data in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -43,32 +43,14 @@ def _install(folder: Path, files: dict[str, bytes], *, recorded: bool = True, me
 
 def test_a_package_is_its_python_files_and_licences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {"toy/b.py": b"b", "toy/a.py": b"a\r\n", "toy/x.txt": b"", "toy-1.0.dist-info/licenses/LICENSE": b"free"}
-    _install(tmp_path, files, metadata="Classifier: License :: OSI Approved :: MIT License")
+    _install(tmp_path, files)
     monkeypatch.syspath_prepend(str(tmp_path))
     package = read_package("toy==1.0")
-    assert {path: file.read() for path, file in package.files.items()} == {
+    assert {path: file.read() for path, file in package.items()} == {
         "LICENSE": b"free",
         "toy/a.py": b"a\r\n",
         "toy/b.py": b"b",
     }
-    assert package.licence == "MIT License"
-
-
-@pytest.mark.parametrize(
-    ("metadata", "licence"),
-    [
-        ("License-Expression: MIT\nClassifier: License :: OSI Approved :: BSD License", "MIT"),
-        ("License: Apache-2.0", "Apache-2.0"),
-        (f"License: {'whole text ' * 9}\nClassifier: License :: OSI Approved :: BSD License", "BSD License"),
-        ("", ""),
-    ],
-)
-def test_a_licence_is_read_from_where_the_metadata_has_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, metadata: str, licence: str
-) -> None:
-    _install(tmp_path, {"toy.py": b""}, metadata=metadata)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    assert read_package("toy==1.0").licence == licence
 
 
 @pytest.mark.parametrize(("damage", "says"), [(b"changed", "is not what its wheel recorded"), (None, "cannot be read")])
@@ -81,7 +63,7 @@ def test_a_file_that_was_changed_or_removed_is_an_error_that_says_how_to_mend_it
         (tmp_path / "toy/a.py").unlink()
     else:
         (tmp_path / "toy/a.py").write_bytes(damage)
-    files = read_package("toy==1.0").files
+    files = read_package("toy==1.0")
     assert files["toy/b.py"].read() == b"b"
     with pytest.raises(GoldspanError, match=rf"toy/a\.py of toy==1\.0 {says}") as caught:
         files["toy/a.py"].read()

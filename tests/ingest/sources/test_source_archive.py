@@ -170,10 +170,3 @@ def test_a_name_that_only_claims_to_be_utf8_is_an_error_and_no_traceback(tmp_pat
     _raw_name(file, "é.py".encode(), b"\xff\xfe.py")
     with pytest.raises(GoldspanError, match="cannot be opened"):
         open_archive(file, "x.zip")
-
-
-def test_what_macos_leaves_behind_is_passed_over(tmp_path: Path) -> None:
-    made = {"__MACOSX/a.py": b"", "a/._b.py": b"", "a/.DS_Store": b"", "a/b.py": b"x", "a/.hidden": b"y"}
-    tree = open_archive(_zip(tmp_path, made), "x.zip")
-    assert [entry.path for entry in tree.entries] == ["a/.hidden", "a/b.py"]
-    assert tree.refused == []

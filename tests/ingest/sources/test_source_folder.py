@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import socket
 import zipfile
@@ -40,12 +39,6 @@ def test_a_benchmarks_folder_is_found_and_its_label_is_read(
     source = open_folder(asked, benchmark, markers=MARKERS)
     assert (source.name, source.label, source.root) == (str(asked), label, tmp_path / folder)
     assert (source.revision, source.licences) == ("", {})
-
-
-def test_a_folder_of_any_name_that_holds_a_marker_is_the_benchmarks_own(tmp_path: Path) -> None:
-    _put(tmp_path / "data/repositories/function_level.zip")
-    source = open_folder(tmp_path / "data", "repoeval", markers=MARKERS)
-    assert (source.label, source.root) == ("", tmp_path / "data")
 
 
 def test_a_subfolder_without_a_marker_does_not_hide_the_folder_itself(tmp_path: Path) -> None:
@@ -137,14 +130,6 @@ def test_links_are_read_inside_and_refused_outside(tmp_path: Path) -> None:
     }
 
 
-def test_the_folder_itself_may_be_reached_through_a_link(tmp_path: Path) -> None:
-    _put(tmp_path / "elsewhere/a.py", b"1")
-    (tmp_path / "tree").symlink_to("elsewhere")
-    tree = read_folder(tmp_path / "tree", "tree")
-    assert [entry.path for entry in tree.entries] == ["a.py"]
-    assert tree.refused == []
-
-
 def test_pipes_and_sockets_are_refused_and_never_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(tmp_path / "pipe")
     monkeypatch.chdir(tmp_path)  # a socket's path must be short
@@ -167,24 +152,6 @@ def test_a_file_that_may_not_be_read_is_refused(tmp_path: Path, monkeypatch: pyt
     assert [entry.path for entry in tree.entries] == ["a.py"]
     assert [(entry.path, entry.reason) for entry in tree.refused] == [
         ("secret.py", "may not be read (permission denied)")
-    ]
-
-
-def test_a_folder_that_may_not_be_listed_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    closed = _put(tmp_path / "closed/a.py").parent
-    scandir = os.scandir
-
-    def refusing(folder: str) -> object:
-        # Not by its mode: whoever runs as root may list everything.
-        if Path(folder) == closed:
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        return scandir(folder)
-
-    monkeypatch.setattr("ingest.sources.folder.os.scandir", refusing)
-    tree = read_folder(tmp_path, ".")
-    monkeypatch.undo()
-    assert [(entry.path, entry.reason) for entry in tree.refused] == [
-        ("closed/", "cannot be listed: Permission denied")
     ]
 
 

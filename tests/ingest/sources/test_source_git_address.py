@@ -67,11 +67,6 @@ def test_what_is_no_full_commit_id_is_refused(tmp_path: Path, commit: str) -> No
     assert not (tmp_path / "cache").exists()
 
 
-@pytest.mark.parametrize("name", ["acme/boats", "vuejs/vue.js", "acme/.github", "a/b...c"])
-def test_a_name_is_let_through(name: str) -> None:
-    assert checked("repository", name) == name
-
-
 @given(st.text(alphabet=string.printable + "\u202e\x85é", max_size=40))
 def test_whatever_is_let_through_is_two_plain_folders(name: str) -> None:
     try:
@@ -81,20 +76,6 @@ def test_whatever_is_let_through_is_two_plain_folders(name: str) -> None:
     assert set(name) <= {*string.ascii_letters, *string.digits, *"._-/"}
     assert name.count("/") == 1
     assert not any(part in ("", "..", ".") or part.startswith("-") for part in name.split("/"))
-
-
-def test_two_repositories_never_share_a_folder_of_the_cache(tmp_path: Path) -> None:
-    cache = Repositories(tmp_path)
-    urls = [
-        "https://a/b/c",
-        "https://a/b_c",
-        "https://a/b/c.git",
-        f"https://a/{'x' * 300}/c",
-        f"https://a/{'y' * 300}/c",
-    ]
-    folders = {cache.folder(url) for url in urls}
-    assert len(folders) == len(urls)
-    assert all(folder.parent == tmp_path / "git" and len(folder.name) < 100 for folder in folders)
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.commands.open_source import open_source
-from ingest.sources.hub import ATTEMPTS, PINS, HubSource, Pin, blob_id_of
+from ingest.sources.hub import ATTEMPTS, HubSource, Pin, blob_id_of
 from ingest.sources.tree import Source
 from lake.errors import Exit, GoldspanError
 
@@ -156,14 +155,6 @@ def test_a_cache_that_cannot_be_written_is_an_error_that_names_it(publisher: Pub
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(GoldspanError, match="the cache cannot be used"):
         _source(publisher.base, tmp_path / "file").tree("datasets")
-
-
-def test_opening_the_hub_downloads_nothing_and_states_the_pin(tmp_path: Path) -> None:
-    source = open_source("hub", "repoeval", cache=tmp_path / "cache")
-    assert source.revision == f"microsoft/CodeT@{PINS['repoeval'].commit}"
-    assert not (tmp_path / "cache").exists()
-    with pytest.raises(GoldspanError, match="own-bench cannot be fetched"):
-        open_source("hub", "own-bench", cache=tmp_path / "cache")
 
 
 def test_a_blob_id_is_the_one_git_gives(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from ingest.commands.open_source import open_source
 from ingest.sources.hub import DATASETS, open_hub
 from ingest.sources.tree import Source
 from lake.errors import Exit, GoldspanError
@@ -78,12 +77,6 @@ def test_offline_is_one_error_that_says_what_into_which_folder_and_what_instead(
     hub.is_there = False
     with pytest.raises(GoldspanError, match=r"data/python_cff\.gz of tianyang/repobench-r cannot be had"):
         _read(_source(tmp_path))
-
-
-def test_opening_asks_nothing_and_makes_no_folder(tmp_path: Path) -> None:
-    source = open_source("hub", "repobench-r", cache=tmp_path / "cache")
-    assert (source.name, source.label, source.licences) == ("hub", "", {})
-    assert not (tmp_path / "cache").exists()
 
 
 CHILD = """
@@ -185,9 +178,3 @@ def test_the_hubs_own_library_resolves_downloads_and_finds_it_again_without_aski
     asked.clear()
     code, out, err = _child(tmp_path, HF_ENDPOINT=endpoint, HF_HUB_OFFLINE="1")
     assert (code, out.splitlines()[-1], asked) == (0, "b'rows'", [])
-
-
-def test_a_file_the_dataset_does_not_have_says_so(publisher: tuple[str, list[str]], tmp_path: Path) -> None:
-    code, out, err = _child(tmp_path, "data/java_cff.gz", HF_ENDPOINT=publisher[0])
-    assert code == Exit.MISSING, err
-    assert f"data/java_cff.gz of {NAME} cannot be had" in out

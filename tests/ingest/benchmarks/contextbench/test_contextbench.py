@@ -225,15 +225,6 @@ def test_two_subsets_are_never_pooled(tmp_path: Path) -> None:
     assert not [part.name for part in Lake(lake).parts("rejects") if "full" in part.name]
 
 
-def test_it_is_found_by_its_folders_name_and_read_where_no_benchmark_is_asked_for(tmp_path: Path) -> None:
-    source = build(tmp_path / "source")
-    (source / "contextbench").rename(source / "contextbench-tiny")
-    ingested(tmp_path / "lake", source)
-    assert Lake(tmp_path / "lake").read("benchmarks").select("name", "tags").row(0) == ("contextbench", ["tiny"])
-    assert command("ingest", "--source", source, "--lake", tmp_path / "other").code == Exit.DONE
-    assert Lake(tmp_path / "other").read("benchmarks")["name"].to_list() == ["contextbench"]
-
-
 def test_rows_beside_other_files_are_told_from_them(tmp_path: Path) -> None:
     source = build(tmp_path / "source")
     home = source / "contextbench"

@@ -98,18 +98,6 @@ def test_crlf_and_a_byte_order_mark_leave_lines_where_they_are(tmp_path: Path) -
     assert Lake(tmp_path / "lake").read("blobs")["flags"].to_list() == [["crlf"]]
 
 
-@pytest.mark.parametrize(
-    ("listed", "reason"),
-    [(b"", "the selection cannot be read"), (b"name,repo\na,b\n", "neither a column original_inst_id nor instance_id")],
-)
-def test_a_selection_that_is_none_is_an_error(tmp_path: Path, listed: bytes, reason: str) -> None:
-    source = build(tmp_path / "source")
-    put(source / "contextbench/selected_500_instances.csv", listed)
-    with pytest.raises(GoldspanError, match=reason) as caught:
-        ingested(tmp_path / "lake", source, subsets=["selected-500"])
-    assert caught.value.code == Exit.INVALID
-
-
 def test_a_folder_without_rows_says_what_was_looked_for(tmp_path: Path) -> None:
     put(tmp_path / "contextbench/repo_files/acme__rockets-1.parquet", repo_parquet())
     said = command("ingest", "contextbench", "--source", tmp_path, "--lake", tmp_path / "lake")

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 import yaml
 
-from ingest.contents.edited_definitions import MAX_DEFINITION_LINES, edited_sources, gold_of_patch, surroundings_of
+from ingest.contents.edited_definitions import edited_sources, gold_of_patch, surroundings_of
 from lake.errors import Exit
 from lake.store import Lake
 from tests.ingest.benchmarks.contextbench import context_cases
@@ -50,11 +50,6 @@ def patch_of(path: str, start: int, lines: list[str]) -> str:
 )
 def test_the_innermost_definitions_are_around_lines(lines: list[int], spans: list[tuple[int, int]]) -> None:
     assert surroundings_of(SOURCE.encode(), "a.py", lines).spans == spans
-
-
-def test_a_long_definition_is_not_meant() -> None:
-    body = "".join(f"    x = {number}\n" for number in range(MAX_DEFINITION_LINES))
-    assert surroundings_of(f"def f():\n{body}".encode(), "a.py", [50]).spans == [(50, 51)]
 
 
 def test_files_of_no_known_language_and_new_files_are_not_gold() -> None:

@@ -13,7 +13,7 @@ import pytest
 from ingest.benchmarks.declaration import SubsetRows
 from lake.rejects import Rejects
 from lake.tables import table
-from tests.tiny import CATS, ENGINE, TASKS, Row, build, jsonl, opened, put, repoeval, task, task_file
+from tests.tiny import CATS, TASKS, Row, build, jsonl, opened, put, repoeval, task, task_file
 
 Gold = dict[str, tuple[int, int]]
 
@@ -223,28 +223,6 @@ def test_a_task_that_only_the_twin_has_is_an_item_of_its_own_number(source: Path
     both = _clean(_twin(source, [more, *TASKS[:2]])).items
     assert both["item_id"].to_list()[-1] == "function-2k/zoo_animals/2"
     assert both.height == len(TASKS) + 1
-
-
-def test_contexts_are_subsets_with_items_of_their_own_and_share_the_repositories(source: Path) -> None:
-    for context, start in (("1k", 6), ("4k", 0)):
-        rows = [task("acme_rockets", "rockets/engine.py", ENGINE, start, 8, 2)]
-        put(source / "datasets" / task_file(context=context), jsonl(rows))
-    one, four = _clean(source, "function-1k"), _clean(source, "function-4k")
-    assert one.items.select("item_id", "context", "query_line_start").rows() == [
-        ("function-1k/acme_rockets/0", "1k", 6)
-    ]
-    assert four.items.select("item_id", "context", "query_line_start").rows() == [
-        ("function-4k/acme_rockets/0", "4k", 0)
-    ]
-    assert one.queries["sha256"].to_list() != four.queries["sha256"].to_list()
-    [first], [other] = one.pools, four.pools
-    assert first.files.equals(other.files)
-    assert first.name == other.name == "function_level"
-
-
-def test_a_levels_repositories_may_lie_in_a_folder_of_its_short_name(source: Path) -> None:
-    (source / "repositories/function_level").rename(source / "repositories/function")
-    assert _clean(source).items.height == len(TASKS)
 
 
 def test_the_published_evaluations_pools_have_patchcores_build_first(tmp_path: Path) -> None:
