@@ -18,72 +18,35 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 MIB = 2**20
+_GB = 10**9
 
-MAX_DOCUMENT_BYTES = 256 * MIB
-"""A file, or an entry of an archive, that is read whole: JSON, a trajectory. Trajectories come to some tens of MB."""
-
-MAX_STREAMED_BYTES = 8 * 2**30
-"""What one file may unpack to where it is read piece by piece, and the entries of one archive together."""
-
-MAX_RATIO = 300
-"""How many bytes a packed byte may become in gzip or zstd, once there are 64 MB of them: runs as text come to 30."""
+# Bytes of one file. Beside each: what it is of, and the largest that is known.
+MAX_DOCUMENT_BYTES = 256 * MIB  # read whole, an archive's entry too; trajectories have some tens of MB
+MAX_STREAMED_BYTES = 8 * 2**30  # unpacked piece by piece, and the entries of one archive together
+MAX_LINE_BYTES = 64 * MIB  # a line of JSON Lines, which is held whole; published rows have some MB
+MAX_SOURCE_BYTES = 8 * MIB  # a file that is searched: generated code stays below, a parser makes a hundred times of it
+MAX_FILE_BYTES = 32 * MIB  # any other file of a repository that is stored
+MAX_REPOSITORY_BYTES = 768 * MIB  # the files of one repository in a Parquet file; 670 MB
+MAX_TABLE_BYTES = 512 * MIB  # the values of a Parquet file that is held whole
+MAX_ROWS_BYTES = 4096 * MIB  # the values of a Parquet file that is read row by row
 UNPACKED_FREELY = 64 * MIB
+MAX_RATIO = 300  # of bytes unpacked from gzip or zstd to those packed, beyond these; runs as text come to 30
 
-MAX_LINE_BYTES = 64 * MIB
-"""A line of JSON Lines, which is held whole. The largest rows that are published have some MB."""
-
-MAX_SOURCE_BYTES = 8 * MIB
-"""A source file that is to be searched: generated code, the largest there is, stays below. What a parser makes of it
-takes a hundred times as much."""
-
-MAX_FILE_BYTES = 32 * MIB
-"""Any other file of a repository that is stored."""
-
-MAX_POOL_BYTES = 256 * MIB
-"""The searched files of one benchmark's repositories, which are held together. RepoEval's have some 3 MB."""
-
-MAX_RUN_ROWS = 3_000_000
-"""Rows of one imported run. Every candidate of all of RepoBench-R comes to some 2,500,000."""
-
-MAX_REPOSITORY_BYTES = 768 * MIB
-"""The files of one repository in a Parquet file. The largest that benchmarks use has 670 MB."""
-
-MAX_VIEWS = 5_000_000
-"""Places in files that the trajectories of one run show or name. Agents come to some 1,000 an item."""
-
-MAX_NAME_CHARACTERS = 4_096
-"""A path or a symbol that a trajectory names, which may stand in every row: the longest path that systems allow."""
-
-MAX_PATCH_CHARACTERS = 8 * MIB
-"""A patch. Those that people wrote have some 100,000 characters, those that add what was built some million."""
-
-MAX_POOL_LINES = 20_000_000
-"""Their lines: as many as 256 MB of code have, and far fewer than 256 MB of line ends."""
-
-MAX_FILES = 500_000
-"""Files of one folder or archive. The largest repositories that benchmarks use have some 100,000."""
-
-MAX_DEPTH = 100
-"""Folders inside one another. No repository that benchmarks use comes to 30."""
-
-MAX_ROWS = 1_000_000
-"""Rows of one file of items; RepoBench-R has some 192,000 in all."""
-
-MAX_REJECTS = 100_000
-"""Refusals of one step that are kept one by one; the others are counted."""
-
-MAX_TABLE_BYTES = 512 * MIB
-"""The values of a Parquet file that is held whole: a table of rows, the files of a repository, vectors."""
-
-MAX_TABLE_ROWS = 10_000_000
-"""Its rows."""
-
-MAX_ROWS_BYTES = 4096 * MIB
-"""The values of a Parquet file that is read row by row."""
+# Numbers of things.
+MAX_TABLE_ROWS = 10_000_000  # of a Parquet file that is held whole
+MAX_ROWS = 1_000_000  # of one file of items; RepoBench-R has some 192,000 in all
+MAX_RUN_ROWS = 3_000_000  # of one imported run; every candidate of all of RepoBench-R: 2,500,000
+MAX_VIEWS = 5_000_000  # places in files that the trajectories of one run show or name; some 1,000 an item
+MAX_FILES = 500_000  # of one folder or archive; 100,000
+MAX_DEPTH = 100  # folders inside one another; below 30
+MAX_REJECTS = 100_000  # refusals of one step that are kept one by one; the others are counted
+MAX_NAME_CHARACTERS = 4_096  # of a path or a symbol, which may be in every row: the longest path that systems allow
+MAX_PATCH_CHARACTERS = 8 * MIB  # 100,000 where people wrote it, some million where built files were added
+MAX_POOL_BYTES = 256 * MIB  # of the searched files of a benchmark, which are held together; RepoEval's have 3 MB
+MAX_POOL_LINES = 20_000_000  # of the same: as many as code of that size has, and far fewer than line ends alone
 
 SHARE_OF_MEMORY = 0.85
 """Of the machine's memory, what a process may hold where no limit is given."""
-_GB = 10**9
 
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 

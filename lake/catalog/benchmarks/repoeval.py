@@ -32,20 +32,6 @@ REPOEVAL_CODE_CHUNK = replace(
     retrievers=("recorded",),
 )
 
-REPOEVAL_HARD = replace(
-    REPOEVAL_PROMPT,
-    name="repoeval/prompt-hard",
-    title="The prompt against its repository among files that look like it",
-    meaning="The code before the hole is the query; its repository is searched together with as many files again of "
-    "the other repositories, those that are most like the prompts. A pool that was constructed: nobody works in it, "
-    "and its numbers are not to be compared with those of the repository alone.",
-    pool_meaning="all *.py of the repository, and as many files of the other repositories: those that rank highest for "
-    "any of the repository's prompts by BM25, each content once and none that the repository has itself",
-    pool_prefix="repoeval/hard",
-    subsets=("function-2k",),
-    runs="named",
-)
-
 REPOEVAL_IOU = replace(
     REPOEVAL_PROMPT,
     name="repoeval/prompt-iou",
@@ -121,18 +107,6 @@ TARGET = replace(
     source="The completion's own lines: [lineno, lineno + n - 1], 0-based inclusive.",
 )
 
-HARD = replace(
-    CHUNKING,
-    name="repoeval@hard-negatives-v1",
-    title="RepoEval among hard negatives (constructed)",
-    meaning="Is the code the prompt was cut from, together with the lines to be completed, still brought back where as "
-    "many files of other repositories that look like the prompts lie beside it? By the rules of repoeval@chunking-v1, "
-    "over pools that were constructed.",
-    tasks=("repoeval/prompt-hard",),
-    source="Ours: BM25 (k1 1.5, b 0.75, words in lower case) over the files of the other repositories.",
-    place=3,
-)
-
 IOU_30 = replace(
     CHUNKING,
     name="repoeval@iou-30-v1",
@@ -155,21 +129,18 @@ IOU_30 = replace(
     place=4,
 )
 
-IOU_50 = replace(
-    IOU_30,
-    name="repoeval@iou-50-v1",
-    title="RepoEval, chunks that are half the gold's lines",
-    meaning="As repoeval@iou-30-v1, where the shared lines are at least half of the lines in either.",
-    threshold=0.5,
-)
 
-IOU_70 = replace(
-    IOU_30,
-    name="repoeval@iou-70-v1",
-    title="RepoEval, chunks that are 70 % the gold's lines",
-    meaning="As repoeval@iou-30-v1, where the shared lines are at least 70 % of the lines in either.",
-    threshold=0.7,
-)
+def _iou(percent: int, how_many: str) -> Protocol:
+    return replace(
+        IOU_30,
+        name=f"repoeval@iou-{percent}-v1",
+        title=f"RepoEval, chunks that are {how_many} the gold's lines",
+        meaning=f"As repoeval@iou-30-v1, where the shared lines are at least {how_many} the lines in either.",
+        threshold=percent / 100,
+    )
+
+
+IOU_50, IOU_70 = _iou(50, "half of"), _iou(70, "70 % of")
 
 NEEDS = replace(
     CHUNKING,

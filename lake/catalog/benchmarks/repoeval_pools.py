@@ -43,11 +43,23 @@ def _protocol(name: str, task: Task, title: str, source: str, place: int) -> Pro
     )
 
 
+REPOEVAL_HARD = _task(
+    "hard",
+    "among files that look like it",
+    "as many files again of the other repositories, those that rank highest for any of its prompts by BM25",
+)
 RANDOM_TASK = _task("random", "among drawn files", "as many files again of the other repositories, drawn by a seed")
 VECTORS_TASK = _task(
     "vectors",
     "among files that look like it by vectors",
     "as many files again of the other repositories, those nearest to any of its prompts by TF-IDF vectors and cosine",
+)
+HARD = _protocol(
+    "hard-negatives",
+    REPOEVAL_HARD,
+    "among hard negatives",
+    "Ours: BM25 (k1 1.5, b 0.75, words in lower case) over the files of the other repositories.",
+    3,
 )
 RANDOM_NEGATIVES = _protocol(
     "random-negatives", RANDOM_TASK, "among drawn negatives", "Ours: files of the other repositories by lot.", 4
