@@ -9,7 +9,6 @@ from lake.catalog import benchmarks
 from lake.catalog.protocol import Protocol
 from lake.catalog.task import Task
 from lake.declarations import discover
-from lake.errors import lookup
 
 TASKS: dict[str, Task] = discover(benchmarks, Task, by_name=False)
 """Every task by name; a benchmark's first is what a file answers that names none."""
@@ -24,11 +23,6 @@ def query_rules(benchmark: str) -> list[str]:
 def protocols() -> Mapping[str, Protocol]:
     """Every declared protocol by name."""
     return discover(benchmarks, Protocol)
-
-
-def protocol_named(name: str) -> Protocol:
-    """The declared protocol of a name."""
-    return lookup(name, "protocol", protocols())
 
 
 def protocols_of(task: Task) -> list[Protocol]:

@@ -10,7 +10,7 @@ import polars as pl
 from evaluate.statistics.boards import rank_runs
 from evaluate.statistics.comparisons import ScoreMatrix, compare_runs, with_places
 from evaluate.statistics.pairs import Floats, Integers, Values, all_pairs, differences, flip_tests
-from lake.catalog.protocols import protocol_named
+from lake.catalog.protocols import protocols
 from tests.bench._measure import Stopwatch
 
 N_SYSTEMS, N_NULLS = 48, 2_000
@@ -22,7 +22,7 @@ def compared(folder: str) -> dict[str, object]:
     """Comparisons and ranks of everything: scores in Parquet to the two tables."""
     found = {path.stem: path for path in Path(folder).glob("[0-9]*.parquet")}
     aggregates = pl.concat(pl.read_parquet(Path(folder, f"aggregates{number}.parquet")) for number in sorted(found))
-    protocol = protocol_named(aggregates["protocol"][0])
+    protocol = protocols()[aggregates["protocol"][0]]
     flags = {"is_complete": True, "is_baseline": False, "is_expected": False}
     systems = aggregates.select("run_id").unique().with_columns(**{name: pl.lit(of) for name, of in flags.items()})
     rows = with_places(protocol, aggregates, systems)

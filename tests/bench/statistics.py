@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evaluate.statistics.bootstrap import RESAMPLES, item_intervals
 from evaluate.statistics.means import aggregate
-from lake.catalog.protocols import protocol_named
+from lake.catalog.protocols import protocols
 from lake.tables import table
 from tests.bench import Bench, Row, Settings, Target
 from tests.bench import _pairs as pairs
@@ -130,7 +130,7 @@ def _values(metric: str, k: int, rank: Ints) -> Floats:
 
 def everything(folder: str) -> None:
     """System by system, as the lake is made."""
-    protocol, items = protocol_named(PROTOCOL), pl.scan_parquet(Path(folder, "items.parquet"))
+    protocol, items = protocols()[PROTOCOL], pl.scan_parquet(Path(folder, "items.parquet"))
     for system in range(N_SYSTEMS):
         scores = pl.scan_parquet(Path(folder, f"{system}.parquet"))
         aggregate(protocol, scores, items).collect().write_parquet(Path(folder, f"aggregates{system}.parquet"))

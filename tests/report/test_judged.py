@@ -15,7 +15,7 @@ import pytrec_eval
 
 from evaluate.metrics import parse_metric
 from evaluate.results.undeclared_metrics import explored
-from lake.catalog.protocols import TASKS, protocol_named, protocols_of
+from lake.catalog.protocols import TASKS, protocols, protocols_of
 from lake.errors import Exit
 from lake.store import Lake
 from report.exports.judged import ExportedRun
@@ -221,7 +221,7 @@ def test_a_beir_folder_is_read_again_and_its_run_scores_alike(
     done("evaluate", "--systems", "copied", "--lake", again)
     copy = Lake(again)
     assert copy.read("files").height == (tmp_path / "folder/corpus.jsonl").read_text().count("\n")
-    (run_id,) = [run for run, task, name in runs(lake) if name == system and task in protocol_named(protocol).tasks]
+    (run_id,) = [run for run, task, name in runs(lake) if name == system and task in protocols()[protocol].tasks]
     metrics = ["precision", "ndcg", "accuracy"]
     wanted = pl.col("metric").is_in(metrics) & pl.col("k").is_in([1, 3, 5, 10]) & pl.col("value").is_not_null()
     before = lake.read("scores", run_id=run_id, protocol=protocol).filter(wanted)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from evaluate.metrics import metrics, parse_metric
 from evaluate.score.metric_inputs import ScoringInputs
 from lake.catalog.protocol import Primary
-from lake.catalog.protocols import protocol_named
+from lake.catalog.protocols import protocols
 from lake.offsets import LineOffsets
 from tests.evaluate.score.one_run import score
 from tests.graded import score_graded
@@ -85,7 +85,7 @@ def by_lines(
     ]
     names = [name for name in names if metrics()[name].shape != "gathered"]
     protocol = dataclasses.replace(
-        protocol_named("repoeval@chunking-v1"),
+        protocols()["repoeval@chunking-v1"],
         metrics=tuple((name, tuple(ks)) for name in names),
         primary=Primary("judged", ks[0], "chunk", "macro"),
     )

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluate.score.ledger import CLASSES, is_kept, ledger_of_candidates, ledger_of_lines
-from lake.catalog.protocols import protocol_named, protocols
+from lake.catalog.protocols import protocols
 from lake.store import Lake
 from lake.tables import table
 from tests.evaluate.score.ledger_in_lake import checked
 from tests.tiny import command
 
-RANKED = protocol_named("repoeval@chunking-v1")
-CONTEXTS = protocol_named("contextbench@docs-v1")
+RANKED = protocols()["repoeval@chunking-v1"]
+CONTEXTS = protocols()["contextbench@docs-v1"]
 SPAN = {"path": pl.String, "line_start": pl.Int64, "line_end": pl.Int64}
 FILES = {"a.py": 12, "b.py": 8}
 
@@ -166,7 +166,7 @@ def test_a_candidates_ledger_by_hand(found: int, correct: int, reachable: int, p
     values = [("accuracy", 1, found), ("accuracy", 3, 1), ("correct", 0, correct), ("reachable", 0, reachable)]
     columns = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64}
     ledger = ledger_of_candidates(
-        protocol_named("repobench-r@chunking-v1"),
+        protocols()["repobench-r@chunking-v1"],
         scores=pl.LazyFrame(values, columns, orient="row").with_columns(item_id=pl.lit("x"), run_id=pl.lit("run")),
         answered=pl.LazyFrame({"run_id": ["run"], "item_id": ["x"], "n_returned": [len(paths)]}),
         hits=pl.LazyFrame({"path": paths}, {"path": pl.String}).with_columns(item_id=pl.lit("x"), run_id=pl.lit("run")),

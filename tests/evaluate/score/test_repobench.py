@@ -18,14 +18,14 @@ from evaluate.score.conformance import protocol_hash
 from evaluate.score.metric_inputs import ScoringInputs
 from evaluate.score.metric_values import reads_pool
 from lake.catalog.protocol import Protocol
-from lake.catalog.protocols import protocol_named
+from lake.catalog.protocols import protocols
 from lake.errors import GoldspanError
 from lake.tables import table
 from tests.evaluate.score.one_run import score
 
-OFFICIAL = protocol_named("repobench-r@official-v1")
-CHUNKING = protocol_named("repobench-r@chunking-v1")
-IDENTIFIER = protocol_named("repobench-r@identifier-v1")
+OFFICIAL = protocols()["repobench-r@official-v1"]
+CHUNKING = protocols()["repobench-r@chunking-v1"]
+IDENTIFIER = protocols()["repobench-r@identifier-v1"]
 
 Number = float | None
 

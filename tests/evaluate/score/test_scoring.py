@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from evaluate.metrics import metrics_of
 from evaluate.score.conformance import protocol_hash
 from evaluate.score.metric_inputs import ScoringInputs
-from lake.catalog.protocols import protocol_named
+from lake.catalog.protocols import protocols
 from lake.offsets import LineOffsets
 from lake.tables import table
 from tests.evaluate.score.one_run import score
 
-CHUNKING = protocol_named("repoeval@chunking-v1")
+CHUNKING = protocols()["repoeval@chunking-v1"]
 ROOT = Path(__file__).parents[3]
 NO_FILES = LineOffsets.of(pl.DataFrame(schema={"pool_id": pl.String, "path": pl.String, "n_nws": pl.List(pl.Int64)}))
 

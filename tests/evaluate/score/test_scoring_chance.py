@@ -17,12 +17,12 @@ from evaluate.score.coverage import OWN_TEXT
 from evaluate.score.metric_inputs import ScoringInputs
 from evaluate.score.random_orders import N_ORDERS, draw
 from lake.catalog.protocol import Primary
-from lake.catalog.protocols import protocol_named
+from lake.catalog.protocols import protocols
 from lake.offsets import LineOffsets
 from lake.tables import table
 from tests.evaluate.score.one_run import score
 
-CHUNKING = protocol_named("repoeval@chunking-v1")
+CHUNKING = protocols()["repoeval@chunking-v1"]
 BESIDE = {"reachable", "accuracy_reachable", "boundary_similarity", "non_gold_share"}
 # Those beside others have a value of some items alone.
 CLOSED_FORMS = FORMS.keys() - BESIDE

@@ -14,13 +14,13 @@ from evaluate.metrics import metric_named
 from evaluate.score.coverage import OWN_TEXT, CutOff, line_sets
 from evaluate.score.metric_inputs import ScoringInputs
 from evaluate.score.metric_values import measure
-from lake.catalog.protocols import protocol_named
+from lake.catalog.protocols import protocols
 from lake.errors import GoldspanError
 from lake.offsets import LineOffsets
 from lake.relevance import disjoint
 from tests.evaluate.score.one_run import score
 
-CHUNKING = protocol_named("repoeval@chunking-v1")
+CHUNKING = protocols()["repoeval@chunking-v1"]
 BUDGETS = [7, 20, 0]
 DEPTHS = [1, 3]
 N_LINES = [4, 11]

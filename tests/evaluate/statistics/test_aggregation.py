@@ -8,7 +8,7 @@ import pytest
 from evaluate.metrics import metrics_of
 from evaluate.statistics.means import aggregate
 from evaluate.statistics.slices import average_of
-from lake.catalog.protocols import protocol_named
+from lake.catalog.protocols import protocols
 from lake.tables import table
 
 # item, repo, numerator, denominator: per item 1/2, 0/4, 3/3; repository p has the first two.
@@ -43,7 +43,7 @@ def items_of(repos: dict[str, str], contexts: list[str], level: str = "function"
     )
 
 
-RULES = protocol_named("repoeval@target-v1")
+RULES = protocols()["repoeval@target-v1"]
 REPOS = {item: repo for item, repo, *_ in THREE}
 
 
@@ -134,7 +134,7 @@ def test_an_item_without_any_value_failed_and_is_left_out_of_every_mean() -> Non
 
 
 def test_published_contexts_are_averaged_as_ratios_of_sums_and_their_steps_over_items() -> None:
-    published, docs = (protocol_named(f"contextbench@{rules}") for rules in ("official-v1", "docs-v1"))
+    published, docs = (protocols()[f"contextbench@{rules}"] for rules in ("official-v1", "docs-v1"))
     found = {metric.name: average_of(published, metric) for metric, _ in metrics_of(published)}
     of_steps = {f"{of}_{what}" for of in ("file", "symbol", "span", "line") for what in ("auc", "redundancy")}
     assert {name for name, average in found.items() if average == "macro"} == {*of_steps, "n_steps"}

@@ -9,11 +9,11 @@ import pytest
 
 from evaluate.statistics.boards import board_rows
 from lake.catalog.protocol import MAX_VALUES, Primary
-from lake.catalog.protocols import protocol_named
+from lake.catalog.protocols import protocols
 from lake.tables import table
 
 PROTOCOL = replace(
-    protocol_named("contextbench@docs-v1"),
+    protocols()["contextbench@docs-v1"],
     metrics=(("line_f1", (0,)), ("line_redundancy", (0,))),
     primary=Primary("line_f1", 0, "line", "micro"),
 )

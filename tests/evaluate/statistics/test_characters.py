@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from evaluate.statistics.accounts import characters_of
-from lake.catalog.protocols import protocol_named
+from lake.catalog.protocols import protocols
 from lake.store import Lake
 from lake.tables import table
 
@@ -46,7 +46,7 @@ def _read(tmp_path: Path, protocol: str, hits: dict[str, dict[tuple[str, int], i
         "slice_value": "s",
         "n_items": 3,
     }
-    found = characters_of(protocol_named(protocol), pl.DataFrame([shown]), items, [lake.scan("hits")])
+    found = characters_of(protocols()[protocol], pl.DataFrame([shown]), items, [lake.scan("hits")])
     if found.is_empty():
         return {}
     assert set(found["n_items"]) == {3}

@@ -17,15 +17,15 @@ from evaluate.statistics.means import aggregate
 from evaluate.statistics.pairs import Values as Matrix
 from evaluate.statistics.pairs import differences
 from lake.catalog.protocol import Protocol
-from lake.catalog.protocols import protocol_named
+from lake.catalog.protocols import protocols
 from lake.catalog.unit import ITEM
 from lake.exact import steps
 from lake.store import Lake
 from lake.tables import table
 from lake.verdict import BETTER, INSEPARABLE, TOO_FEW, WORSE
 
-REPOBENCH = protocol_named("repobench-r@official-v1")
-CONTEXTS = protocol_named("contextbench@official-v1")
+REPOBENCH = protocols()["repobench-r@official-v1"]
+CONTEXTS = protocols()["contextbench@official-v1"]
 Values = Mapping[str, Sequence[float | None]]
 
 

@@ -10,12 +10,12 @@ import pytest
 
 from evaluate.statistics.comparisons import ScoreMatrix
 from evaluate.statistics.effects import effects_of, largest_grid
-from lake.catalog.protocols import protocol_named
+from lake.catalog.protocols import protocols
 from lake.tables import table
 from lake.verdict import DIFFERENCE, FACTORS
 
-CHUNKING = protocol_named("repoeval@chunking-v1")
-OFFICIAL = protocol_named("contextbench@official-v1")
+CHUNKING = protocols()["repoeval@chunking-v1"]
+OFFICIAL = protocols()["contextbench@official-v1"]
 SIZES = (146, 67, 64, 46, 42, 36, 32, 22)
 """The items of RepoEval's repositories."""
 

@@ -14,11 +14,11 @@ from evaluate.statistics.intervals import korn_graubard
 from evaluate.statistics.means import aggregate
 from evaluate.statistics.slices import protocol_slices
 from lake.catalog.interval_coverage import KINDS, MEANS, N_SETS, simulated_coverage
-from lake.catalog.protocols import protocol_named, protocols
+from lake.catalog.protocols import protocols
 from lake.tables import table
 from tests.evaluate.statistics.simulated import Floats, coverage
 
-RULES = protocol_named("repoeval@target-v1")
+RULES = protocols()["repoeval@target-v1"]
 SIZES = [9, 4, 4, 2, 1, 5]
 UNBOUNDED = "n_steps"
 """A metric whose intervals are t."""

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from evaluate.statistics.means import aggregate
-from lake.catalog.protocols import protocol_named, protocols
+from lake.catalog.protocols import protocols
 from lake.tables import table
 
 Item = dict[str, str | int | None]
@@ -39,7 +39,7 @@ def sliced(items: list[Item], values: list[float | None] | None = None) -> pl.Da
         protocol_hash=pl.lit("hash"),
     )
     described = pl.LazyFrame(items, schema=COLUMNS).with_columns(item_id=pl.Series(ids))
-    found = aggregate(protocol_named("repobench-r@official-v1"), scores.select(*columns), described).collect()
+    found = aggregate(protocols()["repobench-r@official-v1"], scores.select(*columns), described).collect()
     table("aggregates").checked(found)
     return found
 
