@@ -14,7 +14,12 @@ _UNSAFE = {"<": "\\u003c", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 def data_file(name: str, value: object) -> bytes:
     """A script that gives a value under the name that pages ask for it by; keys keep their order."""
-    return f"goldspan.give({_literal(name)},{_literal(value)});\n".encode()
+    return data_file_of(name, _compact(value))
+
+
+def data_file_of(name: str, value: str) -> bytes:
+    """The same of a value that is JSON already."""
+    return f"goldspan.give({_literal(_compact(name))},{_literal(value)});\n".encode()
 
 
 def packed(content: bytes) -> str:
@@ -31,8 +36,7 @@ def _compact(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
-def _literal(value: object) -> str:
-    text = _compact(value)
+def _literal(text: str) -> str:
     for character, escaped in _UNSAFE.items():
         text = text.replace(character, escaped)
-    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    return text if text.isascii() else text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")

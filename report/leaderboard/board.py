@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import polars as pl
 
@@ -105,8 +105,8 @@ class Board:
 
     @property
     def numbers(self) -> pl.DataFrame:
-        """The rows of table `boards` that its runs have, over every slice; read anew each time, as they are many."""
-        return self.facts.board_rows(self.protocol).filter(pl.col("run_id").is_in(list(self.runs))).collect()
+        """The rows of table `boards` that its runs have, over every slice; those of the last board asked are kept."""
+        return _numbers(self)
 
     @cached_property
     def by_slice(self) -> pl.DataFrame:
@@ -148,6 +148,11 @@ class Board:
         if not known or column.rule.direction == "neither":
             return ""
         return score(min(known, key=lambda cell: cell.place).value)
+
+
+@lru_cache(maxsize=1)
+def _numbers(board: Board) -> pl.DataFrame:
+    return board.facts.board_rows(board.protocol).filter(pl.col("run_id").is_in(list(board.runs))).collect()
 
 
 def in_order(rows: Sequence[Row], average: Aggregate) -> list[Row]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from urllib.parse import quote
 
@@ -10,7 +11,7 @@ import polars as pl
 from lake.catalog.protocol import AVERAGES, average_columns
 from lake.catalog.unit import ITEM_INTERVALS
 from report.addresses import run_key
-from report.data_files import data_file
+from report.data_files import data_file, data_file_of
 from report.format import slug, visible
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Column, Measure
@@ -50,14 +51,18 @@ def board_files(board: Board, reference: Row | None) -> dict[str, bytes]:
     runs = sorted(board.every, key=lambda row: (row.run.system, row.run.run_id))
     places = {row.run.run_id: number for number, row in enumerate(runs)}
     path, measures = board_path(board), _measures(board, places)
-    files: dict[str, object] = {measure_path(board, column): measures[column.measure] for column in board.columns}
+    files: dict[str, object] = {}
     files[path] = _board(board, reference, runs) | _concluded(board)
     files[f"{path}/costs"] = {
         places[row.run.run_id]: [cost.index_seconds, cost.index_bytes, cost.query_p50, cost.query_p95, cost.hardware]
         for row in runs
         if (cost := row.run.cost)
     }
-    return {f"{path}.js": data_file(path, value) for path, value in files.items()}
+    by_measure = {measure_path(board, column): measures[column.measure] for column in board.columns}
+    return {
+        **{f"{path}.js": data_file(path, value) for path, value in files.items()},
+        **{f"{path}.js": data_file_of(path, value) for path, value in by_measure.items()},
+    }
 
 
 def _numbers(board: Board) -> pl.DataFrame:
@@ -83,17 +88,30 @@ def shortened(name: str) -> pl.Expr:
     return pl.when(is_half_way).then(pl.col(name)).otherwise(short).alias(name)
 
 
-def _measures(board: Board, places: Mapping[str, int]) -> Mapping[Measure, dict[str, list[object]]]:
-    """Measure → `slice=value` → for each run its FIELDS without what is missing at the end, or nothing."""
-    by_measure: dict[Measure, dict[str, list[object]]] = {column.measure: {} for column in board.columns}
-    rows = _numbers(board).select(*_MEASURE, *_WHERE, "run_id", "n_fields", *FIELDS).rows()
-    for granularity, metric, k, slice_, value, run_id, n_fields, *fields in rows:
-        by_slice = by_measure.setdefault((granularity, metric, k), {})
-        key = f"{slice_}={visible(value)}"
-        if key not in by_slice:
-            by_slice[key] = [None] * len(places)
-        by_slice[key][places[run_id]] = fields[:n_fields]
-    return {measure: dict(sorted(by_slice.items())) for measure, by_slice in by_measure.items()}
+def _measures(board: Board, places: Mapping[str, int]) -> Mapping[Measure, str]:
+    """Measure → as JSON, `slice=value` → for each run its FIELDS without what is missing at the end, or null."""
+    numbers = _numbers(board)
+    # As text at once: there are millions of them.
+    fields = [_as_json(name, numbers.schema[name]) for name in FIELDS]
+    row = pl.format("[{}]", pl.concat_list(fields).list.head("n_fields").list.join(","))
+    rows = numbers.select(*_MEASURE, *_WHERE, "run_id", row=row)
+    runs = pl.DataFrame({"run_id": list(places), "at": list(places.values())})
+    views = rows.select(*_MEASURE, *_WHERE).unique().join(runs, how="cross")
+    every = views.join(rows, on=[*_MEASURE, *_WHERE, "run_id"], how="left").sort(*_MEASURE, *_WHERE, "at")
+    by_view = every.group_by(*_MEASURE, *_WHERE, maintain_order=True).agg(pl.col("row").fill_null("null").str.join(","))
+    by_measure: dict[Measure, dict[str, str]] = {column.measure: {} for column in board.columns}
+    for granularity, metric, k, slice_, value, joined in by_view.iter_rows():
+        by_measure.setdefault((granularity, metric, k), {})[f"{slice_}={visible(value)}"] = joined
+    return {
+        measure: "{" + ",".join(f"{json.dumps(key, ensure_ascii=False)}:[{by[key]}]" for key in sorted(by)) + "}"
+        for measure, by in by_measure.items()
+    }
+
+
+def _as_json(name: str, kind: pl.DataType) -> pl.Expr:
+    """A field as JSON; texts are words."""
+    text = pl.format('"{}"', name) if kind == pl.String else pl.col(name).cast(pl.String)
+    return text.fill_null("null")
 
 
 def _concluded(board: Board) -> dict[str, object]:
