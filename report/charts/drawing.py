@@ -103,7 +103,10 @@ def cut(text: str, most: int = _MAX_LABEL) -> str:
 def powers_axis(field: str, numbers: Sequence[float], title: str, beyond: float) -> alt.X:
     """The axis of what is compared by ratios, on a scale of powers; `beyond` is the room at either end, as a factor."""
     low, high = min(numbers) / beyond, max(numbers) * beyond
-    axis = alt.Axis(title=title, values=_marks(low, high), format=",~r", grid=True, domain=False, ticks=False)
+    axis = alt.Axis(
+        title=title, values=_marks(low, high), format=",~r", grid=True, domain=False, ticks=False,
+        labelOverlap="greedy", labelSeparation=CHARACTER,
+    )  # fmt: skip
     return alt.X(f"{field}:Q", scale=alt.Scale(type="log", domain=[low, high], nice=False), axis=axis)
 
 

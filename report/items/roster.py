@@ -63,7 +63,12 @@ class Roster:
         order = pl.DataFrame({"item_id": ids, "item": range(len(ids))}, {"item_id": pl.String, "item": pl.Int64})
         items = stored.join(order, on="item_id").sort("item")
         task = self.board.task
-        return items.with_columns(pool_id=own_pool(task.pool_prefix, task.pool_by)) if task else items
+        if task is None or not task.pool_prefix:
+            return items
+        # An edition has the files of items' own pools: a task's are alike as far as its systems could see.
+        own = own_pool(task.pool_prefix, task.pool_by)
+        stored = self.lake.scan("files", benchmark=self.benchmark).select("pool_id").unique().collect()["pool_id"]
+        return items.with_columns(pool_id=pl.when(own.is_in(stored.implode())).then(own).otherwise("pool_id"))
 
     @cached_property
     def gold(self) -> pl.DataFrame:

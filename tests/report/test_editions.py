@@ -12,7 +12,11 @@ from polars.testing import assert_frame_equal
 from lake.editions import EDITIONS, LakeWithEditions
 from lake.errors import GoldspanError
 from lake.store import Lake
+from report.items.answers import spans_by_item
+from report.items.roster import Roster
+from report.leaderboard.board import build_board
 from report.publishing import DEPTH, LEFT_OUT
+from report.tables_read import TablesRead
 from tests.tiny import command
 
 pytestmark = pytest.mark.slow
@@ -127,6 +131,33 @@ def test_the_means_that_ship_are_those_of_the_scores_that_ship(edition: Path) ->
     both = stored.join(means, on=key, how="inner")
     assert both.height > 0.9 * stored.height
     assert both.filter((pl.col("macro") - pl.col("mean")).abs() > 1e-9).is_empty()
+
+
+@pytest.mark.parametrize("edition", ["repoeval-function", "contextbench-50"])
+def test_the_lines_that_an_item_shows_add_up_to_its_score(tmp_path: Path, edition: str) -> None:
+    facts = TablesRead(LakeWithEditions(tmp_path))
+    roster = Roster(build_board(facts, facts.boards(edition)[0]))
+    where = {"granularity": "line", "metric": "line_precision", "k": roster.board.primary.k}
+    scores = roster.lake.scan("scores", protocol=roster.board.protocol.name).filter(**where).collect()
+    sums = dict(
+        zip(scores.select("run_id", "item_id").rows(), scores.select("numerator", "denominator").rows(), strict=True)
+    )
+    n_compared = 0
+    for row in spans_by_item(roster).join(roster.items.select("item", "item_id"), on="item").iter_rows(named=True):
+        gold = lines_in(row["gold"])
+        for run, answer in zip(row["run"], row["answer"], strict=True):
+            stored = sums.get((roster.runs[run].run_id, row["item_id"]), (None, None))
+            if stored[0] is not None:
+                returned = lines_in(answer)
+                assert (len(returned & gold), len(returned)) == stored, row["item_id"]
+                n_compared += 1
+    assert n_compared > 600
+
+
+def lines_in(ranges: list[int]) -> set[tuple[int, int]]:
+    """Files and lines of ranges, three numbers each."""
+    threes = zip(ranges[::3], ranges[1::3], ranges[2::3], strict=True)
+    return {(file, line) for file, start, end in threes for line in range(start, end)}
 
 
 def test_what_ships_is_what_todays_code_computes(shared: Path, tmp_path: Path) -> None:
