@@ -134,8 +134,8 @@ def test_the_means_that_ship_are_those_of_the_scores_that_ship(edition: Path) ->
 
 
 @pytest.mark.parametrize("edition", ["repoeval-function", "contextbench-50"])
-def test_the_lines_that_an_item_shows_add_up_to_its_score(tmp_path: Path, edition: str) -> None:
-    facts = TablesRead(LakeWithEditions(tmp_path))
+def test_the_lines_that_an_item_shows_add_up_to_its_score(lake_folder: Path, edition: str) -> None:
+    facts = TablesRead(LakeWithEditions(lake_folder))
     roster = Roster(build_board(facts, facts.boards(edition)[0]))
     where = {"granularity": "line", "metric": "line_precision", "k": roster.board.primary.k}
     scores = roster.lake.scan("scores", protocol=roster.board.protocol.name).filter(**where).collect()
