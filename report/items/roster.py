@@ -67,8 +67,8 @@ class Roster:
             return items
         # An edition has the files of items' own pools: a task's are alike as far as its systems could see.
         own = own_pool(task.pool_prefix, task.pool_by)
-        stored = self.lake.scan("files", benchmark=self.benchmark).select("pool_id").unique().collect()["pool_id"]
-        return items.with_columns(pool_id=pl.when(own.is_in(stored.implode())).then(own).otherwise("pool_id"))
+        pools = self.lake.scan("files", benchmark=self.benchmark).select("pool_id").unique().collect()["pool_id"]
+        return items.with_columns(pool_id=pl.when(own.is_in(pools.implode())).then(own).otherwise("pool_id"))
 
     @cached_property
     def gold(self) -> pl.DataFrame:

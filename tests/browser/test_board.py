@@ -108,18 +108,17 @@ def test_what_the_script_makes_of_the_opening_view_is_what_the_template_made(ope
         assert page.evaluate(AS_THE_TEMPLATE_HAS_IT) == made
 
 
-@pytest.mark.parametrize("key", ["Enter", "Space"])
-def test_a_column_is_sorted_by_keyboard(opened: Opened, key: str) -> None:
+def test_a_column_is_sorted_by_keyboard(opened: Opened) -> None:
     page = opened("repoeval.html")
     page.locator(f"{TABLE} th[data-key='system'] button").focus()
     page.keyboard.press("Tab")
-    page.keyboard.press(key)
+    page.keyboard.press("Enter")
     until(page, f"document.querySelector(`{TABLE} th[data-key='ndcg@10']`).ariaSort === 'ascending'")
     assert names(page) == by(0, falling=False)
     assert page.text_content("#said") == "Sorted by ndcg at 10, ascending."
     assert page.locator(f"{TABLE} th[aria-sort]").count() == 1
     assert page.evaluate("document.activeElement.closest('th').dataset.key") == "ndcg@10"
-    page.keyboard.press(key)
+    page.keyboard.press("Space")
     until(page, f"document.querySelector(`{TABLE} th[data-key='ndcg@10']`).ariaSort === 'descending'")
     assert names(page) == by(0)
 
@@ -143,11 +142,6 @@ def test_words_are_sorted_as_words_and_what_is_missing_or_not_compared_stays_las
     [
         ("protocol", "target-v1", "#protocol=target-v1"),
         ("average", "by_repo", "#average=by_repo"),
-        ("quantity", "precision", "#metric=precision@10"),
-        ("slice", f"repo={REPOS[0]}", "#slice=repo=acme/one"),
-        ("baselines", "rows", "#baselines=rows"),
-        ("complete", "only", "#complete=only"),
-        ("columns", "all", "#columns=all"),
         ("search", "window", "#search=window"),
     ],
 )

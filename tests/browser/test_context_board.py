@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.browser.conftest import Opened
 from tests.browser.test_board import TABLE, control, settled
 from tests.report.context_lake import AVERAGES, ELSEWHERE, GRANULARITIES, QUANTITIES, SYSTEMS
@@ -49,11 +47,6 @@ def test_level_and_metric_switch_the_number_that_is_shown(opened: Opened) -> Non
     click(page, "level", "span")
     assert page.evaluate("location.hash") == "#metric=span_coverage"
     assert (page.text_content(f"{TABLE} caption") or "").startswith("span_coverage, mean over items;")
-
-
-@pytest.mark.parametrize("name", ["nothing", "%3Cb%3E", ""])
-def test_a_link_to_what_there_is_not_shows_the_default(opened: Opened, name: str) -> None:
-    assert shown(opened(f"{PAGE}#metric={name}")) == shown(opened(PAGE))
 
 
 def test_all_columns_stand_beside_the_one_that_orders_the_table(opened: Opened) -> None:
