@@ -15,13 +15,14 @@ from ingest.runs.values import at, kind_of, line_of, object_of
 _STEP = ("files", "spans", "symbols")
 _FINAL = ("pred_files", "pred_spans", "pred_symbols")
 _STARTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{")
-_KEY = re.compile(rb'(?<!\\)"(?:traj_data|pred_steps|pred_files|pred_spans|pred_symbols)"\s*:')
-"""Without a backslash before it: a key, not a text of one."""
+_KEYS = (b"traj_data", b"pred_steps", b"pred_files", b"pred_spans", b"pred_symbols")
 
 
 def recognise(head: bytes, name: str) -> bool:
     """Objects, or a list of them, with one of the keys that only this format has."""
-    return _STARTS.match(head) is not None and _KEY.search(head) is not None
+    # Without a backslash before it: a key, not a text of one.
+    keys = [key for key in _KEYS if key in head] if _STARTS.match(head) else []
+    return any(re.search(rb'(?<!\\)"%s"\s*:' % key, head) for key in keys)
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:

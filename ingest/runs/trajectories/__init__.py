@@ -1,1 +1,1 @@
-"""What the formats of agents' work share: files, tool calls, shell commands, and how they become rows."""
+"""What the formats of agents' work share: files, sessions, items and patches, and what the work took."""

@@ -9,7 +9,6 @@ import polars as pl
 from lake.errors import Exit
 from lake.fingerprint import sha256_of
 from lake.store import Lake
-from tests.ingest import boats
 from tests.ingest.runs.test_import import (
     FIRST,
     ITEMS,
@@ -139,22 +138,3 @@ def test_an_empty_list_is_an_answer(lake: Lake) -> None:
     assert (result.counts.n_done, result.counts.n_hits) == (2, 1)
     item = lake.read("run_items").filter(pl.col("item_id") == FIRST).row(0, named=True)
     assert (item["status"], item["n_returned"]) == ("done", 0)
-
-
-def test_every_task_of_a_benchmark_is_answered_by_its_own_query(tmp_path: Path) -> None:
-    lake, item = tmp_path / "lake", "python_cff/test/easy/0"
-    source = boats.source(tmp_path / "source")
-    assert command("ingest", "repobench-r", "--source", source, "--chunkers", "whole-file", "--lake", lake).code == 0
-    first = boats.ROWS[0]
-    code = str(first["code"])
-    queries = {
-        "repobench-r/official": "\n".join(code.split("\n")[-3:]),
-        "repobench-r/chunks": f"{first['import_statement']}\n\n{code}",
-    }
-    for task in queries:
-        for other, query in queries.items():
-            row = tsv([(item, "cand:1", 1, sha256_of(query.encode()))], *COLUMNS)
-            file = put(tmp_path / "run.tsv", row)
-            arguments = (file, "--benchmark", "repobench-r", "--system", "mine", "--task", task, "--lake", lake)
-            said = command("ingest", "check", *arguments)
-            assert ("made for another query" in said.err) == (task != other), said.err

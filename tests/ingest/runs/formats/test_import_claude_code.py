@@ -51,15 +51,6 @@ def test_a_final_context_that_the_assistant_names_is_taken_in_its_place(tmp_path
     assert one(CLAUDE_CODE.trajectories, tmp_path, rows(template, *seen)).final == (FileSpan("b.py", 1, None),)
 
 
-def test_the_patch_lies_beside_the_session_or_its_events(tmp_path: Path) -> None:
-    events = [used("Bash", command="cat a.py"), gave("x")]
-    assert one(CLAUDE_CODE.trajectories, tmp_path, rows(*events)).patch is None
-    assert one(CLAUDE_CODE.trajectories, tmp_path, rows(*events), patch=b"diff").patch == "diff"
-    held = {"instance_id": "acme__rockets-1", "model_patch": "change", "events": events}
-    found = one(CLAUDE_CODE.trajectories, tmp_path, rows(held), patch=b"diff")
-    assert (found.item, found.patch, found.steps) == ("acme__rockets-1", "change", ((FileSpan("a.py", 1, None),),))
-
-
 def test_what_is_printed_as_one_list_is_one_session(tmp_path: Path) -> None:
     printed = [{**used("Bash", command="cat a.py"), "session_id": "s"}, gave("x"), {"type": "result", "result": "Done"}]
     found = one(CLAUDE_CODE.trajectories, tmp_path, rows(printed), "a.json")

@@ -33,12 +33,6 @@ def test_without_an_aggregated_block_it_is_the_union(tmp_path: Path) -> None:
     assert found.final == (FileSpan("src/a.py", 1, 9), FileSpan("b.py", 20, 30))
 
 
-def test_a_file_without_lines_names_nothing(tmp_path: Path) -> None:
-    log = f"{LOGGED}--- BEGIN CONTEXT ---\nFile: a.py\nContent: x\nLine number range: 1-x\n--- END CONTEXT ---\n"
-    found = one(trajectories, tmp_path, log.encode(), "a.log")
-    assert (found.steps, found.final) == ((), None)
-
-
 def test_a_block_that_does_not_end_is_noted_and_left_out(tmp_path: Path) -> None:
     log = block(A) + block(B).removesuffix("--- END CONTEXT ---\n")
     found = one(trajectories, tmp_path, log.encode(), "a.log", patch=b"diff")

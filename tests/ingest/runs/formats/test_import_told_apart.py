@@ -80,13 +80,6 @@ def test_events_of_an_unknown_agent_are_no_ranking(lake: Lake, events: list[dict
         imported(lake, rows(*events), name="events.jsonl")
 
 
-def test_a_patch_beside_a_session_is_its_own(lake: Lake) -> None:
-    path, data = EXAMPLES["claude-code"]
-    patch = str(unified()["model_patch"]).encode()
-    imported(lake, zipped({f"{ROCKETS}/{path}": data, f"{ROCKETS}/a.patch": patch}), name="a.zip")
-    assert of_item(lake, "has_patch") == (True,)
-
-
 @pytest.mark.parametrize(
     ("head", "objects"),
     [
