@@ -65,6 +65,8 @@ _POWERSHELL = re.compile(
     r"|(?:powershell|pwsh)(?:\.exe)?\s+[-/])",
     re.IGNORECASE,
 )
+_SHORT_NAMES = re.compile(r"(?:^|[|;&({]\s*)(?:gc|type|sls|sl)\s", re.IGNORECASE)
+"""PowerShell's short names for its commands, which mean something else, or nothing, outside Windows."""
 _WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 _BACKSLASH = re.compile(r"(?<=[\w.:])\\(?=[\w.])")
 _MARKS = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_=>])")
@@ -81,10 +83,11 @@ def parse_shell_call(
     that must have failed. `folder` is what relative paths are joined to; `UNKNOWN` where only the shell knew it.
     """
     source = command if isinstance(command, str) else "\n".join(command)
-    if _POWERSHELL.search(without_documents(source) if isinstance(command, str) else " ".join(command[:2])):
+    plain = without_documents(source) if isinstance(command, str) else " ".join(command[:2])
+    in_windows = _WINDOWS.match(folder) is not None
+    if _POWERSHELL.search(plain) or (in_windows and _SHORT_NAMES.search(plain)):
         has_printed = output is None or output.strip()
         return ParsedCall(folder=folder, unread=("command of PowerShell",) if has_printed else ())
-    in_windows = _WINDOWS.match(folder) is not None
     pipelines = parse_command_line(_BACKSLASH.sub("/", command) if in_windows and isinstance(command, str) else command)
     if pipelines is None:
         return ParsedCall(reads=True, folder=folder, unread=("command too long to be read",))
