@@ -26,7 +26,7 @@ from lake.store import Lake, Part
 from lake.tables import declared_row
 from lake.text import counted, percent
 
-CUT_AT_ONCE, PARSED_AT_ONCE = 20_000, 5_000
+CUT_AT_ONCE, PARSED_AT_ONCE = 20_000, 2_500
 """How many contents are done between two writes: what a kill can cost."""
 HELD_AT_ONCE = 500
 """How many contents' definitions and cuts are held as objects before they are rows."""
@@ -87,6 +87,8 @@ def cut_contents(
             todo = blobs.filter(_todo(name))
             if todo.height:
                 _of_batch(symbols if name == _SYMBOLS else chunks[name], todo).write(*frames[name])
+        # Not held while the next are read.
+        del blobs, made, frames
         if n_done < len(new):
             say(f"{n_done:,} of {len(new):,} files are done")
     if workers is not None and len(new) > HELD_AT_ONCE:
