@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Generic, NamedTuple
 from urllib.parse import urlsplit
 
 from ingest.benchmarks.declaration import Benchmark, RawFiles
@@ -20,7 +20,7 @@ from ingest.mining.miner import Completion, T, choose, folder_of, mine_functions
 from ingest.mining.names import SourceFiles, usages_by_name
 from ingest.mining.sample import CONTEXTS, SampleSource
 from ingest.mining.syntax import GENERATED, is_source
-from ingest.mining.usage import Question, Task
+from ingest.mining.usage import Question
 from ingest.sources.git import Repositories, checked, fault_of
 from ingest.sources.repository import MAX_SEARCHED_BYTES
 from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, UnreadableEntryError
@@ -53,7 +53,7 @@ class MinedBenchmark(NamedTuple):
     benchmark: Benchmark
     source: Source
     subsets: tuple[str, ...]
-    miner: _CodeMiner | IssueMiner
+    miner: _CodeMiner[Completion] | _CodeMiner[Question] | IssueMiner
 
 
 @dataclass(frozen=True)
@@ -64,10 +64,11 @@ class _IssueSource(SampleSource):
 
 
 @dataclass
-class _CodeMiner:
-    """The tasks of a repository's files at the head of its history, completions or next lines."""
+class _CodeMiner(Generic[T]):
+    """The tasks of one kind of a repository's files at the head of its history."""
 
-    kind: Literal["completion", "next-line"]
+    kind: str
+    mine: Callable[[str, SourceFiles], Iterable[T]]
     history: History
     repository: str
     request: MineRequest
@@ -109,25 +110,11 @@ class _CodeMiner:
         return SourceFiles(contents, self.left_out)
 
     @cached_property
-    def completions(self) -> list[Completion]:
-        """Functions drawn evenly over the files."""
-        return self._drawn(mine_functions(self.repository, self.files))
-
-    @cached_property
-    def next_lines(self) -> list[Question]:
-        """Lines that first use a definition of another file, drawn evenly over the files."""
-        usages = usages_by_name(self.repository, self.files)
-        return self._drawn([question for usage in usages for question in usage.questions()])
-
-    def _drawn(self, tasks: Iterable[T]) -> list[T]:
-        candidates = list(tasks)
+    def tasks(self) -> list[T]:
+        """What was drawn, evenly over the files."""
+        candidates = list(self.mine(self.repository, self.files))
         self.n_candidates = len(candidates)
         return choose(candidates, self.request.n, self.request.seed)
-
-    @property
-    def tasks(self) -> Sequence[Task]:
-        """What was drawn."""
-        return self.completions if self.kind == "completion" else self.next_lines
 
     def count(self) -> int:
         """How many tasks were drawn."""
@@ -142,10 +129,10 @@ class _CodeMiner:
         files = counted(len(self.files.contents), "source file")
         return f"{drawn} in {files}; left out: {left_out or 'none'}"
 
-    def entry(self, path: str, rows: Callable[[], Iterable[object]], code: Callable[..., object]) -> Entry:
+    def entry(self, path: str, rows: Callable[[], Iterable[object]]) -> Entry:
         """A file of rows, made when it is read."""
         parameters = [self.history.head, self.repository, self.request.n, self.request.seed, path]
-        digest = made_from(parameters=parameters, code=[code, _CodeMiner])
+        digest = made_from(parameters=parameters, code=[self.mine, _CodeMiner])
         return Entry(path, UNKNOWN_SIZE, lambda: _json_lines(rows()), made_from=digest)
 
 
@@ -173,13 +160,13 @@ def mined(
 
 
 def _completions(benchmark: Benchmark, history: History, repository: str, request: MineRequest) -> MinedBenchmark:
-    miner = _CodeMiner("completion", history, repository, request)
+    miner = _CodeMiner("completion", mine_functions, history, repository, request)
 
     def rows() -> list[object]:
-        return [task.row(number, CONTEXTS[_CONTEXT]) for number, task in enumerate(miner.completions)]
+        return [task.row(number, CONTEXTS[_CONTEXT]) for number, task in enumerate(miner.tasks)]
 
     files = [replace(entry, path=f"{folder_of(repository)}/{entry.path}") for entry in miner.entries]
-    folders = {"tasks": [miner.entry("completions.jsonl", rows, mine_functions)], "files": files}
+    folders = {"tasks": [miner.entry("completions.jsonl", rows)], "files": files}
     source = SampleSource(folders, name=repository)
     benchmark = replace(benchmark, find=_find_completions)
     return MinedBenchmark(benchmark, source, (f"function-{_CONTEXT}",), miner)
@@ -192,16 +179,22 @@ def _find_completions(source: Source, subset: str, rejects: Rejects) -> RawFiles
 
 
 def _lines(benchmark: Benchmark, history: History, repository: str, request: MineRequest) -> MinedBenchmark:
-    miner = _CodeMiner("next-line", history, repository, request)
+    miner = _CodeMiner("next-line", _questions, history, repository, request)
 
     def rows(language: str) -> list[object]:
-        return [task.as_row() for task in miner.next_lines if language_of(task.place[0]) == language]
+        return [task.as_row() for task in miner.tasks if language_of(task.place[0]) == language]
 
     languages = sorted({language_of(path) for path in miner.listing if is_source(path)})
-    entries = [miner.entry(f"{name}_line.jsonl", partial(rows, name), usages_by_name) for name in languages]
+    entries = [miner.entry(f"{name}_line.jsonl", partial(rows, name)) for name in languages]
     source = SampleSource({"data": entries}, name=repository)
     subsets = tuple(f"{name}_line/test" for name in languages)
     return MinedBenchmark(benchmark, source, subsets, miner)
+
+
+def _questions(repository: str, files: SourceFiles) -> Iterator[Question]:
+    """The lines that first use a definition of another file."""
+    for usage in usages_by_name(repository, files):
+        yield from usage.questions()
 
 
 def _issues(benchmark: Benchmark, history: History, repository: str, request: MineRequest) -> MinedBenchmark:
