@@ -96,17 +96,6 @@ class Metric:
         return at
 
     @property
-    def stores_sums(self) -> bool:
-        """Whether a score keeps its numerator and denominator, so that it can be pooled."""
-        return self.micro != "undefined"
-
-    @property
-    def difference_bounds(self) -> tuple[float, float]:
-        """The least and the greatest difference between two of its values: no interval of a difference leaves them."""
-        lowest, highest = self.bounds
-        return lowest - highest, highest - lowest
-
-    @property
     def has_cut_off(self) -> bool:
         """Whether it may be cut off at a k; otherwise it is of the whole."""
         return self.cut != "results" or any(self.ks)
@@ -115,11 +104,6 @@ class Metric:
     def reads(self) -> frozenset[str]:
         """The columns that it reads."""
         return self.at(self.ks[0]).reads
-
-    @property
-    def by_rank_alone(self) -> bool:
-        """Whether it asks for nothing but the ranks of relevant results and how many there are."""
-        return self.shape == "ranked" and self.reads <= {"rank", "n_relevant"}
 
 
 metric = Metric

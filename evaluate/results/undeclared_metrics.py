@@ -38,7 +38,9 @@ def why_not(task: Task, protocol: Protocol, metric: Metric, k: int) -> str:
     by_hits = protocol.context is not None or not shapes.isdisjoint(BY_HITS)
     by_lines = metric.shape == "covered" and "covered" in shapes
     by_sets = metric.shape == "gathered" and metric.granularity in {measure.granularity for measure in measures}
-    is_general = metric.by_rank_alone or metric.shape in ("filed", "listed")
+    # What asks for nothing but the ranks of relevant results and how many there are.
+    by_rank = metric.shape == "ranked" and metric.reads <= {"rank", "n_relevant"}
+    is_general = by_rank or metric.shape in ("filed", "listed")
     is_graded = RELEVANCE[protocol.relevance].by_lines and metric.reads <= {"rank", "share", "shares"}
     if metric not in measures and not by_lines and not by_sets and not (by_hits and (is_general or is_graded)):
         return f"{metric.name} is not measured under {protocol.name}"

@@ -170,7 +170,8 @@ def _value(metric: Metric, k: int) -> pl.Expr:
 
 def _score(metric: Metric, k: int) -> list[pl.Expr]:
     name = label(metric, k)
-    sums = [pl.col(f"{name}/{part}") if metric.stores_sums else pl.lit(None, pl.Float64) for part in "nd"]
+    is_pooled = metric.micro != "undefined"
+    sums = [pl.col(f"{name}/{part}") if is_pooled else pl.lit(None, pl.Float64) for part in "nd"]
     return [
         pl.lit(metric.granularity).alias("granularity"),
         pl.lit(metric.name).alias("metric"),

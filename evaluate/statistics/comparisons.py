@@ -103,7 +103,8 @@ def _rows(
     in_family, expected = np.array(group["in_family"]), np.array(group["is_expected"])
     family = in_family[first] & in_family[second]
     p, adjusted = flip_tests(diffs, family)
-    about = uncertainty(diffs, metric.difference_bounds)
+    lowest, highest = metric.bounds
+    about = uncertainty(diffs, (lowest - highest, highest - lowest))
     # What is tested together is found by a test of its own; of any other pair it is said of the pair alone.
     about["smallest_detectable"] = np.where(family, smallest_detectable(diffs, family), about["smallest_detectable"])
     sign = {"higher": 1, "lower": -1, "neither": 0}[metric.direction]
