@@ -125,7 +125,7 @@ def called(paths: Sequence[str]) -> Iterator[str]:
 
 def _is_companion(path: str, owners: Mapping[str, str]) -> bool:
     """Whether a file belongs to another: by its own path, or by that of a folder it lies in."""
-    folders = (path[: place + 1] for place, mark in enumerate(path) if mark == "/")
+    folders = (path[: index + 1] for index, mark in enumerate(path) if mark == "/")
     return any(owners.get(claim, path) != path for claim in (path, *folders))
 
 

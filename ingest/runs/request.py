@@ -166,9 +166,9 @@ def item_parts(lake: Lake, task: Task, where: Where = (), limit: int | None = No
         items = lake.scan_parts([part], "items").select(_COLUMNS)
         items = items.join(queries, on="item_id", how="left", maintain_order="left")
         items = items.join(selected, on="item_id", how="semi", maintain_order="left") if where or limit else items
-        asked = with_pools_of(lake, task, items).collect()
-        if asked.height:
-            parts.append(ItemPart(part.name, made_from([part, *pools], [task.pool_prefix, task.subsets]), asked))
+        items_asked = with_pools_of(lake, task, items).collect()
+        if items_asked.height:
+            parts.append(ItemPart(part.name, made_from([part, *pools], [task.pool_prefix, task.subsets]), items_asked))
     if not parts:
         message = f"the lake holds no items of {benchmark} that {task.name} asks"
         raise GoldspanError(message, where=str(lake.root), hint="First: make ingest", code=Exit.MISSING)

@@ -33,10 +33,10 @@ class Trajectories:
     usage: UsageRows
 
     def part(
-        self, asked: ItemPart, read: ParsedRuns, counts: ImportCounts, rejects: Rejects
+        self, items_part: ItemPart, read: ParsedRuns, counts: ImportCounts, rejects: Rejects
     ) -> dict[str, pl.DataFrame]:
         """One part's rows of `hits`, `run_items`, `edits` and `usage`."""
-        items = asked.scorable.with_row_index("item").cast({"item": pl.Int64})
+        items = items_part.scorable.with_row_index("item").cast({"item": pl.Int64})
         answers = read.answers.join(items.select("item_id", "item", "pool_id"), on="item_id", maintain_order="left")
         counts.n_unscorable += read.answers.height - answers.height
         of_answers = answers.select("trajectory", "item", "pool_id")
@@ -46,7 +46,7 @@ class Trajectories:
         ended = self._run_items(items, answers, final, added)
         edits = self._edits(answers, counts, rejects)
         self._count(rows, answers, ended, counts)
-        usage = self.usage.part(read.answers.join(asked.items.select("item_id", "upstream_id"), on="item_id"))
+        usage = self.usage.part(read.answers.join(items_part.items.select("item_id", "upstream_id"), on="item_id"))
         of_final = added.with_columns(part=pl.lit(FINAL))
         rows = rows.join(of_final, on=["item", "part", "rank"], how="left", maintain_order="left")
         return {"hits": hit_rows(self.run_id, rows, items), "edits": edits, "usage": usage, "run_items": ended}
@@ -56,10 +56,10 @@ class Trajectories:
         slashes = pl.col("path_given").str.replace_all("\\", "/", literal=True)
         plain = slashes.str.replace_all(_NOTHING_BETWEEN, "/").str.replace(_HERE, "")
         rows = views.with_columns(plain=plain.cast(NAME))
-        found = with_files(self.lake, self.benchmark, rows, "plain", whole_trees=True)
+        placed = with_files(self.lake, self.benchmark, rows, "plain", whole_trees=True)
         start, end, named = pl.col("start"), pl.col("end"), pl.col("start").is_not_null()
         to_the_end = pl.when(start > 1).then(pl.max_horizontal("start", "n_lines"))
-        return found.with_columns(line_start=start - 1, line_end=pl.when(named).then(pl.coalesce(end, to_the_end)))
+        return placed.with_columns(line_start=start - 1, line_end=pl.when(named).then(pl.coalesce(end, to_the_end)))
 
     def _run_items(
         self, items: pl.DataFrame, answers: pl.DataFrame, final: pl.DataFrame, added: pl.DataFrame
@@ -73,7 +73,7 @@ class Trajectories:
         missing, failed = pl.col("trajectory").is_null(), pl.col("failed").is_not_null()
         without = pl.col("n_returned").is_null()
         why = pl.when(missing).then(pl.lit(f"no trajectory in {self.name}")).when(failed).then("failed")
-        said = joined.select(
+        outcomes = joined.select(
             "item_id",
             pl.when(missing).then(pl.lit(MISSING)).when(failed).then(pl.lit("failed"))
             .when(without).then(pl.lit("no-context")).otherwise(pl.lit("done")).alias("status"),
@@ -84,7 +84,7 @@ class Trajectories:
             pl.when(~missing & ~failed).then(pl.col("patch").fill_null("") != "").alias("has_patch"),
             pl.when(~failed).then("n_steps_published").alias("n_steps_published"),
         )  # fmt: skip
-        return run_items(self.run_id, said)
+        return run_items(self.run_id, outcomes)
 
     def _added(self, final: pl.DataFrame) -> pl.DataFrame:
         """item, rank, n_new_nws: what each row of a final context adds to those before it."""

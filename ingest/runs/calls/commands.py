@@ -142,9 +142,9 @@ def numbers_lines(words: Words) -> bool:
 def unrolled(pipeline: Pipeline) -> Pipeline:
     """What `xargs` or `find -exec` runs, with files that only the shell knew."""
     commands = pipeline.commands
-    place = next((place for place, command in enumerate(commands) if command.name == "xargs"), 0)
-    words = commands[place].words
-    if place:
+    index = next((index for index, command in enumerate(commands) if command.name == "xargs"), 0)
+    words = commands[index].words
+    if index:
         while len(words) > 1 and words[1].startswith("-"):
             words = words[2 if words[1] in ("-I", "-n", "-L", "-P", "-d") else 1 :]
         inner = [*words[1:], UNKNOWN, UNKNOWN]
@@ -153,7 +153,7 @@ def unrolled(pipeline: Pipeline) -> Pipeline:
         inner = inner[: next((n for n, word in enumerate(inner) if word in (";", "+")), None)]
     else:
         return pipeline
-    return replace(pipeline, commands=[replace(commands[place], words=inner), *commands[place + 1 :]])
+    return replace(pipeline, commands=[replace(commands[index], words=inner), *commands[index + 1 :]])
 
 
 def files_written(command: Command) -> Words:

@@ -29,11 +29,11 @@ def printed_on(screen: str, commands: Sequence[str]) -> list[ScreenOutput]:
     left = list(zip(prompts, ends, strict=True))
     printed: list[ScreenOutput] = []
     for command in commands:
-        for place, (prompt, end) in enumerate(left):
+        for index, (prompt, end) in enumerate(left):
             if (output := _after(screen[prompt.end() : end], command)) is not None:
                 folder = (prompt["folder"] or "").strip()
                 printed.append((output, folder if folder.startswith("/") else ""))
-                left = left[place + 1 :]
+                left = left[index + 1 :]
                 break
         else:
             printed.append((None, ""))

@@ -147,13 +147,13 @@ class _Walk:
 
         What reads files says so when it fails; so without such words another must have failed.
         """
-        for place in range(len(pipelines) - 1, -1, -1) if self.failed else ():
-            words = pipelines[place].commands[0].words or [""]
+        for index in range(len(pipelines) - 1, -1, -1) if self.failed else ():
+            words = pipelines[index].commands[0].words or [""]
             is_move = words[0] in _MOVES
             is_trusted = is_move or words[0] == "echo" or parse_print_command(words) is not None
             if not is_trusted or (is_move and self.failures.refuse(words[-1])):
-                return place + 1
-            if pipelines[place].joined_by != "&&":
+                return index + 1
+            if pipelines[index].joined_by != "&&":
                 break
         return len(pipelines)
 
@@ -195,7 +195,7 @@ class _Walk:
             return ()
         searches = [parse_search(command.words) for command in pipeline.commands]
         printed = parse_print_command(first.words)
-        odd = [name for place, command in enumerate(pipeline.commands) if (name := not_read(command, is_fed=place > 0))]
+        odd = [name for index, command in enumerate(pipeline.commands) if (name := not_read(command, is_fed=index > 0))]
         if odd and (printed or searches[0] or not_read(first)):
             self.reads |= odd[0] not in EDITORS
             if self.has_printed and odd[0] not in self.failures.missing:

@@ -61,17 +61,17 @@ def _check_kinds(input_file: InputFile, frame: pl.DataFrame) -> None:
             raise input_file.wrong(what=f"the column {name} holds {kind}, and is to hold {wanted}")
 
 
-def _wanted(input_file: InputFile, found: Sequence[str]) -> list[str]:
+def _wanted(input_file: InputFile, columns: Sequence[str]) -> list[str]:
     """The columns to read."""
-    place = "document" if "document" in found else "path"
-    missing = [name for name in ("item_id", place) if name not in found]
-    missing += ["rank or score"] if not {"rank", "score"} & set(found) else []
-    missing += ["both of line_start and line_end"] if ("line_start" in found) != ("line_end" in found) else []
+    location = "document" if "document" in columns else "path"
+    missing = [name for name in ("item_id", location) if name not in columns]
+    missing += ["rank or score"] if not {"rank", "score"} & set(columns) else []
+    missing += ["both of line_start and line_end"] if ("line_start" in columns) != ("line_end" in columns) else []
     if missing:
         hint = "It is to have item_id, then document or path, line_start and line_end, then rank or score."
-        raise input_file.wrong(what=f"missing {missing}, found {list(found[:20])}", hint=hint)
-    others = ("path", "path_given", "line_start", "line_end", "chunk_no") if place == "path" else ("document",)
-    return [name for name in ("run_id", "part", "item_id", *others, "rank", "score", "query_sha256") if name in found]
+        raise input_file.wrong(what=f"missing {missing}, found {list(columns[:20])}", hint=hint)
+    others = ("path", "path_given", "line_start", "line_end", "chunk_no") if location == "path" else ("document",)
+    return [name for name in ("run_id", "part", "item_id", *others, "rank", "score", "query_sha256") if name in columns]
 
 
 def _rows(frame: pl.DataFrame) -> pl.DataFrame:

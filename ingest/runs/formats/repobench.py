@@ -52,15 +52,15 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
         yield framed(input_file, rows, _COLUMNS).with_columns(document=pl.format("cand:{}", "of")).drop("of")
 
 
-def _candidates(input_file: InputFile, place: str, entry: object) -> list[object]:
+def _candidates(input_file: InputFile, position: str, entry: object) -> list[object]:
     """The list for the task's query; where there is one for another number of lines alone, that one."""
     lists = {key: value for key, value in entry.items() if key != _GOLD} if isinstance(entry, dict) else {}
     if not lists or (_OFFICIAL not in lists and len(lists) > 1):
-        what = f"{place}: it has lists for queries of {', '.join(map(str, lists)) or 'no'} lines, and none of 3"
+        what = f"{position}: it has lists for queries of {', '.join(map(str, lists)) or 'no'} lines, and none of 3"
         raise input_file.wrong(what=what, hint=_HINT)
     candidates = lists.get(_OFFICIAL, next(iter(lists.values())))
     if not isinstance(candidates, list) or not all(map(_is_number, candidates)):
-        raise input_file.wrong(what=f"{place}: no list of candidates' numbers from 0", hint=_HINT)
+        raise input_file.wrong(what=f"{position}: no list of candidates' numbers from 0", hint=_HINT)
     return candidates
 
 

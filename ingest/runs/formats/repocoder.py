@@ -35,12 +35,12 @@ def _row(input_file: InputFile, position: int, text: str) -> tuple[object, ...]:
     choice = choices[0] if isinstance(choices, list) and choices else None
     completion = choice.get("text") if isinstance(choice, dict) else None
     given = metadata if isinstance(metadata, dict) else {}
-    place = _fpath(given.get("fpath_tuple"))
+    parts = _fpath(given.get("fpath_tuple"))
     line = _line_number(given.get("lineno" if "lineno" in given else "line_no"))
     faults = {
         "`metadata` is to be an object": not isinstance(metadata, dict),
         "`choices` is to hold an object with a `text`": not isinstance(completion, str),
-        "`fpath_tuple` is to be a repository and the parts of a path in it": len(place) < 2,
+        "`fpath_tuple` is to be a repository and the parts of a path in it": len(parts) < 2,
         "`lineno` (or `line_no`) is to be a whole number from 0": line is None,
     }
     if fault := next((fault for fault, is_so in faults.items() if is_so), ""):
@@ -49,7 +49,7 @@ def _row(input_file: InputFile, position: int, text: str) -> tuple[object, ...]:
     target_text = target.encode(errors="replace").decode() if isinstance(target, str) else None
     prompt_sha256 = sha256_of(prompt.encode(errors="replace")) if isinstance(prompt, str) else None
     start = _line_number(given.get("context_start_lineno"))
-    return position, place[0], "/".join(place[1:]), line, start, target_text, prompt_sha256, completion
+    return position, parts[0], "/".join(parts[1:]), line, start, target_text, prompt_sha256, completion
 
 
 def _fpath(value: object) -> list[str]:

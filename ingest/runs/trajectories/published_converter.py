@@ -98,21 +98,21 @@ def views_of_command(command: str) -> list[FileSpan]:
 def _numbered(part: str) -> dict[str, str] | None:
     """`nl -ba FILE | sed -n '1,9p'`: the last word before the pipe, where another stands between it and `nl`."""
     for left, right in pairwise(part.split("|")):
-        printed, place = _PRINTED.match(right), left.find("nl")
-        while printed is not None and place >= 0:
-            if named := _NUMBERED.fullmatch(left, place):
+        printed, start = _PRINTED.match(right), left.find("nl")
+        while printed is not None and start >= 0:
+            if named := _NUMBERED.fullmatch(left, start):
                 return {**printed.groupdict(), "file": named["file"]}
-            place = left.find("nl", place + 1)
+            start = left.find("nl", start + 1)
     return None
 
 
 def _searched(part: str) -> str:
     """The first source file that `grep` is given, with a word or more than one blank between them; empty for none."""
-    place = 0
-    while search := _SEARCH.search(part, place):
+    start = 0
+    while search := _SEARCH.search(part, start):
         first = ""
-        place = end = search.end()
-        for number, word in enumerate(_WORD.finditer(part, place)):
+        start = end = search.end()
+        for number, word in enumerate(_WORD.finditer(part, start)):
             blank, end = part[end : word.start()], word.end()
             file = _SOURCE.match(word[0])
             if file and number:
@@ -120,7 +120,7 @@ def _searched(part: str) -> str:
             first = file[0] if file and len(blank) > 1 else first
             if number and "\n" in blank:
                 break
-            place = word.start()
+            start = word.start()
         if first:
             return first
     return ""

@@ -150,7 +150,7 @@ def paired(call_ids: Sequence[str], results: Sequence[JsonObject], keys: Sequenc
         by_id.setdefault(first_text(result, keys), []).append(result)
     own = [by_id.get(call_id, []) if call_id else [] for call_id in call_ids]
     rest = [result for result in results if first_text(result, keys) not in {*call_ids} - {""}]
-    without = [place for place, results_of in enumerate(own) if not results_of]
-    for number, place in enumerate(without):
-        own[place] = [rest[number]] if len(rest) == len(without) else list(rest)
+    without = [index for index, results_of in enumerate(own) if not results_of]
+    for number, index in enumerate(without):
+        own[index] = [rest[number]] if len(rest) == len(without) else list(rest)
     return own
