@@ -57,7 +57,7 @@ VECTORS_TASK = _task(
 HARD = _protocol(
     "hard-negatives",
     REPOEVAL_HARD,
-    "among hard negatives",
+    "among hard negatives, files that look like the prompts",
     "Ours: BM25 (k1 1.5, b 0.75, words in lower case) over the files of the other repositories.",
     3,
 )
