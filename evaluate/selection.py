@@ -12,7 +12,7 @@ import polars as pl
 from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint
-from lake.holding import parts_holding
+from lake.holding import numbered, parts_holding
 from lake.naming import BLANK_GOLD
 from lake.pools import with_pools_of
 from lake.selection import Where, drawn_ids, of_where, said
@@ -146,11 +146,7 @@ def part_groups(lake: Lake, benchmark: str) -> list[tuple[str, ...]]:
 def _sizes(lake: Lake, benchmark: str) -> Iterator[tuple[str, int, int]]:
     """The parts of a benchmark's items in their order: name, items, and the files of the pools that these search."""
     parts = lake.parts("items", benchmark=benchmark)
-    rows = [
-        lake.scan_parts([part], "items").select("pool_id", part=pl.lit(place, pl.Int64))
-        for place, part in enumerate(parts)
-    ]
-    every = pl.concat([pl.LazyFrame(schema={"pool_id": pl.String, "part": pl.Int64}), *rows])
+    every = numbered(lake, "items", parts, lambda items: items.select("pool_id")).lazy()
     n_files = lake.scan("pools", benchmark=benchmark).select("pool_id", "n_files").unique("pool_id")
     by_pool = every.group_by("part", "pool_id").len("n_items").join(n_files, on="pool_id", how="left")
     sizes = by_pool.group_by("part").agg(pl.col("n_items", "n_files").sum()).collect()

@@ -153,7 +153,7 @@ class _Reader:
             if benchmark.like:
                 rows = under_its_name(rows, benchmark)
             self._write(target, part.name, rows, part_rejects)
-            result.warnings += [f"{benchmark.display_name} {part.name}: {note}" for note in rows.notes]
+            result.warnings += [f"{benchmark.display_name} {subset}: {note}" for note in rows.notes]
             if part.name != part_of(subset):
                 self.say(f"{benchmark.display_name} {part.name}: {counted(rows.items.height, 'item')}")
         for stale in parts_of(lake, benchmark, subset):

@@ -19,6 +19,7 @@ from ingest.contents.processes import Workers
 from ingest.contents.symbols import declare_rules, endings_of, note_symbols, symbol_rows, symbols_of
 from lake.declarations import Resolved
 from lake.fingerprint import canonical_json, fingerprint
+from lake.holding import numbered
 from lake.make import BuildTarget, Slot, made_from, write_if_changed
 from lake.naming import SEARCHED
 from lake.outcome import Outcome
@@ -120,12 +121,8 @@ class _NewContents:
 
     def __init__(self, lake: Lake, wanted: pl.LazyFrame, done: Mapping[str, pl.DataFrame]) -> None:
         self._lake, self._blobs = lake, lake.parts("blobs")
-        stored = [
-            lake.scan_parts([part], "blobs").filter(pl.col("n_lines") > 0).select("sha256", place=pl.lit(number))
-            for number, part in enumerate(self._blobs)
-        ]
-        none = pl.LazyFrame(schema={"sha256": pl.String, "place": pl.Int32})
-        todo = pl.concat([none, *stored]).join(wanted, on="sha256")
+        text = numbered(lake, "blobs", self._blobs, lambda blobs: blobs.filter(pl.col("n_lines") > 0).select("sha256"))
+        todo = text.lazy().rename({"part": "place"}).join(wanted, on="sha256")
         for maker, contents in done.items():
             seen = contents.lazy().unique().with_columns(pl.lit(value=False).alias(f"todo:{maker}"))
             todo = todo.join(seen, on="sha256", how="left").with_columns(pl.col(f"todo:{maker}").fill_null(value=True))

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import io
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import polars as pl
 
-from ingest.benchmarks.contextbench.gold import DOCS, OFFICIAL, Audit, GoldFile, GoldSpan, audit
-from ingest.benchmarks.contextbench.pools import Trees, absent_notes, gold_files, is_not_at_hand, pool_groups
+from ingest.benchmarks.contextbench.checked import Checked, Tally, check_instances
+from ingest.benchmarks.contextbench.gold import DOCS, OFFICIAL
+from ingest.benchmarks.contextbench.pools import Trees, pool_groups
 from ingest.benchmarks.contextbench.rows import FIELDS, Instance, read_instances
 from ingest.benchmarks.declaration import (
     Benchmark,
@@ -21,6 +20,7 @@ from ingest.benchmarks.declaration import (
     DataLocation,
     DataSchema,
     PartToRead,
+    PoolGroup,
     RawFiles,
     SubsetRows,
     query_rows,
@@ -28,11 +28,8 @@ from ingest.benchmarks.declaration import (
     table_rows,
 )
 from ingest.benchmarks.fields import Fields
-from ingest.contents.edited_definitions import gold_of_patch
 from ingest.contents.patches import edit_rows
-from ingest.sources.repository import Repository
 from ingest.sources.tree import Entry, Source, Tree
-from lake.catalog.gold_flags import FLAGS
 from lake.errors import Exit, GoldspanError
 from lake.naming import GOLD_RUN
 from lake.rejects import Rejects
@@ -93,21 +90,25 @@ def parts(
         instances = _selected(instances, raw.tasks[0], notes)
     if limit is not None:
         instances = _drawn(instances, trees, limit, notes)
+    tally = Tally(notes)
     if len(instances) <= ITEMS_OF_A_PART:
-        yield PartToRead(subset, lambda rejects: _read(instances, subset, trees, rejects, notes))
+        yield PartToRead(subset, partial(_read, instances, subset, trees, tally, is_last=True))
         return
     ordered = sorted(instances, key=lambda instance: (instance.repo, instance.pool_id, instance.item_id))
     for number, first in enumerate(range(0, len(ordered), ITEMS_OF_A_PART)):
-        some, said = ordered[first : first + ITEMS_OF_A_PART], notes if first == 0 else []
-        yield PartToRead(f"{subset}-{number:04d}", partial(_read, some, subset, trees, notes=said))
+        some, is_last = ordered[first : first + ITEMS_OF_A_PART], first + ITEMS_OF_A_PART >= len(ordered)
+        yield PartToRead(f"{subset}-{number:04d}", partial(_read, some, subset, trees, tally, is_last=is_last))
 
 
 def _read(
-    instances: Sequence[Instance], subset: str, trees: Trees, rejects: Rejects, notes: Sequence[str]
+    instances: Sequence[Instance], subset: str, trees: Trees, tally: Tally, rejects: Rejects, *, is_last: bool
 ) -> SubsetRows:
-    """The items, their gold held against the files it names, the gold patches, and the repositories one at a time."""
-    notes = [*notes]
-    checked = _checked(instances, trees, rejects)
+    """The items, their gold held against the files it names, the gold patches, and the repositories one at a time.
+
+    What is to be said of all parts is said of the last.
+    """
+    checked = check_instances(instances, trees, rejects)
+    tally.add(checked)
     gold = [
         {"benchmark": "contextbench", "item_id": item.instance.item_id, **row}
         for item in checked
@@ -119,7 +120,13 @@ def _read(
     where = {instance.item_id: instance.where for instance in instances}
     for item_id, fault in faults:
         rejects.add(where[item_id][0], f"{where[item_id][1]}, patch", f"{item_id}: {fault}")
-    notes += _notes(checked)
+    notes: list[str] = []
+
+    def pools() -> Iterator[PoolGroup]:
+        yield from pool_groups(repositories, rejects, tally.left_out)
+        if is_last:
+            notes.extend(tally.notes())
+
     repositories = {
         item.instance.pool_id: item.repository for item in checked if item.repository and item.why_not is None
     }
@@ -127,7 +134,7 @@ def _read(
         table_rows("items", [_item(item, subset) for item in checked]),
         query_rows("contextbench", queries),
         table_rows("gold_spans", gold),
-        pool_groups(repositories, rejects, notes),
+        pools(),
         notes,
         {"edits": edits},
     )
@@ -147,48 +154,7 @@ def _drawn(instances: Sequence[Instance], trees: Trees, limit: int, notes: list[
     return [instance for instance in instances if instance.item_id in kept]
 
 
-class _Checked(NamedTuple):
-    """An instance, what its repository says of its gold, and why it cannot be scored."""
-
-    instance: Instance
-    repository: Repository | None
-    audit: Audit | None
-    why_not: str | None
-
-
-def _checked(instances: Sequence[Instance], trees: Trees, rejects: Rejects) -> list[_Checked]:
-    """Every instance with its gold held against its repository, which those of one commit share."""
-    by_pool: dict[str, list[Instance]] = {}
-    for instance in instances:
-        by_pool.setdefault(instance.pool_id, []).append(instance)
-    checked = {item.instance.item_id: item for pool in by_pool.values() for item in _checked_pool(pool, trees, rejects)}
-    return [checked[instance.item_id] for instance in instances]
-
-
-def _checked_pool(pool: Sequence[Instance], trees: Trees, rejects: Rejects) -> Iterator[_Checked]:
-    if all(instance.why_not for instance in pool):
-        yield from (_Checked(instance, None, None, instance.why_not) for instance in pool)
-        return
-    repository, files, why_not = gold_files(pool, trees, rejects)
-    for instance in pool:
-        gold = [*instance.gold, *_of_patch(instance, files)]
-        audited = audit(gold, files) if repository and instance.why_not is None else None
-        reason = instance.why_not or why_not
-        if audited is not None and not audited.has_gold:
-            reason = "none of its gold files is in its repository"
-            if instance.gold_patch:
-                reason = "its patch replaces no line of a source file that stood in its repository"
-            rejects.add(*instance.where, f"{instance.item_id}: {reason}")
-        yield _Checked(instance, repository, audited, reason)
-
-
-def _of_patch(instance: Instance, files: Mapping[str, GoldFile]) -> list[GoldSpan]:
-    """The gold that a patch tells: the definitions around the lines that it replaces."""
-    data = {path: file.data for path, file in files.items()}
-    return [GoldSpan(path, start + 1, end, None) for path, start, end in gold_of_patch(instance.gold_patch, data)]
-
-
-def _item(checked: _Checked, subset: str) -> dict[str, object]:
+def _item(checked: Checked, subset: str) -> dict[str, object]:
     instance = checked.instance
     same = ("item_id", "source", "difficulty", "language", "repo", "pool_id", "patch", "upstream_id")
     return {
@@ -200,22 +166,6 @@ def _item(checked: _Checked, subset: str) -> dict[str, object]:
         "scorable": checked.why_not is None,
         "why_not": checked.why_not,
     }
-
-
-def _notes(checked: Sequence[_Checked]) -> Iterator[str]:
-    n_scorable = sum(item.why_not is None for item in checked)
-    yield f"{n_scorable:,} of {len(checked):,} can be scored"
-    yield from absent_notes(item.instance.item_id for item in checked if is_not_at_hand(item.why_not))
-    counts: Counter[str] = Counter()
-    for item in checked:
-        counts += item.audit.counts if item.audit else Counter()
-    of_patches = sum(
-        row["gold"] == DOCS for item in checked if item.instance.gold_patch and item.audit for row in item.audit.rows
-    )
-    n_spans = sum(len(item.instance.gold) for item in checked) + of_patches
-    n_audited = sum(len(item.instance.gold) for item in checked if item.audit) + of_patches
-    flags = ", ".join(f"{meaning}: {counts[name]:,}" for name, meaning in FLAGS.items() if counts[name])
-    yield f"{counted(n_spans, 'gold span')}, {n_audited:,} of them held against their files; {flags or 'nothing odd'}"
 
 
 def _selected(instances: Sequence[Instance], selection: Entry, notes: list[str]) -> list[Instance]:

@@ -106,19 +106,15 @@ def gold_files(
         return None, {}, not_at_hand(first.repo, first.commit, error.what)
 
 
-def pool_groups(repositories: dict[str, Repository], rejects: Rejects, notes: list[str]) -> Iterator[PoolGroup]:
-    """Each repository as two parts: what is searched, and the rest of its text files."""
-    left_out: Counter[str] = Counter()
+def pool_groups(
+    repositories: Mapping[str, Repository], rejects: Rejects, left_out: Counter[str]
+) -> Iterator[PoolGroup]:
+    """Each repository as two parts: what is searched, and the rest of its text files; what is left out is counted."""
     # Commits of one repository share most of their contents.
     seen: set[str] = set()
     for pool_id, repository in repositories.items():
         group = pool_id.removeprefix("contextbench/").replace("/", "__")
         yield from _groups(pool_id, group, repository, rejects, left_out, seen)
-    if left_out["binary"]:
-        notes.append(f"left out of the repositories: {counted(left_out['binary'], 'binary file')}")
-    if left_out["replaced"]:
-        count = counted(left_out["replaced"], "file")
-        notes.append(f"decoded with replacement before, and flagged not-utf8: {count}")
 
 
 def _groups(
