@@ -30,7 +30,7 @@ def parts_holding(lake: Lake, name: str, column: str, values: pl.Series, **folde
 
 def held_in(lake: Lake, name: str, column: str, values: pl.Series, **folders: str) -> tuple[list[Part], pl.DataFrame]:
     """A table's parts, and which of the values each holds: the column, and `part`, the part's place in the list."""
-    parts = lake.parts(name, **folders)
+    parts = lake.listed_parts(name, **folders)
     known = _values_of_parts(lake.root, name, column, tuple(folders.items()), tuple(part.digest for part in parts))
     wanted = values.rename(column).to_frame().unique()
     return parts, known.join(wanted, on=column, how="semi")
