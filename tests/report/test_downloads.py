@@ -176,4 +176,3 @@ def test_what_a_file_is_said_to_hold_names_files_and_no_table_of_another_name() 
     renamed = {f"`{one.table}`" for one in DOWNLOADS if one.table != one.name}
     assert renamed
     assert [one.name for one in DOWNLOADS if any(name in one.meaning for name in renamed)] == []
-    assert "`rankings`" in next(one for one in DOWNLOADS if one.name == "run_items").meaning

@@ -19,7 +19,6 @@ from evaluate.score.metric_inputs import ScoringInputs
 from evaluate.score.metric_values import reads_pool
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols
-from lake.errors import GoldspanError
 from lake.tables import table
 from tests.evaluate.score.one_run import score
 
@@ -148,13 +147,6 @@ def test_similarity_by_hand() -> None:
         ("non_gold_share", 5): 2 / 3,
         ("best_similarity", 0): 1.0, ("correct", 0): 1, ("found_rank", 0): 2,
     }  # fmt: skip
-
-
-def test_similarity_that_nobody_measured_is_asked_for() -> None:
-    given_all = frames({"x": Asked(whole(3), [])})
-    del given_all["relevance"]
-    with pytest.raises(GoldspanError, match="relevance by jaccard needs the similarity of every chunk"):
-        score(ScoringInputs(CHUNKING, axis=None, **given_all), hits=hits_of({}))
 
 
 def test_the_rules_are_under_the_seal() -> None:
