@@ -15,7 +15,7 @@ from lake.fingerprint import sha256_of_file
 from lake.store import Lake
 from report import build as building
 from report.build import build
-from tests.report.html import Element, parse, table
+from tests.report.html import parse, table
 from tests.report.small_lake import (
     CHUNKING,
     aggregated,
@@ -185,23 +185,6 @@ def test_a_benchmark_without_protocols_still_has_its_page(tmp_path: Path) -> Non
         lake.remove(part)
     build(lake, tmp_path / "site")
     assert "not run" in (tmp_path / "site" / "repoeval.html").read_text(encoding="utf-8")
-
-
-def test_a_metric_that_is_better_when_lower_is_ordered_so(small: Lake, tmp_path: Path) -> None:
-    metrics = small.read("metrics")
-    flipped = metrics.with_columns(direction=pl.lit("lower"))
-    small.write("metrics", flipped, part="0", fingerprint="changed")
-    build(write_boards(small), tmp_path / "site")
-    page = parse((tmp_path / "site" / "repoeval-all.html").read_text(encoding="utf-8"))
-    names = [row[0] for row in table(page, "RepoEval (sample), chunking-v1, macro")][1:7]
-    assert names[0] == "fixed-nws-1500+jaccard"
-    assert names[4] == "fixed-nws-1500+random"
-    assert bold(page) == ["fixed-nws-1500+jaccard"]
-
-
-def bold(page: Element) -> list[str]:
-    found = [each for each in page.all("table") if "RepoEval (sample), chunking-v1, macro" in each.text]
-    return [row.all("th")[0].text for row in found[0].all("tr") if row.all("b")]
 
 
 def test_ranks_intervals_and_the_oracles_share_are_shown_once_they_exist(small: Lake, tmp_path: Path) -> None:

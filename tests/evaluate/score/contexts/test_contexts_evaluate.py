@@ -212,7 +212,7 @@ def test_agents_that_answered_different_items_are_also_compared_on_those_that_bo
     of_run = {name: part.folders[name] for name in ("benchmark", "run_id")}
     others = lake.read("aggregates", **of_run).filter(pl.col("protocol") != OFFICIAL).select(means.columns)
     lake.write("aggregates", pl.concat([means, others]), part="all", fingerprint="", **of_run)
-    for stale in lake.parts("comparisons", protocol=OFFICIAL):
+    for stale in [*lake.parts("comparisons", protocol=OFFICIAL), *lake.parts("boards", protocol=OFFICIAL)]:
         lake.remove(stale)
     (one,) = [one for one in compare(lake, "sample-hurried", "sample-methodical", []) if one["protocol"] == OFFICIAL]
     board = {
