@@ -11,7 +11,7 @@ from evaluate.selection import ItemPart
 from evaluate.systems import Run
 from lake.store import Lake, Part
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 ROWS_AT_ONCE = 3_000_000
 """About how many rows of hits or scores are read together: what memory must hold."""
@@ -44,10 +44,10 @@ def part_batches(lake: Lake, name: str, parts: Sequence[Part]) -> Iterator[list[
         yield [part for of in some for part in of]
 
 
-def _batches(by_run: Mapping[str, T], lake: Lake, name: str, parts: Sequence[Part]) -> Iterator[list[T]]:
+def _batches(by_run: Mapping[str, _T], lake: Lake, name: str, parts: Sequence[Part]) -> Iterator[list[_T]]:
     counts = lake.scan_parts(list(parts), name).group_by("run_id").len()
     sizes = dict(counts.collect().iter_rows())
-    batch, n_rows = list[T](), 0
+    batch, n_rows = list[_T](), 0
     for run_id, run in by_run.items():
         n = sizes.get(run_id, 0)
         if batch and n_rows + n > ROWS_AT_ONCE:

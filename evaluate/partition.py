@@ -20,9 +20,9 @@ from evaluate.rank.pools import (
     ChunkedPools,
     load_axis,
     load_pools,
-    pool_batches,
     queries_by_pool,
     relevance_rows,
+    split_pools,
     with_gold,
 )
 from evaluate.rank.ranking import Ranked, rank, together
@@ -51,7 +51,7 @@ class RankedRows(NamedTuple):
     run_items: pl.DataFrame
 
 
-class Scores(NamedTuple):
+class ScoreTables(NamedTuple):
     """What some runs score under a protocol: rows of `scores`, before them of `step_scores` where they have steps."""
 
     runs: Sequence[Run]
@@ -87,19 +87,19 @@ class Partition:
         scoring = (target for run in runs for protocol in protocols for target in self._scoring(run, protocol))
         return all(target.is_current for target in chain(rankings, scoring))
 
-    def scores(self, protocol: Protocol, runs: Sequence[Run]) -> Iterator[Scores]:
+    def scores(self, protocol: Protocol, runs: Sequence[Run]) -> Iterator[ScoreTables]:
         """The part's scores of runs under a protocol, worked out and not stored, some runs at a time."""
         for alike in _by_chunker(runs):
             if protocol.context is None:
-                yield Scores(alike, [self._scores_of_lists(alike, protocol)])
+                yield ScoreTables(alike, [self._scores_of_lists(alike, protocol)])
                 continue
             for batch in batches([run for run in alike if not run.is_chance], "hits", [self.item_part]):
                 scored = score_part(self.item_part, protocol, [run.run_id for run in batch])
                 steps = scored.steps.with_columns(protocol=pl.lit(protocol.name))
-                yield Scores(batch, [steps, sealed(scored.scores.lazy(), protocol).collect()])
+                yield ScoreTables(batch, [steps, sealed(scored.scores.lazy(), protocol).collect()])
             for run in (run for run in alike if run.is_chance):
                 expected = expected_contexts(self.item_part, protocol, run.run_id, run.chunker or "")
-                yield Scores([run], [sealed(expected.lazy(), protocol).collect()])
+                yield ScoreTables([run], [sealed(expected.lazy(), protocol).collect()])
 
     def _scores_of_lists(self, runs: Sequence[Run], protocol: Protocol) -> pl.DataFrame:
         """Those of runs over one chunker's chunks under rules of rankings."""
@@ -127,7 +127,7 @@ class Partition:
     def _pools_in_turn(self, chunker: str) -> Iterator[tuple[ChunkedPools, pl.DataFrame, Callable[[], LineOffsets]]]:
         """The pools, as many at a time as memory holds, with the queries to them and the lines of their files."""
         item_part = self.item_part
-        batches = pool_batches(item_part.lake, item_part.pool_ids)
+        batches = split_pools(item_part.lake, item_part.pool_ids)
         if len(batches) == 1:
             yield self._pools(chunker), item_part.queries, lambda: self._axis
             return
@@ -146,20 +146,20 @@ class Partition:
         ranked = {run.run_id: together(of_run) for run, of_run in zip(runs, zip(*parts, strict=True), strict=True)}
         return RankedRows(ranked, hit_rows(ranked, pools, axis), run_item_rows(ranked, queries, pools))
 
-    def _ranked(self, runs: Sequence[PlannedRun], pools: ChunkedPools, asked: pl.DataFrame) -> Iterator[Ranked]:
+    def _ranked(self, runs: Sequence[PlannedRun], pools: ChunkedPools, all_queries: pl.DataFrame) -> Iterator[Ranked]:
         """What some pools give, run by run; the same words are put to the same pools once."""
-        are_own = pools.are_own(asked)
+        are_own = pools.are_own(all_queries)
         queries: dict[tuple[str, int], list[tuple[Pool, Queries]]] = {}
         for run in runs:
             task, retriever, protocol = self.item_part.task, run.system.retriever, run.system.protocol
             key = (retriever.query_form, retriever.n_side_by_side if are_own else 1)
             if key not in queries:
-                texts = rewritten(asked, retriever.query_form)
+                texts = rewritten(all_queries, retriever.query_form)
                 queries[key] = list(queries_by_pool(texts, pools, key[1]))
             known: Iterable[tuple[Pool, Queries]] = queries[key]
             if protocol:
                 gold, gains = self.item_part.gold_of(protocol.gold), self._gains(protocol, run.system.chunker)
-                known = with_gold(known, asked, pools, gold, gains)
+                known = with_gold(known, all_queries, pools, gold, gains)
             yield rank(
                 retriever,
                 known,

@@ -101,7 +101,7 @@ class Runner:
 
 
 @dataclass(frozen=True)
-class Benchmark:
+class BenchmarkRuns:
     """What is to be done of a benchmark: its tasks' runs over the asked items."""
 
     name: str
@@ -149,7 +149,7 @@ def evaluate(
         ranked = [
             (benchmark, engine.results(executor, benchmark.runner.run, jobs[benchmark.name])) for benchmark in every
         ]
-        pooled = list[tuple[Benchmark, Iterator[Done]]]()
+        pooled = list[tuple[BenchmarkRuns, Iterator[Done]]]()
         for benchmark, done in ranked:
             for tally, _ in console.track(done, f"evaluating {benchmark.name}", total=len(jobs[benchmark.name])):
                 lake.tally.add(tally)
@@ -183,7 +183,7 @@ def _prepared(
     known: Mapping[str, Retriever],
     tasks: Sequence[str],
     console: Console,
-) -> Benchmark:
+) -> BenchmarkRuns:
     """What is to be run on a benchmark's items, what is gone removed, what a whole run needs at once made."""
     result = Outcome()
     held = edition(lake, benchmark)
@@ -210,10 +210,10 @@ def _prepared(
                     f"{run.system.name}, {work.task.name}: {', '.join(map(' '.join, prepared.items()))}"
                 )
     chunkers = {work.task: work.chunkers if work.plan else {} for work in works}
-    return Benchmark(benchmark, works, replace(runner, chunkers=chunkers), result, notes)
+    return BenchmarkRuns(benchmark, works, replace(runner, chunkers=chunkers), result, notes)
 
 
-def _check_any(lake: Lake, benchmark: Benchmark) -> None:
+def _check_any(lake: Lake, benchmark: BenchmarkRuns) -> None:
     if any(work.has_items for work in benchmark.works):
         return
     limits = benchmark.runner.selection.parameters()

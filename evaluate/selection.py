@@ -151,8 +151,8 @@ def _sizes(lake: Lake, benchmark: str) -> Iterator[tuple[str, int, int]]:
     by_pool = every.group_by("part", "pool_id").len("n_items").join(n_files, on="pool_id", how="left")
     sizes = by_pool.group_by("part").agg(pl.col("n_items", "n_files").sum()).collect()
     known = {part: (n_items, n_files) for part, n_items, n_files in sizes.iter_rows()}
-    for place, part in enumerate(parts):
-        yield part.name, *known.get(place, (0, 0))
+    for number, part in enumerate(parts):
+        yield part.name, *known.get(number, (0, 0))
 
 
 def part_name(stored: Sequence[str]) -> str:

@@ -9,11 +9,11 @@ from fnmatch import fnmatchcase
 
 import polars as pl
 
-from evaluate.rank.definitions import Definitions
+from evaluate.rank.definitions import PoolDefinitions
 from evaluate.rank.hit_rows import hit_rows
 from evaluate.rank.ranking import rank
 from evaluate.retrievers import BASELINE, Retriever, retrievers
-from evaluate.retrievers._arguments import called
+from evaluate.retrievers._arguments import retriever_of_name
 from evaluate.texts.query_forms import QUERY_FORMS
 from lake.catalog.protocol import Protocol
 from lake.catalog.task import Task
@@ -195,14 +195,14 @@ def ranking_code(retriever: Retriever) -> str:
         if part.query_form:
             functions.append(QUERY_FORMS[part.query_form].rewrite)
         if part.needs == "definitions":
-            functions.append(Definitions)
+            functions.append(PoolDefinitions)
     return code_digest(*functions)
 
 
 def retriever_named(name: str) -> Retriever:
     """The retriever that a name means: `name`, `name:arguments`, either with `~query-form` behind it."""
     before, tilde, form = name.partition("~")
-    retriever = called(before)
+    retriever = retriever_of_name(before)
     if retriever.runs == "always" and name not in retrievers():
         retriever = replace(retriever, runs="asked")
     return _asking(retriever, form) if tilde else retriever

@@ -58,7 +58,7 @@ MemoryOption = Annotated[
 EngineOption = Annotated[str, setting("ENGINE", "auto, local:N (N processes) or dask://HOST:PORT.")]
 FormatOption = Annotated[str, typer.Option("--format", help="json or yaml; a table without it.")]
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 class Console:
@@ -82,7 +82,7 @@ class Console:
         """One line of what went wrong, said though it be quiet."""
         print(escaped(text), file=sys.stderr)
 
-    def track(self, things: Iterable[T], title: str, *, total: int) -> Iterator[T]:
+    def track(self, things: Iterable[_T], title: str, *, total: int) -> Iterator[_T]:
         """The things one by one, of so many in all, with a bar on a terminal and a line now and then in a pipe."""
         if not total:
             return

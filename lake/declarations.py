@@ -23,7 +23,7 @@ class Named(Protocol):
     def name(self) -> str: ...  # noqa: D102
 
 
-D = TypeVar("D", bound=Named)
+_Declared = TypeVar("_Declared", bound=Named)
 
 CHUNKER_ALIASES: Mapping[str, str] = {
     "code-chunk-fixed": "fixed-nws-1500",
@@ -47,13 +47,15 @@ CHUNKER_SETS: Mapping[str, tuple[str, ...]] = {
 _PARAMETER = re.compile(r"<(\w+)>")
 
 
-def discover(package: ModuleType, kind: type[D], *, by_name: bool = True, in_every: bool = False) -> dict[str, D]:
+def discover(
+    package: ModuleType, kind: type[_Declared], *, by_name: bool = True, in_every: bool = False
+) -> dict[str, _Declared]:
     """Every module-level declaration of one kind in a package's modules, by name, in the order of the names.
 
     Without `by_name` they come module by module, as each declares them. With `in_every` a module without one is an
     error; those whose name begins with an underscore are helpers.
     """
-    declarations: dict[str, D] = {}
+    declarations: dict[str, _Declared] = {}
     owner: dict[str, str] = {}
     for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
         if info.name.startswith("_"):
@@ -76,7 +78,7 @@ def discover(package: ModuleType, kind: type[D], *, by_name: bool = True, in_eve
     return dict(sorted(declarations.items())) if by_name else declarations
 
 
-def _imported(name: str, kind: type[D]) -> ModuleType:
+def _imported(name: str, kind: type[_Declared]) -> ModuleType:
     """A module in which anyone may declare something; a fault in it is theirs, and said as such."""
     try:
         return importlib.import_module(name)
@@ -90,15 +92,15 @@ def _imported(name: str, kind: type[D]) -> ModuleType:
 
 
 @dataclass(frozen=True)
-class Resolved(Generic[D]):
+class Resolved(Generic[_Declared]):
     """A declaration picked by a concrete name, with the whole numbers its name carries."""
 
     name: str
-    declaration: D
+    declaration: _Declared
     parameters: Mapping[str, int]
 
 
-def resolve(kind: str, name: str, known: Mapping[str, D]) -> Resolved[D]:
+def resolve(kind: str, name: str, known: Mapping[str, _Declared]) -> Resolved[_Declared]:
     """The declaration a concrete name means.
 
     A declared name may hold parameters in angle brackets: `fixed-nws-<n>` answers to `fixed-nws-1500` with `n = 1500`.

@@ -23,8 +23,8 @@ from typing import ParamSpec, TypeVar
 
 from lake.errors import Exit, GoldspanError
 
-J = TypeVar("J")
-R = TypeVar("R")
+_Job = TypeVar("_Job")
+_Result = TypeVar("_Result")
 P = ParamSpec("P")
 
 THREADS = "POLARS_MAX_THREADS"
@@ -40,9 +40,9 @@ class WorkerDiedError(GoldspanError):
 class InThisProcess(Executor):
     """An executor that does each job when it is handed in."""
 
-    def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
+    def submit(self, fn: Callable[P, _Result], /, *args: P.args, **kwargs: P.kwargs) -> Future[_Result]:
         """A future that has its result; what the job raises is raised here."""
-        future = Future[R]()
+        future = Future[_Result]()
         future.set_result(fn(*args, **kwargs))
         return future
 
@@ -81,7 +81,7 @@ class Engine:
             with _processes(n_processes) as executor:
                 yield executor
 
-    def results(self, executor: Executor, work: Callable[[J], R], jobs: Sequence[J]) -> Iterator[R]:
+    def results(self, executor: Executor, work: Callable[[_Job], _Result], jobs: Sequence[_Job]) -> Iterator[_Result]:
         """What the work makes of each job, in their order.
 
         Elsewhere it is begun at once; in this process a job is done when its result is asked for.
@@ -89,7 +89,7 @@ class Engine:
         futures = (executor.submit(work, job) for job in jobs)
         return map(self.answer, futures if isinstance(executor, InThisProcess) else list(futures))
 
-    def answer(self, future: Future[R]) -> R:
+    def answer(self, future: Future[_Result]) -> _Result:
         """What a job gave.
 
         Raises:

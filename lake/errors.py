@@ -15,7 +15,7 @@ from lake.text import escaped, listed
 
 MAX_EXAMPLES = 3
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 _OS_ERROR = re.compile(r"os error (\d+)")
 
@@ -100,7 +100,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"There is: {listed(choices)}." if choices else ""
 
 
-def lookup(name: str, kind: str, known: Mapping[str, T], *, code: Exit = Exit.USAGE) -> T:
+def lookup(name: str, kind: str, known: Mapping[str, _T], *, code: Exit = Exit.USAGE) -> _T:
     """What a name means among what is known; else the error asks "did you mean"."""
     if name not in known:
         raise unknown_name(name, kind, known, code=code)

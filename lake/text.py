@@ -14,6 +14,9 @@ LANGUAGES: dict[str, str] = {
 }  # fmt: skip
 """File ending → language, the names tree-sitter's grammars have."""
 
+NO_VALUE = "–"
+"""Stands where there is no number."""
+
 MAX_LISTED = 10
 """How many names a message lists."""
 

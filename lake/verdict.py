@@ -48,8 +48,6 @@ SENTENCES: Mapping[str, str] = {
 }
 """Verdict on the first system → what is said."""
 
-MISSING = "–"
-
 Share = tuple[float | None, float, float]
 """A share of the variance, and its interval."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from evaluate.score.metric_values import Requested, label, measure
+from evaluate.metrics import Requested
+from evaluate.score.metric_values import label, measure
 
 
 def score_graded(ranked: pl.LazyFrame, qrels: pl.LazyFrame, requested: Requested) -> pl.LazyFrame:

@@ -12,7 +12,7 @@ from typing import Literal
 from lake.fingerprint import canonical_json, fingerprint, sha256_of_file
 
 PACKAGES = ("torch", "sentence_transformers")
-INSTALL = "pip install torch==2.13.0, then pip install -r requirements-dense.txt; in a checkout: make dense"
+_INSTALL = "pip install torch==2.13.0, then pip install -r requirements-dense.txt; in a checkout: make dense"
 """In that order: the second alone takes torch's GPU packages, several GB."""
 
 _COUNTED = (".bin", ".jinja", ".json", ".model", ".pt", ".safetensors", ".txt")
@@ -70,7 +70,7 @@ class Model:
     def missing(self) -> str:
         """What is to be installed or fetched first, or an empty string."""
         if not all(map(importlib.util.find_spec, PACKAGES)):
-            return f"First: {INSTALL}."
+            return f"First: {_INSTALL}."
         if self.folder is not None:
             return ""
         what = f"{self.name} is no folder here, and the hub's model of that name is not in the cache"

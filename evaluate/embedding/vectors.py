@@ -23,7 +23,7 @@ EncodedText = TypeVar("EncodedText", str, tuple[str, str])
 Made = tuple[npt.NDArray[np.float32], list[int]]
 """A row for each text, and how many of its tokens the row does not stand for."""
 
-PART = 512
+TEXTS_PER_PART = 512
 """How many vectors are made and stored at once; when work is broken off, what is stored stays."""
 
 GIVEN = "given"
@@ -96,7 +96,7 @@ class VectorStore:
     ) -> Iterator[None]:
         """Store what a model makes of texts, by their keys; yields after every part."""
         every = iter(texts)
-        while keys := list(islice(every, PART)):
+        while keys := list(islice(every, TEXTS_PER_PART)):
             self.add(maker, keys, *make([texts[key] for key in keys]))
             yield
 

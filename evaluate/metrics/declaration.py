@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -105,6 +105,9 @@ class Metric:
         """The columns that it reads."""
         return self.at(self.ks[0]).reads
 
+
+Requested = Sequence[tuple[Metric, int]]
+"""Metrics, each with the cut-off at which it is taken."""
 
 metric = Metric
 _METRICS: dict[str, Metric] = {}

@@ -13,7 +13,8 @@ import scipy
 
 from evaluate.rank.blobs import contents_of
 from evaluate.rank.content_tokens import LINE_TOKENIZERS, cut_tokens, in_batches, tokens_of
-from evaluate.texts.tokens import Counted, Integers, Texts, Tokenizer
+from evaluate.texts.tokens import Counted, Texts, Tokenizer
+from lake.arrays import Integers
 from lake.store import Lake
 
 PATH, CHUNK = "{path}", "{chunk}"

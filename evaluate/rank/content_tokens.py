@@ -17,12 +17,11 @@ import scipy
 
 from evaluate.rank.blobs import contents_of
 from evaluate.texts.tokens import Tokenizer
+from lake.arrays import Integers
 from lake.store import Lake
 from lake.text import regex_tokens, words
 
-Integers = npt.NDArray[np.int64]
-
-BYTES_AT_ONCE = 8_000_000
+_BYTES_AT_ONCE = 8_000_000
 """About how many bytes of text are cut at a time: what memory must hold."""
 
 BYTES_KEPT = 256_000_000
@@ -40,7 +39,7 @@ decides what a letter is: the tables of another library may be of another versio
 """
 
 
-class Tokens(NamedTuple):
+class CutTokens(NamedTuple):
     """The tokens of some texts, whose lines lie end to end.
 
     Attributes:
@@ -69,7 +68,7 @@ class Block(NamedTuple):
     """Contents that were cut together: sha256 and `first_line` of each, and their tokens."""
 
     contents: pl.DataFrame
-    tokens: Tokens
+    tokens: CutTokens
 
     @property
     def n_bytes(self) -> int:
@@ -105,11 +104,11 @@ def tokens_of(lake: Lake, sha256: pl.Series, tokens: Tokenizer) -> list[Block]:
 def in_batches(frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
     """Rows with a `text`, as many at a time as are cut together."""
     size = pl.col("text").str.len_bytes().cast(pl.Int64)
-    numbered = frame.with_columns(batch=size.cum_sum() // BYTES_AT_ONCE)
+    numbered = frame.with_columns(batch=size.cum_sum() // _BYTES_AT_ONCE)
     yield from numbered.partition_by("batch", maintain_order=True, include_key=False)
 
 
-def cut_tokens(texts: pl.Series, tokens: Tokenizer) -> Tokens:
+def cut_tokens(texts: pl.Series, tokens: Tokenizer) -> CutTokens:
     """Cut texts into tokens."""
     frame = pl.LazyFrame({"text": texts.rename("text")}).with_columns(
         first=pl.col("text").str.count_matches("\n", literal=True).cast(pl.Int64) + 1
@@ -141,7 +140,7 @@ def cut_tokens(texts: pl.Series, tokens: Tokenizer) -> Tokens:
     first_line = np.append(0, np.cumsum(n_lines))
     n_tokens = np.bincount(line, minlength=first_line[-1])
     of_lines = (np.ones(len(spelt), np.int32), spelt, np.append(0, np.cumsum(n_tokens)))
-    return Tokens(vocabulary, scipy.sparse.csr_array(of_lines, shape=(len(n_tokens), len(vocabulary))), first_line)
+    return CutTokens(vocabulary, scipy.sparse.csr_array(of_lines, shape=(len(n_tokens), len(vocabulary))), first_line)
 
 
 def _places(token: pl.Series) -> tuple[pl.Series, npt.NDArray[np.int32]]:

@@ -19,12 +19,12 @@ from lake.text import counted, language_of
 
 _NOTHING: tuple[list[int], list[str]] = ([], [])
 
-RULES = "docs"
+DEFINITION_RULES = "docs"
 """The rules by which the definitions were found."""
 
 
 @dataclass(frozen=True)
-class Definitions:
+class PoolDefinitions:
     """The definitions of some pools of a lake."""
 
     lake: Lake
@@ -63,7 +63,7 @@ class Definitions:
     @cached_property
     def _symbols(self) -> Mapping[str, tuple[list[int], list[str]]]:
         """Content → the lines that begin a definition, in order, and the name of each."""
-        parts = parts_holding(self.lake, "symbols", "sha256", self._contents["sha256"], rules=RULES)
+        parts = parts_holding(self.lake, "symbols", "sha256", self._contents["sha256"], rules=DEFINITION_RULES)
         symbols = self.lake.scan_parts(parts, "symbols").select("sha256", "line_start", "name").drop_nulls("name")
         mine = symbols.join(self._contents.lazy().select("sha256"), on="sha256", how="semi")
         by_content = mine.sort("sha256", "line_start", "name").group_by("sha256", maintain_order=True)

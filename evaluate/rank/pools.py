@@ -14,7 +14,7 @@ import polars as pl
 from evaluate.embedding.vectors import VectorStore
 from evaluate.rank.blobs import contents_of
 from evaluate.rank.chunk_texts import ChunkTexts
-from evaluate.rank.definitions import Definitions
+from evaluate.rank.definitions import PoolDefinitions
 from evaluate.rank.similarity import similarities
 from evaluate.retrievers import Floats, Pool, Queries, Span
 from evaluate.texts.tokens import Texts
@@ -22,10 +22,10 @@ from lake.offsets import LineOffsets
 from lake.pools import chunks_of, files_of
 from lake.store import Lake
 
-BYTES_AT_ONCE = 64_000_000
+_BYTES_AT_ONCE = 64_000_000
 """About how many bytes of text the pools have that are ranked at a time; at least it is one pool."""
 
-FILES_AT_ONCE = 100_000
+_FILES_AT_ONCE = 100_000
 """About how many files the pools have whose chunks are in memory together; at least it is one pool."""
 
 SMALL_POOL = 200
@@ -46,7 +46,7 @@ class ChunkedPools:
     chunker: str
     chunks: pl.DataFrame
     texts: Texts
-    definitions_of: Definitions | None = None
+    definitions_of: PoolDefinitions | None = None
     vectors: VectorStore | None = None
 
     def side_by_side(self, n: int = 1) -> list[Pool]:
@@ -68,11 +68,11 @@ class ChunkedPools:
 
     def batches(self) -> Iterator[ChunkedPools]:
         """The same some pools at a time, whose texts memory can hold."""
-        if self.chunks.select((pl.col("byte_end") - pl.col("byte_start")).sum()).item() <= BYTES_AT_ONCE:
+        if self.chunks.select((pl.col("byte_end") - pl.col("byte_start")).sum()).item() <= _BYTES_AT_ONCE:
             yield self
             return
         size = self.chunks.group_by("pool_id", maintain_order=True).agg(pl.col("byte_end").sub("byte_start").sum())
-        batch = size.select("pool_id", batch=pl.col("byte_end").cum_sum() // BYTES_AT_ONCE)
+        batch = size.select("pool_id", batch=pl.col("byte_end").cum_sum() // _BYTES_AT_ONCE)
         numbered = self.chunks.join(batch, on="pool_id", maintain_order="left")
         for chunks in numbered.partition_by("batch", maintain_order=True, include_key=False):
             rows = chunks["text"].unique().sort()
@@ -101,11 +101,11 @@ class ChunkedPools:
         )
 
 
-def pool_batches(lake: Lake, pool_ids: pl.Series) -> list[pl.Series]:
-    """Some pools in their order, in batches of about FILES_AT_ONCE files: what memory can hold the chunks of."""
+def split_pools(lake: Lake, pool_ids: pl.Series) -> list[pl.Series]:
+    """Some pools in their order, in batches of about _FILES_AT_ONCE files: what memory can hold the chunks of."""
     n_files = files_of(lake, pool_ids).group_by("pool_id").len("n")
     sized = pool_ids.rename("pool_id").to_frame().lazy().join(n_files, on="pool_id", how="left", maintain_order="left")
-    batch = pl.col("n").fill_null(0).cast(pl.Int64).cum_sum() // FILES_AT_ONCE
+    batch = pl.col("n").fill_null(0).cast(pl.Int64).cum_sum() // _FILES_AT_ONCE
     batches = sized.select("pool_id", batch=batch).collect().partition_by("batch", maintain_order=True)
     return [pools["pool_id"] for pools in batches]
 
@@ -140,7 +140,7 @@ def load_pools(
         .with_columns(pl.col("text").cast(pl.Int64), chunk=pl.int_range(pl.len()).over("pool_id"))
         .drop("sha256", "position")
     )
-    return ChunkedPools(chunker, chunks, ChunkTexts(lake, spans), Definitions(lake, pool_ids), VectorStore(lake))
+    return ChunkedPools(chunker, chunks, ChunkTexts(lake, spans), PoolDefinitions(lake, pool_ids), VectorStore(lake))
 
 
 def relevance_rows(lake: Lake, pools: ChunkedPools, items: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:

@@ -10,7 +10,9 @@ import numpy.typing as npt
 import polars as pl
 import scipy
 
-KEYWORDS = ("if", "else", "for", "while", "return", "class", "def", "import", "from")
+from lake.arrays import Integers
+
+_KEYWORDS = ("if", "else", "for", "while", "return", "class", "def", "import", "from")
 """What looks like an identifier and is left out: exactly these."""
 
 # ECMAScript's white space, written out: U+FEFF is in it; U+0085 and U+001C to U+001F, white space elsewhere, are not.
@@ -20,8 +22,6 @@ _IDENTIFIER = r"(?-u:\b)[a-zA-Z_][a-zA-Z0-9_]*"
 
 PAIRS_AT_ONCE = 4_096
 """Chunks that are held each against its own item's snippet at a time."""
-
-Integers = npt.NDArray[np.int64]
 
 
 def similarities(chunks: pl.DataFrame, texts: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
@@ -43,7 +43,7 @@ def similarities(chunks: pl.DataFrame, texts: pl.DataFrame, gold: pl.DataFrame) 
     pairs = pairs.join(rows, on="text_id", how="left", maintain_order="left")
     chunk, owner = pairs["row"].to_numpy(), pairs["owner"].to_numpy().astype(np.int64)
     snippet = golden["row"].fill_null(0).to_numpy()
-    words, names = _sets(texts["text"], _WORD), _sets(texts["text"], _IDENTIFIER, KEYWORDS)
+    words, names = _sets(texts["text"], _WORD), _sets(texts["text"], _IDENTIFIER, _KEYWORDS)
     n_words, n_names = np.diff(words.indptr), np.diff(names.indptr)
     n_both = _shared(words, chunk, owner, snippet)
     return pairs.select("item_id", "path", "chunk_no").with_columns(

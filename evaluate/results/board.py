@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 
 import polars as pl
 
-from evaluate.metrics import Metric, metric_named, metrics_of
-from evaluate.results.undeclared_metrics import Requested, aggregated, explored, why_not
+from evaluate.metrics import Metric, Requested, metric_named, metrics_of
+from evaluate.results.undeclared_metrics import aggregated, explored, why_not
 from evaluate.runs.pooling import systems_of
 from evaluate.selection import edition
 from evaluate.statistics.boards import board_rows
@@ -25,9 +25,7 @@ from lake.printed_table import PrintedTable
 from lake.selection import Where, of_where
 from lake.store import Lake
 from lake.tables import table as declared_table
-from lake.text import counted, group_name, listed
-
-MISSING = "–"
+from lake.text import NO_VALUE, counted, group_name, listed
 
 
 def boards_of(lake: Lake, benchmarks: Sequence[str]) -> list[tuple[Task, Protocol]]:
@@ -231,7 +229,7 @@ def primary_name(protocol: Protocol) -> str:
 
 def number_of(value: object) -> str:
     """A score as it is printed."""
-    return f"{value:.3f}" if isinstance(value, float) else MISSING
+    return f"{value:.3f}" if isinstance(value, float) else NO_VALUE
 
 
 def item_counts(row: Mapping[str, object]) -> str:

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from evaluate.metrics import Metric
-from evaluate.results.board import MISSING, is_any, metric_label, number_of, primary_metric, rows_of_board
+from evaluate.results.board import is_any, metric_label, number_of, primary_metric, rows_of_board
 from evaluate.statistics.slices import SLICE
 from lake.catalog.protocol import Protocol
 from lake.catalog.task import Task
 from lake.catalog.unit import FEWEST_ITEMS, FEWEST_REPOS, ITEM, REPOSITORY
 from lake.printed_table import PrintedTable
 from lake.store import Lake
-from lake.text import counted, listed
+from lake.text import NO_VALUE, counted, listed
 from lake.usage import USED, first_gold, pareto_front, repairs, run_costs, run_usage
 from lake.verdict import which_matters_more
 
@@ -35,9 +35,9 @@ def usage_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[st
         return None
     cells = [
         [
-            row["system"], row["models"] or MISSING, *(_used(row, name) for name in USED),
+            row["system"], row["models"] or NO_VALUE, *(_used(row, name) for name in USED),
             *_first_gold(row),
-            f"{row['n_resolved']}/{row['n_outcomes']}" if row["n_outcomes"] else MISSING,
+            f"{row['n_resolved']}/{row['n_outcomes']}" if row["n_outcomes"] else NO_VALUE,
         ]
         for row in rows.iter_rows(named=True)
     ]  # fmt: skip
@@ -53,18 +53,18 @@ def usage_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[st
 
 def _first_gold(row: Mapping[str, float | None]) -> tuple[str, str]:
     """When a gold line was first seen, in how many items, and how many lines a step shows."""
-    lines = MISSING if row["lines_per_step"] is None else f"{row['lines_per_step']:,.0f}"
+    lines = NO_VALUE if row["lines_per_step"] is None else f"{row['lines_per_step']:,.0f}"
     if row["first_step"] is None:
-        return MISSING, lines
+        return NO_VALUE, lines
     when = (row[f"first_{name}"] for name in ("step", "turn", "call"))
-    means = "/".join(MISSING if mean is None else f"{mean:.1f}" for mean in when)
+    means = "/".join(NO_VALUE if mean is None else f"{mean:.1f}" for mean in when)
     return f"{means} ({row['n_found']}/{row['n_items']})", lines
 
 
 def _used(row: Mapping[str, float | None], name: str) -> str:
     mean, known, n_items = row[name], row[f"{name}_known"], row["n_items"]
     if mean is None:
-        return MISSING
+        return NO_VALUE
     return f"{mean:,.0f}" if known == n_items and mean >= 10 else f"{mean:,.4g}" + f" ({known})" * (known != n_items)
 
 
@@ -121,7 +121,7 @@ def _pareto_front(rows: pl.DataFrame, cost: str, metric: Metric) -> set[str]:
 
 
 def _scaled(value: float | None, scale: float = 1.0, digits: str = ".4g") -> str:
-    return MISSING if value is None else format(value * scale, digits)
+    return NO_VALUE if value is None else format(value * scale, digits)
 
 
 def effects_table(lake: Lake, task: Task, protocol: Protocol) -> PrintedTable | None:

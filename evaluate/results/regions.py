@@ -18,7 +18,7 @@ from evaluate.results.region_files import RegionGold, read_gold, read_returned
 from lake.errors import Exit, GoldspanError, lookup
 from lake.text import counted
 
-NAME = "swe-explore@published-v1"
+_NAME = "swe-explore@published-v1"
 _MAIN_LINE = 1.5
 _MAIN_REGION, _OTHER_REGION = 3.0, 2.0
 _LINE = ["query", "path", "line"]
@@ -206,7 +206,7 @@ def _lines(regions: pl.DataFrame) -> pl.DataFrame:
 
 def region_notes(gold: RegionGold, returned: pl.DataFrame, asked: list[str], queries: list[str]) -> Iterator[str]:
     """What the numbers are over, and what could not be told."""
-    yield f"{NAME}: means over {counted(len(queries), 'issue')}; core_… are ours"
+    yield f"{_NAME}: means over {counted(len(queries), 'issue')}; core_… are ours"
     if missing := len(set(gold.queries) - set(asked)):
         state = "count 0" if len(queries) == len(gold.queries) else "are left out, as by its evaluator"
         yield f"{counted(missing, 'issue')} without regions {state}"

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Sequence
 import polars as pl
 
 from evaluate.results.board import (
-    MISSING,
     best_first,
     is_any,
     is_of_items,
@@ -26,7 +25,7 @@ from lake.catalog.task import Task
 from lake.catalog.unit import ITEM_INTERVALS
 from lake.hints import typed
 from lake.store import Lake
-from lake.text import group_name
+from lake.text import NO_VALUE, group_name
 from lake.verdict import Line, by_pair, verdict_on
 
 _N_SHOWN = 3
@@ -102,7 +101,7 @@ def _systems(rows: pl.DataFrame) -> Iterator[str]:
     width = max((len(name) for name in rows["system"]), default=0)
     for row in rows.iter_rows(named=True):
         low, high, tie = row["low"], row["high"], row["tie_group"]
-        interval = MISSING if low is None or high is None else f"{low:.3f} to {high:.3f}"
+        interval = NO_VALUE if low is None or high is None else f"{low:.3f} to {high:.3f}"
         group = f"tie {group_name(tie)}" if tie else "too few to rank" if row["too_few"] else ""
         number = f"{number_of(row['number'])} ({interval})"
         state = group if row["is_whole"] else "partial"

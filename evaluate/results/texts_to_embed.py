@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from evaluate.rank.pools import load_pools
-from evaluate.retrievers.cosine import chunk_texts, key_of
+from evaluate.retrievers.cosine import chunk_texts, text_key
 from evaluate.selection import Selection, edition, selected_parts
 from evaluate.systems import retriever_named
 from evaluate.texts.query_forms import rewritten
@@ -51,4 +51,4 @@ def _of_benchmark(lake: Lake, benchmark: str, chunker: str, form: str) -> Iterat
 
 def _rows(kind: str, texts: Sequence[str]) -> pl.DataFrame:
     distinct = list(dict.fromkeys(texts))
-    return pl.DataFrame({"key": [key_of(text) for text in distinct], "kind": kind, "text": distinct})
+    return pl.DataFrame({"key": [text_key(text) for text in distinct], "kind": kind, "text": distinct})

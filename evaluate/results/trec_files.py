@@ -15,7 +15,7 @@ from lake.limits import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, TooMuchUnpackedError
 
 ScoreLists = dict[str, dict[str, float]]
 
-MAX_GRADE = 1_000_000
+_MAX_GRADE = 1_000_000
 """trec_eval keeps a counter for every grade up to the highest."""
 
 _BOM = b"\xef\xbb\xbf"
@@ -35,10 +35,10 @@ class FileKind:
 
     def is_valid(self, number: float) -> bool:
         """Whether a file of this kind may hold it."""
-        return abs(number) <= MAX_GRADE if self.type is int else number == number
+        return abs(number) <= _MAX_GRADE if self.type is int else number == number
 
 
-QRELS = FileKind("QRELS", ("query", "0", "document", "grade"), "grade", int, f"a whole number, at most {MAX_GRADE:,}")
+QRELS = FileKind("QRELS", ("query", "0", "document", "grade"), "grade", int, f"a whole number, at most {_MAX_GRADE:,}")
 RUN = FileKind("RUN", ("query", "Q0", "document", "rank", "score", "tag"), "score", float, "a number")
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from evaluate.metrics import Metric, metrics_of
+from evaluate.metrics import Metric, Requested, metrics_of
 from evaluate.partition import Partition
 from evaluate.runs.pooling import systems_of
 from evaluate.score.contexts.gold_sets import N_RANKED_STEPS
@@ -20,8 +20,6 @@ from lake.catalog.task import Task
 from lake.relevance import RELEVANCE
 from lake.store import Lake
 from lake.tables import table
-
-Requested = Sequence[tuple[Metric, int]]
 
 
 def why_not(task: Task, protocol: Protocol, metric: Metric, k: int) -> str:

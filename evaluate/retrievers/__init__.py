@@ -10,11 +10,11 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from evaluate.embedding.vectors import VectorStore
-from evaluate.retrievers._given import Floats as Floats
-from evaluate.retrievers._given import Integers as Integers
 from evaluate.retrievers._given import Pool as Pool
 from evaluate.retrievers._given import Queries as Queries
 from evaluate.retrievers._given import Span as Span
+from lake.arrays import Floats as Floats
+from lake.arrays import Integers as Integers
 from lake.declarations import discover
 
 BASELINE = "baseline"
@@ -27,11 +27,11 @@ POOLS_AT_ONCE = 64
 RunTexts = Callable[[], Iterator[tuple[Sequence[str], Sequence[str]]]]
 """Goes through the parts of a run: the texts of a part's chunks, and those of its queries."""
 
-Track = Callable[..., Iterator[None]]
+TrackSteps = Callable[..., Iterator[None]]
 """`track(steps, title, total=…)` goes through steps and tells of progress."""
 
 
-class Answer(NamedTuple):
+class PoolScores(NamedTuple):
     """Scores of shape (queries, chunks), and by their rows why some queries could not be answered.
 
     The oracle alone has other scores for metrics of sets of lines.
@@ -49,19 +49,19 @@ class Index:
     Scores are of shape (queries, chunks), higher is better, NaN where a chunk is not to be returned at all.
     """
 
-    scores: Callable[[Queries], Floats | Answer]
+    scores: Callable[[Queries], Floats | PoolScores]
     n_bytes: int = 0
 
-    def search(self, queries: Queries) -> Answer:
+    def search(self, queries: Queries) -> PoolScores:
         """The scores of every query and chunk, with the failures of single queries beside them."""
         answer = self.scores(queries)
-        return answer if isinstance(answer, Answer) else Answer(answer)
+        return answer if isinstance(answer, PoolScores) else PoolScores(answer)
 
 
 class Scan(Index):
     """An index that is nothing but the pool: for retrievers that have nothing to prepare."""
 
-    def __init__(self, pool: Pool, score: Callable[[Pool, Queries], Floats | Answer]) -> None:
+    def __init__(self, pool: Pool, score: Callable[[Pool, Queries], Floats | PoolScores]) -> None:
         super().__init__(functools.partial(score, pool))
 
 
@@ -114,7 +114,7 @@ class Retriever:
     components: tuple[Retriever, ...] = ()
     query_form: str = ""
     revision: Callable[[], str] | None = None
-    prepare: Callable[[VectorStore, RunTexts, Track], Mapping[str, str]] | None = None
+    prepare: Callable[[VectorStore, RunTexts, TrackSteps], Mapping[str, str]] | None = None
 
     @property
     def revisions(self) -> dict[str, str]:

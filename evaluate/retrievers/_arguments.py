@@ -16,7 +16,7 @@ _DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 _POOLINGS = ("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
 
 
-def called(name: str) -> Retriever:
+def retriever_of_name(name: str) -> Retriever:
     """The retriever that `name` or `name:arguments` means."""
     head, colon, arguments = name.partition(":")
     retriever = retrievers().get(head)
@@ -32,7 +32,7 @@ def called(name: str) -> Retriever:
 
 def component(caller: str, name: str) -> Retriever:
     """The retriever that another one calls by a name: none that ranks by the gold or stands for every order."""
-    retriever = called(name)
+    retriever = retriever_of_name(name)
     if retriever.needs == "gold" or retriever.is_chance:
         message = f"retriever {caller!r} cannot call {name!r}, which is no way to search"
         raise GoldspanError(message, hint=f"Write {caller}:bm25-okapi, for example.", code=Exit.USAGE)

@@ -15,15 +15,15 @@ from lake.fingerprint import sha256_of_file
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-MODEL = "Salesforce/codegen-350M-mono"
-FILE = "tokenizer.json"
-FOLDER = "GOLDSPAN_CODEGEN_TOKENIZER"
+_MODEL = "Salesforce/codegen-350M-mono"
+_FILE = "tokenizer.json"
+FOLDER_VARIABLE = "GOLDSPAN_CODEGEN_TOKENIZER"
 """The environment variable that names a folder which holds the file."""
 
 
 def missing() -> str:
     """What has to be installed or given before the tokenizer can be loaded, or an empty string."""
-    given = f"{FOLDER}=FOLDER, a folder with the {FILE} of {MODEL}"
+    given = f"{FOLDER_VARIABLE}=FOLDER, a folder with the {_FILE} of {_MODEL}"
     if find_spec("tokenizers") is None:
         return f"First: .venv/bin/python -m pip install -c constraints.txt 'tokenizers>=0.23,<1'; then give {given}."
     return "" if tokenizer_file() else f"Give {given}."
@@ -31,14 +31,14 @@ def missing() -> str:
 
 def tokenizer_file() -> Path | None:
     """The tokenizer's file, in the folder that is named."""
-    folder = os.environ.get(FOLDER)
-    return file if folder and (file := Path(folder, FILE)).is_file() else None
+    folder = os.environ.get(FOLDER_VARIABLE)
+    return file if folder and (file := Path(folder, _FILE)).is_file() else None
 
 
 def parameters() -> Mapping[str, object]:
     """What the pages say of the tokens, and which file they come from: with another one, a run is another."""
     file = tokenizer_file() if find_spec("tokenizers") is not None else None
-    return {"tokens": "codegen", "tokenizer": MODEL, "tokenizer_sha256": sha256_of_file(file) if file else ""}
+    return {"tokens": "codegen", "tokenizer": _MODEL, "tokenizer_sha256": sha256_of_file(file) if file else ""}
 
 
 def codegen_tokens(text: str) -> list[str]:
@@ -50,7 +50,7 @@ def codegen_tokens(text: str) -> list[str]:
 def _tokenizer() -> Tokenizer:
     file = None if missing() else tokenizer_file()
     if file is None:
-        raise GoldspanError(f"the tokenizer of {MODEL} is not at hand", hint=missing(), code=Exit.MISSING)
+        raise GoldspanError(f"the tokenizer of {_MODEL} is not at hand", hint=missing(), code=Exit.MISSING)
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(file))

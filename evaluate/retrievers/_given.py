@@ -12,14 +12,13 @@ import numpy.typing as npt
 
 from evaluate.embedding.vectors import VectorStore
 from evaluate.texts.tokens import Counted, Texts, Tokenizer
+from lake.arrays import Floats, Integers
 from lake.errors import GoldspanError
 from lake.selection import seeded_hash
 from lake.text import is_blank
 
-Number = TypeVar("Number", bound=np.generic)
-Part = TypeVar("Part")
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+_Number = TypeVar("_Number", bound=np.generic)
+_Part = TypeVar("_Part")
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ class Pool:
         """Where rows of scores have a chunk: all of one row, or a row for each pool side by side."""
         return np.arange(self.sizes.max()) < self.sizes[:, None]
 
-    def spread(self, values: npt.NDArray[Number]) -> npt.NDArray[Number]:
+    def spread(self, values: npt.NDArray[_Number]) -> npt.NDArray[_Number]:
         """One value per chunk, or a row of them per query, as rows of scores are laid out."""
         if not self.side_by_side:
             return np.atleast_2d(values)
@@ -108,7 +107,7 @@ class Pool:
         return _of_lake(self.definitions_of)(self)
 
 
-def _of_lake(part: Part | None) -> Part:
+def _of_lake(part: _Part | None) -> _Part:
     if part is None:
         message = "a pool without a lake has no vectors and no definitions"
         raise GoldspanError(message, hint="Rank through python -m evaluate.")

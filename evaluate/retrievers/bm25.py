@@ -20,7 +20,7 @@ _PART = re.compile("U+(?!l)|U?l+|n+")
 
 
 @lru_cache(maxsize=100_000)
-def parts_of(word: str) -> tuple[str, ...]:
+def word_parts(word: str) -> tuple[str, ...]:
     """A word and, where there are several, the words in it, lower-cased: `HTTPServer2` → httpserver2, http, server, 2.
 
     It is cut at underscores, between small and capital letters, before the last of several capitals that a small letter
@@ -131,7 +131,7 @@ BM25_LUCENE = _variant(
 BM25_CODE = _variant(
     "bm25-code",
     "BM25 of identifiers and their words",
-    partial(index, tokens=Refined(cased_words, parts_of), idf=lucene_idf),
+    partial(index, tokens=Refined(cased_words, word_parts), idf=lucene_idf),
     meaning="As bm25-lucene, but an identifier is also the words in it: it is cut at underscores, changes of case and "
     "digits, and the whole of it is kept beside its parts.",
     source="bm25-lucene's weights. The whole is kept as in BLUiR (Saha et al., Improving bug localization using "

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from evaluate.retrievers import Answer, Floats, Index, Pool, Queries, Retriever, retrievers
+from evaluate.retrievers import Floats, Index, Pool, PoolScores, Queries, Retriever, retrievers
 from evaluate.retrievers._arguments import component
 from evaluate.retrievers.bm25 import BM25_OKAPI
 from evaluate.retrievers.jaccard import JACCARD_REGEX
@@ -41,10 +41,10 @@ def fuse(pool: Pool, *, each: Sequence[Retriever]) -> Index:
     """The pool as each of the retrievers indexes it."""
     indexes = [retriever.index(pool) for retriever in each]
 
-    def search(queries: Queries) -> Answer:
+    def search(queries: Queries) -> PoolScores:
         answers = [index.search(queries) for index in indexes]
         failed = {row: why for answer in answers for row, why in answer.failed.items()}
-        return Answer(fused([answer.scores for answer in answers]), failed)
+        return PoolScores(fused([answer.scores for answer in answers]), failed)
 
     return Index(search, sum(index.n_bytes for index in indexes))
 
@@ -97,10 +97,10 @@ def search_twice(pool: Pool, *, both: Retriever) -> Index:
     """The pool as the retriever of both passes indexes it."""
     once = both.index(pool)
 
-    def search(queries: Queries) -> Answer:
+    def search(queries: Queries) -> PoolScores:
         first = once.search(queries)
         second = once.search(replace(queries, text=lengthened(pool, queries, first.scores)))
-        return Answer(second.scores, {**first.failed, **second.failed})
+        return PoolScores(second.scores, {**first.failed, **second.failed})
 
     return Index(search, once.n_bytes)
 
@@ -141,4 +141,4 @@ def _in_two_passes_of(name: str) -> Retriever:
     return in_two_passes(f"repocoder:{both.name}", both)
 
 
-REPOCODER = in_two_passes("repocoder", JACCARD_REGEX)
+_REPOCODER = in_two_passes("repocoder", JACCARD_REGEX)

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from evaluate.embedding.vectors import GIVEN, KeyedVectors, VectorStore
-from evaluate.retrievers import Answer, Floats, Index, Pool, Queries, Retriever
+from evaluate.retrievers import Floats, Index, Pool, PoolScores, Queries, Retriever
 from lake.errors import GoldspanError
 from lake.fingerprint import sha256_of
 
@@ -29,7 +29,7 @@ def cosine_index(look_up: LookUp, keys: Sequence[str], chunks: KeyedVectors) -> 
     """
     matrix, row = chunks.matrix, np.array([chunks.row[key] for key in keys])
 
-    def search(queries: Queries) -> Answer:
+    def search(queries: Queries) -> PoolScores:
         """The cosine of every query's and chunk's vectors; a query without a vector fails alone."""
         keys, vectors = look_up(queries.text)
         missing = {row: f"no vector for the query, key {key}" for row, key in enumerate(keys) if key not in vectors.row}
@@ -40,7 +40,7 @@ def cosine_index(look_up: LookUp, keys: Sequence[str], chunks: KeyedVectors) -> 
         of_queries = _unit(of_queries)
         blocks = range(0, len(matrix), BLOCK)
         cosines = [of_queries @ _unit(matrix[first : first + BLOCK].astype(np.float64)).T for first in blocks]
-        return Answer(np.concatenate(cosines, axis=1)[:, row], missing)
+        return PoolScores(np.concatenate(cosines, axis=1)[:, row], missing)
 
     return Index(search, int(matrix.nbytes))
 
@@ -54,7 +54,7 @@ def _unit(matrix: Floats) -> Floats:
 KEY_LENGTH = 16
 
 
-def key_of(text: str) -> str:
+def text_key(text: str) -> str:
     """The first 16 hex digits of the sha256 of a text in UTF-8."""
     return sha256_of(text.encode())[:KEY_LENGTH]
 
@@ -73,7 +73,7 @@ def index(pool: Pool) -> Index:
     store = pool.vectors
     if store is None or store.n_cut(GIVEN).is_empty():
         raise GoldspanError("the lake holds no vectors; give them with python -m evaluate --vectors FILE")
-    keys = [key_of(text) for text in chunk_texts(pool)]
+    keys = [text_key(text) for text in chunk_texts(pool)]
     vectors = store.read(GIVEN, keys)
     missing = [key for key in keys if key not in vectors.row]
     if missing:
@@ -82,7 +82,7 @@ def index(pool: Pool) -> Index:
 
 
 def _of_queries(store: VectorStore, texts: Sequence[str]) -> tuple[Sequence[str], KeyedVectors]:
-    keys = [key_of(text) for text in texts]
+    keys = [text_key(text) for text in texts]
     return keys, store.read(GIVEN, keys)
 
 

@@ -17,8 +17,8 @@ import polars as pl
 
 from evaluate.embedding.encoder import encoder_of
 from evaluate.embedding.models import Model, TextKind
-from evaluate.embedding.vectors import PART, KeyedVectors, Made, VectorStore, key_of
-from evaluate.retrievers import Index, Pool, Retriever, RunTexts, Track
+from evaluate.embedding.vectors import TEXTS_PER_PART, KeyedVectors, Made, VectorStore, key_of
+from evaluate.retrievers import Index, Pool, Retriever, RunTexts, TrackSteps
 from evaluate.retrievers._arguments import settings_in
 from evaluate.retrievers.cosine import cosine_index
 from lake.errors import Exit, GoldspanError
@@ -72,7 +72,7 @@ def index(dense: Dense, pool: Pool) -> Index:
     return cosine_index(partial(dense.vectors, "query", store), *dense.vectors("document", store, pool.text))
 
 
-def prepare(dense: Dense, store: VectorStore, run_texts: RunTexts, track: Track) -> dict[str, str]:
+def prepare(dense: Dense, store: VectorStore, run_texts: RunTexts, track: TrackSteps) -> dict[str, str]:
     """Embed all chunks and queries that have no vector yet; how many were longer than the model takes.
 
     Different texts are counted: one that is there twice is embedded once.
@@ -86,7 +86,7 @@ def prepare(dense: Dense, store: VectorStore, run_texts: RunTexts, track: Track)
             missing = {key: text for key, text in by_key.items() if key not in stored}
             title = f"embedding {counted(len(missing), 'text')} by {Path(dense.model.shown).name}"
             made = store.make(maker, missing, partial(dense.embed, kind))
-            for _ in track(made, title, total=-(-len(missing) // PART)):
+            for _ in track(made, title, total=-(-len(missing) // TEXTS_PER_PART)):
                 pass
     n_cut = {}
     names: Mapping[TextKind, str] = {"document": "chunks cut", "query": "queries cut"}
@@ -132,7 +132,7 @@ def _of_any_model(text: str) -> Retriever:
     shown = dense.model.shown
     short = Path(shown).name
     return replace(
-        _declared(f"dense:{shown}{colon}{arguments}", f"Dense ({short})", dense, MEANING.format(model=short)),
+        _declared(f"dense:{shown}{colon}{arguments}", f"Dense ({short})", dense, _MEANING.format(model=short)),
         arguments="",
         with_arguments=None,
     )
@@ -144,7 +144,7 @@ _USAGE = (
 )
 _ALIAS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
-MEANING = (
+_MEANING = (
     "The cosine of the vectors that the model {model} makes of the query and of a chunk. Long queries are cut from the "
     "left, long chunks from the right."
 )
@@ -152,7 +152,7 @@ MEANING = (
 DENSE = Retriever(
     name="dense",
     title="Dense",
-    meaning=MEANING.format(model="that is named behind the colon"),
+    meaning=_MEANING.format(model="that is named behind the colon"),
     index=partial(index, Dense(Model(""))),
     runs="named",
     missing=lambda: _USAGE,
@@ -166,7 +166,7 @@ UNIXCODER = _declared(
     "unixcoder",
     "UniXcoder",
     Dense(Model("microsoft/unixcoder-base", "float32", "mean", ("<encoder-only>",)), _MODE, _MODE, 512),
-    MEANING.format(model="UniXcoder, in its encoder-only mode,"),
+    _MEANING.format(model="UniXcoder, in its encoder-only mode,"),
     "microsoft/unixcoder-base; the mean of the tokens' vectors, as RepoBench has it",
 )
 
@@ -174,6 +174,6 @@ CODEBERT = _declared(
     "codebert",
     "CodeBERT",
     Dense(Model("microsoft/codebert-base", "float32", "mean"), "", "", 512),
-    MEANING.format(model="CodeBERT"),
+    _MEANING.format(model="CodeBERT"),
     "microsoft/codebert-base; the mean of the tokens' vectors, as RepoBench has it",
 )

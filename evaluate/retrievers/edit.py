@@ -13,7 +13,7 @@ from evaluate.texts.tokens import Tokenizer
 from lake.text import regex_tokens
 
 
-def score(pool: Pool, queries: Queries, *, tokens: Tokenizer = regex_tokens) -> Floats:
+def _score(pool: Pool, queries: Queries, *, tokens: Tokenizer = regex_tokens) -> Floats:
     """The ratio of every query and chunk; of pools side by side that of every chunk and the query of its own.
 
     It is `difflib.SequenceMatcher(None, query, text).ratio()`: in that order, which matters, and taking tokens that are
@@ -42,7 +42,7 @@ EDIT_REGEX = Retriever(
     meaning="How much of query and candidate is left in common when one list of tokens is turned into the other: twice "
     "the matching tokens over all tokens of both, as Python's difflib finds them. Tokens are identifiers, numbers and "
     "single marks, case kept.",
-    index=partial(Scan, score=score),
+    index=partial(Scan, score=_score),
     source="RepoBench's lexical retriever, with a regular expression for its tokenizer",
     parameters={"tokens": "regex"},
     tasks=("repobench-r/official",),
@@ -54,7 +54,7 @@ EDIT_CODEGEN = Retriever(
     title="Edit similarity of CodeGen's tokens",
     meaning="How much of query and candidate is left in common when one list of tokens is turned into the other: twice "
     "the matching tokens over all tokens of both, as Python's difflib finds them. Tokens are those of CodeGen-350M.",
-    index=partial(Scan, score=partial(score, tokens=_codegen.codegen_tokens)),
+    index=partial(Scan, score=partial(_score, tokens=_codegen.codegen_tokens)),
     source="RepoBench's lexical retriever",
     parameters=_codegen.parameters(),
     tasks=("repobench-r/official",),

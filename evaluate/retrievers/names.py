@@ -10,7 +10,7 @@ from evaluate.retrievers import Index, Pool, Retriever
 from evaluate.retrievers._shared_tokens import cased_words, lucene_idf, n_holding, once, token_index
 from evaluate.texts.tokens import Refined
 
-KEYWORDS = frozenset((
+_KEYWORDS = frozenset((
     "abstract", "and", "as", "assert", "async", "await", "bool", "boolean", "break", "byte", "case", "catch", "char",
     "class", "const", "continue", "def", "default", "defer", "del", "do", "double", "elif", "else", "enum", "except",
     "export", "extends", "extern", "final", "finally", "float", "fn", "for", "foreach", "from", "func", "function",
@@ -27,17 +27,17 @@ _NAME = re.compile(r"[^\W\d]")
 
 
 def _names(word: str) -> list[str]:
-    return [word] if _NAME.match(word) and word not in KEYWORDS else []
+    return [word] if _NAME.match(word) and word not in _KEYWORDS else []
 
 
-NAMES = Refined(cased_words, _names)
+_IDENTIFIER_WORDS = Refined(cased_words, _names)
 
 
 def shared(pool: Pool) -> Index:
     """The pool's chunks as sets of identifiers, each as rare as ln(1 + (N - df + 0.5) / (df + 0.5))."""
-    names = pool.counted(NAMES)
+    names = pool.counted(_IDENTIFIER_WORDS)
     rarity = lucene_idf(len(pool))[n_holding(names)]
-    return token_index(pool, NAMES, rarity[names.counts.indices], once)
+    return token_index(pool, _IDENTIFIER_WORDS, rarity[names.counts.indices], once)
 
 
 def defined(pool: Pool) -> Index:

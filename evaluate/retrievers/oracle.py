@@ -8,16 +8,16 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from evaluate.retrievers import BASELINE, POOLS_AT_ONCE, Answer, Floats, Pool, Queries, Retriever, Scan, Span
+from evaluate.retrievers import BASELINE, POOLS_AT_ONCE, Floats, Pool, PoolScores, Queries, Retriever, Scan, Span
 
 
-def score(pool: Pool, queries: Queries) -> Answer:
+def _score(pool: Pool, queries: Queries) -> PoolScores:
     """Two orders: by overlap with the gold for ranked metrics, by greedy covering for sets of lines.
 
     Where relevance is a similarity there is one: by that.
     """
     if queries.gains:
-        return Answer(pool.spread(np.concatenate(queries.gains).reshape(-1, len(pool))))
+        return PoolScores(pool.spread(np.concatenate(queries.gains).reshape(-1, len(pool))))
     # Of pools side by side no two queries see the same chunk.
     shape = (1 if pool.side_by_side else len(queries), len(pool))
     overlaps, covering = np.zeros(shape), np.full(shape, np.nan)
@@ -28,7 +28,7 @@ def score(pool: Pool, queries: Queries) -> Answer:
         own, row = (query, 0) if pool.side_by_side else (0, query)
         here = {span.path: rows_of.get((own, span.path), []) for span in spans}
         _rate(pool, here, spans, overlaps[row], covering[row])
-    return Answer(pool.spread(overlaps), lines=pool.spread(covering))
+    return PoolScores(pool.spread(overlaps), lines=pool.spread(covering))
 
 
 def _rate(
@@ -78,7 +78,7 @@ ORACLE = Retriever(
     meaning="What the best retriever over the same chunks could score. It is shown the gold: for ranked metrics the "
     "chunks that overlap most come first; for sets of lines those that add most gold per line, as long as each raises "
     "F1 (greedy).",
-    index=partial(Scan, score=score),
+    index=partial(Scan, score=_score),
     tags=(BASELINE,),
     needs="gold",
     version=4,

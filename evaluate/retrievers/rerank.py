@@ -16,12 +16,12 @@ import numpy as np
 from evaluate.embedding.encoder import encoder_of
 from evaluate.embedding.models import Model
 from evaluate.embedding.vectors import key_of
-from evaluate.retrievers import Answer, Floats, Index, Integers, Pool, Queries, Retriever
+from evaluate.retrievers import Floats, Index, Integers, Pool, PoolScores, Queries, Retriever
 from evaluate.retrievers._arguments import component, settings_in
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of
 
-MODEL = "cross-encoder/ms-marco-MiniLM-L6-v2"
+_MODEL = "cross-encoder/ms-marco-MiniLM-L6-v2"
 TOP = 100
 
 
@@ -29,7 +29,7 @@ def index(first: Retriever, model: Model, top: int, pool: Pool) -> Index:
     """The other retriever's index of the pool, whose best chunks the cross-encoder reads."""
     indexed = first.index(pool)
 
-    def search(queries: Queries) -> Answer:
+    def search(queries: Queries) -> PoolScores:
         """The cross-encoder's scores of the best; the others follow below in their order, ties left as ties."""
         answer = indexed.search(queries)
         scores = np.array(answer.scores, dtype=np.float64)
@@ -44,7 +44,7 @@ def index(first: Retriever, model: Model, top: int, pool: Pool) -> Index:
             order = np.unique(-row[is_left], return_inverse=True)[1]
             row[is_left] = anew.min(initial=0.0) - 1 - order
             row[places] = anew
-        return Answer(scores, answer.failed)
+        return PoolScores(scores, answer.failed)
 
     return Index(search, indexed.n_bytes)
 
@@ -74,12 +74,12 @@ def _of(text: str) -> Retriever:
     if n == 0 or not parts[0]:
         raise _NONE
     first = component("rerank", ":".join(parts[:n]))
-    model, top = Model(given.get("model", MODEL)), int(given.get("top", TOP))
+    model, top = Model(given.get("model", _MODEL)), int(given.get("top", TOP))
     arguments = [f"model={model.shown}" if part.startswith("model=") else part for part in parts[n:]]
     return Retriever(
         name=":".join(["rerank", first.name, *arguments]),
         title=f"{first.title}, reranked",
-        meaning=MEANING.format(top=top, first=first.title, model=Path(model.shown).name),
+        meaning=_MEANING.format(top=top, first=first.title, model=Path(model.shown).name),
         index=partial(index, first, model, top),
         parameters={"of": first.name, "model": model.shown, "top": top},
         needs=first.needs,
@@ -94,7 +94,7 @@ _USAGE = "Write rerank:bm25-okapi, or rerank:bm25-okapi:model=NAME:top=50."
 
 _NONE = GoldspanError("rerank orders another retriever's best chunks anew: which?", hint=_USAGE, code=Exit.USAGE)
 
-MEANING = (
+_MEANING = (
     "The {top} best chunks of {first}, ordered by what the cross-encoder {model} says when it reads each beside the "
     "query; the others follow in their order. A long query is cut from the left, to half of what the model takes."
 )
@@ -107,7 +107,7 @@ def _of_none(_: Pool) -> Index:
 RERANK = Retriever(
     name="rerank",
     title="Reranked",
-    meaning=MEANING.format(top=TOP, first="another retriever", model="that is named"),
+    meaning=_MEANING.format(top=TOP, first="another retriever", model="that is named"),
     index=_of_none,
     runs="named",
     missing=lambda: _USAGE,

@@ -14,9 +14,9 @@ import polars as pl
 
 from evaluate.embedding.vectors import GIVEN, VectorStore
 from evaluate.metrics import metrics_of
-from evaluate.rank.definitions import RULES
-from evaluate.rank.pools import cut_files, load_pools, pool_batches
-from evaluate.retrievers import BASELINE, Retriever, Track
+from evaluate.rank.definitions import DEFINITION_RULES
+from evaluate.rank.pools import cut_files, load_pools, split_pools
+from evaluate.retrievers import BASELINE, Retriever, TrackSteps
 from evaluate.runs.pooling import aggregate_runs, compare_task, systems_of
 from evaluate.selection import ItemPart, Selection
 from evaluate.systems import PlannedRun, Run, System, picks_imported, resolve_systems, run_id_of
@@ -122,7 +122,7 @@ class TaskRuns:
     def _run(self, system: System) -> PlannedRun:
         needs = {retriever.needs for retriever in system.retriever.parts()}
         given = self.lake.part("vectors", GIVEN) if "vectors" in needs else None
-        rules = self.lake.part("symbol_rules", RULES) if "definitions" in needs else None
+        rules = self.lake.part("symbol_rules", DEFINITION_RULES) if "definitions" in needs else None
         stamp = made_from([given, rules], system.fingerprint(self.task, self.label, self.selection.parameters()))
         protocol = system.protocol.name if system.protocol else ""
         is_chance, run_id = system.retriever.is_chance, run_id_of(self.task, system, stamp)
@@ -146,7 +146,7 @@ class TaskRuns:
             if self.imported:
                 yield item_part, "", self.imported
 
-    def prepare(self, run: PlannedRun, track: Track) -> dict[str, str]:
+    def prepare(self, run: PlannedRun, track: TrackSteps) -> dict[str, str]:
         """Do what a system does for its whole run at once; what is to be said of it with the run's parameters."""
         arguments = VectorStore(self.lake), partial(self._texts, run.system), track
         notes: dict[str, str] = {}
@@ -157,10 +157,10 @@ class TaskRuns:
     def _texts(self, system: System) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
         for item_part in self.item_parts:
             queries = rewritten(item_part.queries, system.retriever.query_form)
-            for pool_ids in pool_batches(self.lake, item_part.pool_ids):
+            for pool_ids in split_pools(self.lake, item_part.pool_ids):
                 pools = load_pools(self.lake, system.chunker, pool_ids, with_blank=self.task.ranks_blank)
-                asked = queries.filter(pl.col("pool_id").is_in(pool_ids.implode()))
-                yield pools.texts.text, asked["text"].to_list()
+                pool_queries = queries.filter(pl.col("pool_id").is_in(pool_ids.implode()))
+                yield pools.texts.text, pool_queries["text"].to_list()
 
     def conclude(self, parameters: Mapping[str, Mapping[str, str]]) -> None:
         """Write the planned runs' own rows, all their parts being there, and count their items.

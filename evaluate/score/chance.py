@@ -6,18 +6,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from evaluate.metrics import Metric, metric_named, metrics_of
+from evaluate.metrics import Metric, Requested, metric_named, metrics_of
 from evaluate.metrics.standard import PERSISTENCE
 from evaluate.score.conformance import sealed
 from evaluate.score.metric_inputs import ScoringInputs
-from evaluate.score.metric_values import SCORE_COLUMNS, Requested, applied, label, lengthen
+from evaluate.score.metric_values import SCORE_COLUMNS, applied, label, lengthen
 from evaluate.score.random_orders import mean_of_orders
+from lake.arrays import Floats
 from lake.tables import table
 
-Floats = npt.NDArray[np.float64]
 Amount = Callable[["Draw", int], Floats]
 """(draw, k) → what is expected, per item."""
 

@@ -17,7 +17,7 @@ _WHITE_SPACE = (
 """What `str.strip` strips."""
 
 
-def compared(cases: pl.LazyFrame) -> pl.LazyFrame:
+def completion_similarity(cases: pl.LazyFrame) -> pl.LazyFrame:
     """How near each completion comes to its target, as columns is_exact and similarity.
 
     Both are taken as their lines, stripped, blank ones left out; a completion is cut to as many lines as the target has

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from evaluate.metrics import metrics_of
-from evaluate.score.contexts.material import Material, Runs
+from evaluate.score.contexts.material import ContextRuns, Material
 from evaluate.score.contexts.scoring import score_contexts
 from evaluate.score.metric_inputs import Lists, ScoringInputs
 from evaluate.score.metric_values import SCORE_COLUMNS, measure_runs
@@ -78,7 +78,7 @@ def _scores(protocol: Protocol) -> list[pl.DataFrame]:
     return [scores.select(SCORE_COLUMNS).sort("item_id", "granularity", "metric", "k")]
 
 
-def contexts() -> tuple[Material, Runs]:
+def contexts() -> tuple[Material, ContextRuns]:
     """A small world in which ContextBench's readings differ wherever they can.
 
     Four files and six items, one of which nobody answers; an agent that does everything odd, one that never edits, and
@@ -88,7 +88,7 @@ def contexts() -> tuple[Material, Runs]:
     frames = dict(_fixture("contexts"))
     answered = {name: frames.pop(name) for name in ("run_items", "hits", "edits")}
     names = answered["run_items"]["run_id"].unique(maintain_order=True).to_list()
-    return Material(**frames), Runs.of(names, **answered)
+    return Material(**frames), ContextRuns.of(names, **answered)
 
 
 @functools.cache

@@ -21,7 +21,7 @@ OWN_TEXT = ("target_path", "query_line_start", "target_line")
 """Columns of `items`: the query's own text is the lines from query_line_start up to target_line of target_path."""
 
 
-SIZES = ("n_returned", "n_both", "n_own")
+_SIZES = ("n_returned", "n_both", "n_own")
 
 
 def line_sets(
@@ -49,7 +49,7 @@ def line_sets(
         key: What tells one list from another: item_id, of several runs with run_id.
 
     Returns:
-        By item, in their order: the key, n_gold, and for every cut-off the SIZES as `size_at` names them, all Int64.
+        By item, in their order: the key, n_gold, and for every cut-off the _SIZES as `size_at` names them, all Int64.
     """
     numbered = items.with_row_index("item").with_columns(pl.col("item").cast(pl.Int64))
     known, span = numbered.select(*key, "pool_id", "item"), ("pool_id", "item", "path", "line_start", "line_end")
@@ -144,4 +144,4 @@ def _paid_by(axis: LineOffsets, budget: int) -> pl.Expr:
 def _sizes(cut: CutKind, k: int) -> list[pl.Expr]:
     lines = pl.col(size_at("", cut, k))
     sets = (lines, lines.filter("in_gold"), lines.filter("in_own"))
-    return [lines.sum().alias(size_at(size, cut, k)) for size, lines in zip(SIZES, sets, strict=True)]
+    return [lines.sum().alias(size_at(size, cut, k)) for size, lines in zip(_SIZES, sets, strict=True)]

@@ -31,7 +31,7 @@ from lake.catalog.protocol import Protocol
 from lake.naming import LINES, PUBLISHED_READING, RANKING
 from lake.relevance import RELEVANCE, disjoint
 
-CLASSES = ("found", "past_budget", "seen", "unreachable", "no_answer", "other_lines", "not_returned")
+GOLD_CLASSES = ("found", "past_budget", "seen", "unreachable", "no_answer", "other_lines", "not_returned")
 """The classes, in the order in which each takes of what is left."""
 
 _CASE = ["run_id", "item_id"]
@@ -62,7 +62,7 @@ def ledger_of_lines(
     chunks: pl.LazyFrame,
     chance: Sequence[str] = (),
 ) -> pl.LazyFrame:
-    """One row per run and item that has gold lines: run_id, item_id, n_gold and the CLASSES.
+    """One row per run and item that has gold lines: run_id, item_id, n_gold and the GOLD_CLASSES.
 
     Args:
         protocol: One that :func:`is_kept` holds of.
@@ -117,7 +117,7 @@ def ledger_of_lines(
 def ledger_of_candidates(
     protocol: Protocol, *, scores: pl.LazyFrame, answered: pl.LazyFrame, hits: pl.LazyFrame, gold: pl.LazyFrame
 ) -> pl.LazyFrame:
-    """One row per run and item: run_id, item_id, n_gold (1) and the CLASSES; arguments as for `ledger_of_lines`."""
+    """One row per run and item: run_id, item_id, n_gold (1), the GOLD_CLASSES; arguments as for `ledger_of_lines`."""
     names = {"found": (protocol.primary.metric, protocol.primary.k), "correct": ("correct", 0)}
     if "reachable" in {metric.name for metric, _ in metrics_of(protocol)}:
         names["reachable"] = ("reachable", 0)

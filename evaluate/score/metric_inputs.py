@@ -86,7 +86,7 @@ class ScoringInputs:
         """
         iou, similarity = pl.col("iou"), pl.col("similarity")
         lists = {"gains": iou.drop_nulls()} | ({"shares": pl.col("share")} if self.rule.by_lines else {})
-        found = (
+        pooled = (
             self.rule.pool(self.evidence)
             .group_by("item_id")
             .agg(
@@ -99,7 +99,7 @@ class ScoringInputs:
         )
         judged = (
             self.items.select("item_id", *self.applying)
-            .join(found, on="item_id", how="left", maintain_order="left")
+            .join(pooled, on="item_id", how="left", maintain_order="left")
             .with_columns(
                 pl.col("n_relevant", "n_elsewhere").fill_null(0),
                 pl.col(*lists).fill_null(pl.lit([], pl.List(pl.Float64))),

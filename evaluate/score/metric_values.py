@@ -6,13 +6,11 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from evaluate.metrics import Metric, metrics_of
-from evaluate.score.completions import compared
+from evaluate.metrics import Metric, Requested, metrics_of
+from evaluate.score.completions import completion_similarity
 from evaluate.score.coverage import CutOff, line_sets
 from evaluate.score.metric_inputs import Lists
 from lake.catalog.protocol import Protocol
-
-Requested = Sequence[tuple[Metric, int]]
 
 SCORE_COLUMNS = ("item_id", "granularity", "metric", "k", "value", "numerator", "denominator")
 """What a score says before it is told which run and protocol it belongs to."""
@@ -47,15 +45,15 @@ def measure(
     """
     depths = [k for _, k in requested]
     kinds = (("ranked", "filed"), ("found", "listed"), ("pooled",))
-    ranked, found, pooled = (of_shape(requested, *kind) for kind in kinds)
+    ranked, of_hits, pooled = (of_shape(requested, *kind) for kind in kinds)
     # Where only relevant hits are read, a plain comparison can be pushed down to the file that holds the ranks.
-    rank = pl.col("rank").fill_null(0) if found else pl.col("rank")
+    rank = pl.col("rank").fill_null(0) if of_hits else pl.col("rank")
     seen = relevant if 0 in depths else relevant.filter(rank <= max(depths, default=0))
     if any("n_relevant" in metric.at(k).numerator.meta.root_names() for metric, k in ranked):
         seen = seen.join(items.select(*key, "n_relevant"), on=key)
-    counted = seen.group_by(key).agg(*_numerators([*ranked, *found]), *_denominators(found))
-    without = [f"{label(metric, k)}/n" for metric, k in [*ranked, *found] if not metric.is_absent_null]
-    without += [f"{label(metric, k)}/d" for metric, k in found]
+    counted = seen.group_by(key).agg(*_numerators([*ranked, *of_hits]), *_denominators(of_hits))
+    without = [f"{label(metric, k)}/n" for metric, k in [*ranked, *of_hits] if not metric.is_absent_null]
+    without += [f"{label(metric, k)}/d" for metric, k in of_hits]
     return (
         items.join(counted, on=key, how="left", maintain_order="left")
         .with_columns(pl.col(without).fill_null(0.0))
@@ -114,7 +112,7 @@ def measure_runs(lists: Lists) -> pl.LazyFrame:
         )
         measured.append(lengthen(measure_sets(sets, covered), covered, key=key))
     if completed:
-        measured.append(lengthen(measure_sets(compared(lists.cases), completed), completed, key=key))
+        measured.append(lengthen(measure_sets(completion_similarity(lists.cases), completed), completed, key=key))
     return pl.concat(measured)
 
 

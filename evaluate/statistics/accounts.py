@@ -8,7 +8,7 @@ import polars as pl
 
 from evaluate.metrics import metric_named, metrics_of
 from evaluate.score.contexts.gold_sets import RANKED_BUDGET
-from evaluate.score.ledger import CLASSES
+from evaluate.score.ledger import GOLD_CLASSES
 from evaluate.statistics.slices import SLICE, in_slice, in_slice_of
 from lake.catalog.protocol import Protocol
 from lake.exact import exact_sum
@@ -84,9 +84,9 @@ def ledger_means(ledger: pl.LazyFrame, items: pl.LazyFrame, slices: pl.DataFrame
         .agg(
             pl.len().cast(pl.Int64).alias("n"),
             exact_sum(_N_GOLD).alias("whole"),
-            *(exact_sum(pl.col(name) / _N_GOLD).alias(f"{name}/shares") for name in CLASSES),
-            *(exact_sum(pl.col(name)).alias(f"{name}/gold") for name in CLASSES),
-            *((pl.col(name) > 0).sum().cast(pl.Int64).alias(f"{name}/items") for name in CLASSES),
+            *(exact_sum(pl.col(name) / _N_GOLD).alias(f"{name}/shares") for name in GOLD_CLASSES),
+            *(exact_sum(pl.col(name)).alias(f"{name}/gold") for name in GOLD_CLASSES),
+            *((pl.col(name) > 0).sum().cast(pl.Int64).alias(f"{name}/items") for name in GOLD_CLASSES),
         )
         .collect()
     )
@@ -100,5 +100,5 @@ def ledger_means(ledger: pl.LazyFrame, items: pl.LazyFrame, slices: pl.DataFrame
             n_items=f"{name}/items",
             n_gold=f"{name}/gold",
         )
-        for name in CLASSES
+        for name in GOLD_CLASSES
     ).select(*table("ledger_means").columns)

@@ -123,7 +123,7 @@ def _largest(aggregates: pl.DataFrame) -> pl.DataFrame:
 def _columns(protocol: Protocol, rows: pl.DataFrame) -> pl.DataFrame:
     """The measures, each a column: the primary metric, then the others in the protocol's order."""
     primary = protocol.primary
-    order = {metric: place for place, (metric, _) in enumerate(protocol.metrics)}
+    order = {metric: position for position, (metric, _) in enumerate(protocol.metrics)}
     first = (primary.granularity, primary.metric, primary.k)
     measures: list[tuple[str, str, int]] = rows.select(MEASURE).unique().rows()
     measures.sort(key=lambda of: (of != first, order.get(of[1], len(order)), of[1], of[0], of[2]))

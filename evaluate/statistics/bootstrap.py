@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from evaluate.statistics.pairs import Floats, Integers
+from lake.arrays import Floats, Integers
 
 RESAMPLES = 10_000
 _SEED = 12
@@ -62,8 +62,8 @@ def item_intervals(values: pl.DataFrame, of: Sequence[str]) -> pl.DataFrame:
             )
             for some in np.array_split([*distinct.values()], -(-len(distinct) // _MEANS_AT_ONCE))
         ]
-        place = {key: number for number, key in enumerate(distinct)}
-        intervals[:, rows] = np.concatenate(several, axis=1)[:, [place[key] for key in keys]]
+        column_of = {key: number for number, key in enumerate(distinct)}
+        intervals[:, rows] = np.concatenate(several, axis=1)[:, [column_of[key] for key in keys]]
     low, high = intervals
     return means.select(*of, item_low=pl.Series(low, dtype=pl.Float64), item_high=pl.Series(high, dtype=pl.Float64))
 

@@ -20,8 +20,9 @@ import scipy
 from evaluate.metrics import Metric, metric_named
 from evaluate.statistics.detectable import LEVEL, POWER, smallest_detectable
 from evaluate.statistics.means import of_nothing
-from evaluate.statistics.pairs import Differences, Flags, Floats, Integers, Values, all_pairs, differences, flip_tests
+from evaluate.statistics.pairs import Differences, Values, all_pairs, differences, flip_tests
 from evaluate.statistics.slices import MEASURE, SLICE, average_of, headline_slice, in_slice_of
+from lake.arrays import Floats, Integers, Mask
 from lake.catalog.protocol import Protocol
 from lake.catalog.unit import FEWEST_ITEMS, FEWEST_REPOS, ITEM, REPOSITORY
 from lake.tables import table
@@ -131,7 +132,7 @@ def _rows(
 _FLAGS = ("in_family", "is_expected")
 
 
-def uncertainty(diffs: Differences, bounds: tuple[float, float]) -> dict[str, Floats | Flags]:
+def uncertainty(diffs: Differences, bounds: tuple[float, float]) -> dict[str, Floats | Mask]:
     """Of differences: the interval within bounds, the smallest that is detected, and whether it is within a point."""
     at = {p: scipy.special.stdtrit(diffs.degrees, p) * diffs.error for p in (1 - LEVEL / 2, 1 - LEVEL, POWER)}
     half = at[1 - LEVEL / 2]

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaluate.statistics.pairs import MOST_ENUMERATED, Differences, Flags, Floats, Studentised, flips
+from evaluate.statistics.pairs import MOST_ENUMERATED, Differences, Studentised, flips
+from lake.arrays import Floats, Mask
 
 LEVEL, POWER = 0.05, 0.8
 N_DRAWS = 200
@@ -25,7 +26,7 @@ _MOST_KEPT = 4_000_000
 """Numbers of flips times pairs that the maxima are taken over."""
 
 
-def smallest_detectable(diffs: Differences, family: Flags) -> Floats:
+def smallest_detectable(diffs: Differences, family: Mask) -> Floats:
     """(pairs,) the difference that is found in four of five cases; NaN outside the family, and where none is."""
     least = np.full(len(diffs.delta), np.nan)
     pairs = np.flatnonzero(family)

@@ -26,8 +26,9 @@ import scipy
 
 from evaluate.metrics import metric_named
 from evaluate.statistics.comparisons import ScoreMatrix
-from evaluate.statistics.pairs import Flags, Floats, Integers, Values, standard_error
+from evaluate.statistics.pairs import Values, standard_error
 from evaluate.statistics.slices import MEASURE, SLICE, average_of
+from lake.arrays import Floats, Integers, Mask
 from lake.catalog.protocol import Aggregate, Protocol
 from lake.catalog.unit import FEWEST_REPOS
 from lake.tables import table
@@ -97,7 +98,7 @@ def largest_grid(cells: Collection[tuple[str, str]]) -> tuple[list[str], list[st
     return min(several, key=lambda grid: (-len(grid[0]) * len(grid[1]), -len(grid[0]), grid), default=([], []))
 
 
-def _by_unit(values: Values, unit: Integers, average: Aggregate) -> tuple[Floats, Floats, Integers, Flags]:
+def _by_unit(values: Values, unit: Integers, average: Aggregate) -> tuple[Floats, Floats, Integers, Mask]:
     """Each run's number within each unit, (runs, units); the units' shares of the data and items; which units have any.
 
     The number of a run is the mean of these by the shares. Of ratios of sums all runs are given the mean denominator,

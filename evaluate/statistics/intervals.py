@@ -23,7 +23,8 @@ import polars as pl
 import scipy
 
 from evaluate.metrics import metrics
-from evaluate.statistics.pairs import ALL_BUT_NOTHING, Floats
+from evaluate.statistics.pairs import ALL_BUT_NOTHING
+from lake.arrays import Floats
 from lake.catalog.unit import ITEM, REPOSITORY
 from lake.exact import exact_sum, from_steps, steps
 

@@ -10,7 +10,7 @@ import polars as pl
 from evaluate.metrics import metrics, metrics_of
 from evaluate.statistics.bootstrap import item_intervals
 from evaluate.statistics.intervals import bounds_of, ends_of
-from evaluate.statistics.slices import MEASURE, SLICE, WHOLE, Slice, item_kinds, kinds_by_slice, protocol_slices
+from evaluate.statistics.slices import MEASURE, SLICE, WHOLE_SLICE, Slice, item_kinds, kinds_by_slice, protocol_slices
 from lake.catalog.protocol import Protocol
 from lake.catalog.unit import FEWEST_REPOS, ITEM, REPOSITORY
 from lake.exact import exact_sum, from_steps, steps
@@ -80,7 +80,7 @@ def aggregate(
     means = _means(
         cells.lazy(), pl.concat([of for of, _ in of_slices]), bounds_of(measures), over_items=protocol.over_items
     )
-    resampled = _resampled(of_slices, protocol.headline or WHOLE)
+    resampled = _resampled(of_slices, protocol.headline or WHOLE_SLICE)
     drawn = distinct.join(resampled, on="kind").group_by(*_OF, "value").agg(pl.col("count").sum().cast(pl.Int64))
     declared = table("aggregates")
     nothing = pl.col("metric").replace_strict(of_nothing(protocol), default=0.0, return_dtype=pl.Float64)
@@ -130,7 +130,9 @@ def _means(cells: pl.LazyFrame, of_slices: pl.DataFrame, bounds: pl.LazyFrame, *
 def _resampled(of_slices: Sequence[tuple[pl.DataFrame, bool]], opens_with: tuple[str, str]) -> pl.DataFrame:
     """What is resampled: resampling costs more than all other means together."""
     every = pl.concat([of for of, is_resampled in of_slices if is_resampled])
-    first, whole = ((pl.col("slice") == name) & (pl.col("slice_value") == value) for name, value in (opens_with, WHOLE))
+    first, whole = (
+        (pl.col("slice") == name) & (pl.col("slice_value") == value) for name, value in (opens_with, WHOLE_SLICE)
+    )
     return every.filter(~first.any() | first | whole)
 
 

@@ -11,13 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from lake.arrays import Floats, Integers, Mask
 from lake.catalog.protocol import Aggregate
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 MOST_ENUMERATED = 13
 """Up to so many repositories every way to flip their signs is tried."""
@@ -171,7 +167,7 @@ def _ratios(
     return parts, residuals, share, delta
 
 
-def flip_tests(diffs: Differences, family: Flags) -> tuple[Floats, Floats]:
+def flip_tests(diffs: Differences, family: Mask) -> tuple[Floats, Floats]:
     """Two-sided sign-flip tests over units: p of every pair, and p adjusted for the pairs of a family.
 
     Were two systems alike, a unit's part could as well have the other sign. p is how often flips give a

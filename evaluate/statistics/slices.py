@@ -15,7 +15,7 @@ MEASURE = ["granularity", "metric", "k"]
 SLICE = ["slice", "slice_value"]
 """The columns that tell one measure, and one value of a slice, from another."""
 
-WHOLE = ("all", "all")
+WHOLE_SLICE = ("all", "all")
 
 _CANDIDATES = {1: "1-4", 5: "5-9", 10: "10-14", 15: "15-19", 20: "20+"}
 """The fewest candidates of a band → its name."""
@@ -143,13 +143,13 @@ def kinds_by_slice(
 
 def headline_slice(protocol: Protocol, aggregates: pl.LazyFrame) -> tuple[str, str]:
     """The slice that is shown first: the protocol's headline, where that was not scored all, else the first subset."""
-    return next(_opening(protocol, aggregates), protocol.headline or WHOLE)
+    return next(_opening(protocol, aggregates), protocol.headline or WHOLE_SLICE)
 
 
 def _opening(protocol: Protocol, aggregates: pl.LazyFrame) -> Iterator[tuple[str, str]]:
     """The slices that a protocol may be shown by, the one that is shown first before the others."""
     known = set(aggregates.select(SLICE).unique().collect().iter_rows())
-    order = [protocol.headline or WHOLE, WHOLE, *sorted(where for where in known if where[0] == "subset")]
+    order = [protocol.headline or WHOLE_SLICE, WHOLE_SLICE, *sorted(where for where in known if where[0] == "subset")]
     return (where for where in order if where in known)
 
 

@@ -14,12 +14,11 @@ from itertools import chain, compress, count, repeat
 from typing import overload
 
 import numpy as np
-import numpy.typing as npt
 import scipy
 
+from lake.arrays import Floats, Integers
+
 Tokenizer = Callable[[str], Sequence[str]]
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from ingest.contents.chunkers import Chunker, Cut, Document, LineRange, Unit
 from ingest.programs.command import JsonCommand
+from lake.arrays import Integers
 from lake.declarations import Resolved
 from lake.located import file_of, located
 from lake.offsets import Offsets
@@ -22,8 +22,6 @@ from lake.text import listed
 
 _HALF_A_PAIR = re.compile("[\ud800-\udfff]")
 """What JSON can hold and UTF-8 cannot."""
-
-Integers = npt.NDArray[np.int64]
 
 
 _KEYS: Mapping[Unit, tuple[str, str]] = {"lines": ("start", "end"), "bytes": ("start_byte", "end_byte")}

@@ -212,7 +212,7 @@ def test_a_model_is_called_after_its_folder_and_no_site_holds_the_path(
 def test_what_is_embedded_is_kept_when_the_work_is_broken_off(
     model_folder: Path, store: VectorStore, given: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stored, "PART", 32)
+    monkeypatch.setattr(stored, "TEXTS_PER_PART", 32)
     dense = Dense(Model(str(model_folder)))
     maker = dense.maker("document")
     texts = {key_of(text): text for text in (f"def a{n}" for n in range(100))}

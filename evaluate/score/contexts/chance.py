@@ -16,14 +16,15 @@ import polars as pl
 
 from evaluate.metrics import Metric, metrics_of
 from evaluate.rank.pools import load_axis
-from evaluate.score.contexts.extents import rows_of
+from evaluate.score.contexts.extents import context_rows
 from evaluate.score.contexts.gold_sets import GRANULARITIES, N_RANKED_STEPS, RANKED_BUDGET, Answers, GoldSets
-from evaluate.score.contexts.intervals import Integers, holders
-from evaluate.score.contexts.material import Material, Runs, load_material, rules_of
+from evaluate.score.contexts.intervals import holders
+from evaluate.score.contexts.material import ContextRuns, Material, load_material, rules_of
 from evaluate.score.contexts.scoring import score_contexts
 from evaluate.score.coverage import CutOff
 from evaluate.score.random_orders import N_ORDERS, draw
 from evaluate.selection import ItemPart
+from lake.arrays import Floats, Integers
 from lake.catalog.protocol import Protocol
 from lake.exact import exact_sum
 from lake.naming import DONE, RANKING
@@ -31,9 +32,7 @@ from lake.offsets import LineOffsets
 from lake.pools import POOL, chunks_of, files_of
 from lake.tables import table
 
-Floats = npt.NDArray[np.float64]
-
-POOLS_AT_ONCE = 10
+_POOLS_AT_ONCE = 10
 """How many pools are ordered and scored together: what memory must hold."""
 
 _SCORE = ["item_id", "granularity", "metric", "k"]
@@ -47,8 +46,8 @@ def expected_contexts(item_part: ItemPart, protocol: Protocol, run_id: str, chun
     `protocol` and its hash.
     """
     means = [_nothing(*_SCORE, *_SUMS)]
-    for first in range(0, len(item_part.pool_ids), POOLS_AT_ONCE):
-        pool_ids = item_part.pool_ids[first : first + POOLS_AT_ONCE]
+    for first in range(0, len(item_part.pool_ids), _POOLS_AT_ONCE):
+        pool_ids = item_part.pool_ids[first : first + _POOLS_AT_ONCE]
         some = replace(item_part, items=item_part.items.filter(pl.col("pool_id").is_in(pool_ids.implode())))
         axis, pools = load_axis(item_part.lake, pool_ids), _chunks(some, chunker)
         orders = _orders(some, pools, axis, protocol)
@@ -67,7 +66,7 @@ def has_closed_form(metric: Metric, k: int) -> bool:
     return metric.shape == "gathered" and (what == "auc" or (what == "coverage" and k > 0))
 
 
-def expected_coverage(protocol: Protocol, material: Material, pools: Runs, sizes: pl.DataFrame) -> pl.DataFrame:
+def expected_coverage(protocol: Protocol, material: Material, pools: ContextRuns, sizes: pl.DataFrame) -> pl.DataFrame:
     """The means of the metrics with a closed form, for every item with gold.
 
     Args:
@@ -80,7 +79,7 @@ def expected_coverage(protocol: Protocol, material: Material, pools: Runs, sizes
         item_id, granularity, metric, k, value, numerator.
     """
     sets = GoldSets.of(material, pools, rules_of(protocol))
-    rows = rows_of(sets.seen.sort("case", "rank").with_columns(step="rank"), "case")
+    rows = context_rows(sets.seen.sort("case", "rank").with_columns(step="rank"), "case")
     cases = sets.cases.join(sizes, on="item_id", how="left", maintain_order="left")
     n, n_first = (cases[name].fill_null(0).to_numpy() for name in ("n", "n_first"))
     answers = Answers(np.bincount(rows.walk, minlength=cases.height), rows, sets.seen.clear())
@@ -119,7 +118,7 @@ def _chunks(item_part: ItemPart, chunker: str) -> pl.DataFrame:
     return files.lazy().join(chunks, on="sha256").select(*POOL).collect()
 
 
-def _orders(item_part: ItemPart, pools: pl.DataFrame, axis: LineOffsets, protocol: Protocol) -> Runs:
+def _orders(item_part: ItemPart, pools: pl.DataFrame, axis: LineOffsets, protocol: Protocol) -> ContextRuns:
     """The heads of the orders of each pool, each order as a run of its own, which is called by its number."""
     budgets = [k for metric, k in metrics_of(protocol) if metric.cut == "budget"]
     cut_offs: list[CutOff] = [("results", N_RANKED_STEPS), ("budget", max([RANKED_BUDGET, *budgets]))]
@@ -128,7 +127,7 @@ def _orders(item_part: ItemPart, pools: pl.DataFrame, axis: LineOffsets, protoco
     return _as_runs(item_part, hits, [str(order) for order in range(N_ORDERS)])
 
 
-def _as_runs(item_part: ItemPart, ordered: pl.DataFrame, names: Sequence[str]) -> Runs:
+def _as_runs(item_part: ItemPart, ordered: pl.DataFrame, names: Sequence[str]) -> ContextRuns:
     """Rankings, of which are given run_id, item_id, path, line_start, line_end and rank."""
     absent = pl.lit(None, pl.String)
     hits = ordered.with_columns(path_given=absent, symbol=absent, part=pl.lit(RANKING), step=pl.lit(0, pl.Int64))
@@ -137,7 +136,7 @@ def _as_runs(item_part: ItemPart, ordered: pl.DataFrame, names: Sequence[str]) -
         status=pl.lit(DONE), n_steps=pl.lit(None, pl.Int64), has_patch=pl.lit(None, pl.Boolean)
     )
     edits = pl.DataFrame(schema={"run_id": pl.String, "item_id": pl.String, "path": pl.String, "line": pl.Int64})
-    return Runs.of(names, answered, hits, edits)
+    return ContextRuns.of(names, answered, hits, edits)
 
 
 def _means(drawn: pl.LazyFrame, exact: pl.LazyFrame) -> pl.DataFrame:

@@ -9,12 +9,13 @@ import numpy as np
 import polars as pl
 
 from evaluate.score.contexts.extents import Extent
-from evaluate.score.contexts.intervals import Integers, Mask, ranges
+from evaluate.score.contexts.intervals import ranges
+from lake.arrays import Integers, Mask
 from lake.catalog.protocol import ContextRules
 
 
 @dataclass(frozen=True)
-class Definitions:
+class ContentDefinitions:
     """The definitions of some contents, by content (`text`) and place; row i of every column is definition i.
 
     Attributes:
@@ -32,7 +33,7 @@ class Definitions:
     names: pl.DataFrame
 
     @classmethod
-    def of(cls, definitions: pl.DataFrame, texts: pl.DataFrame, rules: ContextRules) -> Definitions:
+    def of(cls, definitions: pl.DataFrame, texts: pl.DataFrame, rules: ContextRules) -> ContentDefinitions:
         """Definitions as a protocol's rules tell them apart; the number of a content is its row in `texts`."""
         node = pl.format("{}-{} {}", "byte_start", "byte_end", "kind")
         name = pl.coalesce("qualified_name", node) if rules.symbol_identity == "qualified name" else node

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from evaluate.score.contexts.intervals import Integers, Mask
+from lake.arrays import Integers, Mask
 from lake.catalog.protocol import ContextRules
 from lake.naming import LINES, RANKING
 
@@ -43,7 +43,7 @@ class Rows(NamedTuple):
         return self._replace(step=np.ones_like(self.walk))
 
 
-def rows_of(frame: pl.DataFrame, walk: str) -> Rows:
+def context_rows(frame: pl.DataFrame, walk: str) -> Rows:
     """Rows of a frame with line_start and line_end, and part, step and rank unless it is gold."""
     sides = pl.col("line_start", "line_end")
     is_result = pl.col("part").is_in([RANKING, LINES]) if "part" in frame.columns else pl.lit(value=False)
@@ -63,13 +63,13 @@ def rows_of(frame: pl.DataFrame, walk: str) -> Rows:
     )
 
 
-def joined(*several: Rows) -> Rows:
+def concatenated(*several: Rows) -> Rows:
     """Rows one above the other."""
     return Rows(*(np.concatenate(columns) for columns in zip(*several, strict=True)))
 
 
 @dataclass(frozen=True)
-class Files:
+class NamedFiles:
     """The files that anything names, by item; row i of every column is file i.
 
     Attributes:
@@ -90,7 +90,7 @@ class Files:
     first_start: Integers
 
     @classmethod
-    def of(cls, files: pl.DataFrame, texts: pl.DataFrame) -> Files:
+    def of(cls, files: pl.DataFrame, texts: pl.DataFrame) -> NamedFiles:
         """Files, by item, and their contents; `text` is the row of a file's content."""
         ends, nws = pl.concat_list("line_starts", "n_bytes"), pl.concat_list("line_nws", pl.lit(0, pl.Int64))
         known = files.select(
@@ -116,18 +116,18 @@ class Files:
         """The byte at which a line starts; that of the line after the last is the file's length."""
         return self.starts[self.first_start[self.text[file]] + np.minimum(line, self.n_lines[file])]
 
-    def axis(self, length: Integers, n_items: int) -> Axis:
+    def axis(self, length: Integers, n_items: int) -> FileAxis:
         """An axis on which every file is as long as is said."""
         before = np.concatenate(([0], np.cumsum(length + 1)))
         of_item = before[np.searchsorted(self.item, np.arange(n_items + 1))]
-        return Axis(before[:-1] - of_item[self.item], np.diff(of_item))
+        return FileAxis(before[:-1] - of_item[self.item], np.diff(of_item))
 
     def nws_of(self, file: Integers, line: Integers) -> Integers:
         """The non-whitespace characters of a line of a file that is there; 0 of the line after the last."""
         return self.nws[self.first_start[self.text[file]] + np.minimum(line, self.n_lines[file])]
 
 
-class Axis(NamedTuple):
+class FileAxis(NamedTuple):
     """The files of each item end to end, a place apart: where each begins, and how long each item's axis is."""
 
     first: Integers
@@ -142,7 +142,7 @@ class Extent(NamedTuple):
     end: Integers
 
 
-def files_of(rows: Rows, files: Files, rules: ContextRules, *, is_gold: bool = False) -> Extent:
+def file_extents(rows: Rows, files: NamedFiles, rules: ContextRules, *, is_gold: bool = False) -> Extent:
     """The files that rows name: each is one place. The gold's are those of its lines, be they there or not."""
     names_file = np.full(len(rows.file), fill_value=is_gold or rules.files_of_spans) | rows.is_file
     counted = np.full(len(rows.file), fill_value=is_gold or rules.unresolved_files == "counted")
@@ -150,7 +150,7 @@ def files_of(rows: Rows, files: Files, rules: ContextRules, *, is_gold: bool = F
     return Extent(row, np.zeros_like(row), np.zeros_like(row) + 1)
 
 
-def lines_of(rows: Rows, files: Files, rules: ContextRules, *, is_gold: bool = False) -> Extent:
+def line_extents(rows: Rows, files: NamedFiles, rules: ContextRules, *, is_gold: bool = False) -> Extent:
     """The lines that rows name. Gold lines count as they are, also where there is no such file."""
     if rules.ranges == "published":
         has_lines = rows.is_lines & (is_gold | (files.is_there[rows.file] & (rows.start >= 0) & (rows.end >= 1)))
@@ -159,7 +159,7 @@ def lines_of(rows: Rows, files: Files, rules: ContextRules, *, is_gold: bool = F
     return lines_within(rows, files, np.flatnonzero((rows.is_lines | rows.is_whole) & files.is_there[rows.file]))
 
 
-def lines_within(rows: Rows, files: Files, row: Integers) -> Extent:
+def lines_within(rows: Rows, files: NamedFiles, row: Integers) -> Extent:
     """The lines that some of the rows name, as far as their files have them."""
     n_lines = files.n_lines[rows.file[row]]
     start = np.clip(rows.start[row], 0, n_lines)
@@ -167,10 +167,10 @@ def lines_within(rows: Rows, files: Files, row: Integers) -> Extent:
     return Extent(row, start, np.maximum(start, end))
 
 
-def bytes_of(rows: Rows, files: Files, rules: ContextRules) -> Extent:
+def byte_extents(rows: Rows, files: NamedFiles, rules: ContextRules) -> Extent:
     """The bytes of the lines that rows name."""
     if rules.ranges == "clamped":
-        row, start, end = lines_of(rows, files, rules)
+        row, start, end = line_extents(rows, files, rules)
         file = rows.file[row]
         return Extent(row, files.line_start(file, start), files.line_start(file, end))
     row = np.flatnonzero(rows.is_lines & files.is_there[rows.file])

@@ -8,30 +8,30 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from evaluate.score.contexts.definitions import Definitions
+from evaluate.score.contexts.definitions import ContentDefinitions
 from evaluate.score.contexts.extents import (
-    Axis,
     Extent,
-    Files,
+    FileAxis,
+    NamedFiles,
     Rows,
-    bytes_of,
-    files_of,
-    lines_of,
+    byte_extents,
+    context_rows,
+    file_extents,
+    line_extents,
     lines_within,
-    rows_of,
 )
 from evaluate.score.contexts.intervals import (
     NEVER,
-    Integers,
-    Sizes,
+    SetSizes,
     Spans,
-    Trajectories,
+    Walks,
     held_since,
     pieces,
     ranges,
     sizes,
 )
-from evaluate.score.contexts.material import Material, Runs
+from evaluate.score.contexts.material import ContextRuns, Material
+from lake.arrays import Integers
 from lake.catalog.protocol import ContextRules
 
 GRANULARITIES = ("file", "symbol", "span", "line")
@@ -49,11 +49,11 @@ FARTHEST = 1 << 32
 
 @dataclass(frozen=True)
 class Answers:
-    """What some walks saw, and the definitions that they `named` in files that are there: walk, step, file, symbol."""
+    """What some walks saw; `named_symbols` (walk, step, file, symbol) are what they name in files that are there."""
 
     n_steps: Integers
     rows: Rows
-    named: pl.DataFrame
+    named_symbols: pl.DataFrame
 
 
 @dataclass(frozen=True)
@@ -71,13 +71,13 @@ class GoldSets:
     rules: ContextRules
     cases: pl.DataFrame
     seen: pl.DataFrame
-    files: Files
-    definitions: Definitions
+    files: NamedFiles
+    definitions: ContentDefinitions
     gold: Rows
     n_items: int
 
     @classmethod
-    def of(cls, material: Material, runs: Runs, rules: ContextRules) -> GoldSets:
+    def of(cls, material: Material, runs: ContextRuns, rules: ContextRules) -> GoldSets:
         """Number the cases, the files that are named, and what names them."""
         items = material.items.lazy().with_columns(item=pl.int_range(pl.len()))
         cases = _cases(items, runs).collect()
@@ -88,9 +88,9 @@ class GoldSets:
         )
         gold = material.gold.lazy().select("item_id", "path", "line_start", "line_end", given=pl.lit(None, pl.String))
         texts = material.texts.lazy().drop("line_starts", "line_nws").with_columns(text=pl.int_range(pl.len()))
-        place = ["item_id", "path", "given"]
+        file_key = ["item_id", "path", "given"]
         files = (
-            pl.concat([frame.select(place) for frame in (hits, gold)])
+            pl.concat([frame.select(file_key) for frame in (hits, gold)])
             .unique()
             .join(items.select("item_id", "pool_id", "item"), on="item_id")
             .join(material.files.lazy(), on=["pool_id", "path"], how="left")
@@ -99,21 +99,21 @@ class GoldSets:
             .with_columns(file=pl.int_range(pl.len()))
             .collect()
         )
-        known = files.lazy().select(*place, "item", "file")
+        known = files.lazy().select(*file_key, "item", "file")
         case = cases.lazy().select("run_id", "item_id", case=pl.int_range(pl.len()))
         n_items, lines = material.items.height, ("file", "line_start", "line_end")
         of_runs = hits.join(case, on=["run_id", "item_id"]).with_columns(run=pl.col("case") // max(1, n_items))
         seen, of_gold = pl.collect_all(
             [
-                of_runs.join(known, on=place, nulls_equal=True).select(
+                of_runs.join(known, on=file_key, nulls_equal=True).select(
                     "case", "run", "part", "step", "rank", "symbol", *lines
                 ),
-                gold.join(known, on=place, nulls_equal=True).select("item", *lines).sort("item"),
+                gold.join(known, on=file_key, nulls_equal=True).select("item", *lines).sort("item"),
             ]
         )
-        definitions = Definitions.of(material.definitions, material.texts, rules)
-        of_files = Files.of(files, material.texts)
-        return cls(rules, cases, seen, of_files, definitions, rows_of(of_gold, "item"), n_items)
+        definitions = ContentDefinitions.of(material.definitions, material.texts, rules)
+        of_files = NamedFiles.of(files, material.texts)
+        return cls(rules, cases, seen, of_files, definitions, context_rows(of_gold, "item"), n_items)
 
     @property
     def item(self) -> Integers:
@@ -130,7 +130,7 @@ class GoldSets:
         axis = files.axis(files.n_lines, self.n_items)
         row, start, end = lines_within(rows, files, np.flatnonzero(rows.is_lines | rows.is_whole))
         first = axis.first[rows.file[row]]
-        walks = Trajectories(n_steps=np.zeros_like(item), length=axis.length[item])
+        walks = Walks(n_steps=np.zeros_like(item), length=axis.length[item])
         held = pieces(walks, Spans(rows.walk[row], rows.rank[row], first + start, first + end))
         order = np.lexsort((held.start, held.step, held.walk))
         held = Spans(*(column[order] for column in held))
@@ -145,15 +145,15 @@ class GoldSets:
         spent -= spent[np.searchsorted(held.walk, held.walk)]
         return {budget: _paid(held, file, offset, before, budget - spent) for budget in budgets}
 
-    def sizes(self, granularity: str, answers: Answers) -> Sizes:
+    def sizes(self, granularity: str, answers: Answers) -> SetSizes:
         """The sizes of what the walks, one for every case, hold at one of the GRANULARITIES."""
         walks, spans, gold = self.laid(granularity, answers)
-        found = sizes(walks, spans, gold)
+        set_sizes = sizes(walks, spans, gold)
         if granularity == "line" and self.rules.ranges == "published":
-            found = _with_reversed(walks, spans, found)
-        return found
+            set_sizes = _with_reversed(walks, spans, set_sizes)
+        return set_sizes
 
-    def laid(self, granularity: str, answers: Answers) -> tuple[Trajectories, Spans, Spans]:
+    def laid(self, granularity: str, answers: Answers) -> tuple[Walks, Spans, Spans]:
         """What the walks, one for every case, hold and what they should, as sets of one of GRANULARITIES."""
         held, should = self._extent(granularity, answers.rows), self._extent(granularity, self.gold, is_gold=True)
         length = np.zeros(len(self.files.item), np.int64)
@@ -162,18 +162,18 @@ class GoldSets:
         if granularity == "symbol":
             length = np.where(self.files.is_there, self.definitions.n_symbols[self.files.text], 0)
         axis = self.files.axis(length, self.n_items)
-        walks = Trajectories(answers.n_steps, axis.length[self.item])
+        walks = Walks(answers.n_steps, axis.length[self.item])
         spans = _placed(answers.rows, held, axis)
         if granularity == "symbol":
-            spans = self._with_named(walks, spans, answers.named, axis)
+            spans = self._with_named(walks, spans, answers.named_symbols, axis)
         return walks, spans, self._gold_of_walks(_placed(self.gold, should, axis))
 
     def _extent(self, granularity: str, rows: Rows, *, is_gold: bool = False) -> Extent:
         if granularity == "file":
-            return files_of(rows, self.files, self.rules, is_gold=is_gold)
+            return file_extents(rows, self.files, self.rules, is_gold=is_gold)
         if granularity == "line":
-            return lines_of(rows, self.files, self.rules, is_gold=is_gold)
-        spans = bytes_of(rows, self.files, self.rules)
+            return line_extents(rows, self.files, self.rules, is_gold=is_gold)
+        spans = byte_extents(rows, self.files, self.rules)
         if granularity == "span":
             return spans
         return self.definitions.overlapped(self.files.text[rows.file[spans.row]], spans)
@@ -182,19 +182,19 @@ class GoldSets:
         """The gold of the items as that of the walks."""
         order = np.argsort(gold.walk, kind="stable")
         first = np.searchsorted(gold.walk[order], np.arange(self.n_items + 1))
-        walk, place = ranges(first[self.item], first[self.item + 1])
-        row = order[place]
+        walk, position = ranges(first[self.item], first[self.item + 1])
+        row = order[position]
         return Spans(walk, np.ones_like(walk), gold.start[row], gold.end[row])
 
-    def _with_named(self, walks: Trajectories, spans: Spans, named: pl.DataFrame, axis: Axis) -> Spans:
+    def _with_named(self, walks: Walks, spans: Spans, named_symbols: pl.DataFrame, axis: FileAxis) -> Spans:
         """The symbols with those that were named: beside the others, or in place of all others of their step."""
-        if named.is_empty():
+        if named_symbols.is_empty():
             return spans
-        walk, step, file = (named[column].to_numpy() for column in ("walk", "step", "file"))
+        walk, step, file = (named_symbols[column].to_numpy() for column in ("walk", "step", "file"))
         if self.rules.named_symbols == "in place":
             spoken = np.unique(walks.slot(walk, step))
             spans = spans.where(~np.isin(walks.slot(spans.walk, spans.step), spoken))
-        given = named.select("symbol", text=self.files.text[file]).with_row_index("row")
+        given = named_symbols.select("symbol", text=self.files.text[file]).with_row_index("row")
         meant = self.definitions.meant(given)
         row = meant["row"].to_numpy()
         number = axis.first[file[row]] + meant["number"].to_numpy()
@@ -202,7 +202,7 @@ class GoldSets:
         return Spans(*(np.concatenate(columns) for columns in zip(spans, more, strict=True)))
 
 
-def _cases(items: pl.LazyFrame, runs: Runs) -> pl.LazyFrame:
+def _cases(items: pl.LazyFrame, runs: ContextRuns) -> pl.LazyFrame:
     names = pl.LazyFrame({"run_id": runs.names}, schema={"run_id": pl.String})
     answered = runs.run_items.lazy().select("run_id", "item_id", "status", "n_steps", "has_patch")
     return (
@@ -224,16 +224,16 @@ def _paid(held: Spans, file: Integers, offset: Integers, before: Integers, left:
     end = np.minimum(held.end, affordable)
     is_paid = end > held.start
     walk, rank, start, _ = held.where(is_paid)
-    named = np.full(len(walk), fill_value=True)
-    return Rows(walk, np.ones_like(walk), rank, file[is_paid], start, end[is_paid], named, ~named, named)
+    every = np.full(len(walk), fill_value=True)
+    return Rows(walk, np.ones_like(walk), rank, file[is_paid], start, end[is_paid], every, ~every, every)
 
 
-def _placed(rows: Rows, extent: Extent, axis: Axis) -> Spans:
+def _placed(rows: Rows, extent: Extent, axis: FileAxis) -> Spans:
     first = axis.first[rows.file[extent.row]]
     return Spans(rows.walk[extent.row], rows.step[extent.row], first + extent.start, first + extent.end)
 
 
-def _with_reversed(walks: Trajectories, spans: Spans, found: Sizes) -> Sizes:
+def _with_reversed(walks: Walks, spans: Spans, set_sizes: SetSizes) -> SetSizes:
     """The sizes with ranges that end before they start, each counting as many lines less than none.
 
     As the published code unites ranges: one that starts at most a line behind what another before it holds is part of
@@ -241,18 +241,18 @@ def _with_reversed(walks: Trajectories, spans: Spans, found: Sizes) -> Sizes:
     """
     turned = spans.where(spans.end < spans.start)
     if not len(turned.walk):
-        return found
+        return set_sizes
     slot = walks.slot(turned.walk, turned.step)
     n_lines = turned.end - turned.start
     before = turned.start - 1
     # Each slot as a walk of its own, of one step.
-    alone = Trajectories(np.ones(int(walks.first_slot[-1]), np.int64), np.repeat(walks.length, walks.n_steps))
+    alone = Walks(np.ones(int(walks.first_slot[-1]), np.int64), np.repeat(walks.length, walks.n_steps))
     in_step = Spans(walks.slot(spans.walk, spans.step), np.ones_like(spans.step), spans.start, spans.end)
     n_pred = np.where(held_since(alone, in_step, slot, before) == NEVER, n_lines, 0)
     since = held_since(walks, spans, turned.walk, before)
     enters, leaves = since > turned.step, (since > turned.step) & (since != NEVER)
     change = walks.by_slot(slot[enters], n_lines[enters])
     change -= walks.by_slot(walks.slot(turned.walk[leaves], since[leaves]), n_lines[leaves])
-    return found._replace(
-        n_pred=found.n_pred + walks.by_slot(slot, n_pred), n_cumulative=found.n_cumulative + walks.up_to(change)
+    return set_sizes._replace(
+        n_pred=set_sizes.n_pred + walks.by_slot(slot, n_pred), n_cumulative=set_sizes.n_cumulative + walks.up_to(change)
     )

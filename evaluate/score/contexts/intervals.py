@@ -12,10 +12,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-Integers = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
+from lake.arrays import Integers, Mask
 
 NEVER = np.iinfo(np.int64).max
 """The step at which something is held that no interval holds."""
@@ -38,7 +36,7 @@ class Spans(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Trajectories:
+class Walks:
     """The steps and the axes of some walks. Their steps, laid end to end, are slots; so are their axes' places.
 
     `length`: no interval reaches further.
@@ -73,7 +71,7 @@ class Trajectories:
         return summed
 
 
-class Sizes(NamedTuple):
+class SetSizes(NamedTuple):
     """How large the sets are: `n_gold` for every walk, the others for every slot.
 
     `n_pred` is what the step holds, `n_cumulative` what it and all earlier steps do; of either the hits are gold.
@@ -86,7 +84,7 @@ class Sizes(NamedTuple):
     n_cumulative_hit: Integers
 
 
-def sizes(walks: Trajectories, spans: Spans, gold: Spans) -> Sizes:
+def sizes(walks: Walks, spans: Spans, gold: Spans) -> SetSizes:
     """The sizes of every walk's sets after every step.
 
     Intervals may overlap, touch and repeat; those without a place hold nothing. The steps of gold are not read.
@@ -102,7 +100,7 @@ def sizes(walks: Trajectories, spans: Spans, gold: Spans) -> Sizes:
     held = first != NEVER
     new_in = walks.slot(walk[held], first[held])
     slot, begin, stop = _disjoint(walks.slot(spans.walk, spans.step), start, end, len(cuts))
-    return Sizes(
+    return SetSizes(
         n_gold=_summed(walk, gold_length, len(walks.n_steps)),
         n_pred=walks.by_slot(slot, cuts[stop] - cuts[begin]),
         n_hit=walks.by_slot(slot, gold_before[stop] - gold_before[begin]),
@@ -111,9 +109,7 @@ def sizes(walks: Trajectories, spans: Spans, gold: Spans) -> Sizes:
     )
 
 
-def holders(
-    walks: Trajectories, spans: Spans, gold: Spans, marked: Mask
-) -> tuple[Integers, Integers, Integers, Integers]:
+def holders(walks: Walks, spans: Spans, gold: Spans, marked: Mask) -> tuple[Integers, Integers, Integers, Integers]:
     """The pieces of every walk's gold, and how many of its steps hold each.
 
     Of each piece: the walk, the length, the number of steps, and of those that are `marked` (a mask by slot).
@@ -128,16 +124,16 @@ def holders(
     return _walk_at(walks, cuts[piece]), np.diff(cuts, append=cuts[-1:])[piece], n_holding, n_marked
 
 
-def held_since(walks: Trajectories, spans: Spans, walk: Integers, place: Integers) -> Integers:
-    """The first step at which each walk holds the place of its axis; NEVER where it never does."""
+def held_since(walks: Walks, spans: Spans, walk: Integers, position: Integers) -> Integers:
+    """The first step at which each walk holds the position of its axis; NEVER where it never does."""
     spans = spans.where(spans.end > spans.start)
     cuts, (start, end) = _cut(walks, spans)
     # What lies before the first cut is held as little as what lies behind the last.
     first = np.append(_first(start, end, spans.step, len(cuts)), NEVER)
-    return first[np.searchsorted(cuts, walks.first_place[walk] + place, side="right") - 1]
+    return first[np.searchsorted(cuts, walks.first_place[walk] + position, side="right") - 1]
 
 
-def pieces(walks: Trajectories, spans: Spans) -> Spans:
+def pieces(walks: Walks, spans: Spans) -> Spans:
     """What the walks hold, each place once, under the first step that holds it; by walk and place."""
     spans = spans.where(spans.end > spans.start)
     cuts, (start, end) = _cut(walks, spans)
@@ -156,7 +152,7 @@ def ranges(first: Integers, last: Integers) -> tuple[Integers, Integers]:
     return row, np.arange(len(row)) - np.repeat(np.cumsum(count) - count - first, count)
 
 
-def _cut(walks: Trajectories, *several: Spans) -> tuple[Integers, list[Integers]]:
+def _cut(walks: Walks, *several: Spans) -> tuple[Integers, list[Integers]]:
     """Every place where something starts or ends, in order; and which of them each start and each end is."""
     ends = [walks.first_place[spans.walk] + side for spans in several for side in (spans.start, spans.end)]
     every = np.concatenate(ends)
@@ -170,7 +166,7 @@ def _cut(walks: Trajectories, *several: Spans) -> tuple[Integers, list[Integers]
     return cuts, np.split(index, np.cumsum([len(marks) for marks in ends])[:-1])
 
 
-def _walk_at(walks: Trajectories, places: Integers) -> Integers:
+def _walk_at(walks: Walks, places: Integers) -> Integers:
     return np.searchsorted(walks.first_place, places, side="right") - 1
 
 

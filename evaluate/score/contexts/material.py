@@ -41,7 +41,7 @@ class Material:
 
 
 @dataclass(frozen=True)
-class Runs:
+class ContextRuns:
     """What some runs answered.
 
     Attributes:
@@ -58,12 +58,12 @@ class Runs:
     rankings: frozenset[str]
 
     @classmethod
-    def of(cls, names: Sequence[str], run_items: pl.DataFrame, hits: pl.DataFrame, edits: pl.DataFrame) -> Runs:
+    def of(cls, names: Sequence[str], run_items: pl.DataFrame, hits: pl.DataFrame, edits: pl.DataFrame) -> ContextRuns:
         """Runs with all that they answered: those are rankings that have no steps on any item."""
         kinds = run_items.group_by("run_id").agg(pl.col("n_steps").is_null().all())
         return cls(tuple(names), run_items, hits, edits, frozenset(kinds.filter("n_steps")["run_id"]))
 
-    def on(self, items: pl.DataFrame) -> Runs:
+    def on(self, items: pl.DataFrame) -> ContextRuns:
         """What they answered to some of the items."""
         answered = (self.run_items, self.hits, self.edits)
         run_items, hits, edits = (table.join(items, on="item_id", how="semi") for table in answered)
@@ -77,7 +77,7 @@ def rules_of(protocol: Protocol) -> ContextRules:
     return protocol.context
 
 
-def load_runs(item_part: ItemPart, protocol: Protocol, names: Sequence[str]) -> Runs:
+def load_runs(item_part: ItemPart, protocol: Protocol, names: Sequence[str]) -> ContextRuns:
     """What some runs answered to a part of the items."""
     reading, items = _reading_of(protocol), item_part.items.select("item_id").lazy()
 
@@ -93,10 +93,10 @@ def load_runs(item_part: ItemPart, protocol: Protocol, names: Sequence[str]) -> 
             rows("edits").filter(reading=reading).select("run_id", *_EDIT),
         ]
     )
-    return Runs.of(names, answered, hits, edits)
+    return ContextRuns.of(names, answered, hits, edits)
 
 
-def load_material(item_part: ItemPart, protocol: Protocol, runs: Runs) -> Material:
+def load_material(item_part: ItemPart, protocol: Protocol, runs: ContextRuns) -> Material:
     """The asked items, their gold, and what their repositories hold of whatever some runs and the gold name."""
     lake, of_items = item_part.lake, item_part.items.lazy().select("item_id", "pool_id")
     patches = item_part.scan("items").select("item_id", has_gold_patch=pl.col("patch").str.len_bytes().fill_null(0) > 0)
@@ -108,10 +108,10 @@ def load_material(item_part: ItemPart, protocol: Protocol, runs: Runs) -> Materi
     paths = pl.concat([seen, gold.lazy().select("item_id", "path")]).unique()
     in_pools = paths.join(of_items, on="item_id").select("pool_id", "path").unique()
     files = load_files(lake, in_pools.collect())
-    named = files["sha256"].unique()
-    texts = contents_of(lake, named, ["n_bytes", "n_lines", "line_starts", "line_nws", "flags"])
-    parts = parts_holding(lake, "symbols", "sha256", named, rules=rules_of(protocol).symbols)
-    symbols = lake.scan_parts(parts, "symbols").filter(pl.col("sha256").is_in(named.implode()))
+    contents = files["sha256"].unique()
+    texts = contents_of(lake, contents, ["n_bytes", "n_lines", "line_starts", "line_nws", "flags"])
+    parts = parts_holding(lake, "symbols", "sha256", contents, rules=rules_of(protocol).symbols)
+    symbols = lake.scan_parts(parts, "symbols").filter(pl.col("sha256").is_in(contents.implode()))
     symbols = symbols.select("sha256", "byte_start", "byte_end", "kind", "name", "qualified_name")
     definitions, gold_edits = pl.collect_all([symbols, patched.select(_EDIT)])
     return Material(items, gold, gold_edits, files, texts, definitions)

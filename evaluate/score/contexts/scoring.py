@@ -7,24 +7,22 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from evaluate.metrics import Metric, metrics_of
 from evaluate.metrics.declaration import size_at
-from evaluate.score.contexts.extents import Rows, joined, rows_of
+from evaluate.score.contexts.extents import Rows, concatenated, context_rows
 from evaluate.score.contexts.gold_sets import GRANULARITIES, N_RANKED_STEPS, RANKED_BUDGET, Answers, GoldSets
-from evaluate.score.contexts.intervals import Integers, Mask, Sizes
-from evaluate.score.contexts.material import Material, Runs, load_material, load_runs, rules_of
+from evaluate.score.contexts.intervals import SetSizes
+from evaluate.score.contexts.material import ContextRuns, Material, load_material, load_runs, rules_of
 from evaluate.score.metric_values import label, lengthen, measure_sets
 from evaluate.selection import ItemPart
+from lake.arrays import Floats, Integers, Mask
 from lake.catalog.protocol import ContextRules, Protocol
 from lake.naming import FINAL, LINES, RANKING, STEP
 from lake.tables import table
 
-Floats = npt.NDArray[np.float64]
-
-ITEMS_AT_ONCE = 200
+_ITEMS_AT_ONCE = 200
 """So many items are scored together: the lines of all files that runs name for them are in memory."""
 
 _CASE = ["run_id", "item_id"]
@@ -38,7 +36,7 @@ class Scored(NamedTuple):
     steps: pl.DataFrame
 
 
-def score_contexts(protocol: Protocol, material: Material, runs: Runs, *, with_steps: bool = True) -> Scored:
+def score_contexts(protocol: Protocol, material: Material, runs: ContextRuns, *, with_steps: bool = True) -> Scored:
     """Score runs under a protocol of contexts, all at once."""
     rules = rules_of(protocol)
     cuts = ("results", "budget", "lines")
@@ -56,8 +54,8 @@ def score_part(item_part: ItemPart, protocol: Protocol, names: Sequence[str]) ->
     """Score some runs on a part of a lake's items, as far as each was asked them."""
     runs, scored_items = load_runs(item_part, protocol, names), list[Scored]()
     # Of no items there are scores too: none, in the right columns.
-    for first in range(0, max(1, item_part.items.height), ITEMS_AT_ONCE):
-        items = item_part.items.slice(first, ITEMS_AT_ONCE)
+    for first in range(0, max(1, item_part.items.height), _ITEMS_AT_ONCE):
+        items = item_part.items.slice(first, _ITEMS_AT_ONCE)
         some = runs.on(items)
         scored = score_contexts(protocol, load_material(replace(item_part, items=items), protocol, some), some)
         # What a run was not asked has no row of `run_items`, and no score.
@@ -66,7 +64,7 @@ def score_part(item_part: ItemPart, protocol: Protocol, names: Sequence[str]) ->
     return Scored(*(pl.concat(frames) for frames in zip(*scored_items, strict=True)))
 
 
-def _edited(cases: pl.DataFrame, material: Material, runs: Runs, rules: ContextRules) -> pl.DataFrame:
+def _edited(cases: pl.DataFrame, material: Material, runs: ContextRuns, rules: ContextRules) -> pl.DataFrame:
     """The sizes of the sets of edited lines, a row for every case, and has_edits: whether there is anything to measure.
 
     There is nothing of a system that never edits, or of an item without any patch.
@@ -216,15 +214,15 @@ class _Gathered:
 
     answered: Mask
     n_steps: Integers
-    steps: Mapping[str, Sizes]
-    finals: Mapping[str, Sizes]
-    cut: Mapping[str, Sizes]
+    steps: Mapping[str, SetSizes]
+    finals: Mapping[str, SetSizes]
+    cut: Mapping[str, SetSizes]
 
 
 def _gather(sets: GoldSets, budgets: Sequence[int], n_lines: Sequence[int]) -> _Gathered:
     """Measure everything that some runs gathered; lines also within budgets of characters and lines."""
     cases, files = sets.cases, sets.files
-    ends = rows_of(_ends(sets), "case")
+    ends = context_rows(_ends(sets), "case")
     is_ranking = cases["is_ranking"].to_numpy()
     cut_at = {*budgets, *([RANKED_BUDGET] if is_ranking.any() else [])}
     paid = sets.within(ends, sorted(cut_at)) if cut_at else {}
@@ -233,13 +231,13 @@ def _gather(sets: GoldSets, budgets: Sequence[int], n_lines: Sequence[int]) -> _
     final = ends.where(~is_ranking[ends.walk])
     if is_ranking.any():
         ranked = paid[RANKED_BUDGET]
-        final = joined(final, ranked.where(is_ranking[ranked.walk]))
+        final = concatenated(final, ranked.where(is_ranking[ranked.walk]))
     final = final.at_once()
     answered = np.full(cases.height, fill_value=sets.rules.failed == "zero")
     answered[final.walk[files.is_there[final.file]]] = True
     in_steps, one_each = _steps(sets, final), np.ones(cases.height, np.int64)
     in_the_end = Answers(one_each, final, _names(sets, FINAL))
-    nothing = in_the_end.named.clear()
+    nothing = in_the_end.named_symbols.clear()
     return _Gathered(
         answered=answered,
         n_steps=in_steps.n_steps,
@@ -263,11 +261,11 @@ def _steps(sets: GoldSets, final: Rows) -> Answers:
     is_ranked = (pl.col("part") == RANKING) & (pl.col("rank") <= N_RANKED_STEPS)
     seen = _shown(sets).filter((pl.col("part") == STEP) | is_ranked)
     step = pl.when(pl.col("part") == RANKING).then("rank").otherwise("step")
-    rows, names = rows_of(seen.with_columns(step=step), "case"), _names(sets, STEP)
+    rows, names = context_rows(seen.with_columns(step=step), "case"), _names(sets, STEP)
     if sets.rules.no_steps == "final":
         stood = n_steps == 0
         n_steps[stood] = 1
-        rows = joined(rows, final.where(stood[final.walk]))
+        rows = concatenated(rows, final.where(stood[final.walk]))
         more = _names(sets, FINAL)
         names = pl.concat([names, more.filter(pl.Series(stood)[more["walk"]])])
     return Answers(n_steps, rows, names)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
 from evaluate.metrics import Ratio, declaration, metric, metric_named, parse_metric
-from evaluate.score.completions import compared
+from evaluate.score.completions import completion_similarity
 from lake.errors import GoldspanError
 from tests.graded import score_graded
 
@@ -148,7 +148,7 @@ def test_a_metric_without_docstring_is_refused() -> None:
 @given(st.lists(st.tuples(CODE, CODE), min_size=1, max_size=5))
 def test_completions_are_compared_as_a_plain_reading_of_repocoder_compares_them(pairs: list[tuple[str, str]]) -> None:
     texts = {"target_text": [target for target, _ in pairs], "completion": [said for _, said in pairs]}
-    found = compared(pl.LazyFrame(texts)).collect()
+    found = completion_similarity(pl.LazyFrame(texts)).collect()
     for (target, said), is_exact, similarity in zip(pairs, found["is_exact"], found["similarity"], strict=True):
         wanted = [line.strip() for line in target.splitlines() if line.strip()]
         given = [line.strip() for line in said.splitlines() if line.strip()][: len(wanted)]

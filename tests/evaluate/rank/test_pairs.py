@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from evaluate.rank.pools import ChunkedPools, queries_by_pool, with_gold
 from evaluate.rank.ranking import Ranked, rank
-from evaluate.retrievers import POOLS_AT_ONCE, Answer, Pool, Queries, Retriever, Scan, retrievers
+from evaluate.retrievers import POOLS_AT_ONCE, Pool, PoolScores, Queries, Retriever, Scan, retrievers
 from evaluate.retrievers.baselines import RANDOM
 from evaluate.retrievers.bm25 import BM25_OKAPI
 from evaluate.texts.tokens import Refined, Texts, by_spelling
@@ -154,7 +154,7 @@ def test_a_fault_fails_the_items_of_all_pools_that_are_scored_together(fault: ob
 
 def test_nan_is_not_returned_and_a_failed_query_fails_alone() -> None:
     lake = made([("a", ["a", "b"]), ("b", ["b", "c"])])
-    answer = Answer(np.array([[1.0, np.nan], [2.0, 3.0]]), {1: "no vector"})
+    answer = PoolScores(np.array([[1.0, np.nan], [2.0, 3.0]]), {1: "no vector"})
     found = lake.together(_answering(lambda pool, queries: answer), TASK)
     assert found.hits.select("item_id", "chunk", "rank").rows() == [("item 0", 0, 1)]
     assert found.failed == {"item 1": "no vector"}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from evaluate.rank.hit_rows import cost_rows
 from evaluate.rank.ranking import Ranked, rank
-from evaluate.retrievers import Answer, Pool, Queries, Retriever, Scan, retrievers
+from evaluate.retrievers import Pool, PoolScores, Queries, Retriever, Scan, retrievers
 from lake.catalog.task import TieRule
 from lake.tables import table
 
@@ -167,7 +167,7 @@ def test_a_retrievers_fault_fails_its_pools_items_and_no_others(
 
 
 def test_a_query_that_could_not_be_answered_fails_alone() -> None:
-    answer = Answer(np.array([[1.0, 2.0], [9.0, 9.0]]), {1: "no vector"})
+    answer = PoolScores(np.array([[1.0, 2.0], [9.0, 9.0]]), {1: "no vector"})
     ranked = _rank(_scorer(lambda pool, queries: answer), _pool(2), _queries(2))
     assert ranked.failed == {"item/1": "no vector"}
     assert _order(ranked) == [1, 0]
@@ -177,7 +177,7 @@ def test_a_query_that_could_not_be_answered_fails_alone() -> None:
 def test_the_retrievers_own_array_is_not_written_into() -> None:
     scores = np.array([[1.0, 2.0]])
     scores.setflags(write=False)
-    _rank(_scorer(lambda pool, queries: Answer(scores, {0: "failed"})), _pool(2), _queries())
+    _rank(_scorer(lambda pool, queries: PoolScores(scores, {0: "failed"})), _pool(2), _queries())
     assert scores.tolist() == [[1.0, 2.0]]
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluate.retrievers import Floats
-from evaluate.retrievers.bm25 import parts_of
+from evaluate.retrievers.bm25 import word_parts
 from evaluate.systems import retriever_named
 from lake.errors import Exit, GoldspanError
 from tests.evaluate.hand_made import pool_of, queries_of, scores_of
@@ -70,13 +70,13 @@ def test_numbers_that_are_left_out_are_bm25s_own_and_are_said() -> None:
     ],
 )
 def test_an_identifier_is_its_words_and_the_whole_of_it(word: str, parts: list[str]) -> None:
-    assert list(parts_of(word)) == parts
+    assert list(word_parts(word)) == parts
 
 
 def test_bm25_code_is_bm25_lucene_of_the_words_in_identifiers() -> None:
     texts = ["def getUserName(self): return 1", "user_name = 2", "class Über2:\n    pass", ""]
     queries = ["getUserName", "user", "über 2", ""]
-    cut = [[one for word in re.findall(r"\w+", text) for one in parts_of(word)] for text in [*texts, *queries]]
+    cut = [[one for word in re.findall(r"\w+", text) for one in word_parts(word)] for text in [*texts, *queries]]
     found = scores_of("bm25-code", pool_of(texts=texts), queries_of(queries))
     np.testing.assert_array_equal(found, _scores("bm25-lucene", cut[: len(texts)], cut[len(texts) :]))
     assert (found[1] > 0).tolist() == [True, True, False, False]

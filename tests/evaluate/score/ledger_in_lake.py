@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from evaluate.score.ledger import CLASSES
+from evaluate.score.ledger import GOLD_CLASSES
 from lake.store import Lake
 
 
@@ -22,12 +22,12 @@ def checked(lake: Lake, metric: str, k: int, protocol: str) -> pl.DataFrame:
     assert both.height
     assert both["n_gold"].null_count() == both["value"].null_count() == 0
     assert largest(both["found"] / both["n_gold"] - both["value"]) < 1e-12
-    assert largest(both.select(pl.sum_horizontal(CLASSES)).to_series() - both["n_gold"]) < 1e-12
+    assert largest(both.select(pl.sum_horizontal(GOLD_CLASSES)).to_series() - both["n_gold"]) < 1e-12
     means = lake.read("ledger_means", protocol=protocol)
     sums = means.group_by("run_id", "slice", "slice_value").agg(pl.col("macro", "micro").sum(), pl.len())
     assert largest(sums["macro"] - 1) < 1e-12
     assert largest(sums["micro"] - 1) < 1e-12
-    assert sums["len"].unique().to_list() == [len(CLASSES)]
+    assert sums["len"].unique().to_list() == [len(GOLD_CLASSES)]
     aggregates = lake.read("aggregates").filter(protocol=protocol).filter(metric=metric, k=k)
     where = ["run_id", "slice", "slice_value"]
     found = means.filter(pl.col("class") == "found").join(

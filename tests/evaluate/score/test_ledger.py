@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluate.score.ledger import CLASSES, is_kept, ledger_of_candidates, ledger_of_lines
+from evaluate.score.ledger import GOLD_CLASSES, is_kept, ledger_of_candidates, ledger_of_lines
 from lake.catalog.protocols import protocols
 from lake.store import Lake
 from lake.tables import table
@@ -74,8 +74,8 @@ def of_lines(
     ).collect()
     table("ledger").checked(found.with_columns(protocol=pl.lit(protocol.name)))
     row = found.row(0, named=True)
-    assert sum(row[name] for name in CLASSES) == row["n_gold"] == everywhere
-    return {name: row[name] for name in CLASSES if row[name]}
+    assert sum(row[name] for name in GOLD_CLASSES) == row["n_gold"] == everywhere
+    return {name: row[name] for name in GOLD_CLASSES if row[name]}
 
 
 starts = st.tuples(st.sampled_from(["a.py", "b.py"]), st.integers(0, 10), st.integers(1, 6))
@@ -173,7 +173,7 @@ def test_a_candidates_ledger_by_hand(found: int, correct: int, reachable: int, p
         gold=pl.LazyFrame({"item_id": ["x"], "path": ["cand:2"]}),
     )
     row = ledger.collect().row(0, named=True)
-    assert {name: row[name] for name in ("n_gold", *CLASSES) if row[name]} == {"n_gold": 1, wanted: 1}
+    assert {name: row[name] for name in ("n_gold", *GOLD_CLASSES) if row[name]} == {"n_gold": 1, wanted: 1}
 
 
 def test_every_benchmarks_headline_protocol_has_a_ledger() -> None:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluate.statistics.pairs import Floats, Integers, Values, all_pairs, differences, flip_tests
+from evaluate.statistics.pairs import Values, all_pairs, differences, flip_tests
+from lake.arrays import Floats, Integers
 from lake.catalog.protocol import Aggregate
 
 UNEQUAL = (150, 107, 65, 44, 35, 27, 16, 11)

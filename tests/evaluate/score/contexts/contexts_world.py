@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from evaluate.score.contexts.material import Material, Runs
+from evaluate.score.contexts.material import ContextRuns, Material
 from evaluate.score.contexts.scoring import Scored, score_contexts
 from lake.catalog.benchmarks.contextbench import CONTEXTS, PUBLISHED
 from lake.catalog.protocol import Protocol
@@ -145,7 +145,7 @@ def scored(protocol: Protocol, material: Material, *answers: Answer | None) -> S
         "n_steps": pl.Int64,
         "has_patch": pl.Boolean,
     }
-    runs = Runs.of(
+    runs = ContextRuns.of(
         names=tuple(str(number) for number in range(len(answers))),
         run_items=pl.DataFrame(answered, what, orient="row"),
         hits=pl.DataFrame(hits, seen, orient="row"),

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from evaluate.score.contexts.chance import expected_coverage
-from evaluate.score.contexts.material import Material, Runs
+from evaluate.score.contexts.material import ContextRuns, Material
 from lake.catalog.protocol import Protocol
 from lake.naming import RANKING
 from tests.evaluate.score.contexts.contexts_world import CONTEXTS, PUBLISHED, View, ranking, scored, world
@@ -51,7 +51,7 @@ def closed(protocol: Protocol, material: Material, chunks: Sequence[View], n_fir
         n_steps=pl.lit(None, pl.Int64), has_patch=pl.lit(None, pl.Boolean)
     )
     sizes = pl.DataFrame({"item_id": "item", "n": len(chunks), "n_first": n_first})
-    return expected_coverage(protocol, material, Runs.of(["any"], answered, hits, hits.clear()), sizes)
+    return expected_coverage(protocol, material, ContextRuns.of(["any"], answered, hits, hits.clear()), sizes)
 
 
 def drawn(protocol: Protocol, material: Material, orders: Sequence[Sequence[View]]) -> pl.DataFrame:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluate.score.contexts.definitions import Definitions
+from evaluate.score.contexts.definitions import ContentDefinitions
 from evaluate.score.contexts.extents import Extent
 from lake.catalog.protocol import DOCS_CONTEXTS, OFFICIAL_CONTEXTS, ContextRules
 
@@ -19,7 +19,7 @@ _DEFINITION = st.tuples(st.integers(0, 1), st.integers(0, 20), st.integers(0, 12
 _SPAN = st.tuples(st.integers(0, 2), st.integers(0, 40), st.integers(1, 20))
 
 
-def definitions(rows: list[Found], rules: ContextRules) -> Definitions:
+def definitions(rows: list[Found], rules: ContextRules) -> ContentDefinitions:
     frame = pl.DataFrame(
         [(TEXTS["sha256"][text], start, start + length, name, name, f"A.{name}") for text, start, length, name in rows],
         schema={
@@ -32,7 +32,7 @@ def definitions(rows: list[Found], rules: ContextRules) -> Definitions:
         },
         orient="row",
     ).unique(maintain_order=True)
-    return Definitions.of(frame, TEXTS, rules)
+    return ContentDefinitions.of(frame, TEXTS, rules)
 
 
 def overlapped(rows: list[Found], spans: list[tuple[int, int, int]], rules: ContextRules) -> list[set[int]]:
