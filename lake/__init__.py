@@ -1,5 +1,6 @@
 """What is stored: typed tables, an atomic Parquet store and the conventions every stage shares."""
 
+import os
 import sys
 from contextlib import suppress
 
@@ -7,6 +8,9 @@ if sys.flags.optimize > 1:
     # Here, because declarations read their docstrings as they are imported.
     sys.stderr.write("python -OO is not supported: it leaves out docstrings, which metrics and tables show\n")
     sys.exit(2)
+
+# Polars' allocator gives memory back after half a second, and then asks for it again: a twelfth of all time.
+os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:10000,muzzy_decay_ms:10000")
 
 if "sqlalchemy" not in sys.modules:
     # dataframely loads it where a chunker's library brought it, which nothing here needs: half a second per process.

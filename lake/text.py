@@ -25,6 +25,7 @@ REGEX_TOKEN = r"[A-Za-z_]\w*|\d+|[^\w\s]"
 
 _REGEX_TOKEN = re.compile(REGEX_TOKEN)
 _WORD = re.compile(r"\w+")
+_PIECE = re.compile(r"\w+|[^\w\s]")
 
 
 def language_of(path: str) -> str:
@@ -53,6 +54,11 @@ def is_blank(text: str) -> bool:
 def regex_tokens(text: str) -> list[str]:
     """The ``regex`` tokens: identifiers, numbers and single marks, case kept."""
     return _REGEX_TOKEN.findall(text)
+
+
+def pieces(text: str) -> list[str]:
+    """Runs of letters, digits and underscores, and single marks, case kept: no other token reaches over their ends."""
+    return _PIECE.findall(text)
 
 
 def words(text: str) -> list[str]:

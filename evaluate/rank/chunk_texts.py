@@ -1,4 +1,4 @@
-"""The texts of chunks: their tokens are counted from those of the contents they lie in, and no text is read for it."""
+"""The texts of chunks: their pieces are counted from those of the contents they lie in, and no text is read for it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ import polars as pl
 import scipy
 
 from evaluate.rank.blobs import contents_of
-from evaluate.rank.content_tokens import LINE_TOKENIZERS, cut_tokens, in_batches, tokens_of
+from evaluate.rank.content_pieces import in_batches, pieces_of
+from evaluate.texts.pieces import cut_lines
 from evaluate.texts.tokens import Counted, Texts, Tokenizer
 from lake.arrays import Integers
 from lake.store import Lake
+from lake.text import pieces
 
 PATH, CHUNK = "{path}", "{chunk}"
 """In the text that a chunker gives a chunk, the file's path and the chunk's own text."""
@@ -50,17 +52,17 @@ class ChunkTexts(Texts):
         return texts_of(self._lake, self._spans.drop("text", strict=False)).to_list()
 
     def _count(self, tokens: Tokenizer) -> Counted:
-        if tokens not in LINE_TOKENIZERS:
+        if tokens is not pieces:
             return super()._count(tokens)
         counted, spans = list[_Counts](), self._spans.with_row_index("chunk")
         cut, whole = (spans[np.flatnonzero(self._are_whole_lines == is_whole)] for is_whole in (False, True))
-        for contents, of_lines in tokens_of(self._lake, whole["sha256"], tokens):
+        for contents, of_lines in pieces_of(self._lake, whole["sha256"]):
             here = whole.join(contents, on="sha256", maintain_order="left")
             start, end = ((here["first_line"] + here[side]).to_numpy() for side in ("line_start", "line_end"))
             counted.append(_Counts(here["chunk"], of_lines.vocabulary, of_lines.counts(start, end)))
-        # What starts or ends within a line may have parts of tokens.
+        # What starts or ends within a line may have parts of pieces.
         for some in in_batches(cut.with_columns(text=texts_of(self._lake, cut))):
-            of_texts = cut_tokens(some["text"], tokens)
+            of_texts = cut_lines(some["text"])
             counts = of_texts.counts(of_texts.first_line[:-1], of_texts.first_line[1:])
             counted.append(_Counts(some["chunk"], of_texts.vocabulary, counts))
         return _merged(counted, len(spans))
@@ -94,7 +96,7 @@ def texts_of(lake: Lake, spans: pl.DataFrame) -> pl.Series:
 
 
 class _Counts(NamedTuple):
-    """How often some chunks say the tokens of a vocabulary."""
+    """How often some chunks have the pieces of a vocabulary."""
 
     chunk: pl.Series
     vocabulary: pl.Series
@@ -110,11 +112,11 @@ def _merged(counted: Sequence[_Counts], n_chunks: int) -> Counted:
     # Contents may have tokens that none of the chunks has.
     is_said = np.bincount(columns, minlength=len(vocabulary)) > 0
     columns = (np.cumsum(is_said, dtype=np.int32) - 1)[columns]
-    words = vocabulary.filter(pl.Series(is_said)).to_list()
+    vocabulary = vocabulary.filter(pl.Series(is_said))
     # Of a chunk the tokens come in the order of their spelling, and stay in it: nothing is sorted here.
     cells = np.concatenate(row).astype(np.int32), columns
-    counts = scipy.sparse.coo_array((n, cells), shape=(n_chunks, len(words))).tocsr()
-    return Counted({word: column for column, word in enumerate(words)}, scipy.sparse.csr_array(counts))
+    counts = scipy.sparse.coo_array((n, cells), shape=(n_chunks, len(vocabulary))).tocsr()
+    return Counted(vocabulary, scipy.sparse.csr_array(counts))
 
 
 def _united(vocabularies: Sequence[pl.Series]) -> tuple[pl.Series, list[npt.NDArray[np.int32]]]:

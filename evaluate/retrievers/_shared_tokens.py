@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import numpy as np
@@ -10,13 +9,6 @@ import scipy
 
 from evaluate.retrievers import Floats, Index, Integers, Pool, Queries
 from evaluate.texts.tokens import Counted, Tokenizer
-
-_CASED = re.compile(r"\w+")
-
-
-def cased_words(text: str) -> list[str]:
-    r"""The words `\w+`, case kept."""
-    return _CASED.findall(text)
 
 
 def lucene_idf(n_documents: int, *_: Integers) -> Floats:

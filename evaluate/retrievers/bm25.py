@@ -11,9 +11,8 @@ import numpy as np
 
 from evaluate.retrievers import POOLS_AT_ONCE, Floats, Index, Integers, Pool, Retriever
 from evaluate.retrievers._arguments import number, values_in
-from evaluate.retrievers._shared_tokens import cased_words, lucene_idf, n_holding, token_index
-from evaluate.texts.tokens import Refined, Tokenizer
-from lake.text import words
+from evaluate.retrievers._shared_tokens import lucene_idf, n_holding, token_index
+from evaluate.texts.tokens import CASED_WORDS, WORDS, Refined, Tokenizer
 
 EPSILON = 0.25
 _PART = re.compile("U+(?!l)|U?l+|n+")
@@ -108,7 +107,7 @@ def _variant(
 BM25_OKAPI = _variant(
     "bm25-okapi",
     "BM25 (Okapi)",
-    partial(index, tokens=words, idf=okapi_idf, has_gain=True),
+    partial(index, tokens=WORDS, idf=okapi_idf, has_gain=True),
     "always",
     meaning="Words the query and a chunk share, each weighed by how rare it is in the pool and damped by the chunk's "
     "length. Words are `\\w+`, lower-cased; the scores are those of rank_bm25's BM25Okapi.",
@@ -119,7 +118,7 @@ BM25_OKAPI = _variant(
 BM25_LUCENE = _variant(
     "bm25-lucene",
     "BM25 (Lucene)",
-    partial(index, tokens=words, idf=lucene_idf),
+    partial(index, tokens=WORDS, idf=lucene_idf),
     meaning="Words the query and a chunk share, each weighed by how rare it is in the pool and damped by the chunk's "
     "length; no word weighs less than nothing. Words are `\\w+`, lower-cased; the scores are those of bm25s' method "
     "`lucene`.",
@@ -131,7 +130,7 @@ BM25_LUCENE = _variant(
 BM25_CODE = _variant(
     "bm25-code",
     "BM25 of identifiers and their words",
-    partial(index, tokens=Refined(cased_words, word_parts), idf=lucene_idf),
+    partial(index, tokens=Refined(CASED_WORDS, word_parts), idf=lucene_idf),
     meaning="As bm25-lucene, but an identifier is also the words in it: it is cut at underscores, changes of case and "
     "digits, and the whole of it is kept beside its parts.",
     source="bm25-lucene's weights. The whole is kept as in BLUiR (Saha et al., Improving bug localization using "

@@ -8,11 +8,10 @@ import numpy as np
 
 from evaluate.retrievers import POOLS_AT_ONCE, Floats, Index, Pool, Retriever, _codegen
 from evaluate.retrievers._shared_tokens import once, token_index
-from evaluate.texts.tokens import Counted, Tokenizer
-from lake.text import regex_tokens
+from evaluate.texts.tokens import REGEX_TOKENS, Counted, Tokenizer
 
 
-def index(pool: Pool, *, tokens: Tokenizer = regex_tokens) -> Index:
+def index(pool: Pool, *, tokens: Tokenizer = REGEX_TOKENS) -> Index:
     """The pool's chunks as sets of tokens."""
     chunks = pool.counted(tokens)
     n_of_chunks = pool.spread(chunks.n_different)

@@ -7,8 +7,8 @@ import re
 import numpy as np
 
 from evaluate.retrievers import Index, Pool, Retriever
-from evaluate.retrievers._shared_tokens import cased_words, lucene_idf, n_holding, once, token_index
-from evaluate.texts.tokens import Refined
+from evaluate.retrievers._shared_tokens import lucene_idf, n_holding, once, token_index
+from evaluate.texts.tokens import CASED_WORDS, Refined
 
 _KEYWORDS = frozenset((
     "abstract", "and", "as", "assert", "async", "await", "bool", "boolean", "break", "byte", "case", "catch", "char",
@@ -30,7 +30,7 @@ def _names(word: str) -> list[str]:
     return [word] if _NAME.match(word) and word not in _KEYWORDS else []
 
 
-_IDENTIFIER_WORDS = Refined(cased_words, _names)
+_IDENTIFIER_WORDS = Refined(CASED_WORDS, _names)
 
 
 def shared(pool: Pool) -> Index:
@@ -49,7 +49,7 @@ def defined(pool: Pool) -> Index:
     n_defined = np.asarray(names.counts.sum(axis=0)).ravel()
     weights = np.log1p(n_defined.sum() / n_defined)[names.counts.indices]
     return token_index(
-        pool, cased_words, weights, once, chunks=names, score=lambda rarity, _: np.where(rarity > 0, rarity, np.nan)
+        pool, CASED_WORDS, weights, once, chunks=names, score=lambda rarity, _: np.where(rarity > 0, rarity, np.nan)
     )
 
 

@@ -7,12 +7,12 @@ import scipy
 
 from evaluate.retrievers import Index, Pool, Retriever
 from evaluate.retrievers._shared_tokens import n_holding, token_index
-from lake.text import words
+from evaluate.texts.tokens import WORDS
 
 
 def index(pool: Pool) -> Index:
     """The pool's chunks as vectors of length one, of (1 + ln tf) × idf."""
-    chunks = pool.counted(words)
+    chunks = pool.counted(WORDS)
     # As if one more chunk held every word.
     idf = np.log((1 + len(pool)) / (1 + n_holding(chunks))) + 1
 
@@ -22,7 +22,7 @@ def index(pool: Pool) -> Index:
         length = np.sqrt(np.bincount(row, weight**2, minlength=counts.shape[0]))
         return scipy.sparse.csr_array((weight / length[row], counts.indices, counts.indptr), shape=counts.shape)
 
-    return token_index(pool, words, vectors(chunks.counts).data, vectors)
+    return token_index(pool, WORDS, vectors(chunks.counts).data, vectors)
 
 
 TFIDF = Retriever(

@@ -6,17 +6,21 @@ some pools lie side by side as one, in which a token of another pool is another 
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import chain, compress, count, repeat
+from itertools import chain, count
 from typing import overload
 
 import numpy as np
+import polars as pl
 import scipy
 
+from evaluate.texts.pieces import count_pieces
 from lake.arrays import Floats, Integers
+from lake.text import pieces, regex_tokens, words
 
 Tokenizer = Callable[[str], Sequence[str]]
 
@@ -26,13 +30,13 @@ class Counted:
     """How often each text says each token.
 
     Attributes:
-        vocabulary: Token → column, in the order of the tokens' spelling.
+        vocabulary: The tokens in the order of their spelling, one for each column.
         counts: (texts, tokens), columns ascending within a row; of several pools (texts, pools × tokens), each text
             having the columns of its own pool alone.
         n_pools: Of how many pools the texts are, where these lie side by side.
     """
 
-    vocabulary: dict[str, int]
+    vocabulary: pl.Series
     counts: scipy.sparse.csr_array
     n_pools: int = 1
     _queries: dict[tuple[Tokenizer, tuple[str, ...]], Counted] = field(default_factory=dict, repr=False, compare=False)
@@ -54,11 +58,10 @@ class Counted:
         is_said[counts.indices] = True
         if is_said.all():
             return Counted(self.vocabulary, counts)
-        words = compress(self.vocabulary, is_said)
         column = (np.cumsum(is_said) - 1).astype(counts.indices.dtype)
         shape = (len(rows), int(is_said.sum()))
         moved = scipy.sparse.csr_array((counts.data, column[counts.indices], counts.indptr), shape=shape)
-        return Counted({word: column for column, word in enumerate(words)}, moved)
+        return Counted(self.vocabulary.filter(pl.Series(is_said)), moved)
 
     def beside(self, pool: Integers, n_pools: int) -> Counted:
         """The same of texts of several pools, given the pool of each."""
@@ -72,9 +75,9 @@ class Counted:
         key = (tokens, tuple(queries))
         if key not in self._queries:
             cut, n_tokens = _cut_queries(*key), len(self.vocabulary)
-            known = map(self.vocabulary.get, cut.vocabulary, repeat(-1))
-            column = np.fromiter(known, np.int32, len(cut.vocabulary))
-            is_new = column < 0
+            column = self.vocabulary.search_sorted(cut.vocabulary).to_numpy().astype(np.int32)
+            spelt_so = self.vocabulary.extend_constant(None, 1).gather(column)
+            is_new = (spelt_so.ne_missing(cut.vocabulary)).to_numpy()
             column[is_new] = n_tokens + np.arange(is_new.sum())
             shape = (len(queries), n_tokens + int(is_new.sum()))
             counts = scipy.sparse.csr_array(
@@ -108,6 +111,16 @@ class Refined:
         counts = scipy.sparse.csr_array(texts.counts @ made.counts)
         counts.sort_indices()
         return Counted(made.vocabulary, counts)
+
+
+WORDS = Refined(pieces, words)
+"""Runs of letters, digits and underscores, lower-cased."""
+
+CASED_WORDS = Refined(pieces, re.compile(r"\w+").findall)
+"""The same, case kept."""
+
+REGEX_TOKENS = Refined(pieces, regex_tokens)
+"""Identifiers, numbers and single marks, case kept."""
 
 
 class Texts(Sequence[str]):
@@ -156,7 +169,7 @@ class Texts(Sequence[str]):
     def _count(self, tokens: Tokenizer) -> Counted:
         if isinstance(tokens, Refined):
             return tokens.of(self.counted(tokens.tokens))
-        return by_spelling(map(tokens, self.text))
+        return counted(self.text, tokens)
 
 
 class _Rows(Texts):
@@ -189,7 +202,16 @@ def _shifted(counts: scipy.sparse.csr_array, pool: Integers, n_pools: int, n_tok
 @lru_cache(maxsize=64)
 def _cut_queries(tokens: Tokenizer, queries: tuple[str, ...]) -> Counted:
     """Queries that are asked of the same pools, which are put to many chunkers and retrievers."""
-    return by_spelling(map(tokens, queries))
+    if isinstance(tokens, Refined):
+        return tokens.of(_cut_queries(tokens.tokens, queries))
+    return counted(queries, tokens)
+
+
+def counted(texts: Sequence[str], tokens: Tokenizer) -> Counted:
+    """Texts cut into tokens and counted."""
+    if tokens is not pieces:
+        return by_spelling(map(tokens, texts))
+    return Counted(*count_pieces(pl.Series(texts, dtype=pl.String)))
 
 
 def by_spelling(documents: Iterable[Sequence[str]]) -> Counted:
@@ -207,4 +229,4 @@ def by_spelling(documents: Iterable[Sequence[str]]) -> Counted:
     column[np.fromiter(map(number.__getitem__, words), np.int64, len(words))] = np.arange(len(words))
     counts = scipy.sparse.csr_array((n, column[token], indptr), shape=(len(bags), len(words)))
     counts.sort_indices()
-    return Counted({word: column for column, word in enumerate(words)}, counts)
+    return Counted(pl.Series(words, dtype=pl.String), counts)

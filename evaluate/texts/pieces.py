@@ -1,0 +1,104 @@
+"""Texts cut into pieces, of which every other token is made: fast for text of ASCII, by Python for all other.
+
+Of other text Python decides what a letter is: the tables of another library may be of another version of Unicode.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import scipy
+
+from lake.arrays import Integers
+from lake.text import pieces
+
+# White space is also U+001C to U+001F, as in Python.
+_ASCII_PIECE = r"[0-9A-Za-z_]+|[^0-9A-Za-z_\t-\r\x1c-\x20]"
+
+
+class Pieces(NamedTuple):
+    """The pieces of some texts, whose lines lie end to end.
+
+    Attributes:
+        vocabulary: Every piece once, sorted.
+        of_lines: (lines, pieces): ones, where a line has a piece several times as many.
+        first_line: Where the lines of each text begin, and how many all have at the end.
+    """
+
+    vocabulary: pl.Series
+    of_lines: scipy.sparse.csr_array
+    first_line: Integers
+
+    def counts(self, start: Integers, end: Integers) -> scipy.sparse.csr_array:
+        """How often ranges of the lines have each piece: (ranges, pieces), columns ascending within a row."""
+        ends = np.append(0, np.cumsum(end - start))
+        lines = np.arange(ends[-1]) + np.repeat(start - ends[:-1], end - start)
+        ranges = scipy.sparse.csr_array(
+            (np.ones(len(lines), np.int32), lines, ends), shape=(len(start), self.of_lines.shape[0])
+        )
+        counts = scipy.sparse.csr_array(ranges @ self.of_lines)
+        counts.sort_indices()
+        return counts
+
+
+def cut_lines(texts: pl.Series) -> Pieces:
+    """The pieces of texts, line by line: none reaches over the end of one."""
+    frame = pl.LazyFrame({"text": texts.rename("text")}).with_columns(
+        first=pl.col("text").str.count_matches("\n", literal=True).cast(pl.Int64) + 1
+    )
+    frame = frame.with_columns(first=pl.col("first").cum_sum() - pl.col("first"))
+    is_ascii = pl.col("text").str.len_bytes() == pl.col("text").str.len_chars()
+    # A text with other characters is taken line by line: few of its lines have any.
+    lines = frame.filter(~is_ascii).with_columns(pl.col("text").str.split("\n")).explode("text")
+    lines = lines.with_columns(first=pl.col("first") + pl.int_range(pl.len()).over("first"))
+    plain = pl.concat([frame.filter(is_ascii), lines.filter(is_ascii)])
+    plain = plain.select("first", pieces=pl.col("text").str.extract_all(rf"{_ASCII_PIECE}|\n"))
+    rest, easy = pl.collect_all([lines.filter(~is_ascii), plain.with_columns(n=pl.col("pieces").list.len())])
+    cut = list(map(pieces, rest["text"]))
+    piece = easy["pieces"].explode(empty_as_null=False).extend(_listed(cut))
+    length = np.concatenate([easy["n"].to_numpy().astype(np.int64), np.array([*map(len, cut)], np.int64)])
+    line = np.repeat(np.concatenate([easy["first"].to_numpy(), rest["first"].to_numpy()]), length)
+    is_end = (piece == "\n").to_numpy()
+    before = np.append(0, np.cumsum(is_end))
+    line += before[:-1] - np.repeat(before[np.cumsum(length) - length], length)
+    vocabulary, spelt = _numbered(piece.filter(~is_end))
+    line = line[~is_end]
+    if rest.height:
+        order = np.argsort(line, kind="stable")
+        line, spelt = line[order], spelt[order]
+    n_lines = texts.str.count_matches("\n", literal=True).to_numpy().astype(np.int64) + 1
+    first_line = np.append(0, np.cumsum(n_lines))
+    n_pieces = np.bincount(line, minlength=first_line[-1])
+    of_lines = (np.ones(len(spelt), np.int32), spelt, np.append(0, np.cumsum(n_pieces)))
+    return Pieces(vocabulary, scipy.sparse.csr_array(of_lines, shape=(len(n_pieces), len(vocabulary))), first_line)
+
+
+def count_pieces(texts: pl.Series) -> tuple[pl.Series, scipy.sparse.csr_array]:
+    """Every piece of some texts once, sorted, and how often each text has it: (texts, pieces), columns ascending."""
+    is_ascii = texts.str.len_bytes() == texts.str.len_chars()
+    easy, cut = texts.filter(is_ascii).str.extract_all(_ASCII_PIECE), list(map(pieces, texts.filter(~is_ascii)))
+    vocabulary, spelt = _numbered(easy.explode(empty_as_null=False).extend(_listed(cut)))
+    length = np.concatenate([easy.list.len().to_numpy().astype(np.int64), np.array([*map(len, cut)], np.int64)])
+    row = np.repeat(np.concatenate([is_ascii.arg_true().to_numpy(), (~is_ascii).arg_true().to_numpy()]), length)
+    shape = (len(texts), len(vocabulary))
+    counts = scipy.sparse.coo_array((np.ones(len(spelt)), (row.astype(np.int32), spelt)), shape=shape).tocsr()
+    return vocabulary, scipy.sparse.csr_array(counts)
+
+
+def _listed(cut: list[list[str]]) -> pl.Series:
+    return pl.Series(list(chain.from_iterable(cut)), dtype=pl.String)
+
+
+def _numbered(piece: pl.Series) -> tuple[pl.Series, npt.NDArray[np.int32]]:
+    """Every piece once, sorted, and the number of each among them."""
+    coded = piece.cast(pl.Categorical)
+    known = coded.unique()
+    spelling = known.cast(pl.String)
+    order = spelling.arg_sort().to_numpy()
+    number = np.zeros(int(known.to_physical().max() or 0) + 1, np.int32)  # type: ignore[arg-type] # numbers of categories
+    number[known.to_physical().to_numpy()[order]] = np.arange(len(order))
+    return spelling[order], number[coded.to_physical().to_numpy()]
