@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ingest.runs.calls.parsed import FileSpan, ParsedCall, union
 from ingest.runs.find_trajectories import TrajectoryFiles, called
-from ingest.runs.trajectories.trajectory import Trajectory, Unread
+from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, Trajectory, Unread, union
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from lake.errors import Exit, GoldspanError
 from lake.text import counted
@@ -46,14 +45,13 @@ def _calls(trajectory: Trajectory) -> Iterator[str]:
     """Every call, those that showed something with the number of their step; of a format without calls its steps."""
     step = 0
     shown_at = iter(trajectory.shown_at)
-    for event in trajectory.events or map(ParsedCall, trajectory.steps):
-        is_step = bool(event.views) or not trajectory.events
+    for event in trajectory.calls or map(ParsedCall, trajectory.steps):
+        is_step = bool(event.views) or not trajectory.calls
         step += is_step
         turn, call = next(shown_at, (0, 0)) if is_step else (0, 0)
         told = f"  (turn {turn}, tool call {call})" if turn else ""
         yield f"  {f'step {step}' if is_step else '-':>8}  {event.call}{told}".rstrip()
         yield from _views(event.views)
-        yield from (f"            changed {path}" for path in event.edited)
         yield from (f"            not understood: {name}" for name in event.unread)
         if event.reads and not event.views:
             yield "            was to show a file: it failed, found nothing, or its output is not understood"

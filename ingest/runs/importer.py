@@ -1,16 +1,27 @@
-"""What a format is that rankings, completions and trajectories made elsewhere come in."""
+"""The formats that rankings, completions and trajectories made elsewhere come in, and which of them a file is of."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import polars as pl
 
+import ingest.runs.formats
 from ingest.runs.trajectories.trajectory import Trajectory
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from ingest.sources.input_file import InputFile
+from lake import declarations
 from lake.catalog.task import AnswerKind
+from lake.errors import unknown_name
+from lake.make import write_if_changed
+from lake.store import Lake
+from lake.tables import declared_row
+from lake.text import listed
+
+AUTO = "auto"
+"""The format of a file whose content says it."""
 
 
 @dataclass(frozen=True)
@@ -20,8 +31,8 @@ class Importer:
     Attributes:
         name: What `--format` calls it; `aliases` are other names that it answers to.
         meaning: What such a file looks like, in a sentence or two.
-        recognise: `recognise(head, name)` says whether a file is of this format, by the beginning of its unpacked
-            content; the file's name is there for what content cannot tell.
+        recognise: `recognise(head, path)` says whether a file is of this format, by the beginning of its unpacked
+            content; the path is there for what content cannot tell.
         read: Gives the rows in frames of bounded size, in the file's order, as its kind has them. Every row has
             `position`, its place in the file counted from 1; the other columns are these, and what a format has none of
             may be left out.
@@ -56,3 +67,47 @@ class Importer:
     unit: str = "line"
     example: str = ""
     aliases: tuple[str, ...] = ()
+
+
+@cache
+def importers() -> dict[str, Importer]:
+    """Every declared importer by name, in the order of the names."""
+    return declarations.discover(ingest.runs.formats, Importer)
+
+
+def declare_formats(lake: Lake) -> None:
+    """Store what pages say of the formats."""
+    columns = ("name", "title", "meaning", "kind", "example")
+    rows = ({name: getattr(importer, name) for name in columns} for importer in importers().values())
+    write_if_changed(lake, "formats", "all", pl.concat(declared_row("formats", **row) for row in rows))
+
+
+def importer_named(name: str) -> Importer:
+    """The importer of a name or alias; a `GoldspanError` where there is none."""
+    by_name = {alias: importer for importer in importers().values() for alias in (importer.name, *importer.aliases)}
+    if name not in by_name:
+        raise unknown_name(name, "format", [AUTO, *by_name])
+    return by_name[name]
+
+
+def importer_for(input_file: InputFile, name: str) -> Importer:
+    """The importer of a name or alias; for `auto` the importer whose format the file's content is.
+
+    Raises:
+        GoldspanError: There is none of that name, or none or several recognise the file.
+    """
+    if name != AUTO:
+        return importer_named(name)
+    head = input_file.head
+    if not head.strip():
+        raise input_file.wrong(what="the file is empty")
+    path = "/".join(input_file.path.parts[-2:])
+    candidates = [importer for importer in importers().values() if importer.recognise(head, path)]
+    if len(candidates) > 1:
+        names = " or ".join(importer.name for importer in candidates)
+        raise input_file.wrong(what="the file could be of several formats", hint=f"Say which: --format {names}")
+    if not candidates:
+        first = ascii(head.split(b"\n", 1)[0][:80].decode(errors="replace"))
+        hint = f"Formats: {listed(list(importers()))}. `python -m ingest list formats` shows how each begins."
+        raise input_file.wrong(what="unknown file format", examples=[first], hint=hint)
+    return candidates[0]

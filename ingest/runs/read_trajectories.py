@@ -10,11 +10,10 @@ from pathlib import PurePosixPath
 
 import polars as pl
 
-from ingest.runs.calls.parsed import NO_RESULT, FileSpan, Views
 from ingest.runs.find_trajectories import TASK_FILE, TrajectoryFiles, called
 from ingest.runs.outcome import ImportCounts
 from ingest.runs.request import ItemPart
-from ingest.runs.trajectories.trajectory import Trajectory, unscorable, with_files
+from ingest.runs.trajectories.trajectory import NO_RESULT, FileSpan, Trajectory, Views, unscorable, with_named_files
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.runs.usage_rows import USAGE
 from ingest.runs.values import MAX_LINE, text_of
@@ -81,7 +80,7 @@ class Ids:
             or self.in_path(file.path)
             or _of_task(file)
             or self.in_path(trajectory.root)
-            or self._of(trajectory.asked)
+            or self._of(trajectory.prompts)
         )
         return item or ("" if trajectory.position else file.path.rpartition("/")[2])
 
@@ -152,7 +151,7 @@ def parse_runs(files: TrajectoryFiles, ids: Ids, rejects: Rejects, counts: Impor
         _count(trajectory, counts)
         n_unsound = 0
         for part, step, seen in _parts(trajectory):
-            seen = seen if files.importer.lists_files else with_files(seen)
+            seen = seen if files.importer.lists_files else with_named_files(seen)
             sound = [view for view in seen if _is_sound(view)]
             n_unsound += len(seen) - len(sound)
             n_views += len(sound)
@@ -184,8 +183,8 @@ def parse_runs(files: TrajectoryFiles, ids: Ids, rejects: Rejects, counts: Impor
 
 def _count(trajectory: Trajectory, counts: ImportCounts) -> None:
     counts.unread.update(trajectory.unread)
-    for call in trajectory.events:
-        counts.n_calls += call.shown_at != (0, 0)
+    for call in trajectory.calls:
+        counts.n_calls += 1
         counts.n_not_understood += any(name != NO_RESULT for name in call.unread)
         counts.n_reading += call.reads
         counts.n_showing += call.reads and bool(call.views)

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from ingest.runs import find_trajectories as find_files
-from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.formats import contextbench_unified
-from ingest.runs.trajectories.trajectory import Trajectory
+from ingest.runs.trajectories.trajectory import FileSpan, Trajectory
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from ingest.sources.input_file import InputFile
 from lake.rejects import Rejects

@@ -31,7 +31,7 @@ _DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*(?P<quote>['\"]?)\\?(?P<tag>\w+)(?P=quo
 
 @dataclass
 class Command:
-    """One command: its words without quotes and redirections, and the files that it writes by these.
+    """One command: its words without quotes and redirections.
 
     `is_hidden` where its output, `hides_errors` where its errors go into a file, or nowhere.
     """
@@ -39,7 +39,6 @@ class Command:
     words: list[str] = field(default_factory=list)
     is_hidden: bool = False
     hides_errors: bool = False
-    writes: list[str] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -132,7 +131,7 @@ class _Parser:
             self.variables, self._depth = outer, self._depth - 1
             if is_read:
                 return
-        if first.words or first.writes:
+        if first.words:
             self.pipelines.append(pipeline)
 
     def _in_subshell(self, pipeline: Pipeline) -> Pipeline:
@@ -189,7 +188,7 @@ class _Parser:
 
     def _redirected(self, command: Command, redirects: Sequence[Node], is_fed: str = "command") -> Command:
         """A command with redirections; of a compound one no command is given the file that is fed to it."""
-        command = replace(command, words=[*command.words], writes=[*command.writes])
+        command = replace(command, words=[*command.words])
         for node in redirects:
             if node.type != "file_redirect":
                 continue
@@ -203,7 +202,6 @@ class _Parser:
                     command.hides_errors = target != "1"
                 if number in ("", "1") and target not in _OPEN:
                     command.is_hidden = True
-                    command.writes.append(target)
         return command
 
     def _word(self, node: Node) -> str:

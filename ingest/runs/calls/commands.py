@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from ingest.runs.calls.bash import UNKNOWN, Command, Pipeline
-from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.calls.words import Flags, Words, options_of, verb_of
+from ingest.runs.trajectories.trajectory import FileSpan
 from ingest.runs.values import MAX_LINE, line_of
 
 Window = tuple[int, int | None]
@@ -31,7 +31,6 @@ _COUNT = re.compile(r"-?n?(?P<sign>[+-]?)(?P<n>[0-9]+)")
 _SED_PIECE = re.compile(r"(?P<start>[0-9]+)(?:,(?P<sign>\+?)(?P<end>[0-9]+|\$))?p")
 _SED_QUITS = re.compile(r"([0-9]+)q")
 _SED_PATTERN = re.compile(r"/(?:\\.|[^/\\])*(?=/)")
-_SED_IN_PLACE = re.compile(r"-[nErsz]*i|--in-place")
 _AWK = re.compile(
     r"(?:F?NR(?P<above>>=?|==)(?P<start>[0-9]+))?(?:(?:&&|,)?F?NR(?P<below><=?|==)(?P<end>[0-9]+))?"
     r"(?:\{print(?:[^{}]*\$0[^{}]*)?\})?;?(?:F?NR(?:>=?|==)[0-9]+\{exit\})?"
@@ -154,19 +153,6 @@ def unrolled(pipeline: Pipeline) -> Pipeline:
     else:
         return pipeline
     return replace(pipeline, commands=[replace(commands[index], words=inner), *commands[index + 1 :]])
-
-
-def files_written(command: Command) -> Words:
-    """The files that a command changes or writes."""
-    flags, operands = options_of(command.words[1:], "-[eE]")
-    files: Words = ()
-    if command.name == "sed" and any(_SED_IN_PLACE.match(flag) for flag, _ in flags):
-        files = operands if any(flag in ("-e", "--expression") for flag, _ in flags) else operands[1:]
-    elif command.name in ("cp", "mv") and len(operands) == 2:
-        files = operands[1:]
-    elif command.name == "tee":
-        files = operands
-    return [*command.writes, *files]
 
 
 def _whole(flags: Flags, files: Words) -> PrintedRange:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ingest.runs.calls.parsed import FileSpan
+from ingest.runs.trajectories.trajectory import FileSpan
 from ingest.runs.values import line_of
 
 MAX_CHARACTERS = 2_000_000

@@ -34,7 +34,6 @@ from ingest.runs.calls.commands import (
     WHOLE,
     PrintedRange,
     Search,
-    files_written,
     not_read,
     numbers_lines,
     parse_print_command,
@@ -43,14 +42,10 @@ from ingest.runs.calls.commands import (
     unrolled,
 )
 from ingest.runs.calls.outputs import Failures, hunks_in, joined_lines, listed_spans, numbers_in
-from ingest.runs.calls.parsed import FileSpan, ParsedCall, renamed
 from ingest.runs.calls.words import git_options, gone_to, is_below, is_path, joined, options_of, verb_of
+from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, renamed
 from ingest.runs.values import MAX_LINE
 
-PATCHERS = ("apply_patch", "applypatch")
-"""Codex's own command, which reads a patch of its own form."""
-
-_PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$", re.MULTILINE)
 _MOVES = ("cd", "pushd", "chdir", "popd")
 _PRINT_NOTHING = (
     *_MOVES, "mkdir", "rm", "cp", "mv", "touch", "export", "set", "source", ".", "true", ":", "sleep", "chmod",
@@ -96,12 +91,8 @@ def parse_shell_call(
     scripts = [name for line in pipelines if _INTERPRETER.fullmatch(name := line.commands[0].name)]
     if scripts and output and _OPENS.search(source):
         walk.unread.append(f"script of {scripts[0]} that opens files")
-    patching = [line.scope for line in pipelines if any(command.name in PATCHERS for command in line.commands)]
-    if patching and not failed:
-        walk.edited += [joined(walk.folder(patching[0]), path) for path in _PATCHED.findall(source)]
     views = renamed(walk.views, lambda path: path.replace("\\", "/") if in_windows else path)
-    edited = tuple(dict.fromkeys(filter(None, walk.edited)))
-    return ParsedCall(tuple(dict.fromkeys(views)), walk.reads, walk.folder(()), tuple(walk.unread), edited)
+    return ParsedCall(tuple(dict.fromkeys(views)), walk.reads, walk.folder(()), tuple(walk.unread))
 
 
 class _Walk:
@@ -114,7 +105,6 @@ class _Walk:
         self.folders: dict[tuple[int, ...], tuple[str, str]] = {(): (folder, UNKNOWN)}
         self.views: list[FileSpan] = []
         self.unread: list[str] = []
-        self.edited: list[str] = []
         self.reads = self.is_alone = self.is_single = False
         self.only = ""
         self.listed: dict[tuple[str, bool], list[FileSpan]] = {}
@@ -159,8 +149,6 @@ class _Walk:
 
     def _read(self, pipeline: Pipeline) -> None:
         folder, first = self.folder(pipeline.scope), pipeline.commands[0]
-        written = (path for command in pipeline.commands for path in files_written(command) if is_path(path))
-        self.edited += [joined(folder, path) for path in written if not path.startswith(("/tmp/", "/var/tmp/"))]
         if first.name in _MOVES:
             self._move(pipeline, folder)
             return

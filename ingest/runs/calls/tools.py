@@ -11,9 +11,9 @@ from functools import partial
 from itertools import takewhile
 
 from ingest.runs.calls.outputs import listed_spans
-from ingest.runs.calls.parsed import NO_RESULT, FileSpan, ParsedCall, renamed
-from ingest.runs.calls.shell import PATCHERS, parse_shell_call
+from ingest.runs.calls.shell import parse_shell_call
 from ingest.runs.calls.words import gone_to, joined
+from ingest.runs.trajectories.trajectory import NO_RESULT, FileSpan, ParsedCall, renamed
 from ingest.runs.values import JsonObject, first_text, line_of, list_of, text_of
 
 _READERS = ("read", "read_file", "view", "view_file", "open_file", "notebookread")
@@ -25,10 +25,10 @@ _SHELLS = (
     "execute_command", "run", "run_command", "run_shell_command", "run_terminal_cmd", "bash_command", "terminal",
     "terminal_run_command", "developer__shell", "powershell",
 )  # fmt: skip
-_CHANGES = (
-    "write", "write_file", "create", "create_file", "edit", "edit_file", "multiedit", "notebookedit", "replace",
-)  # fmt: skip
 _SHOW_NOTHING = (
+    # What changes files is in the patch.
+    "write", "write_file", "create", "create_file", "edit", "edit_file", "multiedit", "notebookedit", "replace",
+    "apply_patch", "applypatch",
     # Listings name files and show nothing of them.
     "glob", "ls", "list", "list_dir", "list_directory", "list_files", "find_files", "file_search",
     "bashoutput", "killshell", "killbash", "write_stdin", "kill_shell", "taskoutput", "taskstop", "task", "agent",
@@ -100,7 +100,7 @@ class ToolCall:
     @property
     def shows_nothing(self) -> bool:
         """Whether its tool is known to show nothing of files."""
-        return self.tool in (*_SHOW_NOTHING, *_CHANGES, *PATCHERS)
+        return self.tool in _SHOW_NOTHING
 
     @property
     def command(self) -> str | list[str]:
@@ -120,13 +120,13 @@ def parse_call(call: ToolCall) -> ParsedCall:
 
     A reading tool shows the lines that its output numbers, else those it was asked for, else the whole file. A search
     shows the lines that its output lists; files that it lists without lines are named alone. A listing of files shows
-    none of them. What failed shows nothing. A tool that is not known shows nothing and is told. What changes files
-    shows nothing, and names them.
+    none of them. What changes files and what failed shows nothing. A tool that is not known shows nothing and is told.
     """
     folder = call.folder or ""
     if not call.is_answered:
         return ParsedCall(folder=folder, unread=(NO_RESULT,))
-    if call.parsed is not None or call.tool in _SHOW_NOTHING:
+    is_change = call.tool in _EDITORS and text_of(call.arguments, "command") != "view"
+    if call.parsed is not None or is_change or call.tool in _SHOW_NOTHING:
         return call.parsed or ParsedCall(folder=folder)
     if call.is_shell:
         inner = first_text(call.arguments, _FOLDERS)
@@ -135,17 +135,10 @@ def parse_call(call: ToolCall) -> ParsedCall:
             return ParsedCall(folder=folder, unread=("command that only a script knew",))
         return parse_shell_call(call.command, call.output, failed=call.failed, folder=folder)
     path = first_text(call.arguments, _PATHS)
-    is_refused = call.failed or _REFUSED.match(call.output or "") is not None
-    if call.tool in _CHANGES or (call.tool in _EDITORS and text_of(call.arguments, "command") != "view"):
-        changed = joined(folder, path) if path and not is_refused else ""
-        return ParsedCall(folder=folder, edited=(changed,) if changed else ())
-    if call.tool in PATCHERS:
-        words = [PATCHERS[0], *filter(None, map(text_of, call.arguments.values()))]
-        return parse_shell_call(words, call.output, failed=is_refused, folder=folder)
     if call.tool not in (*_READERS, *_EDITORS, *_SEARCHES):
         return ParsedCall(folder=folder, unread=(f"tool {call.name or 'without a name'}",))
     spans: list[FileSpan] = []
-    if not is_refused:
+    if not (call.failed or _REFUSED.match(call.output or "")):
         spans = _searched(path, call.output or "") if call.tool in _SEARCHES else _read(path, call)
     return ParsedCall(tuple(dict.fromkeys(renamed(spans, partial(joined, folder)))), reads=True, folder=folder)
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ingest.runs.calls.parsed import FileSpan, ParsedCall
 from ingest.runs.calls.tools import ToolCall
+from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall
 from ingest.runs.values import line_of, text_of
 
 _WINDOW = re.compile(r"\[File: (?P<path>.+?) \([0-9]+ lines? total(?P<is_edit> after edit)?\)\][ \t]*\r?\n")
@@ -52,8 +52,7 @@ def parse_cell(call: ToolCall) -> ParsedCall:
     """What a cell of OpenHands' notebook showed of files, by functions of its own (`agentskills`).
 
     `open_file`, `goto_line` and `scroll_up` and `scroll_down` show windows, `search_file` and `search_dir` the lines of
-    their hits. A window after an edit is of a file that was changed. A cell without any of these functions is not
-    understood.
+    their hits. A cell without any of these functions is not understood.
     """
     functions = list(_FUNCTIONS.finditer(text_of(call.arguments, "code")))
     if not functions:
@@ -67,5 +66,4 @@ def parse_cell(call: ToolCall) -> ParsedCall:
         searched = hit["searched"] or searched
         path, line = hit["path"] or searched, line_of(hit["line"] or hit["of_path"])
         spans += [FileSpan(path, line, line)] if path and line is not None else []
-    edited = dict.fromkeys(window.path for window in windows if window.is_edit)
-    return ParsedCall(tuple(dict.fromkeys(spans)), opens or searches, edited=tuple(edited))
+    return ParsedCall(tuple(dict.fromkeys(spans)), opens or searches)

@@ -11,12 +11,11 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 
-from ingest.runs.calls.parsed import FileSpan, view_of_lines
 from ingest.runs.importer import Importer
-from ingest.runs.trajectories.records import item_of, patch_of
-from ingest.runs.trajectories.trajectory import Context, Trajectory
+from ingest.runs.trajectories.records import item_of, recorded_patch
+from ingest.runs.trajectories.trajectory import Context, FileSpan, Trajectory, view_of_lines
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
-from ingest.runs.trajectories.usage import Tokens, Usage, summed
+from ingest.runs.trajectories.usage import Tokens, Usage
 from ingest.runs.values import JsonObject, list_of, object_of, objects_in, objects_of, text_of
 from lake.text import counted
 
@@ -70,15 +69,16 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         published = tuple(dict.fromkeys(_of_run(row, [], _PUBLISHED))) if is_whole_run else step
         named = _OF_TRAJ.fullmatch(file.path.rpartition("/")[2])
         item = item_of(row) or (named["item"] if named else "")
-        patch = text_of(row, _PATCH) or patch_of(row)
+        patch = text_of(row, _PATCH) or recorded_patch(row)
         patch = patch or patches.get(item, patch)
-        other = None if published == step else Context((published,), published or None)
-        steps = (step,) if step else ()
         # What the provider said of each request for files, elements and lines.
         keys = ("file_traj", "related_loc_traj", "edit_loc_traj")
         requests = (request for key in keys for request in objects_of(row, key) or [object_of(row, key)])
-        usage = Usage().with_tokens(summed(Tokens.of(request.get("usage")) for request in requests))
-        yield Trajectory(steps, step or None, item, patch, position, tuple(notes), published=other, usage=usage)
+        usage = Usage().with_tokens(Tokens.of(request.get("usage")) for request in requests)
+        other = None if published == step else Context((published,), published or None)
+        yield Trajectory(
+            (step,) if step else (), step or None, item, patch, position, tuple(notes), published=other, usage=usage
+        )
 
 
 def _patches_beside(file: TrajectoryFile) -> tuple[dict[str, str], list[str]]:
@@ -87,7 +87,7 @@ def _patches_beside(file: TrajectoryFile) -> tuple[dict[str, str], list[str]]:
     for other in (file.all[path] for path in companions(file.path) if path in file.all):
         try:
             for _, row in other.objects():
-                if patch := patch_of(row):
+                if patch := recorded_patch(row):
                     patches.setdefault(item_of(row), patch)
             damages = [*other.damages]
         except DamagedError as error:

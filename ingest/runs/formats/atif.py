@@ -14,16 +14,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from ingest.runs.calls.parsed import ParsedCall
 from ingest.runs.calls.screens import printed_on
 from ingest.runs.calls.tools import ToolCall
+from ingest.runs.formats.mini_swe_agent import returned
 from ingest.runs.importer import Importer
 from ingest.runs.trajectories import records
-from ingest.runs.trajectories.mini_messages import returned
 from ingest.runs.trajectories.sessions import Event, Note, Session, paired
-from ingest.runs.trajectories.trajectory import Trajectory, unscorable
+from ingest.runs.trajectories.trajectory import ParsedCall, Trajectory, unscorable
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
-from ingest.runs.trajectories.usage import Tokens, Usage, dollars_at, most_frequent, seconds_between, seconds_of, summed
+from ingest.runs.trajectories.usage import Tokens, Usage, dollars_at, most_frequent, seconds_between, seconds_of
 from ingest.runs.values import (
     JsonObject,
     content_of,
@@ -73,15 +72,20 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     """
     for position, row in file.objects():
         extra = object_of(row, "extra")
-        patch, notes = records.patch_of(extra), list[str]()
+        patch, notes = records.recorded_patch(extra), list[str]()
         if patch is None:
             patch, notes = records.patch_beside(file)
         item = records.item_of(extra) or text_of(extra, "task_id") or records.item_of_trial(file)
         if isinstance(row.get("steps"), list):
             session = Session(file, item, patch, position, notes, opened={file.path})
-            yield session.trajectory(_Record(session, row).told(row), _usage)
+            yield session.trajectory(_events_of(session, row))
         else:
             yield unscorable(item, f"it has no list of steps: steps is {kind_of(row.get('steps'))}", position, patch)
+
+
+def _events_of(session: Session, row: JsonObject) -> Iterator[Event]:
+    yield from _Record(session, row).events_of(row)
+    yield _usage(session)
 
 
 class _Record:
@@ -93,35 +97,35 @@ class _Record:
         results = (result for step in objects_of(row, "steps") for result in _results(step))
         self.has_codes = self.starts_anew and any(returned(content_of(result)) for result in results)
 
-    def told(self, row: JsonObject) -> Iterator[Event]:
+    def events_of(self, row: JsonObject) -> Iterator[Event]:
         """What the steps of a trajectory tell, and those of the file that it is continued in."""
         self.session.parts.append([row])
         for step in objects_of(row, "steps"):
             message = content_of({"content": step.get("message")})
             if step.get("source") == "user":
-                yield Note("asked", message)
+                yield Note("prompt", message)
             if _is_answer(step):
                 self.n_turns += 1
-                yield Note("said", message)
+                yield Note("answer", message)
                 yield from self._calls(step)
             for result in _results(step):
                 for reference in objects_of(result, "subagent_trajectory_ref"):
                     agents = objects_of(row, "subagent_trajectories")
                     own = [agent for agent in agents if _names(agent) & _names(reference)]
                     yield from (
-                        self.told({"steps": own[0].get("steps")})
+                        self.events_of({"steps": own[0].get("steps")})
                         if own
-                        else self._told_in(text_of(reference, "trajectory_path"))
+                        else self._events_in(text_of(reference, "trajectory_path"))
                     )
-        yield from self._told_in(text_of(row, "continued_trajectory_ref"))
+        yield from self._events_in(text_of(row, "continued_trajectory_ref"))
 
-    def _told_in(self, path: str) -> Iterator[Event]:
+    def _events_in(self, path: str) -> Iterator[Event]:
         other = self.session.file.beside(path) or self.session.file.beside(posixpath.basename(path))
         if path and (other is None or len(self.session.opened) > _MAX_FILES):
             yield Note("unread", f"file {path}")
         elif path and other is not None:
             for row in self.session.rows_of(other):
-                yield from self.told(row)
+                yield from self.events_of(row)
 
     def _calls(self, step: JsonObject) -> Iterator[Event]:
         calls, results = objects_of(step, "tool_calls"), _results(step)
@@ -148,11 +152,11 @@ class _Record:
                 continue
             output, folder = next(screens)
             yield Note("root", folder)
-            told = returned(output or "")
-            if told is None and self.has_codes and output is not None:
+            result = returned(output or "")
+            if result is None and self.has_codes and output is not None:
                 # One that was refused gave nothing.
-                told = "", True
-            output, has_failed = told or (output, failed)
+                result = "", True
+            output, has_failed = result or (output, failed)
             stays = "" if self.starts_anew else folder or None
             call = replace(tool, output=output, failed=has_failed, folder=stays)
             is_run = "keystrokes" not in call.arguments or _typed(call).endswith("\n") or (output or "").strip()
@@ -169,6 +173,7 @@ def _usage(session: Session) -> Usage:
     trial = records.result_of_trial(session.file)
     dollars = [amount for total in sums if (amount := dollars_at(total, "total_cost_usd")) is not None]
     totals = [tokens for total in sums if (tokens := Tokens.of(total)) is not None]
+    largest = max(totals, key=lambda tokens: sum(filter(None, vars(tokens).values())), default=None)
     steps = [step for row in rows for step in objects_of(row, "steps")]
     own = list(filter(_is_answer, steps))
     models = [text_of(row, "agent", "model_name") for row in rows]
@@ -180,9 +185,7 @@ def _usage(session: Session) -> Usage:
         usd=max(dollars, default=dollars_at(trial, "agent_result", "cost_usd")),
         seconds=seconds,
         n_turns=len(own) or None,
-    ).with_tokens(
-        max(totals, key=lambda total: total.n_all) if totals else summed(Tokens.of(step.get("metrics")) for step in own)
-    )
+    ).with_tokens([largest] if largest else [Tokens.of(step.get("metrics")) for step in own])
 
 
 def _is_answer(step: JsonObject) -> bool:

@@ -14,20 +14,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall
-from ingest.runs.session_importer import session_importer
 from ingest.runs.trajectories.records import patch_path
-from ingest.runs.trajectories.sessions import Event, Note, Session
+from ingest.runs.trajectories.sessions import Event, Note, Session, session_importer
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
-from ingest.runs.trajectories.usage import (
-    SYNTHETIC,
-    Tokens,
-    Usage,
-    count_at,
-    dollars_at,
-    most_frequent,
-    seconds_of,
-    summed,
-)
+from ingest.runs.trajectories.usage import SYNTHETIC, Tokens, Usage, count_at, dollars_at, most_frequent, seconds_of
 from ingest.runs.values import JsonObject, at, content_of, line_of, object_of, objects_of, parsed_object, text_of
 
 _SHOWN = ("file", "edited_text_file", "selected_lines_in_ide", "nested_memory", "compact_file_reference")
@@ -53,11 +43,12 @@ def _folder_of(path: str) -> str:
     return f"{patch_path(path).removesuffix('.patch')}/"
 
 
-def _told(session: Session) -> Iterator[Event]:
+def _events_of(session: Session) -> Iterator[Event]:
     record = _Record(session)
-    yield from record.told(session.parts[0])
+    yield from record.events_of(session.parts[0])
     for path in sorted({file.path for file in record.subagents.values()} - session.opened):
         yield Note("unread", f"file {path.rpartition('/')[2]}")
+    yield _usage([event for part in session.parts for event in part])
 
 
 class _Record:
@@ -70,7 +61,7 @@ class _Record:
         self.recorded: set[str] = set()
         self.turns: dict[str, int] = {}
 
-    def told(self, events: Sequence[JsonObject]) -> Iterator[Event]:
+    def events_of(self, events: Sequence[JsonObject]) -> Iterator[Event]:
         """What some rows tell, with what the subagents did that their calls began."""
         results = {text_of(part, "tool_use_id"): (event, part) for event in events for part in _results(event)}
         self.recorded |= {text_of(event, "agentId") for event in events if event.get("isSidechain") is True}
@@ -82,9 +73,9 @@ class _Record:
             if (attached := text_of(event, "attachment", "type")) in _SHOWN:
                 yield Note("unread", f"attachment {attached}")
             if kind == "result":
-                yield Note("said", text_of(event, "result"))
+                yield Note("answer", text_of(event, "result"))
             elif kind in ("user", "assistant") and is_own:
-                yield Note("asked" if kind == "user" else "said", content_of(content))
+                yield Note("prompt" if kind == "user" else "answer", content_of(content))
             if kind != "assistant":
                 continue
             if (key := _answer_key(event, len(self.turns))) is not None:
@@ -115,7 +106,7 @@ class _Record:
         if workflow := text_of(beside, "transcriptDir").rstrip("/").rpartition("/")[2]:
             begun += (file for file in self.subagents.values() if f"/{workflow}/" in file.path)
         for file in filter(None, begun):
-            yield from self.told(self.session.rows_of(file))
+            yield from self.events_of(self.session.rows_of(file))
 
     def _subagent(self, call: ToolCall, name: str) -> TrajectoryFile | None:
         """The file of the subagent that a call began: by the id its result says, else by the task it was given."""
@@ -137,9 +128,8 @@ def _task_of(file: TrajectoryFile) -> str:
         return ""
 
 
-def _usage(session: Session) -> Usage:
+def _usage(events: Sequence[JsonObject]) -> Usage:
     """As a result tells it, else of every answer: an answer has a row for each of its parts, the last with most."""
-    events = [event for part in session.parts for event in part]
     answers: dict[str, JsonObject] = {}
     for event in events:
         if (key := _answer_key(event, len(answers))) is not None:
@@ -148,10 +138,9 @@ def _usage(session: Session) -> Usage:
             answers[key] = message if written >= before else answers[key]
     end = next((event for event in reversed(events) if event.get("type") == "result"), {})
     names = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "outputTokens")
-    tokens = summed(
-        Tokens(*(count_at(model, name) or 0 for name in names)) for model in object_of(end, "modelUsage").values()
-    )
-    tokens = tokens or Tokens.of(end.get("usage")) or summed(Tokens.of(row.get("usage")) for row in answers.values())
+    by_model = [[count_at(model, name) or 0 for name in names] for model in object_of(end, "modelUsage").values()]
+    whole = Tokens.of(end.get("usage"))
+    of_answers = [whole] if whole else [Tokens.of(row.get("usage")) for row in answers.values()]
     models = [text_of(event, "message", "model") for event in events if event.get("isSidechain") is not True]
     milliseconds = count_at(end, "duration_ms")
     return Usage(
@@ -160,7 +149,7 @@ def _usage(session: Session) -> Usage:
         seconds=seconds_of(events) or (milliseconds / 1000 if milliseconds else None),
         n_turns=len(answers) or count_at(end, "num_turns"),
         exit_status=text_of(end, "subtype") or None,
-    ).with_tokens(tokens)
+    ).with_tokens([Tokens(*numbers) for numbers in by_model] or of_answers)
 
 
 def _answer_key(event: JsonObject, n_before: int) -> str | None:
@@ -179,8 +168,7 @@ CLAUDE_CODE = session_importer(
     marks=(b'"type"',),
     holders=("events", "response", "session", "messages"),
     is_event=_is_event,
-    told=_told,
-    usage=_usage,
+    events_of=_events_of,
     is_part=_is_part,
     companions=lambda path: [patch_path(path), _folder_of(path)],
     aliases=("claude",),

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from ingest.runs.calls.parsed import FileSpan, Views
 from ingest.runs.importer import Importer
 from ingest.runs.trajectories.records import item_of
-from ingest.runs.trajectories.trajectory import Trajectory
+from ingest.runs.trajectories.trajectory import FileSpan, Trajectory, Views
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from ingest.runs.values import at, kind_of, line_of, object_of
 

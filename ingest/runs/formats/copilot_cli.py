@@ -13,9 +13,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall, numbered_from
-from ingest.runs.session_importer import session_importer
-from ingest.runs.trajectories.sessions import Event, Note, Session
-from ingest.runs.trajectories.usage import Tokens, Usage, count_at, most_frequent, seconds_of, summed
+from ingest.runs.trajectories.sessions import Event, Note, Session, session_importer
+from ingest.runs.trajectories.usage import Tokens, Usage, count_at, most_frequent, seconds_of
 from ingest.runs.values import JsonObject, content_of, line_of, list_of, object_of, parsed_object, text_of
 
 _START, _COMPLETE, _MESSAGE = "tool.execution_start", "tool.execution_complete", "assistant.message"
@@ -33,7 +32,8 @@ def _is_event(row: JsonObject) -> bool:
     return kind in keys and keys[kind] <= data.keys()
 
 
-def _told(session: Session) -> Iterator[Event]:
+def _events_of(session: Session) -> Iterator[Event]:
+    """Its calls; the session's end tells what was used by model, with what was cached in its input."""
     events = session.parts[0]
     results = {_id(event): object_of(event, "data") for event in events if event.get("type") == _COMPLETE}
     folder, turn = "", 0
@@ -44,15 +44,25 @@ def _told(session: Session) -> Iterator[Event]:
             folder = context
             yield Note("root", text_of(data, "context", "gitRoot") or folder)
         if kind == _ASKED:
-            yield Note("asked", content_of(data))
+            yield Note("prompt", content_of(data))
         elif kind == _MESSAGE and not text_of(data, "parentToolCallId"):
-            yield Note("said", content_of(data))
+            yield Note("answer", content_of(data))
         elif kind == _START:
             given = data.get("arguments")
             arguments = parsed_object(given) or ({"input": given} if isinstance(given, str) else {})
             call = ToolCall(text_of(data, "toolName"), arguments, folder=folder, turn=turn, call_id=_id(event))
             result = results.get(_id(event))
             yield replace(call, is_answered=False) if result is None else _with_result(call, result)
+    end = next((object_of(event, "data") for event in reversed(events) if event.get("type") == "session.shutdown"), {})
+    names = ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")
+    by_model = [object_of(model, "usage") for model in object_of(end, "modelMetrics").values()]
+    models = (text_of(event, "data", "newModel") or text_of(event, "data", "model") for event in events)
+    yield Usage(
+        model=text_of(end, "currentModel") or most_frequent(models),
+        seconds=seconds_of(events),
+        n_turns=turn or None,
+        exit_status=text_of(end, "shutdownType") or None,
+    ).with_tokens(Tokens.of_prompt(*(count_at(model, name) or 0 for name in names)) for model in by_model)
 
 
 def _id(event: JsonObject) -> str:
@@ -82,21 +92,6 @@ def _lines(call: ToolCall, output: str) -> tuple[int, int | None] | None:
     return shown[0], shown[1] if is_cut else None
 
 
-def _usage(session: Session) -> Usage:
-    """As the session's end tells it, by model; its input includes what was cached, and its output reasoning."""
-    events = session.parts[0]
-    end = next((object_of(event, "data") for event in reversed(events) if event.get("type") == "session.shutdown"), {})
-    names = ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")
-    by_model = (object_of(model, "usage") for model in object_of(end, "modelMetrics").values())
-    models = (text_of(event, "data", "newModel") or text_of(event, "data", "model") for event in events)
-    return Usage(
-        model=text_of(end, "currentModel") or most_frequent(models),
-        seconds=seconds_of(events),
-        n_turns=sum(event.get("type") == _TURN for event in events) or None,
-        exit_status=text_of(end, "shutdownType") or None,
-    ).with_tokens(summed(Tokens.of_prompt(*(count_at(model, name) or 0 for name in names)) for model in by_model))
-
-
 COPILOT_CLI = session_importer(
     "copilot-cli",
     "Copilot CLI sessions",
@@ -105,7 +100,6 @@ COPILOT_CLI = session_importer(
     marks=(b'"data"',),
     holders=("events",),
     is_event=_is_event,
-    told=_told,
-    usage=_usage,
+    events_of=_events_of,
     aliases=("copilot",),
 )

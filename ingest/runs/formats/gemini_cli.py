@@ -13,12 +13,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ingest.runs.calls.parsed import FileSpan, ParsedCall, Views, renamed
 from ingest.runs.calls.tools import ToolCall, parse_call
 from ingest.runs.calls.words import joined
-from ingest.runs.session_importer import session_importer
-from ingest.runs.trajectories.sessions import Event, Note, Session
-from ingest.runs.trajectories.usage import Tokens, Usage, count_at, most_frequent, seconds_of, summed
+from ingest.runs.trajectories.sessions import Event, Note, Session, session_importer
+from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, Views, renamed
+from ingest.runs.trajectories.usage import Tokens, Usage, count_at, most_frequent, seconds_of
 from ingest.runs.values import JsonObject, content_of, first_text, line_of, list_of, object_of, objects_of, text_of
 
 _SHOWN = re.compile(
@@ -47,27 +46,28 @@ def _is_event(row: JsonObject) -> bool:
     return kind in ("tool_use", "tool_result") and "tool_id" in row
 
 
-def _messages(session: Session) -> list[JsonObject]:
-    """The messages of a session, each as it was written last."""
-    every = [message for event in session.parts[0] for message in (event, *objects_of(event, "$set", "messages"))]
-    return list({text_of(message, "id") or str(n): message for n, message in enumerate(every)}.values())
-
-
-def _told(session: Session) -> Iterator[Event]:
-    results = {text_of(row, "tool_id"): row for row in session.parts[0] if row.get("type") == "tool_result"}
-    turn, pieces = 0, list[str]()
-    for message in _messages(session):
+def _events_of(session: Session) -> Iterator[Event]:
+    """Its calls, and what every message, or every turn of a stream, used; either's input includes what was cached."""
+    rows, turn, pieces = session.parts[0], 0, list[str]()
+    every = [message for row in rows for message in (row, *objects_of(row, "$set", "messages"))]
+    # Each as it was written last.
+    messages = list({text_of(message, "id") or str(n): message for n, message in enumerate(every)}.values())
+    results = {text_of(row, "tool_id"): row for row in rows if row.get("type") == "tool_result"}
+    used = list[Tokens]()
+    for message in messages:
         kind = message.get("type")
-        turn += kind == "gemini" and "tokens" in message
-        is_said = kind == "message" and message.get("role") == "assistant"
+        if kind == "gemini" and "tokens" in message:
+            turn += 1
+            used.append(_tokens(object_of(message, "tokens"), ""))
+        is_answer = kind == "message" and message.get("role") == "assistant"
         # A stream gives an answer in pieces.
-        if not (is_said and message.get("delta") is True):
-            yield Note("said", "".join(pieces))
+        if not (is_answer and message.get("delta") is True):
+            yield Note("answer", "".join(pieces))
             pieces.clear()
-        if is_said or kind == "gemini":
+        if is_answer or kind == "gemini":
             pieces.append(content_of(message))
         elif kind == "user" or (kind == "message" and message.get("role") == "user"):
-            yield Note("asked", content_of(message))
+            yield Note("prompt", content_of(message))
         elif kind == "tool_use":
             call_id, result = text_of(message, "tool_id"), results.get(text_of(message, "tool_id"))
             call = ToolCall(text_of(message, "tool_name"), object_of(message, "parameters"), call_id=call_id)
@@ -76,7 +76,14 @@ def _told(session: Session) -> Iterator[Event]:
         for row in objects_of(message, "toolCalls") if kind == "gemini" else ():
             call = ToolCall(text_of(row, "name"), object_of(row, "args"), turn=turn, call_id=text_of(row, "id"))
             yield _with_output(call, _recorded(row))
-    yield Note("said", "".join(pieces))
+    yield Note("answer", "".join(pieces))
+    ends = [message for message in messages if message.get("type") == "result"]
+    yield Usage(
+        model=most_frequent(text_of(message, "model") for message in messages),
+        seconds=seconds_of(messages),
+        n_turns=turn or None,
+        exit_status=text_of(ends[-1], "status") or None if ends else None,
+    ).with_tokens([*used, *(_tokens(object_of(end, "stats"), "_tokens") for end in ends)])
 
 
 def _recorded(call: JsonObject) -> tuple[str, bool] | None:
@@ -141,21 +148,6 @@ def _ended(call: ToolCall) -> ToolCall:
     return replace(call, output="\n".join(texts), failed=call.failed or (code is not None and code[1] != "0"))
 
 
-def _usage(session: Session) -> Usage:
-    """Of every message, or of every turn of a stream; either's input includes what was cached."""
-    messages = _messages(session)
-    answers = [message for message in messages if message.get("type") == "gemini" and "tokens" in message]
-    ends = [message for message in messages if message.get("type") == "result"]
-    tokens = [_tokens(object_of(answer, "tokens"), "") for answer in answers]
-    tokens += [_tokens(object_of(end, "stats"), "_tokens") for end in ends]
-    return Usage(
-        model=most_frequent(text_of(message, "model") for message in messages),
-        seconds=seconds_of(messages),
-        n_turns=len(answers) or None,
-        exit_status=text_of(ends[-1], "status") or None if ends else None,
-    ).with_tokens(summed(tokens))
-
-
 def _tokens(given: JsonObject, ending: str) -> Tokens:
     prompt, output, total = (count_at(given, name + ending) or 0 for name in ("input", "output", "total"))
     # Thoughts are in the total alone.
@@ -170,8 +162,7 @@ GEMINI_CLI = session_importer(
     marks=(b'"gemini"', b'"projectHash"', b'"tool_id"', b'"init"'),
     holders=("events", "messages"),
     is_event=_is_event,
-    told=_told,
-    usage=_usage,
+    events_of=_events_of,
     is_part=lambda row, _: row.get("kind") == "subagent",
     aliases=("gemini",),
 )

@@ -1,7 +1,9 @@
-"""mini-swe-agent's trajectories, of versions 1 and 2.
+"""mini-swe-agent's trajectories, of versions 1 and 2 (github.com/SWE-agent/mini-swe-agent, src/minisweagent/models).
 
-Those that ContextBench made have its agents say what they look at; they are read as its published converter reads them.
-Of any other the commands are read with what they printed, and beside that as the published converter reads them.
+Version 1 has one block of bash in every answer, and refuses an answer with none or several; version 2 has tool calls
+as well, each with a message of its own that names it. Trajectories that ContextBench made have their agents say what
+they look at; they are read as its published converter reads them. Of any other the commands are read with what they
+printed, and beside that as the published converter reads them.
 """
 
 from __future__ import annotations
@@ -11,16 +13,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from ingest.runs.calls.parsed import FileSpan, Views, renamed
+from ingest.runs.calls.tools import ToolCall
 from ingest.runs.importer import Importer
-from ingest.runs.trajectories.mini_messages import SUBMITS, actions_of, calls_of, is_answer
 from ingest.runs.trajectories.published_converter import views_of_command
-from ingest.runs.trajectories.records import answer_in, in_repository, item_of_trial, pairs_of, trial_results
-from ingest.runs.trajectories.sessions import Note, Session
-from ingest.runs.trajectories.trajectory import Context, Trajectory
+from ingest.runs.trajectories.records import answer_in, in_repository, item_of_trial, spans_named, trial_results
+from ingest.runs.trajectories.sessions import Note, Session, paired
+from ingest.runs.trajectories.trajectory import Context, FileSpan, Trajectory, Views, renamed
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
-from ingest.runs.trajectories.usage import Tokens, Usage, count_at, dollars_at, most_frequent, seconds_between, summed
-from ingest.runs.values import JsonObject, at, content_of, kind_of, object_of, text_of
+from ingest.runs.trajectories.usage import Tokens, Usage, count_at, dollars_at, most_frequent, seconds_between
+from ingest.runs.values import (
+    JsonObject,
+    at,
+    content_of,
+    first_text,
+    kind_of,
+    line_of,
+    object_of,
+    objects_of,
+    parsed_object,
+    text_of,
+)
 
 _OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
 _FORMAT = re.compile(rb'"trajectory_format"\s*:\s*"mini-swe-agent|"mini_version"\s*:')
@@ -32,6 +44,12 @@ _ENVIRONMENT = ("info", "config", "environment")
 _ASKS = re.compile("explore_context", re.IGNORECASE)
 _IMAGE = re.compile(r"_m_([\w.-]+)")
 _ITEM = re.compile(r"[^/]+?__(.+?)-[0-9]+")
+_SUBMITS = "COMPLETE_TASK"
+"""A command that holds it ends the work: what it prints is the answer, which nobody reads."""
+_BLOCK = re.compile(r"```(?:bash|sh|shell|mswea_bash_command)[ \t]*\n(.*?)\n?```", re.DOTALL)
+_CODE = re.compile(r"<returncode>\s*(-?[0-9]+)\s*</returncode>")
+_OUTPUT = re.compile(r"<output(?:_head)?>\n?(.*?)(?:</output>|</output_tail>|\Z)", re.DOTALL)
+_CUT_SHORT = "timed out"
 
 
 def recognise(head: bytes, name: str) -> bool:
@@ -60,34 +78,33 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     item, listed = text_of(document, "instance_id") or item_of_trial(file), at(document, "messages")
     if not isinstance(listed, list):
         raise DamagedError(f"it has no list of messages: messages is {kind_of(listed)}", item)
-    messages, said = [object_of(message) for message in listed], [content_of(message) for message in listed]
-    own, asked = (
-        [text for message, text in zip(messages, said, strict=True) if message.get("role") == role]
+    messages, texts = [object_of(message) for message in listed], [content_of(message) for message in listed]
+    own, prompts = (
+        [text for message, text in zip(messages, texts, strict=True) if message.get("role") == role]
         for role in ("assistant", "user")
     )
     folder = _folder(text_of(document, *_ENVIRONMENT, "image"), item or file.path.rpartition("/")[2])
     steps, shown_at, n_turns, n_calls = list[Views](), list[tuple[int, int]](), 0, 0
-    for message, text in zip(messages, said, strict=True):
-        n_turns += is_answer(message)
-        n_calls += len(actions_of(message)) if is_answer(message) else 0
-        named = [views for block in _STEP.findall(text) if (views := _named(block, folder)) is not None]
-        steps += named
-        shown_at += [(n_turns, n_calls)] * len(named)
-    final, any_final = (_named(answer_in(texts) or "", folder) or None for texts in (own, said))
+    for message, text in zip(messages, texts, strict=True):
+        n_turns += _is_answer(message)
+        n_calls += len(_actions_of(message)) if _is_answer(message) else 0
+        blocks = [views for block in _STEP.findall(text) if (views := _views(block, folder)) is not None]
+        steps += blocks
+        shown_at += [(n_turns, n_calls)] * len(blocks)
+    final, any_final = (_views(answer_in(some) or "", folder) or None for some in (own, texts))
     published = Context(tuple(steps or _commanded(own, folder)), any_final)
     # The submission is the file's, or that of the message that ends the work.
     ends = (at(document, "info"), *(message.get("extra") for message in messages[-1:]))
     patch = next((patch for end in ends if isinstance(patch := at(end, "submission"), str)), None)
-    usage = _usage(document, messages)
-    if any(_ASKS.search(text) for text in said):
-        usage = replace(usage, n_calls=sum(1 for _ in calls_of(messages)))
-        first, at_steps = tuple(asked[:1]), tuple(shown_at)
-        whole = Trajectory(published.steps, final, item, patch, usage=usage, asked=first, shown_at=at_steps)
+    usage, calls, first = _usage(document, messages), calls_of(messages), tuple(prompts[:1])
+    if any(_ASKS.search(text) for text in texts):
+        usage = replace(usage, n_calls=sum(1 for _ in calls))
+        whole = Trajectory(published.steps, final, item, patch, usage=usage, prompts=first, shown_at=tuple(shown_at))
         yield whole.beside(published)
         return
-    notes = [Note("root", text_of(document, *_ENVIRONMENT, "cwd").rstrip("/")), *(Note("asked", t) for t in asked[:1])]
-    own_reading = Session(file, item, patch).trajectory([*notes, *calls_of(messages)], lambda _: usage)
-    yield replace(own_reading, final=final or own_reading.final).beside(published)
+    root = Note("root", text_of(document, *_ENVIRONMENT, "cwd").rstrip("/"))
+    of_calls = Session(file, item, patch).trajectory([root, *(Note("prompt", text) for text in first), *calls, usage])
+    yield replace(of_calls, final=final or of_calls.final).beside(published)
 
 
 def _usage(document: object, messages: Sequence[JsonObject]) -> Usage:
@@ -102,14 +119,14 @@ def _usage(document: object, messages: Sequence[JsonObject]) -> Usage:
         seconds=seconds_between(stamps),
         n_turns=count_at(info, "model_stats", "api_calls"),
         exit_status=text_of(info, "exit_status") or None,
-    ).with_tokens(summed(Tokens.of(answer.get("usage")) for answer in answers))
+    ).with_tokens(Tokens.of(answer.get("usage")) for answer in answers)
 
 
-def _named(block: str, folder: str) -> Views | None:
+def _views(block: str, folder: str) -> Views | None:
     """The views of a block; None where all that it names lies outside the repository."""
-    pairs = pairs_of(block)
-    views = _inside(pairs, folder)
-    return None if pairs and not views else views
+    named = spans_named(block)
+    views = _inside(named, folder)
+    return None if named and not views else views
 
 
 def _inside(views: Sequence[FileSpan], folder: str) -> Views:
@@ -118,14 +135,69 @@ def _inside(views: Sequence[FileSpan], folder: str) -> Views:
 
 def _commanded(texts: Sequence[str], folder: str) -> list[Views]:
     commands = [block[1] for text in texts if (block := _COMMAND.search(text))]
-    steps = (_inside(views_of_command(command), folder) for command in commands if SUBMITS not in command)
+    steps = (_inside(views_of_command(command), folder) for command in commands if _SUBMITS not in command)
     return [views for views in steps if views]
 
 
 def _folder(image: str, item: str) -> str:
     """What the repository's folder below `/home` is called: as the container's image says it, else as the item does."""
-    named = _IMAGE.search(image) or _ITEM.match(item)
-    return named[1] if named else ""
+    match = _IMAGE.search(image) or _ITEM.match(item)
+    return match[1] if match else ""
+
+
+def returned(text: str) -> tuple[str, bool] | None:
+    """What a command gave and whether it failed, as a message tells it: `<returncode>` and `<output>`, or both as JSON.
+
+    Returns:
+        None for a message that tells of no command, such as one that refuses an answer.
+    """
+    result = parsed_object(text) if text.lstrip().startswith("{") else {}
+    if "returncode" in result:
+        return text_of(result, "output"), line_of(result["returncode"]) != 0
+    code, output = _CODE.search(text), _OUTPUT.search(text)
+    if code is not None:
+        return output[1] if output else text[code.end() :], line_of(code[1]) != 0
+    return (output[1], True) if output is not None and _CUT_SHORT in text else None
+
+
+def calls_of(messages: Sequence[JsonObject]) -> Iterator[ToolCall]:
+    """The commands of all answers, each with what it gave; one that was refused, or has no message, gave nothing."""
+    turns: list[tuple[list[tuple[str, str]], list[JsonObject]]] = []
+    for message in messages:
+        if _is_answer(message):
+            turns.append((_actions_of(message), []))
+        elif turns and message.get("role") not in ("system", "exit"):
+            turns[-1][1].append(message)
+    has_codes = any(returned(_result_text(message)) for _, results in turns for message in results)
+    for turn, (actions, results) in enumerate(turns, start=1):
+        is_refused = len(actions) != 1 and all(not call for _, call in actions)
+        pairs = paired([call for _, call in actions], results, ["tool_call_id", "call_id"])
+        for (command, _), own in zip(actions, pairs, strict=True):
+            given = [result for message in own[:10] if (result := returned(_result_text(message)))]
+            output, failed = "", True
+            if not is_refused and _SUBMITS not in command and (given or not has_codes):
+                output, failed = given[0] if given else ("\n".join(map(_result_text, own)), False)
+            yield ToolCall("bash", {"command": command}, output, failed, turn=turn)
+
+
+def _is_answer(message: JsonObject) -> bool:
+    return message.get("role") == "assistant" or message.get("object") == "response"
+
+
+def _actions_of(message: JsonObject) -> list[tuple[str, str]]:
+    """The commands of an answer, each with the id of its call; without an id where it is a block of code."""
+    given = objects_of(message, "extra", "actions")
+    for call in () if given else (*objects_of(message, "tool_calls"), *objects_of(message, "output")):
+        inner = object_of(call, "function") or call
+        if "arguments" in inner:
+            given.append({**parsed_object(inner["arguments"]), "tool_call_id": first_text(call, ("call_id", "id"))})
+    if given:
+        return [(text_of(action, "command"), text_of(action, "tool_call_id")) for action in given]
+    return [(command.strip(), "") for command in _BLOCK.findall(content_of(message))]
+
+
+def _result_text(message: JsonObject) -> str:
+    return content_of(message) or text_of(message, "output")
 
 
 MINI_SWE_AGENT = Importer(

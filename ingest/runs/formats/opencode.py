@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall, numbered_from
-from ingest.runs.session_importer import session_importer
-from ingest.runs.trajectories.sessions import Event, Note, Session
+from ingest.runs.trajectories.sessions import Event, Note, Session, session_importer
 from ingest.runs.trajectories.usage import (
     Tokens,
     Usage,
@@ -24,7 +23,6 @@ from ingest.runs.trajectories.usage import (
     most_frequent,
     seconds_between,
     seconds_of,
-    summed,
 )
 from ingest.runs.values import JsonObject, at, first_text, object_of, objects_of, text_of
 
@@ -40,9 +38,9 @@ def _is_event(row: JsonObject) -> bool:
     return is_message or is_export or ("sessionID" in row and "type" in object_of(row, "part"))
 
 
-def _told(session: Session) -> Iterator[Event]:
-    folder, n_ended = "", 0
-    for event in session.parts[0]:
+def _events_of(session: Session) -> Iterator[Event]:
+    folder, n_ended, events = "", 0, session.parts[0]
+    for event in events:
         info, kind = object_of(event, "info"), text_of(event, "part", "type")
         folder = text_of(info, "path", "cwd") or folder
         # Outside a repository the root is that of the disk.
@@ -52,12 +50,24 @@ def _told(session: Session) -> Iterator[Event]:
         n_ended += is_answer or kind == "step-finish"
         for part in objects_of(event, "parts") or [object_of(event, "part")]:
             if part.get("type") == "text":
-                yield Note("said" if "part" in event or is_answer else "asked", text_of(part, "text"))
+                yield Note("answer" if "part" in event or is_answer else "prompt", text_of(part, "text"))
             elif part.get("type") == "tool":
                 call = _call(part)
                 yield replace(call, folder=folder, turn=n_ended + ("part" in event))
                 if call.tool == "task" and call.is_answered:
                     yield Note("unread", "subagent whose file is not there")
+    # Of every message of the assistant, or of every step that `run` printed the end of.
+    answers = [info for event in events if text_of(info := object_of(event, "info"), "role") == "assistant"]
+    steps = [part for event in events if text_of(part := object_of(event, "part"), "type") == "step-finish"]
+    spent = [dollars for part in answers or steps if (dollars := dollars_at(part, "cost")) is not None]
+    times = [moment for part in answers for moment in object_of(part, "time").values()]
+    times += [at(event, "info", "time", "created") for event in events]
+    yield Usage(
+        model=most_frequent(text_of(part, "modelID") for part in answers),
+        usd=sum(spent) if spent else None,
+        seconds=seconds_between(times, 1000) if answers else seconds_of(events),
+        n_turns=len(answers or steps) or None,
+    ).with_tokens(_tokens(object_of(part, "tokens")) for part in answers or steps)
 
 
 def _call(part: JsonObject) -> ToolCall:
@@ -75,22 +85,6 @@ def _call(part: JsonObject) -> ToolCall:
     return call
 
 
-def _usage(session: Session) -> Usage:
-    """Of every message of the assistant, or of every step that `run` printed the end of."""
-    events = session.parts[0]
-    answers = [info for event in events if text_of(info := object_of(event, "info"), "role") == "assistant"]
-    steps = [part for event in events if text_of(part := object_of(event, "part"), "type") == "step-finish"]
-    spent = [dollars for part in answers or steps if (dollars := dollars_at(part, "cost")) is not None]
-    times = [moment for part in answers for moment in object_of(part, "time").values()]
-    times += [at(event, "info", "time", "created") for event in events]
-    return Usage(
-        model=most_frequent(text_of(part, "modelID") for part in answers),
-        usd=sum(spent) if spent else None,
-        seconds=seconds_between(times, 1000) if answers else seconds_of(events),
-        n_turns=len(answers or steps) or None,
-    ).with_tokens(summed(_tokens(object_of(part, "tokens")) for part in answers or steps if "tokens" in part))
-
-
 def _tokens(given: JsonObject) -> Tokens:
     n_input, output, reasoning = (count_at(given, name) or 0 for name in ("input", "output", "reasoning"))
     return Tokens(n_input, count_at(given, "cache", "read"), count_at(given, "cache", "write"), output + reasoning)
@@ -104,6 +98,5 @@ OPENCODE = session_importer(
     marks=(b'"parts"', b'"part"', b'"ses_'),
     holders=("messages", "events"),
     is_event=_is_event,
-    told=_told,
-    usage=_usage,
+    events_of=_events_of,
 )

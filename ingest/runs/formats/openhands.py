@@ -19,11 +19,11 @@ from ingest.runs.calls.tools import ToolCall
 from ingest.runs.calls.windows import parse_cell
 from ingest.runs.importer import Importer
 from ingest.runs.trajectories.published_converter import published_context
-from ingest.runs.trajectories.records import item_of, patch_beside, patch_of, patch_path
+from ingest.runs.trajectories.records import item_of, patch_beside, patch_path, recorded_patch
 from ingest.runs.trajectories.sessions import Event, Note, Session
 from ingest.runs.trajectories.trajectory import Trajectory, unscorable
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
-from ingest.runs.trajectories.usage import Tokens, Usage, dollars_at, most_frequent, seconds_of, summed
+from ingest.runs.trajectories.usage import Tokens, Usage, dollars_at, most_frequent, seconds_of
 from ingest.runs.values import (
     JsonObject,
     at,
@@ -54,6 +54,8 @@ _OF_SDK = ("SystemPromptEvent", "MessageEvent", "ActionEvent", "ObservationEvent
 _RESULTS = ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation")
 _ONE_EVENT = re.compile(r"(?P<folder>(?:.*/)?)event-0+(?:-[^/]*)?\.json")
 _MOVES = re.compile(r"\b(?:cd|pushd)\s")
+_SUCCESS = (None, 0, -1)
+"""Exit codes; -1 is that of a command that was still running."""
 _UPLOADED = re.compile(r"<uploaded_files>\s*(/[^\s<]+)\s*</uploaded_files>")
 _PROMPT = re.compile(r"(?:\A|\n)\(?[\w.-]+@[\w.-]+:(?P<folder>/[^\n#$]*?) ?[#$]\)? ?\Z")
 _CELLS_FOLDER = re.compile(r"\[Jupyter current working directory: (?P<folder>[^\]\n]+)\]")
@@ -97,7 +99,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     file.fail_if_damaged()
     patch, notes = patch_beside(file)
     session = Session(file, item_of(events[0]), patch, notes=notes)
-    yield session.trajectory(_told(events), lambda _: _usage({}, events))
+    yield session.trajectory([*_events_of(events), _usage({}, events)])
 
 
 def _is_row(row: JsonObject) -> bool:
@@ -121,85 +123,82 @@ def _item(row: JsonObject) -> str:
 
 
 def _of_row(file: TrajectoryFile, row: JsonObject, position: str) -> Trajectory:
-    patch = patch_of(object_of(row, "test_result"))
-    patch = patch_of(row) if patch is None else patch
+    patch = recorded_patch(object_of(row, "test_result"))
+    patch = recorded_patch(row) if patch is None else patch
     history = row.get("history")
     if isinstance(history, list):
         # The older history has an action and its observation as a pair.
         events = [object_of(event) for entry in history for event in (entry if isinstance(entry, list) else [entry])]
         session = Session(file, _item(row), patch, position)
-        return session.trajectory(_told(events), lambda _: _usage(row, events)).beside(published_context(events))
+        trajectory = session.trajectory([*_events_of(events), _usage(row, events)])
+        return trajectory.beside(published_context(events))
     error = text_of(row, "error")
     reason = f"it has no list of events: history is {kind_of(history)}{f'; {error[:200]}' if error else ''}"
     return unscorable(_item(row), reason, position, patch)
 
 
-def _told(events: Sequence[JsonObject]) -> Iterator[Event]:
-    following = {
-        id(action): event for action, event in pairwise(events) if "observation" in event and "cause" not in event
-    }
+def _events_of(events: Sequence[JsonObject]) -> Iterator[Event]:
+    # What follows an action is its observation, where it does not name its cause.
+    pairs = pairwise(events)
+    following = {id(action): event for action, event in pairs if "observation" in event and "cause" not in event}
     by_cause = {key: event for event in events if "observation" in event and (key := _key(event.get("cause")))}
     results = [event for event in events if event.get("kind") in _RESULTS]
-    by_call = {
-        text_of(event, key): event for key in ("tool_call_id", "action_id") for event in results if event.get(key)
-    }
+    keys = ("tool_call_id", "action_id")
+    by_call = {text_of(event, key): event for key in keys for event in results if event.get(key)}
     folder, turn, answers, is_first = "", 0, set[str](), True
     for event in events:
         action, is_sdk = text_of(event, "action"), event.get("kind") == "ActionEvent"
         # What a model answered is a call, or a message, a thought, the end.
-        is_said = event.get("source") == "agent" and action not in ("", "system")
-        if is_sdk or action in _TOOLS or is_said:
+        is_answer = event.get("source") == "agent" and action not in ("", "system")
+        if is_sdk or action in _TOOLS or is_answer:
             answer = text_of(event, "tool_call_metadata", "model_response", "id") or text_of(event, "llm_response_id")
             turn += not answer or answer not in answers
             answers.add(answer)
         if is_sdk:
-            seen = by_call.get(text_of(event, "id"), by_call.get(text_of(event, "tool_call_id")))
-            call, told = _call_of_sdk(event, seen), _folder(object_of(seen, "observation"), "")
+            result = by_call.get(text_of(event, "id"), by_call.get(text_of(event, "tool_call_id")))
+            call, left_in = _call_of_sdk(event, result), _folder(object_of(result, "observation"), "")
         elif action in _TOOLS:
-            seen = by_cause.get(_key(event.get("id")), following.get(id(event)))
-            call, told = _call(event, seen), _folder(object_of(seen, "extras"), text_of(seen, "content"))
+            result = by_cause.get(_key(event.get("id")), following.get(id(event)))
+            call, left_in = _call(event, result), _folder(object_of(result, "extras"), text_of(result, "content"))
         else:
             # What a message tells: the first is the task.
-            is_message = action == "message"
-            said = text_of(_arguments(event), "content") if is_message else content_of(event.get("llm_message"))
+            arguments, message = object_of(event, "args") or event, content_of(event.get("llm_message"))
+            text = text_of(arguments, "content") if action == "message" else message
             if event.get("source") == "user":
-                yield Note("asked", said)
-            if uploaded := _UPLOADED.search(said):
+                yield Note("prompt", text)
+            if uploaded := _UPLOADED.search(text):
                 yield Note("root", uploaded[1])
             if "observation" not in event and "kind" not in event and action not in _NO_FILES:
                 yield Note("unread", f"action {action[:80] or 'without a name'}")
             continue
         if is_first and _MOVES.search(text_of(call.arguments, "command")) is None:
             # Where the first command ran is taken for the repository, unless it went there itself.
-            yield Note("root", told)
+            yield Note("root", left_in)
         is_first = False
         call = replace(call, folder=folder or None, turn=turn)
         yield replace(call, parsed=parse_cell(call)) if call.name == "run_ipython" else call
-        folder = told
+        folder = left_in
 
 
 def _usage(row: JsonObject, events: Sequence[JsonObject]) -> Usage:
     """As the row sums it up, else as its last event does, else of every answer that an event holds once."""
     sums = [object_of(row, "metrics"), *(object_of(event, "llm_metrics") for event in reversed(events))]
     dollars = (amount for total in sums if (amount := dollars_at(total, "accumulated_cost")) is not None)
-    totals = (tokens for total in sums if (tokens := Tokens.of(total.get("accumulated_token_usage"))) is not None)
+    totals = (Tokens.of(total.get("accumulated_token_usage")) for total in sums)
+    total = next((tokens for tokens in totals if tokens is not None), None)
     responses = [object_of(event, "tool_call_metadata", "model_response") for event in events]
-    answers = {text_of(total, "id"): total for total in responses if "usage" in total}.values()
-    models = [text_of(total, "model") for total in answers]
+    answers = {text_of(answer, "id"): answer for answer in responses if "usage" in answer}.values()
+    models = [text_of(answer, "model") for answer in answers]
     return Usage(
         model=most_frequent(models) or text_of(row, "metadata", "llm_config", "model") or None,
         usd=next(dollars, None),
         seconds=seconds_of(events),
         n_turns=len(list_of(row, "metrics", "token_usages")) or len(answers) or None,
-    ).with_tokens(next(totals, None) or summed(Tokens.of(total.get("usage")) for total in answers))
+    ).with_tokens([total] if total is not None else [Tokens.of(answer.get("usage")) for answer in answers])
 
 
 def _key(value: object) -> str:
     return str(value) if isinstance(value, int | str) and not isinstance(value, bool) else ""
-
-
-def _arguments(event: JsonObject) -> JsonObject:
-    return object_of(event, "args") or event
 
 
 def _folder(held: JsonObject, output: str) -> str:
@@ -208,35 +207,28 @@ def _folder(held: JsonObject, output: str) -> str:
     return text_of(held, "metadata", "working_dir") or (match["folder"].strip() if match is not None else "")
 
 
-def _call(event: JsonObject, seen: JsonObject | None) -> ToolCall:
-    action, arguments, extras = text_of(event, "action"), _arguments(event), object_of(seen, "extras")
-    exit_code = object_of(extras, "metadata").get("exit_code", extras.get("exit_code", at(seen, "exit_code")))
-    failed = text_of(seen, "observation") == "error" or _is_failure(exit_code)
-    output = None if seen is None else _PROMPT.sub("", text_of(seen, "content"))
+def _call(event: JsonObject, result: JsonObject | None) -> ToolCall:
+    action, arguments, extras = text_of(event, "action"), object_of(event, "args") or event, object_of(result, "extras")
+    exit_code = object_of(extras, "metadata").get("exit_code", extras.get("exit_code", at(result, "exit_code")))
+    failed = text_of(result, "observation") == "error" or line_of(exit_code) not in _SUCCESS
+    output = None if result is None else _PROMPT.sub("", text_of(result, "content"))
     if action == "read":
-        arguments = {"command": "view", "path": arguments.get("path"), "view_range": _range(arguments)}
+        # In lines from 0, -1 for the file's end; the whole file without.
+        start, end = line_of(arguments.get("start")) or 0, line_of(arguments.get("end"))
+        lines = None if start == 0 and end in (None, -1) else [start + 1, -1 if end is None else end]
+        view_range = list_of(arguments, "view_range") or lines
+        arguments = {"command": "view", "path": arguments.get("path"), "view_range": view_range}
     return ToolCall(_TOOLS[action], arguments, output, failed)
 
 
-def _is_failure(exit_code: object) -> bool:
-    return line_of(exit_code) not in (None, 0, -1)
-
-
-def _range(arguments: JsonObject) -> Sequence[object] | None:
-    """What a `read` asks for, in lines from 1; None for the whole file."""
-    start, end = line_of(arguments.get("start")) or 0, line_of(arguments.get("end"))
-    asked = None if start == 0 and end in (None, -1) else [start + 1, -1 if end is None else end]
-    return list_of(arguments, "view_range") or asked
-
-
-def _call_of_sdk(event: JsonObject, answer: JsonObject | None) -> ToolCall:
+def _call_of_sdk(event: JsonObject, result: JsonObject | None) -> ToolCall:
     arguments = object_of(event, "action") or parsed_object(at(event, "tool_call", "arguments"))
     call = ToolCall(text_of(event, "tool_name"), arguments)
-    if answer is None:
+    if result is None:
         return call
-    observation = object_of(answer, "observation")
-    failed = answer.get("kind") != "ObservationEvent" or observation.get("is_error") is True
-    failed = failed or _is_failure(observation.get("exit_code"))
+    observation = object_of(result, "observation")
+    failed = result.get("kind") != "ObservationEvent" or observation.get("is_error") is True
+    failed = failed or line_of(observation.get("exit_code")) not in _SUCCESS
     return replace(call, output=content_of(observation) or text_of(observation, "output"), failed=failed)
 
 

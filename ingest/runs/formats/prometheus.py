@@ -10,10 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ingest.runs.calls.parsed import FileSpan, Views, union, view_of_lines
 from ingest.runs.importer import Importer
 from ingest.runs.trajectories.records import patch_beside, patch_path
-from ingest.runs.trajectories.trajectory import Trajectory
+from ingest.runs.trajectories.trajectory import FileSpan, Trajectory, Views, union, view_of_lines
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from ingest.runs.values import objects_in
 

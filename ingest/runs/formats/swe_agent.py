@@ -7,15 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import compress
 
-from ingest.runs.calls.parsed import FileSpan, ParsedCall, Views, renamed
 from ingest.runs.calls.shell import parse_shell_call
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.calls.windows import windows_in
 from ingest.runs.calls.words import joined
 from ingest.runs.importer import Importer
-from ingest.runs.trajectories.records import in_repository, pairs_of
+from ingest.runs.trajectories.records import in_repository, spans_named
 from ingest.runs.trajectories.sessions import Event, Note, Session
-from ingest.runs.trajectories.trajectory import Context, Trajectory
+from ingest.runs.trajectories.trajectory import Context, FileSpan, ParsedCall, Trajectory, Views, renamed
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.runs.trajectories.usage import Tokens, Usage, count_at, dollars_at
 from ingest.runs.values import JsonObject, kind_of, line_of, list_of, object_of, objects_of, parsed_object, text_of
@@ -38,7 +37,6 @@ _HIT = re.compile(r"^Line ([0-9]+):", re.MULTILINE)
 _LISTED = re.compile(r"^(\S+) \([0-9]+ matches\)\r?$", re.MULTILINE)
 _WINDOWED = ("open", "goto", "scroll_up", "scroll_down", "set_cursors", "search_file", "search_dir")
 _CHANGES = ("edit", "insert", "create")
-_NOT_APPLIED = "have NOT been applied"
 _OWN = (*_CHANGES, "find_file", "submit", "str_replace_editor", "exit", "exit_cost", "skip")
 
 
@@ -82,25 +80,24 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     patch, usage = object_of(traj, "info").get("submission"), _usage(rows, object_of(traj))
     session = Session(file, patch=patch if isinstance(patch, str) else None, notes=notes)
     # Where the model was asked again, which answer a row is of is not told.
-    own = session.trajectory(_told(rows, has_turns=usage.n_turns == len(rows)), lambda _: usage)
+    own = session.trajectory([*_events_of(rows, has_turns=usage.n_turns == len(rows)), usage])
     inside = [renamed(step, in_repository) for step in own.steps]
     steps, shown_at = tuple(filter(None, inside)), tuple(compress(own.shown_at, inside))
     answers = _answers(rows) or _answers([object_of(traj, "info")])
-    final = renamed(pairs_of(answers[-1]), in_repository) if answers else steps[-1] if steps else ()
+    final = renamed(spans_named(answers[-1]), in_repository) if answers else steps[-1] if steps else ()
     yield replace(own, steps=steps, shown_at=shown_at, final=final or None).beside(published)
 
 
-def _told(rows: Sequence[JsonObject], *, has_turns: bool) -> Iterator[Event]:
-    created: set[str] = set()
-    before = ""
+def _events_of(rows: Sequence[JsonObject], *, has_turns: bool) -> Iterator[Event]:
+    created, before = set[str](), ""
     for number, row in enumerate(rows, start=1):
         action, state = text_of(row, "action"), row.get("state")
-        told = text_of(parsed_object(state), "working_dir")
+        stated = text_of(parsed_object(state), "working_dir")
         # Before version 1.0 the state, a text, is the one before the action; since then it is the one after it.
-        folder = told if isinstance(state, str) else before
-        # The folder in which a command line began that ended in the one that is told.
-        folder = folder or told.removesuffix(f"/{parse_shell_call(action).folder}")
-        before = told or before
+        folder = stated if isinstance(state, str) else before
+        # The folder in which a command line began that ended in the one that is stated.
+        folder = folder or stated.removesuffix(f"/{parse_shell_call(action).folder}")
+        before = stated or before
         yield Note("root", folder)
         yield replace(_call(action, text_of(row, "observation"), folder, created), turn=number if has_turns else 0)
 
@@ -116,7 +113,7 @@ def _usage(rows: Sequence[JsonObject], traj: JsonObject) -> Usage:
         usd=dollars_at(spent, "instance_cost"),
         n_turns=count_at(spent, "api_calls"),
         exit_status=text_of(traj, "info", "exit_status") or None,
-    ).with_tokens(Tokens(n_input=n_input, n_output=n_output))
+    ).with_tokens([Tokens(n_input=n_input, n_output=n_output)])
 
 
 def _call(action: str, observation: str, folder: str, created: set[str]) -> ToolCall:
@@ -139,9 +136,7 @@ def _call(action: str, observation: str, folder: str, created: set[str]) -> Tool
     if name == "create" and path:
         created.add(path)
     if name in (*_WINDOWED, *_CHANGES):
-        changed = (path,) if name in _CHANGES and path and _NOT_APPLIED not in observation else ()
-        parsed = ParsedCall(() if path in created else view, name in _WINDOWED, edited=changed)
-        return replace(call, parsed=parsed)
+        return replace(call, parsed=ParsedCall(() if path in created else view, name in _WINDOWED))
     return replace(call, parsed=ParsedCall() if name in _OWN else parse_shell_call(action, observation, folder=folder))
 
 
@@ -178,7 +173,7 @@ def _published(rows: Sequence[JsonObject]) -> Context:
 def _published_final(answer: str) -> Views | None:
     """A context as the published converter reads it: a file without lines is named alone."""
     files = [row.removeprefix("File:").strip() for row in map(str.strip, answer.split("\n")) if row.startswith("File:")]
-    return renamed([*map(FileSpan, dict.fromkeys(files)), *pairs_of(answer)], in_repository) or None
+    return renamed([*map(FileSpan, dict.fromkeys(files)), *spans_named(answer)], in_repository) or None
 
 
 def _answers(rows: Sequence[JsonObject]) -> list[str]:

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from ingest.runs.calls.parsed import FileSpan, Views, renamed
-from ingest.runs.trajectories.trajectory import Context
+from ingest.runs.trajectories.trajectory import Context, FileSpan, Views, renamed
 from ingest.runs.values import JsonObject, line_of, list_of, text_of
 
 _ENDINGS = (

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from posixpath import dirname, join, normpath
 
-from ingest.runs.calls.parsed import FileSpan, view_of_lines
+from ingest.runs.trajectories.trajectory import FileSpan, view_of_lines
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.runs.values import JsonObject, first_text, object_of, text_of
 
@@ -23,7 +23,7 @@ def item_of(row: JsonObject) -> str:
     return first_text(row, IDS)
 
 
-def patch_of(row: JsonObject) -> str | None:
+def recorded_patch(row: JsonObject) -> str | None:
     """The patch that an object holds, under any name it goes by."""
     return next((patch for key in _PATCHES if isinstance(patch := row.get(key), str)), None)
 
@@ -73,7 +73,7 @@ def answer_in(texts: Iterable[str]) -> str | None:
     return next((match[-1] for text in reversed([*texts]) if (match := _ANSWER.findall(text))), None)
 
 
-def pairs_of(text: str) -> list[FileSpan]:
+def spans_named(text: str) -> list[FileSpan]:
     """The views that a text names by `File:` and `Lines: a-b`, in its order, their paths as they are written there.
 
     Several `Lines:` may follow one `File:`; a `File:` without any names nothing. Reversed lines are swapped, and lines

@@ -1,20 +1,29 @@
-"""An agent's session: from what its record tells, call by call, to its trajectory."""
+"""An agent's session: the rows of its record, and from what they tell, call by call, its trajectory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal
 
-from ingest.runs.calls.parsed import ParsedCall, renamed, union
 from ingest.runs.calls.tools import ToolCall, parse_call
-from ingest.runs.trajectories.records import answer_in, in_repository, pairs_of
-from ingest.runs.trajectories.trajectory import Trajectory, Unread
+from ingest.runs.importer import Importer
+from ingest.runs.trajectories.records import (
+    answer_in,
+    in_repository,
+    item_of,
+    patch_beside,
+    patch_path,
+    recorded_patch,
+    spans_named,
+)
+from ingest.runs.trajectories.trajectory import ParsedCall, Trajectory, Unread, renamed, union
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.runs.trajectories.usage import Usage
-from ingest.runs.values import JsonObject, first_text
+from ingest.runs.values import JsonObject, first_text, list_of, objects_in, objects_of
 
-_MAX_PATHS, _MAX_ASKED = 1_000, 5
+_MAX_PATHS, _MAX_PROMPTS, _MAX_HELD = 1_000, 5, 50
 
 
 @dataclass(frozen=True)
@@ -22,24 +31,16 @@ class Note:
     """Something that a record tells between its calls.
 
     Attributes:
-        kind: `root`: the folder it began in, which is dropped from the paths below it; the first counts. `asked`: what
-            the agent was asked, of which the first few tell the item. `said`: what it said. `unread`: what was met and
-            not understood, as in :class:`Unread`.
+        kind: `root`: the folder it began in, which is dropped from the paths below it; the first counts. `prompt`: what
+            the agent was asked, of which the first few tell the item. `answer`: what it said. `unread`: what was met
+            and not understood, as in :class:`Unread`.
     """
 
-    kind: Literal["root", "asked", "said", "unread"]
+    kind: Literal["root", "prompt", "answer", "unread"]
     text: str
 
 
-@dataclass(frozen=True)
-class Change:
-    """Files that are recorded as changed, apart from the call that changed them."""
-
-    call: str
-    paths: Iterable[str]
-
-
-Event = ToolCall | Note | Change
+Event = ToolCall | Note | Usage
 
 
 @dataclass
@@ -76,47 +77,46 @@ class Session:
         self.parts.append(rows)
         return rows
 
-    def trajectory(self, told: Iterable[Event], usage: Callable[[Session], Usage]) -> Trajectory:
+    def trajectory(self, events: Iterable[Event]) -> Trajectory:
         """The session: its steps are the calls that showed something.
 
         The final context is what the last `<PATCH_CONTEXT>` that the agent said names; without one it is the union of
-        the steps. A call that the record repeats, by its id, counts once. `usage` is asked for when all is told.
+        the steps. A call that the record repeats, by its id, counts once.
         """
-        calls, notes, folder = list[ParsedCall](), list[Note](), ""
-        n_calls, ids = 0, set[str]()
-        for event in told:
+        calls, notes, usage, folder = list[ParsedCall](), list[Note](), Usage(), ""
+        ids = set[str]()
+        for event in events:
             if isinstance(event, Note):
                 notes.append(event)
-            elif isinstance(event, Change):
-                calls.append(ParsedCall(call=event.call, edited=tuple(event.paths)))
+            elif isinstance(event, Usage):
+                usage = event
             elif event.call_id not in ids:
                 ids |= {event.call_id} - {""}
-                n_calls += 1
                 parsed = parse_call(replace(event, folder=folder) if event.folder is None else event)
                 folder = parsed.folder or folder
-                calls.append(replace(parsed, call=str(event), shown_at=(event.turn, n_calls)))
-        by_kind = {kind: [note.text for note in notes if note.kind == kind] for kind in ("root", "asked", "said")}
-        root = next(filter(None, by_kind["root"]), "") or _root_of(calls)
-        calls = [_below(call, root) for call in calls]
-        used = replace(usage(self), n_calls=n_calls)
+                calls.append(replace(parsed, call=str(event), shown_at=(event.turn, len(calls) + 1)))
+        roots, prompts, answers, unread = (
+            [note.text for note in notes if note.kind == kind] for kind in ("root", "prompt", "answer", "unread")
+        )
+        root = next(filter(None, roots), "") or _root_of(calls)
+        below = _below(root.rstrip("/\\"))
+        calls = [replace(call, views=renamed(call.views, below)) for call in calls]
         showing = [call for call in calls if call.views]
         steps = tuple(call.views for call in showing)
-        answer = answer_in(by_kind["said"])
-        final = union(steps) if answer is None else renamed(pairs_of(answer), in_repository)
-        unread = Unread(name for call in calls for name in call.unread)
-        unread.update(note.text for note in notes if note.kind == "unread")
-        asked = tuple(text for text in by_kind["asked"] if text.strip())[:_MAX_ASKED]
+        answer = answer_in(answers)
+        final = union(steps) if answer is None else renamed(spans_named(answer), in_repository)
         # An answer that was cut off asked for calls, and is not among those that were counted.
-        shown_at = tuple((min(call.shown_at[0], used.n_turns or 0), call.shown_at[1]) for call in showing)
+        shown_at = tuple((min(call.shown_at[0], usage.n_turns or 0), call.shown_at[1]) for call in showing)
         return Trajectory(
-            steps, final or None, self.item, self.patch, self.position, tuple(self.notes), events=tuple(calls),
-            unread=unread, usage=used, root=root, asked=asked, shown_at=shown_at,
+            steps, final or None, self.item, self.patch, self.position, tuple(self.notes), calls=tuple(calls),
+            unread=Unread([*(name for call in calls for name in call.unread), *unread]),
+            usage=replace(usage, n_calls=len(calls)), root=root,
+            prompts=tuple(text for text in prompts if text.strip())[:_MAX_PROMPTS], shown_at=shown_at,
         )  # fmt: skip
 
 
-def _below(call: ParsedCall, root: str) -> ParsedCall:
-    """A call with its paths below the folder that the session began in, without that folder itself."""
-    root = root.rstrip("/\\")
+def _below(root: str) -> Callable[[str], str]:
+    """Names paths from the folder that a session began in, and that folder itself not at all."""
     in_windows = root[1:3] in (":\\", ":/") and root[:1].isalpha()
     root = root.replace("\\", "/") if in_windows else root
 
@@ -127,8 +127,7 @@ def _below(call: ParsedCall, root: str) -> ParsedCall:
             path = f"{root[:2]}{path[2:]}" if path.lower().startswith(f"/{root[0].lower()}/") else path
         return f"{path}/".removeprefix(f"{root}/").rstrip("/") if root else path
 
-    edited = tuple(dict.fromkeys(filter(None, map(below, call.edited))))
-    return replace(call, views=renamed(call.views, below), edited=edited)
+    return below
 
 
 def _root_of(calls: Sequence[ParsedCall]) -> str:
@@ -154,3 +153,76 @@ def paired(call_ids: Sequence[str], results: Sequence[JsonObject], keys: Sequenc
     for number, index in enumerate(without):
         own[index] = [rest[number]] if len(rest) == len(without) else list(rest)
     return own
+
+
+def _sessions_in(file: TrajectoryFile, holders: Sequence[str]) -> Iterator[Session]:
+    """The sessions of a file, their events as first part: the one of its rows, or one per object that holds some.
+
+    The patch of a session that names no item, so is known by the file's path, lies beside it.
+    """
+    rows: list[JsonObject] = []
+    for position, row in file.objects():
+        holder = next((key for key in holders if isinstance(row.get(key), list)), None)
+        if holder is None:
+            rows.append(row)
+            continue
+        events: list[JsonObject] = [event for event in list_of(row, holder) if isinstance(event, dict)]
+        n_odd = len(list_of(row, holder)) - len(events)
+        patch, notes = recorded_patch(row), list[str]()
+        if not item_of(row) and patch is None:
+            patch, notes = patch_beside(file)
+        notes = [f"{n_odd:,} events that are no objects"] * bool(n_odd) + notes
+        yield Session(file, item_of(row), patch, position, notes, [events])
+    if rows:
+        file.fail_if_damaged()
+        patch, notes = patch_beside(file)
+        yield Session(file, patch=patch, notes=notes, parts=[rows])
+
+
+def _trajectories(
+    holders: Sequence[str], events_of: Callable[[Session], Iterator[Event]], file: TrajectoryFile
+) -> Iterator[Trajectory]:
+    return (session.trajectory(events_of(session)) for session in _sessions_in(file, holders))
+
+
+def session_importer(
+    name: str,
+    title: str,
+    files: str,
+    *,
+    example: str,
+    marks: Sequence[bytes],
+    holders: Sequence[str],
+    is_event: Callable[[JsonObject], bool],
+    events_of: Callable[[Session], Iterator[Event]],
+    is_part: Callable[[JsonObject, str], bool] = lambda row, name: False,
+    companions: Callable[[str], Sequence[str]] = lambda path: [patch_path(path)],
+    aliases: tuple[str, ...] = (),
+) -> Importer:
+    """The importer of files that hold a session each, or objects that hold one each; the patch lies beside them.
+
+    One of `marks` stands in every beginning; `holders` are the keys under which an object may hold events; `is_event`
+    knows an event that only this format has; `events_of` is what a record tells, in its order: its calls, what is said
+    between, and last what was used; `is_part` knows a file that is part of another session, by its first event of this
+    format and its name.
+    """
+
+    def recognise(head: bytes, path: str) -> bool:
+        for row in objects_in(head) if any(mark in head for mark in marks) else ():
+            held = (event for key in holders for event in objects_of(row, key)[:_MAX_HELD])
+            if is_event(row) or any(map(is_event, held)):
+                return not is_part(row, path)
+        return False
+
+    return Importer(
+        name=name,
+        title=title,
+        meaning=f"{files}, called like the instance or in its folder, a .patch beside it; or objects with instance_id, "
+        f"model_patch and {holders[0]}.",
+        recognise=recognise,
+        trajectories=partial(_trajectories, holders, events_of),
+        companions=companions,
+        kind="trajectory",
+        example=example,
+        aliases=aliases,
+    )

@@ -1,23 +1,79 @@
-"""An agent's work on one item, as every trajectory importer gives it."""
+"""An agent's work on one item, as every trajectory importer gives it: what its calls showed, step by step."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ingest.runs.calls.parsed import NO_RESULT, FileSpan, ParsedCall, Views
 from ingest.runs.trajectories.usage import Usage
+from ingest.runs.values import line_of
+
+NO_RESULT = "call without a result"
+"""What is not understood of a call that has none: it showed nothing."""
 
 _BESIDE_CALLS = ("file ", "attachment ", "item ", "subagent ", NO_RESULT)
 
 
-def with_files(views: Iterable[FileSpan]) -> Views:
+@dataclass(frozen=True)
+class FileSpan:
+    """Lines of a file that an agent saw or named, from 1, both included; or a definition in it; or the file alone.
+
+    An `end` of None with a start is the file's end.
+    """
+
+    path: str
+    start: int | None = None
+    end: int | None = None
+    symbol: str | None = None
+
+
+Views = tuple[FileSpan, ...]
+
+
+def view_of_lines(path: str, first: object, last: object) -> Views:
+    """The view of some lines, swapped where they are the wrong way round; none where one of them is no line."""
+    start, end = line_of(first), line_of(last)
+    return () if start is None or end is None else (FileSpan(path, min(start, end), max(start, end)),)
+
+
+def renamed(views: Iterable[FileSpan], name: Callable[[str], str]) -> Views:
+    """The views under other names of their files, without those that have none."""
+    return tuple(replace(view, path=path) for view in views if (path := name(view.path)))
+
+
+def union(steps: Iterable[Iterable[FileSpan]]) -> Views:
+    """Every view of some steps once, in the order they were seen."""
+    return tuple(dict.fromkeys(view for step in steps for view in step))
+
+
+def with_named_files(views: Iterable[FileSpan]) -> Views:
     """The views with the file of each that has lines named alone as well, before them, as published converters do."""
     views = tuple(views)
-    named = {view.path for view in views if view.start is None and view.symbol is None}
-    files = dict.fromkeys(view.path for view in views if view.start is not None and view.path not in named)
+    alone = {view.path for view in views if view.start is None and view.symbol is None}
+    files = dict.fromkeys(view.path for view in views if view.start is not None and view.path not in alone)
     return (*map(FileSpan, files), *views)
+
+
+@dataclass(frozen=True)
+class ParsedCall:
+    """What was understood of an agent's call.
+
+    Attributes:
+        views: What it showed of files, each once, in its order.
+        reads: Whether it was meant to show something of files, whatever came of it.
+        folder: Where a terminal is after it, `UNKNOWN` where only the shell knew; that of the call for anything else.
+        unread: What of it was met and not understood, by kind and name.
+        call: The call as a person reads it, on one line.
+        shown_at: The turn that asked for it and its number among the calls, each from 1, the turn 0 where unknown.
+    """
+
+    views: Views = ()
+    reads: bool = False
+    folder: str = ""
+    unread: tuple[str, ...] = ()
+    call: str = ""
+    shown_at: tuple[int, int] = (0, 0)
 
 
 class Unread(Counter[str]):
@@ -54,10 +110,10 @@ class Trajectory(Context):
         failed: Why nothing of it can be scored; empty for a trajectory that is whole.
         published: What ContextBench's published converter makes of the same file, where that is something else: the
             protocol `contextbench@official-v1` scores it. None where both read alike.
-        events: The calls that it is made of, also those that showed nothing; empty where a format has none.
-        unread: What of it was met and not read, of its events and beside them.
+        calls: Those that it is made of, also those that showed nothing; empty where a format has none.
+        unread: What of it was met and not read, of its calls and beside them.
         root: The folder that it began in; empty where it is not known.
-        asked: What it was asked, as far as its record says it.
+        prompts: What it was asked, as far as its record says it.
         shown_at: The turn and the tool call of each step, as in :class:`ParsedCall`; empty where they are not known.
     """
 
@@ -67,11 +123,11 @@ class Trajectory(Context):
     notes: tuple[str, ...] = ()
     failed: str = ""
     published: Context | None = None
-    events: tuple[ParsedCall, ...] = ()
+    calls: tuple[ParsedCall, ...] = ()
     unread: Mapping[str, int] = field(default_factory=Unread)
     usage: Usage = field(default_factory=Usage)
     root: str = ""
-    asked: tuple[str, ...] = ()
+    prompts: tuple[str, ...] = ()
     shown_at: tuple[tuple[int, int], ...] = ()
 
     def beside(self, published: Context | None) -> Trajectory:

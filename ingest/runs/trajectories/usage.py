@@ -53,9 +53,10 @@ class Usage:
     n_calls: int | None = None
     exit_status: str | None = None
 
-    def with_tokens(self, tokens: Tokens | None) -> Usage:
-        """The usage with these tokens, where any are known."""
-        return replace(self, **vars(tokens)) if tokens is not None and any(vars(tokens).values()) else self
+    def with_tokens(self, given: Iterable[Tokens | None]) -> Usage:
+        """The usage with the sum of some tokens, where any are known."""
+        total = sum((tokens for tokens in given if tokens is not None), Tokens())
+        return replace(self, **vars(total)) if any(vars(total).values()) else self
 
 
 @dataclass(frozen=True)
@@ -66,11 +67,6 @@ class Tokens:
     n_cached: int | None = None
     n_cache_written: int | None = None
     n_output: int = 0
-
-    @property
-    def n_all(self) -> int:
-        """All of them."""
-        return self.n_input + (self.n_cached or 0) + (self.n_cache_written or 0) + self.n_output
 
     @classmethod
     def of_prompt(cls, prompt: int, cached: int | None, written: int | None, output: int) -> Tokens:
@@ -83,31 +79,22 @@ class Tokens:
         """Of a model's answer, or of several together, in OpenAI's, litellm's, Codex's or Anthropic's words."""
         usage = object_of(given)
         details = count_at(usage, "prompt_tokens_details", "cached_tokens")
-        cached, written, output = (_largest(usage, names) for names in (_CACHED, _WRITTEN, _OUTPUT))
+        prompt, cached, written, output = (_largest(usage, names) for names in (_PROMPT, _CACHED, _WRITTEN, _OUTPUT))
         cached = details if cached is None else max(cached, details or 0)
-        if (prompt := _largest(usage, _PROMPT)) is not None:
-            return cls.of_prompt(prompt, cached, written, output or 0)
-        if (n_input := count_at(usage, "input_tokens")) is None:
+        n_input = prompt if prompt is not None else count_at(usage, "input_tokens")
+        if n_input is None:
             return None
-        make = cls.of_prompt if "cached_input_tokens" in usage else cls
+        make = cls.of_prompt if prompt is not None or "cached_input_tokens" in usage else cls
         return make(n_input, cached, written, output or 0)
 
     def __add__(self, other: Tokens) -> Tokens:
-        cached, written = (
-            right if left is None else left + (right or 0)
-            for left, right in ((self.n_cached, other.n_cached), (self.n_cache_written, other.n_cache_written))
-        )
+        pairs = ((self.n_cached, other.n_cached), (self.n_cache_written, other.n_cache_written))
+        cached, written = (right if left is None else left + (right or 0) for left, right in pairs)
         return Tokens(self.n_input + other.n_input, cached, written, self.n_output + other.n_output)
 
 
 def _largest(usage: JsonObject, names: Sequence[str]) -> int | None:
     return max((count for name in names if (count := count_at(usage, name)) is not None), default=None)
-
-
-def summed(tokens: Iterable[Tokens | None]) -> Tokens | None:
-    """The sum of those that are known; None where none is."""
-    known = [counted for counted in tokens if counted is not None]
-    return sum(known, Tokens()) if known else None
 
 
 def count_at(value: object, *keys: str) -> int | None:

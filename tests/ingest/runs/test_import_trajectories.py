@@ -161,6 +161,6 @@ def test_a_question_that_several_items_ask_tells_none() -> None:
     asked = {"": ["purr, purr"], ROCKETS: ["Mend: the engine stops", "The engine  stops when it\n burns. Once."],
              ORBITS: ["The engine stops when it burns. Twice a day."]}  # fmt: skip
     for item, texts in asked.items():
-        assert ids.of_trajectory(replace(alone, asked=tuple(texts)), file) == (item or "session.jsonl")
+        assert ids.of_trajectory(replace(alone, prompts=tuple(texts)), file) == (item or "session.jsonl")
     twice = Ids(ids.known, lambda: {ROCKETS: questions[ROCKETS], ORBITS: questions[ROCKETS]})
-    assert twice.of_trajectory(replace(alone, asked=(questions[ROCKETS],)), file) == "session.jsonl"
+    assert twice.of_trajectory(replace(alone, prompts=(questions[ROCKETS],)), file) == "session.jsonl"

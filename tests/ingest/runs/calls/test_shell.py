@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.calls.shell import parse_shell_call
+from ingest.runs.trajectories.trajectory import FileSpan
 
 WHOLE = FileSpan("a.py", 1, None)
 
@@ -198,11 +198,10 @@ def test_a_terminal_goes_where_cd_says_but_for_subshells_and_folders_that_are_no
     ],
 )  # fmt: skip
 def test_in_a_folder_that_only_the_shell_knew_relative_paths_are_of_no_file(move: str) -> None:
-    line = f"{move} && cat a.py /b.py; grep -n burn src; echo x > c.py; tee /d.py; git diff; git -C /e show HEAD:f.py"
+    line = f"{move} && cat a.py /b.py; grep -n burn src; git diff; git -C /e show HEAD:f.py"
     output = "x\nsrc/a.py:3:y\n+++ b/a.py\n@@ -1 +1 @@\n+z"
     found = parse_shell_call(line, output, folder="/testbed")
     assert found.views == (FileSpan("/b.py", 1, None), FileSpan("/e/f.py", 1, None))
-    assert found.edited == ("/d.py",)
     assert "command cat in a folder that only the shell knew" in parse_shell_call(f"{move}; cat a.py", "x").unread
     after = parse_shell_call("cd lib && cat a.py; cd /testbed && cat b.py", "x", folder=found.folder)
     assert (after.views, after.folder) == ((FileSpan("/testbed/b.py", 1, None),), "/testbed")
@@ -217,12 +216,6 @@ def test_the_way_into_an_unknown_folder_ends_with_its_subshell_or_leads_back() -
 
 def test_what_the_shell_puts_into_a_script_is_not_known_in_it() -> None:
     assert views_of('bash -c "cat $d/a.py; cat b.py"') == [FileSpan("b.py", 1, None)]
-
-
-def test_a_patch_is_applied_in_the_folder_that_its_line_went_to() -> None:
-    patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.py\n*** End Patch\nEOF"
-    assert parse_shell_call(f'cd "$d" && {patch}', folder="/testbed").edited == ()
-    assert parse_shell_call(f"cd src && {patch}", folder="/testbed").edited == ("/testbed/src/a.py",)
 
 
 def test_files_that_only_the_shell_knew_are_told_as_not_read() -> None:
@@ -258,7 +251,7 @@ def test_powershell_is_told_as_not_read_where_it_showed_something() -> None:
         found = parse_shell_call(command, "x", folder="/testbed")
         assert (found.views, found.unread) == ((), ("command of PowerShell",)), command
     assert parse_shell_call("Set-Content a.py x", "").unread == ()
-    assert parse_shell_call("cat > a.ps1 <<'E'\nGet-Content b.py\nE", "").edited == ("a.ps1",)
+    assert parse_shell_call("cat > a.ps1 <<'E'\nGet-Content b.py\nE", "").unread == ()
     assert parse_shell_call("rg -n x .\\src", "src\\a.py:3:x", folder="C:\\w").views == (
         FileSpan("C:/w/src/a.py", 3, 3),
     )
@@ -278,20 +271,6 @@ def test_only_commands_that_print_files_read() -> None:
     assert parse_shell_call("rg burn", "").reads
     for command in ("ls", "git log --oneline", "python a.py", "cat a.py > b.py", "cd src"):
         assert not parse_shell_call(command, "x").reads, command
-
-
-@pytest.mark.parametrize(
-    ("command", "edited"),
-    [
-        ("sed -i 's/a/b/' a.py b.py", ("a.py", "b.py")), ("sed -i.bak -e 's/a/b/' a.py", ("a.py",)),
-        ("cat > a.py <<'EOF'\nx\nEOF", ("a.py",)), ("cd src && echo x >> a.py", ("src/a.py",)),
-        ("echo x | tee a.py", ("a.py",)), ("cp a.py b.py", ("b.py",)),
-        ("apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.py\n*** Move to: b.py\nEOF", ("a.py", "b.py")),
-        ("make > /dev/null 2>&1", ()), ("make > /tmp/log.txt", ()), ("cat a.py 2> b.txt", ()),
-    ],
-)  # fmt: skip
-def test_files_that_a_command_writes_are_told(command: str, edited: tuple[str, ...]) -> None:
-    assert parse_shell_call(command).edited == edited
 
 
 def test_hostile_commands_are_read_within_bounds_or_told_as_too_long() -> None:

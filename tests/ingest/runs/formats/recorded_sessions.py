@@ -47,11 +47,6 @@ def one(reader: Reader, folder: Path, data: bytes, name: str = "a.jsonl", **besi
     return found
 
 
-def edited_in(trajectory: Trajectory) -> tuple[str, ...]:
-    """The files that the calls of a trajectory changed, each once."""
-    return tuple(dict.fromkeys(path for event in trajectory.events for path in event.edited))
-
-
 # Claude Code
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.find_trajectories import discover
 from ingest.runs.formats.agentless import trajectories
+from ingest.runs.trajectories.trajectory import FileSpan
 from ingest.sources.input_file import InputFile
 from lake.rejects import Rejects
 from tests.ingest.runs.formats.recorded_sessions import one, opened, read, rows

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.formats.claude_code import CLAUDE_CODE
+from ingest.runs.trajectories.trajectory import FileSpan
 from lake.store import Lake
 from tests.ingest.runs.agents import ROCKETS, counts, imported, issues_once, lake, zipped
-from tests.ingest.runs.formats.recorded_sessions import Json, edited_in, gave, one, opened, rows, said_by_claude, used
+from tests.ingest.runs.formats.recorded_sessions import Json, gave, one, opened, rows, said_by_claude, used
 from tests.tiny import put
 
 __all__ = ["issues_once", "lake"]
@@ -162,7 +162,7 @@ def test_what_nothing_was_found_for_or_is_not_shown_again_is_no_step(tmp_path: P
         rows(used(tool, path="/testbed/a.py", file_path="/testbed/a.py"), gave(text)),
     )
     assert (found.steps, found.unread) == ((), {})
-    assert [event.reads for event in found.events] == [True]
+    assert [event.reads for event in found.calls] == [True]
 
 
 def test_a_search_of_one_file_that_has_no_ending_lists_its_lines(tmp_path: Path) -> None:
@@ -180,4 +180,3 @@ def test_paths_of_windows_are_below_the_folder_of_the_session(tmp_path: Path) ->
     assert found.steps[:2] == ((FileSpan("src/a.py", 1, 1),), (FileSpan("src/c.py", 1, None),))
     assert found.steps[2:] == ((FileSpan("d.py", 1, None),),)
     assert found.unread == {"command of PowerShell": 1}
-    assert edited_in(found) == ("b.py",)

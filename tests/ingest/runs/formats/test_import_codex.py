@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.formats.codex import CODEX
+from ingest.runs.trajectories.trajectory import FileSpan
 from ingest.runs.trajectories.trajectory_file import DamagedError
 from ingest.runs.values import object_of
-from tests.ingest.runs.formats.recorded_sessions import META, Json, edited_in, one, opened, read, rollout, rows, shell
+from tests.ingest.runs.formats.recorded_sessions import META, Json, one, opened, read, rollout, rows, shell
 
 
 def printed(command: str, output: str = "x", exit_code: int | None = 0) -> dict[str, object]:
@@ -107,7 +107,7 @@ def test_a_script_calls_tools_whose_texts_are_theirs_in_order(tmp_path: Path) ->
     events = [META, call, rollout(type="custom_tool_call_output", call_id="c", output=output)]
     found = one(CODEX.trajectories, tmp_path, rows(*events))
     assert found.steps == ((FileSpan("src/a.py", 3, 3),), (FileSpan("b.py", 2, 3),))
-    assert [event.reads for event in found.events] == [True, False, True, True]
+    assert [event.reads for event in found.calls] == [True, False, True, True]
     failed = [{"type": "input_text", "text": head.replace("completed", "failed")}, {"type": "input_text", "text": "no"}]
     events[-1] = rollout(type="custom_tool_call_output", call_id="c", output=failed)
     assert one(CODEX.trajectories, tmp_path, rows(*events)).steps == ()
@@ -188,7 +188,7 @@ def test_what_was_printed_in_the_older_form_is_read(tmp_path: Path) -> None:
     assert CODEX.recognise(data, "a.jsonl")
     found = one(CODEX.trajectories, tmp_path, data)
     assert found.steps == ((FileSpan("src/a.py", 1, None),),)
-    assert (edited_in(found), found.final, found.unread) == (("b.py",), (FileSpan("b.py", 1, 2),), {})
+    assert (found.final, found.unread) == ((FileSpan("b.py", 1, 2),), {})
 
 
 def test_what_of_a_rollout_is_not_read_is_counted(tmp_path: Path) -> None:

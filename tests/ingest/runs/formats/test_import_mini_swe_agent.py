@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.formats.mini_swe_agent import MINI_SWE_AGENT, trajectories
 from ingest.runs.trajectories.published_converter import views_of_command
-from ingest.runs.trajectories.records import in_repository, pairs_of
-from ingest.runs.trajectories.trajectory import Trajectory
+from ingest.runs.trajectories.records import in_repository, spans_named
+from ingest.runs.trajectories.trajectory import FileSpan, Trajectory
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from ingest.sources.input_file import InputFile
 from tests.ingest.runs.formats.recorded_sessions import opened
@@ -53,7 +52,7 @@ def test_several_lines_may_follow_one_file_and_reversed_ones_are_swapped() -> No
     text = (
         "File: a.py\nLines: 9-3\nLines: 5 - 6\n\nFile: b.py\nFile: c.py\r\n  Lines: 1-1 (all)\r\nLines: x-y\nLines: 4"
     )
-    assert pairs_of(text) == [FileSpan("a.py", 3, 9), FileSpan("a.py", 5, 6), FileSpan("c.py", 1, 1)]
+    assert spans_named(text) == [FileSpan("a.py", 3, 9), FileSpan("a.py", 5, 6), FileSpan("c.py", 1, 1)]
 
 
 def test_a_block_without_pairs_is_an_empty_step(tmp_path: Path) -> None:

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.formats.opencode import OPENCODE
-from ingest.runs.trajectories.trajectory import Trajectory
+from ingest.runs.trajectories.trajectory import FileSpan, Trajectory
 from tests.ingest.runs.formats.recorded_sessions import Json, one, rows
 
 recognise, trajectories = OPENCODE.recognise, OPENCODE.trajectories

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.formats.openhands import companions, recognise, trajectories
-from ingest.runs.trajectories.trajectory import Trajectory
+from ingest.runs.trajectories.trajectory import FileSpan, Trajectory
 from ingest.runs.trajectories.trajectory_file import DamagedError
-from tests.ingest.runs.formats.recorded_sessions import Json, edited_in, one, opened, read, rows
+from tests.ingest.runs.formats.recorded_sessions import Json, one, opened, read, rows
 
 
 def row(*history: object, **more: object) -> Json:
@@ -62,7 +61,6 @@ def test_paths_in_the_folder_that_the_task_names_are_below_it(tmp_path: Path) ->
         (FileSpan("src/a.py", 1, None),),
         (FileSpan("src/b.py", 1, None), FileSpan("/w/c.py", 1, None)),
     )
-    assert edited_in(found) == ("src/a.py",)
 
 
 def test_the_published_reading_is_of_actions_whatever_came_of_them(tmp_path: Path) -> None:
@@ -101,25 +99,25 @@ FILE = "[File: /w/a.py (9 lines total)]"
 
 
 @pytest.mark.parametrize(
-    ("code", "output", "views", "edited"),
+    ("code", "output", "views"),
     [
-        ("open_file('a.py', 3)", f"{FILE}\n(2 more lines above)\n3|x\n4|y\n(5 more)", [(3, 4)], ()),
-        ("scroll_down()", f"{FILE}\r\n5|x\r\n9|\r\n", [(5, 9)], ()),
-        ("edit_file_by_replace('a.py', '', '')", f"{FILE[:-2]} after edit)]\n1|x\n", [], ("/w/a.py",)),
-        ("edit_file('a.py')", "[Your proposed edit has introduced new syntax error(s).]\n1|x\n", [], ()),
-        ("create_file('a.py')", f"{FILE}\n1|\n[File a.py created.]", [], ()),
-        ("search_file('x')", '[Found 2 matches for "x" in /w/a.py]\nLine 3: x\nLine 7: x', [(3, 3), (7, 7)], ()),
-        ("search_dir('x')", '[Found 1 matches for "x" in ./]\n/w/a.py (Line 8): x\n[End]', [(8, 8)], ()),
-        ("open_file('b.py')", "FileNotFoundError: no", [], ()),
+        ("open_file('a.py', 3)", f"{FILE}\n(2 more lines above)\n3|x\n4|y\n(5 more)", [(3, 4)]),
+        ("scroll_down()", f"{FILE}\r\n5|x\r\n9|\r\n", [(5, 9)]),
+        ("edit_file_by_replace('a.py', '', '')", f"{FILE[:-2]} after edit)]\n1|x\n", []),
+        ("edit_file('a.py')", "[Your proposed edit has introduced new syntax error(s).]\n1|x\n", []),
+        ("create_file('a.py')", f"{FILE}\n1|\n[File a.py created.]", []),
+        ("search_file('x')", '[Found 2 matches for "x" in /w/a.py]\nLine 3: x\nLine 7: x', [(3, 3), (7, 7)]),
+        ("search_dir('x')", '[Found 1 matches for "x" in ./]\n/w/a.py (Line 8): x\n[End]', [(8, 8)]),
+        ("open_file('b.py')", "FileNotFoundError: no", []),
     ],
 )
 def test_a_cell_shows_what_its_functions_print(
-    tmp_path: Path, code: str, output: str, views: list[tuple[int, int]], edited: tuple[str, ...]
+    tmp_path: Path, code: str, output: str, views: list[tuple[int, int]]
 ) -> None:
     cell = {"id": 1, "action": "run_ipython", "args": {"code": code}}
     found = found_in(tmp_path, cell, observed(1, "run_ipython", output))
     assert [view for step in found.steps for view in step] == [FileSpan("/w/a.py", *lines) for lines in views]
-    assert (edited_in(found), found.unread) == (edited, {})
+    assert found.unread == {}
 
 
 def sdk(number: str, command: str, text: str, exit_code: int = 0) -> list[Json]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.formats.prometheus import trajectories
+from ingest.runs.trajectories.trajectory import FileSpan
 from tests.ingest.runs.formats.recorded_sessions import one
 
 LOGGED = "2025-10-01 10:00:00,000 - prometheus.lang_graph.nodes.context_selection_node - INFO - "

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.formats.contextbench_unified import trajectories
-from ingest.runs.trajectories.trajectory import Trajectory
+from ingest.runs.trajectories.trajectory import FileSpan, Trajectory
 from tests.ingest.runs.formats import recorded_sessions
 
 

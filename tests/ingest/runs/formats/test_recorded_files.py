@@ -11,14 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from ingest.runs.calls.parsed import FileSpan, Views
 from ingest.runs.find_trajectories import discover
-from ingest.runs.registry import importer_for
-from ingest.runs.trajectories.trajectory import Trajectory
+from ingest.runs.importer import importer_for
+from ingest.runs.trajectories.trajectory import FileSpan, Trajectory, Views
 from ingest.sources.input_file import InputFile
 from lake.rejects import Rejects
 from tests.conftest import SHARED
-from tests.ingest.runs.formats.recorded_sessions import edited_in
 
 pytestmark = pytest.mark.shared
 
@@ -62,7 +60,6 @@ def as_text(trajectory: Trajectory) -> dict[str, object]:
         "steps": [_places(step) for step in trajectory.steps],
         "final": _places(trajectory.final or ()),
         "published": None if published is None else [_places(step) for step in published.steps],
-        "edited": list(edited_in(trajectory)),
         "usage": {name: value for name, value in vars(trajectory.usage).items() if value is not None},
         "patch": None if trajectory.patch is None else len(trajectory.patch),
         "unread": dict(sorted(trajectory.unread.items())),

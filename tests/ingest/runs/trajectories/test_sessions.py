@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ingest.runs.calls.parsed import FileSpan
 from ingest.runs.trajectories.sessions import paired
-from ingest.runs.trajectories.trajectory import Unread, with_files
+from ingest.runs.trajectories.trajectory import FileSpan, Unread, with_named_files
 
 
 def result(name: str, of: str = "") -> dict[str, object]:
@@ -38,7 +37,7 @@ def test_what_is_unread_is_told_the_most_frequent_first() -> None:
 
 def test_the_files_of_lines_are_named_once_and_before_them() -> None:
     lines, whole, symbol = FileSpan("a.py", 1, 2), FileSpan("b.py", 1), FileSpan("c.py", symbol="f")
-    assert with_files([lines, FileSpan("a.py", 5, 6), whole, symbol]) == (
+    assert with_named_files([lines, FileSpan("a.py", 5, 6), whole, symbol]) == (
         FileSpan("a.py"), FileSpan("b.py"), lines, FileSpan("a.py", 5, 6), whole, symbol,
     )  # fmt: skip
-    assert with_files([FileSpan("a.py"), lines]) == (FileSpan("a.py"), lines)
+    assert with_named_files([FileSpan("a.py"), lines]) == (FileSpan("a.py"), lines)
