@@ -24,7 +24,7 @@ from ingest.programs.command import PATIENCE
 from ingest.runs.bundled_runs import import_recorded
 from ingest.runs.explain import shown_trajectories
 from ingest.runs.find_trajectories import discover
-from ingest.runs.importer import AUTO, declare_formats, importers
+from ingest.runs.registry import AUTO, declare_formats, importers
 from ingest.runs.submissions.declaration import FOLDER
 from ingest.runs.submissions.importing import import_submissions
 from ingest.sources.git import GITHUB, checked

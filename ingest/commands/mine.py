@@ -14,7 +14,7 @@ from ingest.contents.processes import Workers
 from ingest.mining.mined import TASKS, MineRequest, mined, open_repository
 from ingest.pipeline import ingest as ingest_benchmark
 from ingest.programs.command import PATIENCE
-from ingest.runs.importer import declare_formats
+from ingest.runs.registry import declare_formats
 from ingest.stored_parts import check_replaced, remove_benchmark
 from lake.catalog.unit import FEWEST_ITEMS
 from lake.console import (

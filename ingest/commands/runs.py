@@ -15,9 +15,9 @@ from typing import Annotated
 import typer
 
 from ingest.programs.command import PATIENCE
-from ingest.runs.importer import AUTO
 from ingest.runs.importing import import_run
 from ingest.runs.program_runs import RIPGREP, Search, import_search, is_ripgrep
+from ingest.runs.registry import AUTO
 from ingest.runs.request import ImportRequest
 from ingest.runs.submissions.declaration import FILE, FOLDER, is_submission
 from ingest.runs.submissions.importing import check_submission, import_submissions

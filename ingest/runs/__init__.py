@@ -5,7 +5,7 @@
 | `request`, `registry` | what is asked for, and which format of `formats/` a file is of |
 | `find_trajectories` | which files of a folder or ZIP are trajectories |
 | `ranking_rows`, `rankings`; `completions` | each row by itself, then every list, or every hole, with its item |
-| `trajectories/sessions`, `calls/` | a format tells the calls of tools in their order, and `calls` what each showed |
+| `sessions`, `calls/` | a format tells the calls of tools in their order, and `calls` what each showed |
 | `read_trajectories`, `trajectory_rows` | all trajectories as columns, each with its item, then as rows |
 | `resolve_paths` | the file that each path means, and the bytes of lines |
 | `imported_runs`, `importing`, `outcome` | what is written, the walk from end to end, and what is said of it |

@@ -10,7 +10,8 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import IO
 
-from ingest.runs.importer import AUTO, Importer, importer_for, importer_named, importers
+from ingest.runs.importer import Importer
+from ingest.runs.registry import AUTO, importer_for, importer_named, importers
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.sources.archive import open_archive
 from ingest.sources.folder import read_folder

@@ -11,11 +11,12 @@ import polars as pl
 from ingest.runs import completions
 from ingest.runs.find_trajectories import TrajectoryFiles, discover
 from ingest.runs.imported_runs import MISSING, ImportedRun, Tables, count_rows, counts_in
-from ingest.runs.importer import AUTO, Importer
+from ingest.runs.importer import Importer
 from ingest.runs.outcome import ImportCounts, Imported
 from ingest.runs.ranking_rows import NAME, load_ranking, ranked_as_trec_eval, ranks_say_nothing
 from ingest.runs.rankings import DEFINITIONS, Rankings
 from ingest.runs.read_trajectories import Ids, ParsedRuns, deduplicate, parse_runs
+from ingest.runs.registry import AUTO
 from ingest.runs.request import (
     ImportRequest,
     ItemPart,

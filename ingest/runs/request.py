@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ingest.runs.importer import AUTO
+from ingest.runs.registry import AUTO
 from ingest.runs.usage_rows import Given
 from lake.benchmarks import tasks_of
 from lake.catalog.task import AnswerKind, Task

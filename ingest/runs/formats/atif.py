@@ -18,8 +18,8 @@ from ingest.runs.calls.screens import printed_on
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.formats.mini_swe_agent import returned
 from ingest.runs.importer import Importer
+from ingest.runs.sessions import Event, Note, Session, paired
 from ingest.runs.trajectories import records
-from ingest.runs.trajectories.sessions import Event, Note, Session, paired
 from ingest.runs.trajectories.trajectory import ParsedCall, Trajectory, unscorable
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from ingest.runs.trajectories.usage import Tokens, Usage, dollars_at, most_frequent, seconds_between, seconds_of

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall
+from ingest.runs.sessions import Event, Note, Session, session_importer
 from ingest.runs.trajectories.records import patch_path
-from ingest.runs.trajectories.sessions import Event, Note, Session, session_importer
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.runs.trajectories.usage import SYNTHETIC, Tokens, Usage, count_at, dollars_at, most_frequent, seconds_of
 from ingest.runs.values import JsonObject, at, content_of, line_of, object_of, objects_of, parsed_object, text_of

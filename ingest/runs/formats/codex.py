@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from ingest.runs.calls.scripts import script_calls
 from ingest.runs.calls.tools import ToolCall
-from ingest.runs.trajectories.sessions import Event, Note, Session, session_importer
+from ingest.runs.sessions import Event, Note, Session, session_importer
 from ingest.runs.trajectories.usage import Tokens, Usage, most_frequent, seconds_of
 from ingest.runs.values import JsonObject, at, content_of, line_of, object_of, objects_of, parsed_object, text_of
 

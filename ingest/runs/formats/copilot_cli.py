@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall, numbered_from
-from ingest.runs.trajectories.sessions import Event, Note, Session, session_importer
+from ingest.runs.sessions import Event, Note, Session, session_importer
 from ingest.runs.trajectories.usage import Tokens, Usage, count_at, most_frequent, seconds_of
 from ingest.runs.values import JsonObject, content_of, line_of, list_of, object_of, parsed_object, text_of
 

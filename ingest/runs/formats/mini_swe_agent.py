@@ -15,9 +15,9 @@ from functools import partial
 
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.importer import Importer
+from ingest.runs.sessions import Note, Session, paired
 from ingest.runs.trajectories.published_converter import views_of_command
 from ingest.runs.trajectories.records import answer_in, in_repository, item_of_trial, spans_named, trial_results
-from ingest.runs.trajectories.sessions import Note, Session, paired
 from ingest.runs.trajectories.trajectory import Context, FileSpan, Trajectory, Views, renamed
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.runs.trajectories.usage import Tokens, Usage, count_at, dollars_at, most_frequent, seconds_between

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall, numbered_from
-from ingest.runs.trajectories.sessions import Event, Note, Session, session_importer
+from ingest.runs.sessions import Event, Note, Session, session_importer
 from ingest.runs.trajectories.usage import (
     Tokens,
     Usage,

@@ -18,9 +18,9 @@ from itertools import pairwise
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.calls.windows import parse_cell
 from ingest.runs.importer import Importer
+from ingest.runs.sessions import Event, Note, Session
 from ingest.runs.trajectories.published_converter import published_context
 from ingest.runs.trajectories.records import item_of, patch_beside, patch_path, recorded_patch
-from ingest.runs.trajectories.sessions import Event, Note, Session
 from ingest.runs.trajectories.trajectory import Trajectory, unscorable
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from ingest.runs.trajectories.usage import Tokens, Usage, dollars_at, most_frequent, seconds_of

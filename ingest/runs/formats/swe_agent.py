@@ -12,8 +12,8 @@ from ingest.runs.calls.tools import ToolCall
 from ingest.runs.calls.windows import windows_in
 from ingest.runs.calls.words import joined
 from ingest.runs.importer import Importer
+from ingest.runs.sessions import Event, Note, Session
 from ingest.runs.trajectories.records import in_repository, spans_named
-from ingest.runs.trajectories.sessions import Event, Note, Session
 from ingest.runs.trajectories.trajectory import Context, FileSpan, ParsedCall, Trajectory, Views, renamed
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.runs.trajectories.usage import Tokens, Usage, count_at, dollars_at

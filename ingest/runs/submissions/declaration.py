@@ -14,7 +14,7 @@ from typing import Annotated, ClassVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from ingest.benchmarks import benchmarks
-from ingest.runs.importer import AUTO, importer_named
+from ingest.runs.registry import AUTO, importer_named
 from ingest.sources.strict_yaml import read_yaml, shown, validated
 from lake.catalog.protocols import TASKS
 from lake.errors import Exit, GoldspanError, did_you_mean

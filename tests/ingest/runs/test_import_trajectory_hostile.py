@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.runs.find_trajectories import TrajectoryFiles
-from ingest.runs.importer import Importer, importers
+from ingest.runs.importer import Importer
 from ingest.runs.outcome import ImportCounts
 from ingest.runs.read_trajectories import ANSWERS, VIEWS, Ids, ParsedRuns, parse_runs
+from ingest.runs.registry import importers
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from ingest.sources.input_file import InputFile
 from lake.rejects import Rejects

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.runs.importer import importers
+from ingest.runs.registry import importers
 from ingest.runs.trajectories.trajectory_file import DamagedError
 from ingest.runs.values import objects_in
 from lake.errors import GoldspanError

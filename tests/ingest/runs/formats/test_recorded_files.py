@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ingest.runs.find_trajectories import discover
-from ingest.runs.importer import importer_for
+from ingest.runs.registry import importer_for
 from ingest.runs.trajectories.trajectory import FileSpan, Trajectory, Views
 from ingest.sources.input_file import InputFile
 from lake.rejects import Rejects

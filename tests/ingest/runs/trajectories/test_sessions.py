@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ingest.runs.trajectories.sessions import paired
+from ingest.runs.sessions import paired
 from ingest.runs.trajectories.trajectory import FileSpan, Unread, with_named_files
 
 
