@@ -5,6 +5,7 @@ stdout is data, stderr is progress and logs. A terminal gets a bar per stage, a 
 
 from __future__ import annotations
 
+import importlib
 import json as jsonlib
 import multiprocessing
 import os
@@ -12,14 +13,14 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 
 import polars as pl
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from lake.errors import Exit, GoldspanError, refusal_of, unknown_name
 from lake.hints import typed
@@ -155,7 +156,8 @@ def default_to(command: str) -> type[TyperGroup]:
 
         def format_help(self, ctx: object, formatter: object) -> None:
             """The default command's flags, then the other commands."""
-            own = self.commands[command]
+            own = self.get_command(ctx, command)  # type: ignore[arg-type] # as below
+            assert own is not None, "it is among the commands"
             inside = own.context_class(own, info_name=ctx.info_name)  # type: ignore[attr-defined] # click's own Context, whose home moves between releases
             own.format_help(inside, formatter)  # type: ignore[arg-type] # as above
             super().format_help(ctx, formatter)  # type: ignore[arg-type] # as above
@@ -166,15 +168,41 @@ def default_to(command: str) -> type[TyperGroup]:
 
                 print(f"goldspan {tomllib.loads(_DECLARED.read_text())['project']['version']}")
                 sys.exit(Exit.DONE)
-            names_command = bool(args) and (args[0] in self.commands or args[0] in {"--help", "--install-completion"})
+            known = {*self.list_commands(ctx), "--help"}  # type: ignore[arg-type] # click's own Context, whose home moves between releases
+            names_command = bool(args) and args[0] in known
             with _escaping():
-                return super().parse_args(ctx, args if names_command else [command, *args])  # type: ignore[arg-type] # click's own Context, whose home moves between releases
+                return super().parse_args(ctx, args if names_command else [command, *args])  # type: ignore[arg-type] # as above
 
         def invoke(self, ctx: object) -> object:
             with _escaping():
                 return super().invoke(ctx)  # type: ignore[arg-type] # as above
 
     return DefaultGroup
+
+
+def stage_app(default: str, modules: Mapping[str, str]) -> typer.Typer:
+    """The commands of a stage, where arguments without a command are those of the default: `python -m ingest repoeval`.
+
+    `modules` has, by command, the module whose `app` declares it: it is imported when the command is asked for, so that
+    none waits for what another needs.
+    """
+
+    def command_of(name: str) -> TyperCommand:
+        app: typer.Typer = importlib.import_module(modules[name]).app
+        command = typer.main.get_group(app).commands[name]
+        assert isinstance(command, TyperCommand)
+        return command
+
+    class LazyGroup(default_to(default)):  # type: ignore[misc]  # a class made above
+        """Imports a command's module when it is asked for."""
+
+        def list_commands(self, ctx: object) -> list[str]:
+            return list(modules)
+
+        def get_command(self, ctx: object, cmd_name: str) -> TyperCommand | None:
+            return command_of(cmd_name) if cmd_name in modules else None
+
+    return typer.Typer(cls=LazyGroup, callback=lambda: None, add_completion=False, pretty_exceptions_enable=False)
 
 
 @contextmanager

@@ -170,12 +170,14 @@ def test_the_snippet_that_reads_the_lake_runs(lake_folder: Path) -> None:
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_every_flag_is_in_the_readme(stage: str) -> None:
-    command = get_command(STAGES[stage])
-    commands = getattr(command, "commands", {"": command})
+    group = get_command(STAGES[stage])
+    assert isinstance(group, typer.core.TyperGroup)
+    with group.make_context(stage, [], resilient_parsing=True) as context:
+        commands = {name: group.get_command(context, name) for name in group.list_commands(context)}
     flags = {
         max(option.opts, key=len)
-        for one in commands.values()
-        for option in one.params
+        for command in filter(None, commands.values())
+        for option in command.params
         if isinstance(option, typer.core.TyperOption)
     }
     said = set(re.findall(r"--[a-z-]+", README)) | ({"--output"} if "`-o`" in README else set())

@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
-import json
+import json as jsonlib
 import platform
 import shlex
 import tomllib
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import polars as pl
+import typer
 
 from evaluate.selection import edition
 from lake.code import ROOT
+from lake.console import DEFAULT_LAKE, JsonOption, LakeOption
 from lake.errors import Exit, lookup
 from lake.fingerprint import fingerprint
 from lake.naming import PROGRAMS
 from lake.store import Lake
+from lake.text import escaped
+
+app = typer.Typer()
 
 _FOLDER, _FILE, _VECTORS = "FOLDER", "FILE", "VECTORS"
 """What stands in a command for a place that only the reader knows."""
 
 _DATA = ("items", "queries", "gold_spans")
+
+
+@app.command("repro")
+def reproduce(
+    run_id: Annotated[str, typer.Argument(metavar="RUN_ID", help="A run; `list runs` shows them.")],
+    lake: LakeOption = DEFAULT_LAKE,
+    json: JsonOption = False,
+) -> None:
+    """Where the numbers of a run come from, and the commands that make them again."""
+    origin = provenance(Lake(lake), run_id)
+    print(jsonlib.dumps(origin, indent=2) if json else "\n".join(map(escaped, lines(origin))))
 
 
 def provenance(lake: Lake, run_id: str) -> dict[str, Any]:
@@ -82,7 +98,7 @@ def _commands(lake: Lake, run: Mapping[str, Any], source: str) -> list[list[str]
 def _cut_by(lake: Lake, chunker: str) -> dict[str, str]:
     """How a chunker is asked for: by its name, or with the command or function that it was given by."""
     rows = lake.scan("chunkers").filter(name=chunker).select("parameters").collect()["parameters"]
-    given = json.loads(rows[0]).get("command") if len(rows) else None
+    given = jsonlib.loads(rows[0]).get("command") if len(rows) else None
     return {"--chunker": f"{chunker}={given}"} if given else {"--chunkers": chunker}
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
 
 import polars as pl
+import typer
 
 from evaluate.rank.pools import load_pools
 from evaluate.retrievers.cosine import chunk_texts, text_key
@@ -12,8 +15,31 @@ from evaluate.selection import Selection, edition, selected_parts
 from evaluate.systems import retriever_named
 from evaluate.texts.query_forms import rewritten
 from lake.benchmarks import tasks_of
+from lake.console import DEFAULT_LAKE, Console, DebugOption, LakeOption, setting, split_names
 from lake.errors import Exit, GoldspanError, lookup
+from lake.hints import typed
 from lake.store import Lake
+from lake.text import counted
+
+app = typer.Typer()
+
+
+@app.command()
+def texts(
+    system: Annotated[str, typer.Argument(metavar="SYSTEM", help="CHUNKER+recorded.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Parquet to write.")],
+    benchmarks: Annotated[str, setting("BENCHMARKS", "Comma list (default: all).")] = "",
+    lake: LakeOption = DEFAULT_LAKE,
+    debug: DebugOption = False,
+) -> None:
+    """Write the texts that a system compares, to be embedded elsewhere and given back with --vectors."""
+    store = Lake(lake)
+    rows = texts_to_embed(store, system, split_names(benchmarks))
+    rows.write_parquet(output)
+    kinds = dict(rows["kind"].value_counts().sort("kind").iter_rows())
+    counts = ", ".join(counted(kinds.get(kind, 0), word) for kind, word in (("chunk", "chunk"), ("query", "query")))
+    Console().say(f"{counts} → {output}")
+    Console().say(typed(f"  next, with key and vector of each: python -m evaluate --systems {system} --vectors FILE"))
 
 
 def texts_to_embed(lake: Lake, system: str, benchmarks: Sequence[str]) -> pl.DataFrame:

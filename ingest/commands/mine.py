@@ -35,10 +35,10 @@ from lake.outcome import Outcome
 from lake.store import Lake
 
 N_TASKS = 300
-commands = typer.Typer(add_completion=False)
+app = typer.Typer()
 
 
-@commands.command()
+@app.command()
 def mine(
     repository: Annotated[str, typer.Argument(metavar="PATH|URL", help="A git repository.")],
     at: Annotated[str, typer.Option("--at", metavar="COMMIT", help="Commit, branch or tag (default: HEAD).")] = "",

@@ -8,6 +8,7 @@ import typer
 
 from ingest.benchmarks.own_shapes import declare
 from ingest.clean import CACHE
+from ingest.commands.read import read
 from lake.console import (
     DEFAULT_LAKE,
     Console,
@@ -22,10 +23,10 @@ from lake.console import (
 )
 from lake.rejects import Rejects
 
-commands = typer.Typer(add_completion=False)
+app = typer.Typer()
 
 
-@commands.command()
+@app.command()
 def own(
     context: typer.Context,
     items: Annotated[
@@ -48,8 +49,6 @@ def own(
     debug: DebugOption = False,
 ) -> None:
     """Ingest questions with gold of your own: BEIR folders, issues with a patch, and rows with paths and lines."""
-    from ingest.commands import read
-
     console, rejects = Console(quiet=quiet, json=json), Rejects()
     written = declare(items, repositories, lake / CACHE / "own", rejects, name=name, query=query, gold=gold)
     console.say("\n".join([f"declared in {written.file}", *written.notes]))

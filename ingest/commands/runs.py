@@ -38,7 +38,7 @@ from lake.outcome import Outcome
 from lake.selection import parse_items
 from lake.store import Lake
 
-commands = typer.Typer(add_completion=False)
+app = typer.Typer()
 
 TimeoutOption = Annotated[float, setting("TIMEOUT", "Seconds to wait for an answer.", min=0.01)]
 FileFormatOption = Annotated[str, setting("FORMAT", "Format, as in `list formats` (default: recognised).", "--format")]
@@ -134,11 +134,11 @@ CHECKED = "checked"
 
 _RUN = "Import a ranking, completions or trajectories made elsewhere as a run, or what a program of your own answers."
 _CHECK = "Do all that `run` does, but for the writing; of a submission its folder is enough."
-commands.command("run", help=_RUN)(_importing(write=True))
-commands.command("check", help=_CHECK)(_importing(write=False))
+app.command("run", help=_RUN)(_importing(write=True))
+app.command("check", help=_CHECK)(_importing(write=False))
 
 
-@commands.command()
+@app.command()
 def submissions(
     folder: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="Which holds <system>/<date>/.")] = FOLDER,
     lake: LakeOption = DEFAULT_LAKE,

@@ -29,10 +29,10 @@ _COLUMNS = (
 _NOT_HOSTED = {"sample", "mined"}
 """Labels of data whose repositories have no public address."""
 
-commands = typer.Typer(add_completion=False)
+app = typer.Typer()
 
 
-@commands.command()
+@app.command()
 def tasks(
     benchmark: Annotated[str, typer.Argument(help="Benchmark.")],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="A new folder.")],

@@ -9,7 +9,7 @@ from types import MappingProxyType
 import polars as pl
 import pytest
 
-import evaluate.commands
+import evaluate.commands.listing
 from evaluate.retrievers import Retriever, retrievers
 from evaluate.systems import known_retrievers, ranking_code, resolve_systems, retriever_named
 from evaluate.texts.query_forms import QUERY_FORMS, rewritten
@@ -120,6 +120,6 @@ def test_a_pattern_with_arguments_that_its_retriever_does_not_take_is_an_error(l
 
 def test_a_listing_shows_what_may_be_written_behind_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
     with_one = replace(retrievers()["bm25-okapi"], name="mine", arguments=":k1=NUMBER")
-    monkeypatch.setattr(evaluate.commands, "retrievers", lambda: MappingProxyType({"mine": with_one}))
+    monkeypatch.setattr(evaluate.commands.listing, "retrievers", lambda: MappingProxyType({"mine": with_one}))
     assert "mine[:k1=NUMBER]" in command("evaluate", "list", "retrievers").out
     assert "~last-3-lines" in command("evaluate", "list", "forms").out

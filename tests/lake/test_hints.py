@@ -71,8 +71,11 @@ def test_a_python_without_the_libraries_ends_in_a_sentence(stage: str) -> None:
 def test_every_command_that_reads_a_lake_is_known_to_hints(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", [stage, "--lake", "a b"])
     app = importlib.import_module(f"{stage}.commands").app
-    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]  # a group has them
+    group = typer.main.get_command(app)
+    assert isinstance(group, typer.core.TyperGroup)
+    with group.make_context(stage, [], resilient_parsing=True) as context:
+        commands = {name: group.get_command(context, name) for name in group.list_commands(context)}
     for name, known in commands.items():
-        if any("--lake" in parameter.opts for parameter in known.params) and name not in ("read", "build"):
+        if known and any("--lake" in parameter.opts for parameter in known.params) and name not in ("read", "build"):
             written = f"python -m {stage} {name} x"
             assert typed(written) == f"{PYTHON} -m {stage} {name} --lake 'a b' x"

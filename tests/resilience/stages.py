@@ -45,7 +45,7 @@ class Harm:
 def context() -> ForkServerContext:
     """Children that start from a process which has the stages imported already."""
     made = multiprocessing.get_context("forkserver")
-    made.set_forkserver_preload(["ingest.commands", "evaluate.commands", "tests.resilience.stages"])
+    made.set_forkserver_preload(["ingest.commands.read", "evaluate.commands.run", "tests.resilience.stages"])
     return made
 
 

@@ -1,27 +1,24 @@
-"""The commands that look into a lake: `python -m evaluate status`, `item`, `items`, and `texts` for others' models."""
+"""`python -m evaluate status`, `item` and `items`: what a lake holds, and its items one by one."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import polars as pl
 import typer
 
 from evaluate.results.items import item_lines, item_table
-from evaluate.results.texts_to_embed import texts_to_embed
 from lake.console import DEFAULT_LAKE, Console, DebugOption, LakeOption, setting, split_names
 from lake.errors import Exit, GoldspanError
 from lake.hints import typed
 from lake.printed_table import PrintedTable, print_tables
 from lake.selection import parse_items
 from lake.store import Lake
-from lake.text import counted
 
-item_commands = typer.Typer()
+app = typer.Typer()
 
 
-@item_commands.command()
+@app.command()
 def item(
     item_id: Annotated[str, typer.Argument(metavar="ITEM", help="Its id.")],
     benchmark: Annotated[str, setting("BENCHMARK", "Benchmark, if several have an item with this id.")] = "",
@@ -37,7 +34,7 @@ def item(
         print(line)
 
 
-@item_commands.command()
+@app.command()
 def items(
     benchmark: Annotated[str, typer.Argument(metavar="BENCHMARK", help="Its name.")],
     where: Annotated[str, typer.Option("--where", "--items", help="column=value, ids, or a file of ids.")] = "",
@@ -52,25 +49,7 @@ def items(
     print_tables([table])
 
 
-@item_commands.command()
-def texts(
-    system: Annotated[str, typer.Argument(metavar="SYSTEM", help="CHUNKER+recorded.")],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Parquet to write.")],
-    benchmarks: Annotated[str, setting("BENCHMARKS", "Comma list (default: all).")] = "",
-    lake: LakeOption = DEFAULT_LAKE,
-    debug: DebugOption = False,
-) -> None:
-    """Write the texts that a system compares, to be embedded elsewhere and given back with --vectors."""
-    store = Lake(lake)
-    rows = texts_to_embed(store, system, split_names(benchmarks))
-    rows.write_parquet(output)
-    kinds = dict(rows["kind"].value_counts().sort("kind").iter_rows())
-    counts = ", ".join(counted(kinds.get(kind, 0), word) for kind, word in (("chunk", "chunk"), ("query", "query")))
-    Console().say(f"{counts} → {output}")
-    Console().say(typed(f"  next, with key and vector of each: python -m evaluate --systems {system} --vectors FILE"))
-
-
-@item_commands.command()
+@app.command()
 def status(lake: LakeOption = DEFAULT_LAKE, debug: DebugOption = False) -> None:
     """Say what a lake holds, what is missing, and which command comes next."""
     store = Lake(lake)

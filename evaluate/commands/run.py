@@ -1,4 +1,4 @@
-"""The commands of `python -m evaluate`: run systems on what the lake holds, and score them."""
+"""`python -m evaluate run`: run systems on what the lake holds, and score them."""
 
 from __future__ import annotations
 
@@ -8,30 +8,21 @@ from typing import Annotated
 import typer
 
 from evaluate.embedding.vectors import give_vectors
-from evaluate.metrics import metrics as known_metrics
 from evaluate.metrics import parse_metric
 from evaluate.pipeline import evaluate
 from evaluate.results.board import board, boards_of, check_metrics
-from evaluate.results.commands import commands
-from evaluate.results.item_commands import item_commands as item_commands
 from evaluate.results.summary import summary
-from evaluate.retrievers import retrievers
 from evaluate.selection import Selection
-from evaluate.systems import imported_systems
-from evaluate.texts.query_forms import QUERY_FORMS
-from lake.benchmarks import check_benchmark, known_protocols, known_tasks
+from lake.benchmarks import check_benchmark, known_tasks
 from lake.console import (
     DEFAULT_LAKE,
     Console,
     DebugOption,
     EngineOption,
-    FormatOption,
     JsonOption,
     LakeOption,
     LimitOption,
     QuietOption,
-    default_to,
-    print_listing,
     setting,
     split_names,
 )
@@ -43,7 +34,7 @@ from lake.selection import parse_items, with_items
 from lake.store import Lake
 from lake.text import counted, escaped, listed
 
-app = typer.Typer(cls=default_to("run"), add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer()
 
 
 @app.command("run")
@@ -126,46 +117,3 @@ def run_systems(
         print_tables(filter(None, boards))
         print(*lines, sep="\n", end="\n" * bool(lines))
     raise typer.Exit(console.finish("evaluate", outcome))
-
-
-@app.command("list")
-def list_(
-    what: Annotated[
-        str, typer.Argument(help="systems, runs, retrievers, forms (of a query), tasks, protocols or metrics.")
-    ] = "systems",
-    lake: LakeOption = DEFAULT_LAKE,
-    format: FormatOption = "",  # noqa: A002  # the flag's own name
-) -> None:
-    """What there is: systems (over the lake's chunkers, and imported), runs, retrievers, tasks, protocols, metrics."""
-    chunkers = [part.name for part in Lake(lake).parts("chunkers")]
-    built_in = [f"{chunker}+{retriever}" for chunker in chunkers for retriever in retrievers()]
-    listings: dict[str, list[dict[str, object]]] = {
-        "systems": [{"name": name} for name in [*built_in, *imported_systems(Lake(lake))]],
-        "runs": _runs(Lake(lake)),
-        "retrievers": [
-            {
-                "name": f"{retriever.name}{retriever.arguments and f'[{retriever.arguments}]'}",
-                "meaning": retriever.meaning,
-            }
-            for retriever in retrievers().values()
-        ],
-        "forms": [{"name": f"~{form.name}", "meaning": form.meaning} for form in QUERY_FORMS.values()],
-        "tasks": [{"name": task.name, "meaning": task.meaning} for task in known_tasks(Lake(lake)).values()],
-        "protocols": [
-            {"name": protocol.name, "meaning": protocol.meaning} for protocol in known_protocols(Lake(lake)).values()
-        ],
-        "metrics": [
-            {"name": metric.name, "ks": list(metric.ks), "meaning": metric.meaning}
-            for metric in known_metrics().values()
-        ],
-    }
-    print_listing(lookup(what, "listing", listings), format)
-
-
-def _runs(lake: Lake) -> list[dict[str, object]]:
-    columns = ("system", "task", "origin", "status", "n_items")
-    return lake.scan("runs").select(*columns, name="run_id").select("name", *columns).collect().sort("name").to_dicts()
-
-
-app.add_typer(commands)
-app.add_typer(item_commands)

@@ -1,0 +1,22 @@
+"""The commands of `python -m evaluate`, each with the module that declares it."""
+
+from __future__ import annotations
+
+from lake.console import stage_app
+
+app = stage_app(
+    "run",
+    {
+        "run": "evaluate.commands.run",
+        "list": "evaluate.commands.listing",
+        "table": "evaluate.commands.boards",
+        "effects": "evaluate.commands.boards",
+        "compare": "evaluate.commands.compare",
+        "repro": "evaluate.results.repro",
+        "score": "evaluate.commands.score",
+        "item": "evaluate.commands.items",
+        "items": "evaluate.commands.items",
+        "texts": "evaluate.results.texts_to_embed",
+        "status": "evaluate.commands.items",
+    },
+)
