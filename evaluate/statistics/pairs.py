@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lake.arrays import Floats, Integers, Mask
 from lake.catalog.protocol import Aggregate
@@ -256,7 +258,12 @@ def flips(n_repos: int, n_rows: int) -> Iterator[Floats]:
         bits = np.arange(n)[:, None] >> np.arange(n_repos)
         yield np.where(bits & 1, -1.0, 1.0)
         return
+    yield from (np.where(signs, -1.0, 1.0) for signs in _drawn_signs(n_repos, n_rows))
+
+
+@lru_cache(maxsize=4)
+def _drawn_signs(n_repos: int, n_rows: int) -> list[NDArray[np.int8]]:
+    """Which signs change, a block after the other: metric after metric and slice after slice is tested by the same."""
     generator = np.random.default_rng(_SEED)
-    for start in range(0, N_FLIPS, n_rows):
-        shape = (min(n_rows, N_FLIPS - start), n_repos)
-        yield np.where(generator.integers(0, 2, shape, np.int8), -1.0, 1.0)
+    rows = (min(n_rows, N_FLIPS - start) for start in range(0, N_FLIPS, n_rows))
+    return [generator.integers(0, 2, (n, n_repos), np.int8) for n in rows]

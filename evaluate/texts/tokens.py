@@ -7,18 +7,16 @@ some pools lie side by side as one, in which a token of another pool is another 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import chain, count
 from typing import overload
 
 import numpy as np
 import polars as pl
 import scipy
 
-from evaluate.texts.pieces import count_pieces
+from evaluate.texts.pieces import count_pieces, counted, listed
 from lake.arrays import Floats, Integers
 from lake.text import pieces, regex_tokens, words
 
@@ -169,7 +167,7 @@ class Texts(Sequence[str]):
     def _count(self, tokens: Tokenizer) -> Counted:
         if isinstance(tokens, Refined):
             return tokens.of(self.counted(tokens.tokens))
-        return counted(self.text, tokens)
+        return count_texts(self.text, tokens)
 
 
 class _Rows(Texts):
@@ -204,10 +202,10 @@ def _cut_queries(tokens: Tokenizer, queries: tuple[str, ...]) -> Counted:
     """Queries that are asked of the same pools, which are put to many chunkers and retrievers."""
     if isinstance(tokens, Refined):
         return tokens.of(_cut_queries(tokens.tokens, queries))
-    return counted(queries, tokens)
+    return count_texts(queries, tokens)
 
 
-def counted(texts: Sequence[str], tokens: Tokenizer) -> Counted:
+def count_texts(texts: Sequence[str], tokens: Tokenizer) -> Counted:
     """Texts cut into tokens and counted."""
     if tokens is not pieces:
         return by_spelling(map(tokens, texts))
@@ -219,14 +217,6 @@ def by_spelling(documents: Iterable[Sequence[str]]) -> Counted:
 
     So the order in which a document's tokens are added up depends on no other document.
     """
-    bags = list(map(Counter, documents))
-    number: defaultdict[str, int] = defaultdict(count().__next__)
-    indptr = np.cumsum([0, *map(len, bags)])
-    token = np.fromiter(map(number.__getitem__, chain.from_iterable(bags)), np.int32, indptr[-1])
-    n = np.fromiter(chain.from_iterable(map(Counter.values, bags)), np.float64, indptr[-1])
-    words = sorted(number)
-    column = np.empty(len(words), np.int32)
-    column[np.fromiter(map(number.__getitem__, words), np.int64, len(words))] = np.arange(len(words))
-    counts = scipy.sparse.csr_array((n, column[token], indptr), shape=(len(bags), len(words)))
-    counts.sort_indices()
-    return Counted(pl.Series(words, dtype=pl.String), counts)
+    cut = list(documents)
+    row = np.repeat(np.arange(len(cut)), np.array([*map(len, cut)], np.int64))
+    return Counted(*counted(listed(cut), row, len(cut)))
