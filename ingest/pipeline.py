@@ -11,7 +11,7 @@ import polars as pl
 from ingest.benchmarks.contextbench.pools import absent_notes, may_now_be_had, wants_repository
 from ingest.benchmarks.declaration import Benchmark, PoolGroup, RawFiles, SubsetRows, part_of
 from ingest.benchmarks.own import under_its_name
-from ingest.benchmarks.repoeval.needs import RULE as NEEDS
+from ingest.benchmarks.repoeval.tasks import NEEDS
 from ingest.contents.blobs import Contents, pool_rows
 from ingest.contents.chunkers import Chunker
 from ingest.contents.chunks import cut_contents
@@ -35,7 +35,7 @@ from ingest.stored_parts import (
 from lake.catalog.collection import Collection
 from lake.declarations import Resolved
 from lake.errors import Exit, GoldspanError
-from lake.fingerprint import canonical_json, fingerprint, sha256_of_stream
+from lake.fingerprint import canonical_json, fingerprint, sha256_of, sha256_of_stream
 from lake.make import BuildTarget, made_from, target_of, write_if_changed
 from lake.naming import UNSEARCHED
 from lake.outcome import Outcome
@@ -174,7 +174,7 @@ class _Reader:
     def _write_files(self, part: str, items: pl.DataFrame, group: PoolGroup) -> None:
         # Of the files alone: whichever of the subsets that share a pool is read, the part is the same.
         folders = {"benchmark": self.benchmark.name, "kind": group.kind}
-        parameters = group.files.rows()
+        parameters = sha256_of(group.files.write_csv().encode())
         files = target_of(self.lake, "files", part=group.name, inputs=(), parameters=parameters, code=(), **folders)
         stored = self.lake.part("files", group.name, **folders)
         if stored is not None and not files.is_current:

@@ -30,6 +30,7 @@ MAX_REPOSITORY_BYTES = 768 * MIB  # the files of one repository in a Parquet fil
 MAX_TABLE_BYTES = 512 * MIB  # the values of a Parquet file that is held whole
 MAX_ROWS_BYTES = 4096 * MIB  # the values of a Parquet file that is read row by row
 UNPACKED_FREELY = 64 * MIB
+_UNPACKED_AT_ONCE = MIB // 4
 MAX_RATIO = 300  # of bytes unpacked from gzip or zstd to those packed, beyond these; runs as text come to 30
 
 # Numbers of things.
@@ -72,7 +73,7 @@ def unpacked(file: IO[bytes]) -> Iterator[IO[bytes]]:
     n_bytes = file.seek(0, io.SEEK_END)
     file.seek(0)
     if not packed:
-        yield io.BufferedReader(_Measured(file, MAX_STREAMED_BYTES))
+        yield io.BufferedReader(_Measured(file, MAX_STREAMED_BYTES), _UNPACKED_AT_ONCE)
         return
     # What so many packed bytes may become.
     limit = min(MAX_STREAMED_BYTES, max(UNPACKED_FREELY, MAX_RATIO * n_bytes))
@@ -80,7 +81,7 @@ def unpacked(file: IO[bytes]) -> Iterator[IO[bytes]]:
     import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 
     with pa.CompressedInputStream(pa.PythonFile(file, "r"), packed) as stream:
-        yield io.BufferedReader(_Measured(stream, limit))
+        yield io.BufferedReader(_Measured(stream, limit), _UNPACKED_AT_ONCE)
 
 
 class _Measured(io.RawIOBase):

@@ -47,6 +47,7 @@ def resolve_chunkers(names: Sequence[str]) -> list[Resolved[Chunker]]:
     return [_resolve(name) for name in wanted]
 
 
+@cache
 def _resolve(name: str) -> Resolved[Chunker]:
     kind, known = "chunker", chunkers()
     try:

@@ -35,6 +35,16 @@ class Chunked:
     frame: pl.DataFrame
     status: pl.DataFrame
 
+    @classmethod
+    def joined(cls, parts: Sequence[Chunked]) -> Chunked:
+        """The rows of several together."""
+        return cls(pl.concat([part.frame for part in parts]), pl.concat([part.status for part in parts]))
+
+    @property
+    def tables(self) -> list[pl.DataFrame]:
+        """Its rows of `chunks`, `rejects` and `chunk_status`."""
+        return [self.frame, self.rejects, self.status]
+
     @property
     def rejects(self) -> pl.DataFrame:
         """The contents that could not be cut, as rows of the table `rejects`."""
@@ -62,17 +72,22 @@ def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
     """Cuts contents, each on its own, and measures the chunks."""
     documents = [Document(text, language) for text, language in blobs.select("text", "language").iter_rows()]
     if command := chunker.declaration.command:
-        return measured(chunker.name, blobs, cut_by_command(command, documents, blobs["sha256"].to_list()))
-    return measured(chunker.name, blobs, [cut_document(chunker, document) for document in documents])
+        cuts = cut_by_command(command, documents, blobs["sha256"].to_list())
+    else:
+        cuts = [cut_document(chunker, document) for document in documents]
+    return measured(chunker.name, blobs, list(zip(cuts, Offsets.of_blobs(blobs), strict=True)))
 
 
-def measured(name: str, blobs: pl.DataFrame, answers: Sequence[object]) -> Chunked:
-    """What a chunker answered to contents, measured; where an answer is no cut of a content, that failed."""
+def measured(name: str, blobs: pl.DataFrame, answers: Sequence[tuple[object, Offsets]]) -> Chunked:
+    """What a chunker answered to contents, measured; where an answer is no cut of a content, that failed.
+
+    Beside each answer are the offsets between the lines of its content.
+    """
     sha256 = blobs["sha256"]
     cuts: list[Cut] = []
     places: list[Offsets] = []
     pairs: list[Integers] = []
-    for text, in_lines, answer in zip(blobs["text"], Offsets.of_blobs(blobs), answers, strict=True):
+    for text, (answer, in_lines) in zip(blobs["text"], answers, strict=True):
         try:
             cut = _checked(answer)
             points = in_lines if cut.unit == "lines" else Offsets.between_characters(text)

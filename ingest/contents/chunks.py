@@ -13,7 +13,7 @@ import polars as pl
 from ingest.contents.blobs import pool_frames
 from ingest.contents.chunkers import Chunker
 from ingest.contents.chunkers_by_name import COMMAND, given_before, is_declared
-from ingest.contents.chunking import chunk_blobs, measured
+from ingest.contents.chunking import Chunked, chunk_blobs, measured
 from ingest.contents.look_through import Content, look_through, look_without_trees
 from ingest.contents.processes import Workers
 from ingest.contents.symbols import declare_rules, endings_of, note_symbols, symbol_rows, symbols_of
@@ -22,6 +22,7 @@ from lake.fingerprint import canonical_json, fingerprint
 from lake.holding import numbered
 from lake.make import BuildTarget, Slot, made_from, write_if_changed
 from lake.naming import SEARCHED
+from lake.offsets import Offsets
 from lake.outcome import Outcome
 from lake.store import Lake, Part
 from lake.tables import declared_row
@@ -73,23 +74,22 @@ def cut_contents(
     # A process knows the declared ones by name.
     declared = [chunker for chunker in chunkers if is_declared(chunker.name)]
     for n_done, blobs in new.batches(PARSED_AT_ONCE if _SYMBOLS in done else CUT_AT_ONCE):
-        made = [
-            _frames_of(some, declared, workers if _SYMBOLS in done else None)
-            for some in blobs.iter_slices(HELD_AT_ONCE)
-        ]
-        frames = {
-            name: [pl.concat(table) for table in zip(*(some[name] for some in made), strict=True)] for name in made[0]
-        }
+        slices = blobs.iter_slices(HELD_AT_ONCE if _SYMBOLS in done else CUT_AT_ONCE)
+        found, cuts = zip(
+            *(_seen(some, declared, workers if _SYMBOLS in done else None) for some in slices), strict=True
+        )
+        frames = {name: Chunked.joined([cut[name] for cut in cuts]).tables for name in cuts[0]}
+        if _SYMBOLS in done:
+            frames[_SYMBOLS] = [pl.concat(table) for table in zip(*found, strict=True)]
         for chunker in chunkers:
             if chunker not in declared:
-                cut = chunk_blobs(chunker, blobs.filter(_todo(chunker.name)))
-                frames[chunker.name] = [cut.frame, cut.rejects, cut.status]
+                frames[chunker.name] = chunk_blobs(chunker, blobs.filter(_todo(chunker.name))).tables
         for name in done:
             todo = blobs.filter(_todo(name))
             if todo.height:
                 _of_batch(symbols if name == _SYMBOLS else chunks[name], todo).write(*frames[name])
         # Not held while the next are read.
-        del blobs, made, frames
+        del blobs, found, cuts, frames
         if n_done < len(new):
             say(f"{n_done:,} of {len(new):,} files are done")
     if workers is not None and len(new) > HELD_AT_ONCE:
@@ -146,35 +146,34 @@ def _todo(name: str) -> pl.Expr:
     return pl.col(f"todo:{name}")
 
 
-def _frames_of(
+def _seen(
     blobs: pl.DataFrame, chunkers: Sequence[Resolved[Chunker]], workers: Workers | None
-) -> dict[str, list[pl.DataFrame]]:
-    """What is made of some contents, by maker: their chunks, and with workers their definitions."""
-    found = workers is not None
+) -> tuple[list[pl.DataFrame], dict[str, Chunked]]:
+    """What is made of some contents: with workers the tables of their definitions, and by chunker their chunks."""
     names = [chunker.name for chunker in chunkers]
-    to_do = [_todo(name) for name in (*([_SYMBOLS] if found else []), *names)]
+    to_do = [_todo(name) for name in (*([] if workers is None else [_SYMBOLS]), *names)]
     blobs = blobs.filter(pl.any_horizontal(pl.lit(value=False), *to_do))
-    ending = pl.when(_todo(_SYMBOLS)).then("ending") if found else pl.lit(None, pl.String)
+    ending = pl.lit(None, pl.String) if workers is None else pl.when(_todo(_SYMBOLS)).then("ending")
     rows = blobs.select("text", ending.alias("ending"), "language", *(_todo(name) for name in names)).iter_rows()
     contents = [
         Content(text, ending or "", language, tuple(name for name, todo in zip(names, todos, strict=True) if todo))
         for text, ending, language, *todos in rows
     ]
+    definitions: list[pl.DataFrame] = []
     if workers is None:
         seen = look_through(contents)
     else:
         answers = workers.map(look_through, contents, _HANDED_OUT)
         pairs = zip(contents, answers, strict=True)
         seen = [look_without_trees(content, CRASHED) if answer is None else answer for content, answer in pairs]
-    frames = {}
-    if found:
         todo = blobs.filter(_todo(_SYMBOLS))
-        definitions = [each.definitions for content, each in zip(contents, seen, strict=True) if content.ending]
-        frames[_SYMBOLS] = symbol_rows(todo["sha256"].to_list(), todo["ending"].to_list(), definitions)
+        of_each = [each.definitions for content, each in zip(contents, seen, strict=True) if content.ending]
+        definitions = symbol_rows(todo["sha256"].to_list(), todo["ending"].to_list(), of_each)
+    offsets, cuts = Offsets.of_blobs(blobs), {}
     for name in names:
-        cut = measured(name, blobs.filter(_todo(name)), [each.cuts[name] for each in seen if name in each.cuts])
-        frames[name] = [cut.frame, cut.rejects, cut.status]
-    return frames
+        answered = [(each.cuts[name], points) for each, points in zip(seen, offsets, strict=True) if name in each.cuts]
+        cuts[name] = measured(name, blobs.filter(_todo(name)), answered)
+    return definitions, cuts
 
 
 def remove_undeclared(lake: Lake) -> list[str]:

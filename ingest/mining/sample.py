@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -153,6 +153,7 @@ def open_sample(benchmark: str) -> SampleSource:
     return SampleSource(folders, name="sample", label="sample", pinned=revision, licences=licences)
 
 
+@cache
 def read_places(file: Path = PLACES) -> list[SampleRepository]:
     """The repositories of the sample.
 

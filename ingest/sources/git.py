@@ -6,7 +6,7 @@ import re
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
@@ -28,6 +28,9 @@ _FORMS = {
         "it is not https://host/…, http://host/… or file:///folder, without credentials; or say github",
     ),
 }
+_FEW, _MANY = 3, 100
+"""How many fetches are told of one by one, and of how many one after these."""
+
 # A commit comes alone, without what those have that came before.
 _FETCH = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--depth=1")
 
@@ -45,7 +48,7 @@ class Repositories:
         base: The URL below which `owner/name` is looked up: `https://github.com`, `file:///folder`, ….
         waits: Seconds before a failing server is asked again, each waited once until a fetch succeeds.
         timeout: Seconds that one fetch may take.
-        say: Told of every fetch.
+        say: Told of the first fetches, and of every hundredth.
     """
 
     cache: Path
@@ -55,6 +58,8 @@ class Repositories:
     sleep: Callable[[float], None] = time.sleep
     say: Callable[[str], None] = lambda _: None
     _n_waited: int = 0
+    _n_fetched: int = 0
+    _known: set[tuple[str, str]] = field(default_factory=set)
 
     def files(self, repo: str, commit: str) -> Checkout:
         """The files of a repository at a commit, fetched where the cache does not hold it.
@@ -75,6 +80,7 @@ class Repositories:
                     return self._files(git, url, commit)
                 except DamagedError:
                     shutil.rmtree(git.folder)
+                    self._known.clear()
                     return self._files(git, url, commit)
         except DamagedError as error:
             what = f"{url} is damaged in the cache, and so it was when fetched anew: {error}"
@@ -88,10 +94,16 @@ class Repositories:
         return self.cache / "git" / f"{name}-{sha256(url.encode()).hexdigest()[:16]}.git"
 
     def _files(self, git: GitFolder, url: str, commit: str) -> Checkout:
-        git.make()
-        if commit not in git.commits():
-            self.say(f"fetching {url} at {commit[:12]}")
-            self._fetch(git, url, commit)
+        # What was there a moment ago is not looked for again: reading fails where it went.
+        if (url, commit) not in self._known:
+            git.make()
+            if commit not in git.commits():
+                self._n_fetched += 1
+                if self._n_fetched <= _FEW or self._n_fetched % _MANY == 0:
+                    nth = f", the {self._n_fetched:,}th" if self._n_fetched > _FEW else ""
+                    self.say(f"fetching {url} at {commit[:12]}{nth}")
+                self._fetch(git, url, commit)
+            self._known.add((url, commit))
         return git.read(commit, url)
 
     def _fetch(self, git: GitFolder, url: str, commit: str) -> None:

@@ -31,7 +31,7 @@ from ingest.benchmarks.repobench_r.rows import (
     checked_rows,
     numbered_rows,
 )
-from ingest.contents.blobs import pool_frames
+from ingest.contents.blobs import SharedContent, pool_frames
 from ingest.sources.tree import Source
 from lake.errors import Exit, GoldspanError
 from lake.naming import BLANK_GOLD
@@ -128,6 +128,7 @@ def _reading(
     """Rows as frames: a row's candidates are its pool."""
     language = name.partition("_")[0]
     items, queries, gold, files = [], [], [], []
+    contents: dict[str, SharedContent] = {}
     for row in rows(rejects):
         item_id = _item_id(row, name, split)
         pool_id = f"repobench-r/{item_id}"
@@ -157,7 +158,10 @@ def _reading(
         n_lines = len(split_lines(snippet))
         span = {"path": f"cand:{row.gold}", "line_start": 0, "line_end": n_lines, "candidate": row.gold}
         gold.append({"benchmark": "repobench-r", "item_id": item_id, "gold": "candidate", **span})
-        files += [(pool_id, f"cand:{number}", snippet.encode()) for number, snippet in enumerate(row.candidates)]
+        for number, candidate in enumerate(row.candidates):
+            if (content := contents.get(candidate)) is None:
+                content = contents[candidate] = SharedContent(candidate.encode())
+            files.append((pool_id, f"cand:{number}", content))
     stored, blobs = pool_frames(files)
     # A candidate's path has no ending to tell its language by.
     blobs = blobs.with_columns(language=pl.lit(language))

@@ -23,11 +23,9 @@ from ingest.benchmarks.declaration import (
     table_rows,
 )
 from ingest.benchmarks.fields import Fields
-from ingest.benchmarks.repoeval.needs import RULE, with_needs
-from ingest.benchmarks.repoeval.needs import notes as notes_of_needs
 from ingest.benchmarks.repoeval.other_files import constructed_pools
 from ingest.benchmarks.repoeval.pools import published_pools, repositories_of
-from ingest.benchmarks.repoeval.tasks import FIELDS, Task, read_tasks
+from ingest.benchmarks.repoeval.tasks import FIELDS, NEEDS, Task, read_tasks
 from ingest.sources.tree import Source, Tree
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_POOL_BYTES, MAX_SOURCE_BYTES
@@ -168,10 +166,13 @@ def read(raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = FIELDS) 
     if subset == "function-2k":
         pools += [*published_pools(group), *constructed_pools(group, tasks)]
         if raw.with_needs:
-            items, needed, need_pools = with_needs(items, group)
-            own_columns = {"benchmark": pl.lit("repoeval"), "gold": pl.lit(RULE)}
+            # Imported when needed: jedi takes a while to load.
+            from ingest.benchmarks.repoeval import needs
+
+            items, needed, need_pools = needs.with_needs(items, group)
+            own_columns = {"benchmark": pl.lit("repoeval"), "gold": pl.lit(NEEDS)}
             gold = pl.concat([gold, needed.with_columns(**own_columns)], how="diagonal")
-            notes += notes_of_needs(items)
+            notes += needs.notes(items)
             pools.append(need_pools)
     prompts = ((item_id, "prompt", prompt) for item_id, prompt in items.select("item_id", "prompt").iter_rows())
     queries = query_rows("repoeval", prompts)
@@ -264,7 +265,7 @@ REPOEVAL = Benchmark(
     subsets=SUBSETS,
     default_subsets=("function-2k",),
     markers=("datasets", "repositories"),
-    gold_rules={**{name: rule.meaning for name, rule in GOLD_RULES.items()}, RULE: _NEEDS},
+    gold_rules={**{name: rule.meaning for name, rule in GOLD_RULES.items()}, NEEDS: _NEEDS},
     find=find,
     parts=partial(in_one_part, read),
     schema=DataSchema(

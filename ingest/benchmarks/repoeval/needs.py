@@ -21,13 +21,11 @@ from parso.python.tree import Class, Module, Name
 from parso.tree import NodeOrLeaf
 
 from ingest.benchmarks.declaration import PoolGroup
+from ingest.benchmarks.repoeval.tasks import NEEDS
 from ingest.contents.blobs import pool_frames
 from ingest.contents.processes import Workers
 from lake.engine import BY_JOBS
 from lake.offsets import split_lines
-
-RULE = "needs"
-"""The gold rule, and the name of the part of its pools."""
 
 ELSEWHERE, OWN_FILE, LIBRARY, UNRESOLVED = "definitions elsewhere", "own file only", "library only", "unresolved"
 """What the names of a completion resolve to: column `need` of table `items`."""
@@ -128,7 +126,7 @@ def _pools(items: pl.DataFrame, group: PoolGroup) -> PoolGroup:
     files = files.filter(pl.col("path") != pl.col("target_path")).select(pool_id="hole", path="path", sha256="sha256")
     joined = pl.concat([files, cut.select(files.columns)]).sort("pool_id", "path")
     position = pl.int_range(pl.len(), dtype=pl.Int64).over("pool_id")
-    return PoolGroup(RULE, joined.with_columns(position=position).select(group.files.columns), blobs)
+    return PoolGroup(NEEDS, joined.with_columns(position=position).select(group.files.columns), blobs)
 
 
 def resolve(holes: Sequence[Hole]) -> list[Need]:

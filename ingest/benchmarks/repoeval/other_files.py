@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy import sparse
 
 from ingest.benchmarks.declaration import PoolGroup
 from ingest.benchmarks.repoeval.tasks import Task
 from lake.selection import seeded_hash
+from lake.tables import table
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 HARD, VECTORS, RANDOM, WITH = "hard", "vectors", "random", "with-"
 POOLS: Mapping[str, str] = {
@@ -28,9 +32,12 @@ POOLS: Mapping[str, str] = {
 _WORD = re.compile(r"\w+")
 _K1, _B = 1.5, 0.75
 
-Vector = npt.NDArray[np.float64]
-Scores = Callable[[Vector], Vector]
-"""How often each word stands in a query → how much each document is like it."""
+_CELLS_AT_ONCE = 4_000_000
+"""Words or documents times the queries that are scored together."""
+
+Matrix = npt.NDArray[np.float64]
+Score = Callable[[Matrix], Matrix]
+"""How often each word stands in each query (words, queries) → how much each document is like it."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +47,14 @@ class Words:
     terms: Mapping[str, int]
     counts: sparse.csr_array
     row_of: Mapping[str, int]
+    _numbers: dict[str, npt.NDArray[np.int64]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, texts: Mapping[str, str]) -> Words:
         """Those of the texts by sha256 that hold more than white space."""
+        # Imported when needed: it takes a tenth of a second.
+        from scipy import sparse
+
         contents = sorted({sha256 for sha256, text in texts.items() if text.strip()})
         terms: dict[str, int] = {}
         counted = [Counter(_WORD.findall(texts[sha256].lower())) for sha256 in contents]
@@ -56,10 +67,14 @@ class Words:
         counts = sparse.csr_array((values, columns, starts), shape=(len(contents), len(terms)))
         return cls(terms, counts, {sha256: number for number, sha256 in enumerate(contents)})
 
-    def vector(self, text: str) -> Vector:
-        """How often each of the words stands in a text."""
-        words = [self.terms[word] for word in _WORD.findall(text.lower()) if word in self.terms]
-        return np.bincount(words, minlength=len(self.terms)).astype(np.float64)
+    def vectors(self, texts: Sequence[str]) -> Matrix:
+        """How often each of the words stands in each text (words, texts)."""
+        for text in texts:
+            if text not in self._numbers:
+                words = _WORD.findall(text.lower())
+                self._numbers[text] = np.array([self.terms[word] for word in words if word in self.terms], np.int64)
+        counted = [np.bincount(self._numbers[text], minlength=len(self.terms)) for text in texts]
+        return np.ascontiguousarray(np.stack(counted, axis=1, dtype=np.float64))
 
 
 def constructed_pools(group: PoolGroup, tasks: Sequence[Task]) -> list[PoolGroup]:
@@ -94,52 +109,49 @@ def with_others(files: pl.DataFrame, words: Words, queries: Mapping[str, Sequenc
         queries: Pool → what is searched for in it.
         kind: One of POOLS.
     """
-    frames = [files.clear()]
-    for pool_id in sorted(set(files["pool_id"]) & set(queries)):
-        own = files.filter(pool_id=pool_id)
-        others = files.filter(pl.col("pool_id") != pool_id, ~pl.col("sha256").is_in(own["sha256"].implode()))
-        n_added = own.height
+    pools: dict[str, dict[str, str]] = {}
+    for pool_id, path, sha256 in files.select("pool_id", "path", "sha256").iter_rows():
+        pools.setdefault(pool_id, {})[path] = sha256
+    rows: list[tuple[str, str, str, int]] = []
+    for pool_id in sorted(set(pools) & set(queries)):
+        own, held = pools[pool_id], set(pools[pool_id].values())
+        others = [pool for pool in pools if pool != pool_id and not held.issuperset(pools[pool].values())]
         if kind.startswith(WITH):
-            others = others.filter(pl.col("pool_id").is_in(_drawn(pool_id, others, int(kind.removeprefix(WITH)))))
-            n_added = others.height
+            others = _drawn(pool_id, others, int(kind.removeprefix(WITH)))
+        prefix = _unused("other", own)
         # The first place of a content is the one that is taken.
-        candidates = others.filter(pl.col("sha256").is_in(list(words.row_of)))
-        candidates = candidates.unique("sha256", keep="first", maintain_order=True)
-        lot = np.array([seeded_hash(pool_id, sha256) for sha256 in candidates["sha256"]], dtype=np.int64)
-        ranks = np.zeros(candidates.height, np.int64)
-        if kind in (HARD, VECTORS) and candidates.height:
-            counts = words.counts[[words.row_of[sha256] for sha256 in candidates["sha256"]]]
-            scores = bm25(counts) if kind == HARD else cosine(counts)
-            ranks = _best_ranks(scores, [words.vector(query) for query in queries[pool_id]], lot)
-        prefix = _unused("other", own["path"])
-        repo = pl.col("pool_id").str.split("/").list.last()
-        added = (
-            candidates.with_columns(rank=pl.Series(ranks), lot=pl.Series(lot))
-            .sort("rank", "lot", "sha256")
-            .head(n_added)
-            .with_columns(path=pl.concat_str(pl.lit(f"{prefix}/"), repo, pl.lit("/"), pl.col("path")))
-            .sort("path")
-            .with_columns(pool_id=pl.lit(pool_id), position=pl.int_range(pl.len(), dtype=pl.Int64) + own.height)
-        )
-        frames += [own, added.select(files.columns)] if added.height else []
-    return pl.concat(frames)
+        places: dict[str, str] = {}
+        for pool in sorted(others, key=list(pools).index):
+            for path, sha256 in pools[pool].items():
+                if sha256 not in held and sha256 in words.row_of:
+                    places.setdefault(sha256, f"{prefix}/{pool.rpartition('/')[2]}/{path}")
+        lot = np.array([seeded_hash(pool_id, sha256) for sha256 in places], dtype=np.int64)
+        ranks = np.zeros(len(places), np.int64)
+        if kind in (HARD, VECTORS) and places:
+            counts = words.counts[[words.row_of[sha256] for sha256 in places]]
+            ranks = _best_ranks(bm25(counts) if kind == HARD else cosine(counts), words, queries[pool_id], lot)
+        ranked = sorted(zip(ranks.tolist(), lot.tolist(), places, strict=True))
+        n_added = len(places) if kind.startswith(WITH) else len(own)
+        added = sorted((places[sha256], sha256) for *_, sha256 in ranked[:n_added])
+        for position, (path, sha256) in enumerate([*own.items(), *added] if added else []):
+            rows.append((pool_id, path, sha256, position))
+    return pl.DataFrame(rows, table("files").columns, orient="row")
 
 
-def _drawn(pool_id: str, others: pl.DataFrame, n: int) -> list[str]:
+def _drawn(pool_id: str, others: Sequence[str], n: int) -> list[str]:
     """So many of the other pools; of all kinds of pools a repository has the same order of the others."""
     repo = pool_id.rpartition("/")[2]
-    pools = others["pool_id"].unique().to_list()
-    return sorted(pools, key=lambda other: (seeded_hash(repo, other.rpartition("/")[2]), other))[:n]
+    return sorted(others, key=lambda other: (seeded_hash(repo, other.rpartition("/")[2]), other))[:n]
 
 
-def _unused(name: str, paths: pl.Series) -> str:
+def _unused(name: str, paths: Iterable[str]) -> str:
     """A folder's name that none of some paths begins with."""
-    while paths.str.starts_with(f"{name}/").any():
+    while any(path.startswith(f"{name}/") for path in paths):
         name += "_"
     return name
 
 
-def bm25(counts: sparse.csr_array) -> Scores:
+def bm25(counts: sparse.csr_array) -> Score:
     """BM25 of some documents, k1 1.5 and b 0.75."""
     n_documents = counts.shape[0]
     lengths = counts.sum(axis=1)
@@ -148,10 +160,10 @@ def bm25(counts: sparse.csr_array) -> Scores:
     weights = counts.copy()
     damped = _K1 * (1 - _B + _B * lengths / lengths.mean())
     weights.data = counts.data * (_K1 + 1) / (counts.data + np.repeat(damped, np.diff(counts.indptr)))
-    return lambda query: weights @ (query * rarity)
+    return lambda queries: weights @ (queries * rarity[:, None])
 
 
-def cosine(counts: sparse.csr_array) -> Scores:
+def cosine(counts: sparse.csr_array) -> Score:
     """The cosine of TF-IDF vectors of some documents, terms damped by 1 + log, times the query's own length."""
     having = np.bincount(counts.indices, minlength=counts.shape[1])
     rarity = np.log((1 + counts.shape[0]) / (1 + having)) + 1
@@ -159,17 +171,22 @@ def cosine(counts: sparse.csr_array) -> Scores:
     weights.data = (1 + np.log(counts.data)) * rarity[counts.indices]
     lengths = np.sqrt(weights.multiply(weights).sum(axis=1))
     weights.data /= np.repeat(np.maximum(lengths, 1e-12), np.diff(counts.indptr))
-    return lambda query: weights @ (np.where(query > 0, 1 + np.log(np.maximum(query, 1)), 0) * rarity)
+    return lambda queries: weights @ (np.where(queries > 0, 1 + np.log(np.maximum(queries, 1)), 0) * rarity[:, None])
 
 
-def _best_ranks(score: Scores, queries: Sequence[Vector], lot: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _best_ranks(
+    score: Score, words: Words, queries: Sequence[str], lot: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
     """The best rank of each document for any query, from 0; of those that score alike the lesser lot comes first."""
     n_documents = len(lot)
+    by_lot = np.argsort(lot, kind="stable")
     best = np.full(n_documents, n_documents, np.int64)
-    for query in queries:
+    at_once = max(1, _CELLS_AT_ONCE // max(n_documents, len(words.terms)))
+    for start in range(0, len(queries), at_once):
         # Rounded, so that the order in which a machine adds decides nothing.
-        scores = np.round(score(query), 6)
-        order = np.lexsort((lot, -scores))
+        scores = np.round(score(words.vectors(queries[start : start + at_once])), 6)[by_lot]
+        ranks = np.empty(scores.shape, np.int64)
+        np.put_along_axis(ranks, np.argsort(-scores, axis=0, kind="stable"), np.arange(n_documents)[:, None], axis=0)
         # What shares no word with a query is not like it.
-        best[order] = np.minimum(best[order], np.where(scores[order] > 0, np.arange(n_documents), n_documents))
+        best[by_lot] = np.minimum(best[by_lot], np.where(scores > 0, ranks, n_documents).min(axis=1))
     return best

@@ -26,6 +26,9 @@ from lake.rejects import Rejects
 MAX_LINE = 2**31
 """More lines than any source file has; larger numbers would not fit the lake's integers."""
 
+NEEDS = "needs"
+"""The gold rule of :mod:`ingest.benchmarks.repoeval.needs`, and the name of the part of its pools."""
+
 FIELDS: Fields = {
     "prompt": ("prompt",),
     "ground_truth": ("metadata.ground_truth",),

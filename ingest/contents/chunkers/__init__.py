@@ -40,6 +40,11 @@ class Document:
         """The lines with their ends; joined they are the text."""
         return split_lines(self.text)
 
+    @property
+    def n_lines(self) -> int:
+        """How many lines there are."""
+        return self.text.count("\n") + (self.text[-1:] not in ("", "\n"))
+
     @cached_property
     def n_nws(self) -> npt.NDArray[np.int64]:
         """Non-whitespace characters of each line."""

@@ -53,7 +53,7 @@ def definition(document: Document) -> Cut:
     A partition of the file. Where there is no tree to rely on (see `_tree.parse`), the file is cut as `fixed-nws-1500`
     does.
     """
-    n_lines, before = len(document.lines), cumulative(document.n_nws)
+    n_lines, before = document.n_lines, cumulative(document.n_nws)
     if not n_lines:
         return Cut([])
     root = parse(document)

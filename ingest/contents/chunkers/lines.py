@@ -22,8 +22,9 @@ def fixed_nws(document: Document, n: int, why: str = "") -> Cut:
     Blank lines weigh nothing and so end the chunk before them; a single line over `n` is a chunk of its own.
     """
     before, start = cumulative(document.n_nws), 0
+    n_lines = len(before) - 1
     ranges: list[LineRange] = []
-    while start < len(document.lines):
+    while start < n_lines:
         end = max(bisect_right(before, before[start] + n) - 1, start + 1)
         ranges.append((start, end))
         start = end
@@ -32,7 +33,7 @@ def fixed_nws(document: Document, n: int, why: str = "") -> Cut:
 
 def whole_file(document: Document) -> Cut:
     """The file as one chunk; an empty file has none."""
-    n_lines = len(document.lines)
+    n_lines = document.n_lines
     return Cut([(0, n_lines)] if n_lines else [])
 
 

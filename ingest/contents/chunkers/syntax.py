@@ -24,7 +24,7 @@ def syntax(document: Document, n: int) -> Cut:
     A partition of the file; only a single line, with the blank ones around it, may exceed `n`. Where there is no tree
     to rely on (see `_tree.parse`), the file is cut as `fixed-nws-<n>` does.
     """
-    n_lines, before = len(document.lines), cumulative(document.n_nws)
+    n_lines, before = document.n_lines, cumulative(document.n_nws)
     if before[-1] <= n:
         return whole_file(document)
     root = parse(document)

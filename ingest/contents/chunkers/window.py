@@ -7,7 +7,7 @@ from ingest.contents.chunkers import Chunker, Cut, Document
 
 def window(document: Document, size: int, step: int) -> Cut:
     """Lines `[i - size // 2, i - size // 2 + size)` around every `step`-th line `i`, clipped; equal ones once."""
-    n_lines = len(document.lines)
+    n_lines = document.n_lines
     firsts = [middle - size // 2 for middle in range(0, n_lines, step)]
     # Both ends only ever grow, so equal windows are neighbours.
     return Cut(list(dict.fromkeys((max(0, first), min(n_lines, first + size)) for first in firsts)))
