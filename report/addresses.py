@@ -24,9 +24,9 @@ def item_address(benchmark: str, item_id: str) -> str:
     return f"{items_path(benchmark)}#item={quote(item_id, safe=_OPEN)}"
 
 
-def pairs_path(benchmark: str, short: str = "") -> str:
-    """The page with every pair of a benchmark's systems: under its headline protocol, or another by its short name."""
-    return f"pairs/{slug(benchmark)}{f'-{slug(short)}' if short else ''}.html"
+def pairs_path(benchmark: str) -> str:
+    """The page with every pair of a benchmark's systems, under its headline protocol."""
+    return f"pairs/{slug(benchmark)}.html"
 
 
 def ledger_address(benchmark: str, key: str, name: str) -> str:

@@ -21,12 +21,13 @@ from report.folder import MANIFEST, File, Manifest, SiteFolder
 from report.items.licences import ItemText
 
 if TYPE_CHECKING:
-    from report.publisher import Page, Publisher
+    from report.publisher import Publisher
 
 CHECKOUT = Path(__file__).parent.parent
 STATIC = CHECKOUT / "site" / "static"
-_LIBRARIES = ("altair", "jinja2", "markupsafe", "polars", "pygments", "vl-convert-python")
+_LIBRARIES = ("jinja2", "markupsafe", "polars", "pygments", "vl-convert-python")
 _ID_LENGTH = 12
+_WORKERS = 2
 # What a page can show; contents are for the other stages, and costs are measured: two lakes that are alike in all else
 # differ in them.
 _READ = tuple(name for name in TABLES if name not in {"blobs", "symbols", "costs"})
@@ -116,25 +117,25 @@ def _write(
 ) -> Manifest:
     # Loaded here, so that a build that is skipped answers at once.
     from lake.engine import Engine
-    from report.changes import PATH, changes_since, numbers_of
-    from report.charts.figures import FOLDER, write_figure, write_shared_picture
-    from report.charts.kinds import drawing_in
+    from report.changes import CHANGES, changes_since, numbers_of
+    from report.charts.drawing import drawing_in
+    from report.charts.figures import FIGURES, alone, write_figure, write_shared_picture
     from report.downloads import write_downloads
     from report.publisher import Material
     from report.render import render
     from report.tables_read import TablesRead
 
-    # Parquet is written, and pictures are drawn by another process, while pages are worked out.
-    with ThreadPoolExecutor(1) as helper, Engine(1).executor() as artist, drawing_in(artist):
+    # Two kinds of pages are made at a time: polars and deflate leave the interpreter to others.
+    with Engine(1).executor() as artist, drawing_in(artist), ThreadPoolExecutor(_WORKERS) as workers:
         about = project()
         metadata = {"goldspan.lake": made_from.lake, "goldspan.version": about["version"]}
-        downloaded = helper.submit(write_downloads, lake, new, metadata)
+        downloaded = workers.submit(write_downloads, lake, new, metadata)
         material = Material(TablesRead(lake), downloaded, about, item_text, is_local=not url and item_text is None)
         shutil.copytree(STATIC, new / "static")
         numbers = numbers_of(material.every_board)
         changes = changes_since(since, numbers, material.downloads) if since else None
         if changes is not None:
-            _new_file(new, PATH).write_text(json.dumps(changes, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+            _write_new(new, CHANGES, json.dumps(changes, indent=1, ensure_ascii=False).encode() + b"\n")
         kinds = publishers()
         frame = {
             "navigation": [entry for kind in kinds for entry in kind.entries(material.facts)],
@@ -145,35 +146,31 @@ def _write(
             "changes": changes,
             "url": url,
         }
-        pictures: list[Future[None]] = []
-        waiting: list[tuple[Page, dict[str, object]]] = []
 
-        def finish(page: Page, values: dict[str, object]) -> None:
-            _new_file(new, page.path).write_bytes(render(page.template, values).encode())
-            for figure in page.figures:
-                shown = (str(figure.picture), figure.title, figure.population, figure.numbers)
-                pictures.append(artist.submit(write_figure, new / FOLDER / figure.name, *shown))
+        def publish(kind: Publisher) -> list[Future[None]]:
+            """Write the pages of a kind with their data; what is still being drawn is given back."""
+            pictures = []
+            for page in kind.pages(material):
+                # A page that concludes nothing says what its kind is for.
+                description = page.description or kind.meaning
+                # Whoever shows a picture of a shared page asks for it by its whole address.
+                picture = f"{FIGURES}/shared/{page.path.removesuffix('.html')}.png" if url else ""
+                if picture:
+                    pictures.append(artist.submit(write_shared_picture, new / picture, page.title, description))
+                for path, content in page.files.items():
+                    _write_new(new, path, content)
+                own = {"path": page.path, "title": page.title, "said": description, "picture": picture}
+                values = {**frame, **page.values, **own, "root": "../" * page.path.count("/")}
+                _write_new(new, page.path, render(page.template, values).encode())
+                for figure in page.figures:
+                    svg = alone(str(figure.picture), figure.title, figure.population)
+                    to = new / FIGURES / figure.name
+                    pictures.append(artist.submit(write_figure, to, svg, figure.numbers))
+            return pictures
 
-        for of_kind, page in ((kind, page) for kind in kinds for page in kind.pages(material)):
-            # A page that concludes nothing says what its kind is for.
-            description = page.description or of_kind.meaning
-            # Whoever shows a picture of a shared page asks for it by its whole address.
-            picture = f"{FOLDER}/shared/{page.path.removesuffix('.html')}.png" if url else ""
-            if picture:
-                shared = _new_file(new, picture)
-                pictures.append(artist.submit(write_shared_picture, shared, page.title, description))
-            for path, content in page.files.items():
-                _new_file(new, path).write_bytes(content)
-            own = {"path": page.path, "title": page.title, "said": description, "picture": picture}
-            values = {**frame, **page.values, **own, "root": "../" * page.path.count("/")}
-            waiting.append((replace(page, files={}), values))
-            for each in [each for each in waiting if all(figure.picture.is_drawn for figure in each[0].figures)]:
-                waiting.remove(each)
-                finish(*each)
-        for each in waiting:
-            finish(*each)
-        for written in pictures:
-            written.result()
+        for pictures in workers.map(publish, kinds):
+            for written in pictures:
+                written.result()
         downloads = material.downloads
         say(f"{counted(len(downloads), 'download')} written")
     rows = {stored.path: stored.n_rows for stored in downloads}
@@ -182,11 +179,14 @@ def _write(
     return replace(made_from, files=files, numbers=dict(sorted(numbers.items())))
 
 
-def _new_file(new: Path, path: str) -> Path:
-    """Where a file of the site is to lie; no two have one place."""
+def _write_new(new: Path, path: str, content: bytes) -> None:
+    """Write a file of the site; no two have one path."""
     to = new / path
-    if to.exists():
-        message = f"two pages want the path {path!r}"
-        raise GoldspanError(message, hint="Two benchmarks' names are alike but for their punctuation; rename one.")
     to.parent.mkdir(parents=True, exist_ok=True)
-    return to
+    try:
+        with to.open("xb") as file:
+            file.write(content)
+    except FileExistsError as error:
+        message = f"two pages want the path {path!r}"
+        hint = "Two benchmarks' names are alike but for their punctuation; rename one."
+        raise GoldspanError(message, hint=hint) from error

@@ -10,7 +10,7 @@ from report.folder import Manifest, Number, Numbers
 from report.format import MISSING, count, score, slug
 from report.leaderboard.board import Board
 
-PATH = "changes.json"
+CHANGES = "changes.json"
 
 
 def numbers_of(boards: Iterable[Board]) -> dict[str, Numbers]:

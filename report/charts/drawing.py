@@ -1,24 +1,31 @@
-"""What every picture is drawn with: one look, axes, legend and the way into a page.
+"""What every picture is drawn with: one look, axes, legend, and Vega, which may draw in another process.
 
-Every mark is drawn in `currentColor` or a custom property of the style sheet, so one picture serves light and dark.
-Vega's own accessibility attributes are left out: the page gives the whole picture one name and its numbers as rows.
+Charts are specifications of Vega-Lite. Every mark is drawn in `currentColor` or a custom property of the style sheet,
+so one picture serves light and dark. Vega's own accessibility attributes are left out: the page gives the whole picture
+one name and its numbers as rows. The only font is the one that the converter brings along.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+from pathlib import Path
 
-import altair as alt
+import vl_convert as vlc
 
-from report.charts.converter import svg_of_chart
+from lake.engine import InThisProcess
 from report.format import visible
 from report.models import KINDS
 
-# Every object of a chart checks itself against the whole schema otherwise, which takes longer than all else.
-alt.utils.schemapi.DEBUG_MODE = False
+# A font of the machine is opened anew for every letter, and may be another on the next machine. The converter reads
+# this when it is first called.
+os.environ["FONTCONFIG_FILE"] = str(Path(__file__).parents[2] / "site" / "templates" / "fonts.conf")
+_VEGA_LITE = "6.4"
 
 INK, PAGE, LINE, MUTED = "currentColor", "var(--page)", "var(--line)", "var(--muted)"
 WIDTH, CHARACTER, FONT = 560, 7.2, 12
@@ -44,37 +51,85 @@ _NEEDLESS = re.compile(
 )
 _SIZE = re.compile(r' width="([0-9.]+)" height="[0-9.]+"')
 
+# The one font that the converter brings along has these. A second font, or a second weight of it, would make a PDF that
+# differs from one build to the next: the converter writes fonts in no fixed order.
+_FOREIGN = re.compile(r"[^\n\x20-\u017f\u0386-\u03ce\u0400-\u045f\u2013\u2014\u2018-\u201e\u2020-\u2026\u2212]")
+# Nor are the degrees of transparency that a page of it uses: lines of one length, which may change places.
+_LISTED = re.compile(rb"(?:^ +/[a-z]+[0-9]+ [0-9]+ 0 R\n){2,}", re.MULTILINE)
+_WEIGHT = re.compile(r' font-weight="[^"]*"')
 
-def marks_of(table: str) -> alt.Chart:
-    """A layer of a mark per row of a table, which is given to :func:`svg_of` by its name."""
-    # By name, since Altair copies what is in a layer at every word about it.
-    return alt.Chart(alt.NamedData(name=table))
+_executors: list[Executor] = [InThisProcess()]
+
+Channel = Mapping[str, object]
+"""What decides a property of a mark, in Vega-Lite's words."""
 
 
-def svg_of(
-    layers: Sequence[alt.Chart],
+class Picture:
+    """An `<svg>` element of a page, which may still be being drawn."""
+
+    def __init__(self, svg: Future[str]) -> None:
+        self._svg = svg
+
+    def __str__(self) -> str:
+        return self._svg.result()
+
+    __html__ = __str__
+
+
+@contextmanager
+def drawing_in(executor: Executor) -> Iterator[None]:
+    """Have an executor draw the charts of this block: Vega leaves the interpreter to nobody while it draws."""
+    _executors.append(executor)
+    try:
+        yield
+    finally:
+        _executors.pop()
+
+
+def quantity(field: str, **settings: object) -> Channel:
+    """A channel that shows a number of each row."""
+    return {"field": field, "type": "quantitative", **settings}
+
+
+def category(field: str, **settings: object) -> Channel:
+    """A channel that shows of which kind each row is."""
+    return {"field": field, "type": "nominal", **settings}
+
+
+def marks(
+    kind: str, table: str, channels: Mapping[str, Channel], *, where: str = "", **style: object
+) -> dict[str, object]:
+    """A layer with a mark per row of a table for which the expression `where` holds; the table is given by its name."""
+    layer: dict[str, object] = {"data": {"name": table}, "mark": {"type": kind, **style}, "encoding": channels}
+    return {**layer, "transform": [{"filter": where}]} if where else layer
+
+
+def drawn(
+    layers: Sequence[Mapping[str, object]],
     tables: Mapping[str, Sequence[Mapping[str, object]]],
     size: tuple[int, int],
     name: str,
     padding: int | Mapping[str, float] = 4,
     panels: Sequence[str] = (),
-) -> str:
-    """Layers, the lowest first, as an `<svg>` element that fills its box and scrolls where its text would be too small.
+) -> Picture:
+    """Layers, the lowest first, as a picture that fills its box and scrolls where its text would be too small.
 
     `tables` has the rows of the layers' tables, `size` is that of a plot in pixels, `padding` the room beside it. With
     `panels` there is a plot for each, of the rows that name it in column `panel` of the one table.
     """
-    # Put together here: as one chart of Altair's it would be copied whole at every word about it.
-    marks = [layer.to_dict(validate=False, context={"top_level": False}) for layer in layers]
-    plot = {"layer": marks, "width": size[0], "height": size[1]}
+    plot: dict[str, object] = {"layer": layers, "width": size[0], "height": size[1]}
     if panels:
-        for each in marks:
-            # The rows of a panel are those of the whole, and not of a layer.
-            each.pop("data")
+        # The rows of a panel are those of the whole, and not of a layer.
+        plot["layer"] = [{key: value for key, value in layer.items() if key != "data"} for layer in layers]
         header = {"title": None, "labelAnchor": "start", "labelFontSize": FONT, "labelFontWeight": "bold"}
-        facet = {"field": "panel", "type": "nominal", "sort": panels, "header": {**header, "labelColor": INK}}
+        facet = category("panel", sort=panels, header={**header, "labelColor": INK})
         plot = {"data": {"name": next(iter(tables))}, "facet": facet, "columns": _PANELS_BESIDE, "spec": plot}
-    svg = svg_of_chart(json.dumps({**plot, "datasets": tables, "config": {**_CONFIG, "padding": padding}}))
+    specification = json.dumps({**plot, "datasets": tables, "config": {**_CONFIG, "padding": padding}})
+    return Picture(_executors[-1].submit(_svg_of, specification, name))
+
+
+def _svg_of(specification: str, name: str) -> str:
+    svg = vlc.vegalite_to_svg(specification, vl_version=_VEGA_LITE)
     label = visible(name).replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
     # Half of a chart of many systems is digits beyond a tenth of a pixel.
     svg = _PLACES.sub(lambda match: _HUNDREDTHS.sub(r"\1", match[0]), svg)
@@ -85,9 +140,20 @@ def svg_of(
     )
 
 
-def at_pixel(x: float) -> alt.XValue:
+def png_of(svg: str) -> bytes:
+    """A picture that needs no page, as a PNG of its own size."""
+    return vlc.svg_to_png(_FOREIGN.sub("?", _WEIGHT.sub("", svg)), scale=1)
+
+
+def pdf_of(svg: str) -> bytes:
+    """The same as a PDF, whose bytes are the same every time."""
+    content = vlc.svg_to_pdf(_FOREIGN.sub("?", _WEIGHT.sub("", svg)))
+    return _LISTED.sub(lambda names: b"".join(sorted(names[0].splitlines(keepends=True))), content)
+
+
+def at_pixel(x: float) -> Channel:
     """A place along x that no number decides."""
-    return alt.XValue(x)  # type: ignore[no-untyped-call]  # Altair's own
+    return {"value": x}
 
 
 def cut(text: str, most: int = _MAX_LABEL) -> str:
@@ -100,37 +166,40 @@ def cut(text: str, most: int = _MAX_LABEL) -> str:
     return f"{shown[: most - 1 - kept]}…{shown[len(shown) - kept :]}"
 
 
-def powers_axis(field: str, numbers: Sequence[float], title: str, beyond: float) -> alt.X:
+def powers_axis(field: str, numbers: Sequence[float], title: str, beyond: float) -> Channel:
     """The axis of what is compared by ratios, on a scale of powers; `beyond` is the room at either end, as a factor."""
     low, high = min(numbers) / beyond, max(numbers) * beyond
-    axis = alt.Axis(
-        title=title, values=_marks(low, high), format=",~r", grid=True, domain=False, ticks=False,
-        labelOverlap="greedy", labelSeparation=CHARACTER,
-    )  # fmt: skip
-    return alt.X(f"{field}:Q", scale=alt.Scale(type="log", domain=[low, high], nice=False), axis=axis)
+    axis = {
+        "title": title, "values": _round_numbers(low, high), "format": ",~r", "grid": True, "domain": False,
+        "ticks": False, "labelOverlap": "greedy", "labelSeparation": CHARACTER,
+    }  # fmt: skip
+    return quantity(field, scale={"type": "log", "domain": [low, high], "nice": False}, axis=axis)
 
 
-def value_axis(title: str, top: float) -> alt.Y:
+def value_axis(title: str, top: float) -> Channel:
     """The axis of a number that is best read from 0."""
-    axis = alt.Axis(title=title, tickCount=5, grid=True, domain=False, ticks=False)
-    return alt.Y("value:Q", scale=alt.Scale(domain=[0, top], nice=False), axis=axis)
+    axis = {"title": title, "tickCount": 5, "grid": True, "domain": False, "ticks": False}
+    return quantity("value", scale={"domain": [0, top], "nice": False}, axis=axis)
 
 
-def by_kind(kinds: Iterable[str], *, has_legend: bool = True) -> tuple[alt.Color, alt.Shape]:
+def by_kind(kinds: Iterable[str], *, has_legend: bool = True) -> dict[str, Channel]:
     """The colour and the shape of each of the KINDS that are there, and the line above the axes that says which."""
-    domain = [kind for kind in KINDS if kind in set(kinds)]
+    known = set(kinds)
+    domain = [kind for kind in KINDS if kind in known]
     names = "{" + ", ".join(f"'{kind}': '{KINDS[kind].title}'" for kind in domain) + "}"
-    legend = alt.Legend(
-        orient="top", title=None, labelColor=INK, labelFontSize=FONT, symbolSize=64, symbolOpacity=1, offset=8,
-        labelExpr=f"{names}[datum.label]", symbolStrokeWidth=0,
-    ) if has_legend else None  # fmt: skip
-    colours = alt.Scale(domain=domain, range=[KINDS[kind].colour for kind in domain])
-    shapes = alt.Scale(domain=domain, range=[KINDS[kind].shape for kind in domain])
-    return alt.Color("kind:N", scale=colours, legend=legend), alt.Shape("kind:N", scale=shapes, legend=legend)
+    legend = {
+        "orient": "top", "title": None, "labelColor": INK, "labelFontSize": FONT, "symbolSize": 64, "symbolOpacity": 1,
+        "offset": 8, "labelExpr": f"{names}[datum.label]", "symbolStrokeWidth": 0,
+    } if has_legend else None  # fmt: skip
+    colours, shapes = ([getattr(KINDS[kind], what) for kind in domain] for what in ("colour", "shape"))
+    return {
+        "color": category("kind", scale={"domain": domain, "range": colours}, legend=legend),
+        "shape": category("kind", scale={"domain": domain, "range": shapes}, legend=legend),
+    }
 
 
-def _marks(low: float, high: float) -> list[float]:
+def _round_numbers(low: float, high: float) -> list[float]:
     """The round numbers between two: 1, 2, 5, 10, … where they are few, else powers of 10."""
     powers = [10.0**power for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
-    marks = [power * digit for power in powers for digit in (1, 2, 5) if low <= power * digit <= high]
-    return marks if len(marks) <= _MOST_MARKS else [power for power in powers if low <= power <= high]
+    numbers = [power * digit for power in powers for digit in (1, 2, 5) if low <= power * digit <= high]
+    return numbers if len(numbers) <= _MOST_MARKS else [power for power in powers if low <= power <= high]

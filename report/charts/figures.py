@@ -17,13 +17,15 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from report.charts.kinds import Picture
+from report.charts.drawing import Picture, pdf_of, png_of
 from report.format import visible
 from report.render import render
 
 STYLE = Path(__file__).parents[2] / "site" / "static" / "style.css"
-FOLDER = "figures"
-FORMATS = ("svg", "pdf", "csv")
+FIGURES = "figures"
+"""The folder of the site that has their files."""
+
+_ENDINGS = ("svg", "pdf", "csv")
 
 _COLOUR = re.compile(r"--([a-z0-9-]+): (?:light-dark\((#[0-9a-f]{6}), [^)]*\)|var\(--([a-z0-9-]+)\));")
 _USED = re.compile(r"var\(--([a-z0-9-]+)\)")
@@ -49,7 +51,7 @@ class Figure:
     @property
     def links(self) -> list[tuple[str, str]]:
         """What may be downloaded: the format, and where it lies in the site."""
-        return [(ending.upper(), f"{FOLDER}/{self.name}.{ending}") for ending in FORMATS]
+        return [(ending.upper(), f"{FIGURES}/{self.name}.{ending}") for ending in _ENDINGS]
 
     @property
     def numbers(self) -> str:
@@ -59,12 +61,9 @@ class Figure:
         return text.getvalue()
 
 
-def write_figure(path: Path, picture: str, title: str, population: str, numbers: str) -> None:
-    """Write the files of a figure to a path without an ending; `numbers` are its rows as CSV."""
-    from report.charts.converter import pdf_of
-
+def write_figure(path: Path, svg: str, numbers: str) -> None:
+    """Write the files of a figure, a picture that needs no page and its numbers, to a path without an ending."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    svg = alone(picture, title, population)
     path.with_suffix(".svg").write_text(svg, encoding="utf-8")
     path.with_suffix(".csv").write_text(numbers, encoding="utf-8")
     path.with_suffix(".pdf").write_bytes(pdf_of(svg))
@@ -80,7 +79,7 @@ def alone(svg: str, title: str, population: str) -> str:
         for line in textwrap.wrap(visible(text), per_line)
     ]
     head = _MARGIN + _LINE * len(lines) + 8
-    return drawn(
+    return _filled(
         "figure.svg",
         width=f"{width + _MARGIN:g}",
         height=f"{height + head + _MARGIN:g}",
@@ -92,7 +91,7 @@ def alone(svg: str, title: str, population: str) -> str:
     )
 
 
-def drawn(template: str, **values: object) -> str:
+def _filled(template: str, **values: object) -> str:
     """A picture that needs no page, with colours of its own."""
     svg = render(template, {**values, "fonts": FONTS}).replace("currentColor", "var(--ink)")
     return _USED.sub(lambda use: light_colours()[use[1]], svg)
@@ -100,12 +99,10 @@ def drawn(template: str, **values: object) -> str:
 
 def write_shared_picture(path: Path, title: str, sentence: str) -> None:
     """Write what others see of a page whose address is shared, as a PNG; a sentence that is too long ends in dots."""
-    from report.charts.converter import png_of
-
     size, most = (56, 6) if len(sentence) <= 150 else (40, 9)
     per_line = int((_SHARED[0] - 2 * _SHARED_LEFT) / (size * 0.5))
     lines = textwrap.wrap(visible(sentence), per_line, max_lines=most, placeholder=" …")
-    svg = drawn(
+    svg = _filled(
         "shared.svg",
         width=_SHARED[0],
         height=_SHARED[1],

@@ -49,6 +49,20 @@ class Row:
         return cell.place if cell else LAST, self.run.system, self.run.run_id
 
     @property
+    def standing(self) -> str:
+        """Its rank with those that it may have, or why it has none."""
+        head = self.head
+        if self.run.baseline:
+            return "a baseline: not ranked"
+        if self.state or head is None:
+            return f"not ranked: {self.state or 'no score'}"
+        if head.rank is None:
+            return "too few items to rank"
+        if head.rank_low == head.rank_high:
+            return f"rank {head.rank}"
+        return f"rank {head.rank}, may be {head.rank_low} to {head.rank_high}"
+
+    @property
     def state(self) -> str:
         """What keeps it from being compared, in a word or two; empty when nothing does."""
         if self.comparable:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from lake.usage import METRICS, Repair, first_gold, pareto_front, repairs
+from report.charts.curves import Spot, frontier_chart
 from report.charts.figures import Figure
-from report.charts.kinds import Point, Spot, forest_chart, frontier_chart
+from report.charts.scores import Point, forest_chart
 from report.format import count, measured, score
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Column

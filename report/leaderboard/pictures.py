@@ -6,8 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 
 from lake.text import counted
+from report.charts.curves import Curve, size_chart, step_chart
+from report.charts.drawing import Picture
 from report.charts.figures import Figure
-from report.charts.kinds import Curve, Picture, Point, score_chart, size_chart, step_chart
+from report.charts.scores import Point, score_chart
 from report.format import count, score, slug
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Column

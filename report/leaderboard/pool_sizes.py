@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
+from report.charts.curves import Curve, size_chart
 from report.charts.figures import Figure
-from report.charts.kinds import Curve, size_chart
 from report.format import count, score
 from report.leaderboard.board import Board
 from report.leaderboard.pictures import MAX_CURVES, figure_of

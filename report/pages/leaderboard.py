@@ -11,7 +11,7 @@ from report.addresses import pairs_path, run_key
 from report.format import SCORE_DIGITS, slug
 from report.leaderboard.board import Board
 from report.leaderboard.board_files import board_files, board_path
-from report.leaderboard.costs import Costs
+from report.leaderboard.costs import Costs, by_characters
 from report.leaderboard.grids import choices_of, heats_of
 from report.leaderboard.main_table import Controls, MainTable, plain_tables, unbeaten
 from report.leaderboard.pictures import Sizes, Steps
@@ -36,7 +36,8 @@ class Section:
         self.names = names_of(board)
         self.unbeaten = unbeaten(board, board.average)
         self.controls = Controls(board)
-        self.sizes, self.choices, self.costs = Sizes(board), choices_of(board), Costs(board)
+        self.sizes, self.choices = Sizes(board), choices_of(board)
+        self.curve = by_characters(board, *board.primary.measure[:2])
         self.heats = heats_of(board)
         self.coverage = _coverage(board)
         self.path = board_path(board)
@@ -68,7 +69,7 @@ def _pages(material: Material) -> Iterator[Page]:
             "run_key": run_key,
             **_words(facts, benchmark, [section.board for section in sections]),
         }
-        figures = [part.figure for of in sections for part in (of.sizes, of.costs.curve) if part]
+        figures = [part.figure for of in sections for part in (of.sizes, of.curve) if part]
         figures += [pool_sizes.figure]
         files = {path: content for of in sections for path, content in of.files.items()}
         description = f"{benchmark.title}: {sections[0].verdict}" if sections and sections[0].verdict else ""
@@ -87,15 +88,21 @@ def _pages(material: Material) -> Iterator[Page]:
 
 def _plain_page(benchmark: Benchmark, sections: Sequence[Section], values: dict[str, object]) -> Page:
     plains = [(section, plain_tables(section.board, section.reference), Steps(section.board)) for section in sections]
+    costs = Costs(sections[0].board)
     figures = [
         *(table.chart for _, tables, _ in plains for table in tables),
         *(steps.figure for _, _, steps in plains),
-        *(section.costs.by_time.figure for section in sections if section.costs.by_time),
-        *(frontier.figure for section in sections for frontier in section.costs.by_usage),
-        *(section.costs.repair.figure for section in sections if section.costs.repair),
+        *(frontier.figure for frontier in (costs.by_time, *costs.by_usage) if frontier),
+        costs.repair.figure if costs.repair else None,
     ]
     path, title = _path(benchmark.name, "-all"), f"{benchmark.title}: every number"
-    return Page(path, title, "leaderboard-all.html", {**values, "plains": plains}, figures=list(filter(None, figures)))
+    return Page(
+        path,
+        title,
+        "leaderboard-all.html",
+        {**values, "plains": plains, "costs": costs},
+        figures=list(filter(None, figures)),
+    )
 
 
 def _coverage(board: Board) -> str:

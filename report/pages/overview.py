@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from lake.catalog.unit import ITEM_NOTE
 from report.addresses import ledger_address, run_key
 from report.charts.figures import Figure
-from report.charts.kinds import Point, forest_chart
+from report.charts.scores import Point, forest_chart
 from report.format import score, slug
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Column

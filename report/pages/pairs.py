@@ -30,32 +30,28 @@ Pair = Mapping[str, float | str | None]
 
 
 def _pages(material: Material) -> Iterator[Page]:
-    for name, benchmark in material.facts.benchmarks.items():
-        boards = material.boards[name]
-        shorts = [board.protocol.short for board in boards]
-        paths = {short: pairs_path(name, short if number else "") for number, short in enumerate(shorts)}
-        for board in boards:
-            runs = [row.run for row in board.every]
-            pairs = pairs_of(board, [run.run_id for run in runs], board.slice[1]).rows(named=True)
-            tested = [pair for pair in pairs if not pair["exploratory"]]
-            values = {
-                "benchmark": benchmark,
-                "board": board,
-                "runs": runs,
-                "answer": _answer(tested),
-                "tested": _groups(runs, tested),
-                "others": _groups(runs, [pair for pair in pairs if pair["exploratory"]]),
-                "is_open": len(pairs) <= MOST_OPEN,
-                "boards": paths,
-                "benchmarks": {other.title: pairs_path(other.name) for other in material.facts.benchmarks.values()},
-                "compare_address": compare_address,
-                "apart": _apart,
-                "is_of_items": any(pair["unit"] == ITEM for pair in pairs),
-                "item_note": ITEM_NOTE,
-                "exploratory": EXPLORATORY,
-            }
-            title = f"Pairs: {benchmark.title}, {board.protocol.short}"
-            yield Page(paths[board.protocol.short], title, "pairs.html", values, description=str(values["answer"]))
+    addresses = {benchmark.title: pairs_path(name) for name, benchmark in material.facts.benchmarks.items()}
+    for board in (boards[0] for boards in material.boards.values() if boards):
+        benchmark, runs = board.benchmark, [row.run for row in board.every]
+        pairs = pairs_of(board, [run.run_id for run in runs], board.slice[1]).rows(named=True)
+        tested = [pair for pair in pairs if not pair["exploratory"]]
+        values = {
+            "benchmark": benchmark,
+            "board": board,
+            "runs": runs,
+            "answer": _answer(tested),
+            "tested": _groups(runs, tested),
+            "others": _groups(runs, [pair for pair in pairs if pair["exploratory"]]),
+            "is_open": len(pairs) <= MOST_OPEN,
+            "others_of": addresses,
+            "compare_address": compare_address,
+            "apart": _apart,
+            "is_of_items": any(pair["unit"] == ITEM for pair in pairs),
+            "item_note": ITEM_NOTE,
+            "exploratory": EXPLORATORY,
+        }
+        title = f"Pairs: {benchmark.title}, {board.protocol.short}"
+        yield Page(pairs_path(benchmark.name), title, "pairs.html", values, description=str(values["answer"]))
 
 
 def _answer(tested: Sequence[Pair]) -> str:

@@ -20,7 +20,7 @@ Picked = Mapping[str, Any]
 """An item's `item_id` and `value`, the `other` system's and the `difference` if any, and `shares` of its gold."""
 
 
-class Items(NamedTuple):
+class PickedItems(NamedTuple):
     """The items on which a system gains and loses most against another run, and a seeded sample, the same for all."""
 
     against: Run | None
@@ -39,7 +39,7 @@ def reference_run(board: Board, run: Run) -> Run | None:
     return next((row.run for row in board.systems if row.run.run_id != run.run_id), None)
 
 
-def items_of(board: Board) -> Mapping[str, Items]:
+def items_of(board: Board) -> Mapping[str, PickedItems]:
     """Of each run of a board the items to show."""
     against = {row.run.run_id: reference_run(board, row.run) for row in board.every if row.head is not None}
     if not against:
@@ -68,7 +68,7 @@ def items_of(board: Board) -> Mapping[str, Items]:
     keys = pl.concat([each.select("run_id", "item_id") for each in shown]).unique()
     shares = _shares(board, keys)
     picked = [_by_run(each, shares) for each in shown]
-    return {run_id: Items(other, *(each.get(run_id, ()) for each in picked)) for run_id, other in against.items()}
+    return {run_id: PickedItems(other, *(each.get(run_id, ()) for each in picked)) for run_id, other in against.items()}
 
 
 def _items(board: Board) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""What a system did on one board: its place, its numbers by slice beside the median's, and what it is held against."""
+"""What a system did on one board: its numbers by slice beside the median's, and what it is held against."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from report.leaderboard.columns import Cell, cells_in
 from report.leaderboard.gold_ledger import Share, precisions_of, shares_of
 from report.models import WHOLE, Run
 from report.slices import in_numbers_order, place_of, title_of
-from report.systems.items import Items, items_of, reference_run
+from report.systems.items import PickedItems, items_of, reference_run
 
 LEAST_ITEMS = 5
 """Slices with fewer items are no difference to speak of."""
@@ -25,7 +25,7 @@ LEAST_ITEMS = 5
 N_APART = 3
 
 
-class Number:
+class SliceNumber:
     """A system's number over one slice value of `n` items, and how far it is above the median system, if known."""
 
     def __init__(self, slice_: str, value: str, cell: Cell, median_: float | None) -> None:
@@ -35,7 +35,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Part:
+class SystemOnBoard:
     """What a system did under one protocol, beside the median system (`middle`) and the reference (`against`).
 
     Of the system and of the median one it has where their gold went, and what share of the lines returned is gold.
@@ -43,13 +43,13 @@ class Part:
 
     board: Board
     row: Row
-    numbers: Sequence[Number]
+    numbers: Sequence[SliceNumber]
     ledger: Sequence[Share]
     precision: float | None
     middle: Run | None
     middle_ledger: Sequence[Share]
     middle_precision: float | None
-    items: Items | None
+    items: PickedItems | None
     against: Run | None
     verdict: str
 
@@ -59,21 +59,7 @@ class Part:
         return self.middle is not None and self.middle.run_id == self.row.run.run_id
 
     @property
-    def place(self) -> str:
-        """Its rank with the places it may have, or why it has none."""
-        head = self.row.head
-        if self.row.run.baseline:
-            return "a baseline: not ranked"
-        if self.row.state or head is None:
-            return f"not ranked: {self.row.state or 'no score'}"
-        if head.rank is None:
-            return "too few items to rank"
-        if head.rank_low == head.rank_high:
-            return f"rank {head.rank}"
-        return f"rank {head.rank}, may be {head.rank_low} to {head.rank_high}"
-
-    @property
-    def furthest(self) -> tuple[list[Number], list[Number]]:
+    def furthest(self) -> tuple[list[SliceNumber], list[SliceNumber]]:
         """The slices on which it is furthest above the median, and below."""
         whole = {number.n for number in self.numbers if not number.slice}
         large = [
@@ -89,8 +75,8 @@ class Part:
         return max((abs(number.apart) for number in self.numbers if number.apart), default=1.0)
 
 
-def parts_of(board: Board) -> Iterator[tuple[str, Part]]:
-    """What each system of a board did: its name, and its part. The tables are read once for all of them."""
+def systems_on(board: Board, rows: Sequence[Row]) -> Iterator[SystemOnBoard]:
+    """What the systems of some rows of a board did; the tables are read once for all of them."""
     systems = board.systems
     middle = systems[len(systems) // 2].run if len(systems) > 1 else None
     ledgers, precisions, items = shares_of(board), precisions_of(board), items_of(board)
@@ -100,11 +86,11 @@ def parts_of(board: Board) -> Iterator[tuple[str, Part]]:
         return ledgers.get(run_id, ()), precisions.get(run_id)
 
     of_middle = gold(middle.run_id if middle else "")
-    for row in board.every:
+    for row in rows:
         run_id, against = row.run.run_id, reference_run(board, row.run)
         verdict = verdicts.get((against.run_id, run_id), "") if against else ""
         own = (numbers[run_id], *gold(run_id))
-        yield row.run.system, Part(board, row, *own, middle, *of_middle, items.get(run_id), against, verdict)
+        yield SystemOnBoard(board, row, *own, middle, *of_middle, items.get(run_id), against, verdict)
 
 
 def _verdicts(board: Board) -> dict[tuple[str, str], str]:
@@ -121,7 +107,7 @@ def _verdicts(board: Board) -> dict[tuple[str, str], str]:
     return by_pair
 
 
-def _numbers(board: Board) -> Mapping[str, list[Number]]:
+def _numbers(board: Board) -> Mapping[str, list[SliceNumber]]:
     """The primary number of every run over each slice, the whole first, beside the median of the board's systems."""
     mine = board.by_slice
     of_systems = mine.filter(pl.col("run_id").is_in([row.run.run_id for row in board.systems]))
@@ -130,14 +116,14 @@ def _numbers(board: Board) -> Mapping[str, list[Number]]:
     keys = mine.select("run_id", "slice", "slice_value").rows()
     cells = dict(zip(keys, cells_in(mine), strict=True))
     slices = sorted({name for _, name, _ in keys}, key=lambda name: (name != WHOLE, place_of(name)))
-    by_run: dict[str, list[Number]] = {row.run.run_id: [] for row in board.every}
+    by_run: dict[str, list[SliceNumber]] = {row.run.run_id: [] for row in board.every}
     for name in slices:
         title = "" if name == WHOLE else title_of(name)
         for value in in_numbers_order({value for _, of, value in keys if of == name}):
             median = median_of.get((name, value))
             for run_id, numbers in by_run.items():
                 if cell := cells.get((run_id, name, value)):
-                    numbers.append(Number(title, value, cell, median))
+                    numbers.append(SliceNumber(title, value, cell, median))
     return by_run
 
 

@@ -11,11 +11,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from report.charts import kinds
-from report.charts.curves import MOST_TOGETHER, _shades, frontier_chart, size_chart
-from report.charts.figures import STYLE, Figure, light_colours, write_figure
-from report.charts.kinds import Curve, Point, Spot
-from report.charts.scores import forest_chart, score_chart
+from report.charts.curves import MOST_TOGETHER, Curve, Spot, _shades, frontier_chart, size_chart
+from report.charts.figures import STYLE, Figure, alone, light_colours, write_figure
+from report.charts.scores import Point, forest_chart, score_chart
 from report.models import KINDS
 
 POINTS = [
@@ -27,14 +25,14 @@ POINTS = [
 
 def figure() -> Figure:
     rows = [(point.label, point.value, point.low) for point in POINTS]
-    picture = kinds.score_chart(POINTS, "Line F1", "a name")
+    picture = score_chart(POINTS, "Line F1", "a name")
     return Figure("a/scores", "Line F1", "RepoEval (sample), 2 items", picture, ("system", "value", "low"), rows)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
     """The files of the figure by their endings."""
     of = figure()
-    write_figure(folder / "scores", str(of.picture), of.title, of.population, of.numbers)
+    write_figure(folder / "scores", alone(str(of.picture), of.title, of.population), of.numbers)
     return {path.suffix: path.read_bytes() for path in folder.iterdir()}
 
 
@@ -78,7 +76,7 @@ def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
 
 def test_of_more_curves_than_can_be_told_apart_each_has_a_plot_of_its_own() -> None:
     curves = [Curve(f"system {number}", [0.1, 0.1 * number], "agent", [1, 10]) for number in range(1, 8)]
-    together, apart = (size_chart(curves[:n], ("x", "y"), "n") for n in (MOST_TOGETHER, MOST_TOGETHER + 1))
+    together, apart = (str(size_chart(curves[:n], ("x", "y"), "n")) for n in (MOST_TOGETHER, MOST_TOGETHER + 1))
     assert all(f">system {number} 0.{number}00<" in apart for number in range(1, 8))
     assert (together.count(">1<"), apart.count(">1<")) == (1, 3)
 
@@ -93,7 +91,7 @@ def test_a_kind_has_one_colour_and_one_shape_in_every_chart(kind: str) -> None:
         frontier_chart([spot, Spot(20, 0.6, kind, number=1)], ("x", "y"), "n"),
         size_chart([curve], ("x", "y"), "n"),
     ]
-    drawn = [found for chart in charts if (found := shapes(chart).get(KINDS[kind].colour))]
+    drawn = [found for chart in charts if (found := shapes(str(chart)).get(KINDS[kind].colour))]
     assert len(drawn) == len(charts)
     # A curve has its marks and, besides, its line.
     assert all(found >= drawn[1] for found in drawn)
@@ -117,7 +115,7 @@ def test_gold_marks_gold_and_the_frame_alone() -> None:
 
 
 def test_a_picture_fills_its_box_and_keeps_its_text_readable() -> None:
-    svg = score_chart(POINTS, "Line F1", "a name")
+    svg = str(score_chart(POINTS, "Line F1", "a name"))
     width, least = float(re.findall(r' width="([0-9.]+)"', svg)[0]), int(re.findall(r"min-width:(\d+)px", svg)[0])
     assert least / width * 12 == pytest.approx(11, abs=0.05)
     assert "viewBox" in svg

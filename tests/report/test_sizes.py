@@ -8,8 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from report.build import build
-from report.charts.curves import size_chart
-from report.charts.kinds import Curve
+from report.charts.curves import Curve, size_chart
 from tests.report.html import Element, parse, table
 from tests.report.small_lake import TARGET, aggregated, run_id, write, write_boards, write_lake
 
@@ -65,7 +64,7 @@ def test_two_sizes_are_no_line(tmp_path: Path) -> None:
 def test_the_picture_has_a_mark_per_size_and_a_dashed_line_for_the_oracle() -> None:
     oracle = Curve("a+oracle", [0.9, 0.8, 0.7], "oracle", [250, 500, 1_000])
     curves = [oracle, Curve("a+x", [0.1, 0.2], "retriever", [300, 900])]
-    svg = size_chart(curves, ("Characters", "F1"), "sizes")
+    svg = str(size_chart(curves, ("Characters", "F1"), "sizes"))
     assert svg.count("stroke-dasharray") == 1
     assert all(f">{text}<" in svg for text in ("a+oracle 0.700", "a+x 0.200", "500", "1,000", "Characters", "F1"))
     assert svg.count("clip") == 0

@@ -13,7 +13,7 @@ from report.addresses import compare_address
 from report.leaderboard.board import Board, Row, build_board
 from report.leaderboard.columns import Cell, Measure
 from report.systems.items import items_of
-from report.systems.parts import BREADTH, LATE, REDUNDANT, parts_of, profile
+from report.systems.parts import BREADTH, LATE, REDUNDANT, profile, systems_on
 from report.tables_read import TablesRead
 from tests.report.html import Element, table
 from tests.report.small_lake import CHUNKING, REPOS, SYSTEMS, run_id, write
@@ -64,7 +64,8 @@ def test_items_won_and_lost_are_those_furthest_from_the_reference_equal_ones_by_
 
 
 def test_differences_are_to_the_median_of_the_systems_without_baselines(small: Lake, pages: dict[str, Element]) -> None:
-    parts = dict(parts_of(board_of(small)))
+    board = board_of(small)
+    parts = {part.row.run.system: part for part in systems_on(board, board.every)}
     median = sorted(SYSTEMS[name][0] for name in (JACCARD, WINDOWS, "fixed-nws-1500+bm25-okapi"))[1]
     mine = {number.value: number for number in parts[JACCARD].numbers}
     assert mine["all"].apart is not None
