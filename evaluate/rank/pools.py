@@ -17,7 +17,7 @@ from evaluate.rank.chunk_texts import ChunkTexts
 from evaluate.rank.definitions import PoolDefinitions
 from evaluate.rank.similarity import similarities
 from evaluate.retrievers import Floats, Pool, Queries, Span
-from evaluate.texts.tokens import Texts
+from evaluate.texts.tokens import Texts, query_texts
 from lake.offsets import LineOffsets
 from lake.pools import chunks_of, files_of
 from lake.store import Lake
@@ -203,17 +203,19 @@ def queries_by_pool(
     """
     made = pools.side_by_side(n_side_by_side)
     numbered = pools.chunks.select(pl.col("pool_id").unique(maintain_order=True)).with_row_index("pool")
-    rows = items.sort("pool_id", "item_id").join(numbered, on="pool_id", maintain_order="left")
+    texts = query_texts(tuple(items["text"]))
+    rows = items.with_row_index("row").sort("pool_id", "item_id").join(numbered, on="pool_id", maintain_order="left")
     columns = rows.select(
         "item_id",
-        "text",
+        "row",
         "target_path",
         pl.col("target_line").fill_null(-1).cast(pl.Int64),
         number=pl.col("pool") // n_side_by_side,
     ).to_dict(as_series=False)
     numbers = np.array(columns.pop("number"), np.int64)
     for begin, end in pairwise([*np.flatnonzero(np.diff(numbers, prepend=-1)), len(numbers)]):
-        item_id, text, path, line = (values[begin:end] for values in columns.values())
+        item_id, row, path, line = (values[begin:end] for values in columns.values())
+        text = texts.rows(np.array(row, np.int64))
         queries = Queries(item_id=item_id, text=text, target_path=path, target_line=np.array(line, np.int64))
         yield made[numbers[begin]], queries
 

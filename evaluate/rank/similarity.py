@@ -54,12 +54,14 @@ def similarities(chunks: pl.DataFrame, texts: pl.DataFrame, gold: pl.DataFrame) 
 
 def _sets(texts: pl.Series, pattern: str, left_out: tuple[str, ...] = ()) -> scipy.sparse.csr_array:
     """The distinct matches of a pattern in each text: a row per text, a column per token, ones."""
-    matches = pl.DataFrame({"text": np.arange(len(texts)), "token": texts.str.extract_all(pattern)})
-    tokens = matches.explode("token").filter(pl.col("token").is_not_null(), ~pl.col("token").is_in(left_out))
-    # Grouped, a token needs no name: where its group stands is its column.
-    groups = tokens.group_by("token").agg("text").select("text").with_row_index("token").explode("text")
-    column, row = groups["token"].to_numpy(), groups["text"].to_numpy()
-    matrix = scipy.sparse.csr_array((np.ones(len(row)), (row, column)), shape=(len(texts), len(groups) + 1))
+    matches = texts.str.extract_all(pattern)
+    token, row = matches.explode(empty_as_null=False), np.repeat(np.arange(len(texts)), matches.list.len().to_numpy())
+    is_taken = ~token.is_in(left_out)
+    # The numbers of categories; a token needs no name here.
+    column = token.filter(is_taken).cast(pl.Categorical).to_physical().to_numpy()
+    row = row[is_taken.to_numpy()]
+    shape = (len(texts), int(column.max(initial=0)) + 1)
+    matrix = scipy.sparse.csr_array((np.ones(len(row)), (row, column)), shape=shape)
     matrix.sum_duplicates()
     matrix.data[:] = 1
     return matrix

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluate.embedding.vectors import VectorStore
-from evaluate.texts.tokens import Counted, Texts, Tokenizer
+from evaluate.texts.tokens import Counted, Texts, Tokenizer, as_texts
 from lake.arrays import Floats, Integers
 from lake.errors import GoldspanError
 from lake.selection import seeded_hash
@@ -79,7 +79,7 @@ class Pool:
 
     @functools.cached_property
     def _texts(self) -> Texts:
-        return self.text if isinstance(self.text, Texts) else Texts(self.text)
+        return as_texts(self.text)
 
     @functools.cached_property
     def hashes(self) -> npt.NDArray[np.uint64]:
@@ -144,3 +144,11 @@ class Queries:
 
     def __len__(self) -> int:
         return len(self.item_id)
+
+    @functools.cached_property
+    def _texts(self) -> Texts:
+        return as_texts(self.text)
+
+    def counted(self, tokens: Tokenizer) -> Counted:
+        """How often each query says each token; shared, so not to be changed."""
+        return self._texts.counted(tokens)

@@ -54,7 +54,7 @@ def token_index(
     )
 
     def search(queries: Queries) -> Floats:
-        words = chunks.count_queries(queries.text, tokens)
+        words = chunks.of_queries(queries.counted(tokens))
         of_pool = scipy.sparse.csr_array(words.counts[:, : by_token.shape[0]])
         # Every score is added up in the order of the tokens' spelling, in whatever company: equal to the last bit.
         of_pool.sort_indices()

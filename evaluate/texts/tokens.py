@@ -37,7 +37,7 @@ class Counted:
     vocabulary: pl.Series
     counts: scipy.sparse.csr_array
     n_pools: int = 1
-    _queries: dict[tuple[Tokenizer, tuple[str, ...]], Counted] = field(default_factory=dict, repr=False, compare=False)
+    _asked: list[tuple[Counted, Counted]] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def n_tokens(self) -> Floats:
@@ -65,28 +65,24 @@ class Counted:
         """The same of texts of several pools, given the pool of each."""
         return Counted(self.vocabulary, _shifted(self.counts, pool, n_pools, len(self.vocabulary)), n_pools)
 
-    def count_queries(self, queries: Sequence[str], tokens: Tokenizer) -> Counted:
-        """Queries counted over the same columns, one for each of several pools; shared, so not to be changed.
+    def of_queries(self, queries: Counted) -> Counted:
+        """Counts of queries over the same columns, one query for each of several pools; shared, so not to be changed.
 
         Tokens that no text has take columns behind them.
         """
-        key = (tokens, tuple(queries))
-        if key not in self._queries:
-            cut, n_tokens = _cut_queries(*key), len(self.vocabulary)
-            column = self.vocabulary.search_sorted(cut.vocabulary).to_numpy().astype(np.int32)
+        # Retrievers come one after another with the same queries: the last are enough.
+        if not self._asked or self._asked[0][0] is not queries:
+            n_tokens = len(self.vocabulary)
+            column = self.vocabulary.search_sorted(queries.vocabulary).to_numpy().astype(np.int32)
             spelt_so = self.vocabulary.extend_constant(None, 1).gather(column)
-            is_new = (spelt_so.ne_missing(cut.vocabulary)).to_numpy()
+            is_new = spelt_so.ne_missing(queries.vocabulary).to_numpy()
             column[is_new] = n_tokens + np.arange(is_new.sum())
-            shape = (len(queries), n_tokens + int(is_new.sum()))
-            counts = scipy.sparse.csr_array(
-                (cut.counts.data, column[cut.counts.indices], cut.counts.indptr), shape=shape
-            )
+            counts, shape = queries.counts, (queries.counts.shape[0], n_tokens + int(is_new.sum()))
+            moved = scipy.sparse.csr_array((counts.data, column[counts.indices], counts.indptr), shape=shape)
             if self.n_pools > 1:
-                counts = _shifted(counts, np.arange(self.n_pools), self.n_pools, n_tokens)
-            # Retrievers come one after another with the same queries: the last are enough.
-            self._queries.clear()
-            self._queries[key] = Counted(self.vocabulary, counts, self.n_pools)
-        return self._queries[key]
+                moved = _shifted(moved, np.arange(self.n_pools), self.n_pools, n_tokens)
+            self._asked[:] = [(queries, Counted(self.vocabulary, moved, self.n_pools))]
+        return self._asked[0][1]
 
 
 @dataclass(frozen=True)
@@ -170,6 +166,11 @@ class Texts(Sequence[str]):
         return count_texts(self.text, tokens)
 
 
+def as_texts(texts: Sequence[str]) -> Texts:
+    """Texts that keep what they were cut into."""
+    return texts if isinstance(texts, Texts) else Texts(texts)
+
+
 class _Rows(Texts):
     """Rows of other texts."""
 
@@ -197,12 +198,10 @@ def _shifted(counts: scipy.sparse.csr_array, pool: Integers, n_pools: int, n_tok
     return scipy.sparse.csr_array((counts.data, counts.indices + block * n_tokens, counts.indptr), shape=shape)
 
 
-@lru_cache(maxsize=64)
-def _cut_queries(tokens: Tokenizer, queries: tuple[str, ...]) -> Counted:
-    """Queries that are asked of the same pools, which are put to many chunkers and retrievers."""
-    if isinstance(tokens, Refined):
-        return tokens.of(_cut_queries(tokens.tokens, queries))
-    return count_texts(queries, tokens)
+@lru_cache(maxsize=4)
+def query_texts(queries: tuple[str, ...]) -> Texts:
+    """The queries of a part of the items: each is cut once for all chunkers and retrievers that it is put to."""
+    return Texts(queries)
 
 
 def count_texts(texts: Sequence[str], tokens: Tokenizer) -> Counted:

@@ -16,7 +16,7 @@ from evaluate.rank.ranking import Ranked, rank
 from evaluate.retrievers import POOLS_AT_ONCE, Pool, PoolScores, Queries, Retriever, Scan, retrievers
 from evaluate.retrievers.baselines import RANDOM
 from evaluate.retrievers.bm25 import BM25_OKAPI
-from evaluate.texts.tokens import Refined, Texts, by_spelling
+from evaluate.texts.tokens import Refined, Texts, by_spelling, count_texts
 from lake.catalog.benchmarks.repobench_r import REPOBENCH_CHUNKS
 from lake.catalog.task import Task, TieRule
 from lake.text import words
@@ -177,7 +177,7 @@ def test_tokens_are_counted_in_the_order_of_their_spelling(documents: list[list[
     assert found.counts.toarray().tolist() == expected
     assert found.n_tokens.tolist() == [len(document) for document in documents]
     assert found.n_different.tolist() == [len(set(document)) for document in documents]
-    again = found.count_queries(["new a new"], str.split)
+    again = found.of_queries(count_texts(["new a new"], str.split))
     assert again.n_tokens.tolist() == [3]
     assert again.counts[:, len(found.vocabulary) :].sum() == (2 if "a" in found.vocabulary else 3)
 
@@ -188,5 +188,5 @@ def test_tokens_made_of_anothers_tokens_are_counted_as_those_of_the_text(texts: 
     found, expected = Texts(texts).counted(letters), by_spelling(map(letters, texts))
     assert found.vocabulary.to_list() == expected.vocabulary.to_list()
     assert found.counts.toarray().tolist() == expected.counts.toarray().tolist()
-    asked = found.count_queries([query], letters)
+    asked = found.of_queries(count_texts([query], letters))
     assert asked.n_tokens.tolist() == [sum(len(word.replace("a", "")) for word in words(query))]
