@@ -44,7 +44,7 @@ def import_file(lake: Lake, request: ImportRequest, name: str, result: Outcome, 
     result.rejected += imported.n_rejected
     result.changes += imported.notes
     n_items = counted(imported.n_items, "item")
-    result.warnings.append("; ".join([f"{name}: {imported.counts.n_done:,} of {n_items}", *imported.summary()]))
+    result.warnings.append("; ".join([f"{name}: {imported.counts['n_done']:,} of {n_items}", *imported.summary()]))
     return imported
 
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from ingest.runs.imported_runs import MISSING, run_items
+from ingest.runs.imported_runs import MISSING, Tables, run_items
 from ingest.runs.importer import Importer
-from ingest.runs.outcome import ImportCounts
+from ingest.runs.outcome import Imported
 from ingest.runs.ranking_rows import refuse
-from ingest.runs.request import ItemPart
+from ingest.runs.request import ImportJob, ItemPart
 from ingest.sources.input_file import InputFile
 
 _HOLE = ["repo", "path", "line"]
@@ -86,22 +86,20 @@ def _fit(rows: pl.DataFrame) -> tuple[int, int, int]:
     return rows.height, int(rows["same_start"].sum()), int(rows["same_prompt"].sum())
 
 
-def run_items_of(
-    run_id: str, input_file: InputFile, part: ItemPart, rows: pl.DataFrame, counts: ImportCounts
-) -> pl.DataFrame:
+def completion_tables(job: ImportJob, part: ItemPart, rows: pl.DataFrame, result: Imported) -> Tables:
     """One part's rows of `run_items`: the completion of every scorable item."""
     items = part.scorable.select("item_id")
     answered = rows.join(items, on="item_id", how="semi")
-    counts.n_unscorable += rows.height - answered.height
-    counts.n_done += answered.height
-    counts.n_missing += items.height - answered.height
-    counts.n_other_prompt += int((~answered["same_start"]).sum())
+    result.counts["n_unscorable"] += rows.height - answered.height
+    result.counts["n_done"] += answered.height
+    result.counts["n_missing"] += items.height - answered.height
+    result.counts["n_other_prompt"] += int((~answered["same_start"]).sum())
     is_done = pl.col("completion").is_not_null()
     joined = items.join(answered.select("item_id", "completion"), on="item_id", how="left")
     outcomes = joined.select(
         "item_id",
         pl.when(is_done).then(pl.lit("done")).otherwise(pl.lit(MISSING)).alias("status"),
-        pl.when(~is_done).then(pl.lit(f"no completion in {input_file.name}")).alias("error"),
+        pl.when(~is_done).then(pl.lit(f"no completion in {job.input_file.name}")).alias("error"),
         "completion",
     )
-    return run_items(run_id, outcomes)
+    return {"run_items": run_items(job.run_id, outcomes)}

@@ -20,10 +20,19 @@ from ingest.programs.command import JsonCommand
 from ingest.programs.session import ProgramSession
 from ingest.runs.find_trajectories import TrajectoryFiles, discover
 from ingest.runs.formats.answers import ANSWERS, parsed
-from ingest.runs.importing import Import
+from ingest.runs.importing import import_job, up_to_date
 from ingest.runs.outcome import Imported
 from ingest.runs.pool_folders import pool_folders
-from ingest.runs.request import ImportRequest, ItemPart, ProgramInfo, check_request, item_parts, run_id_of, task_named
+from ingest.runs.request import (
+    ImportJob,
+    ImportRequest,
+    ItemPart,
+    ProgramInfo,
+    check_request,
+    item_parts,
+    run_id_of,
+    task_named,
+)
 from ingest.sources.input_file import InputFile
 from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError
@@ -114,8 +123,8 @@ def import_search(
     # What was answered before is known by its digest alone: the same answers would make the same run.
     before = _answers_of(lake, request.benchmark, run_id_of(task.name, request.system, stamp))
     files = TrajectoryFiles(ANSWERS, [], sha256=before)
-    job = Import(lake, request, InputFile(request.file), files, task, parts, stamp, chunker, info)
-    if before and not again and (current := job.up_to_date()) is not None:
+    job = ImportJob(lake, request, InputFile(request.file), files, task, parts, stamp, chunker, info)
+    if before and not again and (current := up_to_date(job)) is not None:
         current.notes.append(f"`{info.name}` and the files it names are what they were; --again asks it again")
         return current
     session = ProgramSession(info.name, search.command, lambda answer: parsed(answer).problem)
@@ -130,7 +139,7 @@ def import_search(
         cost = {"index_seconds": first, "query_seconds": session.query_seconds, "hardware": hardware()}
         job = replace(job, input_file=answers, files=discover(answers, ANSWERS.name, rejects), cost=cost)
         try:
-            imported = job.run(rejects, write=write)
+            imported = import_job(job, rejects, write=write)
         except GoldspanError as error:
             if error.where != str(answers.path):
                 raise

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
 from ingest.runs.imported_runs import MISSING, Tables, hit_rows, run_items
-from ingest.runs.outcome import ImportCounts
+from ingest.runs.outcome import Imported
 from ingest.runs.ranking_rows import NAME, refuse, written
-from ingest.runs.request import ItemPart
+from ingest.runs.request import ImportJob, ItemPart
 from ingest.runs.resolve_paths import Axis, with_files
-from ingest.sources.input_file import InputFile
 from lake.catalog.protocol import CUT_OFFS
-from lake.catalog.task import Task
-from lake.store import Lake
 
 DEFINITIONS = "docs"
 """The rules by which a definition that a document names is found."""
@@ -22,168 +17,165 @@ _CANDIDATE = "candidate"
 """The gold rule whose spans say which candidate is right."""
 
 
-@dataclass(frozen=True)
-class Rankings:
-    """What the parts of one import have in common; `chunker` is what cut the documents, where that is known."""
+def ranking_tables(job: ImportJob, part: ItemPart, rows: pl.DataFrame, result: Imported) -> Tables:
+    """One part's rows of `hits` and of `run_items`, of the file's rows about its items.
 
-    lake: Lake
-    task: Task
-    input_file: InputFile
-    run_id: str
-    chunker: str | None
+    Raises:
+        GoldspanError: Another query's hash, ranks that disagree with scores or with one another, a document twice
+            in a list, or a range beyond its file.
+    """
+    items = part.scorable.with_row_index("item").cast({"item": pl.Int64})
+    result.counts["n_unscorable"] += rows["item_id"].n_unique()
+    rows = rows.join(items.select(pl.col("item_id").cast(NAME), "item"), on="item_id", maintain_order="left")
+    listed = rows["item"].unique()
+    result.counts["n_unscorable"] -= len(listed)
+    _check_revision(job, part, rows)
+    failed = rows.filter(pl.col("error").is_not_null()).select("item", "error")
+    documents = rows.filter(pl.col("path_given").is_not_null()).drop("query_sha256", "error", "gold")
+    spans = _located(job, _ranked(job, documents, result), items, result)
+    tied = _ties(job, spans)
+    result.counts["n_done"] += len(listed) - failed.height
+    result.counts["n_unanswered"] += failed.height
+    result.counts["n_missing"] += items.height - len(listed)
+    result.counts["n_tied"] += tied.height
+    outcomes = _outcomes(job.input_file.name, items, listed, failed, spans, tied)
+    hits = hit_rows(job.run_id, spans.with_columns(part=pl.lit("ranking"), step=pl.lit(0)), items)
+    return {"hits": hits, "run_items": run_items(job.run_id, outcomes)}
 
-    def part(self, part: ItemPart, rows: pl.DataFrame, counts: ImportCounts) -> Tables:
-        """One part's rows of `hits` and of `run_items`, of the file's rows about its items.
 
-        Raises:
-            GoldspanError: Another query's hash, ranks that disagree with scores or with one another, a document twice
-                in a list, or a range beyond its file.
-        """
-        items = part.scorable.with_row_index("item").cast({"item": pl.Int64})
-        counts.n_unscorable += rows["item_id"].n_unique()
-        rows = rows.join(items.select(pl.col("item_id").cast(NAME), "item"), on="item_id", maintain_order="left")
-        listed = rows["item"].unique()
-        counts.n_unscorable -= len(listed)
-        self._check_revision(part, rows)
-        failed = rows.filter(pl.col("error").is_not_null()).select("item", "error")
-        documents = rows.filter(pl.col("path_given").is_not_null()).drop("query_sha256", "error", "gold")
-        spans = self._located(self._ranked(documents, counts), items, counts)
-        tied = self._ties(spans)
-        counts.n_done += len(listed) - failed.height
-        counts.n_unanswered += failed.height
-        counts.n_missing += items.height - len(listed)
-        counts.n_tied += tied.height
-        outcomes = _outcomes(self.input_file.name, items, listed, failed, spans, tied)
-        hits = hit_rows(self.run_id, spans.with_columns(part=pl.lit("ranking"), step=pl.lit(0)), items)
-        return {"hits": hits, "run_items": run_items(self.run_id, outcomes)}
+def _check_revision(job: ImportJob, part: ItemPart, rows: pl.DataFrame) -> None:
+    """Compare the queries' hashes and the right candidates that a file names, where it does, with the items'."""
+    hint = f"Is this the same revision of the data? {job.task.name} searches for {job.task.query_meaning}."
+    rows = rows.with_columns(pl.col("item_id", "query_sha256").cast(pl.String))
+    hashed = rows.filter(pl.col("query_sha256") != "")
+    if hashed.height:
+        wanted = part.scorable.select("item_id", wanted=pl.col("query_sha256").fill_null("without a query"))
+        other = hashed.join(wanted, on="item_id", maintain_order="left")
+        other = other.filter(pl.col("query_sha256").str.to_lowercase() != pl.col("wanted"))
+        shown = pl.format("item {}: {}, here {}", "item_id", "query_sha256", "wanted")
+        what = "made for another query: its sha256 is not the item's"
+        refuse(job.input_file, other, what, shown=shown, hint=hint)
+    judged = rows.filter(pl.col("gold").is_not_null()).unique("item_id", keep="first", maintain_order=True)
+    if judged.height:
+        gold = job.lake.scan_part("gold_spans", part.name, benchmark=job.task.benchmark)
+        right = gold.filter(gold=_CANDIDATE).select("item_id", wanted="candidate").collect()
+        other = judged.join(right, on="item_id", maintain_order="left").filter(pl.col("gold") != pl.col("wanted"))
+        shown = pl.format("item {}: candidate {} is right, here {}", "item_id", "gold", "wanted")
+        what = "made of other rows: the right candidate is not the item's"
+        refuse(job.input_file, other, what, shown=shown, hint=hint)
 
-    def _check_revision(self, part: ItemPart, rows: pl.DataFrame) -> None:
-        """Compare the queries' hashes and the right candidates that a file names, where it does, with the items'."""
-        hint = f"Is this the same revision of the data? {self.task.name} searches for {self.task.query_meaning}."
-        rows = rows.with_columns(pl.col("item_id", "query_sha256").cast(pl.String))
-        hashed = rows.filter(pl.col("query_sha256") != "")
-        if hashed.height:
-            wanted = part.scorable.select("item_id", wanted=pl.col("query_sha256").fill_null("without a query"))
-            other = hashed.join(wanted, on="item_id", maintain_order="left")
-            other = other.filter(pl.col("query_sha256").str.to_lowercase() != pl.col("wanted"))
-            shown = pl.format("item {}: {}, here {}", "item_id", "query_sha256", "wanted")
-            what = "made for another query: its sha256 is not the item's"
-            refuse(self.input_file, other, what, shown=shown, hint=hint)
-        judged = rows.filter(pl.col("gold").is_not_null()).unique("item_id", keep="first", maintain_order=True)
-        if judged.height:
-            gold = self.lake.scan_part("gold_spans", part.name, benchmark=self.task.benchmark)
-            right = gold.filter(gold=_CANDIDATE).select("item_id", wanted="candidate").collect()
-            other = judged.join(right, on="item_id", maintain_order="left").filter(pl.col("gold") != pl.col("wanted"))
-            shown = pl.format("item {}: candidate {} is right, here {}", "item_id", "gold", "wanted")
-            what = "made of other rows: the right candidate is not the item's"
-            refuse(self.input_file, other, what, shown=shown, hint=hint)
 
-    def _ranked(self, rows: pl.DataFrame, counts: ImportCounts) -> pl.DataFrame:
-        """The rows in order, ranks from 1: by rank where the file has ranks, else by score, equals in file order."""
-        has_ranks = bool(rows["rank"].is_not_null().any())
-        order, descending = (["item", "rank"], [False, False]) if has_ranks else (["item", "score"], [False, True])
-        ordered = rows.sort([*order, "position"], descending=[*descending, False], maintain_order=True)
-        same = pl.col("item") == pl.col("item").shift(1)
-        before = [pl.col(name).shift(1).alias(f"{name}_before") for name in ("rank", "score", "position")]
-        if has_ranks:
-            pairs = ordered.with_columns(*before, same=same).filter("same")
-            unit = pl.lit(self.input_file.unit)
-            twice = pairs.filter(pl.col("rank") == pl.col("rank_before"))
-            shown = pl.format("item {} has rank {} at {} {} too", "item_id", "rank", unit, "position_before")
-            hint = "Ranks order a list; leave the rank out and the score does."
-            refuse(self.input_file, twice, "a rank that stands twice in a list", shown=shown, hint=hint)
-            rising = pairs.filter(pl.col("score") > pl.col("score_before"))
-            shown = pl.format("item {}: rank {} scores {}, rank {} ({} {}) {}", "item_id", "rank", "score",
-                              "rank_before", unit, "position_before", "score_before")  # fmt: skip
-            hint = "The better rank is to have the higher score. Leave the ranks out, or the scores."
-            refuse(self.input_file, rising, "ranks and scores that disagree", shown=shown, hint=hint)
-        # Counted from the first row of the item: sorted, that is a running number less where its item starts.
-        row = pl.int_range(pl.len(), dtype=pl.Int64)
-        final = row - pl.when(same.fill_null(value=False)).then(None).otherwise(row).forward_fill() + 1
-        numbered = ordered.with_columns(given_rank="rank", rank=final)
-        renumbered = numbered.filter(pl.col("given_rank").is_not_null() & (pl.col("given_rank") != pl.col("rank")))
-        counts.n_renumbered += renumbered["item"].n_unique()
-        return numbered.drop("given_rank")
+def _ranked(job: ImportJob, rows: pl.DataFrame, result: Imported) -> pl.DataFrame:
+    """The rows in order, ranks from 1: by rank where the file has ranks, else by score, equals in file order."""
+    has_ranks = bool(rows["rank"].is_not_null().any())
+    order, descending = (["item", "rank"], [False, False]) if has_ranks else (["item", "score"], [False, True])
+    ordered = rows.sort([*order, "position"], descending=[*descending, False], maintain_order=True)
+    same = pl.col("item") == pl.col("item").shift(1)
+    before = [pl.col(name).shift(1).alias(f"{name}_before") for name in ("rank", "score", "position")]
+    if has_ranks:
+        pairs = ordered.with_columns(*before, same=same).filter("same")
+        unit = pl.lit(job.input_file.unit)
+        twice = pairs.filter(pl.col("rank") == pl.col("rank_before"))
+        shown = pl.format("item {} has rank {} at {} {} too", "item_id", "rank", unit, "position_before")
+        hint = "Ranks order a list; leave the rank out and the score does."
+        refuse(job.input_file, twice, "a rank that stands twice in a list", shown=shown, hint=hint)
+        rising = pairs.filter(pl.col("score") > pl.col("score_before"))
+        shown = pl.format("item {}: rank {} scores {}, rank {} ({} {}) {}", "item_id", "rank", "score",
+                          "rank_before", unit, "position_before", "score_before")  # fmt: skip
+        hint = "The better rank is to have the higher score. Leave the ranks out, or the scores."
+        refuse(job.input_file, rising, "ranks and scores that disagree", shown=shown, hint=hint)
+    # Counted from the first row of the item: sorted, that is a running number less where its item starts.
+    row = pl.int_range(pl.len(), dtype=pl.Int64)
+    final = row - pl.when(same.fill_null(value=False)).then(None).otherwise(row).forward_fill() + 1
+    numbered = ordered.with_columns(given_rank="rank", rank=final)
+    renumbered = numbered.filter(pl.col("given_rank").is_not_null() & (pl.col("given_rank") != pl.col("rank")))
+    result.counts["n_renumbered"] += renumbered["item"].n_unique()
+    return numbered.drop("given_rank")
 
-    def _located(self, rows: pl.DataFrame, items: pl.DataFrame, counts: ImportCounts) -> pl.DataFrame:
-        """The rows with the file each means, its lines inside that file, its bytes and non-white characters."""
-        rows = rows.join(items.select("item", "pool_id"), on="item", how="left", maintain_order="left")
-        spans = self._defined(with_files(self.lake, self.task.benchmark, rows), counts)
-        lost = spans.filter(pl.col("path").is_null())
-        counts.n_hits += spans.height
-        counts.name_unresolved(lost["path_given"])
-        end, last = pl.col("line_end"), pl.col("n_lines")
-        beyond = spans.filter(end > last + 1)
-        shown = pl.format("item {}: {} ends past line {}, the file's last", "item_id", written(), last)
-        hint = "Is this the same revision of the files, and are lines counted as the format says?"
-        refuse(self.input_file, beyond, "a range beyond the file", shown=shown, hint=hint)
-        counts.n_clamped += spans.filter(end > last).height
-        clamped = spans.with_columns(
-            line_start=pl.min_horizontal(pl.col("line_start").fill_null(pl.when(last >= 0).then(0)), last),
-            line_end=pl.min_horizontal(end.fill_null(last), last),
-        )
-        self._check_duplicates(clamped)
-        axis = Axis.of(self.lake, clamped["sha256"].drop_nulls())
-        added = axis.added(clamped.filter(pl.col("sha256").is_not_null()))
-        measured = axis.measured(clamped).join(added, on=["item", "rank"], how="left", maintain_order="left")
-        return self._numbered(measured, counts)
 
-    def _defined(self, rows: pl.DataFrame, counts: ImportCounts) -> pl.DataFrame:
-        """The rows, those that name a definition with its lines; one that its file does not have is in no file."""
-        key = ["sha256", "symbol"]
-        wanted = rows.filter(pl.col("symbol").is_not_null()).select(pl.col(key).cast(pl.String)).unique()
-        if wanted.is_empty():
-            return rows.drop("symbol")
-        known = self.lake.scan("symbols", rules=DEFINITIONS).rename({"qualified_name": "symbol"})
-        first = known.join(wanted.lazy(), on=key, how="semi").sort("byte_start").group_by(key)
-        defined = first.agg(pl.col("line_start", "line_end").first().name.prefix("of_"), n=pl.len()).collect()
-        spans = rows.join(defined.with_columns(pl.col(key).cast(NAME)), on=key, how="left", maintain_order="left")
-        counts.n_ambiguous += spans.filter(pl.col("n") > 1).height
-        is_named = pl.col("symbol").is_not_null()
-        is_lost = is_named & pl.col("n").is_null()
-        given = pl.format("{}::{}", pl.col("path_given").cast(pl.String), pl.col("symbol").cast(pl.String)).cast(NAME)
-        return spans.with_columns(
-            pl.when(~is_lost).then(pl.col("path", "sha256", "n_lines")),
-            path_given=pl.when(is_named).then(given).otherwise("path_given"),
-            line_start=pl.when(is_named).then("of_line_start").otherwise("line_start"),
-            line_end=pl.when(is_named).then("of_line_end").otherwise("line_end"),
-        ).drop("symbol", "n", "of_line_start", "of_line_end")
+def _located(job: ImportJob, rows: pl.DataFrame, items: pl.DataFrame, result: Imported) -> pl.DataFrame:
+    """The rows with the file each means, its lines inside that file, its bytes and non-white characters."""
+    rows = rows.join(items.select("item", "pool_id"), on="item", how="left", maintain_order="left")
+    spans = _defined(job, with_files(job.lake, job.task.benchmark, rows), result)
+    lost = spans.filter(pl.col("path").is_null())
+    result.counts["n_hits"] += spans.height
+    result.add_unresolved(lost["path_given"])
+    end, last = pl.col("line_end"), pl.col("n_lines")
+    beyond = spans.filter(end > last + 1)
+    shown = pl.format("item {}: {} ends past line {}, the file's last", "item_id", written(), last)
+    hint = "Is this the same revision of the files, and are lines counted as the format says?"
+    refuse(job.input_file, beyond, "a range beyond the file", shown=shown, hint=hint)
+    result.counts["n_clamped"] += spans.filter(end > last).height
+    clamped = spans.with_columns(
+        line_start=pl.min_horizontal(pl.col("line_start").fill_null(pl.when(last >= 0).then(0)), last),
+        line_end=pl.min_horizontal(end.fill_null(last), last),
+    )
+    _check_duplicates(job, clamped)
+    axis = Axis.of(job.lake, clamped["sha256"].drop_nulls())
+    added = axis.added(clamped.filter(pl.col("sha256").is_not_null()))
+    measured = axis.measured(clamped).join(added, on=["item", "rank"], how="left", maintain_order="left")
+    return _numbered(job, measured, result)
 
-    def _check_duplicates(self, rows: pl.DataFrame) -> None:
-        key = ["item", "place", "line_start", "line_end", "nth", "chunk_no"]
-        keyed = rows.with_columns(place=pl.coalesce("path", "path_given"))
-        twice = keyed.filter(keyed.select(key).is_duplicated())
-        if twice.is_empty():
-            return
-        first = pl.col("position").first().over(key)
-        again = twice.sort("position").with_columns(first=first).filter(pl.col("position") > pl.col("first"))
-        # A list may hold a document twice within one entry of its file.
-        again = again if again.height else twice.with_columns(first="position")
-        shown = pl.format("item {}: {} as in {} {}", "item_id", written(), pl.lit(self.input_file.unit), "first")
-        hint = "A list names a chunk once; by path and lines, whatever the path is written like."
-        refuse(self.input_file, again, "a document that stands twice in a list", shown=shown, hint=hint)
 
-    def _numbered(self, rows: pl.DataFrame, counts: ImportCounts) -> pl.DataFrame:
-        """The number of the chunk that each span is, where the chunker is known."""
-        if self.chunker is None:
-            return rows.with_columns(chunk_no=pl.lit(None, pl.Int64))
-        wanted = rows.select(pl.col("sha256").cast(pl.String)).unique()
-        chunks = self.lake.scan("chunks", chunker=self.chunker).join(wanted.lazy(), on="sha256", how="semi")
-        lines, measured = ["sha256", "line_start", "line_end"], ["byte_start", "byte_end", "n_nws"]
-        nth = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over(lines, order_by="chunk_no")
-        cut = chunks.with_columns(pl.col("sha256").cast(NAME)).with_columns(nth=nth).drop("chunker").collect()
-        numbers = cut.select(*lines, "chunk_no", by_number="nth")
-        given = rows.join(numbers, on=[*lines, "chunk_no"], how="left", maintain_order="left").drop("chunk_no")
-        given = given.with_columns(nth=pl.coalesce("by_number", "nth", 1))
-        numbered = given.join(cut, on=[*lines, "nth"], how="left", maintain_order="left", suffix="_cut")
-        counts.n_no_chunk += int(numbered["chunk_no"].is_null().sum())
-        # A chunk may begin and end inside the lines.
-        return numbered.with_columns(pl.coalesce(f"{name}_cut", name).alias(name) for name in measured)
+def _defined(job: ImportJob, rows: pl.DataFrame, result: Imported) -> pl.DataFrame:
+    """The rows, those that name a definition with its lines; one that its file does not have is in no file."""
+    key = ["sha256", "symbol"]
+    wanted = rows.filter(pl.col("symbol").is_not_null()).select(pl.col(key).cast(pl.String)).unique()
+    if wanted.is_empty():
+        return rows.drop("symbol")
+    known = job.lake.scan("symbols", rules=DEFINITIONS).rename({"qualified_name": "symbol"})
+    first = known.join(wanted.lazy(), on=key, how="semi").sort("byte_start").group_by(key)
+    defined = first.agg(pl.col("line_start", "line_end").first().name.prefix("of_"), n=pl.len()).collect()
+    spans = rows.join(defined.with_columns(pl.col(key).cast(NAME)), on=key, how="left", maintain_order="left")
+    result.counts["n_ambiguous"] += spans.filter(pl.col("n") > 1).height
+    is_named = pl.col("symbol").is_not_null()
+    is_lost = is_named & pl.col("n").is_null()
+    given = pl.format("{}::{}", pl.col("path_given").cast(pl.String), pl.col("symbol").cast(pl.String)).cast(NAME)
+    return spans.with_columns(
+        pl.when(~is_lost).then(pl.col("path", "sha256", "n_lines")),
+        path_given=pl.when(is_named).then(given).otherwise("path_given"),
+        line_start=pl.when(is_named).then("of_line_start").otherwise("line_start"),
+        line_end=pl.when(is_named).then("of_line_end").otherwise("line_end"),
+    ).drop("symbol", "n", "of_line_start", "of_line_end")
 
-    def _ties(self, rows: pl.DataFrame) -> pl.DataFrame:
-        same = (pl.col("item") == pl.col("item").shift(-1)) & (pl.col("score") == pl.col("score").shift(-1))
-        tied = rows.filter(same & pl.col("rank").is_in(CUT_OFFS))
-        return tied.group_by("item").agg(ties=pl.col("rank").sort())
+
+def _check_duplicates(job: ImportJob, rows: pl.DataFrame) -> None:
+    key = ["item", "place", "line_start", "line_end", "nth", "chunk_no"]
+    keyed = rows.with_columns(place=pl.coalesce("path", "path_given"))
+    twice = keyed.filter(keyed.select(key).is_duplicated())
+    if twice.is_empty():
+        return
+    first = pl.col("position").first().over(key)
+    again = twice.sort("position").with_columns(first=first).filter(pl.col("position") > pl.col("first"))
+    # A list may hold a document twice within one entry of its file.
+    again = again if again.height else twice.with_columns(first="position")
+    shown = pl.format("item {}: {} as in {} {}", "item_id", written(), pl.lit(job.input_file.unit), "first")
+    hint = "A list names a chunk once; by path and lines, whatever the path is written like."
+    refuse(job.input_file, again, "a document that stands twice in a list", shown=shown, hint=hint)
+
+
+def _numbered(job: ImportJob, rows: pl.DataFrame, result: Imported) -> pl.DataFrame:
+    """The number of the chunk that each span is, where the chunker is known."""
+    if job.chunker is None:
+        return rows.with_columns(chunk_no=pl.lit(None, pl.Int64))
+    wanted = rows.select(pl.col("sha256").cast(pl.String)).unique()
+    chunks = job.lake.scan("chunks", chunker=job.chunker).join(wanted.lazy(), on="sha256", how="semi")
+    lines, measured = ["sha256", "line_start", "line_end"], ["byte_start", "byte_end", "n_nws"]
+    nth = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over(lines, order_by="chunk_no")
+    cut = chunks.with_columns(pl.col("sha256").cast(NAME)).with_columns(nth=nth).drop("chunker").collect()
+    numbers = cut.select(*lines, "chunk_no", by_number="nth")
+    given = rows.join(numbers, on=[*lines, "chunk_no"], how="left", maintain_order="left").drop("chunk_no")
+    given = given.with_columns(nth=pl.coalesce("by_number", "nth", 1))
+    numbered = given.join(cut, on=[*lines, "nth"], how="left", maintain_order="left", suffix="_cut")
+    result.counts["n_no_chunk"] += int(numbered["chunk_no"].is_null().sum())
+    # A chunk may begin and end inside the lines.
+    return numbered.with_columns(pl.coalesce(f"{name}_cut", name).alias(name) for name in measured)
+
+
+def _ties(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
+    same = (pl.col("item") == pl.col("item").shift(-1)) & (pl.col("score") == pl.col("score").shift(-1))
+    tied = rows.filter(same & pl.col("rank").is_in(CUT_OFFS))
+    return tied.group_by("item").agg(ties=pl.col("rank").sort())
 
 
 def _outcomes(

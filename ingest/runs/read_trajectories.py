@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 import polars as pl
 
 from ingest.runs.find_trajectories import TASK_FILE, TrajectoryFiles, called
-from ingest.runs.outcome import ImportCounts
+from ingest.runs.outcome import Imported
 from ingest.runs.request import ItemPart
 from ingest.runs.trajectories.trajectory import NO_RESULT, FileSpan, Trajectory, Views, unscorable, with_named_files
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
@@ -136,7 +136,7 @@ class ParsedRuns:
     answers: pl.DataFrame
 
 
-def parse_runs(files: TrajectoryFiles, ids: Ids, rejects: Rejects, counts: ImportCounts) -> ParsedRuns:
+def parse_runs(files: TrajectoryFiles, ids: Ids, rejects: Rejects, result: Imported) -> ParsedRuns:
     """Every trajectory of some files.
 
     A file, or an entry of one, that is damaged becomes a trajectory that failed where it says, or its path says, which
@@ -144,11 +144,11 @@ def parse_runs(files: TrajectoryFiles, ids: Ids, rejects: Rejects, counts: Impor
     """
     views, answers = list[tuple[object, ...]](), list[tuple[object, ...]]()
     frames, n_views = [pl.DataFrame(schema=dict(VIEWS))], 0
-    counts.n_skipped = len(files.skipped)
-    counts.unread.update(f"file {name}" for name in called(files.skipped))
+    result.counts["n_skipped"] = len(files.skipped)
+    result.unread.update(f"file {name}" for name in called(files.skipped))
     for number, (file, trajectory) in enumerate(_all(files, ids, rejects)):
         where = f"{file.path}, {trajectory.position}" if trajectory.position else file.path
-        _count(trajectory, counts)
+        _count(trajectory, result)
         n_unsound = 0
         for part, step, seen in _parts(trajectory):
             seen = seen if files.importer.lists_files else with_named_files(seen)
@@ -181,13 +181,13 @@ def parse_runs(files: TrajectoryFiles, ids: Ids, rejects: Rejects, counts: Impor
     return ParsedRuns(pl.concat(frames), pl.DataFrame(answers, schema=dict(ANSWERS), orient="row"))
 
 
-def _count(trajectory: Trajectory, counts: ImportCounts) -> None:
-    counts.unread.update(trajectory.unread)
+def _count(trajectory: Trajectory, result: Imported) -> None:
+    result.unread.update(trajectory.unread)
+    result.counts["n_calls"] += len(trajectory.calls)
     for call in trajectory.calls:
-        counts.n_calls += 1
-        counts.n_not_understood += any(name != NO_RESULT for name in call.unread)
-        counts.n_reading += call.reads
-        counts.n_showing += call.reads and bool(call.views)
+        result.counts["n_not_understood"] += any(name != NO_RESULT for name in call.unread)
+        result.counts["n_reading"] += call.reads
+        result.counts["n_showing"] += call.reads and bool(call.views)
 
 
 def _all(files: TrajectoryFiles, ids: Ids, rejects: Rejects) -> Iterator[tuple[TrajectoryFile, Trajectory]]:

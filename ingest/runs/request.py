@@ -9,8 +9,10 @@ from pathlib import Path
 
 import polars as pl
 
+from ingest.runs.find_trajectories import TrajectoryFiles
 from ingest.runs.registry import AUTO
 from ingest.runs.usage_rows import Given
+from ingest.sources.input_file import InputFile
 from lake.benchmarks import tasks_of
 from lake.catalog.task import AnswerKind, Task
 from lake.declarations import CHUNKER_ALIASES
@@ -60,16 +62,6 @@ class ImportRequest:
     def is_selection(self) -> bool:
         """Whether it is said which items were asked, so that those without an answer are failures."""
         return bool(self.where) or self.limit is not None
-
-
-@dataclass(frozen=True)
-class ProgramInfo:
-    """The program whose answers an import reads: its kind, as it was written, its files' digests, and versions."""
-
-    format: str
-    name: str
-    files: Mapping[str, str]
-    versions: Mapping[str, str]
 
 
 def run_id_of(task: str, system: str, stamp: str) -> str:
@@ -135,6 +127,50 @@ class ItemPart:
         return self.items.filter("scorable").sort("item_id")
 
 
+@dataclass(frozen=True)
+class ProgramInfo:
+    """The program whose answers an import reads: its kind, as it was written, its files' digests, and versions."""
+
+    format: str
+    name: str
+    files: Mapping[str, str]
+    versions: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class ImportJob:
+    """One file on its way to a run.
+
+    `stamp` is what the run is called by, `program` what made the file, where it was run here, and `cost` what running
+    it cost, as columns of `costs`.
+    """
+
+    lake: Lake
+    request: ImportRequest
+    input_file: InputFile
+    files: TrajectoryFiles
+    task: Task
+    parts: list[ItemPart]
+    stamp: str
+    chunker: str | None
+    program: ProgramInfo | None = None
+    cost: Mapping[str, object] = field(default_factory=dict)
+
+    @cached_property
+    def run_id(self) -> str:
+        """The run that it becomes."""
+        return run_id_of(self.task.name, self.request.system, self.stamp)
+
+    @property
+    def read_as(self) -> str:
+        """What is read, for a person."""
+        if self.program is not None:
+            return f"the answers of `{self.program.name}`"
+        importer, is_named = self.files.importer, self.request.format != AUTO
+        why = "as was asked" if is_named else "by its content"
+        return f"{self.input_file.name}, {importer.title} ({why}: --format {importer.name})"
+
+
 def task_named(lake: Lake, benchmark: str, name: str, kind: AnswerKind) -> Task:
     """A benchmark's task by its name; without a name the first that such a file answers."""
     known = {task.name: task for task in tasks_of(lake, benchmark)}
@@ -173,9 +209,3 @@ def item_parts(lake: Lake, task: Task, where: Where = (), limit: int | None = No
         message = f"the lake holds no items of {benchmark} that {task.name} asks"
         raise GoldspanError(message, where=str(lake.root), hint="First: make ingest", code=Exit.MISSING)
     return parts
-
-
-def questions_of(lake: Lake, task: Task) -> dict[str, str]:
-    """Item → what a task asks of it."""
-    stored = lake.scan("queries", benchmark=task.benchmark, query=task.query).select("item_id", "text")
-    return dict(stored.collect().iter_rows())

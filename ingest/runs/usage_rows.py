@@ -136,7 +136,7 @@ class UsageRows:
         self.run_id, self.given = run_id, given
         self.prices = self.outcomes = None
         self.prices_name, self.unpriced = "", set[str]()
-        self.n_priced, self.n_told = 0, {True: 0, False: 0}
+        self.n_priced, self.n_known = 0, {True: 0, False: 0}
         if given.prices is not None:
             self.prices = validated(PriceList, read_yaml(given.prices, _LIKE_PRICES), given.prices, _LIKE_PRICES)
             self.prices_name = f"{given.prices.name}, {self.prices.date}"
@@ -156,7 +156,7 @@ class UsageRows:
             self.n_priced += priced is not None
             resolved = self.outcomes.of((row["item_id"], upstream)) if self.outcomes is not None else None
             if resolved is not None:
-                self.n_told[resolved] += 1
+                self.n_known[resolved] += 1
             row |= {"usd": row["usd"] if priced is None else priced, "resolved": resolved}
             row["prices"] = self.prices_name if priced is not None else None
             if any(row[name] is not None for name in (*USAGE, "resolved", "step_calls")):
@@ -174,13 +174,13 @@ class UsageRows:
         dollars = (int(str(row[name] or 0)) * by_kind.get(kind, prices.input) for name, kind in _TOKENS.items())
         return float(sum(dollars)) / _PER
 
-    def said(self) -> list[str]:
+    def sentences(self) -> list[str]:
         """What came of the price list and of the outcomes, as sentences for the last block."""
         sentences = []
         if self.prices is not None:
             none = f"; it has no price of {listed(sorted(self.unpriced))}" if self.unpriced else ""
             sentences.append(f"{counted(self.n_priced, 'item')} priced by {self.prices_name}{none}")
         if self.given.resolved is not None:
-            n = counted(sum(self.n_told.values()), "item")
-            sentences.append(f"outcome of {n} known by {self.given.resolved.name}: {self.n_told[True]:,} resolved")
+            n = counted(sum(self.n_known.values()), "item")
+            sentences.append(f"outcome of {n} known by {self.given.resolved.name}: {self.n_known[True]:,} resolved")
         return sentences

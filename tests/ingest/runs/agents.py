@@ -6,6 +6,7 @@ import io
 import json
 import shutil
 import zipfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import pytest
 from ingest.benchmarks.declaration import query_rows
 from ingest.contents.blobs import pool_frames
 from ingest.runs.importing import import_run
-from ingest.runs.outcome import ImportCounts, Imported
+from ingest.runs.outcome import Imported
 from ingest.runs.request import ImportRequest
 from lake.errors import GoldspanError
 from lake.store import Lake
@@ -151,7 +152,7 @@ def refused(lake: Lake, given: bytes | Path, *, name: str = "given.jsonl", forma
     return caught.value
 
 
-def counts(result: Imported) -> ImportCounts:
+def counts(result: Imported) -> Counter[str]:
     """What an import of trajectories counted."""
     return result.counts
 

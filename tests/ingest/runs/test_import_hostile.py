@@ -123,7 +123,7 @@ def test_a_control_character_in_a_path_is_refused_and_not_printed(lake: Lake, pa
     "path", ["/etc/passwd", "../../../etc/passwd", "C:\\x.py", "~/x", "日本語/ファイル.py", "x" * 5_000, "a/" * 3_000]
 )
 def test_a_path_from_outside_is_kept_as_text_and_never_opened(lake: Lake, path: str) -> None:
-    assert imported(lake, one(path)).counts.n_unresolved == 1
+    assert imported(lake, one(path)).counts["n_unresolved"] == 1
     assert hits(lake, "path_given", "path") == [(path, None)]
 
 

@@ -84,7 +84,7 @@ def test_an_item_that_cannot_be_scored_is_not_counted(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     rows = [(item, "cats.py", 1, 1) for item in (*ITEMS[:4], "function-2k/not_there/0")]
     result = imported(lake, trec(rows))
-    assert (result.n_items, result.counts.n_done, result.counts.n_unscorable) == (4, 4, 1)
+    assert (result.n_items, result.counts["n_done"], result.counts["n_unscorable"]) == (4, 4, 1)
     assert lake.read("hits")["item_id"].unique().sort().to_list() == sorted(ITEMS[:4])
     assert lake.read("runs")["status"].to_list() == ["complete"]
 
@@ -129,12 +129,13 @@ def test_a_query_of_another_sha256_is_refused(lake: Lake) -> None:
     error = refused(lake, tsv([(FIRST, "rockets/orbit.py", 1, sha256_of(b"another"))], *COLUMNS))
     assert error.what == "made for another query: its sha256 is not the item's: 1 line"
     assert (
-        imported(lake, tsv([(FIRST, "rockets/orbit.py", 1, sha256_of(prompt.encode()))], *COLUMNS)).counts.n_done == 1
+        imported(lake, tsv([(FIRST, "rockets/orbit.py", 1, sha256_of(prompt.encode()))], *COLUMNS)).counts["n_done"]
+        == 1
     )
 
 
 def test_an_empty_list_is_an_answer(lake: Lake) -> None:
     result = imported(lake, f'{{"{FIRST}": {{}}, "{LAST}": {{"dogs.py": 1}}}}'.encode())
-    assert (result.counts.n_done, result.counts.n_hits) == (2, 1)
+    assert (result.counts["n_done"], result.counts["n_hits"]) == (2, 1)
     item = lake.read("run_items").filter(pl.col("item_id") == FIRST).row(0, named=True)
     assert (item["status"], item["n_returned"]) == ("done", 0)

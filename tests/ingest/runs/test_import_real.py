@@ -58,8 +58,8 @@ def test_every_published_document_is_found(data: Path, lake: Lake, tmp_path: Pat
     with lake.locked():
         result = import_run(lake, ImportRequest(file, "repoeval", f"published {chunker}", TASK), write=True)
     tally = result.counts
-    assert (result.n_items, tally.n_done, tally.n_missing, result.n_rejected) == (373, 373, 0, 0)
-    assert (tally.n_hits, tally.n_unresolved, tally.n_renumbered) == (rows.height, 0, 0)
+    assert (result.n_items, tally["n_done"], tally["n_missing"], result.n_rejected) == (373, 373, 0, 0)
+    assert (tally["n_hits"], tally["n_unresolved"], tally["n_renumbered"]) == (rows.height, 0, 0)
 
     hits = lake.read("hits", run_id=result.run_id).select("item_id", "rank", "path", "line_start", "line_end")
     files = lake.read("files").filter(pl.col("pool_id").str.starts_with("repoeval/code-chunk/"))
@@ -72,7 +72,7 @@ def test_every_published_document_is_found(data: Path, lake: Lake, tmp_path: Pat
     assert both.filter(pl.col("line_start") != pl.col("start_line")).is_empty()
     end = pl.col("end_line") + 1
     assert both.filter(pl.col("line_end") != pl.min_horizontal(end, "n_lines")).is_empty()
-    assert tally.n_clamped == both.filter(end == pl.col("n_lines") + 1).height == CLAMPED[chunker]
+    assert tally["n_clamped"] == both.filter(end == pl.col("n_lines") + 1).height == CLAMPED[chunker]
 
 
 def test_paths_of_the_second_copy_mean_no_file_of_the_plain_task(data: Path, lake: Lake, tmp_path: Path) -> None:
@@ -80,5 +80,5 @@ def test_paths_of_the_second_copy_mean_no_file_of_the_plain_task(data: Path, lak
     rows.write_csv(tmp_path / "published.tsv", separator="\t")
     n_copied = rows.filter(pl.col("document").str.starts_with("build/lib/")).height
     result = import_run(lake, ImportRequest(tmp_path / "published.tsv", "repoeval", "x"), write=False)
-    assert result.counts.n_unresolved == n_copied > 0
-    assert (result.n_items, result.counts.n_done, result.counts.n_not_asked) == (373, 373, 82)
+    assert result.counts["n_unresolved"] == n_copied > 0
+    assert (result.n_items, result.counts["n_done"], result.counts["n_not_asked"]) == (373, 373, 82)

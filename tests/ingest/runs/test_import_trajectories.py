@@ -84,7 +84,7 @@ def test_the_lines_a_patch_edits_are_stored_under_both_readings(lake: Lake) -> N
 def test_a_path_means_the_file_that_is_left_after_the_fewest_folders(lake: Lake, given: str, path: str | None) -> None:
     result = imported(lake, jsonl(unified(pred_steps=[{"files": [given]}])))
     assert hits(lake, "path_given", "path") == [(given, path)]
-    assert counts(result).n_unresolved == (path is None)
+    assert counts(result)["n_unresolved"] == (path is None)
 
 
 def test_ranges_stay_as_they_were_given_and_are_counted(lake: Lake) -> None:
@@ -92,7 +92,7 @@ def test_ranges_stay_as_they_were_given_and_are_counted(lake: Lake) -> None:
     steps = [step for pair in pairs for step in spans(**{"src/engine.py": pair})]
     result = imported(lake, jsonl(unified(pred_steps=steps)))
     assert hits(lake, "line_start", "line_end") == [(start - 1, end) for start, end in pairs]
-    assert (counts(result).n_reversed, counts(result).n_beyond) == (3, 1)
+    assert (counts(result)["n_reversed"], counts(result)["n_beyond"]) == (3, 1)
     assert (
         "ranges kept as they were given: 1 run past the end of their file, 3 are reversed or start before line 1"
         in (result.outcome("x", "").warnings)
@@ -110,7 +110,7 @@ def test_a_symbol_is_a_row_of_its_own(lake: Lake) -> None:
 def test_an_agent_that_was_asked_all_failed_of_an_item_without_a_trajectory(lake: Lake) -> None:
     result = imported(lake, jsonl(unified()), asked_all=True)
     assert of_item(lake, "status", "error", "has_patch", item=CATS) == ("missing", "no trajectory in given.jsonl", None)
-    assert (counts(result).n_missing, result.outcome("x", "").code) == (2, Exit.INCOMPLETE)
+    assert (counts(result)["n_missing"], result.outcome("x", "").code) == (2, Exit.INCOMPLETE)
     assert lake.read("runs")["status"].item() == "complete"
 
 
@@ -119,19 +119,19 @@ def test_no_final_context_is_a_status_of_its_own(lake: Lake) -> None:
     assert of_item(lake, "status", "error", "n_steps", "has_patch") == (
         "no-context", "the trajectory gives no final context", 1, True,
     )  # fmt: skip
-    assert (counts(result).n_no_context, result.outcome("x", "").failed) == (1, 1)
+    assert (counts(result)["n_no_context"], result.outcome("x", "").failed) == (1, 1)
     assert hits(lake, "step") == [(1,), (1,)]
 
 
 def test_a_patch_that_is_none_is_reported(lake: Lake) -> None:
     result = imported(lake, jsonl(unified(model_patch="@@ -1,5 +1,5 @@\n-x\n")))
-    assert counts(result).n_faulty_patches == 1
+    assert counts(result)["n_faulty_patches"] == 1
     assert rejected(lake)[0][:2] == ("given.jsonl, line 1", f"item {ROCKETS}")
 
 
 def test_unknown_items_can_be_left_out_and_are_named(lake: Lake) -> None:
     result = imported(lake, jsonl(unified(), unified("other__x-1")), skip_unknown=True)
-    assert (result.n_rejected, result.n_unknown, counts(result).n_done) == (0, 1, 1)
+    assert (result.n_rejected, result.n_unknown, counts(result)["n_done"]) == (0, 1, 1)
     assert rejected(lake)[0][1] == "item other__x-1, given.jsonl, line 2"
 
 

@@ -76,7 +76,7 @@ def test_a_benchmark_that_asks_no_agents_takes_no_trajectories(lake_folder: Path
 def test_trajectories_of_items_that_cannot_be_scored_are_left_out_and_counted(tmp_path: Path) -> None:
     lake = issues(tmp_path / "lake", unscorable=[CATS])
     result = imported(lake, ALL)
-    assert (result.n_items, counts(result).n_done, counts(result).n_unscorable) == (2, 2, 1)
+    assert (result.n_items, counts(result)["n_done"], counts(result)["n_unscorable"]) == (2, 2, 1)
     assert CATS not in lake.read("hits")["item_id"]
     assert "left out: 1 answer to items that cannot be scored in this lake" in result.outcome("", "").warnings
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ingest.runs.find_trajectories import TrajectoryFiles
 from ingest.runs.importer import Importer
-from ingest.runs.outcome import ImportCounts
+from ingest.runs.outcome import Imported
 from ingest.runs.read_trajectories import ANSWERS, VIEWS, Ids, ParsedRuns, parse_runs
 from ingest.runs.registry import importers
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
@@ -47,7 +47,7 @@ WHOLE = {"info": {}, "messages": [], "trajectory": [], "traj_data": {}, "instanc
 def read_by(importer: Importer, path: Path) -> tuple[ParsedRuns, Rejects]:
     rejects = Rejects()
     file = TrajectoryFile(path.name, InputFile(path).opened)
-    return parse_runs(TrajectoryFiles(importer, [file]), Ids({ROCKETS: ROCKETS}), rejects, ImportCounts()), rejects
+    return parse_runs(TrajectoryFiles(importer, [file]), Ids({ROCKETS: ROCKETS}), rejects, Imported("")), rejects
 
 
 @pytest.mark.parametrize("importer", IMPORTERS, ids=lambda one: one.name)
@@ -76,7 +76,7 @@ def test_what_python_or_json_does_not_take_is_told(tmp_path: Path, data: bytes) 
 
 def test_lines_that_no_file_has_are_left_out_and_told(lake: Lake) -> None:
     steps = [*spans(**{"src/engine.py": (1, 2**70)}), *spans(**{"src/engine.py": (1, 2)}), *spans(a=("x", None))]
-    assert counts(imported(lake, jsonl(unified(pred_steps=steps)))).n_steps == 3
+    assert counts(imported(lake, jsonl(unified(pred_steps=steps))))["n_steps"] == 3
     assert hits(lake, "step", "line_end") == [(2, 2)]
     assert len(rejected(lake)) == 1
     assert "step 1 names what is no file, span of lines or symbol (1): ('src/engine.py'" in str(rejected(lake)[0][2])

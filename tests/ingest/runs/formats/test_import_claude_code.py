@@ -133,7 +133,7 @@ def test_what_lies_in_a_sessions_folder_is_no_session_by_itself(lake: Lake) -> N
         f"{ROCKETS}/tool-results/r2.txt": b"x",
     }
     tally = counts(imported(lake, zipped(files), name="a.zip"))
-    assert (tally.n_steps, tally.n_skipped, tally.n_done) == (1, 0, 1)
+    assert (tally["n_steps"], tally["n_skipped"], tally["n_done"]) == (1, 0, 1)
 
 
 def test_a_session_given_alone_is_read_with_its_subagents_and_patch(lake: Lake, tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_a_session_given_alone_is_read_with_its_subagents_and_patch(lake: Lake, 
     put(tmp_path / f"{ROCKETS}.patch", b"--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\n+y\n")
     session = rows(used("Task", "t1", prompt="Look."), gave("Done.", "t1"))
     tally = counts(imported(lake, put(tmp_path / f"{ROCKETS}.jsonl", session)))
-    assert (tally.n_steps, tally.n_no_patch) == (1, 0)
+    assert (tally["n_steps"], tally["n_no_patch"]) == (1, 0)
 
 
 @pytest.mark.parametrize(

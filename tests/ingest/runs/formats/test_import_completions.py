@@ -59,13 +59,13 @@ def test_one_task_id_for_all_a_path_as_a_python_repr_and_line_no_are_read(lake: 
         metadata = {**metadata_of(row), "fpath_tuple": repr(metadata_of(row)["fpath_tuple"])}
         metadata["line_no"] = metadata.pop("lineno")
         rows.append({**row, "metadata": metadata})
-    assert imported(lake, predictions(rows, task_id="x/idx")).counts.n_done == 5
+    assert imported(lake, predictions(rows, task_id="x/idx")).counts["n_done"] == 5
 
 
 def test_a_hole_without_completion_is_missing_where_all_were_asked(lake: Lake) -> None:
     assert imported(lake, predictions(TASKS[1:])).n_items == lake.read("run_items").height == 4
     result = imported(lake, predictions(TASKS[1:]), asked_all=True)
-    assert (result.counts.n_missing, result.outcome("x", "").code) == (1, Exit.INCOMPLETE)
+    assert (result.counts["n_missing"], result.outcome("x", "").code) == (1, Exit.INCOMPLETE)
     first = lake.read("run_items").sort("item_id").row(0, named=True)
     assert (first["status"], first["error"], first["completion"]) == ("missing", "no completion in given.txt", None)
 
@@ -106,7 +106,7 @@ def test_the_context_is_the_one_whose_prompts_start_alike(both: Lake) -> None:
 def test_a_prompt_from_elsewhere_still_fills_its_hole_and_is_counted(both: Lake) -> None:
     metadata = {**metadata_of(TASKS[0]), "context_start_lineno": 1}
     result = imported(both, predictions([{"prompt": "retrieved", "metadata": metadata}, *TASKS[1:]]))
-    assert (result.counts.n_done, result.counts.n_other_prompt) == (5, 1)
+    assert (result.counts["n_done"], result.counts["n_other_prompt"]) == (5, 1)
 
 
 def test_where_nothing_tells_the_context_it_is_refused(both: Lake) -> None:
@@ -126,7 +126,7 @@ SAME_HOLE: Sequence[Row] = (
 def test_tasks_in_one_hole_are_answered_each_by_the_completion_of_its_own(tmp_path: Path) -> None:
     ingested(tmp_path / "lake", build(tmp_path / "source", SAME_HOLE))
     lake = Lake(tmp_path / "lake")
-    assert imported(lake, predictions([*reversed(SAME_HOLE)])).counts.n_done == len(SAME_HOLE)
+    assert imported(lake, predictions([*reversed(SAME_HOLE)])).counts["n_done"] == len(SAME_HOLE)
     found = lake.read("run_items").sort("item_id")["completion"].to_list()
     assert found == ["answer 3", "answer 2", "answer 1", "answer 0"]
     bare = [{"choices": [{"text": "x"}], "metadata": {**metadata_of(SAME_HOLE[0]), "ground_truth": None}}]

@@ -134,7 +134,7 @@ def test_the_patch_is_in_the_traj_beside_the_jsonl(lake: Lake) -> None:
     found = hits(lake, "path", "line_start", "line_end", part="final")
     assert found == [("src/engine.py", None, None), ("src/engine.py", 0, 2)]
     assert lake.read("edits").filter(pl.col("item_id") == ROCKETS).height == 2
-    assert (counts(result).n_skipped, result.n_rejected) == (1, 0)
+    assert (counts(result)["n_skipped"], result.n_rejected) == (1, 0)
 
 
 def test_a_traj_that_is_cut_off_beside_whole_checkpoints_costs_the_patch_and_says_so(lake: Lake) -> None:

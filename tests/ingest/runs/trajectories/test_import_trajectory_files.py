@@ -58,7 +58,7 @@ def mini(item: str = "", **changes: object) -> bytes:
 def test_a_folder_or_zip_of_one_file_per_item_is_read(lake: Lake, how: str) -> None:
     entries = {**BY_ITEM, "notes.txt": b"none", "a/preds.json": b'{"x": {"model_patch": ""}}', "empty": b""}
     result = imported(lake, wrapped(lake, how, entries))
-    assert (counts(result).n_done, counts(result).n_skipped, result.n_rejected) == (3, 3, 0)
+    assert (counts(result)["n_done"], counts(result)["n_skipped"], result.n_rejected) == (3, 3, 0)
     assert "passed over, as no trajectories: 3 of the files" in result.outcome("x", "").warnings
 
 
@@ -77,13 +77,13 @@ def test_a_trajectory_that_is_cut_off_is_a_failed_item(lake: Lake, how: str) -> 
     assert (status, n_steps, has_patch) == ("failed", None, None)
     assert "not JSON at line 1, column" in str(error)
     assert "is it cut off?" in str(error)
-    assert (counts(result).n_failed, result.outcome("x", "").code) == (1, Exit.INCOMPLETE)
+    assert (counts(result)["n_failed"], result.outcome("x", "").code) == (1, Exit.INCOMPLETE)
     assert "failed: 1 of them cannot be read to their end" in result.outcome("x", "").warnings
 
 
 def test_a_line_that_is_cut_off_is_a_failed_item_and_the_others_are_read(lake: Lake) -> None:
     data = jsonl(unified(ROCKETS)) + jsonl(unified(ORBITS))[:150] + b"\n" + jsonl(unified(CATS))
-    assert counts(imported(lake, data)).n_done == 2
+    assert counts(imported(lake, data))["n_done"] == 2
     status, error = of_item(lake, "status", "error", item=ORBITS)
     assert status == "failed"
     assert "not JSON" in str(error)
@@ -99,7 +99,7 @@ def test_what_is_cut_off_beside_its_whole_self_is_counted_and_the_whole_one_scor
 def test_damage_that_names_no_item_is_a_reject(lake: Lake) -> None:
     result = imported(lake, jsonl(unified()) + b'{"model_pa\n[1]\n7\n')
     assert [position for _, position, _ in rejected(lake)] == ["line 2", "line 3", "line 4"]
-    assert (result.n_rejected, counts(result).n_done) == (3, 1)
+    assert (result.n_rejected, counts(result)["n_done"]) == (3, 1)
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstd])
@@ -114,7 +114,7 @@ def test_a_packed_file_that_is_damaged_is_told_and_the_others_are_read(
     result = imported(lake, wrapped(lake, how, entries))
     status, error = of_item(lake, "status", "error", item=CATS)
     assert (status, "to its end" in str(error)) == ("failed", True)
-    assert (counts(result).n_no_context, [row[1] for row in rejected(lake)]) == (2, ["file"])
+    assert (counts(result)["n_no_context"], [row[1] for row in rejected(lake)]) == (2, ["file"])
 
 
 def test_a_zip_inside_a_zip_is_not_opened_and_said(lake: Lake) -> None:
@@ -133,7 +133,7 @@ def test_several_formats_in_one_folder_are_refused_until_one_is_named(lake: Lake
     entries = {"all.jsonl": jsonl(*ALL), f"{CATS}.traj.json": mini(CATS)}
     folder = laid_out(lake.root.parent / "given", entries)
     assert "mini-swe-agent (1 file), unified (1 file)" in refused(lake, folder).what
-    assert counts(imported(lake, folder, format="unified")).n_done == 3
+    assert counts(imported(lake, folder, format="unified"))["n_done"] == 3
 
 
 def test_a_format_of_rankings_reads_no_folder(lake: Lake) -> None:
