@@ -78,8 +78,8 @@ def framed(input_file: InputFile, rows: Sequence[Sequence[object]], names: Seque
     try:
         return pl.DataFrame(rows, schema=kinds_of(names), orient="row")
     except UnicodeEncodeError:
-        place = list(names).index("position")
-        texts = ((row[place], value) for row in rows for value in row if isinstance(value, str))
+        index = list(names).index("position")
+        texts = ((row[index], value) for row in rows for value in row if isinstance(value, str))
         for position, text in texts:
             if text.encode(errors="replace").decode() != text:
                 what = f"{input_file.unit} {position}: {text[:60]!a} holds half a surrogate pair, which is no character"

@@ -80,13 +80,13 @@ class Ids:
             or self.in_path(file.path)
             or _of_task(file)
             or self.in_path(trajectory.root)
-            or self._of(trajectory.prompts)
+            or self._of_prompts(trajectory.prompts)
         )
         return item or ("" if trajectory.position else file.path.rpartition("/")[2])
 
-    def _of(self, asked: Sequence[str]) -> str:
+    def _of_prompts(self, prompts: Sequence[str]) -> str:
         """The item whose question, but for white space, is all or part of a text; empty for none, or for several."""
-        texts = [" ".join(text.split()) for text in asked]
+        texts = [" ".join(text.split()) for text in prompts]
         of_question = {question: item for item, question in self._plain.items() if any(question in t for t in texts)}
         # A question may be the beginning of another.
         longest = [item for text, item in of_question.items() if sum(text in other for other in of_question) == 1]
@@ -98,7 +98,7 @@ class Ids:
         counts = Counter(plain.values())
         return {item: text for item, text in plain.items() if counts[text] == 1 and len(text) >= _LEAST_QUESTION}
 
-    def named(self, name: str) -> str | None:
+    def item_of(self, name: str) -> str | None:
         """The item of a name, also of one that a trial's folder cut off; None where it is of none, or of several."""
         if name in self.known:
             return self.known[name]
@@ -167,15 +167,15 @@ def parse_runs(files: TrajectoryFiles, ids: Ids, rejects: Rejects, result: Impor
         notes += [f"its patch has more than {MAX_PATCH_CHARACTERS:,} characters, and is not read"] * is_long
         for note in notes:
             rejects.add(file.path, trajectory.position or f"item {trajectory.item}", note)
-        named = ids.of_trajectory(trajectory, file)
+        name = ids.of_trajectory(trajectory, file)
         patch = None if trajectory.patch is None or is_long else _text(trajectory.patch)
         n_published = len(trajectory.published.steps) if trajectory.published is not None else None
         too_many = f"more than {MAX_VIEWS:,} places are shown in all, the most of a run; split it"
         failed = trajectory.failed or (too_many if n_views > MAX_VIEWS else None)
         used = (_text(value) if isinstance(value, str) else value for value in vars(trajectory.usage).values())
-        of_item = (_text(named), ids.named(named), _text(where), len(trajectory.steps), n_published, failed, patch)
+        of_item = (_text(name), ids.item_of(name), _text(where), len(trajectory.steps), n_published, failed, patch)
         # A turn that is not known is 0.
-        turns, calls = ([pair[place] or None for pair in trajectory.shown_at] or None for place in (0, 1))
+        turns, calls = ([pair[index] or None for pair in trajectory.shown_at] or None for index in (0, 1))
         answers.append((number, *of_item, turns, calls, *used))
     frames.append(pl.DataFrame(views, schema=dict(VIEWS), orient="row"))
     return ParsedRuns(pl.concat(frames), pl.DataFrame(answers, schema=dict(ANSWERS), orient="row"))

@@ -26,12 +26,12 @@ def _files_of(lake: Lake, benchmark: str, pool_ids: pl.Series, paths: pl.Series,
     pools = pool_ids.to_frame("pool_id").with_row_index("pool").cast({"pool": pl.Int64})
     if whole_trees:
         pools = pl.concat([pools, pools.with_columns(pl.col("pool_id") + UNSEARCHED)])
-    called = paths.cast(pl.String).str.replace(_FOLDERS, "").unique()
+    leaves = paths.cast(pl.String).str.replace(_FOLDERS, "").unique()
     files = lake.scan("files", benchmark=benchmark).join(pools.lazy(), on="pool_id")
-    files = files.filter(pl.col("path").str.replace(_FOLDERS, "").is_in(called.implode()))
-    named = [pl.col(name).cast(NAME) for name in ("path", "sha256")]
+    files = files.filter(pl.col("path").str.replace(_FOLDERS, "").is_in(leaves.implode()))
+    names = [pl.col(name).cast(NAME) for name in ("path", "sha256")]
     n_lines = lake.scan("blobs").select("sha256", "n_lines")
-    return files.join(n_lines, on="sha256").select("pool", *named, "n_lines").collect()
+    return files.join(n_lines, on="sha256").select("pool", *names, "n_lines").collect()
 
 
 def _resolved(wanted: pl.DataFrame, files: pl.DataFrame) -> pl.DataFrame:
@@ -74,17 +74,6 @@ def with_files(
     files = _resolved(wanted, _files_of(lake, benchmark, pools, wanted["path_given"], whole_trees=whole_trees))
     files = files.rename({"path_given": given})
     return rows.join(files, on=["pool", given], how="left", maintain_order="left").drop("pool")
-
-
-def named_whole(lake: Lake, benchmark: str, rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of a ranking in which a document that is a file's whole name means that file, even with `#L1-L2` or `::`."""
-    documents = rows.select(pl.col("document").unique().cast(pl.String))
-    documents = documents.filter(pl.col("document").str.contains("#L|::"))
-    files = lake.scan("files", benchmark=benchmark).select(document="path")
-    names = documents.lazy().join(files, on="document", how="semi").collect()["document"]
-    whole = pl.when(pl.col("document").cast(pl.String).is_in(names.implode()).fill_null(value=False))
-    cleared = [whole.then(None).otherwise(name).alias(name) for name in ("symbol", "line_start", "line_end", "nth")]
-    return rows.with_columns(*cleared, path_given=whole.then("document").otherwise("path_given"))
 
 
 @dataclass(frozen=True)

@@ -45,9 +45,9 @@ def _placed(job: ImportJob, views: pl.DataFrame) -> pl.DataFrame:
     plain = slashes.str.replace_all(_NOTHING_BETWEEN, "/").str.replace(_HERE, "")
     rows = views.with_columns(plain=plain.cast(NAME))
     placed = with_files(job.lake, job.task.benchmark, rows, "plain", whole_trees=True)
-    start, end, named = pl.col("start"), pl.col("end"), pl.col("start").is_not_null()
+    start, end, has_lines = pl.col("start"), pl.col("end"), pl.col("start").is_not_null()
     to_the_end = pl.when(start > 1).then(pl.max_horizontal("start", "n_lines"))
-    return placed.with_columns(line_start=start - 1, line_end=pl.when(named).then(pl.coalesce(end, to_the_end)))
+    return placed.with_columns(line_start=start - 1, line_end=pl.when(has_lines).then(pl.coalesce(end, to_the_end)))
 
 
 def _run_items(
@@ -106,12 +106,12 @@ def _count(rows: pl.DataFrame, answers: pl.DataFrame, run_items: pl.DataFrame, r
     start, end = pl.col("line_start"), pl.col("line_end")
     own = rows.filter(~pl.col("part").str.starts_with(PUBLISHED_READING))
     # A file that is named beside its lines is named once.
-    named = own.unique(["item", "part", "step", "path_given"], maintain_order=True)
-    result.counts["n_hits"] += named.height
+    files = own.unique(["item", "part", "step", "path_given"], maintain_order=True)
+    result.counts["n_hits"] += files.height
     result.counts["n_spans"] += own.filter(start.is_not_null()).height
     result.counts["n_beyond"] += own.filter(end > pl.col("n_lines")).height
     result.counts["n_reversed"] += own.filter((start < 0) | (end < 1) | (end <= start)).height
-    lost = named.filter(pl.col("path").is_null())
+    lost = files.filter(pl.col("path").is_null())
     result.add_unresolved(lost["path_given"])
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -13,7 +14,7 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
 from ingest.runs.trajectories.usage import Usage
-from ingest.runs.values import JsonObject, list_of, object_of, text_of
+from ingest.runs.values import list_of, object_of, text_of
 from ingest.sources.strict_yaml import read_yaml, validated
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of_file
@@ -27,11 +28,11 @@ _TOKENS = {"n_input": "input", "n_cached": "cached", "n_cache_written": "cache_w
 _PER = 1_000_000
 _LIKE_PRICES = "It is to hold `date: 2026-11-01` and `models: {NAME: {input: 3.00, cached: 0.30, output: 15.00}}`."
 _LIKE_OUTCOMES = "It is to hold ids of resolved items, a line each or as a JSON list, or to be SWE-bench's report."
-_ASKED = (
+_TRIED = (
     "submitted_ids", "completed_ids", "unresolved_ids", "error_ids", "empty_patch_ids", "generated", "applied",
     "no_generation",
 )  # fmt: skip
-"""Keys of SWE-bench's report, of today and of 2024, that list instances which an agent was asked."""
+"""Keys of SWE-bench's report, of today and of 2024, that list instances which an agent tried."""
 
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -61,58 +62,30 @@ class PriceList(BaseModel):
         return self.models[max(names, key=len)] if names else None
 
 
-@dataclass(frozen=True)
-class Outcomes:
-    """Which items were resolved, and which were tried and not; `others` where all that are not named were."""
-
-    resolved: frozenset[str] = frozenset()
-    unresolved: frozenset[str] = frozenset()
-    others: bool = False
-
-    @classmethod
-    def at(cls, file: Path) -> Outcomes:
-        """The outcomes in a file: ids that were resolved, or SWE-bench's report, of a run or by instance."""
-        try:
-            text = file.read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            raise GoldspanError(f"{file} cannot be read: {error}", hint=_LIKE_OUTCOMES, code=Exit.MISSING) from error
-        try:
-            report = json.loads(text)
-        except (ValueError, RecursionError):
-            report = None
-        if isinstance(report, dict):
-            outcomes = cls._of_report(report)
-        else:
-            ids = text.split() if report is None else list_of({"": report}, "")
-            outcomes = cls(frozenset(filter(None, map(text_of, ids))), others=True)
-            if text.lstrip().startswith("{") or len(outcomes.resolved) != len(set(map(str, ids))):
-                outcomes = cls()
-        if not outcomes.resolved | outcomes.unresolved:
-            what = f"{file.name} names no item as resolved or not"
-            raise GoldspanError(what, where=str(file), hint=_LIKE_OUTCOMES, code=Exit.INVALID)
-        return outcomes
-
-    @classmethod
-    def _of_report(cls, report: JsonObject) -> Outcomes:
+def outcomes_in(file: Path) -> tuple[dict[str, bool], bool | None]:
+    """Item → whether it was resolved, by a list of those that were or by SWE-bench's report; and that of all others."""
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise GoldspanError(f"{file} cannot be read: {error}", hint=_LIKE_OUTCOMES, code=Exit.MISSING) from error
+    try:
+        report = json.loads(text)
+    except (ValueError, RecursionError):
+        report = None if text.lstrip().startswith("{") else text.split()
+    outcomes, others = dict[str, bool](), None
+    if isinstance(report, dict):
         by_instance = {name: object_of(of_item).get("resolved") for name, of_item in report.items()}
-        if any(isinstance(is_resolved, bool) for is_resolved in by_instance.values()):
-            resolved, unresolved = (
-                frozenset(name for name, is_resolved in by_instance.items() if is_resolved is value)
-                for value in (True, False)
-            )
-            return cls(resolved, unresolved)
-        resolved, asked = (
-            frozenset(filter(None, (text_of(name) for key in keys for name in list_of(report, key))))
-            for keys in (("resolved_ids", "resolved"), _ASKED)
-        )
-        return cls(resolved, asked - resolved)
-
-    def of(self, names: Collection[str | None]) -> bool | None:
-        """The outcome of the item that goes by some names; None where it is not known."""
-        known = {name for name in names if name}
-        if known & self.resolved:
-            return True
-        return False if self.others or known & self.unresolved else None
+        outcomes = {name: is_resolved for name, is_resolved in by_instance.items() if isinstance(is_resolved, bool)}
+        if not outcomes:
+            for keys, is_resolved in ((_TRIED, False), (("resolved_ids", "resolved"), True)):
+                ids = (text_of(name) for key in keys for name in list_of(report, key))
+                outcomes |= dict.fromkeys(filter(None, ids), is_resolved)
+    elif isinstance(report, list) and all(isinstance(name, str) and name for name in report):
+        outcomes, others = dict.fromkeys(report, True), False
+    if not outcomes:
+        what = f"{file.name} names no item as resolved or not"
+        raise GoldspanError(what, where=str(file), hint=_LIKE_OUTCOMES, code=Exit.INVALID)
+    return outcomes, others
 
 
 @dataclass(frozen=True)
@@ -134,14 +107,14 @@ class UsageRows:
 
     def __init__(self, run_id: str, given: Given) -> None:
         self.run_id, self.given = run_id, given
-        self.prices = self.outcomes = None
-        self.prices_name, self.unpriced = "", set[str]()
-        self.n_priced, self.n_known = 0, {True: 0, False: 0}
+        self.prices, self.prices_name, self.unpriced = None, "", set[str]()
+        self.outcomes, self.others = dict[str, bool](), None
+        self.n_priced, self.n_known = 0, Counter[bool]()
         if given.prices is not None:
             self.prices = validated(PriceList, read_yaml(given.prices, _LIKE_PRICES), given.prices, _LIKE_PRICES)
             self.prices_name = f"{given.prices.name}, {self.prices.date}"
         if given.resolved is not None:
-            self.outcomes = Outcomes.at(given.resolved)
+            self.outcomes, self.others = outcomes_in(given.resolved)
 
     def part(self, answers: pl.DataFrame) -> pl.DataFrame:
         """A row for every answer of which anything is known.
@@ -151,10 +124,10 @@ class UsageRows:
         rows = []
         columns = ("item_id", "upstream_id", "step_turns", "step_calls", *USAGE)
         for row in answers.select(columns).iter_rows(named=True):
-            upstream = row.pop("upstream_id")
+            names = (row["item_id"], row.pop("upstream_id"))
+            resolved = max((self.outcomes[name] for name in names if name in self.outcomes), default=self.others)
             priced = self._price(row) if row["usd"] is None else None
             self.n_priced += priced is not None
-            resolved = self.outcomes.of((row["item_id"], upstream)) if self.outcomes is not None else None
             if resolved is not None:
                 self.n_known[resolved] += 1
             row |= {"usd": row["usd"] if priced is None else priced, "resolved": resolved}
@@ -175,12 +148,12 @@ class UsageRows:
         return float(sum(dollars)) / _PER
 
     def sentences(self) -> list[str]:
-        """What came of the price list and of the outcomes, as sentences for the last block."""
+        """What came of the price list and of the outcomes, for the last block."""
         sentences = []
         if self.prices is not None:
             none = f"; it has no price of {listed(sorted(self.unpriced))}" if self.unpriced else ""
             sentences.append(f"{counted(self.n_priced, 'item')} priced by {self.prices_name}{none}")
         if self.given.resolved is not None:
-            n = counted(sum(self.n_known.values()), "item")
+            n = counted(self.n_known.total(), "item")
             sentences.append(f"outcome of {n} known by {self.given.resolved.name}: {self.n_known[True]:,} resolved")
         return sentences

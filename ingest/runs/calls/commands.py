@@ -201,10 +201,10 @@ def _sed(flags: Flags, files: Words) -> PrintedRange | None:
         quits = _SED_QUITS.fullmatch(pieces[0]) if len(pieces) == 1 else None
         last = line_of(quits[1]) if quits else None
         return PrintedRange(((1, last),) if last is not None else None, files)
-    asked = [_SED_PIECE.fullmatch(piece) for piece in pieces if not _SED_QUITS.fullmatch(piece)]
-    known = [_window(piece["start"], piece["end"] or piece["start"], piece["sign"] or "") for piece in asked if piece]
+    prints = [_SED_PIECE.fullmatch(piece) for piece in pieces if not _SED_QUITS.fullmatch(piece)]
+    known = [_window(piece["start"], piece["end"] or piece["start"], piece["sign"] or "") for piece in prints if piece]
     windows = tuple(filter(None, known))
-    return PrintedRange(windows if windows and len(windows) == len(asked) else None, files)
+    return PrintedRange(windows if windows and len(windows) == len(prints) else None, files)
 
 
 def _awk(flags: Flags, operands: Words) -> PrintedRange | None:

@@ -1,9 +1,11 @@
-"""What the output of commands says: lines that searches list, numbered texts, hunks of diffs, and failures."""
+"""What outputs say: lines that searches list, numbered texts, windows of files, hunks of diffs, and failures."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import takewhile
+from typing import NamedTuple
 
 from ingest.runs.trajectories.trajectory import FileSpan
 from ingest.runs.values import line_of
@@ -31,6 +33,11 @@ _NOT_READ = re.compile(
 )
 _NO_COMMAND = re.compile(r"(?P<name>[\w.-]{1,40}): (?:command )?not found(?!:)|not found: (?P<zsh>[\w.-]+)")
 _MAX_ROW, _MAX_ROWS = 1_000, 100
+_WINDOW = re.compile(r"\[File: (?P<path>.+?) \([0-9]+ lines? total(?P<is_edit> after edit)?\)\][ \t]*\r?\n")
+_SHOWN = re.compile(
+    r"([0-9]+)[:|]|\([0-9]+ more lines (?:above|below)\)|\(this is the (?:beginning|end) of the file\)"
+    r'|"?<<<<< (?:START|END) CURSOR >>>>>"?'
+)
 
 
 def listed_spans(output: str, only: str = "", *, numbers: bool = True, lists: bool = True) -> list[FileSpan]:
@@ -95,6 +102,22 @@ def numbers_in(output: str) -> list[int]:
     """The numbers of the lines of a numbered text (`cat -n`, `nl -ba`), in its order."""
     numbers = (line_of(match[1]) for match in _NUMBERED.finditer(output, 0, MAX_CHARACTERS))
     return [line for line in numbers if line]
+
+
+class FileWindow(NamedTuple):
+    """A window of a file below `[File: …]`: the numbers of its lines, in order, and whether it shows an edit."""
+
+    path: str
+    lines: list[int]
+    is_edit: bool
+
+
+def windows_in(output: str) -> Iterator[FileWindow]:
+    """The windows that an output shows; marks of cursors and of what lies around them end none."""
+    for heading in _WINDOW.finditer(output):
+        rows = map(_SHOWN.match, output[heading.end() :].split("\n"))
+        lines = [line for row in takewhile(bool, rows) if row and (line := line_of(row[1])) is not None]
+        yield FileWindow(heading["path"], lines, heading["is_edit"] is not None)
 
 
 def hunks_in(output: str) -> list[FileSpan]:

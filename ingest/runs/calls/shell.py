@@ -227,9 +227,9 @@ class _Walk:
 
     def _printed(self, first: Command, printed: PrintedRange, rest: Sequence[Command]) -> list[FileSpan]:
         """What a command that prints files showed, and what the pipe after it left of that."""
-        named = [file for file in printed.files if is_path(file)]
-        files = [file for file in named if not self.failures.refuse(file)]
-        if self.failed and self.is_alone and files == named:  # It may have read none of them.
+        paths = [file for file in printed.files if is_path(file)]
+        files = [file for file in paths if not self.failures.refuse(file)]
+        if self.failed and self.is_alone and files == paths:  # It may have read none of them.
             return []
         spans = [span for file in files for span in printed.of(FileSpan(file, 1))]
         for command in rest:

@@ -39,12 +39,22 @@ _SHOW_NOTHING = (
     "mark_task_complete", "send_message", "activate_skill", "ask_user", "write_todos", "enter_plan_mode",
     "exit_plan_mode", "plan_enter", "plan_exit", "update_topic", "complete_task", "get_internal_docs", "question",
     "batch", "codesearch", "invalid", "report_intent", "update_todo", "store_memory", "sql", "task_complete",
-    "stop_bash", "stop_powershell", "list_bash", "list_powershell", "list_agents",
+    "stop_bash", "stop_powershell", "list_bash", "list_powershell", "list_agents", "read_bash", "write_bash",
+    "read_powershell", "write_powershell", "read_agent", "wait_agent", "resume_agent", "get_memory", "propose_work",
+    "fetch_copilot_cli_documentation", "list_mcp_resources", "list_mcp_resource_templates", "read_mcp_resource",
+    "listmcpresourcestool", "readmcpresourcetool", "croncreate", "crondelete", "cronlist", "enterworktree",
+    "exitworktree", "sendmessage", "monitor", "artifact", "remotetrigger", "delete_file", "write_to_file",
+    "replace_in_file", "apply_diff", "insert_content", "attempt_completion", "ask_followup_question", "new_task",
+    "switch_mode", "patch",
 )  # fmt: skip
 
 _PATHS = ("file_path", "filePath", "path", "absolute_path", "notebook_path", "filename", "target_file")
 _COMMANDS = ("command", "cmd", "keystrokes")
 _FOLDERS = ("workdir", "working_directory", "cwd", "dir_path", "directory")
+_RANGES = (
+    ("start_line", "end_line"), ("startLine", "endLine"), ("line_start", "line_end"),
+    ("start_line_one_indexed", "end_line_one_indexed_inclusive"),
+)  # fmt: skip
 _NUMBERED = re.compile(r"^\s*(?:L(?P<codex>[0-9]+): |(?P<line>[0-9]+)(?:→|\t))", re.MULTILINE)
 _REFUSED = re.compile(
     r"\s*(?:<tool_use_error>|\[?error\]?\s*:|error (?:reading|executing|running)|file (?:does not exist|not found)"
@@ -181,8 +191,9 @@ def numbered_from(text: str, mark: re.Pattern[str]) -> tuple[int, int] | None:
 
 def _asked(arguments: JsonObject) -> tuple[int, int | None]:
     """The lines a tool was asked for: a range, or the line to begin with and how many."""
-    given = list_of(arguments, "view_range") or (arguments.get("start_line"), arguments.get("end_line"))
-    start, end = (*map(line_of, given), None)[:2]
+    keys = (key for key in _RANGES if any(name in arguments for name in key))
+    given = list_of(arguments, "view_range") or [arguments.get(name) for name in next(keys, ())]
+    start, end = (*map(line_of, given), None, None)[:2]
     if start is not None or end is not None:
         return 1 if start is None else start, None if end == -1 else end
     offset, limit = line_of(arguments.get("offset")), line_of(arguments.get("limit"))

@@ -67,8 +67,8 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         is_whole_run = any(key in row for key in (*_FILES, _ELEMENTS, _SAMPLES))
         step = tuple(dict.fromkeys(_of_run(row, notes, _LINES) if is_whole_run else _of_locations(row, notes)))
         published = tuple(dict.fromkeys(_of_run(row, [], _PUBLISHED))) if is_whole_run else step
-        named = _OF_TRAJ.fullmatch(file.path.rpartition("/")[2])
-        item = item_of(row) or (named["item"] if named else "")
+        match = _OF_TRAJ.fullmatch(file.path.rpartition("/")[2])
+        item = item_of(row) or (match["item"] if match else "")
         patch = text_of(row, _PATCH) or recorded_patch(row)
         patch = patch or patches.get(item, patch)
         # What the provider said of each request for files, elements and lines.

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from ingest.runs.calls.screens import printed_on
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.formats.mini_swe_agent import returned
 from ingest.runs.importer import Importer
@@ -40,6 +39,13 @@ _MAX_PARTS, _MAX_FILES = 20, 100
 _PARTS = ("cont-{}", "summarization-{}-summary", "summarization-{}-questions", "summarization-{}-answers")
 _WRITTEN_AT_ONCE = 1.0
 """A whole trajectory that took fewer seconds has the times at which another format was converted."""
+
+_HOST = r"[\w.-]{1,64}@[\w.-]{1,255}"
+_PROMPT = re.compile(
+    rf"(?:\([\w.-]{{1,64}}\) )?(?:{_HOST}:(?P<folder>[/~][^\n#$]{{0,400}}?)|\[{_HOST} [^\]\n]{{1,400}}\]) ?[#$] ?"
+)
+_CONTINUED = re.compile(r"\n> ?")
+_MAX_CHARACTERS = 2_000_000
 
 _STARTS_ANEW = "mini-swe-agent"
 """The agent whose commands have a shell each: a `cd` holds for its own command."""
@@ -145,7 +151,7 @@ class _Record:
         text = "\n".join(map(content_of, results)) if results else None
         failed = any(True in (result.get("is_error"), object_of(result, "extra").get("is_error")) for result in results)
         typed = [_typed(tool) for tool in tools if tool.is_shell and tool.is_answered]
-        screens = iter([(None, "")] * len(typed) if text is None else printed_on(text, typed))
+        screens = iter([(None, "")] * len(typed) if text is None else _printed_on(text, typed))
         for tool in tools:
             if not tool.is_shell or not tool.is_answered:
                 yield replace(tool, output=text, failed=failed)
@@ -203,6 +209,39 @@ def _results(step: JsonObject) -> list[JsonObject]:
 def _names(subagent: JsonObject) -> set[str]:
     """The names that a subagent's record goes by."""
     return {text_of(subagent, "trajectory_id"), text_of(subagent, "session_id")} - {""}
+
+
+def _printed_on(screen: str, commands: Sequence[str]) -> list[tuple[str | None, str]]:
+    """What a screen shows of each of some commands, typed one after the other, and where each ran, empty where unsaid.
+
+    A command whose prompt has moved out of sight, or is not there yet, has no output that is known. A screen without
+    any prompt is the output of all of them.
+    """
+    prompts = list(_PROMPT.finditer(screen, 0, _MAX_CHARACTERS))
+    if not prompts:
+        return [(screen, "") for _ in commands]
+    ends = [*(prompt.start() for prompt in prompts[1:]), len(screen)]
+    left = list(zip(prompts, ends, strict=True))
+    printed: list[tuple[str | None, str]] = []
+    for command in commands:
+        for index, (prompt, end) in enumerate(left):
+            if (output := _after(screen[prompt.end() : end], command)) is not None:
+                folder = (prompt["folder"] or "").strip()
+                printed.append((output, folder if folder.startswith("/") else ""))
+                left = left[index + 1 :]
+                break
+        else:
+            printed.append((None, ""))
+    return printed
+
+
+def _after(text: str, command: str) -> str | None:
+    """What follows a command in a text that begins with it, however its lines are broken; None where it does not."""
+    text = _CONTINUED.sub("\n", text) if "\n" in command.strip() else text
+    typed = r"\s*".join(map(re.escape, "".join(command.split())))
+    # `cat a.p` is not the command where `cat a.py` stands.
+    match = re.match(rf"\s*{typed}(?!\S)", text) if typed else None
+    return text[match.end() :] if match else None
 
 
 ATIF = Importer(

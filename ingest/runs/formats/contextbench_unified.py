@@ -46,17 +46,17 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
 def _views(held: object, keys: Sequence[str], where: str, notes: list[str]) -> Views:
     """What a step or a final context names; what is of another type is noted with an example."""
     files, spans, symbols = (at(held, key) for key in keys)
-    named: list[tuple[object, FileSpan | None]] = [] if isinstance(held, dict) else [(held, None)]
-    named += [(file, FileSpan(file) if isinstance(file, str) else None) for file in _entries(files)]
-    named += [((path, span), _span(path, span)) for path, span in _by_file(spans)]
-    named += [
+    entries: list[tuple[object, FileSpan | None]] = [] if isinstance(held, dict) else [(held, None)]
+    entries += [(file, FileSpan(file) if isinstance(file, str) else None) for file in _entries(files)]
+    entries += [((path, span), _span(path, span)) for path, span in _by_file(spans)]
+    entries += [
         ((path, symbol), FileSpan(path, symbol=symbol) if isinstance(symbol, str) and symbol else None)
         for path, symbol in _by_file(symbols)
     ]
-    views = tuple(view for _, view in named if view is not None and view.path)
-    if len(views) < len(named):
-        odd = next(value for value, view in named if view is None or not view.path)
-        n = len(named) - len(views)
+    views = tuple(view for _, view in entries if view is not None and view.path)
+    if len(views) < len(entries):
+        odd = next(value for value, view in entries if view is None or not view.path)
+        n = len(entries) - len(views)
         notes.append(f"{where} names what is no file, span of lines or symbol ({n:,}): {str(odd)[:100]}")
     return views
 

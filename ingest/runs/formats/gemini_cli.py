@@ -122,9 +122,9 @@ def _lines(call: ToolCall) -> tuple[int, int | None]:
 
 def _files(call: ToolCall) -> Views:
     """The files that are named before their text, or in the summary of a stream; else those asked for by name."""
-    named = [heading[1] or heading[2] for heading in _FILE.finditer(call.output or "")]
-    asked = (path for key in ("paths", "include") for path in map(str, list_of(call.arguments, key)))
-    paths = named or [path for path in asked if not re.search(r"[*?{\[]|/$", path)]
+    paths = [heading[1] or heading[2] for heading in _FILE.finditer(call.output or "")]
+    given = (path for key in ("paths", "include") for path in map(str, list_of(call.arguments, key)))
+    paths = paths or [path for path in given if not re.search(r"[*?{\[]|/$", path)]
     return tuple(FileSpan(joined("", path), 1) for path in dict.fromkeys(paths))
 
 

@@ -124,9 +124,9 @@ def _usage(document: object, messages: Sequence[JsonObject]) -> Usage:
 
 def _views(block: str, folder: str) -> Views | None:
     """The views of a block; None where all that it names lies outside the repository."""
-    named = spans_named(block)
-    views = _inside(named, folder)
-    return None if named and not views else views
+    spans = spans_named(block)
+    views = _inside(spans, folder)
+    return None if spans and not views else views
 
 
 def _inside(views: Sequence[FileSpan], folder: str) -> Views:

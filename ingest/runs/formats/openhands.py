@@ -15,13 +15,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from ingest.runs.calls.outputs import windows_in
 from ingest.runs.calls.tools import ToolCall
-from ingest.runs.calls.windows import parse_cell
 from ingest.runs.importer import Importer
 from ingest.runs.sessions import Event, Note, Session
 from ingest.runs.trajectories.published_converter import published_context
 from ingest.runs.trajectories.records import item_of, patch_beside, patch_path, recorded_patch
-from ingest.runs.trajectories.trajectory import Trajectory, unscorable
+from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, Trajectory, unscorable
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from ingest.runs.trajectories.usage import Tokens, Usage, dollars_at, most_frequent, seconds_of
 from ingest.runs.values import (
@@ -58,6 +58,15 @@ _SUCCESS = (None, 0, -1)
 """Exit codes; -1 is that of a command that was still running."""
 _UPLOADED = re.compile(r"<uploaded_files>\s*(/[^\s<]+)\s*</uploaded_files>")
 _PROMPT = re.compile(r"(?:\A|\n)\(?[\w.-]+@[\w.-]+:(?P<folder>/[^\n#$]*?) ?[#$]\)? ?\Z")
+_FUNCTIONS = re.compile(
+    r"\b(?:(?P<opens>open_file|goto_line|scroll_(?:up|down))|(?P<searches>search_(?:file|dir))"
+    r"|find_file|edit_file(?:_by_\w+)?|insert_content_at_line|append_file|create_file)\s*\("
+)
+_HIT = re.compile(
+    r"^(?:\[Found [0-9]+ matches for .* in (?P<searched>\S+)\]"
+    r"|(?:Line (?P<line>[0-9]+)|(?P<path>\S.*?) \(Line (?P<of_path>[0-9]+)\)): )",
+    re.MULTILINE,
+)
 _CELLS_FOLDER = re.compile(r"\[Jupyter current working directory: (?P<folder>[^\]\n]+)\]")
 
 
@@ -176,7 +185,7 @@ def _events_of(events: Sequence[JsonObject]) -> Iterator[Event]:
             yield Note("root", left_in)
         is_first = False
         call = replace(call, folder=folder or None, turn=turn)
-        yield replace(call, parsed=parse_cell(call)) if call.name == "run_ipython" else call
+        yield replace(call, parsed=_parse_cell(call)) if call.name == "run_ipython" else call
         folder = left_in
 
 
@@ -230,6 +239,27 @@ def _call_of_sdk(event: JsonObject, result: JsonObject | None) -> ToolCall:
     failed = result.get("kind") != "ObservationEvent" or observation.get("is_error") is True
     failed = failed or line_of(observation.get("exit_code")) not in _SUCCESS
     return replace(call, output=content_of(observation) or text_of(observation, "output"), failed=failed)
+
+
+def _parse_cell(call: ToolCall) -> ParsedCall:
+    """What a cell of OpenHands' notebook showed of files, by functions of its own (`agentskills`).
+
+    `open_file`, `goto_line` and `scroll_up` and `scroll_down` show windows, `search_file` and `search_dir` the lines of
+    their hits. A cell without any of these functions is not understood.
+    """
+    functions = list(_FUNCTIONS.finditer(text_of(call.arguments, "code")))
+    if not functions:
+        return ParsedCall(unread=("action run_ipython",))
+    opens, searches = (any(function[kind] for function in functions) for kind in ("opens", "searches"))
+    windows, searched, spans = list(windows_in(call.output or "")), "", list[FileSpan]()
+    if opens:
+        shown = (window for window in windows if window.lines and not window.is_edit)
+        spans += (FileSpan(window.path, window.lines[0], window.lines[-1]) for window in shown)
+    for hit in _HIT.finditer(call.output or "") if searches else ():
+        searched = hit["searched"] or searched
+        path, line = hit["path"] or searched, line_of(hit["line"] or hit["of_path"])
+        spans += [FileSpan(path, line, line)] if path and line is not None else []
+    return ParsedCall(tuple(dict.fromkeys(spans)), opens or searches)
 
 
 OPENHANDS = Importer(

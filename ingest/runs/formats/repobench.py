@@ -29,12 +29,12 @@ def recognise(head: bytes, name: str) -> bool:
 
 def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
     """A row per candidate, in the order of each list."""
-    named = _NAMED.search(input_file.name)
-    if named is None:
+    match = _NAMED.search(input_file.name)
+    if match is None:
         what = "its name does not say which part of RepoBench-R it answers"
         hint = "Call it as the published scripts do: python_first.json, java_random.json (or python_cff.json, …)."
         raise input_file.wrong(what=what, hint=hint)
-    subset = f"{named['language']}_{_SUBSETS.get(named['setting'], named['setting'])}"
+    subset = f"{match['language']}_{_SUBSETS.get(match['setting'], match['setting'])}"
     levels = json_document(input_file, json.loads, _HINT)
     if not isinstance(levels, dict) or not levels.keys() <= set(_LEVELS) or not levels:
         raise input_file.wrong(what="it is no object of easy and hard", hint=_HINT)

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import compress
 
+from ingest.runs.calls.outputs import windows_in
 from ingest.runs.calls.shell import parse_shell_call
 from ingest.runs.calls.tools import ToolCall
-from ingest.runs.calls.windows import windows_in
 from ingest.runs.calls.words import joined
 from ingest.runs.importer import Importer
 from ingest.runs.sessions import Event, Note, Session

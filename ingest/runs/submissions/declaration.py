@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
-from math import isfinite
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat
 
 from ingest.benchmarks import benchmarks
 from ingest.runs.registry import AUTO, importer_named
@@ -23,19 +22,13 @@ from lake.text import listed
 FOLDER = Path("lake/submissions")
 FILE = "system.yaml"
 HINT = f"{FOLDER}/README.md says what stands in it."
-KINDS = ("retriever", "agent")
-ASKED = ("answered", "all")
-"""Which items a system was asked: those that its run files answer, or all, so that the rest are failures."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
-def _one_of(known: Callable[[], Mapping[str, object]], what: str) -> BeforeValidator:
-    def check(value: object) -> object:
-        if isinstance(value, str) and value not in known():
-            raise ValueError(f"{shown(value)} is no {what}. {did_you_mean(value, known())}")
-        return value
-
-    return BeforeValidator(check)
+def _benchmark(value: object) -> object:
+    if isinstance(value, str) and value not in benchmarks():
+        raise ValueError(f"{shown(value)} is no benchmark. {did_you_mean(value, benchmarks())}")
+    return value
 
 
 def _text(value: object) -> object:
@@ -60,28 +53,19 @@ def _authors(value: object) -> object:
     return tuple(names)
 
 
-def _numbers(value: object) -> object:
-    if not isinstance(value, dict) or not value:
-        raise ValueError(f"{shown(value)} is to be metrics with numbers, such as line_f1@8000: 0.52")
-    for metric, number in value.items():
-        if isinstance(number, bool) or not isinstance(number, int | float) or not isfinite(number):
-            raise ValueError(f"{metric}: {shown(number)} is no number")
-    return {metric: float(number) for metric, number in value.items()}
-
-
 Text = Annotated[str, BeforeValidator(_text)]
 
 
 class System(BaseModel):
-    """What `system.yaml` says."""
+    """What `system.yaml` says; `asked` is which items the system was asked: those that its run files answer, or all."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     name: Text
-    benchmark: Annotated[str, _one_of(benchmarks, "benchmark")]
+    benchmark: Annotated[str, BeforeValidator(_benchmark)]
     label: str = ""
     task: str = ""
-    kind: Annotated[str, _one_of(lambda: dict.fromkeys(KINDS), "kind")]
+    kind: Literal["retriever", "agent"]
     authors: Annotated[tuple[str, ...], BeforeValidator(_authors)]
     contact: str = ""
     url: str = ""
@@ -90,9 +74,9 @@ class System(BaseModel):
     revision: str = ""
     cost: str = ""
     chunker: str = ""
-    asked: Annotated[str, _one_of(lambda: dict.fromkeys(ASKED), "value of asked")] = ASKED[0]
+    asked: Literal["answered", "all"] = "answered"
     format: Annotated[str, BeforeValidator(_format)] = AUTO
-    reported: Annotated[dict[str, float], BeforeValidator(_numbers)] = {}
+    reported: Annotated[dict[str, FiniteFloat], Field(min_length=1)] = {}
 
 
 @dataclass(frozen=True)

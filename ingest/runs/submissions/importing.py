@@ -120,10 +120,10 @@ def _request(submission: Submission, task: str, *, skip_unknown: bool) -> Import
 
 def _reject(name: str, error: GoldspanError, rejects: Rejects, result: Outcome) -> None:
     """Note a refusal, where it stands as far as that is below the submission's own folder."""
-    place = error.where.rpartition("/")[2] or FILE
+    file = error.where.rpartition("/")[2] or FILE
     why = "; ".join([error.what, *error.examples[:MAX_EXAMPLES]])
-    rejects.add(f"submission {name}", place, why)
-    result.warnings.append(f"left out: {name}, {place}: {why}")
+    rejects.add(f"submission {name}", file, why)
+    result.warnings.append(f"left out: {name}, {file}: {why}")
 
 
 def _row(submission: Submission, task: str, status: str, why: str, run_id: str | None) -> dict[str, object]:

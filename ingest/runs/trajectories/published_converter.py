@@ -53,8 +53,8 @@ def _of_action(event: JsonObject) -> Views:
         views = views_of_command(text_of(event, "args", "command"))
     elif event.get("action") == "read":
         start, end = (*map(line_of, list_of(event, "args", "view_range")), 0, 0)[:2]
-        asked = (start, end) if start and end and start > 0 and end > 0 else (None, None)
-        views = [FileSpan(text_of(event, "args", "path"), *asked)]
+        lines = (start, end) if start and end and start > 0 and end > 0 else (None, None)
+        views = [FileSpan(text_of(event, "args", "path"), *lines)]
     return renamed(views, _in_repository)
 
 
@@ -99,8 +99,8 @@ def _numbered(part: str) -> dict[str, str] | None:
     for left, right in pairwise(part.split("|")):
         printed, start = _PRINTED.match(right), left.find("nl")
         while printed is not None and start >= 0:
-            if named := _NUMBERED.fullmatch(left, start):
-                return {**printed.groupdict(), "file": named["file"]}
+            if match := _NUMBERED.fullmatch(left, start):
+                return {**printed.groupdict(), "file": match["file"]}
             start = left.find("nl", start + 1)
     return None
 

@@ -161,5 +161,5 @@ def test_what_is_larger_than_is_read_at_most_fails_and_says_so(lake: Lake, monke
 def test_a_name_that_was_cut_off_after_32_characters_is_of_the_one_item_that_begins_so() -> None:
     cut = "acme-industries__rockets-and-boo"
     ids = Ids({f"{cut}sters-1": "one", "acme__rockets-1": "two"})
-    assert (ids.named(cut), ids.named("acme__rockets-1"), ids.named("acme__rockets")) == ("one", "two", None)
-    assert Ids({f"{cut}sters-1": "one", f"{cut}ks-1": "two"}).named(cut) is None
+    assert (ids.item_of(cut), ids.item_of("acme__rockets-1"), ids.item_of("acme__rockets")) == ("one", "two", None)
+    assert Ids({f"{cut}sters-1": "one", f"{cut}ks-1": "two"}).item_of(cut) is None
