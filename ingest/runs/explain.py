@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ingest.runs.find_trajectories import TrajectoryFiles, called
+from ingest.runs.find_trajectories import TrajectoryFiles, kinds_of_files
 from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, Trajectory, Unread, union
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from lake.errors import Exit, GoldspanError
@@ -21,7 +21,7 @@ def shown_trajectories(files: TrajectoryFiles) -> Iterator[str]:
             # An escape sequence in a file is no command to the terminal.
             yield "".join(mark if mark.isprintable() else ascii(mark)[1:-1] for mark in line)
     if files.skipped:
-        yield f"not read: {Unread(called(files.skipped)).summary()}"
+        yield f"not read: {Unread(kinds_of_files(files.skipped)).summary()}"
 
 
 def _file(file: TrajectoryFile, files: TrajectoryFiles) -> Iterator[str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath
@@ -39,7 +39,7 @@ class TrajectoryFiles:
     sha256: str = ""
 
 
-def discover(input_file: InputFile, format_name: str, rejects: Rejects) -> TrajectoryFiles:
+def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) -> TrajectoryFiles:
     """The trajectories of a folder, a ZIP or one file.
 
     Raises:
@@ -50,16 +50,16 @@ def discover(input_file: InputFile, format_name: str, rejects: Rejects) -> Traje
         importer = importer_for(input_file, format_name)
         files = [_with_companions(input_file, importer)]
         return TrajectoryFiles(importer, files, sha256=sha256_of_file(input_file.path))
-    wanted = None if format_name == AUTO else importer_named(format_name)
-    if wanted is not None and wanted.kind != "trajectory":
-        message = f"--format {format_name} is of a {wanted.kind}; a folder or ZIP holds trajectories"
-        raise GoldspanError(message, where=str(input_file.path), hint="Give the file itself.", code=Exit.USAGE)
-    known = [wanted] if wanted else [each for each in importers().values() if each.kind == "trajectory"]
-    by_format: dict[str, list[TrajectoryFile]] = {}
-    skipped, unread, n_refused = list[str](), list[str](), len(rejects)
-    damaged: list[TrajectoryFile] = []
-    tree, files = _files(input_file, rejects)
-    for file in files:
+    known = [importer for importer in importers().values() if importer.kind == "trajectory"]
+    if format_name != AUTO:
+        known = [importer_named(format_name)]
+        if known[0].kind != "trajectory":
+            message = f"--format {format_name} is of a {known[0].kind}; a folder or ZIP holds trajectories"
+            raise GoldspanError(message, where=str(input_file.path), hint="Give the file itself.", code=Exit.USAGE)
+    by_format = dict[str, list[TrajectoryFile]]()
+    skipped, damaged, unread, n_refused = list[str](), list[TrajectoryFile](), list[str](), len(rejects)
+    tree = _tree(input_file, rejects)
+    for file in _files((entry.path, partial(_entry, entry)) for entry in tree.entries).values():
         try:
             head = file.head()
         except DamagedError as error:
@@ -69,17 +69,22 @@ def discover(input_file: InputFile, format_name: str, rejects: Rejects) -> Traje
         if head.startswith(InputFile.ZIP):
             rejects.add(input_file.name, f"entry {file.path}", _NESTED)
             continue
-        formats = [importer for importer in known if importer.recognise(head, file.path)]
+        formats = [importer.name for importer in known if importer.recognise(head, file.path)]
         if len(formats) > 1:
-            hint = f"Say which: --format {' or '.join(importer.name for importer in formats)}"
+            hint = f"Say which: --format {' or '.join(formats)}"
             raise input_file.wrong(what="a file could be of several formats", examples=[ascii(file.path)], hint=hint)
         if formats:
-            by_format.setdefault(formats[0].name, []).append(file)
+            by_format.setdefault(formats[0], []).append(file)
         else:
             skipped.append(file.path)
     if not by_format:
         unread = [f"{reject.position}: {reject.reason}" for reject in list(rejects)[n_refused:]] + unread
-        raise _none(input_file, skipped, [ascii(reason)[1:-1] for reason in unread])
+        n = f"{counted(len(skipped), 'file')} of another kind, {len(unread):,} that cannot be read"
+        what = f"it holds no trajectories: {n if skipped or unread else 'it holds no files'}"
+        hint = "`python -m ingest list formats` shows how each begins."
+        code = Exit.MISSING if input_file.is_folder else Exit.INVALID
+        examples = [*(ascii(reason)[1:-1] for reason in unread), *map(ascii, skipped)]
+        raise GoldspanError(what, where=str(input_file.path), examples=examples, hint=hint, code=code)
     if len(by_format) > 1:
         held = ", ".join(f"{name} ({counted(len(files), 'file')})" for name, files in sorted(by_format.items()))
         hint = f"Say which are meant: --format {' or '.join(sorted(by_format))}"
@@ -89,9 +94,9 @@ def discover(input_file: InputFile, format_name: str, rejects: Rejects) -> Traje
     owners = {claim: file.path for file in files for claim in importer.companions(file.path)}
     # What is damaged from its start on is read as the others are: the import says what is lost with it.
     own = [file for file in [*files, *damaged] if not _is_companion(file.path, owners)]
+    skipped = [path for path in skipped if not _is_companion(path, owners)]
     # Of a folder only now: what leads out, and what has no end, has been refused.
     sha256 = _digest(tree) if input_file.is_folder else sha256_of_file(input_file.path)
-    skipped = [path for path in skipped if not _is_companion(path, owners)]
     return TrajectoryFiles(importer, sorted(own, key=lambda file: file.path), skipped, sha256)
 
 
@@ -106,16 +111,7 @@ def _digest(tree: Tree) -> str:
     return fingerprint(contents, [(refused.path, refused.reason) for refused in tree.refused])
 
 
-def _none(input_file: InputFile, skipped: list[str], unread: list[str]) -> GoldspanError:
-    n = f"{counted(len(skipped), 'file')} of another kind, {len(unread):,} that cannot be read"
-    what = f"it holds no trajectories: {n if skipped or unread else 'it holds no files'}"
-    hint = "`python -m ingest list formats` shows how each begins."
-    code = Exit.MISSING if input_file.is_folder else Exit.INVALID
-    examples = [*unread, *map(ascii, skipped)]
-    return GoldspanError(what, where=str(input_file.path), examples=examples, hint=hint, code=code)
-
-
-def called(paths: Sequence[str]) -> Iterator[str]:
+def kinds_of_files(paths: Sequence[str]) -> Iterator[str]:
     """What files are called by in a count: their name where several have it, else `*` and what it ends in."""
     names = [path.rpartition("/")[2] for path in paths]
     counts = Counter(names)
@@ -138,23 +134,25 @@ def _with_companions(input_file: InputFile, importer: Importer) -> TrajectoryFil
             paths += [f"{claim}{entry.path}" for entry in read_folder(around / claim, claim).entries]
         elif not claim.endswith("/") and (around / claim).is_file():
             paths.append(claim)
-    every: dict[str, TrajectoryFile] = {}
-    every.update((path, TrajectoryFile(path, InputFile(around / path).opened, every)) for path in paths)
-    return every[input_file.name]
+    return _files((path, InputFile(around / path).opened) for path in paths)[input_file.name]
 
 
-def _files(input_file: InputFile, rejects: Rejects) -> tuple[Tree, list[TrajectoryFile]]:
+def _files(opened: Iterable[tuple[str, Callable[[], AbstractContextManager[IO[bytes]]]]]) -> dict[str, TrajectoryFile]:
+    """Files by their paths, each of which knows the others."""
+    every = dict[str, TrajectoryFile]()
+    every.update((path, TrajectoryFile(path, opens, every)) for path, opens in opened)
+    return every
+
+
+def _tree(input_file: InputFile, rejects: Rejects) -> Tree:
+    """A folder or ZIP without what was handed out to an agent, which is no record of it."""
     location, path = input_file.name, input_file.path
     tree: Tree = read_folder(path, location) if input_file.is_folder else open_archive(path.resolve(), location)
-    # What was handed out to an agent is no record of it.
-    given = {entry.path.rpartition("/")[0] for entry in tree.entries if entry.path.rpartition("/")[2] == TASK_FILE}
-    inside = tuple(f"{folder}/{REPOSITORY}/".lstrip("/") for folder in given)
-    tree = replace(tree, entries=[entry for entry in tree.entries if not entry.path.startswith(inside)])
+    tasks = {entry.path.rpartition("/")[0] for entry in tree.entries if entry.path.rpartition("/")[2] == TASK_FILE}
+    inside = tuple(f"{folder}/{REPOSITORY}/".lstrip("/") for folder in tasks)
     for refused in tree.refused:
         rejects.add(location, f"entry {refused.path}", refused.reason)
-    every: dict[str, TrajectoryFile] = {}
-    every.update((entry.path, TrajectoryFile(entry.path, partial(_entry, entry), every)) for entry in tree.entries)
-    return tree, list(every.values())
+    return replace(tree, entries=[entry for entry in tree.entries if not entry.path.startswith(inside)])
 
 
 @contextmanager

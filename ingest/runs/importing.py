@@ -9,7 +9,7 @@ from dataclasses import replace
 import polars as pl
 
 from ingest.runs import completions
-from ingest.runs.find_trajectories import discover
+from ingest.runs.find_trajectories import trajectory_files
 from ingest.runs.imported_runs import MISSING, ImportedRun, Tables, count_rows, counts_in
 from ingest.runs.outcome import Imported
 from ingest.runs.ranking_rows import NAME, load_ranking, ranked_as_trec_eval, ranks_say_nothing
@@ -43,7 +43,7 @@ def import_run(
     """
     input_file, rejects = InputFile.at(request.file), Rejects()
     chunker = check_request(lake, request)
-    files = discover(input_file, request.format, rejects)
+    files = trajectory_files(input_file, request.format, rejects)
     importer = files.importer
     if chunker and importer.kind == "trajectory":
         message = f"--chunker {request.chunker!r}: what an agent saw was cut by no chunker"

@@ -18,7 +18,7 @@ import polars as pl
 from ingest.programs import function_program, ripgrep_program
 from ingest.programs.command import JsonCommand
 from ingest.programs.session import ProgramSession
-from ingest.runs.find_trajectories import TrajectoryFiles, discover
+from ingest.runs.find_trajectories import TrajectoryFiles, trajectory_files
 from ingest.runs.formats.answers import ANSWERS, parsed
 from ingest.runs.importing import import_job, up_to_date
 from ingest.runs.outcome import Imported
@@ -137,7 +137,7 @@ def import_search(
         # Where a pool has one item alone, nothing tells making an index from searching it.
         first = sum(session.first_seconds) if session.first_seconds else None
         cost = {"index_seconds": first, "query_seconds": session.query_seconds, "hardware": hardware()}
-        job = replace(job, input_file=answers, files=discover(answers, ANSWERS.name, rejects), cost=cost)
+        job = replace(job, input_file=answers, files=trajectory_files(answers, ANSWERS.name, rejects), cost=cost)
         try:
             imported = import_job(job, rejects, write=write)
         except GoldspanError as error:

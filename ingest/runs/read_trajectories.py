@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 import polars as pl
 
-from ingest.runs.find_trajectories import TASK_FILE, TrajectoryFiles, called
+from ingest.runs.find_trajectories import TASK_FILE, TrajectoryFiles, kinds_of_files
 from ingest.runs.outcome import Imported
 from ingest.runs.request import ItemPart
 from ingest.runs.trajectories.trajectory import NO_RESULT, FileSpan, Trajectory, Views, unscorable, with_named_files
@@ -145,7 +145,7 @@ def parse_runs(files: TrajectoryFiles, ids: Ids, rejects: Rejects, result: Impor
     views, answers = list[tuple[object, ...]](), list[tuple[object, ...]]()
     frames, n_views = [pl.DataFrame(schema=dict(VIEWS))], 0
     result.counts["n_skipped"] = len(files.skipped)
-    result.unread.update(f"file {name}" for name in called(files.skipped))
+    result.unread.update(f"file {name}" for name in kinds_of_files(files.skipped))
     for number, (file, trajectory) in enumerate(_all(files, ids, rejects)):
         where = f"{file.path}, {trajectory.position}" if trajectory.position else file.path
         _count(trajectory, result)

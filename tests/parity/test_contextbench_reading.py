@@ -24,7 +24,7 @@ Context = list[tuple[str, list[tuple[int | None, int | None]]]]
 def raw(archive: Path) -> Iterator[tuple[str, Trajectory]]:
     """Every trajectory of an archive, with the file it stands in."""
     rejects = Rejects()
-    found = find_files.discover(InputFile.at(archive), "auto", rejects)
+    found = find_files.trajectory_files(InputFile.at(archive), "auto", rejects)
     assert not len(rejects)
     for file in found.files:
         for one in found.importer.trajectories(file):

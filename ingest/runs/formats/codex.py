@@ -70,7 +70,7 @@ def _is_event(row: JsonObject) -> bool:
         return isinstance(row.get("payload"), dict)
     if kind in _CALLS:
         return "call_id" in row
-    if row.get("record_type") == "state" or ("id" in row and "type" in object_of(row, "msg")):
+    if row.get("record_type") == "state":
         return True
     return _PRINTED.fullmatch(kind) is not None and ("item" in row or kind.startswith(("thread.", "turn.")))
 
@@ -141,26 +141,15 @@ def _total(event: JsonObject) -> Tokens | None:
     """What was used in all until an event that tells it."""
     if event.get("type") == "turn.completed":
         return Tokens.of(event.get("usage"))
-    payload = object_of(event, "payload") or object_of(event, "msg")
-    is_count = payload.get("type") == "token_count"
-    return Tokens.of(at(payload, "info", "total_token_usage") or payload) if is_count else None
+    is_count = at(event, "payload", "type") == "token_count"
+    return Tokens.of(at(event, "payload", "info", "total_token_usage")) if is_count else None
 
 
 def _item(event: JsonObject) -> JsonObject:
     """What happened: a rollout's item, or a finished one of those that are printed; empty for other events."""
-    kind, message = text_of(event, "type"), object_of(event, "msg")
+    kind = text_of(event, "type")
     if kind in ("response_item", "item.completed"):
         return object_of(event, "payload" if kind == "response_item" else "item")
-    # As it was printed until September 2025.
-    match text_of(message, "type"):
-        case "exec_command_begin":
-            action = {"command": message.get("command"), "workdir": message.get("cwd")}
-            return {"type": "local_shell_call", "call_id": message.get("call_id"), "action": action}
-        case "exec_command_end":
-            output = {**message, "output": text_of(message, "stdout") + text_of(message, "stderr")}
-            return {"type": _OUTPUTS[0], "call_id": message.get("call_id"), "output": output}
-        case "agent_message":
-            return {"type": "agent_message", "text": message.get("message")}
     return event if kind in ("message", *_CALLS, *_OUTPUTS) else {}
 
 

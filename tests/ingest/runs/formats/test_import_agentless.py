@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ingest.runs.find_trajectories import discover
+from ingest.runs.find_trajectories import trajectory_files
 from ingest.runs.formats.agentless import trajectories
 from ingest.runs.trajectories.trajectory import FileSpan
 from ingest.sources.input_file import InputFile
@@ -83,7 +83,7 @@ def test_of_a_whole_runs_folder_the_last_stage_counts(tmp_path: Path) -> None:
         "all_preds": {"instance_id": "x", "model_patch": "diff"},
     }.items():
         put(folder / f"swe-bench-lite/{path}.jsonl", rows(row))
-    (file,) = discover(InputFile.at(folder), "auto", Rejects()).files
+    (file,) = trajectory_files(InputFile.at(folder), "auto", Rejects()).files
     assert file.path == "swe-bench-lite/edit_location_samples/loc_outputs.jsonl"
     (read_,) = trajectories(file)
     assert (read_.final, read_.patch) == ((FileSpan("a.py"), FileSpan("a.py", 1, 1), FileSpan("a.py", 9, 9)), "diff")

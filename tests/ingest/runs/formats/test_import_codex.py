@@ -10,7 +10,6 @@ import pytest
 from ingest.runs.formats.codex import CODEX
 from ingest.runs.trajectories.trajectory import FileSpan
 from ingest.runs.trajectories.trajectory_file import DamagedError
-from ingest.runs.values import object_of
 from tests.ingest.runs.formats.recorded_sessions import META, Json, one, opened, read, rollout, rows, shell
 
 
@@ -170,25 +169,6 @@ PATCH = """*** Begin Patch
 *** Add File: /testbed/c.py
 +x
 *** End Patch"""
-
-
-def test_what_was_printed_in_the_older_form_is_read(tmp_path: Path) -> None:
-    def printed_as(kind: str, **more: object) -> Json:
-        return {"id": "1", "msg": {"type": kind, **more}}
-
-    begin = printed_as("exec_command_begin", call_id="c", command=["bash", "-lc", "cat a.py"], cwd="/testbed/src")
-    data = rows(
-        {"sandbox": "read-only", "workdir": "/testbed", "model": "m"}, {"prompt": "Look."}, begin,
-        printed_as("exec_command_end", call_id="c", stdout="x", stderr="", exit_code=0),
-        {**begin, "msg": {**object_of(begin["msg"]), "call_id": "d"}},
-        printed_as("exec_command_end", call_id="d", stdout="", stderr="No.", exit_code=1),
-        printed_as("patch_apply_begin", changes={"/testbed/b.py": {"update": {}}}), printed_as("patch_apply_end"),
-        printed_as("agent_message", message="<PATCH_CONTEXT>File: b.py\nLines: 1-2</PATCH_CONTEXT>"),
-    )  # fmt: skip
-    assert CODEX.recognise(data, "a.jsonl")
-    found = one(CODEX.trajectories, tmp_path, data)
-    assert found.steps == ((FileSpan("src/a.py", 1, None),),)
-    assert (found.final, found.unread) == ((FileSpan("b.py", 1, 2),), {})
 
 
 def test_what_of_a_rollout_is_not_read_is_counted(tmp_path: Path) -> None:

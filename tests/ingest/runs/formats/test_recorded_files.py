@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.runs.find_trajectories import discover
+from ingest.runs.find_trajectories import trajectory_files
 from ingest.runs.registry import importer_for
 from ingest.runs.trajectories.trajectory import FileSpan, Trajectory, Views
 from ingest.sources.input_file import InputFile
@@ -44,7 +44,7 @@ def test_a_recorded_file_is_read_as_it_was_checked(shared: Path, name: str) -> N
 def read(file: Path) -> list[Trajectory]:
     """What a file that is given alone holds, with what lies beside it."""
     given = InputFile.at(file)
-    files = discover(given, "auto", Rejects())
+    files = trajectory_files(given, "auto", Rejects())
     assert files.importer is importer_for(given, "auto")
     (opened,) = files.files
     trajectories = list(files.importer.trajectories(opened))
