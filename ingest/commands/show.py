@@ -9,7 +9,7 @@ import typer
 
 from ingest.commands.runs import FileFormatOption
 from ingest.runs.explain import shown_trajectories
-from ingest.runs.find_trajectories import discover
+from ingest.runs.find_trajectories import trajectory_files
 from ingest.runs.registry import AUTO
 from ingest.sources.input_file import InputFile
 from lake.console import (
@@ -33,7 +33,7 @@ def show(
     A call that showed something of files is a step, and has a number; any other has a dash.
     """
     rejects = Rejects()
-    for line in shown_trajectories(discover(InputFile.at(file), format, rejects)):
+    for line in shown_trajectories(trajectory_files(InputFile.at(file), format, rejects)):
         print(line)
     for reject in rejects:
         print(f"refused: {reject.position}: {reject.reason}")
