@@ -10,7 +10,7 @@ import zlib
 from functools import partial
 from pathlib import Path
 
-from ingest.sources.tree import Entry, Refused, Tree, UnreadableEntryError
+from ingest.sources.tree import Entry, Refused, Tree, UnreadableEntryError, read_whole
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_DEPTH, MAX_DOCUMENT_BYTES, MAX_FILES, MAX_STREAMED_BYTES
 
@@ -91,7 +91,7 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, location: str, path: 
     try:
         with archive.open(info) as stream:
             # One byte beyond what is declared: the checksum is tested, and nothing inflates much further.
-            data = stream.read(info.file_size + 1)
+            data = read_whole(stream, info.file_size + 1)
     except _READ_ERRORS as error:
         raise UnreadableEntryError(location, path, str(error) or type(error).__name__) from error
     if len(data) != info.file_size:

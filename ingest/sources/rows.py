@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, NoReturn
 
-from ingest.sources.tree import Entry, UnreadableEntryError
+from ingest.sources.tree import Entry, UnreadableEntryError, read_whole
 from lake.limits import (
     MAX_DOCUMENT_BYTES,
     MAX_LINE_BYTES,
@@ -154,15 +154,11 @@ def _json(entry: Entry, stream: IO[bytes], rejects: Rejects) -> Iterator[tuple[s
     if is_json_lines(data):
         yield from _json_lines(entry, stream, rejects, data)
         return
-    # Block by block: what is asked for at once is held at once, however small the file is.
-    blocks, n_bytes = [data.removeprefix(MARK)], len(data)
-    while block := stream.read(_BLOCK_BYTES):
-        blocks.append(block)
-        n_bytes += len(block)
-        if n_bytes > MAX_DOCUMENT_BYTES:
-            raise UnreadableFileError(f"it has more than {MAX_DOCUMENT_BYTES:,} bytes, the most that is read whole")
+    data = data.removeprefix(MARK) + read_whole(stream, MAX_DOCUMENT_BYTES)
+    if len(data) > MAX_DOCUMENT_BYTES:
+        raise UnreadableFileError(f"it has more than {MAX_DOCUMENT_BYTES:,} bytes, the most that is read whole")
     try:
-        value = parsed_json(b"".join(blocks))
+        value = parsed_json(data)
     except (ValueError, RecursionError) as error:
         raise UnreadableFileError(f"not JSON ({error}); is the file cut off?") from error
     values = value if isinstance(value, list) else [value]

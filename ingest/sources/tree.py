@@ -20,6 +20,9 @@ UNKNOWN_SIZE = -1
 """The size of an entry whose bytes are made only when they are asked for."""
 
 
+_BLOCK_BYTES = 1 << 20
+
+
 class UnreadableEntryError(GoldspanError):
     """One entry's bytes cannot be had while the rest of its tree can: a reader rejects it and goes on."""
 
@@ -145,7 +148,16 @@ def _read(file: Path, path: str, location: str, size: int) -> bytes:
         reason = f"it has {size:,} bytes; at most {MAX_DOCUMENT_BYTES:,} are read whole"
         raise UnreadableEntryError(location, path, reason)
     with _opened(file, path, location) as stream:
-        return stream.read(MAX_DOCUMENT_BYTES)
+        return read_whole(stream, MAX_DOCUMENT_BYTES)
+
+
+def read_whole(stream: IO[bytes], most: int) -> bytes:
+    """What a stream holds, at most so many bytes, block by block: what is asked for at once is held at once."""
+    blocks = []
+    while most > 0 and (block := stream.read(min(_BLOCK_BYTES, most))):
+        blocks.append(block)
+        most -= len(block)
+    return b"".join(blocks)
 
 
 @contextmanager

@@ -30,6 +30,7 @@ POOLS: Mapping[str, str] = {
 """Kind of pool, as its ids begin (`repoeval/<kind>/<repository>`) → the part that holds those of all repositories."""
 
 _WORD = re.compile(r"\w+")
+_NO_WORD = str.maketrans({chr(code): " " for code in range(128) if not _WORD.match(chr(code))})
 _K1, _B = 1.5, 0.75
 
 _CELLS_AT_ONCE = 4_000_000
@@ -57,7 +58,7 @@ class Words:
 
         contents = sorted({sha256 for sha256, text in texts.items() if text.strip()})
         terms: dict[str, int] = {}
-        counted = [Counter(_WORD.findall(texts[sha256].lower())) for sha256 in contents]
+        counted = [Counter(_words(texts[sha256])) for sha256 in contents]
         for words in counted:
             for word in words:
                 terms.setdefault(word, len(terms))
@@ -71,10 +72,16 @@ class Words:
         """How often each of the words stands in each text (words, texts)."""
         for text in texts:
             if text not in self._numbers:
-                words = _WORD.findall(text.lower())
-                self._numbers[text] = np.array([self.terms[word] for word in words if word in self.terms], np.int64)
+                numbers = [self.terms[word] for word in _words(text) if word in self.terms]
+                self._numbers[text] = np.array(numbers, np.int64)
         counted = [np.bincount(self._numbers[text], minlength=len(self.terms)) for text in texts]
         return np.ascontiguousarray(np.stack(counted, axis=1, dtype=np.float64))
+
+
+def _words(text: str) -> list[str]:
+    r"""The `\w+` of a text, lower-cased; parted at blanks where it is ASCII, which takes a quarter of the time."""
+    lower = text.lower()
+    return lower.translate(_NO_WORD).split() if lower.isascii() else _WORD.findall(lower)
 
 
 def constructed_pools(group: PoolGroup, tasks: Sequence[Task]) -> list[PoolGroup]:
