@@ -11,7 +11,7 @@ import polars as pl
 from ingest.benchmarks.contextbench.pools import absent_notes, may_now_be_had, wants_repository
 from ingest.benchmarks.declaration import Benchmark, PoolGroup, RawFiles, SubsetRows, part_of
 from ingest.benchmarks.own import under_its_name
-from ingest.benchmarks.repoeval.tasks import NEEDS
+from ingest.benchmarks.repoeval.tasks import NEEDS_RULE
 from ingest.contents.blobs import Contents, pool_rows
 from ingest.contents.chunkers import Chunker
 from ingest.contents.chunks import cut_contents
@@ -20,14 +20,14 @@ from ingest.contents.processes import Workers
 from ingest.sources.git import Repositories
 from ingest.sources.tree import Source, UnreadableEntryError
 from ingest.stored_parts import (
-    called,
     have_pools,
-    parts_of,
+    parts_of_subset,
     query_folders,
     rejects_of,
     remove_other_sources,
     remove_other_subsets,
     remove_readers,
+    source_name,
     tags_of,
     whole_part,
     whole_subset,
@@ -65,14 +65,14 @@ def ingest(
     result = Outcome(tally=lake.tally)
     remove_other_sources(lake, benchmark, source, result)
     needs = benchmark.kind == "repoeval" and (
-        needs or lake.part("files", NEEDS, benchmark=benchmark.name, kind="searched") is not None
+        needs or lake.part("files", NEEDS_RULE, benchmark=benchmark.name, kind="searched") is not None
     )
     reader = _Reader(lake, benchmark, source, repositories, needs, Contents(lake), workers, result, say)
     for subset, share in zip(subsets, _shares(limit, len(subsets)), strict=True):
         reader.read(subset, share)
     cut_contents(lake, benchmark.name, chunkers, say, result, workers if benchmark.needs_symbols else None)
     _declare(lake, benchmark, source, limit)
-    parts = [part for subset in subsets for part in parts_of(lake, benchmark, subset)]
+    parts = [part for subset in subsets for part in parts_of_subset(lake, benchmark, subset)]
     items = lake.scan_parts(parts, "items").select("item_id", "scorable", "why_not").collect()
     refused = [part for subset in subsets for part in rejects_of(lake, benchmark, subset)]
     rejects = lake.scan_parts(refused, "rejects").collect()
@@ -124,11 +124,11 @@ class _Reader:
         if benchmark.names_commits and raw.repositories is None:
             raw = replace(raw, repositories=self.repositories)
         rules = [benchmark.name, subset, limit, source.label, source.revision, _bound(benchmark.parts)]
-        inputs = [*rules, _made_of(raw, rejects), *([NEEDS] if self.needs else [])]
+        inputs = [*rules, _made_of(raw, rejects), *([NEEDS_RULE] if self.needs else [])]
         code: list[Callable[..., object]] = [benchmark.find, benchmark.parts]
         code += [under_its_name] if benchmark.like else []
         stamp = made_from(parameters=inputs, code=code)
-        absent = lake.scan_parts(parts_of(lake, benchmark, subset), "items").filter(wants_repository()).collect()
+        absent = lake.scan_parts(parts_of_subset(lake, benchmark, subset), "items").filter(wants_repository()).collect()
         is_whole = _is_current(lake, benchmark, subset, stamp)
         # What is missing for want of a repository is asked for again, and named again.
         is_other = is_whole and raw.repositories is not None and may_now_be_had(absent, raw.repositories)
@@ -142,7 +142,7 @@ class _Reader:
         if benchmark.needs_symbols:
             self.workers.start(look_through)
         names = []
-        is_searchable = have_pools(lake, benchmark, parts_of(lake, benchmark, subset)) and not is_other
+        is_searchable = have_pools(lake, benchmark, parts_of_subset(lake, benchmark, subset)) and not is_other
         for part in benchmark.parts(raw, subset, limit, rejects):
             names.append(part.name)
             target = whole_part(lake, benchmark, part.name, fingerprint(stamp, part.name))
@@ -156,7 +156,7 @@ class _Reader:
             result.warnings += [f"{benchmark.display_name} {subset}: {note}" for note in rows.notes]
             if part.name != part_of(subset):
                 self.say(f"{benchmark.display_name} {part.name}: {counted(rows.items.height, 'item')}")
-        for stale in parts_of(lake, benchmark, subset):
+        for stale in parts_of_subset(lake, benchmark, subset):
             if stale.name not in names:
                 whole_part(lake, benchmark, stale.name).remove()
         whole_subset(lake, benchmark, subset, stamp, sorted(names)).write(rejects.frame("ingest"))
@@ -188,7 +188,7 @@ class _Reader:
 
 def _is_current(lake: Lake, benchmark: Benchmark, subset: str, stamp: str) -> bool:
     """Whether a subset is there with all that it needs; what somebody deleted is made again."""
-    parts = parts_of(lake, benchmark, subset)
+    parts = parts_of_subset(lake, benchmark, subset)
     if not whole_subset(lake, benchmark, subset, stamp, [part.name for part in parts]).is_current:
         return False
     if not all(whole_part(lake, benchmark, part.name, fingerprint(stamp, part.name)).is_current for part in parts):
@@ -239,7 +239,7 @@ def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None
         "benchmarks",
         **{name: getattr(benchmark, name) for name in same},
         tags=tags_of(source),
-        source=called(source),
+        source=source_name(source),
         revision=source.revision,
         parameters=canonical_json(parameters),
         label=source.label,

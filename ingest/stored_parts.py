@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ingest.benchmarks.config import PUBLISHED, RESERVED
+from ingest.benchmarks.config import PUBLISHED_LABEL, RESERVED
 from ingest.benchmarks.declaration import Benchmark, part_of
 from ingest.runs.imported_runs import delete_imported_runs, imported_runs
 from ingest.sources.tree import Source
@@ -22,7 +22,7 @@ from lake.tables import table
 from lake.text import counted, listed
 
 
-def parts_of(lake: Lake, benchmark: Benchmark, subset: str) -> list[Part]:
+def parts_of_subset(lake: Lake, benchmark: Benchmark, subset: str) -> list[Part]:
     """The stored parts of a subset's items."""
     return [part for part in lake.parts("items", benchmark=benchmark.name) if belongs(part.name, subset)]
 
@@ -125,7 +125,7 @@ def remove_other_subsets(lake: Lake, benchmark: Benchmark, subset: str, result: 
 def remove_other_sources(lake: Lake, benchmark: Benchmark, source: Source, result: Outcome) -> None:
     """Take away what an earlier source left of a benchmark: the sample and the published data never stand together."""
     row = lake.scan_part("benchmarks", benchmark.name).select("source", "revision", "tags").collect().to_dicts()
-    if row in ([], [{"source": called(source), "revision": source.revision, "tags": tags_of(source)}]):
+    if row in ([], [{"source": source_name(source), "revision": source.revision, "tags": tags_of(source)}]):
         return
     for stored in lake.parts("items", benchmark=benchmark.name):
         whole_part(lake, benchmark, stored.name).remove()
@@ -135,7 +135,7 @@ def remove_other_sources(lake: Lake, benchmark: Benchmark, source: Source, resul
     if gone := delete_imported_runs(lake, benchmark.name):
         imported = f"{len(gone)} imported runs" if len(gone) > 1 else f"the imported run {gone[0]}"
         result.changes.append(f"{benchmark.display_name}: {imported} went with the items answered; import anew")
-    now, before = called(source), row[0]["source"]
+    now, before = source_name(source), row[0]["source"]
     if now != before:
         result.changes.append(f"{benchmark.display_name} now comes from {now}; before it came from {before}")
 
@@ -164,7 +164,7 @@ def check_replaced(lake: Lake, benchmark: Benchmark, source: Source) -> None:
 def _what(label: str, like: str) -> str:
     """Which data it is, in words."""
     manner = f" in the manner of {like}" if like else ""
-    return RESERVED.get(label or PUBLISHED, f"data labelled {label}{manner}")
+    return RESERVED.get(label or PUBLISHED_LABEL, f"data labelled {label}{manner}")
 
 
 def tags_of(source: Source) -> list[str]:
@@ -172,6 +172,6 @@ def tags_of(source: Source) -> list[str]:
     return [source.label] if source.label else []
 
 
-def called(source: Source) -> str:
+def source_name(source: Source) -> str:
     """What pages call a source: a folder by its own name, for its path is nobody else's business."""
     return Path(source.name).name or source.name

@@ -22,7 +22,7 @@ from ingest.benchmarks.declaration import (
 )
 from ingest.benchmarks.fields import Fields, Paths, check, get_path, parse_rows, text_at
 from ingest.contents.blobs import pool_frames
-from ingest.sources.rows import ENDINGS, JsonObject
+from ingest.sources.rows import ROW_ENDINGS, JsonObject
 from ingest.sources.tree import Source
 from lake.catalog.collection import Collection
 from lake.errors import Exit, GoldspanError
@@ -30,7 +30,7 @@ from lake.limits import MAX_POOL_BYTES, MAX_SOURCE_BYTES
 from lake.rejects import Rejects
 from lake.text import counted, listed
 
-FIELDS: Fields = {
+BEIR_FIELDS: Fields = {
     "document": ("_id",),
     "title": ("title",),
     "text": ("text",),
@@ -44,7 +44,7 @@ FIELDS: Fields = {
 
 MAX_GRADE = 2**31
 
-PLACES = {
+BEIR_PLACES = {
     "corpus": DataLocation("corpus.jsonl"),
     "queries": DataLocation("queries.jsonl"),
     "qrels": DataLocation("qrels/test.tsv"),
@@ -60,7 +60,7 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
         reject_refused(tree, rejects, source.name)
     files = []
     for stem in ("corpus", "queries", f"qrels/{subset}"):
-        candidates = [by_path[f"{stem}{end}"] for end in ENDINGS if f"{stem}{end}" in by_path]
+        candidates = [by_path[f"{stem}{end}"] for end in ROW_ENDINGS if f"{stem}{end}" in by_path]
         if not candidates:
             splits = sorted(path.partition("/")[2] for path in by_path if path.startswith("qrels/"))
             hint = "BEIR's layout is corpus.jsonl, queries.jsonl and qrels/<split>.tsv; Parquet is read as well."
@@ -71,7 +71,9 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     return RawFiles(files, [])
 
 
-def read(collection: Collection, raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = FIELDS) -> SubsetRows:
+def read(
+    collection: Collection, raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = BEIR_FIELDS
+) -> SubsetRows:
     """The judged queries as items, the documents judged relevant as their gold, all documents as the one pool."""
     pool_id = f"{collection.name}/corpus"
     files, blobs = pool_frames((pool_id, *document) for document in _documents(raw, fields, rejects))
@@ -199,7 +201,7 @@ def benchmark_of(collection: Collection) -> Benchmark:
         gold_rules={"judged": "The documents whose grade is above 0, whole."},
         find=find,
         parts=partial(in_one_part, partial(read, collection)),
-        schema=DataSchema(PLACES, FIELDS),
+        schema=DataSchema(BEIR_PLACES, BEIR_FIELDS),
         is_one_subset=True,
         is_collection=True,
         tags=("documents", "graded"),

@@ -21,11 +21,11 @@ from lake.errors import Exit, GoldspanError, did_you_mean
 from lake.fingerprint import fingerprint
 from lake.naming import SITE_PAGES
 
-HINT = "Expected a config file like those that `python -m ingest list benchmarks --format yaml` prints."
+_HINT = "Expected a config file like those that `python -m ingest list benchmarks --format yaml` prints."
 
-PUBLISHED = "published"
+PUBLISHED_LABEL = "published"
 RESERVED: Mapping[str, str] = {
-    PUBLISHED: "the published data",
+    PUBLISHED_LABEL: "the published data",
     "sample": "the bundled sample",
     "mined": "what is mined from a repository or from packages",
 }
@@ -43,7 +43,7 @@ _Hub = Annotated[HubRows, Tag("hub")]
 _Data = Annotated[_File | _Hub, Discriminator(lambda value: "hub" if isinstance(value, dict | HubRows) else "file")]
 
 
-class Declaration(BaseModel):
+class DataDeclaration(BaseModel):
     """What a declaration may set; of other data than the published, neither its licence nor its home holds."""
 
     model_config = _STRICT
@@ -68,14 +68,14 @@ class Configured(NamedTuple):
     source: Source
 
 
-def described(benchmark: Benchmark) -> dict[str, object]:
+def describe(benchmark: Benchmark) -> dict[str, object]:
     """A benchmark's declaration: with a label of one's own, what `read_config` reads."""
     own: dict[str, object] = {}
     if benchmark.schema is not None:
         places = {name: declared.usual for name, declared in benchmark.schema.places.items()}
         fields = {name: paths[0] if len(paths) == 1 else list(paths) for name, paths in benchmark.schema.fields.items()}
         data = {"root": ".", **places, "subset": benchmark.default_subsets[0]}
-        own = {"label": PUBLISHED, "data": data, "fields": fields}
+        own = {"label": PUBLISHED_LABEL, "data": data, "fields": fields}
     return {
         "name": benchmark.name,
         "display_name": benchmark.display_name,
@@ -100,12 +100,12 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
     Raises:
         GoldspanError: It is no declaration, a key is not as it should be, or its data is not there.
     """
-    content = read_yaml(file, HINT)
+    content = read_yaml(file, _HINT)
     # As `list` prints it.
     content = content[0] if isinstance(content, list) and len(content) == 1 else content
     if not isinstance(content, dict):
         what = f"{file.name} holds {shown(content)}, which is not one declaration"
-        raise GoldspanError(what, where=str(file), hint=HINT, code=Exit.INVALID)
+        raise GoldspanError(what, where=str(file), hint=_HINT, code=Exit.INVALID)
     key = "like" if "like" in content else "name"
     benchmark = known.get(str(content.get(key)))
     if benchmark is None or benchmark.schema is None:
@@ -113,10 +113,10 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
         hint = f"Name the benchmark that the data is like: {readable}. A name of your own needs like: too."
         raise _fault(file, key, f"{shown(content.get(key))} is no benchmark that data can be like", hint)
     # What is printed of the published data may stand there as it is, and says nothing of other data.
-    printed = described(benchmark)
+    printed = describe(benchmark)
     given = {key: value for key, value in content.items() if key in ("name", "data") or value != printed.get(key)}
     own_label = {"label": OWN} if "like" in given else {}
-    declaration = validated(_model(benchmark), own_label | {"fields": {}} | given, file, HINT)
+    declaration = validated(_model(benchmark), own_label | {"fields": {}} | given, file, _HINT)
     if meaning := RESERVED.get(declaration.label.lower()):
         raise _fault(file, "label", f"{declaration.label!r} is what {meaning} is called; give your data another")
     if declaration.like:
@@ -153,7 +153,7 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
     return Configured(own, ConfiguredSource(places, trees, name=str(file), label=declaration.label, pinned=revision))
 
 
-def _model(benchmark: Benchmark) -> type[Declaration]:
+def _model(benchmark: Benchmark) -> type[DataDeclaration]:
     """A declaration of data in a benchmark's manner, with the places and fields that it has."""
     schema = benchmark.schema
     assert schema is not None
@@ -162,7 +162,7 @@ def _model(benchmark: Benchmark) -> type[Declaration]:
     data = create_model("Data", __config__=_STRICT, root=(str, "."), **places, subset=(subsets, ...))  # type: ignore[call-overload]  # as above
     paths = {name: (_KeyPaths, default) for name, default in schema.fields.items()}
     fields = create_model("Fields", __config__=_STRICT, **paths)  # type: ignore[call-overload]  # as above
-    return create_model("Declared", __base__=Declaration, data=(data, ...), fields=(fields, ...))
+    return create_model("Declared", __base__=DataDeclaration, data=(data, ...), fields=(fields, ...))
 
 
 def _fault(file: Path, key: str, problem: str, hint: str = "", code: Exit = Exit.INVALID) -> GoldspanError:

@@ -10,7 +10,7 @@ import polars as pl
 
 from ingest.benchmarks.fields import Fields
 from ingest.sources.git import Repositories
-from ingest.sources.tree import Entry, Source, Tree
+from ingest.sources.tree import HUB, Entry, Source, Tree
 from lake.fingerprint import sha256_of
 from lake.rejects import Rejects
 from lake.selection import stratified
@@ -219,10 +219,6 @@ class Benchmark:
         if mine or self.at_hand is None or source.name == HUB:
             return mine or list(self.default_subsets)
         return list(self.at_hand(source)) or list(self.default_subsets)
-
-
-HUB = "hub"
-"""The source that fetches: there nothing is read that was not asked for or is the default."""
 
 
 def part_of(subset: str) -> str:

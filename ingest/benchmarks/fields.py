@@ -17,7 +17,7 @@ Fields = Mapping[str, Paths]
 
 MISSING = object()
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 class FieldError(ValueError):
@@ -79,9 +79,9 @@ def is_encodable(text: str) -> bool:
 def parse_rows(
     entry: Entry,
     rejects: Rejects,
-    parse: Callable[[str, JsonObject], T],
+    parse: Callable[[str, JsonObject], _T],
     keys: Sequence[str] = (),
-) -> Iterator[tuple[str, T]]:
+) -> Iterator[tuple[str, _T]]:
     """Where each of a data set's rows stands and what `parse(position, row)` makes of it, or a reject."""
     for position, row in read_rows(entry, rejects, keys):
         try:

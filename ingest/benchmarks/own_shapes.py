@@ -12,13 +12,13 @@ from typing import NamedTuple
 import polars as pl
 import yaml
 
-from ingest.benchmarks.beir import PLACES
+from ingest.benchmarks.beir import BEIR_PLACES
 from ingest.benchmarks.contextbench.gold import GOLD_KEYS
 from ingest.benchmarks.contextbench.rows import ID_KEYS
 from ingest.benchmarks.fields import MISSING, get_path
 from ingest.sources.datasets import HubRows, entry_of
 from ingest.sources.folder import read_folder
-from ingest.sources.git import GITHUB, fault_of
+from ingest.sources.git import GITHUB, form_fault
 from ingest.sources.rows import JsonObject, read_rows
 from lake.errors import Exit, GoldspanError, did_you_mean
 from lake.fingerprint import fingerprint, sha256_of
@@ -46,7 +46,7 @@ _SHAPES = (
 )
 
 
-class Declared(NamedTuple):
+class DeclaredData(NamedTuple):
     """A declaration: its file, the folder whose files it may read, where repositories are cloned from, and notes."""
 
     file: Path
@@ -55,9 +55,9 @@ class Declared(NamedTuple):
     notes: Sequence[str] = ()
 
 
-def declare(
+def declare_own(
     items: str, repositories: str, into: Path, rejects: Rejects, *, name: str = "", query: str = "", gold: str = ""
-) -> Declared:
+) -> DeclaredData:
     """Write the declaration of own data below a folder, and its rows in ContextBench's form where they have another.
 
     Args:
@@ -86,13 +86,13 @@ def declare(
     home.mkdir(parents=True, exist_ok=True)
     like, data = "contextbench", dict[str, object](root=str(reads), subset="full")
     fields = {}
-    if hub is None and (path / PLACES["corpus"].usual).is_file():
+    if hub is None and (path / BEIR_PLACES["corpus"].usual).is_file():
         reads = path.resolve()
-        places = {key: place.usual for key, place in PLACES.items()}
+        places = {key: location.usual for key, location in BEIR_PLACES.items()}
         like, data = "beir", {"root": str(reads), **places, "subset": "test"}
     else:
-        named = {key: text for key, text in hub.groupdict().items() if text} if hub else {}
-        rows = HubRows(**{"split": "test", "config": "default", **named}) if hub else path
+        given = {key: text for key, text in hub.groupdict().items() if text} if hub else {}
+        rows = HubRows(**{"split": "test", "config": "default", **given}) if hub else path
         entry, unread = entry_of(rows), Rejects()
         head = [row for _, row in islice(read_rows(entry, unread), _HEAD_ROWS)]
         if not head:
@@ -120,7 +120,7 @@ def declare(
     file = home / "declaration.yaml"
     content = {"name": name, "like": like, "data": data, "fields": fields}
     file.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), encoding="utf-8")
-    return Declared(file, reads, clones, notes)
+    return DeclaredData(file, reads, clones, notes)
 
 
 class _Shape(NamedTuple):
@@ -139,17 +139,17 @@ class _Shape(NamedTuple):
         question = get_path(row, (self.query,))[1]
         return {
             "instance_id": _first(row, _IDS, position.replace(" ", "-")),
-            "repo": f"own/{repo.replace('/', '-')}" if fault_of("repository", repo) else repo,
+            "repo": f"own/{repo.replace('/', '-')}" if form_fault("repository", repo) else repo,
             "base_commit": _first(row, _COMMITS, _UNKNOWN_COMMIT),
             "language": _first(row, ("language",), "unknown"),
             "problem_statement": question if isinstance(question, str) else None,
-            "gold_context": [self.span(place) for place in (_objects(row, self.places) if self.places else [row])],
+            "gold_context": [self.span(span) for span in (_objects(row, self.places) if self.places else [row])],
         }
 
-    def span(self, place: JsonObject) -> dict[str, object]:
+    def span(self, given: JsonObject) -> dict[str, object]:
         """A place as ContextBench has it, its lines from 1 and both included."""
-        path, first = (get_path(place, (key,))[1] for key in (self.path, self.start))
-        last = get_path(place, (self.end,))[1] if self.end else first
+        path, first = (get_path(given, (key,))[1] for key in (self.path, self.start))
+        last = get_path(given, (self.end,))[1] if self.end else first
         if isinstance(first, list) and len(first) in (1, 2):
             first, last = first[0], first[-1]
         elif isinstance(first, str) and not self.end and (lines := _RANGE.fullmatch(first.strip())):
@@ -172,9 +172,9 @@ def _shape_of(head: Sequence[JsonObject], keys: Sequence[str], query: str, gold:
     usual = (
         f"{key}[].{path}:{_LINES[start]}"
         for key in _GOLD
-        for place in (place for row in head for place in _objects(row, key))
-        if (path := next((name for name in _PATHS if name in place), ""))
-        and (start := next((name for name in _LINES if name in place), ""))
+        for span in (span for row in head for span in _objects(row, key))
+        if (path := next((name for name in _PATHS if name in span), ""))
+        and (start := next((name for name in _LINES if name in span), ""))
     )
     written = gold or next(usual, "")
     check(written and question, f"none of {', '.join(_GOLD)} lists objects with a path and lines")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ingest.benchmarks import benchmarks as known_benchmarks
-from ingest.benchmarks.config import described
+from ingest.benchmarks.config import describe
 from ingest.contents.chunkers_by_name import absence, given_before
 from ingest.contents.chunkers_by_name import chunkers as known_chunkers
 from ingest.runs.registry import importers
@@ -42,7 +42,7 @@ def list_known(
     tasks = known_tasks(Lake(lake)) if what == "tasks" else {}
     listings: dict[str, list[dict[str, object]]] = {
         "benchmarks": [
-            {key: value for key, value in described(each).items() if format or key in _IN_A_TABLE} for each in declared
+            {key: value for key, value in describe(each).items() if format or key in _IN_A_TABLE} for each in declared
         ],
         "subsets": [
             {"benchmark": benchmark.name, "name": subset, "default": subset in benchmark.default_subsets}

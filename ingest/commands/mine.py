@@ -11,9 +11,9 @@ from ingest.clean import CACHE
 from ingest.commands.runs import outcome_of
 from ingest.contents.chunkers_by_name import wanted_chunkers
 from ingest.contents.processes import Workers
-from ingest.mining.mined import TASKS, MineRequest, mined, open_repository
+from ingest.mining.mined import MINED_TASKS, MineRequest, mined, open_repository
 from ingest.pipeline import ingest as ingest_benchmark
-from ingest.programs.command import PATIENCE
+from ingest.programs.command import ANSWER_SECONDS
 from ingest.runs.registry import declare_formats
 from ingest.stored_parts import check_replaced, remove_benchmark
 from lake.catalog.unit import FEWEST_ITEMS
@@ -45,7 +45,9 @@ def mine(
     label: Annotated[
         str, typer.Option("--label", metavar="NAME", help="Name of the benchmarks (default: the repository's).")
     ] = "",
-    tasks: Annotated[str, typer.Option("--tasks", help="Comma list of completion, line and issue.")] = ",".join(TASKS),
+    tasks: Annotated[str, typer.Option("--tasks", help="Comma list of completion, line and issue.")] = ",".join(
+        MINED_TASKS
+    ),
     n: Annotated[int, typer.Option("--n", min=1, help="Maximum tasks of each kind.")] = N_TASKS,
     seed: Annotated[str, typer.Option("--seed", help="Seed of the draw.")] = "",
     chunkers: Annotated[str, setting("CHUNKERS", "Comma list of chunker names.")] = "",
@@ -64,11 +66,11 @@ def mine(
     request = MineRequest(repository, at, label, n, seed)
     kinds = split_names(tasks)
     for kind in kinds:
-        lookup(kind, "kind of task", TASKS)
+        lookup(kind, "kind of task", MINED_TASKS)
     with console.lake_lock(store, {"ingest", "runs"}), Workers(parse_engine(engine, lake)) as workers:
         history = open_repository(request, store.root / CACHE)
-        resolved = wanted_chunkers(split_names(chunkers), [], store, trusted=False, seconds=PATIENCE)
-        benchmarks = mined(request, history, kinds or list(TASKS), known_benchmarks())
+        resolved = wanted_chunkers(split_names(chunkers), [], store, trusted=False, seconds=ANSWER_SECONDS)
+        benchmarks = mined(request, history, kinds or list(MINED_TASKS), known_benchmarks())
         for benchmark, source, *_ in benchmarks:
             check_replaced(store, benchmark, source)
         done: list[Outcome] = []

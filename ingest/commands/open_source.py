@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ingest.benchmarks.config import Configured, read_config
-from ingest.benchmarks.declaration import HUB, Benchmark
+from ingest.benchmarks.declaration import Benchmark
 from ingest.clean import CACHE
 from ingest.sources.git import GITHUB, Repositories
-from ingest.sources.tree import Progress, Source
+from ingest.sources.tree import HUB, Progress, Source
 from lake.console import Console
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake

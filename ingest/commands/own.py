@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ingest.benchmarks.own_shapes import declare
+from ingest.benchmarks.own_shapes import declare_own
 from ingest.clean import CACHE
 from ingest.commands.read import read
 from lake.console import (
@@ -50,7 +50,7 @@ def own(
 ) -> None:
     """Ingest questions with gold of your own: BEIR folders, issues with a patch, and rows with paths and lines."""
     console, rejects = Console(quiet=quiet, json=json), Rejects()
-    written = declare(items, repositories, lake / CACHE / "own", rejects, name=name, query=query, gold=gold)
+    written = declare_own(items, repositories, lake / CACHE / "own", rejects, name=name, query=query, gold=gold)
     console.say("\n".join([f"declared in {written.file}", *written.notes]))
     for reject in rejects:
         console.say(f"left out: {reject.position}: {reject.reason}")

@@ -14,7 +14,7 @@ from ingest.contents.chunkers_by_name import wanted_chunkers
 from ingest.contents.chunks import remove_undeclared
 from ingest.contents.processes import Workers
 from ingest.pipeline import ingest as ingest_benchmark
-from ingest.programs.command import PATIENCE
+from ingest.programs.command import ANSWER_SECONDS
 from ingest.runs.bundled_runs import import_recorded
 from ingest.runs.registry import declare_formats
 from ingest.runs.submissions.declaration import FOLDER
@@ -58,7 +58,7 @@ def read(
     trust_lake: Annotated[
         bool, typer.Option("--trust-lake", help="Allow chunker commands that are stored in the lake.")
     ] = False,
-    timeout: TimeoutOption = PATIENCE,
+    timeout: TimeoutOption = ANSWER_SECONDS,
     limit: LimitOption = None,
     config: Annotated[str, setting("CONFIG", "FILE.yaml that describes your own data.")] = "",
     config_reads: Annotated[str, setting("CONFIG_READS", "Folder the config may read from (default: its own).")] = "",
@@ -107,8 +107,8 @@ def read(
         own_source = [(own.benchmark.name, own.source)] if own is not None else None
         sources = own_source or open_sources(source, names, declared, store, console, None if quiet else progress)
         if base and not any(declared[name].clones(opened) for name, opened in sources):
-            named = ", ".join(declared[name].display_name for name, _ in sources)
-            message = f"--repositories has no effect: nothing is cloned for {named} from this source"
+            names_read = ", ".join(declared[name].display_name for name, _ in sources)
+            message = f"--repositories has no effect: nothing is cloned for {names_read} from this source"
             hint = "ContextBench's are cloned, but for those of its sample, which brings its own."
             raise GoldspanError(message, hint=hint, code=Exit.USAGE)
         for name, opened in sources:

@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from ingest.programs.command import PATIENCE
+from ingest.programs.command import ANSWER_SECONDS
 from ingest.runs.importing import import_run
 from ingest.runs.program_runs import RIPGREP, Search, import_search, is_ripgrep
 from ingest.runs.registry import AUTO
@@ -76,7 +76,7 @@ def _importing(*, write: bool) -> Callable[..., None]:
             str, setting("ITEMS", "Items that were asked, or are to be: repo=…, ids, or a file of ids.")
         ] = "",
         limit: LimitOption = None,
-        timeout: TimeoutOption = PATIENCE,
+        timeout: TimeoutOption = ANSWER_SECONDS,
         again: Annotated[bool, setting("AGAIN", "Ask again, even if the answers are there.", "--again")] = False,
         lake: LakeOption = DEFAULT_LAKE,
         json: JsonOption = False,

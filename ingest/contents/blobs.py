@@ -18,7 +18,7 @@ BATCH_BYTES = 32_000_000
 """So many bytes are read, decoded and measured at a time, a line counting as many as finding it takes."""
 _LINE_BYTES = 64
 
-File = tuple[str, str, bytes]
+_File = tuple[str, str, bytes]
 """A file's pool, its path and its raw bytes."""
 
 
@@ -31,7 +31,7 @@ class SharedContent(bytes):
         return sha256_of(self)
 
 
-def pool_frames(files: Iterable[File]) -> tuple[pl.DataFrame, pl.DataFrame]:
+def pool_frames(files: Iterable[_File]) -> tuple[pl.DataFrame, pl.DataFrame]:
     r"""The tables `files` and `blobs` for some files, the pools' own order being the order given.
 
     Text is UTF-8 with U+FFFD for what cannot be decoded; such a blob carries the flag `not-utf8`, one with `\r\n` ends
@@ -42,7 +42,7 @@ def pool_frames(files: Iterable[File]) -> tuple[pl.DataFrame, pl.DataFrame]:
     return pl.concat(stored).with_columns(position=position), pl.concat(blobs)
 
 
-def pool_batches(files: Iterable[File], seen: set[str] | None = None) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+def pool_batches(files: Iterable[_File], seen: set[str] | None = None) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
     """As :func:`pool_frames`, in batches of some `BATCH_BYTES` without positions.
 
     A content is in the first batch alone; in none if its sha256 is among those that were `seen`, which grows.
@@ -65,7 +65,7 @@ def pool_batches(files: Iterable[File], seen: set[str] | None = None) -> Iterato
     yield pl.DataFrame(rows, columns, orient="row"), _blobs(contents)
 
 
-def joined(batches: Iterable[pl.DataFrame]) -> pl.DataFrame:
+def concat_files(batches: Iterable[pl.DataFrame]) -> pl.DataFrame:
     """The table `files` of pools that came in batches, in the order of the paths."""
     position = pl.int_range(pl.len()).over("pool_id")
     return pl.concat(batches).sort("pool_id", "path").with_columns(position=position)

@@ -16,7 +16,7 @@ CONTEXT = "~context"
 """What the name of a chunker ends in whose chunks are ranked with their context."""
 
 MAX_IMPORTS = 20
-MAX_LINE = 200
+_MAX_LINE = 200
 _ENDINGS = {language: ending for ending, language in reversed(LANGUAGES.items())}
 
 
@@ -36,8 +36,8 @@ def with_context(document: Document, cut: Cut) -> Cut:
 
 def _text(document: Document, lines: LineRange, imports: list[tuple[int, str]], around: list[Definition]) -> str:
     start, end = lines
-    statements = [" ".join(text.split())[:MAX_LINE] for line, text in imports if not start <= line < end]
+    statements = [" ".join(text.split())[:_MAX_LINE] for line, text in imports if not start <= line < end]
     holding = [definition for definition in around if definition.line_start < start < definition.line_end]
     holding.sort(key=lambda definition: (definition.line_start, -definition.line_end))
-    heads = [document.lines[definition.line_start].strip()[:MAX_LINE] for definition in holding]
+    heads = [document.lines[definition.line_start].strip()[:_MAX_LINE] for definition in holding]
     return "\n".join([PATH, *dict.fromkeys(statements), *dict.fromkeys(heads), CHUNK])

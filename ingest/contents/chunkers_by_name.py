@@ -16,7 +16,7 @@ import ingest.contents.chunkers
 from ingest.contents.chunk_context import CONTEXT, with_context
 from ingest.contents.chunkers import Chunker, Cut, Document
 from ingest.contents.syntax_trees import GRAMMARS
-from ingest.programs.command import PATIENCE, JsonCommand
+from ingest.programs.command import ANSWER_SECONDS, JsonCommand
 from lake.code import code_digest
 from lake.declarations import CHUNKER_ALIASES, CHUNKER_SETS, Resolved, discover, resolve
 from lake.errors import Exit, GoldspanError, unknown_name
@@ -98,7 +98,7 @@ def absence(chunker: Chunker) -> str:
 
 
 def wanted_chunkers(
-    names: Sequence[str], given: Sequence[str], lake: Lake, *, trusted: bool = False, seconds: float = PATIENCE
+    names: Sequence[str], given: Sequence[str], lake: Lake, *, trusted: bool = False, seconds: float = ANSWER_SECONDS
 ) -> list[Resolved[Chunker]]:
     """The chunkers that are named, and those given; without either those that run by themselves."""
     own = {resolved.name: resolved for resolved in (_given_now(text, seconds) for text in given)}

@@ -75,10 +75,10 @@ def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
         cuts = cut_by_command(command, documents, blobs["sha256"].to_list())
     else:
         cuts = [cut_document(chunker, document) for document in documents]
-    return measured(chunker.name, blobs, list(zip(cuts, Offsets.of_blobs(blobs), strict=True)))
+    return measure_cuts(chunker.name, blobs, list(zip(cuts, Offsets.of_blobs(blobs), strict=True)))
 
 
-def measured(name: str, blobs: pl.DataFrame, answers: Sequence[tuple[object, Offsets]]) -> Chunked:
+def measure_cuts(name: str, blobs: pl.DataFrame, answers: Sequence[tuple[object, Offsets]]) -> Chunked:
     """What a chunker answered to contents, measured; where an answer is no cut of a content, that failed.
 
     Beside each answer are the offsets between the lines of its content.

@@ -13,7 +13,7 @@ import polars as pl
 from ingest.contents.blobs import pool_frames
 from ingest.contents.chunkers import Chunker
 from ingest.contents.chunkers_by_name import COMMAND, given_before, is_declared
-from ingest.contents.chunking import Chunked, chunk_blobs, measured
+from ingest.contents.chunking import Chunked, chunk_blobs, measure_cuts
 from ingest.contents.look_through import Content, look_through, look_without_trees
 from ingest.contents.processes import Workers
 from ingest.contents.symbols import declare_rules, endings_of, note_symbols, symbol_rows, symbols_of
@@ -75,12 +75,12 @@ def cut_contents(
     declared = [chunker for chunker in chunkers if is_declared(chunker.name)]
     for n_done, blobs in new.batches(PARSED_AT_ONCE if _SYMBOLS in done else CUT_AT_ONCE):
         slices = blobs.iter_slices(HELD_AT_ONCE if _SYMBOLS in done else CUT_AT_ONCE)
-        found, cuts = zip(
+        symbols_of_slices, cuts = zip(
             *(_seen(some, declared, workers if _SYMBOLS in done else None) for some in slices), strict=True
         )
         frames = {name: Chunked.joined([cut[name] for cut in cuts]).tables for name in cuts[0]}
         if _SYMBOLS in done:
-            frames[_SYMBOLS] = [pl.concat(table) for table in zip(*found, strict=True)]
+            frames[_SYMBOLS] = [pl.concat(table) for table in zip(*symbols_of_slices, strict=True)]
         for chunker in chunkers:
             if chunker not in declared:
                 frames[chunker.name] = chunk_blobs(chunker, blobs.filter(_todo(chunker.name))).tables
@@ -89,7 +89,7 @@ def cut_contents(
             if todo.height:
                 _of_batch(symbols if name == _SYMBOLS else chunks[name], todo).write(*frames[name])
         # Not held while the next are read.
-        del blobs, found, cuts, frames
+        del blobs, symbols_of_slices, cuts, frames
         if n_done < len(new):
             say(f"{n_done:,} of {len(new):,} files are done")
     if workers is not None and len(new) > HELD_AT_ONCE:
@@ -172,7 +172,7 @@ def _seen(
     offsets, cuts = Offsets.of_blobs(blobs), {}
     for name in names:
         answered = [(each.cuts[name], points) for each, points in zip(seen, offsets, strict=True) if name in each.cuts]
-        cuts[name] = measured(name, blobs.filter(_todo(name)), answered)
+        cuts[name] = measure_cuts(name, blobs.filter(_todo(name)), answered)
     return definitions, cuts
 
 

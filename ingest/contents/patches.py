@@ -11,9 +11,9 @@ import polars as pl
 
 from lake.tables import table
 
-Reading = Literal["docs", "official"]
+PatchReading = Literal["docs", "official"]
 
-READINGS: tuple[Reading, ...] = ("docs", "official")
+READINGS: tuple[PatchReading, ...] = ("docs", "official")
 
 DELETED = "deleted"
 BEFORE_INSERTION = "before-insertion"
@@ -43,7 +43,7 @@ class Edited:
     notes: list[str] = field(default_factory=list)
 
 
-def edited_lines(patch: str, reading: Reading) -> Edited:
+def edited_lines(patch: str, reading: PatchReading) -> Edited:
     """The lines of the old files that a patch edits.
 
     `docs`, of the benchmark's description: lines that the patch deletes or changes. An insertion that changes no line

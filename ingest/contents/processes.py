@@ -11,8 +11,8 @@ from typing import TypeVar
 
 from lake.engine import Engine, WorkerDiedError
 
-J = TypeVar("J")
-R = TypeVar("R")
+_J = TypeVar("_J")
+_R = TypeVar("_R")
 
 
 class Workers(AbstractContextManager["Workers"]):
@@ -23,17 +23,17 @@ class Workers(AbstractContextManager["Workers"]):
         self._stack = ExitStack()
         self._executor: Executor | None = None
 
-    def map(self, work: Callable[[Sequence[J]], list[R]], jobs: Sequence[J], at_once: int) -> list[R | None]:
+    def map(self, work: Callable[[Sequence[_J]], list[_R]], jobs: Sequence[_J], at_once: int) -> list[_R | None]:
         """What the work makes of each job, in their order; None for a job that killed its process."""
         batches = [jobs[start : start + at_once] for start in range(0, len(jobs), at_once)]
-        answers: list[R | None] = []
+        answers: list[_R | None] = []
         for batch, done in zip(batches, self._do(work, batches), strict=True):
             # Which of several killed their process is not known; of one alone it is.
             some = done or self._do(work, [batch])[0]
             answers += some or [answer[0] if (answer := self._do(work, [[job]])[0]) else None for job in batch]
         return answers
 
-    def start(self, work: Callable[[Sequence[J]], list[R]]) -> Executor:
+    def start(self, work: Callable[[Sequence[_J]], list[_R]]) -> Executor:
         """Start the processes, which load what the work needs while this one does something else."""
         if self._executor is None:
             self._executor = self._stack.enter_context(self.engine.executor())
@@ -41,10 +41,10 @@ class Workers(AbstractContextManager["Workers"]):
                 self._executor.submit(work, ())
         return self._executor
 
-    def _do(self, work: Callable[[Sequence[J]], list[R]], batches: Sequence[Sequence[J]]) -> list[list[R] | None]:
+    def _do(self, work: Callable[[Sequence[_J]], list[_R]], batches: Sequence[Sequence[_J]]) -> list[list[_R] | None]:
         """What the work makes of some batches; None for those that a process died with, which may be any of them."""
         executor = self.start(work)
-        answers: list[list[R] | None] = []
+        answers: list[list[_R] | None] = []
         futures = []
         for batch in batches:
             try:

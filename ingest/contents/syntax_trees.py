@@ -11,7 +11,7 @@ from tree_sitter_language_pack import SupportedLanguage, get_parser
 GRAMMARS = ("tree-sitter", "tree-sitter-language-pack")
 """The packages whose version decides how a file is parsed."""
 
-MAX_BYTES = 1_000_000
+MAX_PARSED_BYTES = 1_000_000
 """A larger file is not parsed."""
 
 # The parser reports every hundred steps. Real files take up to 2.6 steps a byte, runaway recovery many times that.
@@ -42,8 +42,8 @@ def syntax_tree(data: bytes, language: str) -> Node | str:
     parser = _parser(language) if language else None
     if parser is None:
         return f"no grammar for {language!r}" if language else "language not known"
-    if len(data) > MAX_BYTES:
-        return f"larger than {MAX_BYTES:,} bytes"
+    if len(data) > MAX_PARSED_BYTES:
+        return f"larger than {MAX_PARSED_BYTES:,} bytes"
     reports_left = (_FREE_STEPS + _MAX_STEPS_PER_BYTE * len(data)) // _STEPS_PER_REPORT
 
     n_bytes = _PARSED_AT_ONCE

@@ -19,14 +19,18 @@ from ingest.mining.history import Commit, History, HistoryRepositories
 from ingest.mining.syntax import GENERATED, TESTS, is_source
 from lake.text import language_of
 
-MAX_FILES = 10
+MAX_CHANGED_FILES = 10
 """A commit that changes more source files is no answer to one question."""
-MAX_LINES = 200
+MAX_CHANGED_LINES = 200
 """Nor is one that changes more lines of the files before it."""
 MIN_WORDS = 4
 """A message of fewer words asks nothing."""
 
-SIZES: Mapping[int, str] = {5: "1 to 5 lines", 25: "6 to 25 lines", MAX_LINES: f"26 to {MAX_LINES} lines"}
+SIZES: Mapping[int, str] = {
+    5: "1 to 5 lines",
+    25: "6 to 25 lines",
+    MAX_CHANGED_LINES: f"26 to {MAX_CHANGED_LINES} lines",
+}
 """So many lines that a commit replaces at most → the name of the size."""
 
 NAMES_FILE, NAMES_SYMBOL, NAMES_NEITHER = "names the file", "names the symbol", "names neither"
@@ -54,7 +58,7 @@ def _all(commit: Commit, holds: Callable[[str], object]) -> bool:
     return bool(paths) and all(map(holds, paths))
 
 
-RULES: Mapping[str, Callable[[Commit], object]] = {
+COMMIT_RULES: Mapping[str, Callable[[Commit], object]] = {
     "first commit": lambda commit: not commit.parent,
     "revert": lambda commit: _REVERT.search(commit.message),
     "automated": lambda commit: _BOT.search(commit.author) or _AUTOMATED.search(commit.message),
@@ -64,13 +68,13 @@ RULES: Mapping[str, Callable[[Commit], object]] = {
     "generated or vendored files alone": lambda commit: _all(commit, GENERATED.search),
     "new files alone": lambda commit: not _sources(commit),
     "renames alone": lambda commit: all(change.status == "R100" for change in commit.changes),
-    f"more than {MAX_FILES} source files": lambda commit: len(_sources(commit)) > MAX_FILES,
+    f"more than {MAX_CHANGED_FILES} source files": lambda commit: len(_sources(commit)) > MAX_CHANGED_FILES,
 }
 """Rule → whether it leaves a commit out, in the order in which they are asked. Merges are left out before."""
 
 MERGE = "merge"
 WHITE_SPACE, NO_OLD_LINE = "white space alone", "no line that stood there before"
-TOO_MANY = f"more than {MAX_LINES} lines"
+TOO_MANY = f"more than {MAX_CHANGED_LINES} lines"
 SAME_QUESTION = "a message that another commit has"
 
 
@@ -95,15 +99,15 @@ class IssueMiner:
         self.left_out[MERGE] += self.history.n_merges
         candidates = []
         for commit in self.history.commits():
-            rule = next((name for name, holds in RULES.items() if holds(commit)), "")
+            rule = next((name for name, holds in COMMIT_RULES.items() if holds(commit)), "")
             if rule:
                 self.left_out[rule] += 1
             else:
                 candidates.append(commit)
         rows: dict[str, dict[str, object]] = {}
-        for place, commit in enumerate(sorted(candidates, key=self._order)):
+        for n_looked_at, commit in enumerate(sorted(candidates, key=self._order)):
             if len(rows) == self.n:
-                self.n_not_needed = len(candidates) - place
+                self.n_not_needed = len(candidates) - n_looked_at
                 break
             rule, row = self._task(commit)
             question = str(row.get("problem_statement"))
@@ -123,11 +127,11 @@ class IssueMiner:
         n_tasks = len(self.rows)
         slices = Counter(str(row[column]) for column in ("source", "size") for row in self.rows)
         by_slice = ", ".join(f"{name} {n:,}" for name, n in sorted(slices.items()))
-        rules = (MERGE, *RULES, WHITE_SPACE, NO_OLD_LINE, TOO_MANY, SAME_QUESTION)
+        rules = (MERGE, *COMMIT_RULES, WHITE_SPACE, NO_OLD_LINE, TOO_MANY, SAME_QUESTION)
         left_out = ", ".join(f"{name}: {n:,}" for name in rules if (n := self.left_out[name]))
         n_commits = n_tasks + self.n_not_needed + self.left_out.total()
-        asked = f"{n_tasks:,} issue tasks{by_slice and f' ({by_slice})'} of {n_commits:,} commits"
-        return f"{asked}; left out: {left_out or 'none'}"
+        tasks = f"{n_tasks:,} issue tasks{by_slice and f' ({by_slice})'} of {n_commits:,} commits"
+        return f"{tasks}; left out: {left_out or 'none'}"
 
     def _order(self, commit: Commit) -> str:
         identity = "\0".join((self.seed, self.repository, commit.commit_id))
@@ -145,7 +149,7 @@ class IssueMiner:
         if not edited:
             return NO_OLD_LINE, {}
         n_lines = sum(map(len, edited.values()))
-        if n_lines > MAX_LINES:
+        if n_lines > MAX_CHANGED_LINES:
             return TOO_MANY, {}
         files = dict(self.repositories.files(self.repository, commit.parent).read(edited))
         gold, symbols = [], set[str]()

@@ -16,12 +16,12 @@ from ingest.benchmarks.declaration import Benchmark, RawFiles
 from ingest.benchmarks.own import own_benchmark
 from ingest.mining.history import History, HistoryRepositories, fetched
 from ingest.mining.issues import IssueMiner
-from ingest.mining.miner import Completion, T, choose, folder_of, mine_functions
+from ingest.mining.miner import Completion, MinedTask, choose, folder_of, mine_functions
 from ingest.mining.names import SourceFiles, usages_by_name
-from ingest.mining.sample import CONTEXTS, SampleSource
+from ingest.mining.sample import PROMPT_TOKENS, SampleSource
 from ingest.mining.syntax import GENERATED, is_source
 from ingest.mining.usage import Question
-from ingest.sources.git import Repositories, checked, fault_of
+from ingest.sources.git import Repositories, checked, form_fault
 from ingest.sources.repository import MAX_SEARCHED_BYTES
 from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, UnreadableEntryError
 from lake.errors import Exit, GoldspanError
@@ -30,9 +30,9 @@ from lake.rejects import Rejects
 from lake.text import counted, language_of
 
 LABEL = "mined"
-TASKS: Mapping[str, str] = {"completion": "repoeval", "line": "repobench-r", "issue": "contextbench"}
+MINED_TASKS: Mapping[str, str] = {"completion": "repoeval", "line": "repobench-r", "issue": "contextbench"}
 """Kind of task → the benchmark in whose manner it is mined, asked and scored."""
-MAX_NAME = 40
+_MAX_NAME = 40
 _CONTEXT = "2k"
 _NOT_IN_A_NAME = re.compile(r"[^a-z0-9]+")
 
@@ -64,11 +64,11 @@ class _IssueSource(SampleSource):
 
 
 @dataclass
-class _CodeMiner(Generic[T]):
+class _CodeMiner(Generic[MinedTask]):
     """The tasks of one kind of a repository's files at the head of its history."""
 
     kind: str
-    mine: Callable[[str, SourceFiles], Iterable[T]]
+    mine: Callable[[str, SourceFiles], Iterable[MinedTask]]
     history: History
     repository: str
     request: MineRequest
@@ -110,7 +110,7 @@ class _CodeMiner(Generic[T]):
         return SourceFiles(contents, self.left_out)
 
     @cached_property
-    def tasks(self) -> list[T]:
+    def tasks(self) -> list[MinedTask]:
         """What was drawn, evenly over the files."""
         candidates = list(self.mine(self.repository, self.files))
         self.n_candidates = len(candidates)
@@ -122,7 +122,7 @@ class _CodeMiner(Generic[T]):
 
     def summary(self) -> str:
         """What was drawn, of how much, and what was left out by which rule."""
-        languages = Counter(language_of(task.place[0]) for task in self.tasks)
+        languages = Counter(language_of(task.location[0]) for task in self.tasks)
         by_language = ", ".join(f"{name} {n:,}" for name, n in sorted(languages.items()))
         left_out = ", ".join(f"{rule}: {n:,}" for rule, n in sorted(self.left_out.items()))
         drawn = f"{languages.total():,} {self.kind} tasks{by_language and f' ({by_language})'} of {self.n_candidates:,}"
@@ -150,7 +150,7 @@ def mined(
     made = []
     for task in tasks:
         title, meaning = _MEANINGS[task]
-        benchmark = own_benchmark(declared[TASKS[task]], f"{name}-{task}")
+        benchmark = own_benchmark(declared[MINED_TASKS[task]], f"{name}-{task}")
         benchmark = replace(benchmark, title=title.format(name), meaning=meaning)
         mine = {"completion": _completions, "line": _lines, "issue": _issues}[task]
         mined = mine(benchmark, history, repository, request)
@@ -163,7 +163,7 @@ def _completions(benchmark: Benchmark, history: History, repository: str, reques
     miner = _CodeMiner("completion", mine_functions, history, repository, request)
 
     def rows() -> list[object]:
-        return [task.row(number, CONTEXTS[_CONTEXT]) for number, task in enumerate(miner.tasks)]
+        return [task.row(number, PROMPT_TOKENS[_CONTEXT]) for number, task in enumerate(miner.tasks)]
 
     files = [replace(entry, path=f"{folder_of(repository)}/{entry.path}") for entry in miner.entries]
     folders = {"tasks": [miner.entry("completions.jsonl", rows)], "files": files}
@@ -182,7 +182,7 @@ def _lines(benchmark: Benchmark, history: History, repository: str, request: Min
     miner = _CodeMiner("next-line", _questions, history, repository, request)
 
     def rows(language: str) -> list[object]:
-        return [task.as_row() for task in miner.tasks if language_of(task.place[0]) == language]
+        return [task.as_row() for task in miner.tasks if language_of(task.location[0]) == language]
 
     languages = sorted({language_of(path) for path in miner.listing if is_source(path)})
     entries = [miner.entry(f"{name}_line.jsonl", partial(rows, name)) for name in languages]
@@ -231,12 +231,12 @@ def _names(request: MineRequest) -> tuple[str, str]:
     """What its benchmarks are called by, and `owner/name` of the repository."""
     last = _last(request.target)
     name = _NOT_IN_A_NAME.sub("-", (request.name or last).lower()).strip("-")
-    if not name or len(name) > MAX_NAME:
-        what = f"{request.name or last!r} gives no name of 1 to {MAX_NAME} letters, digits and hyphens"
+    if not name or len(name) > _MAX_NAME:
+        what = f"{request.name or last!r} gives no name of 1 to {_MAX_NAME} letters, digits and hyphens"
         raise GoldspanError(what, hint="Give one: --label NAME", code=Exit.USAGE)
     parts = [part for part in urlsplit(request.target).path.split("/") if part] if "://" in request.target else []
     by_url = "/".join(parts[-2:]).removesuffix(".git")
-    return name, by_url if len(parts) > 1 and not fault_of("repository", by_url) else f"local/{name}"
+    return name, by_url if len(parts) > 1 and not form_fault("repository", by_url) else f"local/{name}"
 
 
 def _last(target: str) -> str:

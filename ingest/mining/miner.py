@@ -20,7 +20,7 @@ from ingest.contents.definitions import docs, ending_of
 from ingest.contents.definitions.nodes import Definition
 from ingest.mining.names import SourceFiles
 from ingest.mining.syntax import is_alone
-from ingest.mining.usage import Task
+from ingest.mining.usage import DrawnTask
 from lake.text import regex_tokens
 
 Level = Literal["function", "line"]
@@ -47,7 +47,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Completion(Task):
+class Completion(DrawnTask):
     """A target where it stands, in a repository's file."""
 
     repo: str
@@ -70,26 +70,26 @@ class Completion(Task):
             last = {"lineno": self.target.start, "function_name": self.target.name}
         else:
             task, last = f"{folder}/{number}", {"line_no": self.target.start}
-        path = [folder, *self.place[0].split("/")]
+        path = [folder, *self.location[0].split("/")]
         first = {"task_id": task, "ground_truth": answer, "fpath_tuple": path, "context_start_lineno": start}
         return {"prompt": prompt, "metadata": {**first, **last}}
 
 
-T = TypeVar("T", bound=Task)
+MinedTask = TypeVar("MinedTask", bound=DrawnTask)
 
 
-def choose(tasks: Iterable[T], limit: int, seed: str = "") -> list[T]:
+def choose(tasks: Iterable[MinedTask], limit: int, seed: str = "") -> list[MinedTask]:
     """At most so many tasks, one of each file in turn and no answer twice, in the order of the files."""
     turns: Counter[str] = Counter()
     numbered = []
     for task in sorted(tasks, key=lambda task: task.order(seed)):
-        turns[task.place[0]] += 1
-        numbered.append((turns[task.place[0]], task))
-    chosen: dict[str, T] = {}
+        turns[task.location[0]] += 1
+        numbered.append((turns[task.location[0]], task))
+    chosen: dict[str, MinedTask] = {}
     for _, task in sorted(numbered, key=itemgetter(0)):
         if len(chosen) < limit:
             chosen.setdefault(task.answer.strip(), task)
-    return sorted(chosen.values(), key=lambda task: task.place)
+    return sorted(chosen.values(), key=lambda task: task.location)
 
 
 def mine_functions(repository: str, files: SourceFiles) -> Iterator[Completion]:

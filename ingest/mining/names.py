@@ -17,8 +17,16 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from ingest.contents.definitions import docs, ending_of
-from ingest.mining.syntax import any_of, captured, is_source, lines_of, parsed, rows_within, text_of
-from ingest.mining.usage import MIN_CANDIDATES, Usage
+from ingest.mining.syntax import (
+    any_of,
+    is_source,
+    lines_of,
+    node_text,
+    ordered_captures,
+    parse_without_errors,
+    rows_within,
+)
+from ingest.mining.usage import MIN_CANDIDATES, FileUsage
 from lake.text import language_of, words
 
 MIN_NAME = 3
@@ -58,9 +66,9 @@ class _Import(NamedTuple):
         whole = "" if "{" in text else _FROM.sub("", text)
         return cls(frozenset(words(text)), frozenset(words(whole)))
 
-    def shows(self, name: str, place: PurePosixPath, *, by_folder: bool) -> bool:
+    def shows(self, name: str, file: PurePosixPath, *, by_folder: bool) -> bool:
         """Whether a file with this statement sees a definition of a file; `by_folder` where imports name folders."""
-        stem, folder = place.stem.lower(), place.parent.name.lower()
+        stem, folder = file.stem.lower(), file.parent.name.lower()
         if name.lower() in self.words and not self.words.isdisjoint({stem, folder}):
             return True
         return stem in self.files or (by_folder and folder in self.files)
@@ -77,14 +85,14 @@ class SourceFiles:
         """Path, lines and syntax tree of those that can be read, the others counted."""
         for path, data in self.contents.items():
             lines = lines_of(data) if is_source(path) else []
-            root = parsed(lines, language_of(path)) if lines else None
+            root = parse_without_errors(lines, language_of(path)) if lines else None
             if root is not None and lines:
                 yield path, lines, root
             elif data.strip() and is_source(path):
                 self.left_out[UNREADABLE] += 1
 
 
-def usages_by_name(repository: str, files: SourceFiles) -> Iterator[Usage]:
+def usages_by_name(repository: str, files: SourceFiles) -> Iterator[FileUsage]:
     """Every file that uses enough definitions of others, by path."""
     known: dict[str, list[_Definition]] = {}
     own: dict[str, set[str]] = {}
@@ -106,19 +114,19 @@ def usages_by_name(repository: str, files: SourceFiles) -> Iterator[Usage]:
 
 def _usage(
     repository: str, path: str, lines: list[str], root: Node, elsewhere: Mapping[str, _Definition]
-) -> Usage | None:
+) -> FileUsage | None:
     language = language_of(path)
     statements = [node for node in root.children if _is_import(node)]
-    imports = [_Import.of(text_of(node)) for node in statements]
+    imports = [_Import.of(node_text(node)) for node in statements]
     folder = PurePosixPath(path).parent
 
     def is_seen(name: str, definition: _Definition) -> bool:
-        place = PurePosixPath(definition.path)
-        is_near = place.parent == folder and language in _SAME_FOLDER
-        return is_near or any(each.shows(name, place, by_folder=language in _SAME_FOLDER) for each in imports)
+        file = PurePosixPath(definition.path)
+        is_near = file.parent == folder and language in _SAME_FOLDER
+        return is_near or any(each.shows(name, file, by_folder=language in _SAME_FOLDER) for each in imports)
 
-    identifiers = captured(language, any_of(language, _IDENTIFIER), root)
-    names = {text_of(node) for node in identifiers} & elsewhere.keys()
+    identifiers = ordered_captures(language, any_of(language, _IDENTIFIER), root)
+    names = {node_text(node) for node in identifiers} & elsewhere.keys()
     seen = [name for name in names if language_of(elsewhere[name].path) == language and is_seen(name, elsewhere[name])]
     seen.sort(key=lambda name: (elsewhere[name].path, elsewhere[name].line))
     # Two names of one definition are one candidate, and so are two definitions that read the same.
@@ -130,28 +138,28 @@ def _usage(
     uses: dict[int, set[int]] = {}
     bound: set[int] = set()
     for node in identifiers:
-        row, name = node.start_point.row, text_of(node)
+        row, name = node.start_point.row, node_text(node)
         if name in number and row not in import_rows:
             (bound if _is_bound(node) else uses.setdefault(row, set())).add(number[name])
     # A line that names, in a string, a comment or as an attribute, a candidate it does not use is no next line either.
-    named = {row: {number[word] for word in _WORD.findall(lines[row]) if word in number} for row in uses}
-    closed = {*rows_within(captured(language, any_of(language, _TEXT), root))}
-    return Usage(
+    mentioned = {row: {number[word] for word in _WORD.findall(lines[row]) if word in number} for row in uses}
+    closed = {*rows_within(ordered_captures(language, any_of(language, _TEXT), root))}
+    return FileUsage(
         repository,
         path,
         lines,
-        statements=[text_of(node) for node in statements],
+        statements=[node_text(node) for node in statements],
         import_rows=frozenset(import_rows),
         candidates=candidates,
         uses={row: frozenset(used) for row, used in uses.items()},
         unasked=frozenset(bound),
-        closed=frozenset(closed | {row for row, used in uses.items() if not used >= named[row]}),
+        closed=frozenset(closed | {row for row, used in uses.items() if not used >= mentioned[row]}),
     )
 
 
 def _is_import(node: Node) -> bool:
     return bool(_IMPORT.search(node.type)) or (
-        node.start_point.row == node.end_point.row and bool(_CALLED_IMPORT.search(text_of(node)))
+        node.start_point.row == node.end_point.row and bool(_CALLED_IMPORT.search(node_text(node)))
     )
 
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from ingest.mining.miner import Completion, Level, Target, folder_of
 from ingest.mining.packages import read_package
 from ingest.mining.syntax import lines_of
-from ingest.mining.usage import Question, Usage
+from ingest.mining.usage import FileUsage, Question
 from ingest.sources.folder import FolderSource, read_folder
 from ingest.sources.git import Repositories
 from ingest.sources.git_process import GitFolder
@@ -26,24 +26,24 @@ from lake.fingerprint import fingerprint, sha256_of, sha256_of_file
 from lake.make import made_from
 
 DATA = Path(__file__).parent / "data"
-CONTEXTBENCH = DATA / "contextbench"
-STREAMS = CONTEXTBENCH / "repositories"
+_CONTEXTBENCH = DATA / "contextbench"
+STREAMS = _CONTEXTBENCH / "repositories"
 """ContextBench's: `<owner>/<name>.fast-export`, as `git fast-export` writes one, with every date and author, so that
 each commit has the same id wherever it is made."""
 
-PLACES = DATA / "places.jsonl"
+PLACES_FILE = DATA / "places.jsonl"
 """Where in which files what is asked stands: a line per repository. Each package is pure Python, permissively licensed
 and pinned to one version for every platform in requirements.txt, so that the sample is the same everywhere."""
 
 OWN_LICENCE = "MIT"
 """Of ContextBench's repositories."""
 
-CONTEXTS: Mapping[str, int] = {"1k": 667, "2k": 1333, "4k": 2667}
+PROMPT_TOKENS: Mapping[str, int] = {"1k": 667, "2k": 1333, "4k": 2667}
 """How many `regex` tokens a prompt has at most. RepoCoder allows 1,000, 2,000 or 4,000 of Codex's tokens; three of
 those are about two `regex` tokens (RepoEval's own prompts, where cut, have a median of 1,326 at 2k and 2,679 at 4k)."""
 
 
-class Span(NamedTuple):
+class ByteSpan(NamedTuple):
     """Bytes `[start, end)` of a file as places count them."""
 
     path: str
@@ -55,7 +55,7 @@ class Uses(BaseModel):
     """A file's import statements, in bytes, and the definitions that it imports from its repository."""
 
     imports: list[tuple[int, int]]
-    candidates: list[Span]
+    candidates: list[ByteSpan]
 
 
 class Places(BaseModel):
@@ -108,13 +108,13 @@ class SampleRepository:
             yield Question.of(self._usages[path], row, gold)
 
     @cached_property
-    def _usages(self) -> dict[str, Usage]:
+    def _usages(self) -> dict[str, FileUsage]:
         texts = {path: "".join(lines).encode() for path, lines in self.lines.items()}
         usages = {}
         for path, uses in self.places.files.items():
             text, imports = texts[path], uses.imports
             rows = (range(text.count(b"\n", 0, start), text.count(b"\n", 0, end) + 1) for start, end in imports)
-            usages[path] = Usage(
+            usages[path] = FileUsage(
                 self.places.repository,
                 path,
                 self.lines[path],
@@ -154,7 +154,7 @@ def open_sample(benchmark: str) -> SampleSource:
 
 
 @cache
-def read_places(file: Path = PLACES) -> list[SampleRepository]:
+def read_places(file: Path = PLACES_FILE) -> list[SampleRepository]:
     """The repositories of the sample.
 
     Raises:
@@ -187,7 +187,7 @@ def _repoeval_folders(repositories: Sequence[SampleRepository]) -> dict[str, lis
     made = {
         f"{level}_level_completion_{context}_context_codex.test.jsonl": partial(rows, level, limit)
         for level in levels
-        for context, limit in CONTEXTS.items()
+        for context, limit in PROMPT_TOKENS.items()
     }
     repository_folders = {f"repositories/{name}": files(name) for name in ("function_level", "line_and_api_level")}
     return {"datasets": _made_when_read(made, repositories, "\r\n"), **repository_folders}
@@ -242,10 +242,10 @@ class ContextBenchSample(FolderSource):
 
 def contextbench_sample(cache: Path) -> ContextBenchSample:
     """ContextBench's sample, its repositories made in a cache when they are asked for."""
-    files = sorted(file for file in CONTEXTBENCH.rglob("*") if file.is_file())
-    revision = fingerprint([(file.relative_to(CONTEXTBENCH), sha256_of_file(file)) for file in files])[:16]
+    files = sorted(file for file in _CONTEXTBENCH.rglob("*") if file.is_file())
+    revision = fingerprint([(file.relative_to(_CONTEXTBENCH), sha256_of_file(file)) for file in files])[:16]
     licences = dict.fromkeys(_streams(), OWN_LICENCE)
-    return ContextBenchSample(CONTEXTBENCH, cache, name="sample", label="sample", pinned=revision, licences=licences)
+    return ContextBenchSample(_CONTEXTBENCH, cache, name="sample", label="sample", pinned=revision, licences=licences)
 
 
 def _streams() -> dict[str, Path]:

@@ -25,13 +25,13 @@ GENERATED = re.compile(
 )
 
 
-def parsed(lines: list[str], language: str) -> Node | None:
+def parse_without_errors(lines: list[str], language: str) -> Node | None:
     """The syntax tree of a file; None where it does not parse without an error."""
     root = syntax_tree("".join(lines).encode(), language)
     return None if isinstance(root, str) or root.has_error else root
 
 
-def captured(language: str, pattern: str, root: Node) -> list[Node]:
+def ordered_captures(language: str, pattern: str, root: Node) -> list[Node]:
     """The nodes that a query's pattern calls `@it`, in the file's order."""
     return sorted(nodes.captured(root, language, pattern).get("it", []), key=lambda node: node.start_byte)
 
@@ -46,7 +46,7 @@ def any_of(language: str, kinds: re.Pattern[str]) -> str:
     return f"[{' '.join(f'({name})' for name in names)}] @it"
 
 
-def text_of(node: Node) -> str:
+def node_text(node: Node) -> str:
     """A node's text."""
     return (node.text or b"").decode()
 

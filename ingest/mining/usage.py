@@ -14,21 +14,21 @@ MIN_CODE_LINES = 3
 
 
 @dataclass(frozen=True)
-class Task:
+class DrawnTask:
     """A task that may be taken; its identity stays when code around it moves."""
 
     identity: tuple[str, ...]
-    place: tuple[str, int]
+    location: tuple[str, int]
     answer: str
 
     def order(self, seed: str) -> tuple[str, str, int]:
-        """What tasks are ordered by before the first are taken: a hash, then the place."""
+        """What tasks are ordered by before the first are taken: a hash, then path and line."""
         identity = "\0".join((*([seed] if seed else []), *self.identity))
-        return hashlib.sha256(identity.encode()).hexdigest(), *self.place
+        return hashlib.sha256(identity.encode()).hexdigest(), *self.location
 
 
 @dataclass(frozen=True)
-class Usage:
+class FileUsage:
     """A file of a repository and where it uses what it imports from there.
 
     Attributes:
@@ -73,21 +73,21 @@ class Usage:
 
 
 @dataclass(frozen=True)
-class Question(Task):
+class Question(DrawnTask):
     """One line that uses one candidate; the answer is the line as it stands, without its end."""
 
-    usage: Usage
+    usage: FileUsage
     gold: int
 
     @classmethod
-    def of(cls, usage: Usage, row: int, gold: int) -> Question:
+    def of(cls, usage: FileUsage, row: int, gold: int) -> Question:
         """The question that a line of a file asks for a candidate."""
         answer = usage.lines[row].removesuffix("\n")
         return cls((usage.repo, usage.path, answer.strip()), (usage.path, row), answer, usage, gold)
 
     def as_row(self, split: str = "test") -> dict[str, object]:
         """The row as the hub's files hold it: the code is the file's text before the line, without the imports."""
-        usage, (path, line) = self.usage, self.place
+        usage, (path, line) = self.usage, self.location
         before = (text for row, text in enumerate(usage.lines[:line]) if row not in usage.import_rows)
         return {
             "repo_name": usage.repo,

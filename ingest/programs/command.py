@@ -19,7 +19,7 @@ from ingest.programs.running import NoAnswerError, Payload, Request, RunningProg
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
 
-PATIENCE = 60.0
+ANSWER_SECONDS = 60.0
 """Seconds that a command may be silent while it owes answers."""
 MAX_VAIN = 5
 """So many requests may go wrong before any is answered; then the others are not tried."""
@@ -37,10 +37,10 @@ class JsonCommand:
     """A program and its arguments, which no shell reads; it may be silent for some seconds while it owes answers."""
 
     words: tuple[str, ...]
-    seconds: float = PATIENCE
+    seconds: float = ANSWER_SECONDS
 
     @classmethod
-    def of(cls, text: str, *, seconds: float = PATIENCE) -> JsonCommand:
+    def of(cls, text: str, *, seconds: float = ANSWER_SECONDS) -> JsonCommand:
         """A command as a person writes it, with quotes where a word has blanks.
 
         Raises:

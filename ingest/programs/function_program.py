@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 
-def main(what: str, located: Callable[[BaseException, Path | None], str]) -> None:
+def _main(what: str, located: Callable[[BaseException, Path | None], str]) -> None:
     """Answer every line of standard input; what the function prints goes to standard error.
 
     Args:
@@ -46,4 +46,4 @@ if __name__ == "__main__":
     sys.path[0] = str(Path.cwd())
     for name in ("lake", "lake.located"):
         del sys.modules[name]
-    main(sys.argv[1], located)
+    _main(sys.argv[1], located)

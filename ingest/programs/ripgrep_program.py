@@ -17,7 +17,7 @@ from pathlib import Path
 
 N_PATTERNS = 16
 """At most so many identifiers of a query are searched for, the rarest ones."""
-AROUND = 10
+_AROUND = 10
 """So many lines before and behind a hit belong to its window."""
 _IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z0-9_]{2,}")
 # Every file of the pool, whatever a .gitignore says, byte by byte; no configuration of whoever runs it.
@@ -28,7 +28,7 @@ Window = tuple[str, int, int, float]
 """Path, first and last line (from 1, inclusive), score."""
 
 
-class Pool:
+class _Pool:
     """A folder that is searched, with the number of files that have each identifier."""
 
     def __init__(self, folder: str) -> None:
@@ -54,7 +54,7 @@ class Pool:
             raise RuntimeError(done.stderr.decode(errors="replace"))
         windows: list[tuple[str, int, int, set[bytes]]] = []
         for path, line, names in sorted(_hits(done.stdout)):
-            start, end = max(1, line - AROUND), min(self.n_lines.get(path, 0), line + AROUND)
+            start, end = max(1, line - _AROUND), min(self.n_lines.get(path, 0), line + _AROUND)
             before: set[bytes] = set()
             if windows and windows[-1][0] == path and start <= windows[-1][2] + 1:
                 _, start, _, before = windows.pop()
@@ -76,17 +76,17 @@ def _hits(output: bytes) -> list[tuple[str, int, list[bytes]]]:
     return hits
 
 
-def main() -> None:
+def _main() -> None:
     """Answer every line of standard input."""
     pool = None
     for line in sys.stdin:
         item = json.loads(line)
         if pool is None or pool.folder != item["files"]:
-            pool = Pool(item["files"])
+            pool = _Pool(item["files"])
         hits = pool.search(item["query"], item["k"])
         results = [{"path": path, "start": start, "end": end, "score": score} for path, start, end, score in hits]
         print(json.dumps({"id": item["id"], "results": results}), flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    _main()

@@ -14,7 +14,7 @@ _MAX_FAILURES = 2
 """After so many items without an answer the rest of a pool is not asked."""
 _WAIT_AT_THE_END = 2
 """Seconds that a program has for what it writes when it knows that it is asked no more."""
-HINT = 'An answer is {"id": …, "results": [{"path": …, "start": 1, "end": 9, "score": 0.5}]}, on one line.'
+ANSWER_HINT = 'An answer is {"id": …, "results": [{"path": …, "start": 1, "end": 9, "score": 0.5}]}, on one line.'
 
 
 @dataclass
@@ -105,4 +105,4 @@ class ProgramSession:
 
     def _invalid(self, request: Request, why: str) -> GoldspanError:
         message = f"the answer to item {request['id']}: {why}"
-        return GoldspanError(message, where=self.name, hint=HINT, code=Exit.INVALID)
+        return GoldspanError(message, where=self.name, hint=ANSWER_HINT, code=Exit.INVALID)

@@ -74,10 +74,10 @@ class Search:
         """The program that is meant, which is on this machine; nothing is started."""
         program, format_name, ours, versions = program.strip(), "command", list[Callable[..., object]](), {}
         if is_ripgrep(program):
-            program, format_name, ours, versions = RIPGREP, RIPGREP, [ripgrep_program.main], {RIPGREP: _ripgrep()}
+            program, format_name, ours, versions = RIPGREP, RIPGREP, [ripgrep_program._main], {RIPGREP: _ripgrep()}
             command, files = JsonCommand((sys.executable, ripgrep_program.__file__), seconds), list[Path]()
         elif function := _FUNCTION.fullmatch(program):
-            path, format_name, ours = Path(*function["module"].split(".")), "function", [function_program.main]
+            path, format_name, ours = Path(*function["module"].split(".")), "function", [function_program._main]
             files = [file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()]
             command = JsonCommand((sys.executable, function_program.__file__, program), seconds)
             for file in files:

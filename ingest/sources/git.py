@@ -128,7 +128,7 @@ class Repositories:
         raise RepositoryError(what, hint=hint, code=Exit.MISSING)
 
 
-def fault_of(kind: str, text: str) -> str:
+def form_fault(kind: str, text: str) -> str:
     """Why a text is no `repository`, `commit` or `address`; empty where it is one."""
     form, reason = _FORMS[kind]
     return "" if re.fullmatch(form, text) else reason
@@ -136,7 +136,7 @@ def fault_of(kind: str, text: str) -> str:
 
 def checked(kind: str, text: str) -> str:
     """A text that is one of that kind; a `RepositoryError` where it is not."""
-    if reason := fault_of(kind, text):
+    if reason := form_fault(kind, text):
         # Escaped, short, and without a password.
         shown = repr(re.sub(r"//[^/]*@", "//…@", text))[:120]
         raise RepositoryError(f"the {kind} {shown} is refused: {reason}", code=Exit.INVALID)

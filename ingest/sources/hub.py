@@ -18,11 +18,10 @@ from pydantic import BaseModel, ValidationError
 
 from ingest.sources.archive import open_archive
 from ingest.sources.repository import git_blob_id
-from ingest.sources.tree import UNKNOWN_SIZE, Entry, Progress, Source, Tree, entry_on_disk, unusable
+from ingest.sources.tree import HUB, UNKNOWN_SIZE, Entry, Progress, Source, Tree, entry_on_disk, unusable
 from lake.errors import Exit, GoldspanError
 from lake.text import listed
 
-HUB = "hub"
 BRANCH = "main"
 ATTEMPTS = 5
 

@@ -103,11 +103,11 @@ class InputFile:
             try:
                 text = decoder.decode(block)
             except UnicodeDecodeError as error:
-                place = line + error.object[: error.start].count(b"\n")
-                raise self.wrong(what=f"line {place} is not UTF-8: {error.reason}") from error
+                number = line + error.object[: error.start].count(b"\n")
+                raise self.wrong(what=f"line {number} is not UTF-8: {error.reason}") from error
             if "\0" in text:
-                place = line + text[: text.index("\0")].count("\n")
-                raise self.wrong(what=f"line {place} holds a NUL byte: this is no text file")
+                number = line + text[: text.index("\0")].count("\n")
+                raise self.wrong(what=f"line {number} holds a NUL byte: this is no text file")
             line += text.count("\n")
             yield text.removeprefix("\ufeff") if first else text
             first = False

@@ -27,9 +27,9 @@ from lake.text import listed
 
 JsonObject = dict[str, object]
 
-ENDINGS = (".jsonl", ".parquet", ".tsv")
+ROW_ENDINGS = (".jsonl", ".parquet", ".tsv")
 MARK = b"\xef\xbb\xbf"
-WHOLE_FILE = "the whole file"
+WHOLE_INPUT = "the whole file"
 _PACKED = (".gz", ".zst")
 _BLOCK_BYTES = 1 << 20
 _BEGINNING_BYTES = 1 << 12
@@ -69,7 +69,7 @@ def read_rows(entry: Entry, rejects: Rejects, keys: Sequence[str] = ()) -> Itera
             else:
                 rejects.add(entry.path, position, f"a {type(row).__name__}, not an object", excerpt_of(row))
     except UnreadableFileError as error:
-        rejects.add(entry.path, f"after row {n}" if n else WHOLE_FILE, str(error))
+        rejects.add(entry.path, f"after row {n}" if n else WHOLE_INPUT, str(error))
 
 
 def read_pickle(entry: Entry) -> object:

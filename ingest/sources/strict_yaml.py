@@ -11,10 +11,10 @@ from pydantic import BaseModel, ValidationError
 
 from lake.errors import Exit, GoldspanError, did_you_mean
 
-MAX_BYTES = 2**16
+_MAX_BYTES = 2**16
 """Thirty times what a declaration needs."""
 
-M = TypeVar("M", bound=BaseModel)
+_M = TypeVar("_M", bound=BaseModel)
 
 
 class _Loader(yaml.SafeLoader):
@@ -43,19 +43,19 @@ def read_yaml(file: Path, hint: str = "") -> object:
     Raises:
         GoldspanError: It is not there, too large, or no YAML of plain texts, numbers, lists and keys that stand once.
     """
-    problem, where = f"has more than {MAX_BYTES:,} bytes", str(file)
+    problem, where = f"has more than {_MAX_BYTES:,} bytes", str(file)
     try:
         with file.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
-        if len(data) <= MAX_BYTES:
+            data = stream.read(_MAX_BYTES + 1)
+        if len(data) <= _MAX_BYTES:
             content: object = yaml.load(data.decode("utf-8-sig"), Loader=_Loader)
             return content
     except OSError as error:
         near = [str(other) for end in ("*.yaml", "*.yml") for other in sorted(file.parent.glob(end)) if other.is_file()]
         hint = f"There is: {', '.join(near[:5])}." if near else hint
         # With the folder it lies in: what is wrong with a submission stands on a page, and no path of a machine does.
-        named = Path(*file.parts[-2:]).as_posix()
-        what = f"{named} does not exist" if not file.exists() else f"{named} cannot be read: {error.strerror}"
+        name = Path(*file.parts[-2:]).as_posix()
+        what = f"{name} does not exist" if not file.exists() else f"{name} cannot be read: {error.strerror}"
         raise GoldspanError(what, where=str(file), hint=hint, code=Exit.MISSING) from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -66,7 +66,7 @@ def read_yaml(file: Path, hint: str = "") -> object:
     raise GoldspanError(f"{file.name} {problem}", where=where, hint=hint, code=Exit.INVALID)
 
 
-def validated(model: type[M], content: object, file: Path, hint: str = "") -> M:
+def validated(model: type[_M], content: object, file: Path, hint: str = "") -> _M:
     """A file's content as a model, whose keys it has.
 
     Raises:
@@ -105,9 +105,9 @@ def _faults(error: ValidationError, model: type[BaseModel]) -> Iterator[tuple[st
                 yield f"{key}: {message}" if key else message, hint
 
 
-def _keys(model: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:
-    """The keys of the model that stands at a place of another."""
-    for part in place:
+def _keys(model: type[BaseModel], key: tuple[int | str, ...]) -> list[str]:
+    """The keys of the model that stands under a key of another."""
+    for part in key:
         inner = model.model_fields[str(part)].annotation if part in model.model_fields else None
         if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
             return []

@@ -16,6 +16,9 @@ from lake.limits import MAX_DOCUMENT_BYTES, MAX_STREAMED_BYTES
 Progress = Callable[[int, int, str], None]
 """Told how far a download is: bytes done, bytes in all (0 where the server does not say), the file's name."""
 
+HUB = "hub"
+"""The source that fetches: there nothing is read that was not asked for or is the default."""
+
 UNKNOWN_SIZE = -1
 """The size of an entry whose bytes are made only when they are asked for."""
 

@@ -87,7 +87,7 @@ def test_an_id_that_is_no_items_is_an_error_with_the_one_that_may_be_meant(lake:
 
 
 def test_a_limit_is_of_all_parts_of_a_benchmark_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ingest.benchmarks.repobench_r.benchmark.ROWS_AT_ONCE", 2)
+    monkeypatch.setattr("ingest.benchmarks.repobench_r.benchmark.ROWS_OF_A_PART", 2)
     boats.source(tmp_path / "source")
     lake = Lake(tmp_path / "lake")
     arguments = ("--source", tmp_path / "source", "--chunkers", "whole-file", "--lake", lake.root)

@@ -13,7 +13,7 @@ import polars as pl
 from ingest.benchmarks.contextbench.checked import Checked, Tally, check_instances
 from ingest.benchmarks.contextbench.gold import DOCS, OFFICIAL
 from ingest.benchmarks.contextbench.pools import Trees, pool_groups
-from ingest.benchmarks.contextbench.rows import FIELDS, Instance, read_instances
+from ingest.benchmarks.contextbench.rows import CONTEXTBENCH_FIELDS, Instance, read_instances
 from ingest.benchmarks.declaration import (
     Benchmark,
     Cloning,
@@ -78,7 +78,7 @@ def at_hand(source: Source) -> list[str]:
 
 
 def parts(
-    raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields: Fields = FIELDS
+    raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields: Fields = CONTEXTBENCH_FIELDS
 ) -> Iterator[PartToRead]:
     """The subset in one part; where it has many items, in several, those of a repository side by side."""
     notes: list[str] = []
@@ -232,7 +232,7 @@ CONTEXTBENCH = Benchmark(
             "rows": DataLocation("data/full.parquet"),
             "repo_files": DataLocation("repo_files", is_tree=True, is_optional=True),
         },
-        fields=FIELDS,
+        fields=CONTEXTBENCH_FIELDS,
         subsets=(FULL, VERIFIED),
     ),
     at_hand=at_hand,

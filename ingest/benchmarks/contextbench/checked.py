@@ -77,12 +77,12 @@ class Tally:
     def add(self, checked: Sequence[Checked]) -> None:
         """Count some more items."""
         for item in checked:
-            n_spans, found = len(item.instance.gold), item.audit
-            if found and item.instance.gold_patch:
-                n_spans += sum(row["gold"] == DOCS for row in found.rows)
+            n_spans, audit = len(item.instance.gold), item.audit
+            if audit and item.instance.gold_patch:
+                n_spans += sum(row["gold"] == DOCS for row in audit.rows)
             self.counts += Counter(items=1, scorable=int(item.why_not is None), spans=n_spans)
-            if found:
-                self.counts += Counter(audited=n_spans) + found.counts
+            if audit:
+                self.counts += Counter(audited=n_spans) + audit.counts
             if is_not_at_hand(item.why_not):
                 self.absent.append(item.instance.item_id)
 

@@ -11,7 +11,7 @@ import polars as pl
 from ingest.benchmarks.contextbench.gold import GoldFile, docs_path
 from ingest.benchmarks.contextbench.rows import Instance
 from ingest.benchmarks.declaration import PoolGroup, RawFiles
-from ingest.contents.blobs import joined, pool_batches, pool_frames
+from ingest.contents.blobs import concat_files, pool_batches, pool_frames
 from ingest.contents.edited_definitions import edited_sources
 from ingest.sources.git import Repositories
 from ingest.sources.git_process import RepositoryError
@@ -133,7 +133,7 @@ def _groups(
         message = f"ContextBench: the files of {pool_id} could be had a moment ago, and now cannot: {error.what}"
         raise GoldspanError(message, hint="Run the same again; what is stored stands.", code=Exit.ERROR) from error
     for kind, batches in (("searched", searched), ("rest", rest)):
-        yield PoolGroup(group, joined(batches), no_blobs, kind)
+        yield PoolGroup(group, concat_files(batches), no_blobs, kind)
 
 
 def _marked(blobs: pl.DataFrame, replaced: Collection[str]) -> pl.DataFrame:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from ingest.benchmarks.contextbench.gold import GOLD_KEYS, GoldSpan, gold_of, patch_of
 from ingest.benchmarks.fields import FieldError, Fields, upstream_rows
-from ingest.sources.git import GITHUB, fault_of
-from ingest.sources.rows import WHOLE_FILE, read_rows
+from ingest.sources.git import GITHUB, form_fault
+from ingest.sources.rows import WHOLE_INPUT, read_rows
 from ingest.sources.tree import Entry
 from lake.rejects import Rejects, excerpt_of
 from lake.text import counted
@@ -17,7 +17,7 @@ from lake.text import counted
 ID_KEYS = ("original_inst_id", "instance_id", "inst_id")
 """What a row may be called by; the first it has is its item's id."""
 
-FIELDS: Fields = {
+CONTEXTBENCH_FIELDS: Fields = {
     "id": ID_KEYS,
     "gold": GOLD_KEYS,
     "commit": ("base_commit", "commit"),
@@ -25,9 +25,9 @@ FIELDS: Fields = {
 }
 """Where upstream's rows hold what, in every form they are published in."""
 
-COLUMNS = tuple(path for paths in FIELDS.values() for path in paths)
+_COLUMNS = tuple(path for paths in CONTEXTBENCH_FIELDS.values() for path in paths)
 
-Row = Mapping[str, object]
+_Row = Mapping[str, object]
 
 _ID = re.compile(r"(?:instance_)?([A-Za-z0-9.-]+)__([A-Za-z0-9_.-]+?)-(?:\d+|[0-9a-f]{7,64}(?:-v\w+)?)")
 _WITH_PATCH = {"instance_id", "base_commit", "patch", "problem_statement"}
@@ -64,7 +64,7 @@ class Instance:
 
 
 def read_instances(
-    entries: Sequence[Entry], rejects: Rejects, notes: list[str], fields: Fields = FIELDS
+    entries: Sequence[Entry], rejects: Rejects, notes: list[str], fields: Fields = CONTEXTBENCH_FIELDS
 ) -> list[Instance]:
     """The instances of some files, each id once, in the files' order.
 
@@ -74,8 +74,8 @@ def read_instances(
     instances: dict[str, Instance] = {}
     n_again = 0
     for entry in entries:
-        is_usual = fields == FIELDS
-        rows = _rows(entry, rejects, notes) if is_usual else upstream_rows(entry, rejects, fields, FIELDS)
+        is_usual = fields == CONTEXTBENCH_FIELDS
+        rows = _rows(entry, rejects, notes) if is_usual else upstream_rows(entry, rejects, fields, CONTEXTBENCH_FIELDS)
         for position, row in rows:
             instance = _instance(row, (entry.path, position), rejects)
             if instance is None:
@@ -89,11 +89,11 @@ def read_instances(
     return list(instances.values())
 
 
-def repository_of(row: Row, item_id: str) -> str:
+def repository_of(row: _Row, item_id: str) -> str:
     """`owner/name` of a row: its id decides, as in the published evaluator, then `repo`, then a URL of GitHub's."""
     url = _text(row, "repo_url") or ""
     given = [_text(row, "repo") or url, url.removeprefix(f"{GITHUB}/").rstrip("/").removesuffix(".git")]
-    whole = [repo for repo in given if not fault_of("repository", repo)]
+    whole = [repo for repo in given if not form_fault("repository", repo)]
     match = _ID.fullmatch(item_id)
     if match is None:
         return next(iter(whole), given[0])
@@ -118,7 +118,7 @@ def _places(instance: Instance) -> list[tuple[str, int, int]]:
     return sorted(span[:3] for span in instance.gold) or [(instance.gold_patch, 0, 0)]
 
 
-def _instance(row: Row, where: tuple[str, str], rejects: Rejects) -> Instance | None:
+def _instance(row: _Row, where: tuple[str, str], rejects: Rejects) -> Instance | None:
     ids = list(dict.fromkeys(text for key in ID_KEYS if (text := _text(row, key))))
     if not ids:
         rejects.add(*where, f"it has no id: none of {', '.join(ID_KEYS)}", excerpt_of(row))
@@ -133,7 +133,7 @@ def _instance(row: Row, where: tuple[str, str], rejects: Rejects) -> Instance | 
         gold = [] if gold_patch else gold_of(row)
     except FieldError as error:
         why_not.append(f"its gold cannot be decoded: {error}")
-    if reason := fault_of("repository", repo):
+    if reason := form_fault("repository", repo):
         why_not.append(f"its repository cannot be told by its id or by {repo[:200]!r}: {reason}")
     if not _COMMIT.fullmatch(commit):
         why_not.append(f"`base_commit` is {commit!r}, not a commit's id" if commit else "`base_commit` is missing")
@@ -160,16 +160,16 @@ def _instance(row: Row, where: tuple[str, str], rejects: Rejects) -> Instance | 
     )
 
 
-def _text(row: Row, key: str) -> str | None:
+def _text(row: _Row, key: str) -> str | None:
     """A text that is not empty; half a surrogate pair, which JSON can hold, becomes `?`."""
     value = row.get(key)
     return value.encode(errors="replace").decode() if isinstance(value, str) and value.strip() else None
 
 
-def _rows(entry: Entry, rejects: Rejects, notes: list[str]) -> Iterator[tuple[str, Row]]:
+def _rows(entry: Entry, rejects: Rejects, notes: list[str]) -> Iterator[tuple[str, _Row]]:
     """A file's rows and where each stands; a file of something else is passed over and noted."""
-    n_refused, seen = len(rejects), list[tuple[str, Row]]()
-    rows = read_rows(entry, rejects, COLUMNS)
+    n_refused, seen = len(rejects), list[tuple[str, _Row]]()
+    rows = read_rows(entry, rejects, _COLUMNS)
     for where, row in rows:
         seen.append((where, row))
         if any(key in row for key in GOLD_KEYS):
@@ -178,6 +178,6 @@ def _rows(entry: Entry, rejects: Rejects, notes: list[str]) -> Iterator[tuple[st
             return
     if any(row.keys() >= _WITH_PATCH for _, row in seen):
         hint = "rows of SWE-bench have no gold context: declare fields: {gold: patch}, or give them to `ingest own`"
-        rejects.add(entry.path, WHOLE_FILE, hint)
+        rejects.add(entry.path, WHOLE_INPUT, hint)
     elif len(rejects) == n_refused:
         notes.append(f"{entry.path} holds no rows with gold; it is passed over")

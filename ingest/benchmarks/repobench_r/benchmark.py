@@ -25,9 +25,9 @@ from ingest.benchmarks.declaration import (
 )
 from ingest.benchmarks.fields import Fields
 from ingest.benchmarks.repobench_r.rows import (
-    FIELDS,
+    REPOBENCH_FIELDS,
     SPLITS,
-    Row,
+    RepoBenchRow,
     checked_rows,
     numbered_rows,
 )
@@ -40,10 +40,10 @@ from lake.rejects import Rejects
 from lake.selection import stratified
 from lake.text import is_blank
 
-NAMES = ("python_cff", "python_cfr", "java_cff", "java_cfr")
-SUBSETS = tuple(f"{name}/{split}" for name in NAMES for split in SPLITS)
-PLACES = {"rows": DataLocation("data/python_cff.gz")}
-ROWS_AT_ONCE = 4_000
+_NAMES = ("python_cff", "python_cfr", "java_cff", "java_cfr")
+_SUBSETS = tuple(f"{name}/{split}" for name in _NAMES for split in SPLITS)
+_PLACES = {"rows": DataLocation("data/python_cff.gz")}
+ROWS_OF_A_PART = 4_000
 """Rows of one part: what a kill can cost."""
 
 
@@ -63,9 +63,9 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     raise GoldspanError(message, hint=hint, code=Exit.MISSING)
 
 
-def find_own(source: Source, subset: str, rejects: Rejects) -> RawFiles:
+def _find_own(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     """The data set of a declaration, which is of the subset, whatever it is called."""
-    files = find_places(PLACES, source, subset, rejects)
+    files = find_places(_PLACES, source, subset, rejects)
     return RawFiles([replace(entry, path=f"{subset}/{entry.path}") for entry in files.tasks], [])
 
 
@@ -75,12 +75,12 @@ def at_hand(source: Source) -> list[str]:
     for folder in ("data", "."):
         tree = source.tree(folder)
         paths = [entry.path for entry in tree.entries] if tree else []
-        subsets += [f"{name}/test" for name in NAMES if any(_holds(path, name) for path in paths)]
+        subsets += [f"{name}/test" for name in _NAMES if any(_holds(path, name) for path in paths)]
     return list(dict.fromkeys(subsets))
 
 
 def parts(
-    raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields: Fields = FIELDS
+    raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields: Fields = REPOBENCH_FIELDS
 ) -> Iterator[PartToRead]:
     """The subset's rows in parts, one source file in memory at a time."""
     name, split = subset.split("/")
@@ -89,7 +89,7 @@ def parts(
         return
     rows = numbered_rows(raw.tasks, split, rejects, fields)
     for number in count():
-        batch = list(islice(rows, ROWS_AT_ONCE))
+        batch = list(islice(rows, ROWS_OF_A_PART))
         if not batch:
             return
         part = f"{name}-{split}-{number:04d}"
@@ -100,10 +100,10 @@ def _sample(raw: RawFiles, name: str, split: str, limit: int, fields: Fields) ->
     """A seeded sample of all rows, stratified by repository, in one part."""
     part = f"{name}-{split}-sample"
 
-    def checked(rejects: Rejects) -> Iterator[Row]:
+    def checked(rejects: Rejects) -> Iterator[RepoBenchRow]:
         return checked_rows(numbered_rows(raw.tasks, split, rejects, fields), split, rejects)
 
-    def drawn(rejects: Rejects) -> Iterator[Row]:
+    def drawn(rejects: Rejects) -> Iterator[RepoBenchRow]:
         names = [(_item_id(row, name, split), row.repo) for row in checked(rejects)]
         frame = pl.DataFrame(names, {"item_id": pl.String, "repo": pl.String}, orient="row")
         chosen = set(stratified(frame, limit)["item_id"])
@@ -118,12 +118,12 @@ def _holds(path: str, name: str) -> bool:
     return name in path.lower() and file.endswith((".gz", ".pkl", ".pickle", ".parquet", ".jsonl"))
 
 
-def _item_id(row: Row, name: str, split: str) -> str:
+def _item_id(row: RepoBenchRow, name: str, split: str) -> str:
     return f"{name}/{split}/{row.level}/{row.n}"
 
 
 def _reading(
-    part: str, name: str, split: str, rows: Callable[[Rejects], Iterable[Row]], rejects: Rejects
+    part: str, name: str, split: str, rows: Callable[[Rejects], Iterable[RepoBenchRow]], rejects: Rejects
 ) -> SubsetRows:
     """Rows as frames: a row's candidates are its pool."""
     language = name.partition("_")[0]
@@ -185,7 +185,7 @@ REPOBENCH_R = Benchmark(
     licence="as its publisher states; each repository under its own licence",
     citation=Path(__file__).with_name("citation.bib").read_text(encoding="utf-8").strip(),
     paper="https://arxiv.org/abs/2306.03091",
-    subsets=SUBSETS,
+    subsets=_SUBSETS,
     default_subsets=("python_cff/test",),
     markers=("data/*_cff*", "data/*_cfr*", "*_cff*", "*_cfr*"),
     gold_rules={
@@ -193,7 +193,7 @@ REPOBENCH_R = Benchmark(
     },
     find=find,
     parts=parts,
-    schema=DataSchema(PLACES, FIELDS, find_own),
+    schema=DataSchema(_PLACES, REPOBENCH_FIELDS, _find_own),
     at_hand=at_hand,
     tags=("completion", "candidates", "python", "java"),
     place=2,

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from ingest.benchmarks.fields import FieldError, Fields, check, encodable, upstream_rows
-from ingest.sources.rows import WHOLE_FILE, UnreadableFileError, format_of, read_pickle
+from ingest.sources.rows import WHOLE_INPUT, UnreadableFileError, format_of, read_pickle
 from ingest.sources.tree import Entry
 from lake.rejects import Rejects, excerpt_of
 
 SPLITS = ("test", "train")
-LEVELS = ("easy", "hard")
+_LEVELS = ("easy", "hard")
 INDEX_KEYS = ("gold_snippet_index", "golden_snippet_index", "gold_snippet_idex")
 """The gold index, in every spelling the publisher has used."""
-FIELDS: Fields = {
+REPOBENCH_FIELDS: Fields = {
     **{name: (name,) for name in ("repo_name", "file_path", "context", "import_statement", "next_line", "split")},
     "code": ("code", "cropped_code"),
     "gold_snippet_index": INDEX_KEYS,
@@ -31,8 +31,8 @@ def _rows(entry: Entry, split: str, rejects: Rejects, fields: Fields) -> Iterato
     if format_of(entry.path) in EXPORTED:
         yield from _exported(entry, split, rejects, fields)
         return
-    if fields != FIELDS:
-        rejects.add(entry.path, WHOLE_FILE, "fields of one's own are read of Parquet and of .jsonl files")
+    if fields != REPOBENCH_FIELDS:
+        rejects.add(entry.path, WHOLE_INPUT, "fields of one's own are read of Parquet and of .jsonl files")
         return
     value = read_pickle(entry)
     levels = value.get(split) if isinstance(value, dict) else None
@@ -40,7 +40,7 @@ def _rows(entry: Entry, split: str, rejects: Rejects, fields: Fields) -> Iterato
         rejects.add(entry.path, f"split {split}", "not an object of levels, each a list of rows")
         return
     value = None
-    for level in LEVELS:
+    for level in _LEVELS:
         rows = levels.pop(level, [])
         if isinstance(rows, list):
             # Each row is let go once it is dealt with.
@@ -55,20 +55,20 @@ def _exported(entry: Entry, split: str, rejects: Rejects, fields: Fields) -> Ite
     """Rows of an export; split and level come from its columns, else its path, else from the number of candidates."""
     path = entry.path.lower()
     default = min((name for name in SPLITS if name in path), key=path.find, default="test")
-    for _, row in upstream_rows(entry, rejects, fields, FIELDS):
+    for _, row in upstream_rows(entry, rejects, fields, REPOBENCH_FIELDS):
         if str(row.get("split") or default) == split:
             yield _level_of(row, path), row
 
 
 def _level_of(row: dict[str, object], path: str) -> str:
     level = str(row.get("level") or row.get("difficulty") or "")
-    known = level if level in LEVELS else next((name for name in LEVELS if name in path.rsplit("/", 1)[-1]), "")
+    known = level if level in _LEVELS else next((name for name in _LEVELS if name in path.rsplit("/", 1)[-1]), "")
     candidates = row.get("context")
     n_candidates = len(candidates) if isinstance(candidates, (list, tuple)) else 0
     return known or ("hard" if n_candidates >= HARD_FROM else "easy")
 
 
-class Row(NamedTuple):
+class RepoBenchRow(NamedTuple):
     """One row, checked; `n` is its place in its split and level, from 0 in file order."""
 
     n: int
@@ -94,17 +94,17 @@ class RawRow(NamedTuple):
 
 def numbered_rows(entries: Iterable[Entry], split: str, rejects: Rejects, fields: Fields) -> Iterator[RawRow]:
     """The raw rows of some files' split, one file in memory at a time; what is left out is rejected."""
-    counts = dict.fromkeys(LEVELS, 0)
+    counts = dict.fromkeys(_LEVELS, 0)
     for entry in entries:
         try:
             for level, row in _rows(entry, split, rejects, fields):
                 yield RawRow(entry.path, level, counts[level], row)
                 counts[level] += 1
         except UnreadableFileError as error:
-            rejects.add(entry.path, WHOLE_FILE, str(error))
+            rejects.add(entry.path, WHOLE_INPUT, str(error))
 
 
-def checked_rows(rows: Iterable[RawRow], split: str, rejects: Rejects) -> Iterator[Row]:
+def checked_rows(rows: Iterable[RawRow], split: str, rejects: Rejects) -> Iterator[RepoBenchRow]:
     """The raw rows that are as RepoBench-R's are; the others are rejected."""
     for where, level, n, row in rows:
         try:
@@ -113,12 +113,12 @@ def checked_rows(rows: Iterable[RawRow], split: str, rejects: Rejects) -> Iterat
             rejects.add(where, f"{split}/{level} row {n}", str(error), excerpt_of(row))
 
 
-def _row(row: object, n: int, level: str) -> Row:
+def _row(row: object, n: int, level: str) -> RepoBenchRow:
     if not isinstance(row, dict):
         raise FieldError(f"a {type(row).__name__}, not an object")
     candidates, is_v11 = _candidates(row.get("context"))
     code = "cropped_code" if "cropped_code" in row else "code"
-    return Row(
+    return RepoBenchRow(
         n=n,
         level=level,
         repo=_text(row, "repo_name"),

@@ -25,21 +25,21 @@ from ingest.benchmarks.declaration import (
 from ingest.benchmarks.fields import Fields
 from ingest.benchmarks.repoeval.other_files import constructed_pools
 from ingest.benchmarks.repoeval.pools import published_pools, repositories_of
-from ingest.benchmarks.repoeval.tasks import FIELDS, NEEDS, Task, read_tasks
+from ingest.benchmarks.repoeval.tasks import NEEDS_RULE, REPOEVAL_FIELDS, CompletionTask, read_tasks
 from ingest.sources.tree import Source, Tree
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_POOL_BYTES, MAX_SOURCE_BYTES
 from lake.rejects import Rejects
 from lake.text import counted, language_of
 
-LEVELS: Mapping[str, str] = {
+_LEVELS: Mapping[str, str] = {
     "function": "function_level",
     "line": "line_and_api_level",
     "api": "line_and_api_level",
 }
 """Level → where its repositories lie; line and api tasks share theirs."""
 
-CONTEXTS = ("1k", "2k", "4k")
+_CONTEXTS = ("1k", "2k", "4k")
 # codex first: where a codegen twin gives another prompt for the same target, codex's is the one that stands.
 TOKENIZERS = ("codex", "codegen")
 
@@ -82,7 +82,7 @@ _NEEDS = (
     "finished file, imports followed): a function, a class to its first method's end, an assignment."
 )
 
-PLACES = {
+_PLACES = {
     "tasks": DataLocation("datasets/function_level_completion_2k_context_codex.test.jsonl"),
     "repositories": DataLocation("repositories/function_level", is_tree=True),
 }
@@ -100,7 +100,7 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     tasks = [by_name[name] for name in wanted if name in by_name]
     if not tasks:
         raise _missing(source, what=f"{datasets.location}/{wanted[0]}")
-    folder = LEVELS[level]
+    folder = _LEVELS[level]
     pools = source.tree(f"repositories/{folder}", f"repositories/{level}")
     if pools is None:
         raise _missing(source, what=f"repositories/{folder}/ or repositories/{folder}.zip")
@@ -109,9 +109,9 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     return RawFiles(tasks, [_searched(pools, rejects)])
 
 
-def find_own(source: Source, subset: str, rejects: Rejects) -> RawFiles:
+def _find_own(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     """The task file and the repositories of a declaration."""
-    raw = find_places(PLACES, source, subset, rejects)
+    raw = find_places(_PLACES, source, subset, rejects)
     return RawFiles(raw.tasks, [_searched(raw.pools[0], rejects)])
 
 
@@ -134,12 +134,12 @@ def _searched(pools: Tree, rejects: Rejects) -> Tree:
     return Tree(pools.location, python)
 
 
-def read(raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = FIELDS) -> SubsetRows:
+def read(raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = REPOEVAL_FIELDS) -> SubsetRows:
     """The items, gold spans and repositories of a subset."""
     notes: list[str] = []
     tasks = read_tasks(raw.tasks, fields, rejects, notes)
     level, context = subset.split("-")
-    group = repositories_of(raw.pools[0], LEVELS[level], {task.repo for task in tasks}, rejects)
+    group = repositories_of(raw.pools[0], _LEVELS[level], {task.repo for task in tasks}, rejects)
     items = _placed(tasks, subset, group)
     _reject_unscorable(items, raw.pools[0].location.removesuffix(".zip"), rejects)
     constants = {"benchmark": "repoeval", "subset": subset, "split": "test", "level": level, "context": context}
@@ -170,7 +170,7 @@ def read(raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = FIELDS) 
             from ingest.benchmarks.repoeval import needs
 
             items, needed, need_pools = needs.with_needs(items, group)
-            own_columns = {"benchmark": pl.lit("repoeval"), "gold": pl.lit(NEEDS)}
+            own_columns = {"benchmark": pl.lit("repoeval"), "gold": pl.lit(NEEDS_RULE)}
             gold = pl.concat([gold, needed.with_columns(**own_columns)], how="diagonal")
             notes += needs.notes(items)
             pools.append(need_pools)
@@ -195,11 +195,11 @@ def _missing(source: Source, *, what: str) -> GoldspanError:
     )
 
 
-def _placed(tasks: Sequence[Task], subset: str, group: PoolGroup) -> pl.DataFrame:
+def _placed(tasks: Sequence[CompletionTask], subset: str, group: PoolGroup) -> pl.DataFrame:
     lines = group.files.join(group.blobs, on="sha256").select("pool_id", "n_lines", target_path="path")
     numbers = ("n", "target_line", "query_line_start")
-    columns = {name: pl.Int64 if name in numbers else pl.String for name in Task._fields}
-    prefix = f"repoeval/{LEVELS[subset.split('-')[0]]}"
+    columns = {name: pl.Int64 if name in numbers else pl.String for name in CompletionTask._fields}
+    prefix = f"repoeval/{_LEVELS[subset.split('-')[0]]}"
     message = "its completion starts at line {} (from 0) of {}, which has {}"
     return (
         pl.DataFrame(tasks, columns, orient="row")
@@ -220,12 +220,12 @@ def _placed(tasks: Sequence[Task], subset: str, group: PoolGroup) -> pl.DataFram
     )
 
 
-def _reject_unscorable(items: pl.DataFrame, place: str, rejects: Rejects) -> None:
+def _reject_unscorable(items: pl.DataFrame, location: str, rejects: Rejects) -> None:
     wrong = items.filter(pl.col("is_there"), pl.col("why_not").is_not_null())
     for where, position, why_not in wrong.select("where", "position", "why_not").iter_rows():
         rejects.add(where, position, why_not)
     for repo, n in items.filter(~pl.col("is_there")).group_by("repo").len().sort("repo").iter_rows():
-        rejects.add(place, f"repository {repo}", f"it {_NO_PYTHON}: {counted(n, 'task')} cannot be scored")
+        rejects.add(location, f"repository {repo}", f"it {_NO_PYTHON}: {counted(n, 'task')} cannot be scored")
 
 
 def _notes(gold: pl.DataFrame, group: PoolGroup) -> Iterator[str]:
@@ -238,7 +238,7 @@ def _notes(gold: pl.DataFrame, group: PoolGroup) -> Iterator[str]:
         yield f"not UTF-8: {counted(replaced, 'file')}; what could not be decoded is U+FFFD"
 
 
-SUBSETS = tuple(f"{level}-{context}" for level in LEVELS for context in CONTEXTS)
+_SUBSETS = tuple(f"{level}-{context}" for level in _LEVELS for context in _CONTEXTS)
 
 REPOEVAL = Benchmark(
     name="repoeval",
@@ -262,16 +262,16 @@ REPOEVAL = Benchmark(
     },
     citation=Path(__file__).with_name("citation.bib").read_text(encoding="utf-8").strip(),
     paper="https://arxiv.org/abs/2303.12570",
-    subsets=SUBSETS,
+    subsets=_SUBSETS,
     default_subsets=("function-2k",),
     markers=("datasets", "repositories"),
-    gold_rules={**{name: rule.meaning for name, rule in GOLD_RULES.items()}, NEEDS: _NEEDS},
+    gold_rules={**{name: rule.meaning for name, rule in GOLD_RULES.items()}, NEEDS_RULE: _NEEDS},
     find=find,
     parts=partial(in_one_part, read),
     schema=DataSchema(
-        places=PLACES,
-        fields=FIELDS,
-        find=find_own,
+        places=_PLACES,
+        fields=REPOEVAL_FIELDS,
+        find=_find_own,
     ),
     needs_symbols=True,
     tags=("completion", "repositories", "python"),

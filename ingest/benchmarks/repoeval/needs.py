@@ -21,7 +21,7 @@ from parso.python.tree import Class, Module, Name
 from parso.tree import NodeOrLeaf
 
 from ingest.benchmarks.declaration import PoolGroup
-from ingest.benchmarks.repoeval.tasks import NEEDS
+from ingest.benchmarks.repoeval.tasks import NEEDS_RULE
 from ingest.contents.blobs import pool_frames
 from ingest.contents.processes import Workers
 from lake.engine import BY_JOBS
@@ -36,7 +36,7 @@ _HANDED_OUT = 10
 _PYTHON = "3.11"
 """Whose grammar files are read by, whatever runs this."""
 
-Span = tuple[str, int, int]
+_Span = tuple[str, int, int]
 """A path in the repository and half-open lines, counted from 0."""
 
 
@@ -52,7 +52,7 @@ class Hole(NamedTuple):
 class Need(NamedTuple):
     """The definitions that the names of a hole resolve to, or what else they are."""
 
-    spans: tuple[Span, ...]
+    spans: tuple[_Span, ...]
     kind: str
 
 
@@ -76,7 +76,7 @@ def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.
         n_lines = [len(text.removesuffix("\n").split("\n")) for *_, text in rows]
         holes = [Hole(folders[row[1]], row[2], row[3], n) for row, n in zip(rows, n_lines, strict=True)]
         with Workers(BY_JOBS) as workers:
-            answers = workers.map(resolve, holes, _HANDED_OUT)
+            answers = workers.map(resolve_hole, holes, _HANDED_OUT)
     # What kills its process is as little resolved as what jedi does not know.
     needs = [need or Need((), UNRESOLVED) for need in answers]
     known = pl.DataFrame(
@@ -126,10 +126,10 @@ def _pools(items: pl.DataFrame, group: PoolGroup) -> PoolGroup:
     files = files.filter(pl.col("path") != pl.col("target_path")).select(pool_id="hole", path="path", sha256="sha256")
     joined = pl.concat([files, cut.select(files.columns)]).sort("pool_id", "path")
     position = pl.int_range(pl.len(), dtype=pl.Int64).over("pool_id")
-    return PoolGroup(NEEDS, joined.with_columns(position=position).select(group.files.columns), blobs)
+    return PoolGroup(NEEDS_RULE, joined.with_columns(position=position).select(group.files.columns), blobs)
 
 
-def resolve(holes: Sequence[Hole]) -> list[Need]:
+def resolve_hole(holes: Sequence[Hole]) -> list[Need]:
     """What the names of some holes resolve to."""
     jedi.settings.auto_import_modules = []
     with tempfile.TemporaryDirectory() as cache:
@@ -143,7 +143,7 @@ def _need(hole: Hole) -> Need:
     text = path.read_text(encoding="utf-8")
     # One of its own for every hole: jedi follows only so many calls, and counts them from the first name that is asked.
     script = jedi.Script(text, path=path, project=_project(hole.folder), environment=_environment())
-    spans: set[Span] = set()
+    spans: set[_Span] = set()
     kinds: set[str] = set()
     for leaf in _names(_tree(str(path))):
         if not hole.line < leaf.start_pos[0] <= hole.line + hole.n_lines or _is_local(leaf):
@@ -156,7 +156,7 @@ def _need(hole: Hole) -> Need:
     return Need((), next((kind for kind in (UNRESOLVED, LIBRARY) if kind in kinds), OWN_FILE))
 
 
-def _resolved(script: jedi.Script, leaf: Name, root: Path, own: Path) -> tuple[str, set[Span]]:
+def _resolved(script: jedi.Script, leaf: Name, root: Path, own: Path) -> tuple[str, set[_Span]]:
     """What a name is, and the definitions of other files of the repository that it resolves to."""
     try:
         targets = script.goto(*leaf.start_pos, follow_imports=True)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import polars as pl
 
 from ingest.benchmarks.declaration import PoolGroup
-from ingest.benchmarks.repoeval.tasks import Task
+from ingest.benchmarks.repoeval.tasks import CompletionTask
 from lake.selection import seeded_hash
 from lake.tables import table
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scipy import sparse
 
 HARD, VECTORS, RANDOM, WITH = "hard", "vectors", "random", "with-"
-POOLS: Mapping[str, str] = {
+CONSTRUCTED_POOLS: Mapping[str, str] = {
     HARD: "hard-negatives",
     VECTORS: "vector-negatives",
     RANDOM: "random-negatives",
@@ -42,7 +42,7 @@ Score = Callable[[Matrix], Matrix]
 
 
 @dataclass(frozen=True)
-class Words:
+class DocumentWords:
     """The words of some contents, numbered: `row_of` a sha256, and how often each word stands in each (rows, words)."""
 
     terms: Mapping[str, int]
@@ -51,7 +51,7 @@ class Words:
     _numbers: dict[str, npt.NDArray[np.int64]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, texts: Mapping[str, str]) -> Words:
+    def of(cls, texts: Mapping[str, str]) -> DocumentWords:
         """Those of the texts by sha256 that hold more than white space."""
         # Imported when needed: it takes a tenth of a second.
         from scipy import sparse
@@ -84,23 +84,25 @@ def _words(text: str) -> list[str]:
     return lower.translate(_NO_WORD).split() if lower.isascii() else _WORD.findall(lower)
 
 
-def constructed_pools(group: PoolGroup, tasks: Sequence[Task]) -> list[PoolGroup]:
+def constructed_pools(group: PoolGroup, tasks: Sequence[CompletionTask]) -> list[PoolGroup]:
     """Each repository among files of the others, of every kind; none of a repository without others or tasks."""
     prompts: dict[str, list[str]] = {}
     for task in tasks:
         prompts.setdefault(task.repo, []).append(task.prompt)
     repo = pl.col("pool_id").str.split("/").list.last()
     has_others = group.files["pool_id"].n_unique() > 1
-    words = Words.of(dict(group.blobs.select("sha256", "text").iter_rows()) if has_others else {})
+    words = DocumentWords.of(dict(group.blobs.select("sha256", "text").iter_rows()) if has_others else {})
     pools = []
-    for kind, part in POOLS.items():
+    for kind, part in CONSTRUCTED_POOLS.items():
         files = group.files.with_columns(pool_id=pl.lit(f"repoeval/{kind}/") + repo)
         queries = {f"repoeval/{kind}/{name}": texts for name, texts in prompts.items()}
         pools.append(PoolGroup(part, with_others(files, words, queries, kind), group.blobs.clear()))
     return pools
 
 
-def with_others(files: pl.DataFrame, words: Words, queries: Mapping[str, Sequence[str]], kind: str) -> pl.DataFrame:
+def with_others(
+    files: pl.DataFrame, words: DocumentWords, queries: Mapping[str, Sequence[str]], kind: str
+) -> pl.DataFrame:
     """Pools with files of the other pools at their end.
 
     A pool is given as many files as it has: those that rank highest for any of its queries, by BM25 or by the cosine of
@@ -182,7 +184,7 @@ def cosine(counts: sparse.csr_array) -> Score:
 
 
 def _best_ranks(
-    score: Score, words: Words, queries: Sequence[str], lot: npt.NDArray[np.int64]
+    score: Score, words: DocumentWords, queries: Sequence[str], lot: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
     """The best rank of each document for any query, from 0; of those that score alike the lesser lot comes first."""
     n_documents = len(lot)

@@ -23,13 +23,13 @@ from ingest.sources.rows import JsonObject
 from ingest.sources.tree import Entry
 from lake.rejects import Rejects
 
-MAX_LINE = 2**31
+_MAX_LINE = 2**31
 """More lines than any source file has; larger numbers would not fit the lake's integers."""
 
-NEEDS = "needs"
+NEEDS_RULE = "needs"
 """The gold rule of :mod:`ingest.benchmarks.repoeval.needs`, and the name of the part of its pools."""
 
-FIELDS: Fields = {
+REPOEVAL_FIELDS: Fields = {
     "prompt": ("prompt",),
     "ground_truth": ("metadata.ground_truth",),
     # A repository and the parts of a path in it, as a list or its Python repr.
@@ -47,7 +47,7 @@ _FUNCTION_NAME = ("metadata.function_name",)
 """What the function is called whose body is the hole: function files alone say it, and nothing goes by it."""
 
 
-class Task(NamedTuple):
+class CompletionTask(NamedTuple):
     """One row of a task file, checked."""
 
     where: str
@@ -68,9 +68,9 @@ class Task(NamedTuple):
         return self[5:]
 
 
-def read_tasks(entries: Sequence[Entry], fields: Fields, rejects: Rejects, notes: list[str]) -> list[Task]:
+def read_tasks(entries: Sequence[Entry], fields: Fields, rejects: Rejects, notes: list[str]) -> list[CompletionTask]:
     """The tasks of all files, numbered per repository in file order; equal twins and duplicates once."""
-    tasks: dict[tuple[object, ...], Task] = {}
+    tasks: dict[tuple[object, ...], CompletionTask] = {}
     count: Counter[str] = Counter()
     for entry in entries:
         seen: dict[tuple[object, ...], str] = {}
@@ -95,7 +95,7 @@ def read_tasks(entries: Sequence[Entry], fields: Fields, rejects: Rejects, notes
     return list(tasks.values())
 
 
-def _task(where: str, fields: Fields, position: str, row: JsonObject) -> Task:
+def _task(where: str, fields: Fields, position: str, row: JsonObject) -> CompletionTask:
     prompt, ground_truth = text_at(row, fields["prompt"]), text_at(row, fields["ground_truth"])
     check(ground_truth != "", f"`{get_path(row, fields['ground_truth'])[0]}` is empty")
     repo, *path = _fpath(row, fields["path"])
@@ -104,12 +104,12 @@ def _task(where: str, fields: Fields, position: str, row: JsonObject) -> Task:
     _, name = get_path(row, _FUNCTION_NAME)
     function_name = name if isinstance(name, str) and is_encodable(name) else None
     known = (where, position, 0, _id(row, fields), function_name)
-    return Task(*known, repo, "/".join(path), line, start, prompt, ground_truth)
+    return CompletionTask(*known, repo, "/".join(path), line, start, prompt, ground_truth)
 
 
 def _id(row: JsonObject, fields: Fields) -> str:
     _, value = get_path(row, fields["id"])
-    if value is MISSING and fields["id"] != FIELDS["id"]:
+    if value is MISSING and fields["id"] != REPOEVAL_FIELDS["id"]:
         raise field_error(row, fields["id"], "is to be there")
     return "" if value is MISSING else str(value).encode(errors="backslashreplace").decode()
 
@@ -118,7 +118,7 @@ def _line_number(row: JsonObject, paths: Paths) -> int:
     path, value = get_path(row, paths)
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise field_error(row, paths, "is to be a whole number from 0")
-    check(value <= MAX_LINE, f"`{path}` is a line that no file has")
+    check(value <= _MAX_LINE, f"`{path}` is a line that no file has")
     return value
 
 

@@ -10,7 +10,7 @@ from ingest.contents.definitions.nodes import Definition
 from ingest.contents.syntax_trees import syntax_tree
 from lake.text import LANGUAGES
 
-RULES: Mapping[str, str] = {"official": official.MEANING, "docs": docs.MEANING}
+RULES: Mapping[str, str] = {"official": official.OFFICIAL_MEANING, "docs": docs.DOCS_MEANING}
 """Set of rules → what it calls a definition."""
 
 __all__ = ["RULES", "Definition", "Found", "definitions_of", "ending_of"]

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from tree_sitter import Node
 
-from ingest.contents.definitions.nodes import MAX_NAME, Definition, Names, captured, in_order
+from ingest.contents.definitions.nodes import MAX_NAME, Definition, Names, by_place, captured
 from ingest.contents.syntax_trees import given_up, syntax_tree
 from lake.text import LANGUAGES
 
-MEANING = (
+DOCS_MEANING = (
     "Functions, methods, classes and other named types, macros, and functions bound to a name. A qualified name joins "
     "the enclosing definitions and namespaces by dots; overloads share it."
 )
@@ -126,7 +126,7 @@ def definitions(root: Node, data: bytes, ending: str) -> list[Definition]:
             around = [name for _, name in enclosing[-MAX_ENCLOSING:]]
             rows.append(Definition.of(value, parts[-1], ".".join([*around, *parts])))
         enclosing.append((value.end_byte, ".".join(parts)[-MAX_NAME:]))
-    return in_order(rows)
+    return by_place(rows)
 
 
 def _value(node: Node) -> Node:

@@ -54,7 +54,7 @@ class Definition(NamedTuple):
         return Definition(node.start_byte, node.end_byte, node.type, name, qualified_name, line_start, line_end)
 
 
-def text_of(node: Node, data: bytes) -> str:
+def name_text(node: Node, data: bytes) -> str:
     """A node's text as a name: on one line, blanks single, cut where it is endless."""
     start = node.start_byte
     text = data[start : min(node.end_byte, start + 4 * MAX_NAME)].decode(errors="ignore")
@@ -71,7 +71,7 @@ def _query(language: str, query: str) -> Query:
     return Query(get_language(cast("SupportedLanguage", language)), query)
 
 
-def in_order(definitions: Iterable[Definition]) -> list[Definition]:
+def by_place(definitions: Iterable[Definition]) -> list[Definition]:
     """By place, those that enclose others first; a node that stands there twice counts once."""
     once = {(definition.byte_start, -definition.byte_end, definition.kind): definition for definition in definitions}
     return [once[key] for key in sorted(once)]
@@ -113,14 +113,14 @@ class Names:
         while inner is not None and inner.type not in _NAMES:
             inside = "name" if inner.type == "scoped_type_identifier" else "type"
             inner = inner.child_by_field_name(inside) or _first(inner)
-        return [text_of(inner, self.data)] if inner is not None else []
+        return [name_text(inner, self.data)] if inner is not None else []
 
     def first_child(self, node: Node) -> list[str]:
         """Kotlin's grammar has no word for names."""
         name = next((child for child in node.named_children if child.type in _NAMES), None)
         if name is None:
             return ["Companion"] if node.type == "companion_object" else []
-        return [text_of(name, self.data)]
+        return [name_text(name, self.data)]
 
     def _written(self, node: Node) -> list[str]:
         """The parts of a name as it is written, without the arguments of generic types."""
@@ -132,9 +132,9 @@ class Names:
                 return parts
             node = inner
         if node.type in _DOTTED:
-            return parts + _SEPARATOR.split(text_of(node, self.data))
+            return parts + _SEPARATOR.split(name_text(node, self.data))
         if node.type == "user_type":
-            return [text_of(child, self.data) for child in node.named_children if child.type == "type_identifier"]
+            return [name_text(child, self.data) for child in node.named_children if child.type == "type_identifier"]
         return [*parts, self._bare(node)]
 
     def _bare(self, node: Node) -> str:
@@ -144,8 +144,8 @@ class Names:
             node = node.child_by_field_name("property") or node
         elif node.type == "operator_cast":
             kind = node.child_by_field_name("type")
-            return f"operator {text_of(kind, self.data)}" if kind is not None else "operator"
-        name = text_of(node, self.data)
+            return f"operator {name_text(kind, self.data)}" if kind is not None else "operator"
+        name = name_text(node, self.data)
         if node.type == "string":
             return name.strip("\"'")
         return _BEFORE_MARK.sub("", name)

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from ingest.contents.definitions.nodes import Definition, captured, in_order, text_of
+from ingest.contents.definitions.nodes import Definition, by_place, captured, name_text
 from lake.text import LANGUAGES
 
-MEANING = (
+OFFICIAL_MEANING = (
     "The nodes of ContextBench's published list. A name is the node's own, else the best identifier inside: "
     "of an `impl`, the first method's."
 )
@@ -46,17 +46,17 @@ def definitions(root: Node, data: bytes, ending: str) -> list[Definition]:
     language = LANGUAGES[ending]
     query = f"[{' '.join(f'({kind})' for kind in _KINDS[language])}] @definition"
     nodes = captured(root, language, query).get("definition", [])
-    return in_order(Definition.of(node, _name(node, data) or None) for node in nodes)
+    return by_place(Definition.of(node, _name(node, data) or None) for node in nodes)
 
 
 def _name(node: Node, data: bytes) -> str:
     own = node.child_by_field_name("name")
-    if own is not None and (name := text_of(own, data)):
+    if own is not None and (name := name_text(own, data)):
         return name
     best, best_rank = "", len(_RANK)
     for inner in _inside(node.child_by_field_name("declarator") or node):
         rank = _RANK.get(inner.type, best_rank)
-        if rank < best_rank and (name := text_of(inner, data)):
+        if rank < best_rank and (name := name_text(inner, data)):
             best, best_rank = name, rank
             if not rank:
                 break

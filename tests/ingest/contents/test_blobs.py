@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.contents.blobs import joined, pool_batches, pool_frames
+from ingest.contents.blobs import concat_files, pool_batches, pool_frames
 from lake.offsets import Offsets, line_columns
 from lake.tables import table
 from lake.text import decode
@@ -76,5 +76,5 @@ def test_a_large_pool_comes_in_batches_that_join_to_the_same_files(monkeypatch: 
     monkeypatch.setattr("ingest.contents.blobs.BATCH_BYTES", 15)
     batches = list(pool_batches(given))
     assert [blobs["n_bytes"].sum() for _, blobs in batches] == [20, 10]
-    files = joined(files for files, _ in batches)
+    files = concat_files(files for files, _ in batches)
     assert files.equals(pool_frames(sorted(given))[0])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.contents.patches import Edited, Reading, edited_lines
+from ingest.contents.patches import Edited, PatchReading, edited_lines
 from tests.ingest.contents.patch_texts import CHANGE, head
 
 
@@ -60,7 +60,7 @@ _PATCHES = st.one_of(st.text(), st.lists(_PIECES).map("\n".join), st.lists(_PIEC
 
 
 @given(_PATCHES, st.sampled_from(["docs", "official"]))
-def test_any_text_has_sorted_lines_each_once(patch: str, reading: Reading) -> None:
+def test_any_text_has_sorted_lines_each_once(patch: str, reading: PatchReading) -> None:
     edited = edited_lines(patch, reading)
     places = [(line.path, line.line) for line in edited.lines]
     assert places == sorted(set(places))

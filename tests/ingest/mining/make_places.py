@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 
-from ingest.mining.miner import Completion, T, Target, choose, mine_functions
+from ingest.mining.miner import Completion, MinedTask, Target, choose, mine_functions
 from ingest.mining.names import SourceFiles, usages_by_name
 from ingest.mining.packages import read_package
-from ingest.mining.sample import PLACES, Places, Span, Uses
+from ingest.mining.sample import PLACES_FILE, ByteSpan, Places, Uses
 from ingest.mining.syntax import lines_of
-from ingest.mining.usage import Question, Usage
+from ingest.mining.usage import FileUsage, Question
 from lake.text import regex_tokens
 
 LIMIT, LINE_TOKENS = 30, 5
@@ -39,20 +39,20 @@ def places_of(before: Places) -> Places:
             "pin": pin,
             "completions": {
                 "function": [
-                    (it.place[0], it.target.start, it.target.end, it.target.name) for it in _chosen(functions)
+                    (it.location[0], it.target.start, it.target.end, it.target.name) for it in _chosen(functions)
                 ],
-                "line": [(it.place[0], it.target.start, it.target.end) for it in _chosen(_lines(functions))],
+                "line": [(it.location[0], it.target.start, it.target.end) for it in _chosen(_lines(functions))],
             },
             "files": {path: _uses(usage, texts) for path, usage in sorted(used.items())},
             "next_lines": {
-                setting: [(*question.place, question.gold) for question in questions]
+                setting: [(*question.location, question.gold) for question in questions]
                 for setting, questions in next_lines.items()
             },
         }
     )
 
 
-def _chosen(tasks: Iterable[T]) -> list[T]:
+def _chosen(tasks: Iterable[MinedTask]) -> list[MinedTask]:
     return choose(tasks, LIMIT)
 
 
@@ -67,10 +67,10 @@ def _lines(functions: Iterable[Completion]) -> Iterable[Completion]:
             text = task.lines[row].strip()
             if len(regex_tokens(text)) >= LINE_TOKENS and not text.startswith("#"):
                 target = Target(row, row + 1, identity=text)
-                yield replace(Completion.of("line", task.repo, task.place[0], task.lines, target))
+                yield replace(Completion.of("line", task.repo, task.location[0], task.lines, target))
 
 
-def _later(usage: Usage) -> Iterable[tuple[int, int]]:
+def _later(usage: FileUsage) -> Iterable[tuple[int, int]]:
     """Each line that uses one candidate alone, and not for the first time."""
     seen: set[int] = set()
     for row, golds in sorted(usage.uses.items()):
@@ -79,12 +79,12 @@ def _later(usage: Usage) -> Iterable[tuple[int, int]]:
         seen |= golds
 
 
-def _uses(usage: Usage, texts: dict[str, bytes]) -> Uses:
+def _uses(usage: FileUsage, texts: dict[str, bytes]) -> Uses:
     candidates = []
     for text in usage.candidates:
         path = next(path for path, data in texts.items() if text.encode() in data)
         start = texts[path].index(text.encode())
-        candidates.append(Span(path, start, start + len(text.encode())))
+        candidates.append(ByteSpan(path, start, start + len(text.encode())))
     imports, end = [], 0
     for statement in usage.statements:
         start = texts[usage.path].index(statement.encode(), end)
@@ -94,6 +94,6 @@ def _uses(usage: Usage, texts: dict[str, bytes]) -> Uses:
 
 
 if __name__ == "__main__":
-    for line in PLACES.read_text(encoding="utf-8").splitlines():
+    for line in PLACES_FILE.read_text(encoding="utf-8").splitlines():
         repository = Places.model_validate_json(line)
         print((places_of(repository) if repository.pin else repository).model_dump_json())

@@ -11,7 +11,14 @@ import polars as pl
 import pytest
 
 from ingest.mining.history import HistoryRepositories, fetched
-from ingest.mining.issues import MAX_FILES, MAX_LINES, NAMES_FILE, NAMES_NEITHER, NAMES_SYMBOL, IssueMiner
+from ingest.mining.issues import (
+    MAX_CHANGED_FILES,
+    MAX_CHANGED_LINES,
+    NAMES_FILE,
+    NAMES_NEITHER,
+    NAMES_SYMBOL,
+    IssueMiner,
+)
 from ingest.mining.syntax import is_source
 from lake.errors import Exit
 from lake.naming import UNSEARCHED
@@ -22,7 +29,7 @@ from tests.tiny import Said, command, stored
 pytestmark = pytest.mark.slow
 
 REPOSITORY = "local/rockets"
-MANY = [f"src/part{number}.py" for number in range(MAX_FILES + 1)]
+MANY = [f"src/part{number}.py" for number in range(MAX_CHANGED_FILES + 1)]
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +74,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> MadeRepository:
     blanks = start["src/engine.py"].replace("total + 1", "total  +  1")
     made.commit("blanks", "Put more space around every sign", {"src/engine.py": blanks})
     made.commit("added", "Comment on nothing that was there", {"src/empty.py": "", "src/engine.py": blanks})
-    wide = "".join(f"VALUE_{number} = {number}\n" for number in range(MAX_LINES + 1))
+    wide = "".join(f"VALUE_{number} = {number}\n" for number in range(MAX_CHANGED_LINES + 1))
     made.commit("table", "Add the table of values for it", {"src/table.py": wide})
     made.commit("lines", "Double all of the values in it", {"src/table.py": wide.replace(" = ", " = 2 * ")})
     made.git("checkout", "--quiet", "-b", "side", "HEAD~1")

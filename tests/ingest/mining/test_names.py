@@ -7,24 +7,24 @@ from collections import Counter
 import pytest
 
 from ingest.mining.names import SourceFiles, usages_by_name
-from ingest.mining.usage import Usage
+from ingest.mining.usage import FileUsage
 
 NAMES = ("alpha", "beta", "gamma", "delta", "epsilon")
 CALLS = "".join(f"run({name}(1));\n" for name in NAMES)
 FILLER = "one = 1;\ntwo = 2;\nthree = 3;\n"
 
 
-def usages(**files: str) -> dict[str, Usage]:
+def usages(**files: str) -> dict[str, FileUsage]:
     contents = {name.replace("__", "/").replace("_DOT_", "."): text.encode() for name, text in files.items()}
     return {usage.path: usage for usage in usages_by_name("owner/any", SourceFiles(contents, Counter()))}
 
 
-def asked(usage: Usage) -> list[tuple[str, str]]:
+def asked(usage: FileUsage) -> list[tuple[str, str]]:
     """The gold's first line and the line that asks for it."""
     return [(usage.candidates[it.gold].split("\n")[0], it.answer) for it in usage.questions()]
 
 
-def javascript(imports: str, calls: str = CALLS, **more: str) -> Usage | None:
+def javascript(imports: str, calls: str = CALLS, **more: str) -> FileUsage | None:
     library = "".join(f"export function {name}(x) {{\n  return x;\n}}\n" for name in NAMES)
     return usages(src__library_DOT_js=library, src__use_DOT_js=f"{imports}\n{FILLER}{calls}", **more).get("src/use.js")
 

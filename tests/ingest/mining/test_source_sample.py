@@ -14,7 +14,7 @@ import pytest
 
 from ingest.commands.open_source import open_source
 from ingest.mining import sample
-from ingest.mining.sample import CONTEXTS, PLACES, SampleSource, open_sample, read_places
+from ingest.mining.sample import PLACES_FILE, PROMPT_TOKENS, SampleSource, open_sample, read_places
 from ingest.sources.tree import UNKNOWN_SIZE
 from lake.errors import Exit, GoldspanError
 from tests.tiny import ROOT, command, put, stored
@@ -60,7 +60,7 @@ def _rows(source: SampleSource, folder: str) -> dict[str, list[dict[str, object]
 
 def test_there_are_enough_questions_and_no_repository_dominates() -> None:
     completions = _rows(open_sample("repoeval"), "datasets")
-    assert len(completions) == 2 * len(CONTEXTS)
+    assert len(completions) == 2 * len(PROMPT_TOKENS)
     for rows in completions.values():
         per_package = Counter(row["metadata"]["fpath_tuple"][0] for row in rows)  # type: ignore[index]  # as JSON has it
         assert len(rows) >= 300
@@ -89,7 +89,7 @@ def test_the_sample_says_what_it_is(tmp_path: Path) -> None:
 
 
 def test_places_are_of_one_version_of_a_package(tmp_path: Path) -> None:
-    moved = put(tmp_path / "places.jsonl", PLACES.read_bytes().replace(b"attrs==26.1.0", b"attrs==26.2.0", 1))
+    moved = put(tmp_path / "places.jsonl", PLACES_FILE.read_bytes().replace(b"attrs==26.1.0", b"attrs==26.2.0", 1))
     with pytest.raises(GoldspanError, match=r"the package attrs==26\.2\.0, which is installed as 26\.1\.0"):
         read_places(moved)
 

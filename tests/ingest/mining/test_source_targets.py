@@ -168,7 +168,7 @@ def test_few_of_many_are_drawn_over_all_files_and_no_answer_twice() -> None:
         task for n in range(3) for task in functions(f"def f():\n{body.format(n)}def g():\n{body.format(9)}", f"{n}.py")
     ]
     chosen = choose(tasks, 3)
-    assert [task.place[0] for task in chosen] == sorted(task.place[0] for task in chosen)
+    assert [task.location[0] for task in chosen] == sorted(task.location[0] for task in chosen)
     assert len({task.answer for task in chosen}) == 3
     assert choose(reversed(tasks), 3) == chosen
     assert len(choose(tasks, 9)) == 4

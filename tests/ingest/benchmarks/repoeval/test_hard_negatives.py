@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 from rank_bm25 import BM25Okapi
 
-from ingest.benchmarks.repoeval.other_files import HARD, RANDOM, VECTORS, WITH, Words, with_others
+from ingest.benchmarks.repoeval.other_files import HARD, RANDOM, VECTORS, WITH, DocumentWords, with_others
 from lake.tables import table
 
 Pools = Mapping[str, Mapping[str, str]]
@@ -23,7 +23,7 @@ def _hard(pools: Pools, queries: Mapping[str, Sequence[str]], kind: str = HARD) 
         for place, (path, text) in enumerate(held.items())
     ]
     files = pl.DataFrame(rows, schema=table("files").columns)
-    words = Words.of({text: text for text in files["sha256"]})
+    words = DocumentWords.of({text: text for text in files["sha256"]})
     found = with_others(files, words, queries, kind).sort("pool_id", "position")
     assert found.group_by("pool_id").agg((pl.col("position") == pl.int_range(pl.len())).all())["position"].all()
     held: dict[str, list[tuple[str, str]]] = {}
