@@ -24,7 +24,7 @@ PUBLISHED_SYSTEMS := *+bm25-okapi *+jaccard-regex *+oracle *+own-file *+random w
 SHELL_FLAGS := $(if $(filter ingest evaluate report serve clean,$(MAKECMDGOALS)),$(call from,environment,$(FLAGS)))
 $(if $(SHELL_FLAGS),$(shell echo 'make: not taken from the shell: $(SHELL_FLAGS). Give it to make, as in: make ingest LAKE=folder' >&2))
 
-.PHONY: help ingest evaluate report published serve chunkers dense dask test test-slow check bench lock clean
+.PHONY: help ingest evaluate report published serve chunkers dense dask everything test test-slow check bench lock clean
 
 help:  ## List the verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -106,3 +106,7 @@ clean: .venv/.default  ## Delete the lake but for imported runs and downloads, a
 .venv/.dask: .venv/.default requirements-dask.txt
 	@$(INSTALL) -r requirements-dask.txt
 	@touch $@
+
+everything: .venv/.default requirements-dev.txt requirements-dense.txt requirements-dask.txt  ## Install what all tests need, in one go
+	@$(INSTALL) torch==2.13.0 -r requirements-dev.txt -r requirements-dense.txt -r requirements-dask.txt
+	@touch .venv/.chunkers .venv/.dev .venv/.dense .venv/.dask

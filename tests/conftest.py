@@ -23,7 +23,7 @@ SLOW = ("parity", "newcomer", "resilience", "browser")
 
 # No example fails for the machine being slow; examples of one test may share its temporary folder.
 UNHURRIED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-settings.register_profile("goldspan", deadline=None, max_examples=40, suppress_health_check=UNHURRIED)
+settings.register_profile("goldspan", deadline=None, max_examples=25, suppress_health_check=UNHURRIED)
 settings.load_profile("goldspan")
 
 WITHOUT_EDITIONS = ("GOLDSPAN_PUBLISHED", "none")
@@ -79,6 +79,27 @@ def _made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
             assert done.code == 0, done.err
 
     return made_once(tmp_path_factory, "tiny", make)
+
+
+@pytest.fixture(scope="session")
+def sample_contextbench(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample's ContextBench in a lake that is read and not written; what the command said is beside it."""
+    return made_once(tmp_path_factory, "sample", lambda home: _contextbench(home))
+
+
+@pytest.fixture(scope="session")
+def real_contextbench(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same of the real rows, repositories and runs: parsing these takes a minute."""
+    return made_once(tmp_path_factory, "real", lambda home: _contextbench(home, "--source", shared))
+
+
+def _contextbench(home: Path, *source: object) -> None:
+    from lake.errors import Exit
+    from tests.tiny import command
+
+    said = command("ingest", "contextbench", *source, "--chunkers", "whole-file", "--lake", home / "lake")
+    assert said.code in (Exit.DONE, Exit.INCOMPLETE), said.err
+    (home / "said").write_text(said.err, encoding="utf-8")
 
 
 @pytest.fixture

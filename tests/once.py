@@ -11,6 +11,11 @@ import pytest
 from filelock import FileLock
 
 
+def linked(folder: Path, to: Path) -> Path:
+    """A copy that a test may write to: parts are replaced and never changed, so that files are shared until then."""
+    return shutil.copytree(folder, to, copy_function=os.link, ignore=shutil.ignore_patterns(".lock"))
+
+
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
     """A folder that the first of the processes that run tests makes, and that all of them read."""
     own = factory.getbasetemp()

@@ -15,6 +15,7 @@ import struct
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from lake.fingerprint import fingerprint, sha256_of_file
@@ -90,7 +91,7 @@ def _row(drawn: random.Random, repo: str, snippets: Sequence[tuple[str, str]], n
     drawn.shuffle(places)
     gold = drawn.randrange(wanted)
     name, text = snippets[places[gold]]
-    lines = drawn.choices(_LINES, k=drawn.randint(*CODE_LINES))
+    lines = drawn.choices(_bank()[1], k=drawn.randint(*CODE_LINES))
     if drawn.random() < 0.5:
         # Half of the time the lines before the next one speak of what it uses.
         lines[-2] = f"    {name}_value = prepare({text.partition('(')[2].partition(')')[0]})\n"
@@ -108,16 +109,18 @@ def _row(drawn: random.Random, repo: str, snippets: Sequence[tuple[str, str]], n
 def _snippets(repo: str) -> list[tuple[str, str]]:
     """A repository's definitions: name and text."""
     drawn = random.Random(f"{SEED}/{repo}")
+    words, lines = _bank()
     made = []
     for n in range(SNIPPETS_OF_A_REPO):
-        name = f"{drawn.choice(_WORDS)}_{drawn.choice(_WORDS)}_{n}"
-        head = f"def {name}({', '.join(drawn.choices(_WORDS, k=3))}):\n"
-        made.append((name, head + "".join(drawn.choices(_LINES, k=drawn.randint(*SNIPPET_LINES)))))
+        name = f"{drawn.choice(words)}_{drawn.choice(words)}_{n}"
+        head = f"def {name}({', '.join(drawn.choices(words, k=3))}):\n"
+        made.append((name, head + "".join(drawn.choices(lines, k=drawn.randint(*SNIPPET_LINES)))))
     return made
 
 
+@cache
 def _bank() -> tuple[list[str], list[str]]:
-    """Words, and lines of code made of them: a few words are in most lines, as in code."""
+    """Words, and lines of code made of them: a few words are in most lines, as in code. It takes seconds to make."""
     drawn = random.Random(SEED)
     letters = "etaoinsrhldcumfpgwybvkxjqz"
     words = ["".join(drawn.choices(letters, range(26, 0, -1), k=drawn.randint(3, 10))) for _ in range(4_000)]
@@ -139,7 +142,6 @@ def _bank() -> tuple[list[str], list[str]]:
     return words, lines
 
 
-_WORDS, _LINES = _bank()
 _EMPTY = pickle.EMPTY_DICT
 
 

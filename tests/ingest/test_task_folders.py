@@ -12,6 +12,7 @@ import pytest
 
 from lake.errors import Exit
 from lake.store import Lake
+from tests.once import linked
 from tests.tiny import Said, command, put
 
 AGENT = '''
@@ -35,10 +36,9 @@ session = {"schema_version": "ATIF-v1.4", "session_id": "1", "agent": agent, "st
 
 
 @pytest.fixture(scope="module")
-def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def lake(sample_contextbench: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample's ContextBench, and a few completions."""
-    lake = tmp_path_factory.mktemp("tasks") / "lake"
-    assert command("ingest", "contextbench", "--chunkers", "whole-file", "--lake", lake).code == 0
+    lake = linked(sample_contextbench / "lake", tmp_path_factory.mktemp("tasks") / "lake")
     assert command("ingest", "repoeval", "--limit", 8, "--chunkers", "whole-file", "--lake", lake).code == 0
     return lake
 

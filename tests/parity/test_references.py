@@ -11,6 +11,7 @@ import pytest
 
 from lake.catalog.parity import Parity, parity_rows
 from lake.store import Lake
+from tests.once import linked
 from tests.parity.references.reference import Work, compare_all, compared, references
 from tests.tiny import command
 
@@ -24,9 +25,11 @@ Rows = dict[tuple[str, str], Parity]
 
 
 @pytest.fixture(scope="module")
-def work(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder in which parity is worked out."""
-    return tmp_path_factory.mktemp("parity")
+def work(real_contextbench: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which parity is worked out: its lake holds ContextBench."""
+    folder = tmp_path_factory.mktemp("parity")
+    linked(real_contextbench / "lake", folder / "lake")
+    return folder
 
 
 @pytest.fixture(scope="module")

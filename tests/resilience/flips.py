@@ -7,6 +7,7 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from lake.errors import Exit
@@ -22,21 +23,22 @@ def flip(path: Path, bit: int) -> None:
     path.write_bytes(data)
 
 
-def outcome(source: Path, whole: Path, lake: Path, part: str, bit: int) -> str:
-    """What comes of one flipped bit in a copy of a whole lake: `mended`, or what went wrong.
+def outcome(source: Path, whole: Path, lake: Path, damage: Sequence[tuple[str, int]]) -> str:
+    """What comes of a flipped bit in some parts of a copy of a whole lake: `mended`, or what went wrong.
 
-    The part is named by `verify`; the stages name it again, set it aside and make it again, to the same bytes.
+    Each part is named by `verify`; the stages name it again, set it aside and make it again, to the same bytes.
     """
     shutil.rmtree(lake, ignore_errors=True)
     shutil.copytree(whole, lake)
-    flip(lake / part, bit)
+    for part, bit in damage:
+        flip(lake / part, bit)
     verified = command("ingest", "verify", "--lake", lake)
-    if verified.code != Exit.INVALID or part not in verified.out:
+    if verified.code != Exit.INVALID or not all(part in verified.out for part, _ in damage):
         return "verify says nothing"
     said = finish(source, lake)
     if [one.code for one in said] != [0, 0]:
         return "the stages end badly"
-    if not any(part in one.err for one in said):
+    if not all(any(part in one.err for one in said) for part, _ in damage):
         return "the stages say nothing"
     if stored(lake) != stored(whole) or command("ingest", "verify", "--lake", lake).code != Exit.DONE:
         return "other bytes"
@@ -62,8 +64,7 @@ def main(n: int) -> None:
         finish(home / "source", home / "whole")
         assert Lake(home / "whole").parts("scores")
         found = Counter(
-            outcome(home / "source", home / "whole", home / "lake", part, bit)
-            for part, bit in drawn(home / "whole", n, 1)
+            outcome(home / "source", home / "whole", home / "lake", [one]) for one in drawn(home / "whole", n, 1)
         )
         print(dict(found))
 

@@ -26,8 +26,8 @@ def test_a_flipped_bit_in_any_table_is_named_and_its_part_made_again_to_the_same
     n = sum(bool(Lake(home / "lake2").parts(name)) for name in TABLES)
     flips = drawn(home / "lake2", n, seed=20240607)
     assert len({part.partition("/")[0] for part, _ in flips}) == n > 12
-    found = {(part, bit): outcome(home / "source", home / "lake2", tmp_path / "lake", part, bit) for part, bit in flips}
-    assert set(found.values()) == {"mended"}, found
+    for damage in (flips[first::4] for first in range(4)):
+        assert outcome(home / "source", home / "lake2", tmp_path / "lake", damage) == "mended", damage
 
 
 @pytest.mark.parametrize("name", ["aggregates", "items"])

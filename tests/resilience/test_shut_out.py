@@ -54,7 +54,7 @@ def _obeys_permissions() -> None:
 
 @pytest.mark.parametrize(
     ("stage", "ended", "lock_too"),
-    [("ingest", 0, False), ("ingest", 1, False), ("evaluate", 1, False), ("evaluate", 1, True)],
+    [("ingest", 0, False), ("evaluate", 1, True)],
 )
 def test_a_lake_that_may_not_be_written_is_a_clear_error(
     home: Path, tmp_path: Path, stage: str, ended: int, lock_too: bool
@@ -92,7 +92,7 @@ def test_a_lake_that_may_not_be_written_is_a_clear_error(
     assert stored(lake) == before
 
 
-@pytest.mark.parametrize("file_bytes", [0, 2000, 5000, 8000])
+@pytest.mark.parametrize("file_bytes", [0, 5000])
 def test_a_full_disk_is_a_clear_error_and_leaves_nothing_half_written(
     home: Path, tmp_path: Path, file_bytes: int
 ) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 
 import numpy as np
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evaluate.retrievers import Pool, Queries, retrievers
@@ -46,7 +46,6 @@ def test_what_is_frequent_in_a_long_text_is_junk() -> None:
 TEXTS = st.lists(st.sampled_from(["a", "b", "f(x)", "é", "1", "\n", "if "]), max_size=12).map(" ".join)
 
 
-@settings(max_examples=40)
 @given(texts=st.lists(TEXTS, min_size=1, max_size=6), queries=st.lists(TEXTS, min_size=1, max_size=4), data=st.data())
 @example(texts=["a"], queries=["a"], data=None)
 def test_every_pair_has_difflibs_ratio(texts: list[str], queries: list[str], data: st.DataObject | None) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluate.rank.pools import ChunkedPools, queries_by_pool, with_gold
@@ -87,7 +87,6 @@ def _same(together: Ranked, alone: Ranked) -> None:
 
 @pytest.mark.parametrize("name", LEXICAL)
 @pytest.mark.parametrize("tie", ["hash", "pool"])
-@settings(max_examples=25)
 @given(asked=asked_pools, depth=st.sampled_from([None, 1, 3]))
 def test_pools_side_by_side_are_ranked_as_each_alone(
     name: str, tie: TieRule, asked: list[tuple[str, list[str]]], depth: int | None
@@ -97,7 +96,6 @@ def test_pools_side_by_side_are_ranked_as_each_alone(
 
 
 @pytest.mark.parametrize("sees", ["gold", "gains"])
-@settings(max_examples=25)
 @given(asked=asked_pools)
 def test_the_oracle_orders_pools_side_by_side_as_each_alone(sees: str, asked: list[tuple[str, list[str]]]) -> None:
     lake, oracle = made(asked), retrievers()["oracle"]

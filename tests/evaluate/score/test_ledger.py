@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluate.score.ledger import GOLD_CLASSES, is_kept, ledger_of_candidates, ledger_of_lines
@@ -82,7 +82,6 @@ starts = st.tuples(st.sampled_from(["a.py", "b.py"]), st.integers(0, 10), st.int
 spans = starts.map(lambda span: (span[0], span[1], span[1] + span[2]))
 
 
-@settings(max_examples=40)
 @given(chunks=st.lists(spans, unique=True, max_size=6), gold=st.lists(spans, min_size=1, max_size=3), data=st.data())
 def test_a_rankings_ledger_is_that_of_sets_of_lines(chunks: list[Span], gold: list[Span], data: st.DataObject) -> None:
     ranking = data.draw(st.lists(st.sampled_from(chunks), unique=True)) if chunks else []
@@ -103,7 +102,6 @@ def test_a_rankings_ledger_is_that_of_sets_of_lines(chunks: list[Span], gold: li
     assert found == {name: n for name, n in expected.items() if n}
 
 
-@settings(max_examples=40)
 @given(
     steps=st.lists(spans, max_size=5), final=st.lists(spans, max_size=3), gold=st.lists(spans, min_size=1, max_size=3)
 )

@@ -219,7 +219,6 @@ asked_items = pools.flatmap(
 )
 
 
-@settings(max_examples=60)
 @given(several=st.lists(asked_items, min_size=1, max_size=4))
 def test_scores_are_those_of_a_plain_reading(several: list[Asked]) -> None:
     items = {f"i{place}": asked for place, asked in enumerate(several)}

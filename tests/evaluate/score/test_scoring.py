@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluate.metrics import metrics_of
@@ -112,7 +112,6 @@ def lines(*spans: Span) -> set[tuple[str, int]]:
     return {(path, line) for path, start, end in spans for line in range(start, end)}
 
 
-@settings(max_examples=60)
 @given(
     chunks=st.lists(spans, unique=True, max_size=14),
     order=st.permutations(range(14)),

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluate.metrics import metric_named
@@ -127,7 +127,6 @@ def lines(*spans: Span) -> set[tuple[str, int]]:
     return {(path, line) for path, start, end in spans for line in range(start, end)}
 
 
-@settings(max_examples=40)
 @given(
     hits=st.lists(spans, max_size=6),
     gold=st.lists(spans, max_size=3),
@@ -206,7 +205,6 @@ def alike(chunk: Span, gold: Sequence[Span]) -> float:
     return len(lines(chunk) & in_file) / len(lines(chunk) | in_file or {0})
 
 
-@settings(max_examples=60)
 @given(pool=st.lists(spans, unique=True, max_size=8), gold=st.lists(spans, max_size=2), k=st.sampled_from([1, 5]))
 def test_gains_by_iou_are_discounted_and_normalised(pool: list[Span], gold: list[Span], k: int) -> None:
     def dcg(gains: Sequence[float]) -> float:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.contents.blobs import concat_files, pool_batches, pool_frames
@@ -21,7 +21,6 @@ CONTENT = st.lists(st.sampled_from([b"a", b" ", b"\n", b"\r\n", b"\r", b"\xff", 
 FILES = st.lists(st.tuples(st.sampled_from(["p", "q"]), CONTENT), max_size=8)
 
 
-@settings(max_examples=40)
 @given(FILES)
 def test_files_and_blobs_fit_their_tables_and_each_content_is_there_once(given: list[tuple[str, bytes]]) -> None:
     files, blobs = pool_frames([(pool, f"{n}.py", data) for n, (pool, data) in enumerate(given)])

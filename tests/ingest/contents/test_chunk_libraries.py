@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.contents import chunkers_by_name
@@ -67,7 +67,6 @@ def test_a_name_without_a_size_has_the_size_of_the_library_and_one_word_is_all()
 
 
 @pytest.mark.parametrize("name", SMALL)
-@settings(max_examples=25)
 @given(text=st.one_of(PROGRAM, st.text(st.sampled_from("a(\n\r \té\ufeff\U0001f600"), max_size=40)))
 def test_chunks_are_slices_of_the_file_and_touch_the_lines_that_they_say(name: str, text: str) -> None:
     frame = blobs(text)
@@ -87,7 +86,6 @@ def test_chunks_are_slices_of_the_file_and_touch_the_lines_that_they_say(name: s
 
 
 @pytest.mark.parametrize("name", ["chonkie-code-60", "llamaindex-code-60"])
-@settings(max_examples=40)
 @given(text=PROGRAM)
 def test_the_bytes_are_those_of_the_librarys_own_texts(name: str, text: str) -> None:
     found = chunked(name, blobs(text))

@@ -277,7 +277,7 @@ def test_odd_messages_and_paths_are_taken_as_they_are(tmp_path: Path) -> None:
 
 def test_two_commands_lead_to_a_verdict(made: MadeRepository, tmp_path: Path) -> None:
     lake = ("--lake", tmp_path / "lake")
-    assert command("ingest", "mine", made.folder, "--tasks", "completion,issue", *lake).code == 0
+    assert _mine(tmp_path / "lake", made.folder, "--tasks", "completion,issue").code == 0
     said = command("evaluate", *lake)
     assert said.code == 0, said.err
     assert "rockets-issue (mined): line_f1, mean over items, all items (rockets-issue@docs-v1)" in said.out

@@ -13,9 +13,8 @@ import pytest
 from ingest.mining.sample import ContextBenchSample, contextbench_sample
 from ingest.sources.repository import ClonedRepository
 from lake.rejects import Rejects
-from tests.tiny import ROOT, command
+from tests.tiny import ROOT
 
-METHODICAL, HURRIED = "sample-methodical", "sample-hurried"
 ROWS = [
     json.loads(line)
     for line in (ROOT / "ingest/mining/data/contextbench/test.jsonl").read_text(encoding="utf-8").splitlines()
@@ -81,8 +80,7 @@ def test_what_is_built_is_built_once(tmp_path: Path) -> None:
     assert built() == first
 
 
-def test_the_sample_is_ingested_whole(tmp_path: Path) -> None:
-    said = command("ingest", "contextbench", "--lake", tmp_path / "lake", "--chunkers", "whole-file")
-    assert said.code == 0, said.err
-    assert "30 of 30 items ready" in said.err
-    assert "labelled sample" in said.err
+def test_the_sample_is_ingested_whole(sample_contextbench: Path) -> None:
+    said = (sample_contextbench / "said").read_text(encoding="utf-8")
+    assert "30 of 30 items ready" in said
+    assert "labelled sample" in said

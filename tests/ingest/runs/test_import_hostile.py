@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.runs import ranking_rows
@@ -67,7 +67,6 @@ def test_what_has_no_end_is_refused_before_it_fills_the_memory(
     assert refused(lake, data, format=name).what == why
 
 
-@settings(max_examples=60)
 @given(place=st.integers(4, 1_500), value=st.integers(0, 255), name=st.sampled_from(list(WRITERS)))
 def test_a_changed_byte_is_read_or_refused_and_never_a_fault_of_ours(
     lake: Lake, place: int, value: int, name: str

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.runs.find_trajectories import TrajectoryFiles
@@ -51,7 +51,6 @@ def read_by(importer: Importer, path: Path) -> tuple[ParsedRuns, Rejects]:
 
 
 @pytest.mark.parametrize("importer", IMPORTERS, ids=lambda one: one.name)
-@settings(max_examples=40)
 @given(value=JSON, whole=st.booleans())
 def test_any_json_is_read_or_told(tmp_path: Path, importer: Importer, value: object, whole: bool) -> None:
     document = {**WHOLE, **value} if whole and isinstance(value, dict) else value
@@ -61,7 +60,6 @@ def test_any_json_is_read_or_told(tmp_path: Path, importer: Importer, value: obj
 
 
 @pytest.mark.parametrize("importer", IMPORTERS, ids=lambda one: one.name)
-@settings(max_examples=40)
 @given(data=st.binary(max_size=60) | st.sampled_from([b"{", b"[{", b"\0" * 9, b"[" * 10**5, b'{"a":' * 10**5]))
 def test_any_bytes_are_read_or_told(tmp_path: Path, importer: Importer, data: bytes) -> None:
     importer.recognise(data, "x.traj.json")

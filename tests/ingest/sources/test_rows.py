@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.sources.rows import JsonObject, is_json_lines, read_rows
@@ -25,7 +25,6 @@ def _read(data: bytes, name: str = "a.jsonl") -> tuple[list[tuple[str, JsonObjec
     return found, [(reject.position, reject.reason) for reject in rejects]
 
 
-@settings(max_examples=40)
 @given(OBJECTS, st.sampled_from([b"\n", b"\r\n", b"\n\n", b"\r\n \r\n"]), st.booleans(), st.booleans(), st.booleans())
 def test_objects_are_read_back_whatever_the_line_ends(
     objects: list[JsonObject], end: bytes, mark: bool, last_end: bool, escaped: bool

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluate.score.contexts.definitions import ContentDefinitions
@@ -56,7 +56,6 @@ def numbered(rows: list[Found], rules: ContextRules) -> list[tuple[int, int, int
     return out
 
 
-@settings(max_examples=40)
 @given(st.lists(_DEFINITION, max_size=10), st.lists(_SPAN, min_size=1, max_size=6))
 def test_a_span_overlaps_what_shares_a_byte_with_it(rows: list[Found], spans: list[tuple[int, int, int]]) -> None:
     wanted = [
@@ -70,7 +69,6 @@ def test_a_span_overlaps_what_shares_a_byte_with_it(rows: list[Found], spans: li
     assert overlapped(rows, spans, DOCS_CONTEXTS) == wanted
 
 
-@settings(max_examples=40)
 @given(st.lists(_DEFINITION, max_size=10), st.lists(_SPAN, min_size=1, max_size=6))
 def test_published_an_exclusive_end_is_held_against_inclusive_spans(
     rows: list[Found], spans: list[tuple[int, int, int]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluate.score.contexts.material import Material
@@ -84,7 +84,6 @@ def published_bytes(views: Sequence[View]) -> set[tuple[str, int]]:
 GOLD_VIEWS = [View(*span) for span in GOLD]
 
 
-@settings(max_examples=60)
 @given(st.lists(_VIEWS, max_size=4), _VIEWS)
 def test_docs_sizes_are_those_of_sets(material: Material, steps: list[list[View]], final: list[View]) -> None:
     found = scored(CONTEXTS, material, answer(final, steps))
@@ -103,7 +102,6 @@ def test_docs_sizes_are_those_of_sets(material: Material, steps: list[list[View]
         assert (precision["numerator"], precision["denominator"]) == (len(held & gold), len(held))
 
 
-@settings(max_examples=60)
 @given(st.lists(_VIEWS, max_size=4), _VIEWS)
 def test_published_sizes_are_those_of_merged_ranges(
     material: Material, steps: list[list[View]], final: list[View]
@@ -124,7 +122,6 @@ def test_published_sizes_are_those_of_merged_ranges(
     assert precision["value"] == (shared(held, gold) / size(held) if size(held) > 0 else 1.0)
 
 
-@settings(max_examples=60)
 @given(_VIEWS)
 def test_published_bytes_are_those_of_the_split_text(material: Material, final: list[View]) -> None:
     found = scored(PUBLISHED, material, answer([*final, View("a.py")]))

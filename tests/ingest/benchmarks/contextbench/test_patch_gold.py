@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import polars as pl
@@ -13,6 +12,7 @@ from ingest.contents.edited_definitions import edited_sources, gold_of_patch, su
 from lake.errors import Exit
 from lake.store import Lake
 from tests.ingest.benchmarks.contextbench import context_cases
+from tests.once import linked
 from tests.tiny import command, jsonl, put
 
 SOURCE = """import os
@@ -96,21 +96,23 @@ def test_rows_with_a_patch_become_items_with_gold(tmp_path: Path) -> None:
     assert gold["line_start"].min() == 0
 
 
-def test_the_real_rows_have_gold_by_their_patches(shared: Path, tmp_path: Path) -> None:
+def test_the_real_rows_have_gold_by_their_patches(shared: Path, real_contextbench: Path, tmp_path: Path) -> None:
+    lake = Lake(linked(real_contextbench / "lake", tmp_path / "lake"))
     data = {"root": str(shared / "contextbench"), "rows": "test.parquet", "repo_files": "repo_files", "subset": "full"}
     content = {"name": "by-patch", "like": "contextbench", "data": data, "fields": {"gold": "patch"}}
     file = put(tmp_path / "ours.yaml", yaml.safe_dump(content).encode())
     reads = ("--config", file, "--config-reads", shared / "contextbench", "--chunkers", "whole-file")
-    assert command("ingest", *reads, "--lake", tmp_path / "lake").code == Exit.INCOMPLETE
-    lake = Lake(tmp_path / "lake")
-    scorable = lake.read("items").filter("scorable")
+    assert command("ingest", *reads, "--lake", lake.root).code == Exit.INCOMPLETE
+    scorable = lake.read("items", benchmark="by-patch").filter("scorable")
     assert scorable.height == 21
-    edited = lake.read("edits").filter(reading="docs").select("item_id", "path", "line")
-    gold = lake.read("gold_spans").filter(gold="context").select("item_id", "path", "line_start", "line_end")
+    edited = lake.read("edits", benchmark="by-patch", run_id="gold").filter(reading="docs")
+    edited = edited.select("item_id", "path", "line")
+    gold = lake.read("gold_spans", benchmark="by-patch").filter(gold="context")
+    gold = gold.select("item_id", "path", "line_start", "line_end")
     # Every line that a patch replaces in a file that is searched is inside a span.
     inside = edited.join(gold, on=["item_id", "path"]).filter(
         pl.col("line").is_between("line_start", "line_end", "left")
     )
     both = edited.join(gold.select("item_id", "path").unique(), on=["item_id", "path"], how="semi")
     assert inside.unique(["item_id", "path", "line"]).height == both.height
-    assert json.dumps(sorted(set(gold["item_id"]))) == json.dumps(sorted(scorable["item_id"]))
+    assert set(gold["item_id"]) == set(scorable["item_id"])
