@@ -55,15 +55,10 @@ class Target:
     disk_mb: float | None = None
 
     def __str__(self) -> str:
-        said = [
-            f"≤ {self.seconds:g} s" if self.seconds is not None else "",
-            f"≤ {self.cpu_seconds:g} CPU s" if self.cpu_seconds is not None else "",
-            f"≤ {self.peak_mb:,.0f} MB" if self.peak_mb is not None else "",
-            f"≤ {self.disk_mb:,.0f} MB written" if self.disk_mb is not None else "",
-            f"≥ {self.ratio:g}×" if self.ratio is not None else "",
-            f"equal to {self.difference:g}" if self.difference is not None else "",
-        ]
-        return ", ".join(part for part in said if part)
+        forms = {"seconds": "≤ {:g} s", "cpu_seconds": "≤ {:g} CPU s", "peak_mb": "≤ {:,.0f} MB"}
+        forms |= {"disk_mb": "≤ {:,.0f} MB written", "ratio": "≥ {:g}×", "difference": "equal to {:g}"}
+        limits = {name: getattr(self, name) for name in forms}
+        return ", ".join(form.format(limits[name]) for name, form in forms.items() if limits[name] is not None)
 
 
 @dataclass(frozen=True)
@@ -121,7 +116,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Bench:
-    """Something that is measured.
+    """Something that is measured; a child process that fails ends it with a row that says so.
 
     Attributes:
         name: What it is asked for by.

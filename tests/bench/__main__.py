@@ -6,6 +6,7 @@ import json as jsonlib
 import os
 import platform
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +15,7 @@ import typer
 from lake.console import Console, DebugOption, JsonOption, QuietOption, run, split_names
 from lake.errors import Exit, GoldspanError, unknown_name
 from tests.bench import Bench, Row, Settings, benches
-from tests.bench._measure import METHOD
+from tests.bench._measure import METHOD, ChildError
 from tests.bench._table import aligned, plain
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -53,7 +54,7 @@ def bench(
     for name in asked:
         console.say(f"{name}: {known[name].title}")
         with tempfile.TemporaryDirectory(prefix="goldspan-bench-") as folder:
-            for row in known[name].run(settings, Path(folder)):
+            for row in _rows(known[name], settings, Path(folder)):
                 measured.append((known[name], row))
                 console.say(f"  {row.what}: {row.failed or f'{row.seconds or 0:.2f} s, {row.peak_mb or 0:,.0f} MB'}")
     if json:
@@ -65,6 +66,13 @@ def bench(
             print(f"{name}: {known[name].method}")
         print(f"\n{aligned(measured)}")
     raise typer.Exit(Exit.ERROR if any(row.failed for _, row in measured) else Exit.DONE)
+
+
+def _rows(bench: Bench, settings: Settings, folder: Path) -> Iterator[Row]:
+    try:
+        yield from bench.run(settings, folder)
+    except ChildError as error:
+        yield Row(bench.title, failed=error.line)
 
 
 def _source(given: str) -> str:

@@ -45,6 +45,10 @@ class Job:
         options = [*given[name], "--lake", str(self.lake), "--json", "--quiet", *arguments]
         return command(["-m", name, *options], allowed=DONE)
 
+    def stages(self, *ingest: str) -> dict[str, Measured]:
+        """Run all of them; ingest is given these arguments."""
+        return {name: self.stage(name, *(ingest if name == "ingest" else ())) for name in STAGES}
+
     def parts(self) -> Parts:
         """The state of the lake."""
         found = {path: path.stat() for path in sorted(self.lake.rglob("*.parquet"))}

@@ -10,15 +10,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 import psutil
 
 from lake.errors import GoldspanError
-from tests.bench import MEGABYTE, ROOT
+from tests.bench import MEGABYTE, ROOT, Row, Target
 
 SAMPLED_EVERY = 0.05
 """Seconds between two looks at the child's memory."""
@@ -47,6 +48,19 @@ class Measured:
     peak_mb: float
     cpu_seconds: float
     said: Mapping[str, object] = field(default_factory=dict)
+
+
+class Further(TypedDict, total=False):
+    """What a row says beside what it took."""
+
+    ratio: float
+    difference: float
+    against: str
+    disk_mb: float
+    extra: Mapping[str, object]
+
+
+NO_TARGET = Target()
 
 
 class Stopwatch:
@@ -113,9 +127,24 @@ def call(function: Callable[..., object], *arguments: object) -> Measured:
     return Measured(_number(measured.said, "seconds"), peak, _number(measured.said, "cpu_seconds"), measured.said)
 
 
-def fastest(times: int, measure: Callable[[int], Measured]) -> Measured:
-    """The fastest of several measurements; each is told its number."""
-    return min((measure(attempt) for attempt in range(times)), key=lambda measured: measured.seconds)
+def fastest(times: int, measure: Callable[[], Measured]) -> Measured:
+    """The fastest of several measurements."""
+    return min((measure() for _ in range(times)), key=lambda measured: measured.seconds)
+
+
+def row(what: str, *measured: Measured, target: Target = NO_TARGET, **more: Unpack[Further]) -> Row:
+    """A row of what was measured, added up where it is several things one after the other."""
+    seconds, cpu_seconds = sum(one.seconds for one in measured), sum(one.cpu_seconds for one in measured)
+    return Row(what, seconds, max(one.peak_mb for one in measured), cpu_seconds, target=target, **more)
+
+
+def beside(
+    theirs: tuple[str, Measured], ours: tuple[str, Measured], target: Target, *, difference: float, against: str
+) -> Iterator[Row]:
+    """The peer's row, and ours with how many times as fast it is and how far its numbers are apart."""
+    yield row(*theirs, ratio=1.0)
+    ratio = theirs[1].seconds / ours[1].seconds
+    yield row(*ours, target=target, ratio=ratio, difference=difference, against=against)
 
 
 def high_water_mark(pid: int) -> int:

@@ -43,35 +43,13 @@ def aligned(measured: Iterable[tuple[Bench, Row]]) -> str:
 
 def plain(bench: Bench, row: Row) -> dict[str, object]:
     """A row for `--json`."""
-    return {
-        "bench": bench.name,
-        "what": row.what,
-        "seconds": row.seconds,
-        "is_disturbed": row.is_disturbed,
-        "cpu_seconds": row.cpu_seconds,
-        "peak_mb": row.peak_mb,
-        "disk_mb": row.disk_mb,
-        "ratio": row.ratio,
-        "difference": row.difference,
-        "against": row.against,
-        "target": str(row.target),
-        "verdict": row.verdict,
-        "failed": row.failed,
-        **row.extra,
-    }
+    told = {name: value for name, value in vars(row).items() if name != "extra"}
+    judged = {"target": str(row.target), "is_disturbed": row.is_disturbed, "verdict": row.verdict}
+    return {"bench": bench.name, **told, **judged, **row.extra}
 
 
 def _cells(bench: Bench, row: Row) -> tuple[str, ...]:
-    equal = "" if row.difference is None else f"{row.difference:.1e} {row.against}".strip()
-    return (
-        bench.name,
-        row.what,
-        "" if row.seconds is None else f"{row.seconds:.2f}",
-        "" if row.cpu_seconds is None else f"{row.cpu_seconds:.2f}",
-        "" if row.peak_mb is None else f"{row.peak_mb:,.0f}",
-        "" if row.disk_mb is None else f"{row.disk_mb:,.1f}",
-        "" if row.ratio is None else f"{row.ratio:.2f}×",
-        equal,
-        str(row.target),
-        row.verdict,
-    )
+    forms = ((row.seconds, "{:.2f}"), (row.cpu_seconds, "{:.2f}"), (row.peak_mb, "{:,.0f}"), (row.disk_mb, "{:,.1f}"))
+    more = ((row.ratio, "{:.2f}×"), (row.difference, f"{{:.1e}} {row.against}"))
+    numbers = ("" if value is None else form.format(value).strip() for value, form in (*forms, *more))
+    return (bench.name, row.what, *numbers, str(row.target), row.verdict)

@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.bench import Bench, Row, Settings, Target
 from tests.bench._job import DONE
 from tests.bench._made_contextbench import instances_folder
-from tests.bench._measure import ChildError, Measured, command
+from tests.bench._measure import Measured, command, row
 
 N_ITEMS = 1_136
 SYSTEMS = ("*+bm25-okapi", "*+jaccard-regex", "*+random", "*+oracle")
@@ -35,22 +35,12 @@ def run(settings: Settings, folder: Path) -> Iterator[Row]:
     }
     done: list[Measured] = []
     for stage, arguments in given.items():
-        try:
-            lake = ["--lake", str(folder / "lake"), "--json", "--quiet"]
-            measured = command(["-m", stage, *arguments, *lake], allowed=DONE)
-        except ChildError as error:
-            yield Row(f"{what}: {stage}", failed=error.line)
-            return
+        lake = ["--lake", str(folder / "lake"), "--json", "--quiet"]
+        measured = command(["-m", stage, *arguments, *lake], allowed=DONE)
         done.append(measured)
         an_item = f", {1_000 * measured.cpu_seconds / n_items:,.0f} CPU ms an item" if n_items else ""
-        yield Row(f"{what}: {stage}{an_item}", measured.seconds, measured.peak_mb, measured.cpu_seconds)
-    yield Row(
-        f"{what}: both",
-        sum(measured.seconds for measured in done),
-        max(measured.peak_mb for measured in done),
-        sum(measured.cpu_seconds for measured in done),
-        target=WHOLE if n_items == N_ITEMS else Target(),
-    )
+        yield row(f"{what}: {stage}{an_item}", measured)
+    yield row(f"{what}: both", *done, target=WHOLE if n_items == N_ITEMS else Target())
 
 
 def _without_trajectories(published: Path, bare: Path) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -16,7 +17,7 @@ from lake.catalog.benchmarks.contextbench import CONTEXTBENCH_ISSUE, CONTEXTS, P
 from lake.store import Lake
 from tests.bench import Bench, Row, Settings, Target
 from tests.bench import _context_lake as made_up
-from tests.bench._measure import ChildError, Measured, call, fastest
+from tests.bench._measure import Measured, call, fastest, row
 
 N_ITEMS, N_RUNS, N_STEPS = 1_136, 20, 60
 FULL = Target(seconds=20, peak_mb=4_000)
@@ -25,23 +26,17 @@ _WRITTEN = ("scores", "step_scores", "aggregates")
 
 def run(settings: Settings, folder: Path) -> Iterator[Row]:
     """Protocol by protocol, each with nothing scored yet."""
-    size = f"{N_ITEMS:,} items x {N_RUNS} runs x {N_STEPS} steps"
-    try:
-        call(made_up.write, folder / "full", N_ITEMS, N_RUNS, N_STEPS)
-        for protocol in (PUBLISHED.name, CONTEXTS.name):
-            measured = _scored(folder / "full", protocol, settings.attempts(large=True))
-            yield Row(f"{protocol}: {size}", measured.seconds, measured.peak_mb, measured.cpu_seconds, target=FULL)
-    except ChildError as error:
-        yield Row(size, failed=error.line)
+    lake, size = folder / "full", f"{N_ITEMS:,} items x {N_RUNS} runs x {N_STEPS} steps"
+    call(made_up.write, lake, N_ITEMS, N_RUNS, N_STEPS)
+    for protocol in (PUBLISHED.name, CONTEXTS.name):
+        measured = fastest(settings.attempts(large=True), partial(_scored, lake, protocol))
+        yield row(f"{protocol}: {size}", measured, target=FULL)
 
 
-def _scored(lake: Path, protocol: str, times: int) -> Measured:
-    def once(_: int) -> Measured:
-        for name in _WRITTEN:
-            shutil.rmtree(lake / name, ignore_errors=True)
-        return call(score, lake, protocol)
-
-    return fastest(times, once)
+def _scored(lake: Path, protocol: str) -> Measured:
+    for name in _WRITTEN:
+        shutil.rmtree(lake / name, ignore_errors=True)
+    return call(score, lake, protocol)
 
 
 def score(folder: str, protocol: str) -> dict[str, object]:

@@ -24,7 +24,7 @@ from lake.console import Console
 from lake.store import Lake
 from tests.bench import Bench, Row, Settings, Target
 from tests.bench._job import Job
-from tests.bench._measure import ChildError, Stopwatch, call
+from tests.bench._measure import Stopwatch, beside, call
 
 CHUNKERS = ("fixed-nws-300", "syntax-300")
 """Of a size sweep: chunks that a model mostly takes whole."""
@@ -45,28 +45,15 @@ def run(settings: Settings, folder: Path) -> Iterator[Row]:
         yield Row("ours and sentence-transformers", failed=why)
         return
     job = Job(settings, folder)
-    try:
-        job.stage("ingest", "--chunkers", ",".join(CHUNKERS), "repoeval")
-        model = folder / "model"
-        call(make_model, job.lake, model)
-        ours = call(goldspan, job.lake, model, folder / "ours.npz")
-        theirs = call(plain_loop, job.lake, model, folder / "theirs.npz")
-    except ChildError as error:
-        yield Row("ours and sentence-transformers", failed=error.line)
-        return
+    job.stage("ingest", "--chunkers", ",".join(CHUNKERS), "repoeval")
+    model = folder / "model"
+    call(make_model, job.lake, model)
+    ours = call(goldspan, job.lake, model, folder / "ours.npz")
+    theirs = call(plain_loop, job.lake, model, folder / "theirs.npz")
     mine, other = np.load(folder / "ours.npz"), np.load(folder / "theirs.npz")
-    difference = max(float(np.abs(mine[name] - other[name]).max()) for name in other.files)
-    for name, measured, apart in (("sentence-transformers, batch by batch", theirs, None), ("ours", ours, difference)):
-        yield Row(
-            name,
-            measured.seconds,
-            measured.peak_mb,
-            measured.cpu_seconds,
-            ratio=theirs.seconds / measured.seconds,
-            difference=apart,
-            against="" if apart is None else "of the library's",
-            target=Target() if apart is None else FASTER,
-        )
+    apart = max(float(np.abs(mine[name] - other[name]).max()) for name in other.files)
+    peer = ("sentence-transformers, batch by batch", theirs)
+    yield from beside(peer, ("ours", ours), FASTER, difference=apart, against="of the library's")
 
 
 def make_model(lake: str, folder: str) -> None:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ingest.contents.chunkers_by_name import default_chunkers
 from tests.bench import Bench, Row, Settings, Target, _plans
 from tests.bench._job import STAGES, Job, Parts
-from tests.bench._measure import ChildError, Measured, call
+from tests.bench._measure import Measured, call, row
 
 FROM_EMPTY = Target(seconds=30, peak_mb=2_000)
 UNCHANGED = Target(seconds=3)
 ALL_UNCHANGED = {True: Target(cpu_seconds=2), False: Target(cpu_seconds=4)}
 """Of all benchmarks, of the sample and of other data."""
 ADDED = "fixed-nws-1000"
+Stages = Mapping[str, Measured]
 EVALUATED = Target(cpu_seconds=25, peak_mb=700)
 """Of evaluating the sample."""
 _ALWAYS = ("bm25-okapi", "jaccard-regex", "oracle", "own-file", "random")
@@ -26,100 +28,60 @@ TWICE_THE_SYSTEMS = ",".join(["whole-file+edit-regex", *(f"*+{name}" for name in
 
 def run(settings: Settings, folder: Path) -> Iterator[Row]:
     """Three rounds of RepoEval over the same lake, each stage by stage, then all together; one of all benchmarks."""
-    rounds = [_Round("from an empty lake"), _Round("nothing changed"), _Round(f"with {ADDED}")]
-    alone = ["repoeval"]
-    more = [*alone, "--chunkers", ",".join([*default_chunkers(), ADDED])]
+    more = ("repoeval", "--chunkers", ",".join([*default_chunkers(), ADDED]))
+    rounds = {"from an empty lake": ("repoeval",), "nothing changed": ("repoeval",), f"with {ADDED}": more}
+    taken: dict[str, list[Stages]] = {name: [] for name in rounds}
     written = ""
     for attempt in range(settings.attempts()):
         job = Job(settings, folder / str(attempt))
         before: Parts = {}
-        for one, arguments in zip(rounds, (alone, alone, more), strict=True):
+        for name, arguments in rounds.items():
             before = job.parts()
-            one.take(job, arguments)
+            taken[name].append(job.stages(*arguments))
         written = _written(before, job.parts())
         shutil.rmtree(job.folder)
-    targets = [FROM_EMPTY, UNCHANGED, Target()]
-    for one, target, note in zip(rounds, targets, ["", "", written], strict=True):
-        yield from one.rows(Target() if settings.is_sample else target, note)
-    yield from _all_benchmarks(settings, folder / "all")
+    for (name, attempts), target, note in zip(
+        taken.items(), (FROM_EMPTY, UNCHANGED, Target()), ("", "", written), strict=True
+    ):
+        yield from _rows(name, attempts, Target() if settings.is_sample else target, note)
+    job = Job(settings, folder / "all")
+    job.stages()
+    again = [job.stages() for _ in range(settings.attempts())]
+    yield from _rows("nothing changed, all benchmarks", again, ALL_UNCHANGED[settings.is_sample])
     yield from _evaluated(settings, folder / "evaluated")
+
+
+def _rows(name: str, attempts: Sequence[Stages], target: Target, note: str = "") -> Iterator[Row]:
+    """A row per stage and one for all of them: the fastest attempt, and the most memory of any."""
+    for stage in STAGES:
+        best = min((attempt[stage] for attempt in attempts), key=lambda measured: measured.seconds)
+        peak = max(attempt[stage].peak_mb for attempt in attempts)
+        # How many parts, or files of the site, the stage left alone.
+        current = f", {best.said['current']:,} current" if best.said.get("current") else ""
+        yield row(f"{name}: {stage}{current}", replace(best, peak_mb=peak), extra={"said": dict(best.said)})
+    fastest = min(attempts, key=lambda attempt: sum(measured.seconds for measured in attempt.values()))
+    peak = max(measured.peak_mb for attempt in attempts for measured in attempt.values())
+    yield row(f"{name}: all{note}", *(replace(one, peak_mb=peak) for one in fastest.values()), target=target)
 
 
 def _evaluated(settings: Settings, folder: Path) -> Iterator[Row]:
     """Evaluating all benchmarks: what it works, how many parts it writes, and how many query plans it takes."""
-    job, twice = Job(settings, folder / "once"), Job(settings, folder / "twice")
+    job, twice, counted = (Job(settings, folder / name) for name in ("once", "twice", "counted"))
     job.stage("ingest")
-    shutil.copytree(job.lake, twice.lake)
-    counted = Job(settings, folder / "counted")
-    shutil.copytree(job.lake, counted.lake)
+    for other in (twice, counted):
+        shutil.copytree(job.lake, other.lake)
     before = len(job.parts())
     measured = job.stage("evaluate")
     plans = [call(_plans.count, counted.lake), call(_plans.count, twice.lake, "--systems", TWICE_THE_SYSTEMS)]
     n_plans, n_twice = (int(str(one.said["n_plans"])) for one in plans)
     n_runs, n_runs_twice = (len([path for path in one.parts() if path.startswith("runs/")]) for one in (counted, twice))
     what = f"all benchmarks: evaluate, {len(job.parts()) - before:,} parts, {n_plans:,} plans for {n_runs:,} runs"
-    yield Row(
+    yield row(
         f"{what}, {n_twice:,} for {n_runs_twice:,}",
-        measured.seconds,
-        measured.peak_mb,
-        measured.cpu_seconds,
+        measured,
         target=EVALUATED if settings.is_sample else Target(),
         extra={"said": dict(measured.said), "n_plans": n_plans, "n_plans_twice": n_twice},
     )
-
-
-def _all_benchmarks(settings: Settings, folder: Path) -> Iterator[Row]:
-    """All stages over all benchmarks that the source holds, nothing having changed."""
-    job, again = Job(settings, folder), _Round("nothing changed, all benchmarks")
-    _Round("first").take(job, [])
-    for _ in range(settings.attempts()):
-        again.take(job, [])
-    yield from again.rows(ALL_UNCHANGED[settings.is_sample], "")
-
-
-class _Round:
-    """The stages one after the other, as often as they are repeated."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.runs: dict[str, list[Measured]] = {stage: [] for stage in STAGES}
-        self.failed: dict[str, str] = {}
-
-    def take(self, job: Job, ingest: Sequence[str]) -> None:
-        """Measure every stage once; one that fails ends it."""
-        for stage in STAGES:
-            try:
-                self.runs[stage].append(job.stage(stage, *(ingest if stage == "ingest" else [])))
-            except ChildError as error:
-                self.failed[stage] = error.line
-                return
-
-    def rows(self, target: Target, note: str) -> Iterator[Row]:
-        """A row per stage, and one for all: the fastest attempt, and the most memory of any."""
-        for stage, runs in self.runs.items():
-            what = f"{self.name}: {stage}"
-            if runs:
-                best = min(runs, key=lambda run: run.seconds)
-                said, peak = dict(best.said), max(run.peak_mb for run in runs)
-                yield Row(f"{what}{_counts(said)}", best.seconds, peak, best.cpu_seconds, extra={"said": said})
-            if stage in self.failed:
-                yield Row(what, failed=self.failed[stage])
-        if self.failed:
-            return
-        attempts = zip(*self.runs.values(), strict=True)
-        fastest = min(attempts, key=lambda attempt: sum(run.seconds for run in attempt))
-        yield Row(
-            f"{self.name}: all{note}",
-            sum(run.seconds for run in fastest),
-            max(run.peak_mb for runs in self.runs.values() for run in runs),
-            sum(run.cpu_seconds for run in fastest),
-            target=target,
-        )
-
-
-def _counts(said: Mapping[str, object]) -> str:
-    """How many parts, or files of the site, the stage left alone."""
-    return f", {said['current']:,} current" if said.get("current") else ""
 
 
 def _written(before: Parts, after: Parts) -> str:

@@ -19,7 +19,7 @@ from lake.store import Lake
 from lake.text import words
 from tests.bench import Bench, Row, Settings, Target
 from tests.bench._job import DONE
-from tests.bench._measure import ChildError, Measured, Stopwatch, call, command, fastest
+from tests.bench._measure import NO_TARGET, Measured, Stopwatch, beside, call, command, fastest, row
 from tests.bench._repobench_rows import NAMES, SPLITS, rows_folder
 
 SIZES = (12_000, 48_000, 192_000)
@@ -40,15 +40,10 @@ def run(settings: Settings, folder: Path) -> Iterator[Row]:
     sizes = sorted(settings.rows or SIZES)
     for size in sizes:
         source, lake = rows_folder(size), folder / str(size)
-        try:
-            yield from _stages(size, source, lake)
-            if size == sizes[0]:
-                yield from _peer(settings, lake, folder)
-        except ChildError as error:
-            yield Row(f"{size:,} rows", failed=error.line)
-            return
-        finally:
-            shutil.rmtree(lake, ignore_errors=True)
+        yield from _stages(size, source, lake)
+        if size == sizes[0]:
+            yield from _peer(settings, lake, folder)
+        shutil.rmtree(lake)
 
 
 def _arguments(stage: str, source: Path, lake: Path) -> list[str]:
@@ -63,48 +58,25 @@ def _stages(size: int, source: Path, lake: Path) -> Iterator[Row]:
     """Both stages from an empty lake, and how long a thousand rows take: the same at every size, if cost is linear."""
     done: list[Measured] = []
     for stage in ("ingest", "evaluate"):
-        measured = command(_arguments(stage, source, lake), allowed=DONE)
-        done.append(measured)
-        yield _row(size, stage, measured.seconds, measured.peak_mb, measured.cpu_seconds)
-    yield _row(
-        size,
-        "both",
-        sum(one.seconds for one in done),
-        max(one.peak_mb for one in done),
-        sum(one.cpu_seconds for one in done),
-    )
+        done.append(command(_arguments(stage, source, lake), allowed=DONE))
+        yield _row(size, stage, done[-1])
+    yield _row(size, "both", *done, target=BOTH if size == PUBLISHED else Target())
 
 
-def _row(size: int, what: str, seconds: float, peak_mb: float, cpu_seconds: float) -> Row:
-    per_thousand = 1_000 * seconds / size
-    return Row(
-        f"{size:,} rows: {what}, {per_thousand:.2f} s per 1,000 rows",
-        seconds,
-        peak_mb,
-        cpu_seconds,
-        target=BOTH if size == PUBLISHED and what == "both" else Target(),
-        extra={"rows": size, "seconds_per_1000_rows": per_thousand},
-    )
+def _row(size: int, what: str, *measured: Measured, target: Target = NO_TARGET) -> Row:
+    per_thousand = 1_000 * sum(one.seconds for one in measured) / size
+    what = f"{size:,} rows: {what}, {per_thousand:.2f} s per 1,000 rows"
+    return row(what, *measured, target=target, extra={"rows": size, "seconds_per_1000_rows": per_thousand})
 
 
 def _peer(settings: Settings, lake: Path, folder: Path) -> Iterator[Row]:
     """Scores of `bm25-okapi` on the published task beside rank_bm25, which indexes each item's candidates."""
-    theirs = fastest(settings.attempts(), lambda _: call(rank_bm25, lake, folder / "theirs.npy"))
-    ours = fastest(settings.attempts(), lambda _: call(goldspan, lake, folder / "ours.npy"))
+    theirs = fastest(settings.attempts(), lambda: call(rank_bm25, lake, folder / "theirs.npy"))
+    ours = fastest(settings.attempts(), lambda: call(goldspan, lake, folder / "ours.npy"))
     apart = float(np.abs(np.load(folder / "ours.npy") - np.load(folder / "theirs.npy")).max())
-    for name, measured, difference in (("rank_bm25.BM25Okapi per item", theirs, None), ("ours", ours, apart)):
-        said = measured.said
-        yield Row(
-            f"{name}: {said['queries']:,} queries, {said['candidates']:,} candidates, one core",
-            measured.seconds,
-            measured.peak_mb,
-            measured.cpu_seconds,
-            ratio=theirs.seconds / measured.seconds,
-            difference=difference,
-            against="" if difference is None else "of rank_bm25",
-            target=Target() if difference is None else EQUAL,
-            extra=said,
-        )
+    size = f"{ours.said['queries']:,} queries, {ours.said['candidates']:,} candidates, one core"
+    peer = (f"rank_bm25.BM25Okapi per item: {size}", theirs)
+    yield from beside(peer, (f"ours: {size}", ours), EQUAL, difference=apart, against="of rank_bm25")
 
 
 def goldspan(lake: str, output: str) -> dict[str, object]:

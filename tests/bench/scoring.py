@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from tests.bench import Bench, Row, Settings, Target
-from tests.bench._measure import ChildError, Stopwatch, call, fastest
+from tests.bench._measure import Stopwatch, beside, call, fastest
 
 METRICS = ("precision@5", "precision@10", "recall@5", "recall@10", "ndcg@5", "ndcg@10", "mrr@10")
 N_QUERIES, DEPTH, N_RELEVANT = 100_000, 100, 10
@@ -21,25 +22,13 @@ AT_LEAST = Target(ratio=4, difference=1e-12)
 def run(settings: Settings, folder: Path) -> Iterator[Row]:
     """Both from the same files, each in a process of its own."""
     call(write, folder)
-    attempts = settings.attempts(large=True)
-    try:
-        theirs = fastest(attempts, lambda _: call(pytrec_eval, folder))
-        ours = fastest(attempts, lambda _: call(goldspan, folder))
-    except ChildError as error:
-        yield Row("scoring", failed=error.line)
-        return
-    yield Row("pytrec_eval-terrier", theirs.seconds, theirs.peak_mb, theirs.cpu_seconds, ratio=1.0)
-    values = [pl.read_parquet(folder / f"{name}.parquet").sort("query").select(METRICS) for name in ("ours", "theirs")]
-    yield Row(
-        "ours, ordered by score",
-        ours.seconds,
-        ours.peak_mb,
-        ours.cpu_seconds,
-        ratio=theirs.seconds / ours.seconds,
-        difference=float(np.abs(values[0].to_numpy() - values[1].to_numpy()).max()),
-        against="of pytrec_eval",
-        target=AT_LEAST,
+    theirs, ours = (
+        fastest(settings.attempts(large=True), partial(call, one, folder)) for one in (pytrec_eval, goldspan)
     )
+    values = [pl.read_parquet(folder / f"{name}.parquet").sort("query").select(METRICS) for name in ("ours", "theirs")]
+    apart = float(np.abs(values[0].to_numpy() - values[1].to_numpy()).max())
+    both = ("pytrec_eval-terrier", theirs), ("ours, ordered by score", ours)
+    yield from beside(*both, AT_LEAST, difference=apart, against="of pytrec_eval")
 
 
 def write(folder: str) -> None:

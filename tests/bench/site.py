@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tests.bench import MEGABYTE, Bench, Row, Settings, Target
 from tests.bench._job import STAGES, Job
-from tests.bench._measure import ChildError, call, command
+from tests.bench._measure import call, command, row
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page as Tab
@@ -29,17 +29,14 @@ def run(settings: Settings, folder: Path) -> Iterator[Row]:
     """The large site, then its pages in a browser; where a source is given, the site of its data."""
     lake, site = folder / "lake", folder / "site"
     size = f"{settings.rows[0] if settings.rows else N_ITEMS:,} items x {N_SYSTEMS} systems"
-    try:
-        call(write, lake, *settings.rows[:1])
-        built = command(["-m", "report", "--lake", str(lake), "--site", str(site), "--json", "--quiet"])
-        yield Row(size, built.seconds, built.peak_mb, built.cpu_seconds, disk_mb=_written(site), target=BUILD)
-        again = command(["-m", "report", "--lake", str(lake), "--site", str(site), "--json", "--quiet"])
-        yield Row(f"{size}: nothing changed", again.seconds, again.peak_mb, again.cpu_seconds)
-        yield from _in_a_browser(site)
-        if not settings.is_sample:
-            yield from _real(settings, folder / "real")
-    except ChildError as error:
-        yield Row(size, failed=error.line)
+    call(write, lake, *settings.rows[:1])
+    build = ["-m", "report", "--lake", str(lake), "--site", str(site), "--json", "--quiet"]
+    built = command(build)
+    yield row(size, built, disk_mb=_written(site), target=BUILD)
+    yield row(f"{size}: nothing changed", command(build))
+    yield from _in_a_browser(site)
+    if not settings.is_sample:
+        yield from _real(settings, folder / "real")
 
 
 def write(folder: str, n_items: str = str(N_ITEMS)) -> None:
@@ -61,11 +58,8 @@ def _real(settings: Settings, folder: Path) -> Iterator[Row]:
     for stage in STAGES[:-1]:
         job.stage(stage)
     for what, target in (("made", REAL), ("nothing changed", UNCHANGED)):
-        found = job.stage("report")
-        weight = _written(folder / "site")
-        yield Row(
-            f"the source's site: {what}", found.seconds, found.peak_mb, found.cpu_seconds, disk_mb=weight, target=target
-        )
+        built = job.stage("report")
+        yield row(f"the source's site: {what}", built, disk_mb=_written(folder / "site"), target=target)
     shutil.rmtree(folder)
 
 

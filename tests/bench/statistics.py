@@ -15,7 +15,7 @@ from lake.catalog.protocols import protocols
 from lake.tables import table
 from tests.bench import Bench, Row, Settings, Target
 from tests.bench import _pairs as pairs
-from tests.bench._measure import ChildError, Measured, Stopwatch, call
+from tests.bench._measure import Stopwatch, call, row
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -34,26 +34,18 @@ def run(settings: Settings, folder: Path) -> Iterator[Row]:
     """Everything, and the item bootstrap of a few means beside scipy's."""
     del settings
     what = f"{N_ITEMS:,} items × {N_SYSTEMS} systems × {len(METRICS)} metrics"
-    try:
-        call(write, folder)
-        yield _row(f"means, intervals over repositories and items: {what}", call(everything, folder), ALL)
-        ours, theirs = call(bootstrap, folder), call(scipy_bootstrap, folder)
-        yield from _compared(folder)
-    except ChildError as error:
-        yield Row(what, failed=error.line)
-        return
+    call(write, folder)
+    yield row(f"means, intervals over repositories and items: {what}", call(everything, folder), target=ALL)
+    ours, theirs = call(bootstrap, folder), call(scipy_bootstrap, folder)
+    yield from _compared(folder)
     means = f"item bootstrap over {N_PEER_ITEMS:,} items of {len(METRICS)} metrics"
-    yield _row(f"{means} of {N_PEER_SYSTEMS} system, scipy.stats.bootstrap", theirs)
-    apart = np.abs(
-        np.asarray(ours.said["ends"])[: N_PEER_SYSTEMS * len(METRICS)] - np.asarray(theirs.said["ends"])
-    ).max()
-    yield Row(
+    yield row(f"{means} of {N_PEER_SYSTEMS} system, scipy.stats.bootstrap", theirs)
+    both = (np.asarray(one.said["ends"])[: N_PEER_SYSTEMS * len(METRICS)] for one in (ours, theirs))
+    yield row(
         f"{means} of {N_SYSTEMS} systems, ours; × per mean",
-        ours.seconds,
-        ours.peak_mb,
-        ours.cpu_seconds,
+        ours,
         ratio=theirs.seconds / N_PEER_SYSTEMS / (ours.seconds / N_SYSTEMS),
-        difference=float(apart),
+        difference=float(np.abs(np.subtract(*both)).max()),
         against="of scipy, by chance",
         target=Target(ratio=1, difference=0.01),
     )
@@ -62,15 +54,13 @@ def run(settings: Settings, folder: Path) -> Iterator[Row]:
 def _compared(folder: Path) -> Iterator[Row]:
     """Pairs and ranks of everything, a family of 48 systems, scipy's test of three pairs, and many nulls."""
     found = call(pairs.compared, folder)
-    yield _row(f"{found.said['pairs']} comparisons of {N_SYSTEMS} systems, and ranks", found, ALL)
+    yield row(f"{found.said['pairs']} comparisons of {N_SYSTEMS} systems, and ranks", found, target=ALL)
     size = (N_REPOSITORIES, N_ITEMS)
-    yield _row(f"the 1,128 pairs of 48 systems over {N_REPOSITORIES:,} repositories", call(pairs.family, *size))
+    yield row(f"the 1,128 pairs of 48 systems over {N_REPOSITORIES:,} repositories", call(pairs.family, *size))
     few = call(pairs.flips, *size)
-    yield Row(
+    yield row(
         f"3 pairs beside scipy.stats.permutation_test over {N_REPOSITORIES:,} repositories",
-        few.seconds,
-        few.peak_mb,
-        few.cpu_seconds,
+        few,
         ratio=float(str(few.said["theirs"])) / few.seconds,
         difference=float(str(few.said["apart"])),
         against="of scipy, by chance",
@@ -80,11 +70,7 @@ def _compared(folder: Path) -> Iterator[Row]:
     what = f"of {pairs.N_NULLS:,} times 48 systems that are alike some are told apart"
     wrong = float(str(null.said["wrong"]))
     within = Target(difference=0.06)
-    yield Row(what, null.seconds, null.peak_mb, null.cpu_seconds, difference=wrong, against="of none", target=within)
-
-
-def _row(what: str, measured: Measured, target: Target | None = None) -> Row:
-    return Row(what, measured.seconds, measured.peak_mb, measured.cpu_seconds, target=target or Target())
+    yield row(what, null, difference=wrong, against="of none", target=within)
 
 
 def write(folder: str) -> None:

@@ -14,7 +14,7 @@ from lake.store import Lake
 from lake.text import words
 from tests.bench import Bench, Row, Settings, Target
 from tests.bench._job import Job
-from tests.bench._measure import ChildError, Stopwatch, call
+from tests.bench._measure import Stopwatch, call, row
 
 CHUNKERS = (
     *(f"fixed-nws-{size}" for size in (300, 800, 1500, 2400)),
@@ -34,28 +34,17 @@ def run(settings: Settings, folder: Path) -> Iterator[Row]:
     systems = ",".join(f"*+{name}" for name in RETRIEVERS)
     selected = () if settings.is_sample else SUBSET
     attempts = []
-    try:
-        for attempt in range(settings.attempts(large=True)):
-            job = Job(settings, folder / str(attempt))
-            ingest = job.stage("ingest", "--chunkers", ",".join(CHUNKERS), *selected, "repoeval")
-            attempts.append((ingest, job.stage("evaluate", "--benchmarks", "repoeval", "--systems", systems)))
-        peer = call(rank_bm25, job.lake)
-    except ChildError as error:
-        yield Row("from an empty lake", failed=error.line)
-        return
+    for attempt in range(settings.attempts(large=True)):
+        job = Job(settings, folder / str(attempt))
+        ingest = job.stage("ingest", "--chunkers", ",".join(CHUNKERS), *selected, "repoeval")
+        attempts.append((ingest, job.stage("evaluate", "--benchmarks", "repoeval", "--systems", systems)))
+    peer = call(rank_bm25, job.lake)
     ingest, evaluate = min(attempts, key=lambda pair: pair[0].seconds + pair[1].seconds)
-    yield Row(f"ingest, {len(CHUNKERS)} chunkers", ingest.seconds, ingest.peak_mb, ingest.cpu_seconds)
-    what = f"evaluate, {systems} and baselines, {evaluate.said['expected']:,} rankings"
-    yield Row(what, evaluate.seconds, evaluate.peak_mb, evaluate.cpu_seconds)
-    yield Row(
-        "from an empty lake: both",
-        ingest.seconds + evaluate.seconds,
-        max(ingest.peak_mb, evaluate.peak_mb),
-        ingest.cpu_seconds + evaluate.cpu_seconds,
-        target=Target() if settings.is_sample else TARGET,
-    )
+    yield row(f"ingest, {len(CHUNKERS)} chunkers", ingest)
+    yield row(f"evaluate, {systems} and baselines, {evaluate.said['expected']:,} rankings", evaluate)
+    yield row("from an empty lake: both", ingest, evaluate, target=Target() if settings.is_sample else TARGET)
     what = f"rank_bm25 alone, {PEER_CHUNKER}, {peer.said['queries']} queries, ranked and not scored"
-    yield Row(what, peer.seconds, peer.peak_mb, peer.cpu_seconds, extra=peer.said)
+    yield row(what, peer, extra=peer.said)
 
 
 def rank_bm25(lake: str) -> dict[str, object]:

@@ -132,19 +132,6 @@ def test_the_grid_of_chunkers_and_retrievers_is_printed_with_its_answer(lake_fol
     assert (none.code, none.out) == (Exit.MISSING, "")
 
 
-def test_quiet_is_silent(lake_folder: Path) -> None:
-    said = command("evaluate", "--lake", lake_folder, "--quiet")
-    assert (said.code, said.out, said.err) == (0, "", "")
-
-
-def test_runs_of_one_system_over_as_many_items_have_a_line_each(lake_folder: Path) -> None:
-    for config in ("repo=zoo_animals", "repo=zoo_animals,level=function"):
-        said = command("evaluate", "--lake", lake_folder, "--systems", "whole-file+bm25-okapi", "--items", config)
-        assert said.code == 0, said.err
-    table = command("evaluate", "table", "--lake", lake_folder).out.split("\n\n")[0]
-    assert len([line for line in table.splitlines() if line.startswith("whole-file+bm25-okapi")]) == 3
-
-
 def test_a_table_has_ranks_only_where_it_is_ordered_by_what_they_are_of(lake_folder: Path) -> None:
     said = command("evaluate", "--lake", lake_folder, "--metrics", "ndcg_at_10,recall@5")
     assert said.code == 0, said.err
@@ -172,14 +159,6 @@ def test_any_cut_off_and_budget_is_computed_when_asked_for_and_stored_nowhere(la
         assert all(re.fullmatch(r"[01]\.\d{3}", number) for row in numbers.values() for number in row[:-1])
         notes = [row.split()[1] for row in rows if row.startswith("# ") and " is exploratory: " in row]
         assert notes == [one for one in asked if one != "ndcg@10"]
-
-
-def test_an_undeclared_cut_off_equals_the_declared_one_of_the_same_lists(lake_folder: Path) -> None:
-    said = command("evaluate", "--lake", lake_folder, "--metrics", "recall@10,recall@11,line_f1@32000,line_f1@32001")
-    for line in said.out.splitlines():
-        if line.startswith("whole-file+"):
-            first, _, _, *others = line.split("\t")[1:]
-            assert (first, others[1]) == (others[0], others[2])
 
 
 @pytest.mark.parametrize(

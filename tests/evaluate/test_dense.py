@@ -106,22 +106,6 @@ def test_vectors_are_known_by_all_that_may_change_them(model_folder: Path, tmp_p
     assert key_of("a") == "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"
 
 
-def test_the_arguments_reach_the_model(model_folder: Path, store: VectorStore) -> None:
-    from sentence_transformers import SentenceTransformer
-
-    plain = SentenceTransformer(str(model_folder))
-    plain.max_seq_length = 8
-    told = Dense(Model(str(model_folder))).configured("max_length=8:document_prefix=def%3A%20", "dense")
-    assert np.allclose(_rows(told, store, LONG), plain.encode(LONG, prompt="def: "), atol=1e-5)
-    less = Dense(Model(str(model_folder))).configured("dtype=bf16:pooling=cls", "dense")
-    exact = Dense(Model(str(model_folder))).configured("pooling=cls", "dense")
-    there, here = _rows(exact, store, SHORT), _rows(less, store, SHORT)
-    assert np.allclose(there, here, rtol=0.1, atol=0.1)
-    assert not np.array_equal(there, here)
-    with pytest.raises(GoldspanError, match="it takes 64 tokens, and max_length=65 asks for more"):
-        encoder_of(Model(str(model_folder)), max_length=65)
-
-
 @pytest.mark.parametrize(
     "text", ["dtype=int3", "max_length=0", "max_length", "pooling=best", "colour=red", "dtype=bf16:dtype=bf16"]
 )

@@ -40,11 +40,6 @@ def test_a_pool_makes_the_same_lake_to_the_byte_as_one_process(source: Path, tmp
     assert lakes[0] == lakes[1]
 
 
-def test_every_job_is_done_once() -> None:
-    assert sorted(mapped(Engine(2), lengths, ["a", "bb", "ccc"])) == [1, 2, 3]
-    assert list(mapped(Engine(1), lengths, ["a", "bb", "ccc"])) == [1, 2, 3]
-
-
 def test_processes_share_the_cores() -> None:
     each = str(max(1, (os.cpu_count() or 1) // 2))
     before = os.environ.get(THREADS)

@@ -16,9 +16,7 @@ import pytest
 
 import evaluate.rank.pools
 import evaluate.selection
-from evaluate.selection import Selection, selected_parts
 from ingest.benchmarks.repobench_r import benchmark as repobench_r
-from lake.catalog.benchmarks.repobench_r import REPOBENCH_OFFICIAL
 from lake.engine import MANY_JOBS, Engine, parse_engine
 from lake.store import Lake
 from lake.usage import run_costs
@@ -110,14 +108,6 @@ def test_one_more_subset_leaves_every_part_of_the_other_alone(source: Path, tmp_
     assert set(run_costs(Lake(lake)).collect()["n_queries"]) == {40}
 
 
-def test_a_part_is_stamped_with_its_own_pools_alone(lake: Path) -> None:
-    asked = list(selected_parts(Lake(lake), REPOBENCH_OFFICIAL, Selection()))
-    assert len(asked) == 8
-    only = list(selected_parts(Lake(lake), REPOBENCH_OFFICIAL, Selection(), [["java_cff-test-0003"]]))
-    assert [(one.part, one.items.height) for one in only] == [("java_cff-test-0003", 5)]
-    assert only[0].fingerprint == next(one.fingerprint for one in asked if one.part == only[0].part)
-
-
 def test_small_parts_are_ranked_and_scored_together(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     in_fives = Lake(_evaluated(lake)).read("scores")
     monkeypatch.setattr(evaluate.selection, "ITEMS_AT_ONCE", 2_000)
@@ -125,20 +115,6 @@ def test_small_parts_are_ranked_and_scored_together(lake: Path, monkeypatch: pyt
     assert {part.name for name in MADE for part in store.parts(name)} == {"java_cff-test-0000+7", "all"}
     key = ["run_id", "protocol", "item_id", "granularity", "metric", "k"]
     assert store.read("scores").sort(key).equals(in_fives.sort(key))
-
-
-def test_pools_that_lie_elsewhere_are_found_all_the_same(lake: Path) -> None:
-    store = Lake(lake)
-    _evaluated(lake)
-    hits = store.read("hits")
-    parts = store.parts("files")
-    frame = store.scan_parts(parts, "files").drop("benchmark", "kind").collect()
-    for part in parts:
-        store.remove(part)
-    store.write("files", frame, part="all", fingerprint="of all", benchmark="repobench-r", kind="candidates")
-    _evaluated(lake)
-    key = ["run_id", "item_id", "part", "rank"]
-    assert store.read("hits").sort(key).equals(hits.sort(key))
 
 
 @pytest.mark.usefixtures("processes")

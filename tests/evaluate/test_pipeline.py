@@ -111,23 +111,6 @@ def test_a_second_evaluation_does_nothing(lake_folder: Path) -> None:
     assert leftovers(lake_folder) == []
 
 
-def test_a_run_asked_for_alone_leaves_the_others_alone(lake_folder: Path) -> None:
-    before = stored(lake_folder)
-    _evaluate(lake_folder, *ONE)
-    assert stored(lake_folder) == before
-
-
-def test_ranks_are_written_in_the_order_of_the_scores(lake_folder: Path) -> None:
-    hits = Lake(lake_folder).read("hits").filter(pl.col("part") == "ranking").sort("run_id", "item_id", "rank")
-    per_item = hits.group_by("run_id", "item_id").agg(
-        falls=(pl.col("score").diff().drop_nulls() <= 0).all(),
-        counts=(pl.col("rank") == pl.int_range(1, pl.len() + 1)).all(),
-    )
-    assert per_item.height > 0
-    assert per_item["falls"].all()
-    assert per_item["counts"].all()
-
-
 def test_an_edited_item_makes_every_run_anew_and_nothing_of_the_old_state_stays(
     one_chunker: Path, source: Path, tmp_path: Path
 ) -> None:
@@ -157,13 +140,6 @@ def test_another_source_takes_away_the_runs_of_the_earlier_one(source: Path, tmp
     assert set(Lake(lake).read("aggregates").filter(pl.col("slice") == "all")["n_items"]) == {1}
 
 
-def test_a_label_gives_runs_names_of_their_own(one_chunker: Path, source: Path, tmp_path: Path) -> None:
-    shutil.copytree(source, tmp_path / "labelled/repoeval-mine")
-    labelled = _ready(tmp_path / "other", tmp_path / "labelled")
-    _evaluate(labelled, *ONE)
-    assert not set(_runs(one_chunker)["run_id"]) & set(_runs(labelled)["run_id"])
-
-
 def test_one_more_chunker_adds_its_runs_and_touches_no_other(one_chunker: Path, source: Path) -> None:
     lake = one_chunker
     before = stored(lake, *MADE)
@@ -185,7 +161,7 @@ def test_a_chunker_that_has_not_cut_everything_is_left_out_and_named(source: Pat
     assert {system.partition("+")[0] for system in _systems(lake)} == {"whole-file"}
 
 
-@pytest.mark.parametrize("name", ["items", "files", "blobs", "chunks", "chunkers", "benchmarks"])
+@pytest.mark.parametrize("name", ["items", "blobs", "chunks"])
 def test_nothing_ingested_is_said_with_what_to_do(lake_folder: Path, name: str) -> None:
     shutil.rmtree(lake_folder / name)
     said = command("evaluate", "--lake", lake_folder)
@@ -195,17 +171,17 @@ def test_nothing_ingested_is_said_with_what_to_do(lake_folder: Path, name: str) 
     assert "fault of Goldspan's own" not in said.err
 
 
-@pytest.mark.parametrize("name", [*MADE, "costs", "tasks", "protocols", "metrics", "retrievers"])
-def test_a_part_that_somebody_deleted_is_made_again(lake_folder: Path, name: str) -> None:
-    whole = stored(lake_folder)
-    store = Lake(lake_folder)
-    # Two of each: one system's, and the last.
-    parts = store.parts(name)
-    for part in {part.path: part for part in (parts[0], parts[-1])}.values():
-        store.remove(part)
-    _evaluate(lake_folder)
-    assert stored(lake_folder) == whole
-    assert Lake(lake_folder).read(name).height
+def test_parts_that_somebody_deleted_are_made_again(lake_folder: Path) -> None:
+    whole, store = stored(lake_folder), Lake(lake_folder)
+    for names in (("hits", "scores"), ("run_items", "aggregates", "costs"), ("runs", "tasks", "metrics", "retrievers")):
+        for name in names:
+            # Two of each: one system's, and the last.
+            parts = store.parts(name)
+            for part in {part.path: part for part in (parts[0], parts[-1])}.values():
+                store.remove(part)
+        _evaluate(lake_folder)
+        assert stored(lake_folder) == whole, names
+        assert all(Lake(lake_folder).read(name).height for name in names)
 
 
 def test_a_limit_marks_its_runs_and_is_the_same_sample_everywhere(one_chunker: Path, tmp_path: Path) -> None:
@@ -236,13 +212,6 @@ def test_limited_runs_stand_beside_whole_ones_until_those_are_made_again(one_chu
     assert stored(one_chunker) == before
 
 
-def test_a_lake_ingested_with_a_limit_has_limited_runs(source: Path, tmp_path: Path) -> None:
-    lake = _ready(tmp_path / "lake", source, limit=3)
-    _evaluate(lake, *ONE)
-    assert set(_runs(lake)["limit"]) == {3}
-    assert set(_runs(lake)["status"]) == {"partial"}
-
-
 def test_config_selects_items(one_chunker: Path) -> None:
     _evaluate(one_chunker, "--items", "repo=zoo_animals,level=function", *ONE)
     selected = _runs(one_chunker).filter(pl.col("n_items") == 2)
@@ -259,14 +228,6 @@ def test_config_that_leaves_nothing_is_data_missing(lake_folder: Path) -> None:
     said = _evaluate(lake_folder, "--items", "repo=nobody", code=Exit.MISSING)
     assert "no item of repoeval has repo=nobody" in said.err
     assert stored(lake_folder) == before
-
-
-def test_a_benchmark_without_items_is_named_without_a_selection(source: Path, tmp_path: Path) -> None:
-    for tasks in (source / "datasets").glob("*.jsonl"):
-        tasks.write_text("{}\n")
-    command("ingest", "repoeval", "--source", source, "--lake", tmp_path / "lake")
-    said = _evaluate(tmp_path / "lake", code=Exit.MISSING)
-    assert "no scorable item of repoeval is in the lake" in said.err
 
 
 def test_the_baselines_stand_beside_whatever_is_asked_for(source: Path, tmp_path: Path) -> None:
@@ -325,19 +286,18 @@ def test_a_retriever_taken_away_takes_its_runs_along(one_chunker: Path, declared
     assert stored(one_chunker) == before
 
 
-ON_ONE_POOL = "    if 'zoo' in pool.pool_id:\n        {fault}\n    return np.zeros((len(queries), len(pool)))\n"
-FAULTS = {
-    "raises": ("raise ValueError('no zoo')", "ValueError: no zoo"),
-    "wrong shape": ("return np.zeros((1, 1))", "ValueError: scores: found (1, 1), not the shape (queries, chunks)"),
-    "infinite": ("return np.full((len(queries), len(pool)), np.inf)", "ValueError: scores: found an infinite one"),
-}
+FAILS_ON_ONE_POOL = """\
+def score(pool, queries):
+    if 'zoo' in pool.pool_id:
+        raise ValueError('no zoo')
+    return np.zeros((len(queries), len(pool)))
+"""
 
 
-@pytest.mark.parametrize(("fault", "said"), FAULTS.values(), ids=FAULTS)
 def test_a_retriever_that_fails_on_one_pool_fails_that_pools_items_alone(
-    one_chunker: Path, declared: Callable[[str], None], fault: str, said: str
+    one_chunker: Path, declared: Callable[[str], None]
 ) -> None:
-    declared("def score(pool, queries):\n" + ON_ONE_POOL.format(fault=fault))
+    declared(FAILS_ON_ONE_POOL)
     answer = json.loads(_evaluate(one_chunker, *MINE, "--json", code=Exit.INCOMPLETE).out)
     assert answer["failed"] == 2
     assert answer["scored"] == answer["expected"] - 2
@@ -347,7 +307,7 @@ def test_a_retriever_that_fails_on_one_pool_fails_that_pools_items_alone(
     items = lake.read("run_items", benchmark="repoeval", run_id=run["run_id"]).sort("item_id")
     failed = items.filter(pl.col("status") == "failed")
     assert failed["item_id"].to_list() == ["function-2k/zoo_animals/0", "function-2k/zoo_animals/1"]
-    assert all(re.match(rf"\S+/mine\.py(:\d+)?: {re.escape(said)}", error) for error in failed["error"])
+    assert all(re.match(r"\S+/mine\.py:\d+: ValueError: no zoo", error) for error in failed["error"])
     assert set(failed["n_returned"]) == {0}
     scores = lake.scan("scores", benchmark="repoeval").filter(pl.col("run_id") == run["run_id"]).collect()
     assert set(scores.filter(pl.col("item_id").is_in(failed["item_id"].implode()))["value"].drop_nulls()) == {0.0}
@@ -399,12 +359,9 @@ def _run(lake: Path, run_id: str, task_name: str, origin: str) -> None:
     store.write("run_items", frame, part="function-2k", fingerprint="", **folders)
 
 
-@pytest.mark.parametrize("task_name", ["repoeval/prompt", "repoeval/prompt-code-chunk"])
-def test_a_run_of_an_earlier_state_is_taken_away_even_where_its_task_has_no_item_left(
-    lake_folder: Path, task_name: str
-) -> None:
+def test_a_run_of_an_earlier_state_is_taken_away_even_where_its_task_has_no_item_left(lake_folder: Path) -> None:
     before = stored(lake_folder)
-    _run(lake_folder, f"{task_name.replace('/', '.')}--x+y--00000000", task_name, "built-in")
+    _run(lake_folder, "repoeval.prompt-code-chunk--x+y--00000000", "repoeval/prompt-code-chunk", "built-in")
     said = _evaluate(lake_folder)
     assert "taken away: 1 run of an earlier state of the data or code" in said.err
     assert stored(lake_folder) == before
@@ -417,15 +374,14 @@ def test_an_imported_run_is_left_alone(lake_folder: Path) -> None:
     assert _of_runs(before).items() <= stored(lake_folder).items()
 
 
-@pytest.mark.parametrize("name", ["hits", "run_items", "scores", "aggregates", "costs"])
-def test_what_an_interrupted_run_of_an_earlier_state_left_is_taken_away(lake_folder: Path, name: str) -> None:
+def test_what_an_interrupted_run_of_an_earlier_state_left_is_taken_away(lake_folder: Path) -> None:
     before = stored(lake_folder)
-    part = Lake(lake_folder).parts(name)[0]
-    folder = part.path.parent
-    shutil.copytree(folder, folder.with_name("run_id=repoeval.prompt--x+y--00000000"))
+    for name in ("hits", "run_items", "scores", "aggregates", "costs"):
+        folder = Lake(lake_folder).parts(name)[0].path.parent
+        shutil.copytree(folder, folder.with_name("run_id=repoeval.prompt--x+y--00000000"))
     _evaluate(lake_folder)
     assert stored(lake_folder) == before
-    assert not folder.with_name("run_id=repoeval.prompt--x+y--00000000").exists()
+    assert not list(lake_folder.rglob("run_id=repoeval.prompt--x+y--00000000"))
 
 
 SETTINGS = [{"PYTHONHASHSEED": "0", "POLARS_MAX_THREADS": "1"}, {"PYTHONHASHSEED": "1", "POLARS_MAX_THREADS": "2"}]

@@ -8,8 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from lake.errors import Exit, GoldspanError
-from lake.selection import parse_items
+from lake.errors import Exit
 from lake.store import Lake
 from tests.ingest import boats
 from tests.tiny import build, command
@@ -43,18 +42,6 @@ def _asked(lake: Lake, task: str) -> set[str]:
     return set(items["item_id"])
 
 
-def test_ids_and_columns_and_files_of_ids_are_pairs(tmp_path: Path) -> None:
-    file = tmp_path / "ids.txt"
-    file.write_text("b/2\n\n a/1 \n")
-    assert parse_items(f"{file},c/3 level=hard") == (
-        ("item_id", "a/1"), ("item_id", "b/2"), ("item_id", "c/3"), ("level", "hard")
-    )  # fmt: skip
-    assert parse_items("item_id=a/1,a/1") == (("item_id", "a/1"),)
-    assert parse_items(f"@{file}") == parse_items(str(file))
-    with pytest.raises(GoldspanError, match="there is no such file"):
-        parse_items(f"@{file}.not")
-
-
 def test_items_are_selected_by_id_and_by_a_file_of_ids(lake: Lake, tmp_path: Path) -> None:
     ids = lake.read("items", benchmark="repoeval").filter("scorable")["item_id"].sort().to_list()
     assert command("evaluate", "repoeval", "--items", f"item_id={ids[0]}", *SYSTEMS, "--lake", lake.root).code == 0
@@ -77,24 +64,6 @@ def test_a_benchmark_without_a_selected_item_is_left_as_it_is(lake: Lake) -> Non
     none = command("evaluate", "--items", "level=simple", *SYSTEMS, "--lake", lake.root)
     assert none.code == Exit.MISSING
     assert "no item of repobench-r, repoeval has level=simple" in none.err
-
-
-def test_an_id_that_is_no_items_is_an_error_with_the_one_that_may_be_meant(lake: Lake) -> None:
-    said = command("evaluate", "--items", "function-2k/zoo_animal/0", *SYSTEMS, "--lake", lake.root)
-    assert said.code == Exit.USAGE
-    assert "unknown item 'function-2k/zoo_animal/0'" in said.err
-    assert "Did you mean 'function-2k/zoo_animals/0'" in said.err
-
-
-def test_a_limit_is_of_all_parts_of_a_benchmark_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ingest.benchmarks.repobench_r.benchmark.ROWS_OF_A_PART", 2)
-    boats.source(tmp_path / "source")
-    lake = Lake(tmp_path / "lake")
-    arguments = ("--source", tmp_path / "source", "--chunkers", "whole-file", "--lake", lake.root)
-    assert command("ingest", "repobench-r", *arguments).code == 0
-    assert len(lake.parts("items")) == 3
-    assert command("evaluate", "--limit", 3, *SYSTEMS, "--lake", lake.root).code == 0
-    assert len(_asked(lake, "repobench-r/official")) == len(_asked(lake, "repobench-r/chunks")) == 3
 
 
 def test_a_limit_of_ingest_is_of_all_subsets_together(tmp_path: Path) -> None:
@@ -122,8 +91,3 @@ def test_a_program_is_asked_the_selected_items_alone(lake: Lake, tmp_path: Path)
     assert (row["n_items"], row["status"]) == (1, "partial")
     assert row["selection"] == [{"column": "item_id", "value": ids[0]}]
     assert lake.read("run_items")["item_id"].to_list() == [ids[0]]
-
-
-def test_what_a_row_says_of_the_hole_is_kept(lake: Lake) -> None:
-    next_lines = lake.read("items", benchmark="repobench-r")["target_text"]
-    assert set(next_lines) == {"area = plank(2, 3)"}

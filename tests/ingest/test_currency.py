@@ -52,12 +52,9 @@ def home(_once: Path, tmp_path: Path) -> Path:
     ("module", "tables"),
     [
         ("ingest/contents/chunkers/window.py", {*CUT, "chunkers"}),
-        ("ingest/contents/chunking.py", {*CUT, "chunkers"}),
         ("ingest/contents/blobs.py", {*CUT, *SYMBOLS, *READ, "blobs", "chunkers"}),
         ("ingest/contents/definitions/docs.py", {*SYMBOLS}),
-        ("ingest/contents/definitions/__init__.py", {*SYMBOLS}),
         ("ingest/runs/formats/trec.py", set[str]()),
-        ("ingest/contents/chunks.py", set[str]()),
     ],
 )
 def test_a_change_of_code_makes_again_what_it_made(home: Path, module: str, tables: set[str]) -> None:

@@ -7,7 +7,6 @@ import os
 import random
 import resource
 import subprocess
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,13 +15,12 @@ import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 import pyarrow.parquet as pq  # type: ignore[import-untyped]  # ships no types
 import pytest
 
-from ingest.sources.archive import open_archive
 from ingest.sources.folder import read_folder
 from ingest.sources.rows import Lines
 from lake import limits
 from lake.limits import MIB
 from lake.parquet import UnreadableParquetError, read_parquet
-from lake.rejects import Rejects, excerpt_of
+from lake.rejects import Rejects
 
 pytestmark = pytest.mark.slow
 
@@ -37,14 +35,6 @@ def room(n_bytes: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, before)
-
-
-def test_an_excerpt_of_a_value_that_holds_one_list_over_and_over_is_short() -> None:
-    value: object = "x" * 1000
-    for _ in range(100):
-        value = [value] * 10
-    with room(100 * MIB):
-        assert len(excerpt_of(value)) <= 200
 
 
 def coded(text: str, n: int, folder: Path) -> Path:
@@ -133,19 +123,10 @@ def test_folders_inside_one_another_without_end_are_refused(tmp_path: Path) -> N
         removed(tmp_path / "d")
 
 
-def test_deep_and_long_names_in_a_zip_are_refused_or_read(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "a.zip", "w") as packed:
-        packed.writestr("d/" * 1_500 + "a.py", b"1")
-        packed.writestr("n" * 300 + ".py", b"2")
-    tree = open_archive(tmp_path / "a.zip", "a.zip")
-    assert [entry.read() for entry in tree.entries] == [b"2"]
-    assert [one.reason for one in tree.refused] == ["more than 100 folders inside one another"]
-
-
 def test_no_damage_to_a_parquet_ends_the_process(tmp_path: Path) -> None:
     drawn, whole = random.Random(3), coded("x" * 50, 20, tmp_path).read_bytes()
     n_refused = 0
-    for _ in range(1_500):
+    for _ in range(400):
         data = bytearray(whole)
         for _ in range(drawn.randint(1, 4)):
             # Most of what can be damaged is what the file says of itself, at its end.
@@ -154,4 +135,4 @@ def test_no_damage_to_a_parquet_ends_the_process(tmp_path: Path) -> None:
             read_parquet(io.BytesIO(bytes(data)))
         except UnreadableParquetError:
             n_refused += 1
-    assert n_refused > 300
+    assert n_refused > 80

@@ -77,27 +77,6 @@ def test_equal_inputs_give_byte_equal_lakes(source: Path, tmp_path: Path) -> Non
     assert leftovers(tmp_path / "one") == []
 
 
-def test_no_path_of_this_machine_is_in_the_lake(source: Path, tmp_path: Path) -> None:
-    ingested(tmp_path / "lake", source)
-    for name in ("benchmarks", "items", "rejects", "chunkers"):
-        for row in Lake(tmp_path / "lake").read(name).rows():
-            assert str(tmp_path) not in str(row)
-
-
-def test_one_more_chunker_adds_its_own_folder_and_row(source: Path, tmp_path: Path) -> None:
-    ingested(tmp_path / "lake", source, chunkers=["whole-file"])
-    before = stored(tmp_path / "lake")
-    ingested(tmp_path / "lake", source, chunkers=["whole-file", "window-4-2"])
-    changed = _changed(before, stored(tmp_path / "lake"))
-    assert {path.split("/part-")[0] for path in changed} == {
-        "chunks/chunker=window-4-2",
-        "chunk_status/chunker=window-4-2",
-        "chunkers",
-        "rejects",
-    }
-    assert not changed & before.keys()
-
-
 def test_an_edited_row_re_reads_its_subset_and_nothing_else(both: Path, tmp_path: Path) -> None:
     ingested(tmp_path / "lake", both, subsets=SUBSETS)
     before = stored(tmp_path / "lake")
@@ -125,14 +104,6 @@ def test_adding_a_subset_keeps_the_other_and_the_files_they_share(both: Path, tm
         ("function-2k", 5),
         ("function-4k", 3),
     ]
-
-
-def test_subsets_may_be_read_in_any_order(both: Path, tmp_path: Path) -> None:
-    ingested(tmp_path / "one", both, subsets=SUBSETS)
-    ingested(tmp_path / "other", both, subsets=SUBSETS[::-1])
-    for subset in SUBSETS[::-1]:
-        ingested(tmp_path / "third", both, subsets=[subset])
-    assert stored(tmp_path / "one") == stored(tmp_path / "other") == stored(tmp_path / "third")
 
 
 def test_an_edited_file_is_read_and_cut_anew_and_the_other_contents_stay(source: Path, tmp_path: Path) -> None:
@@ -191,18 +162,15 @@ def test_rejects_of_a_mended_source_are_taken_back(tmp_path: Path) -> None:
     assert Lake(tmp_path / "lake").read("rejects").is_empty()
 
 
-@pytest.mark.parametrize(
-    "name", ["items", "gold_spans", "blobs", "files", "chunks", "chunkers", "benchmarks", "rejects"]
-)
-def test_a_part_that_somebody_deleted_is_made_again(source: Path, tmp_path: Path, name: str) -> None:
+def test_a_part_that_somebody_deleted_is_made_again(source: Path, tmp_path: Path) -> None:
     ingested(tmp_path / "lake", source)
-    whole = stored(tmp_path / "lake")
-    store = Lake(tmp_path / "lake")
-    for part in store.parts(name):
-        if part.name != "repoeval.code-chunk":
-            store.remove(part)
-    ingested(tmp_path / "lake", source)
-    assert stored(tmp_path / "lake") == whole
+    whole, store = stored(tmp_path / "lake"), Lake(tmp_path / "lake")
+    for name in ("items", "gold_spans", "blobs", "files", "chunks", "chunkers", "benchmarks", "rejects"):
+        for part in store.parts(name):
+            if part.name != "repoeval.code-chunk":
+                store.remove(part)
+        ingested(tmp_path / "lake", source)
+        assert stored(tmp_path / "lake") == whole, name
 
 
 def test_a_limit_is_a_seeded_sample_stratified_by_repository(source: Path, tmp_path: Path) -> None:

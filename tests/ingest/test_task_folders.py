@@ -100,11 +100,6 @@ def test_lines_in_place_of_folders(lake: Path, tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["tasks.jsonl"]
 
 
-def test_without_repositories(lake: Path, tmp_path: Path) -> None:
-    assert _tasks(lake, "contextbench", "-o", tmp_path / "out", "--no-repositories").code == 0
-    assert {path.name for path in (tmp_path / "out").rglob("*") if path.is_file()} == {"prompt.md", "task.json"}
-
-
 def test_a_folder_that_holds_something_is_left_alone(lake: Path, tmp_path: Path) -> None:
     put(tmp_path / "out/mine.txt", b"x")
     said = _tasks(lake, "contextbench", "-o", tmp_path / "out")

@@ -28,10 +28,6 @@ def test_two_reasons_at_one_place_are_one_row_and_one_reason_twice_is_said_once(
     assert _rows(rejects) == [("ingest", "a", "line 1", "odd; old", "x")]
 
 
-def test_no_rejects_are_no_rows() -> None:
-    assert _rows(Rejects()) == []
-
-
 def test_a_long_excerpt_is_cut() -> None:
     rejects = Rejects()
     rejects.add("a", "line 1", "long", "x" * 5000)

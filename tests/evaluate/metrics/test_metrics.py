@@ -88,12 +88,6 @@ def test_three_queries_by_hand() -> None:
             assert found[query][name] == pytest.approx(number, abs=1e-15), (query, name)
 
 
-def test_reciprocal_rank_stops_at_ten() -> None:
-    at_ten = [("q", f"d{rank}", rank) for rank in range(1, 12)]
-    assert values(at_ten, [("q", "d10")], ["mrr"])["mrr@10"].to_list() == [1 / 10]
-    assert values(at_ten, [("q", "d11")], ["mrr"])["mrr@10"].to_list() == [0]
-
-
 documents = st.integers(0, 14).map(lambda number: f"d{number}")
 # Few different scores, so that most lists hold ties; 0.1 + 1e-9 is 0.1 as Float32 alone.
 some_scores = st.sampled_from([0.1, 0.1 + 1e-9, 0.5, 1.0, -2.0])

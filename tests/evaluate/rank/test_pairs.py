@@ -13,13 +13,11 @@ from hypothesis import strategies as st
 
 from evaluate.rank.pools import ChunkedPools, queries_by_pool, with_gold
 from evaluate.rank.ranking import Ranked, rank
-from evaluate.retrievers import POOLS_AT_ONCE, Pool, PoolScores, Queries, Retriever, Scan, retrievers
+from evaluate.retrievers import POOLS_AT_ONCE, Pool, Queries, Retriever, Scan, retrievers
 from evaluate.retrievers.baselines import RANDOM
-from evaluate.retrievers.bm25 import BM25_OKAPI
-from evaluate.texts.tokens import Refined, Texts, by_spelling, count_texts
+from evaluate.texts.tokens import Texts
 from lake.catalog.benchmarks.repobench_r import REPOBENCH_CHUNKS
 from lake.catalog.task import Task, TieRule
-from lake.text import words
 
 LEXICAL = sorted(
     name for name, one in retrievers().items() if one.n_side_by_side > 1 and one.needs != "gold" and not one.why_missing
@@ -111,17 +109,6 @@ def test_more_pools_than_are_counted_at_once_are_ranked_as_each_alone(name: str)
     _same(lake.together(retrievers()[name], TASK), lake.alone(retrievers()[name], TASK))
 
 
-def test_the_rarity_of_a_word_is_that_of_its_own_pool_alone() -> None:
-    # In the first pool `rare` is in one of three chunks, in the second in all: the same chunk, another weight.
-    lake = made([("rare", ["rare x", "y", "z"]), ("rare", ["rare x", "rare y", "rare z"])])
-    found = lake.together(BM25_OKAPI, TASK)
-    best = found.hits.filter(pl.col("chunk") == 0).sort("item_id")["score"].to_list()
-    # ln(2.5 / 1.5), damped by a length of 2 where the mean is 4/3; and, below 0, a quarter of the mean idf.
-    alone = np.log(2.5 / 1.5) * 2.5 / (1 + 1.5 * (0.25 + 0.75 * 2 / (4 / 3)))
-    mean = (np.log(0.5 / 3.5) + 3 * np.log(2.5 / 1.5)) / 4
-    assert best == pytest.approx([alone, 0.25 * mean], rel=1e-12)
-
-
 def _answering(score: object) -> Retriever:
     return replace(RANDOM, index=lambda pool: Scan(pool, score))  # type: ignore[arg-type] # wrong answers are what is tested
 
@@ -150,14 +137,6 @@ def test_a_fault_fails_the_items_of_all_pools_that_are_scored_together(fault: ob
     assert found.hits.is_empty()
 
 
-def test_nan_is_not_returned_and_a_failed_query_fails_alone() -> None:
-    lake = made([("a", ["a", "b"]), ("b", ["b", "c"])])
-    answer = PoolScores(np.array([[1.0, np.nan], [2.0, 3.0]]), {1: "no vector"})
-    found = lake.together(_answering(lambda pool, queries: answer), TASK)
-    assert found.hits.select("item_id", "chunk", "rank").rows() == [("item 0", 0, 1)]
-    assert found.failed == {"item 1": "no vector"}
-
-
 def test_only_small_pools_of_ones_own_are_put_side_by_side() -> None:
     own = made([("a", ["a", "b"]), ("b", ["b"])])
     assert own.pools.are_own(own.items)
@@ -165,26 +144,3 @@ def test_only_small_pools_of_ones_own_are_put_side_by_side() -> None:
     assert not own.pools.are_own(shared)
     big = made([("a", [f"{number}" for number in range(201)])])
     assert not big.pools.are_own(big.items)
-
-
-@given(st.lists(st.lists(st.sampled_from(["b", "a", "c", "É"]), max_size=5), max_size=5))
-def test_tokens_are_counted_in_the_order_of_their_spelling(documents: list[list[str]]) -> None:
-    found = by_spelling(documents)
-    assert list(found.vocabulary) == sorted({token for document in documents for token in document})
-    expected = [[document.count(token) for token in found.vocabulary] for document in documents]
-    assert found.counts.toarray().tolist() == expected
-    assert found.n_tokens.tolist() == [len(document) for document in documents]
-    assert found.n_different.tolist() == [len(set(document)) for document in documents]
-    again = found.of_queries(count_texts(["new a new"], str.split))
-    assert again.n_tokens.tolist() == [3]
-    assert again.counts[:, len(found.vocabulary) :].sum() == (2 if "a" in found.vocabulary else 3)
-
-
-@given(st.lists(code, max_size=5), code)
-def test_tokens_made_of_anothers_tokens_are_counted_as_those_of_the_text(texts: list[str], query: str) -> None:
-    letters = Refined(words, lambda word: [letter for letter in word if letter != "a"])
-    found, expected = Texts(texts).counted(letters), by_spelling(map(letters, texts))
-    assert found.vocabulary.to_list() == expected.vocabulary.to_list()
-    assert found.counts.toarray().tolist() == expected.counts.toarray().tolist()
-    asked = found.of_queries(count_texts([query], letters))
-    assert asked.n_tokens.tolist() == [sum(len(word.replace("a", "")) for word in words(query))]

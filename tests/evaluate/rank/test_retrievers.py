@@ -52,10 +52,6 @@ def test_bm25_is_rank_bm25s_okapi(documents: list[list[str]], queries: list[list
     _agrees(documents, queries)
 
 
-def test_bm25_of_documents_without_a_word_is_nought() -> None:
-    assert _okapi([[], []], [["a"], []]).tolist() == [[0, 0], [0, 0]]
-
-
 def test_bm25_reads_words_in_lower_case() -> None:
     pool = pool_of(texts=["class FooBar:", "pass", "pass"])
     assert _ranked("bm25-okapi", pool, queries_of(["foobar"]))[0][0] == 0
@@ -93,11 +89,6 @@ def test_own_file_walks_back_from_the_hole(target: tuple[str | None, int], chunk
     assert _ranked("own-file", pool_of(OWN), queries_of(targets=[target])) == [chunks]
 
 
-def test_own_file_answers_each_query_for_itself() -> None:
-    targets: list[tuple[str | None, int]] = [("a.py", 5), ("b.py", 1), (None, -1)]
-    assert _ranked("own-file", pool_of(OWN), queries_of(targets=targets)) == [[1, 0], [4], []]
-
-
 SPANS = st.lists(
     st.tuples(st.sampled_from(["a.py", "b.py", "c.py"]), st.integers(0, 12), st.integers(0, 8)).map(
         lambda given: Span(given[0], given[1], given[1] + given[2])
@@ -123,13 +114,6 @@ def test_the_oracle_orders_by_lines_in_both_over_lines_in_either() -> None:
     # Gold [2, 9) of a.py, 7 lines: chunk 0 shares 2 of 9, chunk 1 4 of 7, chunk 2 1 of 10.
     pool, queries = pool_of(OWN), queries_of(gold=[[Span("a.py", 2, 9)]])
     np.testing.assert_allclose(scores_of("oracle", pool, queries), [[2 / 9, 4 / 7, 1 / 10, 0, 0, 0]])
-
-
-def test_the_oracle_counts_a_line_of_two_overlapping_spans_once() -> None:
-    pool = pool_of(OWN)
-    twice = queries_of(gold=[[Span("a.py", 2, 6), Span("a.py", 4, 9)]])
-    once = queries_of(gold=[[Span("a.py", 2, 9)]])
-    np.testing.assert_array_equal(scores_of("oracle", pool, twice), scores_of("oracle", pool, once))
 
 
 @given(
@@ -189,9 +173,3 @@ def test_a_retriever_that_is_built_on_another_is_run_again_when_that_changes(mon
     code.digest_of.cache_clear()
     assert after[0] != before[0]
     assert after[1] == before[1]
-
-
-@pytest.mark.parametrize("retriever", [one for one in retrievers().values() if one.name.startswith("jaccard")])
-def test_no_jaccard_calls_itself_repocoders_search(retriever: Retriever) -> None:
-    said = f"{retriever.title} {retriever.meaning} {retriever.source}"
-    assert "RepoCoder" not in said.replace("It is not RepoCoder's search", "")

@@ -44,12 +44,6 @@ def made_again(lake: Path, run_id: str, folder: Path, **places: Path) -> None:
     assert again.sort(pl.all()).equals(first.sort(pl.all()))
 
 
-def test_the_commands_make_the_same_run_with_every_score(
-    lake_folder: Path, source: Path, run_id: str, tmp_path: Path
-) -> None:
-    made_again(lake_folder, run_id, tmp_path / "again", FOLDER=source)
-
-
 def test_the_commands_of_an_imported_run_make_it_from_its_file(lake_folder: Path, source: Path, tmp_path: Path) -> None:
     items = Lake(lake_folder).scan("items").filter("scorable").select("item_id", "target_path").collect()
     rows = [f"{item_id}\t{path}\t1\t1.0" for item_id, path in items.iter_rows()]

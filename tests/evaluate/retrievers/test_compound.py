@@ -84,9 +84,3 @@ def test_what_calls_others_runs_where_all_of_them_do() -> None:
     tasks = {name: retriever_named(name).tasks for name in ("symbols", "hybrid", "hybrid:tfidf:bm25-code")}
     assert tasks["hybrid"] == tasks["symbols"] != ()
     assert tasks["hybrid:tfidf:bm25-code"] == ()
-
-
-def test_no_second_pass_calls_itself_repocoders_search() -> None:
-    said = retriever_named("repocoder").source
-    assert "no model is called" in said
-    assert "not RepoCoder's own search" in said

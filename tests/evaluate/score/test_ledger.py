@@ -130,23 +130,10 @@ def test_gold_in_no_file_and_past_the_end_of_one() -> None:
     }
 
 
-def test_a_named_file_and_a_view_to_its_end_count() -> None:
-    gold: list[Span] = [("a.py", 2, 5), ("b.py", 6, 8)]
-    shown: dict[str, list[Span]] = {"step": [("b.py", 5, None)], "final": [("a.py", None, None)]}
-    assert of_lines(gold, shown, None, 0) == {"seen": 2, "other_lines": 3}
-    # What the published converter reads otherwise is not read twice.
-    assert of_lines(gold, {**shown, "published-step": [("a.py", 0, 12)]}, None, 0) == {"seen": 2, "other_lines": 3}
-
-
 def test_lines_that_are_best_returned_stand_in_place_of_the_ranking() -> None:
     hits: dict[str, list[Span]] = {"ranking": [("b.py", 0, 8)], "lines": [("a.py", 0, 4)]}
     found = of_lines([("a.py", 0, 6)], hits, [("a.py", 0, 4), ("a.py", 4, 12), ("b.py", 0, 8)], 3)
     assert found == {"found": 3, "past_budget": 1, "other_lines": 2}
-
-
-def test_a_random_order_returns_all_that_can_be_reached() -> None:
-    found = of_lines([("a.py", 0, 6), ("b.py", 0, 2)], {}, [("a.py", 2, 12)], 1, is_chance=True)
-    assert found == {"found": 1, "past_budget": 3, "unreachable": 4}
 
 
 @pytest.mark.parametrize(

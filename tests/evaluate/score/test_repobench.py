@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from itertools import permutations
 from typing import NamedTuple
@@ -13,10 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluate.metrics import metrics_of
-from evaluate.score.chance import FORMS, expected_random
-from evaluate.score.conformance import protocol_hash
+from evaluate.score.chance import expected_random
 from evaluate.score.metric_inputs import ScoringInputs
-from evaluate.score.metric_values import reads_pool
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols
 from lake.tables import table
@@ -149,23 +146,6 @@ def test_similarity_by_hand() -> None:
     }  # fmt: skip
 
 
-def test_the_rules_are_under_the_seal() -> None:
-    hashes = {protocol_hash(protocol) for protocol in (OFFICIAL, CHUNKING, IDENTIFIER)}
-    changed = [
-        dataclasses.replace(CHUNKING, threshold=0.71),
-        dataclasses.replace(IDENTIFIER, threshold=0.69),
-        dataclasses.replace(CHUNKING, relevance="identifier-overlap"),
-        dataclasses.replace(OFFICIAL, applies=()),
-        dataclasses.replace(OFFICIAL, full_lists=False),
-    ]
-    assert len({protocol_hash(protocol) for protocol in changed} | hashes) == 3 + len(changed)
-
-
-def test_some_metrics_ask_for_the_whole_pool() -> None:
-    named = {metric.name for metric, k in metrics_of(CHUNKING) if reads_pool(metric, k)}
-    assert named == {"recall", "reachable", "accuracy_reachable", "boundary_similarity"}
-
-
 def plain(protocol: Protocol, asked: Asked) -> dict[tuple[str, int], Number]:
     """What the rules say, one item at a time, in loops."""
     column = "overlap" if protocol == IDENTIFIER else "jaccard"
@@ -246,8 +226,3 @@ def test_the_random_order_scores_the_mean_of_every_order(pool: list[Chunk], gold
         for measure, numbers in theirs.items():
             # Where an order has no share, it is the mean of those that have one.
             assert ours[measure] == pytest.approx(numbers, abs=1e-12), (protocol.name, measure)
-
-
-def test_every_number_of_the_random_order_is_in_closed_form() -> None:
-    named = {metric.name for protocol in (OFFICIAL, CHUNKING, IDENTIFIER) for metric, _ in metrics_of(protocol)}
-    assert named <= set(FORMS)

@@ -94,15 +94,6 @@ def test_every_item_has_every_metric_and_fits_the_table() -> None:
     assert scores.equals(scores.sort(table("scores").key))
 
 
-def test_pools_are_kept_apart() -> None:
-    same = [("a.py", 0, 10)]
-    scores = scored(
-        {"x": "one", "y": "two"}, {"x": same}, {"x": same, "y": same}, {"one": same, "two": [*same, ("a.py", 5, 15)]}
-    )
-    assert value(scores, "x", "recall", 5) == (1, 1, 1)
-    assert value(scores, "y", "recall", 5) == (0, 0, 2)
-
-
 spans = st.tuples(st.sampled_from(["a.py", "b.py"]), st.integers(0, 12), st.integers(0, 8)).map(
     lambda span: (span[0], span[1], span[1] + span[2])
 )

@@ -130,13 +130,6 @@ def test_the_other_metrics_are_the_mean_of_the_drawn_orders(chunks: list[Span], 
             assert ours[metric, k] == pytest.approx(numbers, abs=1e-12), (metric, k)
 
 
-def test_an_order_holds_every_chunk_once() -> None:
-    chunks = [("a.py", line, line + 3) for line in range(10)]
-    whole = draw(frames(["x"], [], chunks)["pool"], AXIS, [("budget", 0)])
-    assert whole.select("order", "chunk_no").n_unique() == whole.select("order", "rank").n_unique() == N_ORDERS * 10
-    assert whole.group_by("order").agg(pl.col("rank").max())["rank"].unique().to_list() == [10]
-
-
 def test_equal_pools_have_equal_orders() -> None:
     chunks = [("a.py", line, line + 3) for line in range(10)]
     pool = frames(["x"], [], chunks)["pool"]
@@ -148,24 +141,7 @@ def test_equal_pools_have_equal_orders() -> None:
     assert draw(another, None, [("results", 4)]).filter(pool_id="repo").equals(first)
 
 
-def test_an_order_is_no_favourite() -> None:
-    # Four chunks, so that each of 24 orders is drawn about four times in a hundred; the first place is anyone's.
-    chunks = [("a.py", line, line + 3) for line in range(0, 12, 3)]
-    pools = pl.concat(
-        frames(["x"], [], chunks)["pool"].with_columns(pool_id=pl.lit(f"pool {number}")) for number in range(30)
-    )
-    first = draw(pools, None, [("results", 1)])["chunk_no"].value_counts()["count"].to_list()
-    # 3,000 draws over four places: 750 each, give or take 24.
-    assert len(first) == 4
-    assert all(abs(count - 750) < 5 * 24 for count in first)
-
-
 def test_items_without_a_pool_score_zero_and_have_no_rank() -> None:
     numbers = {metric: values[0] for (metric, _), values in expected([("a.py", 0, 3)], []).items()}
     assert numbers.pop("found_rank") is None
     assert set(numbers.values()) == {0}
-
-
-def test_only_what_is_declared_has_a_closed_form() -> None:
-    assert set(FORMS) < set(metrics())
-    assert not {"line_f1", "dcg_iou"} & set(FORMS)

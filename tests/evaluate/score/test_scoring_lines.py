@@ -15,7 +15,6 @@ from evaluate.score.coverage import OWN_TEXT, CutOff, line_sets
 from evaluate.score.metric_inputs import ScoringInputs
 from evaluate.score.metric_values import measure
 from lake.catalog.protocols import protocols
-from lake.errors import GoldspanError
 from lake.offsets import LineOffsets
 from lake.relevance import disjoint
 from tests.evaluate.score.one_run import score
@@ -86,18 +85,6 @@ def test_a_budget_is_walked_by_hand() -> None:
 def test_gold_past_the_end_of_a_file_is_no_line_and_gold_elsewhere_is_out_of_reach() -> None:
     found = sizes([("a.py", 8, 99)], [("a.py", 9, 14), ("gone.py", 0, 5)], {"a.py": range(10), "b.py": [1] * 9})
     assert (found["n_gold"], found["n_both@0"], found["n_returned@0"]) == (1 + 5, 1, 2)
-
-
-def test_own_text_is_counted_among_the_first_results() -> None:
-    files = {"a.py": [1] * 30}
-    found = sizes([("a.py", 0, 10), ("a.py", 5, 15)], [], files, own=("a.py", 8, 12), depths=[1, 2])
-    assert (found["n_own@top1"], found["n_returned@top1"]) == (2, 10)
-    assert (found["n_own@top2"], found["n_returned@top2"]) == (4, 15)
-
-
-def test_files_without_lines_take_no_place() -> None:
-    found = sizes([("b.py", 0, 2)], [("b.py", 1, 2)], {"a.py": [], "b.py": [1, 1], "c.py": []})
-    assert (found["n_returned@0"], found["n_both@0"]) == (2, 1)
 
 
 paths = st.sampled_from(["a.py", "b.py", "gone.py"])
@@ -175,12 +162,6 @@ def test_line_metrics_of_a_run_by_hand() -> None:
     assert numbers("line_f1", 32_000) == (400 / 1_200, 400, 1_200)
     assert numbers("self_share", 5) == (100 / 1_000, 100, 1_000)
     assert scores.filter(metric="line_f1")["granularity"].unique().to_list() == ["line"]
-
-
-def test_a_protocol_of_line_sets_asks_for_the_files() -> None:
-    empty = spans_of([])
-    with pytest.raises(GoldspanError, match="was given no files"):
-        score(ScoringInputs(CHUNKING, one_item(None), gold=empty, pool=empty), hits=empty)
 
 
 def by_iou(hits: Sequence[Span], gold: Sequence[Span], pool: Sequence[Span], k: int) -> dict[str, float]:

@@ -80,13 +80,6 @@ def test_what_is_not_applicable_leaves_the_mean_and_is_counted() -> None:
     assert (nothing["macro"], nothing["micro"], nothing["by_repo"], nothing["n"]) == (None, None, None, 0)
 
 
-def test_a_metric_without_sums_has_no_micro() -> None:
-    scores = scores_of([(item, 0.5, None, None) for item in REPOS], metric="ndcg")
-    aggregates = aggregate(RULES, scores, items_of(REPOS, ["2k"] * 3)).collect()
-    assert aggregates["micro"].null_count() == aggregates.height
-    assert aggregates["macro"].unique().to_list() == [0.5]
-
-
 def test_contexts_of_one_target_are_never_pooled() -> None:
     aggregates = aggregate(RULES, three_scores(), items_of(REPOS, ["1k", "2k", "2k"])).collect()
     found = {(name, value) for name, value in aggregates.select("slice", "slice_value").iter_rows()}
@@ -102,17 +95,6 @@ def test_contexts_of_one_target_are_never_pooled() -> None:
         ("context/repo", "2k/q"),
     }
     assert row(aggregates, "context", "2k")["macro"] == pytest.approx((0 + 1) / 2)
-
-
-def test_benchmarks_without_levels_and_contexts_have_a_whole() -> None:
-    items = items_of(REPOS, ["2k"] * 3).with_columns(
-        pl.lit(None, pl.String).alias(
-            "level",
-        ),
-        context=pl.lit(None, pl.String),
-    )
-    aggregates = aggregate(RULES, three_scores(), items).collect()
-    assert aggregates["slice"].unique(maintain_order=True).to_list() == ["all", "repo", "subset"]
 
 
 def test_items_that_failed_or_were_never_tried_are_counted() -> None:

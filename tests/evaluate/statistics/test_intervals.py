@@ -12,7 +12,6 @@ from scipy import linalg, stats
 
 from evaluate.statistics.intervals import korn_graubard
 from evaluate.statistics.means import aggregate
-from evaluate.statistics.slices import protocol_slices
 from lake.catalog.interval_coverage import KINDS, MEANS, N_SETS, simulated_coverage
 from lake.catalog.protocols import protocols
 from lake.tables import table
@@ -121,11 +120,6 @@ def test_over_items_a_ratio_of_sums_and_a_mean_of_repositories_are_weighted_mean
         assert (whole[f"{average}_low"], whole[f"{average}_high"]) == pytest.approx(plain, abs=1e-9)
 
 
-def test_a_single_item_has_no_interval() -> None:
-    whole = whole_of([[0.5]], [[4.0]])
-    assert {whole[name] for ends in ENDS for name in (ends[0], ends[2])} == {None}
-
-
 @pytest.mark.parametrize("n_repos", [1, 2, 8])
 @pytest.mark.parametrize("value", [0.0, 0.001, 0.25, 1.0])
 def test_every_interval_of_a_metric_within_0_and_1_stays_there_and_has_a_width(n_repos: int, value: float) -> None:
@@ -187,12 +181,6 @@ def test_the_coverage_that_pages_quote_is_what_the_simulation_gives(kind: str, n
         share = min(max(kept / 100, 0.01), 0.99)
         error = 100 * (share * (1 - share) * (1 / n_sets + 1 / N_SETS)) ** 0.5
         assert coverage(kind, mean, n_repos, alike, n_sets, seed=2) == pytest.approx(kept, abs=4 * error), mean
-
-
-def test_every_protocol_opens_with_a_slice_that_is_resampled() -> None:
-    for protocol in protocols().values():
-        resampled = {one.name for one in protocol_slices(protocol)[0] if one.is_resampled}
-        assert {"all", protocol.headline[0] if protocol.headline else "all"} <= resampled, protocol.name
 
 
 def test_only_the_slice_that_is_shown_first_and_the_whole_are_resampled_where_both_are_there() -> None:

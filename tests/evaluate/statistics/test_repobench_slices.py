@@ -85,12 +85,6 @@ def test_one_version_is_never_pooled_with_another() -> None:
     }
 
 
-def test_a_subset_of_its_own_stratum_stays_a_slice() -> None:
-    found = means(sliced([item(subset="python_cff"), item(subset="java_cff", split="train")]))
-    assert (found["subset", "python_cff"], found["subset", "java_cff"]) == (0, 1)
-    assert ("all", "all") not in found
-
-
 @pytest.mark.parametrize(
     ("n_candidates", "band"),
     [(1, "1-4"), (4, "1-4"), (5, "5-9"), (9, "5-9"), (10, "10-14"), (14, "10-14"), (15, "15-19"), (19, "15-19"),

@@ -75,26 +75,13 @@ def test_what_describes_the_data_is_shown(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("named", ["repos.zip", "repos"])
-@pytest.mark.parametrize("top", ["", "top"])
+@pytest.mark.parametrize(("named", "top"), [("repos.zip", ""), ("repos", "top")])
 def test_the_repositories_may_be_a_zip_with_or_without_a_top_folder(tmp_path: Path, named: str, top: str) -> None:
     config = lay_out(tmp_path, OURS.replace(": repos", f": {named}"))
     (tmp_path / "packed").mkdir()
     (tmp_path / "repos").rename(tmp_path / "packed" / (top or "repos"))
     shutil.make_archive(str(tmp_path / "repos"), "zip", tmp_path / "packed" / ("" if top else "repos"))
     assert "5 of 5 items ready" in ingest_own(config, tmp_path / "lake").err
-
-
-def test_a_second_ingest_does_nothing_and_other_paths_read_anew(tmp_path: Path) -> None:
-    config, lake = lay_out(tmp_path), tmp_path / "lake"
-    ingest_own(config, lake)
-    before = stored(lake)
-    assert " made" not in ingest_own(config, lake).err
-    assert stored(lake) == before
-    config.write_text(OURS.replace("context_start: meta.where.from", "context_start: meta.where.line"))
-    assert ingest_own(config, lake).code == 0
-    items = Lake(lake).read("items")
-    assert items["query_line_start"].equals(items["target_line"].alias("query_line_start"))
 
 
 BAD_PATHS = {

@@ -30,16 +30,6 @@ def test_the_printed_declaration_without_a_label_of_its_own_is_refused(tmp_path:
     _refused(tmp_path, printed()[1], "label: is missing")
 
 
-def test_of_several_printed_declarations_one_is_to_be_kept(tmp_path: Path) -> None:
-    text = printed()[1]
-    _refused(tmp_path, text + text, "mine.yaml holds a list of 2, which is not one declaration")
-
-
-@pytest.mark.parametrize("added", ["gold: metadata.gold", "version: 99", "subsets: []"])
-def test_a_rule_cannot_be_set(tmp_path: Path, added: str) -> None:
-    _refused(tmp_path, f"{OURS}{added}\n", f"{added.partition(':')[0]}: there is no such key")
-
-
 def test_what_is_printed_may_be_said_as_it_is(tmp_path: Path) -> None:
     text = f"{OURS}version: {repoeval().version}\ndefault_subsets: [function-2k]\n"
     assert ingest_own(lay_out(tmp_path, text), tmp_path / "lake").code == 0
@@ -134,11 +124,6 @@ def test_a_declaration_that_is_not_there_is_said_with_those_that_are(tmp_path: P
     assert f"There is: {tmp_path / 'mine.yaml'}." in said.err
     (tmp_path / "folder.yaml").mkdir()
     assert "folder.yaml cannot be read: Is a directory" in ingest_own(tmp_path / "folder.yaml", tmp_path / "lake").err
-
-
-def test_a_key_misspelt_is_told_once(tmp_path: Path) -> None:
-    said = _refused(tmp_path, OURS.replace("label", "lable"), "lable: there is no such key", "Did you mean 'label'?")
-    assert "is missing" not in said
 
 
 OUTSIDE = """\

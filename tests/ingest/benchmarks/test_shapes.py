@@ -275,21 +275,6 @@ def test_a_hubs_data_set_is_read_at_its_commit_alone_and_a_large_one_is_not_copi
     assert_alike(tmp_path / "one", tmp_path / "other")
 
 
-def test_datasets_is_imported_by_no_command_that_does_not_need_it(tmp_path: Path) -> None:
-    import subprocess
-    import sys
-
-    script = (
-        "import sys, ingest.commands as m\n"
-        "from lake.console import run\n"
-        f"sys.argv = ['ingest', 'beir', '--source', {str(lay_out(tmp_path / 'beir'))!r}, '--lake', {str(tmp_path)!r}]\n"
-        "try:\n    run(m.app, 'ingest')\nexcept SystemExit:\n    pass\n"
-        "print('datasets' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.strip().endswith("False")
-
-
 SWE_BENCH = {"repo": "a/b", "instance_id": "a__b-1", "base_commit": "0" * 40, "patch": "x", "problem_statement": "y"}
 
 

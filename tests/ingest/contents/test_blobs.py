@@ -64,12 +64,6 @@ def test_the_language_of_a_content_is_that_of_its_first_path() -> None:
     assert sorted(blobs.select(pl.col("text"), "language").rows()) == [("x", "go"), ("y", "")]
 
 
-def test_nothing_is_no_rows() -> None:
-    files, blobs = pool_frames([])
-    assert (files.height, blobs.height) == (0, 0)
-    assert (files.columns, blobs.columns) == (list(table("files").columns), list(table("blobs").columns))
-
-
 def test_a_large_pool_comes_in_batches_that_join_to_the_same_files(monkeypatch: pytest.MonkeyPatch) -> None:
     given = [("p", f"{n}.py", bytes([65 + n % 3]) * 10) for n in (3, 1, 2, 5, 4)] + [("q", "1.py", b"")]
     monkeypatch.setattr("ingest.contents.blobs.BATCH_BYTES", 15)

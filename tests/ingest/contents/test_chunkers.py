@@ -27,14 +27,6 @@ def texts(name: str, text: str, language: str = "python") -> list[str]:
     return ["".join(Document(text).lines[start:end]) for start, end in ranges(name, text, language)]
 
 
-def test_lines_are_packed_until_one_more_would_exceed_n() -> None:
-    assert texts("fixed-nws-4", "ab\ncd\ne\n") == ["ab\ncd\n", "e\n"]
-
-
-def test_the_whole_file_is_one_chunk() -> None:
-    assert texts("whole-file", "a\n\nb") == ["a\n\nb"]
-
-
 def test_windows_stand_around_every_step() -> None:
     lines = "".join(f"{i}\n" for i in range(25))
     assert ranges("window-20-10", lines) == [(0, 10), (0, 20), (10, 25)]

@@ -184,20 +184,6 @@ def test_every_fallback_has_its_reason() -> None:
     assert chunked("syntax-9", frame).status["fell_back"].to_list() == [None] * 3
 
 
-def test_a_content_the_chunker_fails_on_is_named_and_the_others_are_cut() -> None:
-    def fails(document: Document) -> Cut:
-        if document.text == "b\n":
-            message = "no b"
-            raise ValueError(message)
-        return Cut([(0, 1)])
-
-    found = chunk_blobs(answering(fails), blobs("a\n", "b\n", "c\n"))
-    why = f"tests/ingest/contents/test_chunkers_by_name.py:{fails.__code__.co_firstlineno + 3}: ValueError: no b"
-    assert found.status.select("n_chunks", "failed").rows() == [(1, None), (0, why), (1, None)]
-    assert found.frame["sha256"].to_list() == [sha256_of(b"a\n"), sha256_of(b"c\n")]
-    assert found.frame["byte_end"].to_list() == [2, 2]
-
-
 @pytest.mark.parametrize(
     ("ranges", "why"),
     [
@@ -217,9 +203,3 @@ def test_ranges_that_are_none_of_the_file_fail_it_and_no_other(ranges: object, w
 
     assert why in refusal(cut)
     assert chunk_blobs(answering(cut), blobs("a\n", "b\nc\n")).status["n_chunks"].to_list() == [1, 0]
-
-
-def test_an_answer_of_another_shape_fails_its_file_and_ranges_alone_are_lines() -> None:
-    assert "answered a NoneType" in refusal(lambda document: None)
-    ranges = chunk_blobs(answering(lambda document: [(0, 1)]), blobs("a\n")).frame
-    assert ranges["line_end"].to_list() == [1]

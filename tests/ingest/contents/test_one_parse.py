@@ -72,12 +72,6 @@ def test_chunkers_and_definitions_share_the_parse_of_a_content(parsed: list[str]
     assert parsed == ["python", "javascript", "tsx"]
 
 
-def test_chunkers_share_it_where_no_definitions_are_looked_for(tmp_path: Path, parsed: list[str]) -> None:
-    lake, chunkers = lake_of(tmp_path / "lake")
-    cut(lake, chunkers)
-    assert sorted(parsed) == ["javascript", "python", "tsx"]
-
-
 def test_rows_are_the_same_as_of_a_chunker_on_its_own(tmp_path: Path) -> None:
     (alone, chunkers), (together, _) = lake_of(tmp_path / "alone"), lake_of(tmp_path / "together")
     for chunker in chunkers:

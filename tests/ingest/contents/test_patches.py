@@ -10,7 +10,7 @@ from git import Repo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.contents.patches import Edited, EditedLine, edit_rows, edited_lines
+from ingest.contents.patches import edit_rows, edited_lines
 from lake.tables import table
 from tests.ingest.contents.patch_texts import CHANGE, head
 
@@ -140,9 +140,3 @@ def test_rows_have_both_readings_and_an_item_without_a_patch_has_none() -> None:
     ]  # fmt: skip
     table("edits").schema.validate(rows)
     assert [item for item, _ in notes] == ["three"]
-
-
-def test_half_a_surrogate_pair_can_be_stored() -> None:
-    assert edited_lines(head("\ud800.py") + "@@ -1 +0,0 @@\n-one\n", "docs") == Edited(
-        [EditedLine("?.py", 0, "deleted")]
-    )

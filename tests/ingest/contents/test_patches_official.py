@@ -29,10 +29,6 @@ def test_a_deleted_files_lines_go_to_the_file_above_it() -> None:
     assert official(deleted + CHANGE) == official(CHANGE)
 
 
-def test_a_renamed_file_goes_by_its_new_name() -> None:
-    assert official("--- a/old.py\n+++ b/new.py\n@@ -1 +0,0 @@\n-one\n") == [("new.py", 0)]
-
-
 def test_a_removed_line_that_starts_with_two_dashes_ends_the_hunk() -> None:
     patch = head("q.sql") + "@@ -1,4 +1,1 @@\n-one\n--- two\n-three\n four\n@@ -9 +7,0 @@\n-nine\n"
     assert official(patch) == [("q.sql", 0), ("q.sql", 8)]
@@ -59,10 +55,6 @@ def test_a_name_without_its_prefix_is_ignored() -> None:
     assert official(plain) == []
     assert official(CHANGE + plain) == [("src/cart.py", 0), *official(CHANGE)]
     assert official(plain.replace("+++ b.py", "+++ a/b.py")) == [("b.py", 0)]
-
-
-def test_a_name_keeps_what_stands_behind_it() -> None:
-    assert official("--- a/b.py\r\n+++ b/b.py\r\n@@ -1 +0,0 @@\r\n-one\r\n") == [("b.py\r", 0)]
 
 
 def test_the_published_edit_numbers_follow(shared: Path) -> None:

@@ -59,27 +59,9 @@ def test_deep_nesting_is_looked_through(ending: str, opening: str, closing: str)
     )
 
 
-def test_a_line_of_a_megabyte_is_one_line() -> None:
-    text = "function f() { return '" + "x" * 900_000 + "' } function g() {}"
-    assert [(row.name, row.line_start, row.line_end) for row in definitions_of(text, "js")["docs"].definitions] == [
-        ("f", 0, 1),
-        ("g", 0, 1),
-    ]
-
-
 def test_an_endless_name_is_cut() -> None:
     for found in definitions_of(f"def {'x' * 100_000}(): pass\n", "py").values():
         assert [row.name for row in found.definitions] == ["x" * MAX_NAME]
-
-
-def test_bytes_that_are_no_text_count_as_what_they_are_stored_as() -> None:
-    found = definitions_of(b"# \xff\ndef f(): pass\n\0", "py")
-    assert found == definitions_of("# \ufffd\ndef f(): pass\n\0", "py")
-    assert [row.byte_start for row in found["docs"].definitions] == [6]
-
-
-def test_half_a_surrogate_pair_is_no_text() -> None:
-    assert [row.name for row in definitions_of("# \ud800\ndef f(): pass\n", "py")["docs"].definitions] == ["f"]
 
 
 def test_syntax_errors_cost_only_what_they_spoil() -> None:

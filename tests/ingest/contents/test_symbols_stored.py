@@ -18,7 +18,6 @@ from lake.declarations import discover
 from lake.engine import Engine
 from lake.outcome import Outcome
 from lake.store import Lake
-from tests.changed_code import changed
 
 pytestmark = pytest.mark.slow
 
@@ -98,31 +97,9 @@ def test_rows_are_the_same_whatever_the_number_of_processes(
     assert stored(lake) == stored(other)
 
 
-def _names(lake: Lake) -> list[str]:
-    """The parts by what they are called, whatever they are made from."""
-    return [path.partition(".")[0] for path in stored(lake)]
-
-
-def test_other_rules_are_applied_to_everything(lake: Lake) -> None:
-    cut(lake)
-    whole, made = _names(lake), {part.fingerprint for part in lake.parts("symbols")}
-    with changed("ingest/contents/definitions/docs.py"):
-        result, _ = cut(lake)
-    assert _names(lake) == whole
-    assert not made & {part.fingerprint for part in lake.parts("symbols")}
-    assert result.rejected == 1
-
-
 def test_a_content_of_several_languages_is_of_its_smallest_path(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     put(lake, "pets.one", {"b.js": "class A { b() {} }\n", "a.java": "class A { b() {} }\n"})
     result, _ = cut(lake)
     assert result.warnings == []
     assert lake.read("symbols", rules="official")["kind"].to_list() == ["class_declaration", "constructor_declaration"]
-
-
-def test_a_pool_of_no_code_is_nothing_to_do(tmp_path: Path) -> None:
-    lake = Lake(tmp_path / "lake")
-    put(lake, "pets.one", {"README.md": "# Pets\n"})
-    result, said = cut(lake)
-    assert (said, result) == ([], Outcome())

@@ -119,10 +119,6 @@ def test_a_body_of_more_than_28_lines_is_no_target() -> None:
     assert [len(functions("def f():\n" + "    a = 1\n" * n)) for n in (2, 3, 28, 29)] == [0, 1, 1, 0]
 
 
-def test_two_functions_of_one_name_are_told_apart() -> None:
-    assert [task.target.identity for task in functions(("def f():\n" + "    a = 1\n" * 3) * 2)] == ["f#1", "f#2"]
-
-
 def test_lines_are_counted_one_way_or_not_at_all() -> None:
     assert lines_of(b"a\r\nb\n\x0cc\n") == ["a\n", "b\n", "\x0cc\n"]
     assert lines_of(b"a\rb\n") is None
@@ -145,21 +141,6 @@ def test_a_prompt_is_the_end_of_the_text_and_holds_the_last_tokens(text: str, li
     assert "".join(lines[start:]).rstrip().endswith(prompt)
     assert regex_tokens(prompt) == regex_tokens(text)[-limit:]
     assert len("".join(lines[start:]).rstrip()) - len(prompt) <= len(lines[start]) if lines else prompt == ""
-
-
-def test_a_row_is_as_repoevals_are() -> None:
-    [task] = functions("def f(x):\n    a = call(x)\n    b = a\n    return b\n", "pkg/a.py")
-    assert task.row(0, 99) == {
-        "prompt": "def f(x):",
-        "metadata": {
-            "task_id": "owner--any/idx",
-            "ground_truth": task.answer,
-            "fpath_tuple": ["owner_any", "pkg", "a.py"],
-            "context_start_lineno": 0,
-            "lineno": 1,
-            "function_name": "f",
-        },
-    }
 
 
 def test_few_of_many_are_drawn_over_all_files_and_no_answer_twice() -> None:

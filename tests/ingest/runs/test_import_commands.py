@@ -13,7 +13,7 @@ from ingest.runs.request import ImportRequest
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from tests.ingest.runs.test_import import FIRST, ITEMS, lake, once, one, trec
-from tests.tiny import Said, command, leftovers, put, stored
+from tests.tiny import Said, command, put
 
 __all__ = ["lake", "once"]
 
@@ -64,16 +64,6 @@ def test_check_without_a_name_ends_in_a_command_that_can_be_typed(lake: Lake, tm
     assert command(*words[2:]).code == checked.code
 
 
-def test_check_says_the_same_and_writes_nothing(lake: Lake) -> None:
-    before = stored(lake.root)
-    answer = said(lake, one("rockets/orbit.py"), "--asked-all", verb="check")
-    assert answer.code == Exit.INCOMPLETE
-    assert "1 of 5 items, 4 missing" in answer.err
-    assert "nothing was written" in answer.err
-    assert stored(lake.root) == before
-    assert leftovers(lake.root) == []
-
-
 def test_a_file_that_is_not_there_is_missing_data(lake: Lake, tmp_path: Path) -> None:
     for path in (tmp_path / "no.trec", tmp_path):
         answer = command("ingest", "run", path, "--benchmark", "repoeval", "--system", "x", "--lake", lake.root)
@@ -91,10 +81,6 @@ def test_an_unknown_benchmark_is_a_usage_error(lake: Lake, tmp_path: Path) -> No
     with pytest.raises(GoldspanError, match="Did you mean 'repoeval'") as caught:
         import_run(lake, ImportRequest(file, "repoevall", "x"), write=False)
     assert caught.value.code == Exit.USAGE
-
-
-def test_a_missing_option_is_a_usage_error(tmp_path: Path) -> None:
-    assert command("ingest", "run", tmp_path / "f").code == Exit.USAGE
 
 
 def test_every_option_is_a_variable_too(lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,17 +78,6 @@ def test_a_file_of_items_that_cannot_be_scored_is_refused(tmp_path: Path) -> Non
     assert "none of the items that it answers can be scored in this lake" in error.what
 
 
-def test_an_item_that_cannot_be_scored_is_not_counted(tmp_path: Path) -> None:
-    gone: Row = {**TASKS[4], "metadata": {**TASKS[4]["metadata"], "fpath_tuple": ["not_there", "a.py"]}}  # type: ignore[dict-item] # a row's metadata is a mapping
-    ingested(tmp_path / "lake", build(tmp_path / "source", [*TASKS[:4], gone]))
-    lake = Lake(tmp_path / "lake")
-    rows = [(item, "cats.py", 1, 1) for item in (*ITEMS[:4], "function-2k/not_there/0")]
-    result = imported(lake, trec(rows))
-    assert (result.n_items, result.counts["n_done"], result.counts["n_unscorable"]) == (4, 4, 1)
-    assert lake.read("hits")["item_id"].unique().sort().to_list() == sorted(ITEMS[:4])
-    assert lake.read("runs")["status"].to_list() == ["complete"]
-
-
 def test_parts_mirror_those_of_the_items_and_untouched_ones_are_not_asked(tmp_path: Path) -> None:
     source = build(build(tmp_path / "source"), context="4k")
     ingested(tmp_path / "lake", source, subsets=["function-2k", "function-4k"])
@@ -117,10 +106,6 @@ def test_skip_unknown_counts_and_lists_what_is_left_out(lake: Lake) -> None:
     assert (reject["source"], reject["position"], reject["excerpt"]) == ("given.txt", "item other, line 2", "other")
     assert reject["reason"] == "repoeval/prompt asks no item of that name here: 2 rows left out"
     assert hits(lake, "path") == [("rockets/orbit.py",)]
-
-
-def test_a_file_of_unknown_items_alone_is_refused_even_so(lake: Lake) -> None:
-    assert "none of the file's is known" in refused(lake, one("a.py", "other"), skip_unknown=True).what
 
 
 def test_a_query_of_another_sha256_is_refused(lake: Lake) -> None:

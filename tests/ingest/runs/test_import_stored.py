@@ -8,13 +8,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from lake.errors import Exit, GoldspanError
+from lake.errors import Exit
 from lake.fingerprint import sha256_of
 from lake.store import Lake
 from lake.tables import declared_row, table
 from tests.changed_code import changed
 from tests.ingest.runs.test_import import FIRST, ITEMS, LAST, another, hits, imported, lake, once, one, refused, trec
-from tests.tiny import TASKS, build, ingested, leftovers, put, stored
+from tests.tiny import TASKS, build, ingested, leftovers, stored
 
 __all__ = ["lake", "once"]
 
@@ -47,17 +47,6 @@ def test_a_run_says_where_it_comes_from(lake: Lake) -> None:
     ]
 
 
-def test_equal_imports_leave_equal_bytes(lake: Lake, once: Path, tmp_path: Path) -> None:
-    other = Lake(tmp_path / "other")
-    for name in ("items", "files", "blobs", "benchmarks", "symbol_rules"):
-        for part in lake.parts(name):
-            put(other.root / part.path.relative_to(lake.root), part.path.read_bytes())
-    imported(lake, ALL)
-    imported(other, ALL)
-    assert stored(lake.root, "hits", "run_items", "runs") == stored(other.root, "hits", "run_items", "runs")
-    assert leftovers(lake.root) == []
-
-
 def test_the_same_file_again_is_current_and_counts_alike(lake: Lake) -> None:
     data = trec([(FIRST, "rockets/orbit.py#L13", 1, 1), (FIRST, "no.py", 2, 1)])
     first, before = imported(lake, data), stored(lake.root)
@@ -65,15 +54,6 @@ def test_the_same_file_again_is_current_and_counts_alike(lake: Lake) -> None:
     assert (first.is_current, again.is_current) == (False, True)
     assert again.counts == first.counts
     assert stored(lake.root) == before
-
-
-def test_what_was_skipped_is_an_error_again_without_the_flag(lake: Lake) -> None:
-    data = ALL + one("a.py", "other")
-    imported(lake, data, skip_unknown=True)
-    again = imported(lake, data, skip_unknown=True)
-    assert (again.n_rejected, again.n_unknown, again.is_current) == (0, 1, True)
-    with pytest.raises(GoldspanError, match="not asked by"):
-        imported(lake, data)
 
 
 def test_another_file_under_the_same_name_takes_the_place_of_the_first(lake: Lake) -> None:

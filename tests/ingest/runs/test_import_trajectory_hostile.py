@@ -80,11 +80,6 @@ def test_lines_that_no_file_has_are_left_out_and_told(lake: Lake) -> None:
     assert "step 1 names what is no file, span of lines or symbol (1): ('src/engine.py'" in str(rejected(lake)[0][2])
 
 
-def test_half_a_surrogate_pair_is_kept_as_an_escape(lake: Lake) -> None:
-    imported(lake, jsonl(unified(pred_steps=[{"files": ["a\ud800.py"]}], model_patch="\ud800")))
-    assert hits(lake, "path_given", "path") == [("a\\ud800.py", None)]
-
-
 def large(n_bytes: int) -> Iterator[bytes]:
     yield b'{"info": {"mini_version": "1", "submission": ""}, "messages": ['
     message = json.dumps({"role": "user", "content": "x" * 10**5}).encode() + b", "
@@ -108,12 +103,6 @@ def test_large_trajectories_are_held_one_at_a_time(lake: Lake) -> None:
     assert of_item(lake, "n_steps") == (1,)
     # The bytes, their text, and the same text as the values of a document.
     assert peak < 5 * len(one)
-
-
-def test_a_trajectory_of_50_mb_is_read(lake: Lake) -> None:
-    imported(lake, b"".join(large(50 * 2**20)), name=f"{ROCKETS}.traj.json")
-    found = hits(lake, "step", "path", "line_start", "line_end")
-    assert found == [(1, "src/engine.py", None, None), (1, "src/engine.py", 0, 2)]
 
 
 def test_a_name_longer_than_any_and_a_patch_beyond_the_limit_are_told_and_not_read(

@@ -62,13 +62,6 @@ def test_what_is_no_run_is_a_row_of_rejects_and_the_others_are_imported(lake: La
     assert reason in result.warnings[0]
 
 
-def test_a_file_that_was_mended_takes_its_reject_away(lake: Lake, tmp_path: Path) -> None:
-    recorded(lake, tmp_path, {"one.jsonl": b"neither this\n"})
-    recorded(lake, tmp_path, {"one.jsonl": jsonl(unified(ITEMS[0]))})
-    assert refused(lake) == []
-    assert systems(lake) == [("one", "imported")]
-
-
 def test_imported_runs_are_forgotten_whole(lake: Lake, tmp_path: Path) -> None:
     recorded(lake, tmp_path, {"one.jsonl": jsonl(*map(unified, ITEMS))})
     (name,) = delete_imported_runs(lake, "contextbench")

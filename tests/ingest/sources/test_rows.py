@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.sources.rows import JsonObject, is_json_lines, read_rows
-from ingest.sources.tree import Entry, UnreadableEntryError
+from ingest.sources.tree import Entry
 from lake.rejects import Rejects
 
 VALUES = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner, max_size=3))
@@ -41,11 +41,6 @@ def test_lines_are_counted_from_1_with_the_blank_ones() -> None:
     assert found == [("line 1", {"a": 1}), ("line 3", {"a": 2})]
 
 
-def test_a_line_break_inside_a_text_is_none_of_the_files() -> None:
-    found, refused = _read('{"a":"x\\ny\u2028z\u0085"}\n'.encode())
-    assert (found, refused) == ([("line 1", {"a": "x\ny\u2028z\u0085"})], [])
-
-
 def test_a_bad_line_is_refused_with_its_number_and_the_rest_is_read() -> None:
     found, refused = _read(b'{"a":1}\n[1]\n{"a":\n\xff\n{"a":2}')
     assert [position for position, _ in found] == ["line 1", "line 5"]
@@ -53,17 +48,6 @@ def test_a_bad_line_is_refused_with_its_number_and_the_rest_is_read() -> None:
     assert refused[0][1] == "a list, not an object"
     assert refused[1][1].startswith("not JSON (Expecting value")
     assert refused[2][1] == "not UTF-8: invalid start byte at byte 0"
-
-
-def test_a_file_that_cannot_be_read_is_refused_whole() -> None:
-    def gone() -> bytes:
-        raise UnreadableEntryError(location="datasets", path="a.jsonl", reason="No such file or directory")
-
-    rejects = Rejects()
-    assert list(read_rows(Entry("a.jsonl", 3, gone), rejects)) == []
-    assert [(one.source, one.position, one.reason) for one in rejects] == [
-        ("a.jsonl", "the whole file", "cannot be read: No such file or directory")
-    ]
 
 
 @pytest.mark.parametrize(("name", "packing"), [("a.JSONL.gz", "gzip"), ("a.jsonl.zst", "zstd"), ("a.tsv.gz", "gzip")])

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from ingest.sources.folder import open_folder, read_folder
-from ingest.sources.tree import UnreadableEntryError
 from lake.errors import Exit, GoldspanError
 
 MARKERS = ("datasets", "repositories")
@@ -73,26 +72,6 @@ def test_a_folder_that_does_not_exist_or_is_a_file_is_told_apart(tmp_path: Path)
         open_folder(_put(tmp_path / "file"), "repoeval", markers=MARKERS)
 
 
-def test_a_folder_and_an_archive_give_the_same_tree(tmp_path: Path) -> None:
-    files = {"function_level/x/a.py": b"a = 1\r\n", "function_level/x/b/c.py": b"", "function_level/y.txt": b"\xff"}
-    _put(tmp_path / "packed/repoeval/datasets/a.jsonl")
-    (tmp_path / "packed/repoeval/repositories").mkdir()
-    with zipfile.ZipFile(tmp_path / "packed/repoeval/repositories/function_level.zip", "w") as made:
-        for name, data in files.items():
-            made.writestr(name, data)
-            _put(tmp_path / "open/repoeval/repositories/function_level" / name, data)
-    trees = [
-        open_folder(tmp_path / kind, "repoeval", markers=MARKERS).tree("repositories/function_level")
-        for kind in ("packed", "open")
-    ]
-    found = [{entry.path: (entry.size, entry.read()) for entry in tree.entries} for tree in trees if tree]
-    assert found == [{name: (len(data), data) for name, data in files.items()}] * 2
-    assert [tree.location for tree in trees if tree] == [
-        "repositories/function_level.zip",
-        "repositories/function_level",
-    ]
-
-
 def test_a_folder_with_nothing_but_its_own_archive_is_that_archive(tmp_path: Path) -> None:
     (tmp_path / "datasets").mkdir()
     with zipfile.ZipFile(tmp_path / "datasets/datasets.zip", "w") as made:
@@ -153,15 +132,6 @@ def test_a_file_that_may_not_be_read_is_refused(tmp_path: Path, monkeypatch: pyt
     assert [(entry.path, entry.reason) for entry in tree.refused] == [
         ("secret.py", "may not be read (permission denied)")
     ]
-
-
-def test_a_file_that_goes_away_after_it_was_listed_is_unreadable(tmp_path: Path) -> None:
-    file = _put(tmp_path / "a.py")
-    tree = read_folder(tmp_path, "repositories/x")
-    file.unlink()
-    with pytest.raises(UnreadableEntryError, match=r"a\.py cannot be read: No such file") as caught:
-        tree.entries[0].read()
-    assert caught.value.path == "a.py"
 
 
 def test_a_name_that_is_not_utf8_is_refused(tmp_path: Path) -> None:

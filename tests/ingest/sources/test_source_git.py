@@ -29,19 +29,6 @@ def test_files_are_read_byte_for_byte(tmp_path: Path) -> None:
     assert [path for path, *_ in found.files] == ["README.md", "empty", "launch.sh", "src/hull.py"]
 
 
-def test_links_and_submodules_are_named_and_not_followed(tmp_path: Path) -> None:
-    remote = Remote(tmp_path / "remotes")
-    commit = remote.commit(
-        HULL, ("120000", "out", b"/etc/passwd"), ("120000", "in", b"src"), ("160000", "lib", b"1" * 40)
-    )
-    found = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
-    assert [path for path, *_ in found.files] == ["src/hull.py"]
-    assert found.noted == {
-        "a symbolic link, which is not followed": ["in", "out"],
-        "a submodule, which is not followed": ["lib"],
-    }
-
-
 def test_attributes_in_the_tree_change_nothing_and_run_nothing(tmp_path: Path) -> None:
     remote = Remote(tmp_path / "remotes")
     attributes = b"*.py export-ignore\n* text eol=crlf filter=evil ident\nREADME.md export-subst\n"

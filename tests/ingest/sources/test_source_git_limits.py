@@ -52,19 +52,6 @@ def test_a_tree_that_unfolds_is_refused_by_its_number_of_entries(
     assert told.value.code == Exit.INVALID
 
 
-def test_a_tree_is_refused_by_what_its_files_come_to_each_time_they_stand_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(git_process, "MAX_STREAMED_BYTES", 100)
-    remote = Remote(tmp_path / "remotes")
-    whole = remote.commit(*(("100644", f"{n}.py", b"x" * 10) for n in range(10)))
-    more = remote.commit(*(("100644", f"{n}.py", b"x" * 10) for n in range(11)))
-    cache = repositories(tmp_path / "cache", tmp_path / "remotes")
-    assert len(cache.files("acme/boats", whole).files) == 10
-    with pytest.raises(RepositoryError, match="files or 100 bytes, and is not read"):
-        cache.files("acme/boats", more)
-
-
 def test_a_tree_of_nothing_but_folders_ends_with_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     remote = Remote(tmp_path / "remotes")
     commit = committed(remote, nested(remote, remote.run("mktree"), levels=9, times=10))

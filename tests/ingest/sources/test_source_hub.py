@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.sources.hub import ATTEMPTS, HubSource, Pin, blob_id_of
+from ingest.sources.hub import HubSource, Pin, blob_id_of
 from ingest.sources.tree import Source
 from lake.errors import Exit, GoldspanError
 
@@ -116,12 +116,6 @@ def test_a_connection_that_breaks_off_is_tried_again(publisher: Publisher, tmp_p
     assert publisher.n_asked == 3
 
 
-def test_a_connection_that_always_breaks_off_is_given_up(publisher: Publisher, tmp_path: Path) -> None:
-    publisher.breaks_after = [1000] * ATTEMPTS
-    with pytest.raises(GoldspanError, match=f"broke off after 1,000 of {len(ARCHIVE):,} bytes"):
-        _source(publisher.base, tmp_path).tree("datasets")
-
-
 def test_content_that_is_not_the_pinned_file_is_refused_and_removed(publisher: Publisher, tmp_path: Path) -> None:
     publisher.content = ARCHIVE[:-1] + b"X"
     with pytest.raises(GoldspanError, match="is not the pinned file") as caught:
@@ -155,10 +149,3 @@ def test_a_cache_that_cannot_be_written_is_an_error_that_names_it(publisher: Pub
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(GoldspanError, match="the cache cannot be used"):
         _source(publisher.base, tmp_path / "file").tree("datasets")
-
-
-def test_a_blob_id_is_the_one_git_gives(tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.write_bytes(b"hello\n")
-    # `printf 'hello\n' | git hash-object --stdin`
-    assert blob_id_of(file) == "ce013625030ba8dba906f756967f9e9ca394464a"

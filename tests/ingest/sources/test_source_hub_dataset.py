@@ -54,14 +54,6 @@ def test_the_branch_is_resolved_once_and_later_runs_keep_to_its_commit(hub: Fake
     assert _source(tmp_path).revision == f"{NAME}@{NEW}"
 
 
-def test_a_record_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    (tmp_path / "tianyang--repobench-r.json").write_text('{"commit": 3}')
-    with pytest.raises(GoldspanError, match="cannot be read") as caught:
-        _ = _source(tmp_path).revision
-    assert caught.value.code == Exit.INVALID
-    assert "tianyang--repobench-r.json" in str(caught.value)
-
-
 def test_offline_is_one_error_that_says_what_into_which_folder_and_what_instead(hub: FakeHub, tmp_path: Path) -> None:
     hub.is_there = False
     with pytest.raises(GoldspanError) as caught:

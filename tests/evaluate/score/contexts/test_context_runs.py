@@ -8,7 +8,6 @@ from unittest.mock import patch
 import polars as pl
 import pytest
 
-import evaluate.batches
 from evaluate.partition import Partition
 from evaluate.runs.pooling import aggregate_runs
 from evaluate.selection import ItemPart, Selection, selected_parts
@@ -49,15 +48,6 @@ def state(lake: Lake) -> dict[str, int]:
     return {f"{path.parent}/{path.name.split('.')[0]}": path.stat().st_mtime_ns for path in parts}
 
 
-def test_what_is_scored_stands(lake: Lake) -> None:
-    score(lake)
-    before = state(lake)
-    score(lake)
-    assert state(lake) == before
-    score(lake, code="another")
-    assert all(after > before[path] for path, after in state(lake).items())
-
-
 def test_a_new_run_is_scored_without_the_others_being_touched(lake: Lake) -> None:
     score(lake, RUNS[:2])
     before = state(lake)
@@ -75,24 +65,6 @@ def test_other_symbols_are_scored_anew(lake: Lake) -> None:
     score(lake)
     changed = {path for path, written in state(lake).items() if written != before[path]}
     assert changed == {path for path in before if CONTEXTS.name in path or "aggregates" in path}
-
-
-def test_batches_give_the_scores_that_all_together_give(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    score(lake)
-    together = {name: lake.read(name) for name in SCORED}
-    monkeypatch.setattr(evaluate.batches, "ROWS_AT_ONCE", 1)
-    score(lake, code="one by one")
-    assert all(lake.read(name).equals(frame) for name, frame in together.items())
-
-
-def test_a_run_that_has_nothing_on_the_items_has_no_scores(lake: Lake) -> None:
-    score(lake, [Run("contextbench.issue--nobody--00000000")])
-    assert not any(lake.parts(name) for name in SCORED)
-
-
-def test_a_run_is_scored_under_its_one_protocol(lake: Lake) -> None:
-    score(lake, [Run(RUNS[0].run_id, protocol=PUBLISHED.name)])
-    assert {part.folders["protocol"] for part in lake.parts("scores")} == {PUBLISHED.name}
 
 
 def test_slices_are_the_whole_and_repositories_where_source_and_language_tell_nothing_apart(lake: Lake) -> None:

@@ -102,8 +102,3 @@ def test_a_name_means_what_bears_it_else_what_its_last_part_names(
     found = definitions([(0, 0, 5, "f"), (0, 6, 5, "g"), (0, 12, 5, "f"), (1, 0, 5, "f")], rules)
     asked = pl.DataFrame({"row": [0], "text": [0], "symbol": [said]})
     assert set(found.meant(asked)["number"]) == meant
-
-
-def test_contents_without_definitions_have_no_symbols() -> None:
-    assert overlapped([], [(0, 0, 5)], DOCS_CONTEXTS) == [set()]
-    assert overlapped([(0, 0, 5, "f")], [(2, 0, 5), (1, 0, 5)], DOCS_CONTEXTS) == [set(), set()]

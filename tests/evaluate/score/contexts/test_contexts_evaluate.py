@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
@@ -90,20 +89,6 @@ def test_an_agent_that_was_asked_a_part_has_scores_and_a_ledger_of_that_part_alo
         assert set(lake.read(name).filter(run_id=run_id)["item_id"]) == set(kept["item_id"])
     for protocol in (DOCS, OFFICIAL):
         assert set(whole(lake, protocol).filter(run_id=run_id)["n_items"]) == {5}
-
-
-def test_what_is_scored_now_is_not_said_to_have_been_there(lake: Lake) -> None:
-    asked = ("--benchmarks", "contextbench", "--systems", "*+bm25-okapi,sample-*")
-
-    def made() -> object:
-        said = command("evaluate", *asked, "--json", "--lake", lake.root)
-        return json.loads(said.out)["made"]
-
-    assert made() == 0
-    for name in SCORED:
-        shutil.rmtree(lake.root / name)
-    # BM25, chance and two agents under two protocols, each protocol's oracle: scores, steps but of chance, aggregates.
-    assert made() == (2 * 4 + 2) + (2 * 3 + 2) + (4 + 2)
 
 
 def test_agents_are_scored_where_nothing_was_cut(lake: Lake) -> None:

@@ -56,11 +56,6 @@ def test_budgets_cut_agents_and_rankings_alike_in_the_order_given() -> None:
     assert agent["line_coverage@8000"] == agent["line_coverage"] == 0.6
 
 
-def test_a_whole_file_in_a_final_context_is_walked_to_the_budget() -> None:
-    found = numbers(CONTEXTS, long(), answer([View("a.py", 1)]))
-    assert (found["line_coverage"], found["line_coverage@2000"], found["line_precision"]) == (1.0, 0.2, 0.25)
-
-
 def test_blank_lines_cost_nothing_and_the_first_line_too_dear_ends_the_walk() -> None:
     text = "x" * 1_999 + "\n\n" + "yy\n" + "z\n"
     material = world({"a.py": text}, [("a.py", 1, 4)])
@@ -101,11 +96,6 @@ def test_a_ranking_that_returns_nothing_scores_nothing_or_is_left_out() -> None:
     empty = both.filter(pl.col("run_id") == "0", pl.col("metric") == "line_f1")
     assert set(empty["value"]) == {0.0}
     assert set(numbers(PUBLISHED, long(), ranking([])).values()) == {None}
-
-
-def test_a_ranking_never_edits() -> None:
-    material = world({"a.py": LONG}, [("a.py", 1, 10)], gold_edits=[("a.py", 3)])
-    assert numbers(CONTEXTS, material, ranking([View("a.py", 1, 10)]))["editloc_f1"] is None
 
 
 def test_runs_scored_together_have_the_scores_they_have_alone() -> None:

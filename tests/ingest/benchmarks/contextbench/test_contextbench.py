@@ -146,30 +146,6 @@ def test_a_patch_with_a_fault_is_reported(tmp_path: Path) -> None:
     assert reason.startswith("acme__rockets-1: line 3 of the patch")
 
 
-def test_a_repository_that_changed_is_read_again(tmp_path: Path) -> None:
-    lake, source = tmp_path / "lake", build(tmp_path / "source")
-    ingested(lake, source)
-    changed = repo_parquet({**FILES, "src/engine.py": "class Engine:\n    pass\n"})
-    put(source / "contextbench/repo_files/acme__rockets-1.parquet", changed)
-    assert ingested(lake, source).tally.made
-    assert gold(lake) == [("acme__rockets-1", "src/engine.py", 1, 2, 1)]
-    assert items(lake)["acme__rockets-1"]["gold_flags"] == ["content-differs:1", "ends-past-eof:1"]
-
-
-def test_a_limit_draws_items_and_reads_their_repositories_alone(tmp_path: Path) -> None:
-    beside = {"acme__rockets-1.parquet": repo_parquet(), "acme__boats-3.parquet": repo_parquet()}
-    source = build(tmp_path / "source", THREE, files=beside)
-    ingested(tmp_path / "lake", source, limit=1)
-    drawn = items(tmp_path / "lake")
-    assert len(drawn) == 1
-    assert set(files(tmp_path / "lake")) == {
-        f"{one['pool_id']}{end}" for one in drawn.values() for end in ("", "#rest")
-    }
-    ingested(tmp_path / "more", source, limit=2)
-    assert {one["repo"] for one in items(tmp_path / "more").values()} == {"acme/rockets", "acme/boats"}
-    assert {item for item, *_ in gold(tmp_path / "more")} == set(items(tmp_path / "more"))
-
-
 def test_a_limit_draws_only_items_whose_repository_is_there(tmp_path: Path) -> None:
     source = build(tmp_path / "source", THREE, files={"acme__boats-3.parquet": repo_parquet()})
     done = ingested(tmp_path / "lake", source, limit=1)

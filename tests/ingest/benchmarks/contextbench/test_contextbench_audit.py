@@ -30,33 +30,11 @@ def test_lines_become_half_open_and_have_their_bytes() -> None:
     assert rows(audited(("crlf.py", 1, 1))) == [("crlf.py", 0, 1, 0, 5, 1)]
 
 
-def test_a_span_past_the_end_is_cut_and_flagged() -> None:
-    found = audited(("a.py", 3, 4))
-    assert rows(found) == [("a.py", 2, 3, 8, 14, 1)]
-    assert rows(found, "context-official") == [("a.py", 2, 4, None, None, 1)]
-    assert found.flags == ["ends-past-eof:1"]
-
-
 def test_a_span_wholly_past_the_end_keeps_its_file_and_no_lines() -> None:
     found = audited(("a.py", 8, 9))
     assert rows(found) == [("a.py", 3, 3, 14, 14, 1)]
     assert found.flags == ["ends-past-eof:1", "starts-past-eof:1"]
     assert rows(audited(("empty.py", 1, 1))) == [("empty.py", 0, 0, 0, 0, 1)]
-
-
-def test_a_file_that_is_not_there_leaves_the_briefs_rule_alone() -> None:
-    found = audited(("gone.py", 1, 2), ("gone.py", 4, 5), ("a.py", 1, 1))
-    assert rows(found) == [("a.py", 0, 1, 0, 4, 1)]
-    assert [row[0] for row in rows(found, "context-official")] == ["gone.py", "gone.py", "a.py"]
-    assert found.flags == ["file-missing:1"]
-    assert found.has_gold
-    assert not audited(("gone.py", 1, 2)).has_gold
-
-
-def test_a_dotfile_keeps_its_dot_but_for_the_published_rule() -> None:
-    found = audited((".env", 1, 1))
-    assert rows(found) == [(".env", 0, 1, 0, 4, 1)]
-    assert rows(found, "context-official") == [("env", 0, 1, None, None, 1)]
 
 
 @pytest.mark.parametrize(

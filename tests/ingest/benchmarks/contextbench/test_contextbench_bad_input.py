@@ -11,9 +11,7 @@ from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from tests.ingest.benchmarks.contextbench.context_cases import (
     COMMIT,
-    FILES,
     Row,
-    blob_id,
     build,
     gold,
     ingested,
@@ -66,23 +64,6 @@ def test_a_repository_cut_short_or_of_other_columns_leaves_its_items_unscored(tm
         ("repository acme/cars", f"commit {COMMIT}"),
     ]
     assert "ContextBench full: 1 of 3 can be scored" in done.warnings
-
-
-def test_a_null_content_and_a_path_that_climbs_out_cost_their_files_alone(tmp_path: Path) -> None:
-    frame = {
-        "path": [*FILES, "null.py", "../out.py", "src/wrong.py"],
-        "blob_sha": [*(blob_id(text.encode()) for text in FILES.values()), None, None, "0" * 40],
-        "content": [*FILES.values(), None, "x", "y"],
-    }
-    source = build(tmp_path / "source", [SOUND], files={"acme__rockets-1.parquet": parquet(frame)})
-    ingested(tmp_path / "lake", source)
-    assert set(Lake(tmp_path / "lake").read("files")["path"]) == set(FILES)
-    assert [(position, reason) for _, position, reason in rejected(tmp_path / "lake")] == [
-        ("path ../out.py", "the path leaves the repository"),
-        ("path null.py", "its content is missing"),
-        ("path src/wrong.py", "its content is not what blob_sha says"),
-    ]
-    assert why_not(tmp_path / "lake") == {"acme__rockets-1": None}
 
 
 def test_crlf_and_a_byte_order_mark_leave_lines_where_they_are(tmp_path: Path) -> None:

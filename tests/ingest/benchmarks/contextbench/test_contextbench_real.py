@@ -41,15 +41,6 @@ def test_both_encodings_give_the_same_391_spans(shared: Path) -> None:
     assert [(one.item_id, one.why_not) for one in both] == [(one.item_id, None) for one in json_lists]
 
 
-def test_every_owner_is_told_and_every_commit_is_one(shared: Path) -> None:
-    found = {one.item_id: one.repo for one in instances(shared / "contextbench", BOTH[0])}
-    assert all("/" in repo for repo in found.values())
-    assert found["cli__cli-5973"] == "cli/cli"
-    assert {repo for item, repo in found.items() if item.startswith("instance_")} == {
-        "ansible/ansible", "internetarchive/openlibrary", "NodeBB/NodeBB",
-    }  # fmt: skip
-
-
 def test_21_of_50_can_be_scored_and_the_others_lack_their_files(shared: Path, lake: Path) -> None:
     at_hand = set(json.loads((shared / "contextbench/instances_with_files.json").read_text()))
     found = items(lake)

@@ -14,23 +14,18 @@ from ingest.sources.repository import (
     RepositoryParquet,
     TreeFile,
 )
-from ingest.sources.tree import Entry, UnreadableEntryError
 from lake.rejects import Rejects
-from lake.store import Lake
 from tests.ingest.benchmarks.contextbench.context_cases import (
     COMMIT,
     FILES,
     File,
     blob_id,
-    build,
     entry,
-    ingested,
     parquet,
     repo_parquet,
     upstream,
 )
 from tests.ingest.sources.git_remotes import Remote, repositories
-from tests.tiny import stored
 
 
 def read(data: bytes, only: set[str] | None = None) -> tuple[list[TreeFile], list[tuple[str, str]]]:
@@ -51,12 +46,6 @@ def test_files_come_with_their_bytes() -> None:
     files, rejects = read(repo_parquet())
     assert files == [TreeFile(path, FILES[path].encode()) for path in sorted(FILES)]
     assert rejects == []
-
-
-def test_some_files_alone_can_be_asked_for() -> None:
-    files, _ = read(repo_parquet(), {"README.md", "not/there"})
-    assert [file.path for file in files] == ["README.md"]
-    assert read(repo_parquet(), set())[0] == []
 
 
 @pytest.mark.parametrize(
@@ -108,16 +97,6 @@ def test_a_parquet_file_that_is_none_or_another_says_so(data: bytes, reason: str
         read(data)
 
 
-def test_a_file_that_cannot_be_opened_says_so() -> None:
-    def fails() -> bytes:
-        location = "repo_files"
-        raise UnreadableEntryError(location, "acme.parquet", "Input/output error")
-
-    repository = RepositoryParquet(Entry("acme.parquet", 1, fails), "repo_files")
-    with pytest.raises(RepositoryError, match="Input/output error"):
-        list(repository.files(Rejects()))
-
-
 @pytest.mark.parametrize(
     "name", ["acme__rockets-1", upstream("acme__rockets-1"), f"acme__rockets@{COMMIT}", "inside/acme__rockets-1"]
 )
@@ -137,17 +116,3 @@ def test_a_repository_from_git_gives_the_same_files(tmp_path: Path) -> None:
     assert list(cloned.files(Rejects())) == read(repo_parquet())[0]
     assert [file.path for file in cloned.files(Rejects(), {"README.md", "link.py"})] == ["README.md"]
     assert cloned.where == f"acme/rockets@{commit}"
-
-
-def test_a_repository_is_stored_alike_whatever_is_in_memory_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    build(tmp_path / "source")
-    ingested(tmp_path / "whole", tmp_path / "source")
-    monkeypatch.setattr("ingest.contents.blobs.BATCH_BYTES", 1)
-    ingested(tmp_path / "pieces", tmp_path / "source")
-    whole, pieces = (stored(tmp_path / name, "files", "items", "gold_spans") for name in ("whole", "pieces"))
-    assert whole == pieces
-    texts = [Lake(tmp_path / name).read("blobs").sort("sha256") for name in ("whole", "pieces")]
-    assert texts[0].equals(texts[1])
-    assert len(Lake(tmp_path / "pieces").parts("blobs")) == len(FILES)

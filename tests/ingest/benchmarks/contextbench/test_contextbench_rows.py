@@ -94,6 +94,7 @@ def test_gold_that_cannot_be_decoded_gives_way_to_gold_that_can(first_is_broken:
         ("mui__material-ui-1", {"repo": "mui/material"}, "mui/material-ui"),
         ("task-7", {"repo": "acme/rockets"}, "acme/rockets"),
         ("task-7", {"repo": "rockets", "repo_url": "https://github.com/acme/rockets/"}, "acme/rockets"),
+        ("task-7", {"repo": "rockets", "repo_url": "https://github.com/acme/rockets.git"}, "acme/rockets"),
         ("task-7", {"repo": "rockets"}, "rockets"),
     ],
 )
@@ -121,12 +122,6 @@ def test_a_row_without_an_owner_or_a_commit_or_a_question_says_so() -> None:
         *((f"row {n}", f"acme__rockets-{n}") for n in (2, 3, 4, 5)),
         ("row 6", "it has no id"),
     ]
-
-
-def test_half_a_surrogate_pair_can_be_stored() -> None:
-    lone = json.dumps({**row(), "problem_statement": "it \ud83d burns"}).encode()
-    [one], _, _ = read(a_jsonl=lone)
-    assert one.problem_statement == "it ? burns"
 
 
 def test_a_file_of_something_else_is_passed_over_and_noted() -> None:
@@ -172,8 +167,3 @@ def test_a_row_names_its_repository_and_no_server(columns: dict[str, object]) ->
     [one] = read_instances([entry("rows.parquet", parquet([row("odd", **columns)]))], rejects, [])
     assert "rows name owner/name alone" in str(one.why_not)
     assert [reject.reason for reject in rejects] == [f"odd: {one.why_not}"]
-
-
-def test_a_url_of_githubs_names_a_repository() -> None:
-    for url in ("https://github.com/acme/boats", "https://github.com/acme/boats.git", "https://github.com/acme/boats/"):
-        assert repository_of({"repo": "boats", "repo_url": url}, "odd") == "acme/boats"

@@ -13,7 +13,7 @@ import pytest
 from ingest.benchmarks.declaration import SubsetRows
 from lake.rejects import Rejects
 from lake.tables import table
-from tests.tiny import CATS, TASKS, Row, build, jsonl, opened, put, repoeval, task, task_file
+from tests.tiny import TASKS, Row, build, jsonl, opened, put, repoeval, task, task_file
 
 Gold = dict[str, tuple[int, int]]
 
@@ -183,8 +183,7 @@ def _zip(folder: Path, archive: Path, prefix: str = "") -> None:
                 made.write(file, prefix + file.relative_to(folder).as_posix())
 
 
-@pytest.mark.parametrize("top", ["", "function_level/", "outer/function_level/"])
-@pytest.mark.parametrize("upstream", [False, True])
+@pytest.mark.parametrize(("top", "upstream"), [("", False), ("outer/function_level/", True)])
 def test_an_archive_with_or_without_a_top_folder_is_the_folder(tmp_path: Path, top: str, upstream: bool) -> None:
     folder = build(tmp_path / "folder")
     _zip(folder / "repositories/function_level", put(tmp_path / "zip/repositories/function_level.zip", b""), top)
@@ -218,13 +217,6 @@ def test_a_twin_with_another_prompt_is_an_item_of_its_own(source: Path) -> None:
     assert "1 tasks have the hole of another, with another completion or context: items of their own" in both.notes
 
 
-def test_a_task_that_only_the_twin_has_is_an_item_of_its_own_number(source: Path) -> None:
-    more = task("zoo_animals", "dogs.py", CATS, 0, 1, 1)
-    both = _clean(_twin(source, [more, *TASKS[:2]])).items
-    assert both["item_id"].to_list()[-1] == "function-2k/zoo_animals/2"
-    assert both.height == len(TASKS) + 1
-
-
 def test_the_published_evaluations_pools_have_patchcores_build_first(tmp_path: Path) -> None:
     six = [
         "amazon-science_patchcore-inspection", "deepmind_tracr", "facebookresearch_omnivore",
@@ -238,7 +230,3 @@ def test_the_published_evaluations_pools_have_patchcores_build_first(tmp_path: P
     in_order = group.files.sort("pool_id", "position").select("pool_id", "path").rows()
     assert [path for pool, path in in_order if pool == patchcore] == ["build/lib/a.py", "bin/b.py", "src/a.py"]
     assert [path for pool, path in in_order if pool == tracr] == ["bin/b.py", "src/a.py"]
-
-
-def test_the_published_evaluations_pools_are_empty_where_a_repository_of_it_is_not_there(source: Path) -> None:
-    assert ("code-chunk", 0) in [(group.name, group.files.height) for group in _clean(source).pools]

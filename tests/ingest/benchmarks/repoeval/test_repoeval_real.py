@@ -56,17 +56,6 @@ def test_all_455_tasks_of_8_repositories_are_scorable(lake: Lake) -> None:
     assert lake.read("rejects").is_empty()
 
 
-def test_both_contexts_ask_for_the_same_455_targets(lake: Lake) -> None:
-    items = lake.read("items")
-    by_context = [
-        items.filter(pl.col("context") == context)
-        .select("repo", "target_path", "target_line", "target_text")
-        .sort(pl.all())
-        for context in ("2k", "4k")
-    ]
-    assert by_context[0].equals(by_context[1])
-
-
 def test_every_ground_truth_is_the_lines_from_its_hole_on(lake: Lake) -> None:
     lines = _lines(lake)
     items = lake.read("items").filter(pl.col("subset") == "function-2k")
@@ -100,14 +89,6 @@ def test_every_prompt_is_the_lines_up_to_its_hole_the_first_perhaps_cut(lake: La
     assert sorted(differ) == [f"function-{c}/google_lightweight_mmm/{n}" for c, ns in numbers.items() for n in ns]
 
 
-def test_the_target_rule_covers_exactly_the_completion(lake: Lake) -> None:
-    gold = lake.read("gold_spans").filter(pl.col("gold") == "target").join(lake.read("items"), on="item_id")
-    assert gold.height == 2 * 455
-    n = gold["target_text"].str.count_matches("\n").cast(pl.Int64)
-    assert (gold["line_start"] == gold["target_line"]).all()
-    assert (gold["line_end"] - gold["line_start"] == n).all()
-
-
 def test_441_python_files_are_searched_and_their_ends_are_crlf_but_for_patchcores(lake: Lake) -> None:
     files = lake.read("files").filter(pl.col("pool_id").str.starts_with("repoeval/function_level/"))
     assert files.height == 441
@@ -122,17 +103,16 @@ def test_441_python_files_are_searched_and_their_ends_are_crlf_but_for_patchcore
     assert crlf.filter("crlf").height == 7
 
 
-@pytest.mark.parametrize("level", ["line", "api"])
-def test_line_and_api_rows_over_the_real_repositories_are_found_again(shared: Path, tmp_path: Path, level: str) -> None:
+def test_line_rows_over_the_real_repositories_are_found_again(shared: Path, tmp_path: Path) -> None:
     published = (shared / "repoeval/datasets" / task_file()).read_text().splitlines()
     source = tmp_path / "source"
     for context in ("1k", "2k"):
         rows = [_as_line(json.loads(row), n, context) for n, row in enumerate(published[::5])]
-        put(source / "datasets" / task_file(level, context), jsonl(rows))
+        put(source / "datasets" / task_file("line", context), jsonl(rows))
     # The publisher's archive of the line and api levels is not to be had here; the function level's has the same shape.
     archive = put(source / "repositories/line_and_api_level.zip", b"")
     archive.write_bytes((shared / "repoeval/repositories/function_level.zip").read_bytes())
-    subsets = [f"{level}-1k", f"{level}-2k"]
+    subsets = ["line-1k", "line-2k"]
     done = ingested(tmp_path / "lake", source, subsets=subsets, chunkers=["whole-file"])
     assert (done.expected, done.scored, done.rejected) == (2 * 91, 2 * 91, 0)
     lake = Lake(tmp_path / "lake")

@@ -1,0 +1,87 @@
+"""What counts as over and how the table says it; what is made up is alike every time and in its shape."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import pickle
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from ingest.sources.rows import read_pickle
+from ingest.sources.tree import Entry
+from tests.bench import Bench, Row, Target
+from tests.bench._made_contextbench import instances_folder
+from tests.bench._repobench_rows import LEVELS, rows, write
+from tests.bench._table import aligned, plain
+
+ASKED = Target(seconds=30, peak_mb=2_000, ratio=4, difference=1e-12, disk_mb=60)
+REACHED = Row("x", seconds=30, peak_mb=2_000, ratio=4, difference=0, disk_mb=60, target=ASKED)
+OVER: dict[str, float] = {"seconds": 30.1, "peak_mb": 2_001, "ratio": 3.9, "difference": 1e-11, "disk_mb": 60.1}
+
+
+def test_a_target_is_reached_at_its_own_number_and_not_by_what_was_not_measured() -> None:
+    assert REACHED.verdict == "ok"
+    for name, over in OVER.items():
+        for value in (over, None, float("nan")):
+            assert replace(REACHED, **{name: value}).verdict == "over", name  # type: ignore[arg-type]  # one of its numbers
+    assert Row("x", seconds=1e9).verdict == ""
+
+
+def test_a_table_says_what_was_measured_disturbed_and_failed() -> None:
+    # No module-level name: discovery would take it for a bench.
+    nothing = Bench("nothing", "nothing", "not at all", lambda _settings, _folder: iter(()))
+    measured, failed = Row("x", seconds=1.234, target=ASKED), Row("y", failed="no peer")
+    head, rule, first, second, why = aligned([(nothing, measured), (nothing, failed)]).splitlines()
+    assert head.split()[:2] == ["bench", "what"]
+    assert set(rule) == {"-", " "}
+    assert first.split()[:3] == ["nothing", "x", "1.23"]
+    assert first.endswith("≤ 30 s, ≤ 2,000 MB, ≤ 60 MB written, ≥ 4×, equal to 1e-12  over")
+    assert second.split() == ["nothing", "y", "failed"]
+    assert why == "nothing, y: no peer"
+    assert plain(nothing, failed)["verdict"] == "failed"
+    disturbed = Row("x", seconds=10, cpu_seconds=5)
+    assert disturbed.is_disturbed
+    assert "busy with other work" in aligned([(nothing, disturbed)])
+    assert not replace(disturbed, cpu_seconds=9).is_disturbed
+    assert not Row("x", seconds=0.5, cpu_seconds=0.1).is_disturbed
+
+
+def test_made_up_rows_are_one_pickle_the_same_every_time_with_the_candidates_of_their_level(tmp_path: Path) -> None:
+    for name in ("a.gz", "b.gz"):
+        write(tmp_path / name, "python_cff", 160)
+    data = (tmp_path / "a.gz").read_bytes()
+    assert (tmp_path / "b.gz").read_bytes() == data
+    made = {
+        split: {level: list(rows("python_cff", split, level, n_rows)) for level in LEVELS}
+        for split, n_rows in {"train": 60, "test": 20}.items()
+    }
+    assert read_pickle(Entry("a.gz", len(data), lambda: data)) == pickle.loads(gzip.decompress(data)) == made
+    for level, (fewest, most) in LEVELS.items():
+        held = [row["context"] for row in made["train"][level]]
+        assert {len(one) for one in held if isinstance(one, list)} <= set(range(fewest, most + 1))
+
+
+def test_made_up_instances_are_alike_and_lie_in_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "real").mkdir()
+    texts = {"src/a.py": "x" * 900, "src/b.go": "y" * 1_200, "README.md": "z" * 300}
+    pl.DataFrame({"path": list(texts), "content": list(texts.values())}).write_parquet(tmp_path / "real/one.parquet")
+    made = []
+    for attempt in ("first", "second"):
+        monkeypatch.setattr("tempfile.gettempdir", lambda attempt=attempt: str(tmp_path / attempt))
+        (tmp_path / attempt).mkdir()
+        made.append(instances_folder(tmp_path / "real", 40))
+    lines = [(source / "contextbench-made/full.jsonl").read_text() for source, _ in made]
+    assert lines[0] == lines[1]
+    instances = [json.loads(line) for line in lines[0].splitlines()]
+    assert len(instances) == 40
+    assert {row["repo"] for row in instances} == {"made/repo0", "made/repo1"}
+    one = instances[-1]
+    tree = ["git", "-C", str(made[0][1] / one["repo"]), "ls-tree", "-r", "-l", one["base_commit"]]
+    sizes = {line.split()[4]: int(line.split()[3]) for line in subprocess.check_output(tree, text=True).splitlines()}
+    assert sizes == {"src/a.py": 900, "src/b.go": 1_200, "README.md": 300}
+    assert {span["file"] for span in json.loads(one["gold_context"])} <= {"src/a.py", "src/b.go"}
