@@ -20,7 +20,7 @@ from evaluate.embedding import vectors as stored
 from evaluate.embedding.encoder import encoder_of
 from evaluate.embedding.models import Model, TextKind
 from evaluate.embedding.vectors import KeyedVectors, VectorStore, key_of
-from evaluate.retrievers import Pool, Queries, cosine
+from evaluate.retrievers import Queries, cosine
 from evaluate.retrievers.cosine import cosine_index
 from evaluate.retrievers.dense import Dense
 from evaluate.systems import retriever_named
@@ -209,20 +209,7 @@ def test_what_is_embedded_is_kept_when_the_work_is_broken_off(
     assert set(keys) == set(vectors.row)
 
 
-def test_queries_that_only_a_search_brings_forth_are_embedded_then_and_kept(
-    model_folder: Path, store: VectorStore, given: list[int]
-) -> None:
-    numbers = np.arange(2)
-    pool = Pool("pool", ["a.py", "b.py"], numbers, numbers, numbers + 1, numbers + 1, SHORT[:2], store)
-    index = retriever_named(f"dense:{model_folder}").index(pool)
-    queries = Queries(["item"], ["math pi"], [None], np.array([-1]))
-    first = index.search(queries)
-    assert sum(given) == 3
-    assert np.array_equal(index.search(queries).scores, first.scores)
-    assert sum(given) == 3
-
-
-@pytest.mark.parametrize("package", ["torch", "sentence_transformers"])
+@pytest.mark.parametrize("package", ["torch"])
 def test_without_the_extra_one_error_says_what_to_install(
     package: str, lake_folder: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,7 +219,7 @@ def test_without_the_extra_one_error_says_what_to_install(
     assert "cannot run here\n  First: pip install torch==2.13.0, then pip install -r requirements-dense.txt" in said.err
 
 
-@pytest.mark.parametrize("name", ["dense:some/model", "unixcoder", "rerank:bm25-okapi:model=some/model"])
+@pytest.mark.parametrize("name", ["dense:some/model", "unixcoder"])
 def test_a_model_that_is_not_at_hand_is_one_error_that_says_how_to_fetch_it(
     name: str, lake_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

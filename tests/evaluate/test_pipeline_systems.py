@@ -8,7 +8,7 @@ import re
 import pytest
 
 from evaluate.retrievers import retrievers
-from evaluate.systems import System, check_patterns, resolve_systems, run_id_of
+from evaluate.systems import System, check_patterns, resolve_systems
 from lake.catalog.benchmarks.repoeval import REPOEVAL_CODE_CHUNK, REPOEVAL_PROMPT
 from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
@@ -99,8 +99,3 @@ def test_whatever_a_run_is_made_from_moves_its_fingerprint() -> None:
     ]
     assert len(set(stamps)) == len(stamps)
     assert _stamp(system) == _stamp(dataclasses.replace(system))
-
-
-def test_a_run_is_called_by_its_task_system_and_fingerprint() -> None:
-    system = next(one for one in _chosen() if one.name == "window-4-2+bm25-okapi")
-    assert run_id_of(REPOEVAL_PROMPT, system, "0123456789") == "repoeval.prompt--window-4-2+bm25-okapi--01234567"

@@ -13,9 +13,8 @@ import pytest
 from evaluate.metrics import covered, metrics_of, ranked
 from evaluate.score import coverage
 from evaluate.score.conformance import protocol_hash, seal_of
-from lake.catalog.benchmarks.repoeval import REPOEVAL_CODE_CHUNK
 from lake.catalog.protocol import Primary, Protocol
-from lake.catalog.protocols import protocols, protocols_of
+from lake.catalog.protocols import protocols
 from lake.offsets import LineOffsets
 from lake.relevance import RELEVANCE
 
@@ -28,30 +27,6 @@ def unsealed() -> Iterator[None]:
     protocol_hash.cache_clear()
     yield
     protocol_hash.cache_clear()
-
-
-def test_repoevals_protocols_and_their_gold() -> None:
-    assert {name: protocol.gold for name, protocol in protocols().items() if name.startswith("repoeval@")} == {
-        "repoeval@chunking-v1": "context-and-completion",
-        "repoeval@code-chunk-v1": "context-to-hole",
-        "repoeval@completion-v1": "target",
-        "repoeval@hard-negatives-v1": "context-and-completion",
-        "repoeval@iou-30-v1": "context-and-completion",
-        "repoeval@iou-50-v1": "context-and-completion",
-        "repoeval@iou-70-v1": "context-and-completion",
-        "repoeval@needs-v1": "needs",
-        "repoeval@random-negatives-v1": "context-and-completion",
-        "repoeval@scale-1-v1": "context-and-completion",
-        "repoeval@scale-16-v1": "context-and-completion",
-        "repoeval@scale-4-v1": "context-and-completion",
-        "repoeval@target-v1": "target",
-        "repoeval@vector-negatives-v1": "context-and-completion",
-    }
-
-
-def test_parity_tasks_are_scored_by_the_parity_protocol_alone() -> None:
-    assert [protocol.name for protocol in protocols_of(REPOEVAL_CODE_CHUNK)] == ["repoeval@code-chunk-v1"]
-    assert protocols()["repoeval@code-chunk-v1"].parity_only
 
 
 @pytest.mark.parametrize("protocol", protocols().values(), ids=lambda one: str(one.name))

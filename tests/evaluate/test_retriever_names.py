@@ -6,13 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-import polars as pl
 import pytest
 
 import evaluate.commands.listing
 from evaluate.retrievers import Retriever, retrievers
 from evaluate.systems import known_retrievers, ranking_code, resolve_systems, retriever_named
-from evaluate.texts.query_forms import QUERY_FORMS, rewritten
+from evaluate.texts.query_forms import QUERY_FORMS
 from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
@@ -25,11 +24,6 @@ def test_a_form_of_the_query_is_part_of_the_name_and_of_what_a_run_is_made_from(
     assert last.parameters == {**plain.parameters, "query form": "last-3-lines"}
     assert last.meaning.endswith(QUERY_FORMS["last-3-lines"].meaning[1:])
     assert ranking_code(plain) != ranking_code(last)
-
-
-def test_the_code_of_what_a_retriever_calls_is_part_of_what_its_runs_are_made_from() -> None:
-    plain, other = retriever_named("own-file"), retriever_named("jaccard-regex")
-    assert ranking_code(replace(plain, components=(other,))) != ranking_code(plain)
 
 
 @pytest.mark.parametrize(
@@ -59,12 +53,6 @@ def test_what_is_no_number_of_a_retriever_is_an_error_that_shows_how_it_is_writt
     with pytest.raises(GoldspanError, match="takes no argument") as caught:
         retriever_named(f"bm25-code:{text}")
     assert caught.value.hint == "Write bm25-code:k1=1.5:b=0.75, or leave one out; b is from 0 to 1."
-
-
-def test_queries_are_rewritten_one_by_one_and_null_languages_are_none() -> None:
-    queries = pl.DataFrame({"text": ["\n a\nb", ""], "language": ["python", None]})
-    assert rewritten(queries, "title")["text"].to_list() == [" a", ""]
-    assert rewritten(queries, "") is queries
 
 
 def _known(**runs: str) -> dict[str, Retriever]:
@@ -108,14 +96,6 @@ def test_a_system_of_a_form_is_run_kept_current_and_told_of_like_any(lake_folder
     one, other = (hits.filter(system=name)["score"] for name in (named, "whole-file+bm25-okapi"))
     assert len(one) == len(other)
     assert one.to_list() != other.to_list()
-
-
-def test_a_pattern_with_arguments_that_its_retriever_does_not_take_is_an_error(lake_folder: Path) -> None:
-    said = command("evaluate", "--lake", lake_folder, "--systems", "*+random:7")
-    assert (said.code, said.err.splitlines()[0]) == (
-        2,
-        "evaluate: retriever 'random' takes no arguments, and '7' is behind it",
-    )
 
 
 def test_a_listing_shows_what_may_be_written_behind_a_name(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.once import linked
 from tests.tiny import command
 
 AGENT = r"""
@@ -35,10 +36,12 @@ def ran(*arguments: object) -> str:
     return result.out + result.err
 
 
-def test_four_commands_lead_from_tasks_to_a_leaderboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_lead_from_tasks_to_a_leaderboard(
+    sample_contextbench: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
+    linked(sample_contextbench / "lake", tmp_path / "lake")
     lake, python = ("--lake", "lake"), ("--items", "language=python")
-    ran("ingest", "contextbench", "--chunkers", "whole-file", *lake)
     handed_out = ran("ingest", "tasks", "contextbench", "-o", "tasks", *python, *lake)
     subprocess.run(["sh", "-c", AGENT], check=True)
     imported = ran("ingest", "run", "sessions", "--benchmark", "contextbench", "--system", "reader", *python, *lake)

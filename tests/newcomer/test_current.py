@@ -35,15 +35,9 @@ def test_what_all_rankings_use_ranks_them_all_again(checkout: Checkout) -> None:
     assert not set(before.values()) & set(after.values())
 
 
-def test_a_comment_makes_nothing_again(checkout: Checkout) -> None:
+def test_a_comment_and_a_retriever_that_nobody_asked_for_make_nothing_again(checkout: Checkout) -> None:
     before = checkout.parts(*RESULTS)
     checkout.append("lake/text.py", "# A remark.")
-    checkout.run("evaluate")
-    assert checkout.parts(*RESULTS) == before
-
-
-def test_a_retriever_that_nobody_asked_for_makes_nothing_again(checkout: Checkout) -> None:
-    before = checkout.parts(*RESULTS)
     put(checkout.root / "evaluate/retrievers/other.py", OTHER.encode())
     checkout.run("evaluate", "--systems", "*+bm25-okapi")
     after = checkout.parts(*RESULTS)

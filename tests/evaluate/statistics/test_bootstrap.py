@@ -39,12 +39,6 @@ def test_it_is_scipys_percentile_bootstrap_within_monte_carlo_error(n_values: in
     assert interval(list(values)) == pytest.approx((theirs.low, theirs.high), abs=1.5 * near(list(values)))
 
 
-def test_many_items_of_many_values_have_the_interval_of_all_of_them() -> None:
-    values = np.random.default_rng(8).beta(0.3, 0.6, 9_000)
-    theirs = stats.norm.interval(0.95, values.mean(), stats.sem(values))
-    assert interval(list(values)) == pytest.approx(theirs, abs=near(list(values)))
-
-
 def test_a_mean_over_one_item_has_none_and_equal_items_have_one_of_no_width() -> None:
     one = pl.DataFrame({"mean": ["a"], "value": [0.5], "count": [1]})
     assert item_intervals(one, ["mean"]).height == 0

@@ -109,13 +109,6 @@ def test_the_family_is_of_complete_systems_over_all_items_by_the_primary_metric_
     assert (family["p_adjusted"] >= family["p"]).all()
 
 
-def test_a_missing_value_leaves_the_item_out_of_its_pairs_alone(made: Made) -> None:
-    with_fewer = (pl.col("run_a") == "fewer") | (pl.col("run_b") == "fewer")
-    whole = made.comparisons.filter(slice="all")
-    assert whole.filter(with_fewer)["n_items"].unique().to_list() == [95]
-    assert whole.filter(~with_fewer)["n_items"].unique().to_list() == [96]
-
-
 def test_against_an_expectation_nothing_is_won(made: Made) -> None:
     with_baseline = (pl.col("run_a") == "baseline") | (pl.col("run_b") == "baseline")
     counts = made.comparisons.select("wins", "ties", "losses", with_baseline.alias("expected"))

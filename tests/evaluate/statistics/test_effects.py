@@ -81,17 +81,6 @@ def test_a_two_by_two_grid_by_hand() -> None:
     assert set(of_p["n_items"]) == {1}
 
 
-@pytest.mark.parametrize("micro", [False, True])
-def test_items_that_cannot_be_scored_count_nowhere(*, micro: bool) -> None:
-    base = {("a", "x"): 0.5, ("a", "y"): 0.3, ("b", "x"): 0.4, ("b", "y"): 0.2}
-    cells = {cell: [value, value + 0.1, value] for cell, value in base.items()}
-    nan = float("nan")
-    with_more = {cell: [*values[:1], *values[1:], nan, nan] for cell, values in cells.items()}
-    found = _effects(with_more, ["p", "q", "q", "q", "r"], micro=micro, of="*")
-    assert found.equals(_effects(cells, ["p", "q", "q"], micro=micro, of="*"))
-    assert set(found["n_items"]) == {3, 1, 2}
-
-
 def test_ratios_of_sums_are_split_as_they_are_pooled() -> None:
     cells = {("a", "x"): [1.0, 0.5], ("a", "y"): [0.5, 0.5], ("b", "x"): [0.0, 0.25], ("b", "y"): [0.0, 0.0]}
     means = _levels(_effects(cells, ["p", "q"], micro=True), "mean")

@@ -130,22 +130,6 @@ def test_every_interval_of_a_metric_within_0_and_1_stays_there_and_has_a_width(n
         assert whole[high] - whole[low] > 0.1
 
 
-def test_no_hit_in_any_repository_says_as_little_as_as_many_items() -> None:
-    whole = whole_of([[0.0] * size for size in SIZES], metric="recall")
-    theirs = stats.binomtest(0, len(SIZES)).proportion_ci()
-    assert (whole["low"], whole["high"]) == pytest.approx((0, theirs.high), abs=1e-9)
-
-
-def test_what_is_not_applicable_is_in_no_interval() -> None:
-    values = values_of(SIZES)
-    with_nulls: list[list[float | None]] = [[*mine, None] for mine in values]
-    of_values, of_both = whole_of(values), whole_of([*with_nulls, [None]])
-    names = [name for name in of_values if name.endswith(("low", "high"))]
-    assert {name: of_both[name] for name in names} == {name: of_values[name] for name in names}
-    nothing = whole_of([[None], [None]])
-    assert {nothing[name] for name in names} == {None}
-
-
 @pytest.mark.parametrize("n_hits", [0, 1, 7, 20])
 def test_of_a_simple_random_sample_of_hits_it_is_clopper_and_pearsons(n_hits: int) -> None:
     share, n = np.array([n_hits / 20]), np.array([20.0])

@@ -7,7 +7,6 @@ import os
 import shutil
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from ingest.mining.history import HistoryRepositories, fetched
@@ -21,7 +20,6 @@ from ingest.mining.issues import (
 )
 from ingest.mining.syntax import is_source
 from lake.errors import Exit
-from lake.naming import UNSEARCHED
 from lake.store import Lake
 from tests.ingest.mining.histories import MadeRepository, function, module
 from tests.tiny import Said, command, stored
@@ -207,15 +205,6 @@ def test_the_same_command_on_the_same_commit_gives_the_same_bytes(made: MadeRepo
     times = {path: path.stat().st_mtime_ns for path in lake.root.rglob("*.parquet")}
     assert _mine(lake.root, made.folder, "--tasks", "completion,issue", "--n", 4).code == 0
     assert {path: path.stat().st_mtime_ns for path in lake.root.rglob("*.parquet")} == times
-
-
-def test_commits_share_what_did_not_change(made: MadeRepository, tmp_path: Path) -> None:
-    assert _mine(tmp_path / "lake", made.folder, "--tasks", "issue").code == 0
-    lake = Lake(tmp_path / "lake")
-    files = lake.read("files")
-    searched = files.filter(~pl.col("pool_id").str.ends_with(UNSEARCHED))
-    assert searched["pool_id"].n_unique() == 5
-    assert files.height > 3 * lake.read("blobs").height
 
 
 @pytest.mark.parametrize(

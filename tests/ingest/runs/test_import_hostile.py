@@ -17,7 +17,7 @@ from ingest.sources import input_file
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from tests.ingest.runs.formats.test_import_formats import ROWS, WRITERS, zstd
-from tests.ingest.runs.test_import import FIRST, LAST, hits, imported, lake, once, one, refused, trec, tsv
+from tests.ingest.runs.test_import import FIRST, hits, imported, lake, once, one, refused, trec, tsv
 
 pytestmark = pytest.mark.slow
 
@@ -136,12 +136,6 @@ def test_of_many_faults_three_are_shown_and_all_are_counted(lake: Lake) -> None:
     error = refused(lake, trec([(FIRST, f"a.py#L0-L{n}", n, -n) for n in range(1, 500)]))
     assert error.what == "a document that cannot be read: 499 lines"
     assert len(error.examples) == 3
-
-
-def test_unknown_items_may_be_called_anything(lake: Lake) -> None:
-    rows = [(LAST, "dogs.py", 1, 1), ("../../x", "a.py", 1, 1), ("漢" * 500, "a.py", 1, 1), ("%s{}\\", "a.py", 1, 1)]
-    assert imported(lake, trec(rows), skip_unknown=True).n_unknown == 3
-    assert lake.read("rejects").height == 3
 
 
 def test_a_parquet_of_other_types_is_refused(lake: Lake) -> None:

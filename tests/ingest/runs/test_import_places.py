@@ -119,11 +119,6 @@ def test_a_path_resolves_by_dropping_leading_folders(lake: Lake, path: str) -> N
     assert hits(lake, "path", "path_given", "line_start") == [("rockets/orbit.py", path, 1)]
 
 
-def test_as_few_folders_are_dropped_as_need_be(lake: Lake) -> None:
-    imported(lake, one("x/copy/cats.py", LAST))
-    assert hits(lake, "path", item=LAST) == [("copy/cats.py",)]
-
-
 @pytest.mark.parametrize(
     "path", ["../rockets/orbit.py", "rockets/../rockets/orbit.py", "nowhere.py", "cats.py", "cand:3"]
 )
@@ -148,7 +143,3 @@ def test_a_chunk_twice_in_a_list_is_refused_however_it_is_written(lake: Lake, ag
     assert error.what == "a document that stands twice in a list: 1 line"
     path = again.partition("#")[0]
     assert error.examples == (f"line 3: item {FIRST}: {path}#L1-L12 as in line 2",)
-
-
-def test_an_unresolved_document_twice_is_refused_too(lake: Lake) -> None:
-    assert "twice" in refused(lake, trec([(FIRST, "no.py", 1, 2), (FIRST, "no.py", 2, 1)])).what

@@ -129,12 +129,6 @@ def test_a_patch_that_is_none_is_reported(lake: Lake) -> None:
     assert rejected(lake)[0][:2] == ("given.jsonl, line 1", f"item {ROCKETS}")
 
 
-def test_unknown_items_can_be_left_out_and_are_named(lake: Lake) -> None:
-    result = imported(lake, jsonl(unified(), unified("other__x-1")), skip_unknown=True)
-    assert (result.n_rejected, result.n_unknown, counts(result)["n_done"]) == (0, 1, 1)
-    assert rejected(lake)[0][1] == "item other__x-1, given.jsonl, line 2"
-
-
 def test_two_trajectories_of_one_item_are_refused_and_both_named(lake: Lake) -> None:
     error = refused(lake, jsonl(unified(), unified(UPSTREAM[ROCKETS])))
     assert error.what == "1 item has more than one trajectory"

@@ -105,17 +105,6 @@ def test_large_trajectories_are_held_one_at_a_time(lake: Lake) -> None:
     assert peak < 5 * len(one)
 
 
-def test_a_name_longer_than_any_and_a_patch_beyond_the_limit_are_told_and_not_read(
-    lake: Lake, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ingest.runs.read_trajectories.MAX_PATCH_CHARACTERS", 10)
-    seen = {"p" * 5_000: [{"type": "line", "start": 1, "end": 2}] * 3}
-    imported(lake, jsonl(unified(ROCKETS, pred_steps=[{"files": [], "spans": seen}])))
-    (reason,) = lake.read("rejects")["reason"].to_list()
-    assert "views without a path, or of lines that no file has" in reason
-    assert "its patch has more than 10 characters, and is not read" in reason
-
-
 def test_trajectories_that_show_more_than_is_read_of_a_run_fail_and_say_so(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:

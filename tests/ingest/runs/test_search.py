@@ -132,19 +132,6 @@ def test_a_program_that_reads_everything_first_is_sent_a_pools_items_together(la
     assert hits(lake, item=LAST) == [("cats.py", 0, 7)]
 
 
-def test_a_path_may_be_that_of_the_file_that_was_read(lake: Lake) -> None:
-    asked(
-        lake,
-        program("answer['results'] = [{'path': os.path.join(item['files'], 'dogs.py')}] * ('zoo' in item['pool'])"),
-    )
-    assert hits(lake, "path_given", "path", item=LAST) == [("dogs.py", "dogs.py")]
-
-
-def test_an_item_may_fail_with_the_programs_own_reason(lake: Lake) -> None:
-    said = asked(lake, program(f"if item['id'] == {FIRST!r}: answer = {{'id': item['id'], 'error': 'too long'}}"))
-    assert (said.code, outcomes(lake)[FIRST]) == (Exit.INCOMPLETE, ("failed", "too long"))
-
-
 PATH = {"path": "a.py"}
 NO_ANSWERS: list[tuple[object, str]] = [
     (None, "`results` is to be a list"), ([{"file": "a.py"}], "result 1: it is to be an object with a `path`"),

@@ -10,7 +10,7 @@ import pytest
 from ingest.runs.trajectories.usage import Tokens
 from lake.errors import Exit
 from lake.store import Lake
-from tests.ingest.runs.agents import CATS, ITEMS, ORBITS, ROCKETS, UPSTREAM, issues_once, jsonl, laid_out, lake, unified
+from tests.ingest.runs.agents import CATS, ORBITS, ROCKETS, UPSTREAM, issues_once, jsonl, laid_out, lake
 from tests.once import linked
 from tests.tiny import Said, command, put
 
@@ -162,9 +162,3 @@ def test_prices_are_of_agents(lake: Lake) -> None:
     ranking = put(lake.root.parent / "run.tsv", f"item_id\tdocument\tscore\n{ROCKETS}\tsrc/engine.py\t1\n".encode())
     said = run(lake, ranking, "--prices", put(lake.root.parent / "prices.yaml", PRICES))
     assert (said.code, "--prices and --resolved are of agents" in said.err) == (Exit.USAGE, True)
-
-
-def test_what_no_file_says_has_no_row(lake: Lake) -> None:
-    given = put(lake.root.parent / "given.jsonl", jsonl(*(unified(item) for item in ITEMS)))
-    assert run(lake, given).code == Exit.DONE
-    assert lake.read("usage").is_empty()

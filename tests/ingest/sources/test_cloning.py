@@ -60,14 +60,6 @@ def test_what_can_be_had_at_last_is_read(home: Path) -> None:
     assert items(home / "lake")["acme__rockets-1"]["why_not"] is None
 
 
-def test_what_was_read_without_cloning_is_read_again_with_it(home: Path) -> None:
-    arguments = ["--source", home / "source", "--lake", home / "lake", "--chunkers", "whole-file"]
-    without = command("ingest", "contextbench", *arguments)
-    assert "0 of 3 items ready, 3 missing" in without.err
-    assert " current" not in without.err
-    assert "2 of 3 items ready, 1 missing" in _ingest(home).err
-
-
 def test_a_server_with_a_path_is_cloned_from(home: Path) -> None:
     with served(home / "remotes") as url:
         said = _ingest(home, base=f"{url}/scm/")

@@ -65,16 +65,6 @@ def test_what_a_killed_process_left_half_made_is_healed(tmp_path: Path, monkeypa
     assert not [*folder.rglob("*.lock"), *folder.rglob("tmp_*")]
 
 
-def test_an_interrupt_ends_it_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    commit = Remote(tmp_path / "remotes").commit(HULL)
-    git_that(tmp_path / "bin", monkeypatch, _hangs("fetch", tmp_path / "pid"))
-    process = _started(tmp_path, commit)
-    _read_when_there(tmp_path / "pid")
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
-    assert process.returncode == -signal.SIGINT
-
-
 @pytest.mark.parametrize("damage", ["HEAD", "objects/pack/*.pack", "objects"])
 def test_a_damaged_repository_is_made_anew(tmp_path: Path, damage: str) -> None:
     remote = Remote(tmp_path / "remotes")

@@ -101,12 +101,3 @@ def test_micro_redundancy_is_what_was_seen_again_over_what_was_seen(lake: Lake) 
     assert (
         lake.scan("aggregates").filter(**run).filter(metric="line_auc", slice="all").collect()["micro"].item() is None
     )
-
-
-def test_where_no_item_can_be_scored_there_are_no_scores(lake: Lake) -> None:
-    (stored,) = lake.parts("items", benchmark="contextbench")
-    items = lake.scan_parts([stored], "items").collect()
-    items = items.with_columns(scorable=pl.lit(value=False), why_not=pl.lit("no repository"))
-    lake.write("items", items, part=stored.name, fingerprint="none", benchmark="contextbench")
-    score(lake)
-    assert lake.read("scores").is_empty()

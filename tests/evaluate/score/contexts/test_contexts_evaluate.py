@@ -21,6 +21,7 @@ from lake.errors import Exit
 from lake.store import Lake
 from lake.tables import table
 from tests.evaluate.score.ledger_in_lake import checked
+from tests.once import linked
 from tests.tiny import command
 
 pytestmark = pytest.mark.slow
@@ -30,11 +31,9 @@ SCORED = ("scores", "step_scores", "aggregates")
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(sample_contextbench: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample, its agents and one retriever over whole files."""
-    lake = tmp_path_factory.mktemp("contexts") / "lake"
-    said = command("ingest", "contextbench", "--source", "sample", "--chunkers", "whole-file", "--lake", lake)
-    assert said.code == 0, said.err
+    lake = linked(sample_contextbench / "lake", tmp_path_factory.mktemp("contexts") / "lake")
     _evaluate(lake)
     return lake
 
@@ -42,7 +41,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def lake(made: Path, tmp_path: Path) -> Lake:
     """A copy of it."""
-    return Lake(shutil.copytree(made, tmp_path / "lake"))
+    return Lake(linked(made, tmp_path / "lake"))
 
 
 def _evaluate(lake: Path) -> str:
@@ -61,14 +60,6 @@ def whole(lake: Lake, protocol: str = DOCS) -> pl.DataFrame:
 def macro(lake: Lake, metric: str, k: int = 0) -> dict[str, float | None]:
     rows = whole(lake).filter(pl.col("metric") == metric, pl.col("k") == k)
     return dict(rows.select("system", "macro").iter_rows())
-
-
-def test_agents_and_retrievers_stand_in_one_table(lake: Lake) -> None:
-    for protocol in (DOCS, OFFICIAL):
-        systems = set(whole(lake, protocol)["system"])
-        assert {"whole-file+bm25-okapi", "whole-file+oracle", "whole-file+random"} < systems
-        assert {name for name in systems if name.startswith("sample-")} == {"sample-hurried", "sample-methodical"}
-    assert set(whole(lake)["n_items"]) == {30}
 
 
 def test_an_agent_that_was_asked_a_part_has_scores_and_a_ledger_of_that_part_alone(lake: Lake) -> None:
@@ -127,18 +118,6 @@ def test_the_oracle_bounds_what_is_retrieved_and_gives_the_share(lake: Lake) -> 
     assert bound >= found >= chance > 0  # type: ignore[operator] # none of them is None
     assert shares["whole-file+bm25-okapi"] == pytest.approx(found / bound)  # type: ignore[operator] # likewise
     assert shares["sample-hurried"] is None
-
-
-def test_a_run_that_is_forgotten_leaves_no_steps(lake: Lake) -> None:
-    stale = [part for part in lake.parts("run_items") if "bm25-okapi" in part.folders["run_id"]]
-    runs = {part.folders["run_id"] for part in stale}
-    for name in ("runs", "costs"):
-        for part in lake.parts(name):
-            if part.folders["run_id"] in runs:
-                lake.remove(part)
-    said = command("evaluate", "--benchmarks", "contextbench", "--systems", "*+jaccard-regex", "--lake", lake.root)
-    assert said.code == 0, said.err
-    assert not any(part.folders["run_id"] in runs for name in SCORED for part in lake.parts(name))
 
 
 def test_what_is_worked_out_for_a_table_equals_what_is_stored(lake: Lake) -> None:

@@ -32,11 +32,6 @@ def test_a_rankings_final_context_is_cut_at_8000_characters_at_a_lines_end() -> 
     assert of(CONTEXTS, long(), seen, "span_precision") == (60 / 80, 6_000.0, 8_000.0)
 
 
-def test_what_a_budget_cuts_off_names_no_file() -> None:
-    seen = ranking([View("a.py", 1, 80), View("b.py", 1, 50)])
-    assert of(CONTEXTS, long(), seen, "file_precision") == (1.0, 1.0, 1.0)
-
-
 def test_the_results_of_a_ranking_are_files_to_the_published_rules_as_well() -> None:
     found = numbers(PUBLISHED, long(), ranking([View("b.py", 1, 10), View("a.py", 1, 50)]))
     assert (found["file_coverage"], found["file_precision"], found["file_auc"]) == (1.0, 0.5, 19 / 20)
@@ -89,13 +84,6 @@ def test_an_oracles_order_for_lines_is_what_budgets_cut() -> None:
     assert found["file_coverage@5"] == 1.0
     steps = scored(CONTEXTS, long(), seen).steps.filter(granularity="line")
     assert steps["n_cumulative"].to_list()[:2] == [100, 120]
-
-
-def test_a_ranking_that_returns_nothing_scores_nothing_or_is_left_out() -> None:
-    both = scored(CONTEXTS, long(), ranking([]), ranking([View("a.py", 1, 1)])).scores
-    empty = both.filter(pl.col("run_id") == "0", pl.col("metric") == "line_f1")
-    assert set(empty["value"]) == {0.0}
-    assert set(numbers(PUBLISHED, long(), ranking([])).values()) == {None}
 
 
 def test_runs_scored_together_have_the_scores_they_have_alone() -> None:

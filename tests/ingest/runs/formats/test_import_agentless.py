@@ -46,17 +46,6 @@ def test_of_a_whole_run_the_first_sample_with_lines_counts(tmp_path: Path) -> No
     assert found.patch == "diff --git a/src/a.py b/src/a.py"
 
 
-def test_what_is_of_another_type_is_noted(tmp_path: Path) -> None:
-    odd = {"instance_id": "x", "found_files": ["a.py", 7, ""], "found_edit_locs": 7}
-    first, second = read(trajectories, tmp_path, rows(odd, {"instance_id": "y", "found_files": "a.py"}))
-    assert first.final == (FileSpan("a.py"),)
-    assert first.notes == (
-        "found_files names 2 files that may not be read: empty, or no text",
-        "found_edit_locs holds what is no object by file",
-    )
-    assert second.notes == ("found_files is no list",)
-
-
 def test_patches_are_of_the_same_instance_in_a_file_beside_or_above(tmp_path: Path) -> None:
     locations = rows({"instance_id": "x", "found_files": ["a.py"]}, {"instance_id": "y", "found_files": ["b.py"]})
     beside = rows({"instance_id": "x", "model_patch": "first"}, {"instance_id": "y", "model_patch": ""})
@@ -87,16 +76,6 @@ def test_of_a_whole_runs_folder_the_last_stage_counts(tmp_path: Path) -> None:
     assert file.path == "swe-bench-lite/edit_location_samples/loc_outputs.jsonl"
     (read_,) = trajectories(file)
     assert (read_.final, read_.patch) == ((FileSpan("a.py"), FileSpan("a.py", 1, 1), FileSpan("a.py", 9, 9)), "diff")
-
-
-def test_patches_that_cannot_be_read_are_noted(tmp_path: Path) -> None:
-    files = {
-        "loc.jsonl": rows({"instance_id": "x", "found_files": ["a.py"]}),
-        "all_preds.jsonl": b'{"instance_id": "x", ',
-    }
-    (found,) = trajectories(opened(tmp_path, "loc.jsonl", files))
-    assert found.patch is None
-    assert [note.startswith("patches are lost: all_preds.jsonl: not JSON") for note in found.notes] == [True]
 
 
 def test_lists_beside_the_files_are_read_as_agentless_had_them_before_1_5(tmp_path: Path) -> None:

@@ -46,16 +46,6 @@ def test_a_step_without_an_observation_shows_what_was_asked_for(tmp_path: Path) 
     assert found.steps == ((FileSpan("a.py", 5, None),), (FileSpan("b.py", 1, None),))
 
 
-def test_calls_without_a_result_among_others_are_counted(tmp_path: Path) -> None:
-    step = turn("bash", "x", command="cat a.py")
-    step["tool_calls"] = [
-        {"tool_call_id": "c1", "function_name": "bash", "arguments": {"command": "cat a.py"}},
-        {"tool_call_id": "c2", "function_name": "bash", "arguments": '{"command": "cat b.py"}'},
-    ]
-    found = one(trajectories, tmp_path, rows(atif(step)))
-    assert (found.steps, found.unread) == (((FileSpan("a.py", 1, None),),), {"call without a result": 1})
-
-
 @pytest.mark.parametrize(
     ("path", "extra", "item"),
     [
@@ -96,11 +86,6 @@ def test_a_screen_shows_each_of_its_commands_where_its_prompt_is(tmp_path: Path)
     found = one(trajectories, tmp_path, rows(atif(first, later)))
     views = [FileSpan("src/a.py", 1, None), FileSpan("src/c.py", 3, 3), FileSpan("src/e.py", 1, None)]
     assert found.steps == tuple((view,) for view in views)
-
-
-def test_keys_that_end_no_line_are_no_command(tmp_path: Path) -> None:
-    steps = [typed("cat a.py", screen=f"{AT}# cat a.py"), typed("cat b.py", screen=f"{AT}# cat b.py\nx\n{AT}#")]
-    assert one(trajectories, tmp_path, rows(atif(*steps))).steps == ((FileSpan("b.py", 1, None),),)
 
 
 def test_a_terminal_without_prompts_stays_where_it_was_brought_to(tmp_path: Path) -> None:

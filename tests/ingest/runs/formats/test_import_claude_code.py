@@ -51,12 +51,6 @@ def test_a_final_context_that_the_assistant_names_is_taken_in_its_place(tmp_path
     assert one(CLAUDE_CODE.trajectories, tmp_path, rows(template, *seen)).final == (FileSpan("b.py", 1, None),)
 
 
-def test_what_is_printed_as_one_list_is_one_session(tmp_path: Path) -> None:
-    printed = [{**used("Bash", command="cat a.py"), "session_id": "s"}, gave("x"), {"type": "result", "result": "Done"}]
-    found = one(CLAUDE_CODE.trajectories, tmp_path, rows(printed), "a.json")
-    assert found.steps == ((FileSpan("a.py", 1, None),),)
-
-
 def test_calls_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
     events = [
         used("mcp__serena__find_symbol", "c1"), gave("x", "c1"), used("mcp__serena__find_symbol", "c2"),
@@ -84,16 +78,6 @@ def test_a_subagent_whose_file_is_not_there_is_counted_unless_it_is_recorded_her
     seen = [{**event, "isSidechain": True, "agentId": "a1f"} for event in SEEN]
     found = one(CLAUDE_CODE.trajectories, tmp_path, rows(*events[:1], *seen, *events[1:]))
     assert (found.steps, found.unread) == (((FileSpan("a.py", 1, 1),),), {})
-
-
-def test_files_that_were_shown_without_a_call_are_counted(tmp_path: Path) -> None:
-    events = [
-        {"type": "attachment", "sessionId": "s", "attachment": {"type": kind}} for kind in ("file", "todo_reminder")
-    ]
-    assert (
-        one(CLAUDE_CODE.trajectories, tmp_path, rows(used("Bash", command="ls"), *events)).unread["attachment file"]
-        == 1
-    )
 
 
 def test_the_subagents_of_a_workflow_are_read_where_it_was_begun(tmp_path: Path) -> None:
@@ -163,11 +147,6 @@ def test_what_nothing_was_found_for_or_is_not_shown_again_is_no_step(tmp_path: P
     )
     assert (found.steps, found.unread) == ((), {})
     assert [event.reads for event in found.calls] == [True]
-
-
-def test_a_search_of_one_file_that_has_no_ending_lists_its_lines(tmp_path: Path) -> None:
-    events = [used("Grep", pattern="burn", path="Makefile", output_mode="content"), gave("3:burn\n4-x")]
-    assert steps(tmp_path, *events) == ((FileSpan("Makefile", 3, 4),),)
 
 
 def test_paths_of_windows_are_below_the_folder_of_the_session(tmp_path: Path) -> None:

@@ -121,22 +121,6 @@ def test_a_command_that_a_scripts_loop_makes_is_counted(tmp_path: Path) -> None:
     assert (found.steps, found.unread) == ((), {"command that only a script knew": 1})
 
 
-def test_a_script_that_calls_no_tool_is_counted(tmp_path: Path) -> None:
-    call = rollout(type="custom_tool_call", name="exec", input="text(1 + 1)", call_id="c")
-    events = [META, call, rollout(type="custom_tool_call_output", call_id="c", output="2")]
-    assert one(CODEX.trajectories, tmp_path, rows(*events)).unread == {"tool exec": 1}
-
-
-def test_calls_at_once_are_shown_what_all_of_them_gave(tmp_path: Path) -> None:
-    uses = [{"recipient_name": "functions.exec_command", "parameters": {"cmd": f"head -3 {name}.py"}} for name in "ab"]
-    found = one(CODEX.trajectories, tmp_path, rows(META, *given("x", "multi_tool_use.parallel", tool_uses=uses)))
-    assert found.steps == ((FileSpan("a.py", 1, 3),), (FileSpan("b.py", 1, 3),))
-
-
-def test_a_rollout_that_goes_on_from_another_repeats_its_calls(tmp_path: Path) -> None:
-    assert len(one(CODEX.trajectories, tmp_path, rows(META, *given("x"), *given("x"))).steps) == 1
-
-
 CHILD = "019f713d-a26a-7520-87c7-bd499a71f76f"
 
 
@@ -160,15 +144,6 @@ def test_a_subagents_rollout_is_read_where_the_call_stands_that_began_it(tmp_pat
 
 
 FINAL = "<PATCH_CONTEXT>File: no.py\nLines: 1-2</PATCH_CONTEXT>"
-PATCH = """*** Begin Patch
-*** Update File: src/a.py
-@@
--x
-+y
-*** Move to: b.py
-*** Add File: /testbed/c.py
-+x
-*** End Patch"""
 
 
 def test_what_of_a_rollout_is_not_read_is_counted(tmp_path: Path) -> None:
@@ -195,11 +170,3 @@ def test_objects_that_hold_events_of_an_instance_are_one_session_each(tmp_path: 
 def test_a_rollout_that_is_cut_off_is_damaged(tmp_path: Path) -> None:
     with pytest.raises(DamagedError, match="line 3: not JSON"):
         read(CODEX.trajectories, tmp_path, rows(META, *shell("cat a.py", "x"))[:-9])
-
-
-def test_a_patch_that_cannot_be_read_is_noted(tmp_path: Path) -> None:
-    events = rows(META, *shell("cat a.py", "x"))
-    assert one(CODEX.trajectories, tmp_path, events, patch=b"diff").patch == "diff"
-    found = one(CODEX.trajectories, tmp_path, events, patch=b"\x1f\x8b\x08cut off")
-    assert found.patch is None
-    assert "the patch is lost: a.patch" in found.notes[0]

@@ -103,12 +103,6 @@ def test_the_context_is_the_one_whose_prompts_start_alike(both: Lake) -> None:
     assert sorted(part.name for part in both.parts("run_items")) == ["function-2k", "function-4k"]
 
 
-def test_a_prompt_from_elsewhere_still_fills_its_hole_and_is_counted(both: Lake) -> None:
-    metadata = {**metadata_of(TASKS[0]), "context_start_lineno": 1}
-    result = imported(both, predictions([{"prompt": "retrieved", "metadata": metadata}, *TASKS[1:]]))
-    assert (result.counts["n_done"], result.counts["n_other_prompt"]) == (5, 1)
-
-
 def test_where_nothing_tells_the_context_it_is_refused(both: Lake) -> None:
     error = refused(both, predictions(TASKS[:2]))
     assert error.what.startswith("the completions answer function-2k as well as function-4k")
@@ -153,7 +147,3 @@ def test_tasks_in_one_hole_are_answered_each_by_the_completion_of_its_own(tmp_pa
 )  # fmt: skip
 def test_a_row_of_another_shape_is_refused_by_its_line(lake: Lake, change: Row, why: str) -> None:
     assert refused(lake, changed(1, **change)).what == why
-
-
-def test_a_line_that_is_cut_off_is_refused(lake: Lake) -> None:
-    assert refused(lake, predictions()[:-9]).what.startswith("line 5: not JSON")

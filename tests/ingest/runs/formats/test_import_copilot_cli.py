@@ -97,11 +97,6 @@ def test_paths_of_windows_are_told_below_the_repository(tmp_path: Path) -> None:
     assert trajectory.steps == ((FileSpan("src/a.py", 1),), (FileSpan("src/c.py", 1),))
 
 
-def test_paths_begin_at_the_repository_where_the_session_began_below_it(tmp_path: Path) -> None:
-    start: Json = {"type": "session.start", "data": {"copilotVersion": "1", "context": {"cwd": "/w/lib", "gitRoot": "/w"}}}  # fmt: skip  # noqa: E501  # one event
-    assert found(tmp_path, *ran("bash", "x", command="cat a.py"), start=start).steps == ((FileSpan("lib/a.py", 1),),)
-
-
 def test_a_record_of_results_alone_is_recognised_and_their_text_may_stand_alone(tmp_path: Path) -> None:
     turn: Json = {"type": "assistant.turn_start", "data": {"turnId": "0"}}
     assert recognise(rows({"type": "session.mcp_server_status_changed", "data": {}}, turn), "events.jsonl")

@@ -55,16 +55,6 @@ def test_several_lines_may_follow_one_file_and_reversed_ones_are_swapped() -> No
     assert spans_named(text) == [FileSpan("a.py", 3, 9), FileSpan("a.py", 5, 6), FileSpan("c.py", 1, 1)]
 
 
-def test_a_block_without_pairs_is_an_empty_step(tmp_path: Path) -> None:
-    one = read(tmp_path, said("user", shown("File: a.py")), said("user", shown(*A)))
-    assert one.steps == ((), (FileSpan("src/a.py", 3, 9),))
-
-
-def test_a_block_that_names_nothing_of_the_repository_is_no_step(tmp_path: Path) -> None:
-    one = read(tmp_path, said("user", shown("File: /home/fix.patch", "Lines: 1-9")), said("user", shown(*A)))
-    assert len(one.steps) == 1
-
-
 @pytest.mark.parametrize(
     ("given", "path"),
     [
@@ -136,11 +126,6 @@ def test_version_2_calls_a_tool_and_its_results_name_the_call(tmp_path: Path, fo
     one = read(tmp_path, *messages, info={"config": config}, trajectory_format="mini-swe-agent-1.1")
     assert one.steps == ((FileSpan("src/a.py", 1, 2),),)
     assert one.patch == "diff of the end"
-
-
-def test_where_no_message_tells_how_a_command_ended_all_of_it_is_its_output(tmp_path: Path) -> None:
-    messages = [said("assistant", "```bash\ngrep -n burn a.py\n```"), said("user", "Observation:\n3:burn")]
-    assert read(tmp_path, *messages).steps == ((FileSpan("a.py", 3, 3),),)
 
 
 @pytest.mark.parametrize(

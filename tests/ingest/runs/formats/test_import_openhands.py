@@ -162,15 +162,6 @@ def test_what_an_application_tells_beside_calls_and_answers_is_no_trajectory(tmp
     )
 
 
-def test_a_result_may_name_its_action_and_the_task_a_folder(tmp_path: Path) -> None:
-    said = "<uploaded_files>\n/w/rockets\n</uploaded_files>"
-    task = {"kind": "MessageEvent", "source": "user", "llm_message": {"role": "user", "content": [{"text": said}]}}
-    call, result = sdk("1", "cat src/a.py", "x")
-    shown: Json = {**result, "tool_call_id": None, "action_id": "e1"}
-    found = one(trajectories, tmp_path, rows(task, *sdk("0", "cd src", ""), {**call, "id": "e1"}, shown))
-    assert found.steps == ((FileSpan("src/a.py", 1, None),),)
-
-
 def test_events_that_have_a_file_each_are_read_in_their_order(tmp_path: Path) -> None:
     files = {f"c/events/event-{n:05}-{n}f.json": rows(event) for n, event in enumerate(EVENTS)}
     first = "c/events/event-00000-0f.json"
@@ -182,12 +173,6 @@ def test_events_that_have_a_file_each_are_read_in_their_order(tmp_path: Path) ->
 def test_an_event_that_is_lost_damages_all(tmp_path: Path) -> None:
     with pytest.raises(DamagedError, match="line 7: not JSON"):
         read(trajectories, tmp_path, rows(*EVENTS) + b"{")
-
-
-def test_events_that_are_not_read_are_counted(tmp_path: Path) -> None:
-    cell = {"id": 1, "action": "run_ipython", "args": {"code": "print(1)"}}
-    found = found_in(tmp_path, cell, cell, {"action": "message", "args": {}}, 7)
-    assert found.unread == {"action without a name": 1, "action run_ipython": 2}
 
 
 def test_an_instance_without_a_history_has_failed_and_says_why(tmp_path: Path) -> None:

@@ -20,7 +20,6 @@ from tests.ingest.runs.agents import (
     issues_once,
     lake,
     of_item,
-    rejected,
     zipped,
 )
 from tests.ingest.runs.formats.recorded_sessions import one
@@ -104,11 +103,6 @@ def test_a_command_starts_in_the_folder_that_the_terminal_was_in_before_it(tmp_p
     assert read(tmp_path, traj(*rows), "a.traj").steps == whole
 
 
-def test_a_viewed_path_may_be_in_quotes(tmp_path: Path) -> None:
-    quoted = row("str_replace_editor view '/testbed/my file.py' --view_range 3 9", observation="     3\tx\n     9\ty")
-    assert read(tmp_path, traj(quoted), "a.traj").steps == ((FileSpan("my file.py", 3, 9),),)
-
-
 def test_the_final_context_is_the_last_patch_context(tmp_path: Path) -> None:
     rows = [
         viewed("a.py", 3, 9),
@@ -135,13 +129,3 @@ def test_the_patch_is_in_the_traj_beside_the_jsonl(lake: Lake) -> None:
     assert found == [("src/engine.py", None, None), ("src/engine.py", 0, 2)]
     assert lake.read("edits").filter(pl.col("item_id") == ROCKETS).height == 2
     assert (counts(result)["n_skipped"], result.n_rejected) == (1, 0)
-
-
-def test_a_traj_that_is_cut_off_beside_whole_checkpoints_costs_the_patch_and_says_so(lake: Lake) -> None:
-    entries = {
-        f"{ROCKETS}.checkpoints.jsonl": jsonl(viewed("/testbed/src/engine.py", 1, 2)),
-        f"{ROCKETS}.traj": traj()[:-5],
-    }
-    imported(lake, zipped(entries), name="a.zip")
-    assert of_item(lake, "status", "has_patch") == ("done", False)
-    assert "the patch is lost" in str(rejected(lake)[0][2])

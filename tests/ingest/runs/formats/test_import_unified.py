@@ -56,8 +56,3 @@ def test_the_final_context_is_told_apart_from_none(tmp_path: Path) -> None:
     assert [one.final for one in read(tmp_path, *rows)] == [
         (FileSpan("a.py"),), (FileSpan("a.py", 1, 2),), (FileSpan("a.py", symbol="f"),), None, None,
     ]  # fmt: skip
-
-
-def test_keys_may_stand_without_traj_data(tmp_path: Path) -> None:
-    (one,) = read(tmp_path, {"original_inst_id": "x", "pred_steps": [{"files": ["a.py"]}], "pred_files": ["b.py"]})
-    assert (one.item, one.steps, one.final) == ("x", ((FileSpan("a.py"),),), (FileSpan("b.py"),))

@@ -136,10 +136,6 @@ def test_several_formats_in_one_folder_are_refused_until_one_is_named(lake: Lake
     assert counts(imported(lake, folder, format="unified"))["n_done"] == 3
 
 
-def test_a_format_of_rankings_reads_no_folder(lake: Lake) -> None:
-    assert refused(lake, laid_out(lake.root.parent / "given", BY_ITEM), format="trec").code == Exit.USAGE
-
-
 def test_a_change_anywhere_in_a_folder_is_another_import(lake: Lake) -> None:
     folder = laid_out(lake.root.parent / "given", BY_ITEM)
     first = imported(lake, folder)

@@ -67,15 +67,6 @@ def test_a_packed_file_that_is_cut_off_names_the_item_it_was_at(
     assert caught.value.item == "x"
 
 
-def test_the_head_of_a_damaged_file_is_what_comes_before_the_damage(tmp_path: Path) -> None:
-    whole = json.dumps({"a": NOISE}).encode()
-    head = a_file(tmp_path, gzip.compress(whole)[:-20]).head()
-    assert len(head) > 8000
-    assert whole.startswith(head)
-    with pytest.raises(DamagedError, match="cannot be read to its end"):
-        a_file(tmp_path, gzip.compress(b"x")[:-4]).head()
-
-
 def test_a_line_longer_than_is_read_is_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trajectory_file, "MAX_LINE_BYTES", 50)
     monkeypatch.setattr(trajectory_file, "Lines", lambda stream: rows.Lines(stream, 50))
