@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 
 import polars as pl
-import pytest
-import pytrec_eval
 
 from lake.errors import Exit
 from lake.store import Lake
@@ -107,48 +104,6 @@ def test_a_split_without_judgements_is_missing_and_those_there_are_named(tmp_pat
     assert said.code == Exit.MISSING
     assert "qrels/dev.jsonl, .parquet or .tsv is not in" in said.err
     assert "It has qrels/test.tsv." in said.err
-
-
-MEASURES = {"ndcg": "ndcg_cut_{}", "recall": "recall_{}", "precision": "P_{}", "hit": "success_{}"}
-
-
-def test_scores_are_those_of_trec_eval_on_the_same_ranking(tmp_path: Path) -> None:
-    draw = random.Random(7)
-    words = [f"w{n}" for n in range(60)]
-    corpus: list[Row] = [{"_id": f"d{n}", "text": " ".join(draw.choices(words, k=12))} for n in range(150)]
-    queries: list[Row] = [{"_id": f"q{n}", "text": " ".join(draw.choices(words, k=4))} for n in range(12)]
-    judged = {
-        str(query["_id"]): {f"d{n}": draw.randint(0, 3) for n in draw.sample(range(155), 25)} for query in queries
-    }
-    lines = [f"{query}\t{name}\t{grade}\n" for query, grades in judged.items() for name, grade in grades.items()]
-    folder = lay_out(tmp_path / "data", corpus, queries, "query-id\tcorpus-id\tscore\n" + "".join(lines))
-    # Five judged documents are not in the corpus: trec_eval counts them as not returned.
-    lake = read(folder, tmp_path / "lake", code=Exit.INCOMPLETE)
-    names = [str(row["_id"]) for row in corpus]
-    run = [f"{query} Q0 {name} 0 {draw.random()} mine\n" for query in judged for name in draw.sample(names, 120)]
-    put(tmp_path / "mine.trec", "".join(run).encode())
-    imported = command(
-        "ingest", "run", tmp_path / "mine.trec", "--benchmark", "beir", "--system", "mine", "--lake", tmp_path / "lake"
-    )
-    assert imported.code == 0, imported.err
-    assert command("evaluate", "--lake", tmp_path / "lake", "--systems", "whole-file+bm25-okapi,mine").code == 0
-    hits = lake.read("hits").filter(pl.col("part") == "ranking")
-    systems = dict(lake.read("runs").select("run_id", "system").rows())
-    scores = lake.read("scores")
-    checked = 0
-    for run_id, system in systems.items():
-        if system not in ("mine", "whole-file+bm25-okapi"):
-            continue
-        ranked: dict[str, dict[str, float]] = {}
-        for item_id, path, rank in hits.filter(run_id=run_id).select("item_id", "path", "rank").rows():
-            ranked.setdefault(item_id, {})[path] = -float(rank)
-        found = pytrec_eval.RelevanceEvaluator(judged, {"ndcg_cut", "recall", "P", "success"}).evaluate(ranked)
-        for row in scores.filter(run_id=run_id).filter(pl.col("metric").is_in(list(MEASURES))).rows(named=True):
-            if row["k"] in (5, 10, 100):
-                theirs = found[row["item_id"]][MEASURES[row["metric"]].format(row["k"])]
-                assert row["value"] == pytest.approx(theirs, abs=1e-12), (system, row)
-                checked += 1
-    assert checked == 2 * 12 * (3 + 3 + 2 + 2)
 
 
 def test_a_source_without_collections_is_named_only_where_they_are_asked_for(tmp_path: Path) -> None:

@@ -67,24 +67,6 @@ def test_what_is_odd_about_the_gold_at_hand(shared: Path, lake: Path) -> None:
     assert sum(len(one.gold) - len({span[:3] for span in one.gold}) for one in checked) == 1
 
 
-def test_gold_under_the_published_rule_has_the_published_sizes(shared: Path, lake: Path) -> None:
-    sizes = {}
-    for run in sorted((shared / "contextbench/parity").iterdir()):
-        for line in (run / "official.jsonl").read_text().splitlines():
-            row = json.loads(line)
-            if "final" in row:
-                final = row["final"]
-                sizes[row["instance_id"]] = (final["file"]["gold_size"], final["line"]["gold_size"])
-    assert len(sizes) == 20
-    lines: dict[str, set[tuple[str, int]]] = {}
-    for item, path, start, end in (
-        Lake(lake).read("gold_spans").filter(gold="context-official")
-        .select("item_id", "path", "line_start", "line_end").iter_rows()
-    ):  # fmt: skip
-        lines.setdefault(item, set()).update((path, n) for n in range(start, end))
-    assert {item: (len({path for path, _ in lines[item]}), len(lines[item])) for item in sizes} == sizes
-
-
 def test_gold_bytes_are_the_lines_they_stand_for(lake: Path) -> None:
     store = Lake(lake)
     spans = (
