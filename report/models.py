@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel
 
-from lake.catalog.protocol import Aggregate
+from lake.averages import Aggregate
 from lake.editions import PUBLISHED
 from lake.text import counted
 
@@ -135,6 +135,7 @@ class Metric(Declaration):
     micro: Literal["ratio", "same", "none"]
     of_steps: bool
     cut: str
+    formula: list[str]
 
 
 class Primary(BaseModel):

@@ -11,10 +11,13 @@ from dataclasses import replace
 
 import polars as pl
 
+from evaluate.metrics.covered import OVER_BOTH, OVER_GOLD, OVER_RETURNED
 from evaluate.metrics.declaration import Metric, Ratio, metric
 from lake.catalog.protocol import DEPTHS
 
 _ONE = pl.lit(1.0)
+_AUC = ("mean over the steps s of ", "|G ∩ (C₁ ∪ … ∪ Cₛ)|", "|G|")
+_REDUNDANCY = ("1 − ", "|C₁ ∪ … ∪ Cₙ|", "|C₁| + … + |Cₙ|")
 _OF = {
     "file": "files",
     "symbol": "definitions (functions, classes and the like)",
@@ -47,17 +50,18 @@ def _declare_sets(granularity: str) -> None:
         n_hit, n_gold, n_pred = sizes(k)
         return Ratio(2 * n_hit, n_gold + n_pred)
 
-    for name, at, meaning in (
-        ("coverage", coverage, f"Share of {gold} that are among {held}{more}."),
-        ("precision", precision, f"Share of {held} that are among {gold}{more}."),
-        ("F1", f1, f"Harmonic mean of coverage and precision of {what}{more}."),
+    ks = (0,) if is_edit else (0, *DEPTHS)
+    for name, at, formula, meaning in (
+        ("coverage", coverage, OVER_GOLD, f"Share of {gold} that are among {held}{more}."),
+        ("precision", precision, OVER_RETURNED, f"Share of {held} that are among {gold}{more}."),
+        ("F1", f1, OVER_BOTH, f"Harmonic mean of coverage and precision of {what}{more}."),
     ):
-        _declared(granularity, name, meaning, ks=(0,) if is_edit else (0, *DEPTHS))(at)
+        _declared(granularity, name, meaning, formula, ks)(at)
 
 
 @metric(
     "symbol_all", title="All gold definitions", ks=(0, *DEPTHS), granularity="symbol", micro="equals macro",
-    shape="gathered",
+    shape="gathered", formula=("1 if all gold definitions are in the context, else 0",),
 )  # fmt: skip
 def symbol_all(k: int) -> Ratio:
     """Whether all gold definitions are in the final context, at k in a ranking's first k results: 1 or 0."""
@@ -70,19 +74,22 @@ def _declare_trajectory(granularity: str) -> None:
     what = _OF[granularity]
     n_seen, n_union = pl.col(f"n_seen/{granularity}"), pl.col(f"n_union/{granularity}")
     auc = f"Mean over the steps of the share of the gold {what} that had been seen by then: the earlier, the higher."
-    declared = replace(_declared(granularity, "AUC", auc), micro="undefined", is_of_steps=True)
+    declared = replace(_declared(granularity, "AUC", auc, _AUC), micro="undefined", is_of_steps=True)
     declared(lambda k: Ratio(pl.col(f"auc/{granularity}"), _ONE))
     again = f"Share of the {what} seen in all steps that an earlier step had seen already."
-    declared = replace(_declared(granularity, "redundancy", again), direction="lower", is_of_steps=True)
+    declared = replace(_declared(granularity, "redundancy", again, _REDUNDANCY), direction="lower", is_of_steps=True)
     declared(lambda k: Ratio(n_seen - n_union, n_seen))
 
 
-def _declared(granularity: str, name: str, meaning: str, ks: tuple[int, ...] = (0,)) -> Metric:
+def _declared(
+    granularity: str, name: str, meaning: str, formula: tuple[str, ...], ks: tuple[int, ...] = (0,)
+) -> Metric:
     return Metric(
         f"{granularity}_{name.lower()}",
         title=f"{granularity.capitalize()} {name}",
         ks=ks,
         meaning=meaning,
+        formula=formula,
         granularity=granularity,
         shape="gathered",
     )
@@ -95,16 +102,9 @@ for _granularity in ("file", "symbol", "span", "line"):
 
 
 @metric(
-    "n_steps",
-    title="Steps",
-    ks=(0,),
-    granularity="trajectory",
-    direction="neither",
-    bounds=(0.0, math.inf),
-    micro="equals macro",
-    shape="gathered",
-    is_of_steps=True,
-)
+    "n_steps", title="Steps", ks=(0,), granularity="trajectory", direction="neither", bounds=(0.0, math.inf),
+    micro="equals macro", shape="gathered", is_of_steps=True,
+)  # fmt: skip
 def n_steps(k: int) -> Ratio:
     """How many steps a run took; of a ranking, how many of its results are taken as steps."""
     return Ratio(pl.col("n_steps"), _ONE)

@@ -63,13 +63,15 @@ class Metric:
     `is_undefined_null`: an item whose denominator is 0 has no value, where others have 0. `is_of_steps`: it describes
     the steps of a run, which protocols that average answers as ratios of sums average over items. `bounds` are the
     least and the greatest value that it can have: no interval leaves them. `title` is the name in words and `meaning`,
-    its text on the page, the function's docstring, unless they are given.
+    its text on the page, the function's docstring, unless they are given. `formula`, for the page, is what stands
+    before a fraction, above its line and below it; a formula without a fraction has the first alone.
     """
 
     name: str = field(kw_only=False)
     title: str = ""
     ks: tuple[int, ...] = (0,)
     meaning: str = ""
+    formula: tuple[str, ...] = ()
     granularity: str = "chunk"
     direction: Direction = "higher"
     bounds: tuple[float, float] = (0.0, 1.0)

@@ -41,37 +41,43 @@ def _ideal(k: int) -> pl.Series:
     return pl.select(from_steps(pl.concat([pl.lit(0, pl.Int128), gains.cum_sum()]))).to_series()
 
 
-@metric("precision", ks=(5, 10), micro="equals macro")
+@metric("precision", ks=(5, 10), micro="equals macro", formula=("", "relevant results among the first k", "k"))
 def precision(k: int) -> Ratio:
     """Share of the first k results that are relevant: hits / k, always over k, even when fewer were returned."""
     return Ratio(hits_within(k), pl.lit(k))
 
 
-@metric("recall", ks=(5, 10))
+@metric("recall", ks=(5, 10), formula=("", "relevant results among the first k", "relevant chunks of the pool"))
 def recall(k: int) -> Ratio:
     """Share of all relevant chunks of the pool that are among the first k results; 0 where the pool has none."""
     return Ratio(hits_within(k), pl.col("n_relevant"))
 
 
-@metric("hit", title="Hit rate", ks=(5, 10), micro="equals macro")
+@metric(
+    "hit", title="Hit rate", ks=(5, 10), micro="equals macro",
+    formula=("1 if any of the first k results is relevant, else 0",),
+)  # fmt: skip
 def hit(k: int) -> Ratio:
     """Whether any of the first k results is relevant: 1 or 0."""
     return Ratio(within(k).any(), _ONE)
 
 
-@metric("accuracy", ks=(1, 3, 5), micro="equals macro")
+@metric("accuracy", ks=(1, 3, 5), micro="equals macro", formula=("1 if the gold is among the first k, else 0",))
 def accuracy(k: int) -> Ratio:
     """Whether the right candidate is among the first k: 1 or 0."""
     return Ratio(within(k).any(), _ONE)
 
 
-@metric("mrr", title="MRR", ks=(10,), micro="undefined")
+@metric("mrr", title="MRR", ks=(10,), micro="undefined", formula=("", "1", "rank of the first relevant result, if ≤ k"))
 def mrr(k: int) -> Ratio:
     """Reciprocal rank of the first relevant result within the first k (10 unless said otherwise), else 0."""
     return Ratio((1.0 / pl.col("rank")).filter(within(k)).max(), _ONE)
 
 
-@metric("ndcg", title="nDCG", ks=(5, 10), micro="undefined")
+@metric(
+    "ndcg", title="nDCG", ks=(5, 10), micro="undefined",
+    formula=("", "Σᵢ₌₁…ₖ relevantᵢ ÷ log₂(i + 1)", "Σᵢ₌₁…min(k, relevant) 1 ÷ log₂(i + 1)"),
+)  # fmt: skip
 def ndcg(k: int) -> Ratio:
     """Discounted gain of the first k results over that of an ideal list.
 
@@ -81,19 +87,25 @@ def ndcg(k: int) -> Ratio:
     return Ratio(exact_sum(discount(pl.col("rank")).filter(within(k))), ideal_dcg(k))
 
 
-@metric("iou", title="Best IoU", ks=(5, 10), micro="undefined")
+@metric(
+    "iou", title="Best IoU", ks=(5, 10), micro="undefined",
+    formula=("max over the first k of ", "|result ∩ gold|", "|result ∪ gold|"),
+)  # fmt: skip
 def iou(k: int) -> Ratio:
     """Best intersection over union, in lines, between the gold lines of a file and one of the first k results in it."""
     return Ratio(pl.col("iou").filter(within(k)).max(), _ONE)
 
 
-@metric("ndcg_iou", title="nDCG by IoU", ks=(5, 10), micro="undefined")
+@metric(
+    "ndcg_iou", title="nDCG by IoU", ks=(5, 10), micro="undefined",
+    formula=("", "Σᵢ₌₁…ₖ IoUᵢ ÷ log₂(i + 1)", "the same of the pool's best order"),
+)  # fmt: skip
 def ndcg_iou(k: int) -> Ratio:
     """Like nDCG, but a result's gain is its IoU with the gold, and the ideal is the best order of the pool's chunks."""
     return Ratio(_dcg_iou(k), _ideal_dcg_iou(k))
 
 
-@metric("dcg_iou", title="DCG by IoU", ks=(5, 10), micro="undefined")
+@metric("dcg_iou", title="DCG by IoU", ks=(5, 10), micro="undefined", formula=("min(1, Σᵢ₌₁…ₖ IoUᵢ ÷ log₂(i + 1))",))
 def dcg_iou(k: int) -> Ratio:
     """Like nDCG by IoU, but over an ideal of 1: one chunk, first, that is exactly the gold. More than 1 counts as 1."""
     return Ratio(pl.min_horizontal(_dcg_iou(k), _ONE), _ONE)
@@ -115,33 +127,28 @@ def accuracy_reachable(k: int) -> Ratio:
 
 
 @metric(
-    "non_gold_share",
-    title="From another candidate",
-    ks=(5,),
-    direction="neither",
-    shape="found",
+    "non_gold_share", title="From another candidate", ks=(5,), direction="neither", shape="found",
     is_undefined_null=True,
-)
+    formula=("", "relevant results among the first k not from the gold", "relevant ones among them"),
+)  # fmt: skip
 def non_gold_share(k: int) -> Ratio:
     """Share of the relevant results among the first k that are not from the gold candidate; no value where none is."""
     return Ratio((within(k) & ~pl.col("is_gold")).sum(), hits_within(k))
 
 
-@metric("correct", title="Found at all", granularity="item", micro="equals macro")
+@metric(
+    "correct", title="Found at all", granularity="item", micro="equals macro",
+    formula=("1 if anything in the list is relevant, else 0",),
+)  # fmt: skip
 def correct(k: int) -> Ratio:
     """Whether anything in the whole list is relevant: 1 or 0."""
     return Ratio(within(k).any(), _ONE)
 
 
 @metric(
-    "found_rank",
-    title="Rank of the first",
-    granularity="item",
-    direction="lower",
-    bounds=(1.0, math.inf),
-    micro="undefined",
-    is_absent_null=True,
-)
+    "found_rank", title="Rank of the first", granularity="item", direction="lower", bounds=(1.0, math.inf),
+    micro="undefined", is_absent_null=True,
+)  # fmt: skip
 def found_rank(k: int) -> Ratio:
     """The rank of the first relevant result in the whole list; no value where there is none."""
     return Ratio(pl.col("rank").filter(within(k)).min(), _ONE)

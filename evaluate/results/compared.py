@@ -14,7 +14,8 @@ from evaluate.results.other_lake import Published
 from evaluate.statistics.comparisons import ScoreMatrix, compare_runs
 from evaluate.statistics.means import aggregate
 from evaluate.statistics.slices import UNSLICED, average_of, in_slice
-from lake.catalog.protocol import Aggregate, Protocol
+from lake.averages import Aggregate
+from lake.catalog.protocol import Protocol
 from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError
 from lake.exact import exact_sum

@@ -17,8 +17,9 @@ from evaluate.results.board import (
     rows_of_board,
 )
 from evaluate.selection import edition
+from lake.averages import AVERAGES
 from lake.benchmarks import tasks_of
-from lake.catalog.protocol import AVERAGES, Protocol
+from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
 from lake.catalog.references import reference_of
 from lake.catalog.task import Task
@@ -65,7 +66,7 @@ def _lines(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame, wante
     primary, label = protocol.primary, edition(lake, task.benchmark).label
     slice_, value = rows.select("slice", "slice_value").row(0)
     over = "all items" if slice_ == value else f"items of {slice_} {value}"
-    average = AVERAGES[primary.aggregate][1]
+    average = AVERAGES[primary.aggregate].meaning
     data = f"{task.benchmark}{f' ({label})' if label else ''}"
     yield f"{data}: {primary_name(protocol)}, {average}, {over} ({protocol.name})"
     comparisons = lake.scan("comparisons", benchmark=task.benchmark, protocol=protocol.name).filter(

@@ -11,7 +11,8 @@ import polars as pl
 
 from evaluate.metrics import metric_named
 from evaluate.statistics.slices import MEASURE, SLICE, average_of, headline_slice
-from lake.catalog.protocol import AVERAGES, MAX_VALUES, Protocol, average_columns
+from lake.averages import AVERAGES, average_columns
+from lake.catalog.protocol import MAX_VALUES, Protocol
 from lake.catalog.references import reference_of
 from lake.catalog.unit import FEWEST_ITEMS
 from lake.tables import table

@@ -25,8 +25,9 @@ import scipy
 from evaluate.metrics import metrics
 from evaluate.statistics.pairs import ALL_BUT_NOTHING
 from lake.arrays import Floats
+from lake.averages import AVERAGES, average_columns
 from lake.catalog.unit import ITEM, REPOSITORY
-from lake.exact import exact_sum, from_steps, steps
+from lake.exact import exact_sum, from_steps
 
 _LOWER, _UPPER = 0.025, 0.975
 _ROUNDING = 1e-12
@@ -150,32 +151,23 @@ def bounds_of(measures: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def ends_of(by_repo: pl.LazyFrame, means: pl.LazyFrame) -> Iterator[pl.LazyFrame]:
-    """The intervals of the three averages, each with the columns that are named after it.
+    """The intervals of the averages, each with the columns that are named after it.
 
     `by_repo` has the sums of each repository of a measure and value of a slice, and `repo_mean`; `means` has measure,
     slice, slice_value, unit, n, n_repos, lowest, highest.
     """
     by_repo = by_repo.join(means.select(*_OF, "unit"), on=_OF)
-    n, value, zero = pl.col("n"), pl.col("value"), pl.lit(0.0)
-    # In a mean of repositories' means an item counts as much as its repository has few.
-    weight = pl.when(n > 0).then(1 / n).otherwise(zero)
-    of_weighted = (
-        steps(from_steps(pl.col("squares")) * weight**2),
-        steps(from_steps(value) * weight**2),
-        steps(weight),
-    )
-    of_ratio = (pl.col("above_above"), pl.col("above_below"), pl.col("below_below"))
-    for prefix, numerator, denominator, products in (
-        ("", value, steps(n), (pl.col("squares"), value, steps(n))),
-        ("micro_", pl.col("numerator"), pl.col("denominator"), of_ratio),
-        ("by_repo_", steps(pl.col("repo_mean")), steps((n > 0).cast(pl.Float64)), of_weighted),
-    ):
-        names = dict(zip(("above_above", "above_below", "below_below"), products, strict=True))
-        quotients = by_repo.select(*_OF, "unit", numerator=numerator, denominator=denominator, **names)
+    for name, average in AVERAGES.items():
+        products = dict(zip(("above_above", "above_below", "below_below"), average.products, strict=True))
+        quotients = by_repo.select(
+            *_OF, "unit", numerator=average.numerator, denominator=average.denominator, **products
+        )
         parts = [
             over_repositories(quotients.filter(unit=REPOSITORY), _OF),
             over_items(quotients.filter(unit=ITEM), _OF),
         ]
         n_units = pl.when(pl.col("unit") == ITEM).then("n").otherwise("n_repos")
         estimates = pl.concat(parts).join(means.with_columns(n_units=n_units), on=_OF).collect()
-        yield estimates.select(_OF).hstack(intervals(estimates).select(pl.all().name.prefix(prefix))).lazy()
+        _, *ends = average_columns(name)
+        of_average = dict(zip(("low", "high"), ends, strict=True))
+        yield estimates.select(_OF).hstack(intervals(estimates).rename(of_average)).lazy()

@@ -11,9 +11,10 @@ from evaluate.metrics import metrics, metrics_of
 from evaluate.statistics.bootstrap import item_intervals
 from evaluate.statistics.intervals import bounds_of, ends_of
 from evaluate.statistics.slices import MEASURE, SLICE, WHOLE_SLICE, Slice, item_kinds, kinds_by_slice, protocol_slices
+from lake.averages import AVERAGES, Average
 from lake.catalog.protocol import Protocol
 from lake.catalog.unit import FEWEST_REPOS, ITEM, REPOSITORY
-from lake.exact import exact_sum, from_steps, steps
+from lake.exact import from_steps, steps
 from lake.naming import DONE
 from lake.tables import table
 
@@ -84,13 +85,13 @@ def aggregate(
     drawn = distinct.join(resampled, on="kind").group_by(*_OF, "value").agg(pl.col("count").sum().cast(pl.Int64))
     declared = table("aggregates")
     nothing = pl.col("metric").replace_strict(of_nothing(protocol), default=0.0, return_dtype=pl.Float64)
-    micro = pl.when(pl.col("micro").is_nan()).then(nothing).otherwise("micro").alias("micro")
+    averages = [pl.when(pl.col(name).is_nan()).then(nothing).otherwise(name).alias(name) for name in AVERAGES]
     whole = (
         means.lazy()
         .join(item_intervals(drawn, _OF).lazy(), on=_OF, how="left")
         .join(measures, on="measure")
         # The oracle's share is made by comparing runs, not here.
-        .with_columns(micro, share_of_oracle=pl.lit(None, pl.Float64))
+        .with_columns(*averages, share_of_oracle=pl.lit(None, pl.Float64))
     )
     return whole.select(*declared.columns).sort(declared.key)
 
@@ -113,9 +114,7 @@ def _means(cells: pl.LazyFrame, of_slices: pl.DataFrame, bounds: pl.LazyFrame, *
         .lazy()
     )
     means = by_repo.group_by(_OF).agg(
-        (from_steps(pl.col("value").sum()) / pl.col("n").sum()).alias("macro"),
-        (exact_sum(pl.col("repo_mean")) / pl.col("repo_mean").count()).alias("by_repo"),
-        _micro(),
+        *(_quotient(average).alias(name) for name, average in AVERAGES.items()),
         *(pl.col(name).sum().cast(pl.Int64) for name in counts[:-1]),
         (pl.col("n") > 0).sum().cast(pl.Int64).alias("n_repos"),
     )
@@ -153,11 +152,11 @@ def _with_failures(scores: pl.LazyFrame, measures: pl.LazyFrame, run_items: pl.L
     )
 
 
-def _micro() -> pl.Expr:
+def _quotient(average: Average) -> pl.Expr:
     """Sum over sum; NaN where the denominators sum to 0, or to less, as published sizes of reversed ranges may."""
-    numerator, denominator = (from_steps(pl.col(name).sum()) for name in _SUMMED[1:])
+    numerator, denominator = (from_steps(sums.sum()) for sums in (average.numerator, average.denominator))
     ratio = pl.when(denominator <= 0).then(math.nan).otherwise(numerator / denominator)
-    return pl.when(pl.col("n_sums").sum() > 0).then(ratio).alias("micro")
+    return pl.when(pl.col(average.n).sum() > 0).then(ratio)
 
 
 def of_nothing(protocol: Protocol) -> dict[str, float]:

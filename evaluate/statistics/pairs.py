@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lake.arrays import Floats, Integers, Mask
-from lake.catalog.protocol import Aggregate
+from lake.averages import AVERAGES, Aggregate
 
 MOST_ENUMERATED = 13
 """Up to so many repositories every way to flip their signs is tried."""
@@ -120,9 +120,9 @@ def _add(
         parts, residuals, share, delta = _ratios(above, below, first, second, values.of_nothing)
     else:
         sums = np.add.reduceat(value, starts, axis=1)
-        # In a mean of repositories' means an item counts as much as its repository has few.
-        by_repo = (1 / (len(repos) * n_of_repo))[of_repo[starts]] * counts
-        share = (counts / len(items) if average == "macro" else by_repo)[None, :]
+        weigh = AVERAGES[average].share or AVERAGES["macro"].share
+        assert weigh is not None, "items weigh alike where no ratio says how much they do"
+        share = weigh(counts, n_of_repo[of_repo[starts]], len(repos))[None, :]
         parts = (sums[second] - sums[first]) / counts * share
         delta = parts.sum(axis=1)
         residuals = parts - delta[:, None] * share

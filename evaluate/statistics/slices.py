@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from evaluate.metrics import Metric
-from lake.catalog.protocol import Aggregate, Protocol
+from lake.averages import Aggregate
+from lake.catalog.protocol import Protocol
 from lake.errors import unknown_name
 
 MEASURE = ["granularity", "metric", "k"]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
+
+from lake.averages import Aggregate
 
 CUT_OFFS = (1, 3, 5, 10, 20, 50, 100)
 """The ranks at which it is noted whether a list was cut between equal scores: those that measures are taken at."""
@@ -17,20 +18,6 @@ DEPTHS = (5, 10, 20)
 
 MAX_VALUES = 24
 """So many values of a slice are on a board, those of most items; the others are in table `aggregates` alone."""
-
-Aggregate = Literal["macro", "micro", "by_repo"]
-AVERAGES: Mapping[Aggregate, tuple[str, str]] = {
-    "macro": ("Macro", "mean over items"),
-    "micro": ("Micro", "ratio of sums over items"),
-    "by_repo": ("By repository", "mean of the repositories' means"),
-}
-"""Average → its title, and what it is."""
-
-
-def average_columns(average: str) -> tuple[str, str, str]:
-    """What the columns of a number averaged so are called, and those of the ends of its interval."""
-    prefix = "" if average == "macro" else f"{average}_"
-    return average, f"{prefix}low", f"{prefix}high"
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import dataframely as dy
 import polars as pl
 
+from lake.averages import column_meanings
 from lake.errors import Exit, GoldspanError, lookup
 from lake.fingerprint import canonical_json
 from lake.tables import declared, evaluated, ingested, of_runs
@@ -44,7 +45,9 @@ class Table:
     def column_meaning(self, column: str) -> str:
         """What a column of the table means."""
         meanings = _meanings()
-        return str(meanings["of"].get(self.name, {}).get(column) or meanings["columns"][column])
+        return str(
+            meanings["of"].get(self.name, {}).get(column) or {**meanings["columns"], **column_meanings()}[column]
+        )
 
     def checked(self, frame: pl.DataFrame) -> pl.DataFrame:
         """A frame of the table with its columns in the declared order; an error names what is not as declared."""

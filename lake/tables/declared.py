@@ -54,6 +54,7 @@ class Metrics(Declared):
     direction, micro = texts(2)
     of_steps = dy.Bool()
     cut = dy.String()
+    formula = dy.List(dy.String())
 
 
 class Chunkers(Declared):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataframely as dy
 import polars as pl
 
+from lake.averages import AVERAGES, average_columns
 from lake.catalog.unit import ITEM, REPOSITORY
 from lake.tables.columns import integers, keys, numbers, texts
 
@@ -53,8 +54,10 @@ class Aggregates(dy.Schema):
     run_id, protocol, granularity, metric = keys(4)
     k = dy.Int64(primary_key=True, min=0)
     slice, slice_value = keys(2)
-    macro, micro, by_repo, low, high = numbers(5, nullable=True)
-    micro_low, micro_high, by_repo_low, by_repo_high, item_low, item_high = numbers(6, nullable=True)
+    vars().update({
+        column: dy.Float64(nullable=True) for average in AVERAGES for column in average_columns(average)
+    })  # fmt: skip
+    item_low, item_high = numbers(2, nullable=True)
     n, n_items, n_repos, n_failed, n_not_applicable = integers(5)
     unit = dy.String(check=lambda unit: unit.is_in([REPOSITORY, ITEM]))
     share_of_oracle = dy.Float64(nullable=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
-from lake.catalog.protocol import AVERAGES
+from lake.averages import AVERAGES
 from lake.errors import Exit, GoldspanError, lookup
 from lake.store import Lake
 from lake.text import counted

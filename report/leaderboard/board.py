@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 
 import polars as pl
 
-from lake.catalog.protocol import AVERAGES, Aggregate
+from lake.averages import AVERAGES, Aggregate
 from lake.catalog.unit import ITEM
 from lake.text import counted
 from lake.verdict import mirrored
@@ -96,7 +96,7 @@ class Board:
         self.benchmark = facts.benchmarks[protocol.benchmark]
         self.where = {"protocol": protocol.name, "slice": where[0], "slice_value": where[1]}
         self.primary, self.average = columns[0], protocol.primary.aggregate
-        self.averaging = AVERAGES[self.average][1]
+        self.averaging = AVERAGES[self.average].meaning
         self.rows, self.unranked, self.every = rows, unranked, [*rows, *unranked]
         self.systems = [row for row in rows if not row.run.baseline]
         apart = [row for row in unranked if not row.run.baseline]

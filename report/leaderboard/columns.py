@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from lake.catalog.protocol import Aggregate
+from lake.averages import Aggregate
 from lake.errors import lookup
 from report.models import Metric, Protocol
 from report.tables_read import TablesRead

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from lake.catalog.protocol import AVERAGES, Aggregate
+from lake.averages import AVERAGES, Aggregate
 from lake.catalog.references import unbeaten_baselines
 from lake.text import group_name
 from report.format import score, visible
@@ -121,7 +121,7 @@ class Table:
     def __init__(self, board: Board, average: Aggregate, reference: Row | None) -> None:
         ordered = in_order(board.rows, average)
         self.average, self._board, self._reference = average, board, reference
-        self.title, self.meaning = AVERAGES[average]
+        self.title, self.meaning = AVERAGES[average].title, AVERAGES[average].meaning
         self.is_sorted = any(row.value(board.primary, average) is not None for row in ordered)
         # The same numbers in the same order, of the protocol's own way of averaging alone.
         self.chart = score_picture(board) if average == board.average else None

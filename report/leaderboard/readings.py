@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from lake.catalog.protocol import AVERAGES, Aggregate
+from lake.averages import AVERAGES, Aggregate
 from report.format import fixed
 from report.leaderboard.board import Board
 
@@ -29,7 +29,7 @@ class Reading(NamedTuple):
     @property
     def named(self) -> str:
         """The reading in words."""
-        return f"{self.protocol}, {self.column}, {AVERAGES[self.average][1]}"
+        return f"{self.protocol}, {self.column}, {AVERAGES[self.average].meaning}"
 
 
 class Readings:

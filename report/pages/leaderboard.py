@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from lake.averages import AVERAGES
 from lake.catalog.interval_coverage import coverage_note
-from lake.catalog.protocol import AVERAGES, MAX_VALUES
+from lake.catalog.protocol import MAX_VALUES
 from lake.catalog.unit import FEWEST_REPOS, ITEM_INTERVALS, ITEM_NOTE, NO_INTERVAL
 from report.addresses import pairs_path, run_key
 from report.format import SCORE_DIGITS, slug
@@ -57,7 +58,7 @@ def _pages(material: Material) -> Iterator[Page]:
             "no_interval": NO_INTERVAL,
             "plain": _path(name, "-all"),
             "main_page": _path(name),
-            "averages": {average: title for average, (title, _) in AVERAGES.items()},
+            "averages": {name: average.title for name, average in AVERAGES.items()},
             "max_values": MAX_VALUES,
             "digits": SCORE_DIGITS,
             "sections": sections,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lake.catalog import parity
-from lake.catalog.formulas import formula_of
 from lake.catalog.interval_coverage import MEANS, N_SETS, coverage_rows
 from lake.catalog.protocol import MAX_VALUES
 from lake.catalog.unit import FEWEST_REPOS, ITEM_NOTE
@@ -15,6 +14,7 @@ from report.leaderboard.gold_ledger import CLASSES
 from report.methods.audit import SIDES, differences, findings, gold_rules, side_of
 from report.methods.expected import outcomes
 from report.methods.needs import needs_of
+from report.models import Metric
 from report.publisher import Entry, Material, Page, Publisher
 from report.systems.parts import BREADTH, LATE, LEAST_ITEMS, REDUNDANT
 from report.tables_read import TablesRead
@@ -52,10 +52,9 @@ def _pages(material: Material) -> Iterator[Page]:
     yield Page(PATH, "Methods", "methods.html", values)
 
 
-def _metrics(facts: TablesRead, boards: Sequence[Board]) -> Sequence[tuple[object, ...]]:
+def _metrics(facts: TablesRead, boards: Sequence[Board]) -> Sequence[Metric]:
     measured = {column.metric for board in boards for column in board.columns}
-    names = [name for name in facts.metrics if name in measured]
-    return [(facts.metrics[name], formula_of(name)) for name in names]
+    return [metric for name, metric in facts.metrics.items() if name in measured]
 
 
 PUBLISHER = Publisher("methods", 85, __doc__, _pages, lambda _: [Entry("Methods", PATH)])

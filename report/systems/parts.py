@@ -8,7 +8,7 @@ from statistics import median
 
 import polars as pl
 
-from lake.catalog.protocol import Aggregate
+from lake.averages import Aggregate
 from lake.catalog.unit import ITEM, ITEM_NOTE
 from lake.verdict import EXPLORATORY, IN_WORDS
 from report.format import between, measured, signed

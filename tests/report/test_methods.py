@@ -7,7 +7,6 @@ from pathlib import Path
 import polars as pl
 
 from lake.catalog.expectations import EXPECTATIONS
-from lake.catalog.formulas import formula_of, formulas
 from lake.catalog.interval_coverage import MEANS, simulated_coverage
 from lake.store import Lake
 from lake.tables import table as table_of
@@ -32,16 +31,6 @@ def test_the_table_of_coverage_is_printed_whole(pages: dict[str, Element]) -> No
     assert head[3:] == [f"mean {mean}" for mean in MEANS]
     kept = [[kind, str(n), str(alike), *map(str, shares)] for (kind, n, alike), shares in simulated_coverage().items()]
     assert rows == kept
-
-
-def test_a_formula_is_the_metrics_own_or_that_of_its_last_word() -> None:
-    f1, auc = formula_of("line_f1"), formula_of("symbol_auc")
-    assert f1 is not None
-    assert (f1.above, f1.below) == ("2 |G ∩ P|", "|G| + |P|")
-    assert auc is not None
-    assert auc.before == "mean over the steps s of "
-    assert formula_of("f1") == formulas()["by_metric"]["f1"]
-    assert formula_of("best_similarity") is None
 
 
 def test_an_expectation_is_judged_by_the_verdict_on_its_pair(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lake.catalog.protocol import AVERAGES
+from lake.averages import AVERAGES
 from lake.store import Lake
 from report.leaderboard.board import build_board
 from report.leaderboard.readings import SAME, Readings

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from lake.catalog.protocol import Aggregate
+from lake.averages import Aggregate
 from lake.store import Lake
 from report.addresses import compare_address
 from report.leaderboard.board import Board, Row, build_board

@@ -10,7 +10,7 @@ from scipy import stats
 
 from evaluate.statistics.pairs import Values, all_pairs, differences, flip_tests
 from lake.arrays import Floats, Integers
-from lake.catalog.protocol import Aggregate
+from lake.averages import Aggregate
 
 UNEQUAL = (150, 107, 65, 44, 35, 27, 16, 11)
 """Items of eight repositories, as unequal as RepoEval's."""

@@ -1,0 +1,89 @@
+"""The averages: what each is called, and how the numbers of a run's repositories make it. A new one is a row here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal, NamedTuple
+
+import polars as pl
+
+from lake.arrays import Floats, Integers
+from lake.exact import from_steps, steps
+
+Aggregate = Literal["macro", "micro", "by_repo"]
+
+_N, _VALUE = pl.col("n"), pl.col("value")
+_OF_REPOSITORY = pl.when(_N > 0).then(1 / _N).otherwise(pl.lit(0.0))
+"""In a mean of repositories' means an item counts as much as its repository has few."""
+
+
+class Average(NamedTuple):
+    """A quotient of two sums over repositories, and its place in sentences.
+
+    Attributes:
+        numerator: Of a repository's sums, in steps of `lake.exact`; what there is to sum is in `evaluate.statistics`.
+        denominator: Likewise.
+        products: Sums of its items' squared numerators, of numerators times denominators, and of squared denominators.
+        n: The column that says how many items count; without any there is no average.
+        share: How much of all a unit of items weighs: of the items of each unit, the items of its repository, and the
+            number of repositories. None where the denominators say it.
+    """
+
+    title: str
+    meaning: str
+    numerator: pl.Expr
+    denominator: pl.Expr
+    products: tuple[pl.Expr, pl.Expr, pl.Expr]
+    n: str = "n"
+    share: Callable[[Integers, Integers, int], Floats] | None = None
+
+
+AVERAGES: Mapping[Aggregate, Average] = {
+    "macro": Average(
+        title="Macro",
+        meaning="mean over items",
+        numerator=_VALUE,
+        denominator=steps(_N),
+        products=(pl.col("squares"), _VALUE, steps(_N)),
+        share=lambda n_of_unit, n_of_repo, n_repos: n_of_unit / n_of_unit.sum(),
+    ),
+    "micro": Average(
+        title="Micro",
+        meaning="ratio of sums over items",
+        numerator=pl.col("numerator"),
+        denominator=pl.col("denominator"),
+        products=(pl.col("above_above"), pl.col("above_below"), pl.col("below_below")),
+        n="n_sums",
+    ),
+    "by_repo": Average(
+        title="By repository",
+        meaning="mean of the repositories' means",
+        numerator=steps(pl.col("repo_mean")),
+        denominator=steps((_N > 0).cast(pl.Float64)),
+        products=(
+            steps(from_steps(pl.col("squares")) * _OF_REPOSITORY**2),
+            steps(from_steps(_VALUE) * _OF_REPOSITORY**2),
+            steps(_OF_REPOSITORY),
+        ),
+        share=lambda n_of_unit, n_of_repo, n_repos: (1 / (n_repos * n_of_repo)) * n_of_unit,
+    ),
+}
+"""Every average by the name of its column in `aggregates`."""
+
+
+def average_columns(average: str) -> tuple[str, str, str]:
+    """What the columns of a number averaged so are called, and those of the ends of its interval."""
+    prefix = "" if average == "macro" else f"{average}_"
+    return average, f"{prefix}low", f"{prefix}high"
+
+
+def column_meanings() -> Mapping[str, str]:
+    """What those columns mean."""
+    meanings: dict[str, str] = {}
+    for name, average in AVERAGES.items():
+        column, low, high = average_columns(name)
+        meanings[column] = f"{average.meaning.capitalize()}."
+        meanings |= {
+            end: f"{side} end of the 95 % interval of {name}." for end, side in ((low, "Lower"), (high, "Upper"))
+        }
+    return meanings
