@@ -148,18 +148,31 @@ class Console:
         return outcome.code
 
 
-def default_to(command: str) -> type[TyperGroup]:
-    """A command group whose own arguments belong to one of its commands: `python -m ingest repoeval`."""
+def stage_app(default: str, modules: Mapping[str, str]) -> typer.Typer:
+    """The commands of a stage, where arguments without a command are those of the default: `python -m ingest repoeval`.
 
-    class DefaultGroup(TyperGroup):
+    `modules` has, by command, the module whose `app` declares it: it is imported when the command is asked for, so that
+    none waits for what another needs.
+    """
+
+    class StageGroup(TyperGroup):
         """Runs the default command unless another is named first."""
+
+        def list_commands(self, ctx: object) -> list[str]:
+            return list(modules)
+
+        def get_command(self, ctx: object, cmd_name: str) -> TyperCommand | None:
+            if cmd_name not in modules:
+                return None
+            app: typer.Typer = importlib.import_module(modules[cmd_name]).app
+            command = typer.main.get_group(app).commands[cmd_name]
+            return command if isinstance(command, TyperCommand) else None
 
         def format_help(self, ctx: object, formatter: object) -> None:
             """The default command's flags, then the other commands."""
-            own = self.get_command(ctx, command)  # type: ignore[arg-type] # as below
-            assert own is not None, "it is among the commands"
-            inside = own.context_class(own, info_name=ctx.info_name)  # type: ignore[attr-defined] # click's own Context, whose home moves between releases
-            own.format_help(inside, formatter)  # type: ignore[arg-type] # as above
+            if own := self.get_command(ctx, default):
+                inside = own.context_class(own, info_name=ctx.info_name)  # type: ignore[attr-defined] # click's own Context, whose home moves between releases
+                own.format_help(inside, formatter)  # type: ignore[arg-type] # as above
             super().format_help(ctx, formatter)  # type: ignore[arg-type] # as above
 
         def parse_args(self, ctx: object, args: list[str]) -> list[str]:
@@ -168,52 +181,10 @@ def default_to(command: str) -> type[TyperGroup]:
 
                 print(f"goldspan {tomllib.loads(_DECLARED.read_text())['project']['version']}")
                 sys.exit(Exit.DONE)
-            known = {*self.list_commands(ctx), "--help"}  # type: ignore[arg-type] # click's own Context, whose home moves between releases
-            names_command = bool(args) and args[0] in known
-            with _escaping():
-                return super().parse_args(ctx, args if names_command else [command, *args])  # type: ignore[arg-type] # as above
+            names_command = bool(args) and args[0] in {*modules, "--help"}
+            return super().parse_args(ctx, args if names_command else [default, *args])  # type: ignore[arg-type] # as above
 
-        def invoke(self, ctx: object) -> object:
-            with _escaping():
-                return super().invoke(ctx)  # type: ignore[arg-type] # as above
-
-    return DefaultGroup
-
-
-def stage_app(default: str, modules: Mapping[str, str]) -> typer.Typer:
-    """The commands of a stage, where arguments without a command are those of the default: `python -m ingest repoeval`.
-
-    `modules` has, by command, the module whose `app` declares it: it is imported when the command is asked for, so that
-    none waits for what another needs.
-    """
-
-    def command_of(name: str) -> TyperCommand:
-        app: typer.Typer = importlib.import_module(modules[name]).app
-        command = typer.main.get_group(app).commands[name]
-        assert isinstance(command, TyperCommand)
-        return command
-
-    class LazyGroup(default_to(default)):  # type: ignore[misc]  # a class made above
-        """Imports a command's module when it is asked for."""
-
-        def list_commands(self, ctx: object) -> list[str]:
-            return list(modules)
-
-        def get_command(self, ctx: object, cmd_name: str) -> TyperCommand | None:
-            return command_of(cmd_name) if cmd_name in modules else None
-
-    return typer.Typer(cls=LazyGroup, callback=lambda: None, add_completion=False, pretty_exceptions_enable=False)
-
-
-@contextmanager
-def _escaping() -> Iterator[None]:
-    """What click says of arguments repeats them: escaped, as everything that is said."""
-    try:
-        yield
-    except Exception as error:
-        if isinstance(message := getattr(error, "message", None), str):
-            vars(error)["message"] = escaped(message)
-        raise
+    return typer.Typer(cls=StageGroup, callback=lambda: None, add_completion=False, pretty_exceptions_enable=False)
 
 
 def run(app: typer.Typer, stage: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from types import ModuleType
 from typing import Annotated
 
 import polars as pl
@@ -12,7 +13,7 @@ import pytest
 import typer
 
 from lake import console
-from lake.console import Console, default_to, print_listing, run, split_names
+from lake.console import Console, print_listing, run, split_names, stage_app
 from lake.errors import Exit, GoldspanError
 from lake.outcome import Outcome
 from lake.parts import PartCounts
@@ -22,7 +23,7 @@ KEYS = ["written", "expected", "scored", "missing", "failed", "rejected", "made"
 
 
 def _app(fault: BaseException | None = None, code: int | None = None) -> typer.Typer:
-    app = typer.Typer(cls=default_to("work"), add_completion=False, pretty_exceptions_enable=False)
+    app = typer.Typer()
 
     @app.command()
     def work(
@@ -40,7 +41,10 @@ def _app(fault: BaseException | None = None, code: int | None = None) -> typer.T
     def list_() -> None:
         print("listed")
 
-    return app
+    module = ModuleType("commands_of_a_stage")
+    vars(module)["app"] = app
+    sys.modules[module.__name__] = module
+    return stage_app("work", dict.fromkeys(("work", "list"), module.__name__))
 
 
 def _code(app: typer.Typer, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:

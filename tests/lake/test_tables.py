@@ -29,7 +29,7 @@ def test_a_declared_row_fits_its_table_and_shows_its_name_where_no_other_is_give
 @pytest.mark.slow
 def test_importing_the_stages_runs_no_query() -> None:
     # A process that is forked from one where polars has run waits for ever.
-    code = "import ingest.commands.read, evaluate.commands.run, report.commands, os\n"
+    code = "import ingest.commands.read, evaluate.commands.run, report.commands.build, os\n"
     code += "print(*(open(f'/proc/self/task/{one}/comm').read() for one in os.listdir('/proc/self/task')))"
     said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert "python" in said.stdout

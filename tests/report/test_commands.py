@@ -35,7 +35,7 @@ def test_build_says_what_it_did_and_then_that_it_stands(small: Lake, tmp_path: P
 
 def test_a_skipped_build_loads_neither_vega_nor_jinja(small: Lake, site: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from lake.store import Lake; import report.commands; "
+        "import sys; from pathlib import Path; from lake.store import Lake; import report.commands.build; "
         f"assert report.build.build(Lake(Path({str(small.root)!r})), Path({str(site)!r})).is_current; "
         "assert not {'jinja2', 'vl_convert'} & set(sys.modules), 'loaded'"
     )

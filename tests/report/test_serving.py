@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lake.errors import Exit, GoldspanError
-from report.commands import HOST, server_of
+from report.commands.build import HOST, server_of
 from tests.tiny import command, put
 
 

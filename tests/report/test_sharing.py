@@ -11,7 +11,7 @@ from lake.errors import GoldspanError
 from lake.store import Lake
 from report.build import build
 from report.charts.figures import write_shared_picture
-from report.commands import _address
+from report.commands.build import _address
 
 META = re.compile(r'<meta (?:name|property)="([a-z:]+)" content="([^"]*)">')
 

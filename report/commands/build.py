@@ -1,4 +1,4 @@
-"""The commands of `python -m report`: the lake as a site, and as files for other tools."""
+"""`python -m report build`, `serve`, `list`, `export` and `publish`: the lake as a site, and as files for others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from lake.console import (
     JsonOption,
     LakeOption,
     QuietOption,
-    default_to,
     print_listing,
     setting,
     split_names,
@@ -41,7 +40,7 @@ from report.items.licences import ItemText
 
 DEFAULT_SITE = Path("site/public")
 
-app = typer.Typer(cls=default_to("build"), add_completion=False, pretty_exceptions_enable=False, no_args_is_help=False)
+app = typer.Typer()
 
 
 SiteOption = Annotated[Path, setting("SITE", "Output folder.")]
