@@ -14,7 +14,7 @@ import scipy
 from evaluate.rank.blobs import contents_of
 from evaluate.rank.content_pieces import in_batches, pieces_of
 from evaluate.texts.pieces import cut_lines
-from evaluate.texts.tokens import Counted, Texts, Tokenizer
+from evaluate.texts.tokens import Counted, Texts, Tokenizer, Vocabulary
 from lake.arrays import Integers
 from lake.store import Lake
 from lake.text import pieces
@@ -116,7 +116,7 @@ def _merged(counted: Sequence[_Counts], n_chunks: int) -> Counted:
     # Of a chunk the tokens come in the order of their spelling, and stay in it: nothing is sorted here.
     cells = np.concatenate(row).astype(np.int32), columns
     counts = scipy.sparse.coo_array((n, cells), shape=(n_chunks, len(vocabulary))).tocsr()
-    return Counted(vocabulary, scipy.sparse.csr_array(counts))
+    return Counted(Vocabulary(vocabulary), scipy.sparse.csr_array(counts))
 
 
 def _united(vocabularies: Sequence[pl.Series]) -> tuple[pl.Series, list[npt.NDArray[np.int32]]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import overload
 
@@ -23,21 +23,52 @@ from lake.text import pieces, regex_tokens, words
 Tokenizer = Callable[[str], Sequence[str]]
 
 
+class Vocabulary:
+    """Tokens in the order of their spelling, each once."""
+
+    def __init__(self, tokens: pl.Series) -> None:
+        self.tokens = tokens
+        self._placed: tuple[Vocabulary, Integers] | None = None
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def places_of(self, other: Vocabulary) -> Integers:
+        """Where each token of another vocabulary stands in this one; -1 where it does not. The last are remembered."""
+        if self._placed is None or self._placed[0] is not other:
+            place = self.tokens.search_sorted(other.tokens)
+            is_here = self.tokens.extend_constant(None, 1).gather(place).eq_missing(other.tokens)
+            self._placed = other, np.where(is_here.to_numpy(), place.to_numpy().astype(np.int64), -1)
+        return self._placed[1]
+
+
 @dataclass(frozen=True)
 class Counted:
     """How often each text says each token.
 
     Attributes:
-        vocabulary: The tokens in the order of their spelling, one for each column.
+        tokens: What the columns are of; all of it without `column`.
         counts: (texts, tokens), columns ascending within a row; of several pools (texts, pools × tokens), each text
             having the columns of its own pool alone.
+        column: Which of the tokens there is a column for, ascending.
         n_pools: Of how many pools the texts are, where these lie side by side.
     """
 
-    vocabulary: pl.Series
+    tokens: Vocabulary
     counts: scipy.sparse.csr_array
+    column: Integers | None = None
     n_pools: int = 1
     _asked: list[tuple[Counted, Counted]] = field(default_factory=list, repr=False, compare=False)
+
+    @property
+    def vocabulary(self) -> pl.Series:
+        """The token of each column."""
+        return self.tokens.tokens if self.column is None else self.tokens.tokens.gather(self.column)
+
+    @property
+    def n_columns(self) -> int:
+        """How many tokens have a column, of several pools one in each."""
+        return len(self.tokens) if self.column is None else len(self.column)
 
     @property
     def n_tokens(self) -> Floats:
@@ -52,18 +83,18 @@ class Counted:
     def rows(self, rows: Integers) -> Counted:
         """Some of the texts, and the tokens that they have."""
         counts = self.counts[rows]
-        is_said = np.zeros(len(self.vocabulary), np.bool_)
+        is_said = np.zeros(self.n_columns, np.bool_)
         is_said[counts.indices] = True
-        if is_said.all():
-            return Counted(self.vocabulary, counts)
-        column = (np.cumsum(is_said) - 1).astype(counts.indices.dtype)
-        shape = (len(rows), int(is_said.sum()))
-        moved = scipy.sparse.csr_array((counts.data, column[counts.indices], counts.indptr), shape=shape)
-        return Counted(self.vocabulary.filter(pl.Series(is_said)), moved)
+        kept = np.flatnonzero(is_said)
+        place = (np.cumsum(is_said) - 1).astype(counts.indices.dtype)
+        moved = scipy.sparse.csr_array(
+            (counts.data, place[counts.indices], counts.indptr), shape=(len(rows), len(kept))
+        )
+        return Counted(self.tokens, moved, kept if self.column is None else self.column[kept])
 
     def beside(self, pool: Integers, n_pools: int) -> Counted:
         """The same of texts of several pools, given the pool of each."""
-        return Counted(self.vocabulary, _shifted(self.counts, pool, n_pools, len(self.vocabulary)), n_pools)
+        return replace(self, counts=_shifted(self.counts, pool, n_pools, self.n_columns), n_pools=n_pools, _asked=[])
 
     def of_queries(self, queries: Counted) -> Counted:
         """Counts of queries over the same columns, one query for each of several pools; shared, so not to be changed.
@@ -72,16 +103,18 @@ class Counted:
         """
         # Retrievers come one after another with the same queries: the last are enough.
         if not self._asked or self._asked[0][0] is not queries:
-            n_tokens = len(self.vocabulary)
-            column = self.vocabulary.search_sorted(queries.vocabulary).to_numpy().astype(np.int32)
-            spelt_so = self.vocabulary.extend_constant(None, 1).gather(column)
-            is_new = spelt_so.ne_missing(queries.vocabulary).to_numpy()
-            column[is_new] = n_tokens + np.arange(is_new.sum())
-            counts, shape = queries.counts, (queries.counts.shape[0], n_tokens + int(is_new.sum()))
+            place, n_columns = self.tokens.places_of(queries.tokens), self.n_columns
+            column = place if queries.column is None else place[queries.column]
+            if self.column is not None:
+                at = np.searchsorted(self.column, column)
+                column = np.where(np.append(self.column, -2)[at] == column, at, -1)
+            is_new = column < 0
+            column = np.where(is_new, n_columns - 1 + np.cumsum(is_new), column).astype(np.int32)
+            counts, shape = queries.counts, (queries.counts.shape[0], n_columns + int(is_new.sum()))
             moved = scipy.sparse.csr_array((counts.data, column[counts.indices], counts.indptr), shape=shape)
             if self.n_pools > 1:
-                moved = _shifted(moved, np.arange(self.n_pools), self.n_pools, n_tokens)
-            self._asked[:] = [(queries, Counted(self.vocabulary, moved, self.n_pools))]
+                moved = _shifted(moved, np.arange(self.n_pools), self.n_pools, n_columns)
+            self._asked[:] = [(queries, replace(self, counts=moved, _asked=[]))]
         return self._asked[0][1]
 
 
@@ -104,7 +137,7 @@ class Refined:
         made = by_spelling(map(self.rule, texts.vocabulary))
         counts = scipy.sparse.csr_array(texts.counts @ made.counts)
         counts.sort_indices()
-        return Counted(made.vocabulary, counts)
+        return Counted(made.tokens, counts)
 
 
 WORDS = Refined(pieces, words)
@@ -208,7 +241,8 @@ def count_texts(texts: Sequence[str], tokens: Tokenizer) -> Counted:
     """Texts cut into tokens and counted."""
     if tokens is not pieces:
         return by_spelling(map(tokens, texts))
-    return Counted(*count_pieces(pl.Series(texts, dtype=pl.String)))
+    vocabulary, counts = count_pieces(pl.Series(texts, dtype=pl.String))
+    return Counted(Vocabulary(vocabulary), counts)
 
 
 def by_spelling(documents: Iterable[Sequence[str]]) -> Counted:
@@ -218,4 +252,5 @@ def by_spelling(documents: Iterable[Sequence[str]]) -> Counted:
     """
     cut = list(documents)
     row = np.repeat(np.arange(len(cut)), np.array([*map(len, cut)], np.int64))
-    return Counted(*counted(listed(cut), row, len(cut)))
+    vocabulary, counts = counted(listed(cut), row, len(cut))
+    return Counted(Vocabulary(vocabulary), counts)
