@@ -105,7 +105,13 @@ class ItemPart:
 
     def gold_of(self, rule: str) -> pl.DataFrame:
         """The gold spans under one rule."""
-        return self.gold.filter(gold=rule)
+        if rule not in self._gold_of:
+            self._gold_of[rule] = self.gold.filter(gold=rule)
+        return self._gold_of[rule]
+
+    @cached_property
+    def _gold_of(self) -> dict[str, pl.DataFrame]:
+        return {}
 
     def scan(self, name: str, **folders: str) -> pl.LazyFrame:
         """The rows of a table that are of the parts that hold these items."""

@@ -25,15 +25,14 @@ def parts_holding(lake: Lake, name: str, column: str, values: pl.Series, **folde
         folders: Values of the table's Hive folders; only their parts are looked at.
     """
     parts, places = held_in(lake, name, column, values, **folders)
-    return [parts[number] for number in places["part"].unique().sort()]
+    return [parts[number] for number in sorted({*places["part"]})]
 
 
 def held_in(lake: Lake, name: str, column: str, values: pl.Series, **folders: str) -> tuple[list[Part], pl.DataFrame]:
     """A table's parts, and which of the values each holds: the column, and `part`, the part's place in the list."""
     parts = lake.listed_parts(name, **folders)
     known = _values_of_parts(lake.root, name, column, tuple(folders.items()), tuple(part.digest for part in parts))
-    wanted = values.rename(column).to_frame().unique()
-    return parts, known.join(wanted, on=column, how="semi")
+    return parts, known.join(values.rename(column).to_frame(), on=column, how="semi")
 
 
 def numbered(lake: Lake, name: str, parts: list[Part], rows: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.DataFrame:
