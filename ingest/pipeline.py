@@ -14,7 +14,7 @@ from ingest.benchmarks.own import under_its_name
 from ingest.benchmarks.repoeval.tasks import NEEDS_RULE
 from ingest.contents.blobs import Contents, pool_rows
 from ingest.contents.chunkers import Chunker
-from ingest.contents.chunks import cut_contents
+from ingest.contents.chunks import cut_contents, parse_ahead
 from ingest.contents.look_through import look_through
 from ingest.contents.processes import Workers
 from ingest.sources.git import Repositories
@@ -57,8 +57,11 @@ def ingest(
     repositories: Repositories | None = None,
     needs: bool = False,
     say: Callable[[str], None] = lambda _: None,
-) -> Outcome:
-    """Bring a benchmark's subsets and their chunks into the lake; the caller holds its lock."""
+) -> Callable[[], Outcome]:
+    """Bring a benchmark's subsets into the lake, and when the answer is called their chunks; the caller holds its lock.
+
+    In between processes parse its first files.
+    """
     if benchmark.is_one_subset and len(subsets) > 1:
         message = f"{benchmark.display_name}: {listed(subsets)} hold the same items and are never pooled"
         raise GoldspanError(message, hint="Ask for one of them: SUBSETS=" + subsets[0], code=Exit.USAGE)
@@ -70,7 +73,21 @@ def ingest(
     reader = _Reader(lake, benchmark, source, repositories, needs, Contents(lake), workers, result, say)
     for subset, share in zip(subsets, _shares(limit, len(subsets)), strict=True):
         reader.read(subset, share)
-    cut_contents(lake, benchmark.name, chunkers, say, result, workers if benchmark.needs_symbols else None)
+    if benchmark.needs_symbols:
+        parse_ahead(lake, benchmark.name, chunkers, workers)
+
+    def finish() -> Outcome:
+        cut_contents(lake, benchmark.name, chunkers, say, result, workers if benchmark.needs_symbols else None)
+        _finish(lake, benchmark, source, subsets, limit, result)
+        return result
+
+    return finish
+
+
+def _finish(
+    lake: Lake, benchmark: Benchmark, source: Source, subsets: Sequence[str], limit: int | None, result: Outcome
+) -> None:
+    """Declare the benchmark, and count what there is of it."""
     _declare(lake, benchmark, source, limit)
     parts = [part for subset in subsets for part in parts_of_subset(lake, benchmark, subset)]
     items = lake.scan_parts(parts, "items").select("item_id", "scorable", "why_not").collect()
@@ -81,7 +98,6 @@ def ingest(
     result.rejected += rejects.height
     if not result.scored:
         result.warnings.append(f"{benchmark.display_name}: nothing {_why_none(items, rejects)}")
-    return result
 
 
 def _shares(limit: int | None, n_subsets: int) -> list[int | None]:

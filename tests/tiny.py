@@ -181,7 +181,7 @@ def ingested(
             chunkers=resolve_chunkers(chunkers),
             workers=workers,
             limit=limit,
-        )
+        )()
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,7 @@ def mine(
                 workers=workers,
                 needs=needs,
                 say=console.say,
-            )
+            )()
             few = f"; fewer than {FEWEST_ITEMS} rank no systems" if outcome.scored < FEWEST_ITEMS else ""
             others = outcome.warnings if outcome.expected else []
             outcome.warnings = [f"{benchmark.name}: {miner.summary()}{few}", *others]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -113,21 +114,31 @@ def read(
             raise GoldspanError(message, hint=hint, code=Exit.USAGE)
         for name, opened in sources:
             check_replaced(store, declared[name], opened)
+        finish: dict[str, Callable[[], Outcome]] = {}
+        # What is parsed is parsed while the others are read.
+        try:
+            for name, opened in sorted(sources, key=lambda named: not declared[named[0]].needs_symbols):
+                labelled = f" (labelled {opened.label})" if opened.label else ""
+                console.say(f"{declared[name].display_name} from {opened.name}{labelled}")
+                finish[name] = ingest_benchmark(
+                    store,
+                    declared[name],
+                    opened,
+                    subsets=declared[name].wanted(opened, wanted),
+                    chunkers=resolved,
+                    workers=processes,
+                    limit=limit,
+                    repositories=cloned_repositories(declared[name], opened, base, store, console),
+                    needs=needs,
+                    say=console.say,
+                )
+        except GoldspanError:
+            # What is read already is done to its end.
+            for read_before in finish.values():
+                read_before()
+            raise
         for name, opened in sources:
-            labelled = f" (labelled {opened.label})" if opened.label else ""
-            console.say(f"{declared[name].display_name} from {opened.name}{labelled}")
-            outcome = ingest_benchmark(
-                store,
-                declared[name],
-                opened,
-                subsets=declared[name].wanted(opened, wanted),
-                chunkers=resolved,
-                workers=processes,
-                limit=limit,
-                repositories=cloned_repositories(declared[name], opened, base, store, console),
-                needs=needs,
-                say=console.say,
-            )
+            outcome = finish[name]()
             import_recorded(store, name, opened, outcome, console.say)
             done.append(outcome)
         done.append(Outcome())

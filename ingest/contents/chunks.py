@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
+from typing import NamedTuple
 
 import polars as pl
 
@@ -40,6 +41,14 @@ _SYMBOLS = ""
 CRASHED = "the parser crashed"
 
 
+def parse_ahead(lake: Lake, benchmark: str, chunkers: Sequence[Resolved[Chunker]], workers: Workers) -> None:
+    """Hand the first of what :func:`cut_contents` will parse to the processes, which parse while others are read."""
+    todo = _Todo.of(lake, benchmark, chunkers, has_symbols=True)
+    if todo is not None and todo.parses(chunkers):
+        _, blobs = next(todo.new.batches(HELD_AT_ONCE))
+        workers.begin(look_through, _contents(blobs, _declared(chunkers), has_symbols=True), _HANDED_OUT)
+
+
 def cut_contents(
     lake: Lake,
     benchmark: str,
@@ -52,54 +61,83 @@ def cut_contents(
 
     With workers its definitions are found too, in processes: what kills its parser is in rejects and is counted.
     """
-    files = [part for kind in SEARCHED for part in lake.parts("files", benchmark=benchmark, kind=kind)]
-    if not files or lake.scan_parts(files, "files").head(1).collect().is_empty():
+    todo = _Todo.of(lake, benchmark, chunkers, has_symbols=workers is not None)
+    if todo is None:
         return
-    wanted = lake.scan_parts(files, "files").select("sha256", ending=pl.lit(None, pl.String)).unique()
-    chunks, symbols = {chunker.name: _chunks(lake, chunker) for chunker in chunkers}, symbols_of(lake)
-    done = {name: _done_before(made, "chunk_status") for name, made in chunks.items()}
-    if workers is not None:
-        endings = endings_of(lake, files)
-        wanted, without = endings.lazy(), endings.filter(pl.col("ending").is_null()).select("sha256")
-        if without.height < endings.height:
-            done = {_SYMBOLS: pl.concat([without, _done_before(symbols, "symbol_status")]), **done}
-            declare_rules(lake, symbols)
+    if _SYMBOLS in todo.done:
+        declare_rules(lake, todo.made[_SYMBOLS])
     # First, so that nothing cut by this code is ever called what other code cut.
     for chunker in chunkers:
-        _declare_chunker(lake, chunker, chunks[chunker.name].fingerprint)
-    new = _NewContents(lake, wanted, done)
-    for name, n in new.n_of.items():
+        _declare_chunker(lake, chunker, todo.made[chunker.name].fingerprint)
+    for name, n in todo.new.n_of.items():
         if n:
             say(f"{name}: cutting {counted(n, 'file')}" if name else f"symbols: parsing {counted(n, 'file')}")
-    # A process knows the declared ones by name.
-    declared = [chunker for chunker in chunkers if is_declared(chunker.name)]
-    for n_done, blobs in new.batches(PARSED_AT_ONCE if _SYMBOLS in done else CUT_AT_ONCE):
-        slices = blobs.iter_slices(HELD_AT_ONCE if _SYMBOLS in done else CUT_AT_ONCE)
-        symbols_of_slices, cuts = zip(
-            *(_seen(some, declared, workers if _SYMBOLS in done else None) for some in slices), strict=True
-        )
+    declared = _declared(chunkers)
+    by = workers if todo.parses(chunkers) else None
+    for n_done, blobs in todo.new.batches(CUT_AT_ONCE if by is None else PARSED_AT_ONCE):
+        slices = blobs.iter_slices(CUT_AT_ONCE if by is None else HELD_AT_ONCE)
+        definitions, cuts = zip(*(_seen(some, declared, by) for some in slices), strict=True)
         frames = {name: Chunked.joined([cut[name] for cut in cuts]).tables for name in cuts[0]}
-        if _SYMBOLS in done:
-            frames[_SYMBOLS] = [pl.concat(table) for table in zip(*symbols_of_slices, strict=True)]
+        frames[_SYMBOLS] = [pl.concat(table) for table in zip(*definitions, strict=True)]
         for chunker in chunkers:
             if chunker not in declared:
                 frames[chunker.name] = chunk_blobs(chunker, blobs.filter(_todo(chunker.name))).tables
-        for name in done:
-            todo = blobs.filter(_todo(name))
-            if todo.height:
-                _of_batch(symbols if name == _SYMBOLS else chunks[name], todo).write(*frames[name])
+        for name in todo.done:
+            of_maker = blobs.filter(_todo(name))
+            if of_maker.height:
+                _of_batch(todo.made[name], of_maker).write(*frames[name])
         # Not held while the next are read.
-        del blobs, symbols_of_slices, cuts, frames
-        if n_done < len(new):
-            say(f"{n_done:,} of {len(new):,} files are done")
-    if workers is not None and len(new) > HELD_AT_ONCE:
+        del blobs, definitions, cuts, frames
+        if n_done < len(todo.new):
+            say(f"{n_done:,} of {len(todo.new):,} files are done")
+    if workers is not None and len(todo.new) > HELD_AT_ONCE:
         # They hold what so many contents have left in them.
         workers.stop()
-    if _SYMBOLS in done:
-        note_symbols(symbols, result)
+    if _SYMBOLS in todo.done:
+        note_symbols(todo.made[_SYMBOLS], result)
     for chunker in chunkers:
-        result.warnings += _left_out(lake, benchmark, files, chunker.name)
-        _note_failures(lake, benchmark, files, chunker.name, result)
+        result.warnings += _left_out(lake, benchmark, todo.files, chunker.name)
+        _note_failures(lake, benchmark, todo.files, chunker.name, result)
+
+
+class _Todo(NamedTuple):
+    """A benchmark's files, by maker where what it makes is stored and the contents it has looked at, and new contents.
+
+    A maker is a chunker, or that of the definitions.
+    """
+
+    files: list[Part]
+    made: dict[str, BuildTarget]
+    done: dict[str, pl.DataFrame]
+    new: _NewContents
+
+    @classmethod
+    def of(
+        cls, lake: Lake, benchmark: str, chunkers: Sequence[Resolved[Chunker]], *, has_symbols: bool
+    ) -> _Todo | None:
+        """That of a benchmark; None where its pools hold no files."""
+        files = [part for kind in SEARCHED for part in lake.parts("files", benchmark=benchmark, kind=kind)]
+        if not files or lake.scan_parts(files, "files").head(1).collect().is_empty():
+            return None
+        wanted = lake.scan_parts(files, "files").select("sha256", ending=pl.lit(None, pl.String)).unique()
+        made = {_SYMBOLS: symbols_of(lake), **{chunker.name: _chunks(lake, chunker) for chunker in chunkers}}
+        done = {chunker.name: _done_before(made[chunker.name], "chunk_status") for chunker in chunkers}
+        if has_symbols:
+            endings = endings_of(lake, files)
+            wanted, without = endings.lazy(), endings.filter(pl.col("ending").is_null()).select("sha256")
+            if without.height < endings.height:
+                done = {_SYMBOLS: pl.concat([without, _done_before(made[_SYMBOLS], "symbol_status")]), **done}
+        return cls(files, made, done, _NewContents(lake, wanted, done))
+
+    def parses(self, chunkers: Sequence[Resolved[Chunker]]) -> bool:
+        """Whether there is something to parse, in files of known languages: that is done in processes."""
+        parsers = [_SYMBOLS, *(chunker.name for chunker in chunkers if chunker.declaration.grammars)]
+        return _SYMBOLS in self.done and any(self.new.n_of[name] for name in parsers)
+
+
+def _declared(chunkers: Sequence[Resolved[Chunker]]) -> list[Resolved[Chunker]]:
+    """Those that a process knows by name."""
+    return [chunker for chunker in chunkers if is_declared(chunker.name)]
 
 
 def _done_before(made: BuildTarget, status: str) -> pl.DataFrame:
@@ -151,14 +189,8 @@ def _seen(
 ) -> tuple[list[pl.DataFrame], dict[str, Chunked]]:
     """What is made of some contents: with workers the tables of their definitions, and by chunker their chunks."""
     names = [chunker.name for chunker in chunkers]
-    to_do = [_todo(name) for name in (*([] if workers is None else [_SYMBOLS]), *names)]
-    blobs = blobs.filter(pl.any_horizontal(pl.lit(value=False), *to_do))
-    ending = pl.lit(None, pl.String) if workers is None else pl.when(_todo(_SYMBOLS)).then("ending")
-    rows = blobs.select("text", ending.alias("ending"), "language", *(_todo(name) for name in names)).iter_rows()
-    contents = [
-        Content(text, ending or "", language, tuple(name for name, todo in zip(names, todos, strict=True) if todo))
-        for text, ending, language, *todos in rows
-    ]
+    blobs = _of_makers(blobs, names, has_symbols=workers is not None)
+    contents = _contents(blobs, chunkers, has_symbols=workers is not None)
     definitions: list[pl.DataFrame] = []
     if workers is None:
         seen = look_through(contents)
@@ -174,6 +206,23 @@ def _seen(
         answered = [(each.cuts[name], points) for each, points in zip(seen, offsets, strict=True) if name in each.cuts]
         cuts[name] = measure_cuts(name, blobs.filter(_todo(name)), answered)
     return definitions, cuts
+
+
+def _of_makers(blobs: pl.DataFrame, names: Sequence[str], *, has_symbols: bool) -> pl.DataFrame:
+    """The contents that some chunkers have to cut, or whose definitions are to be found."""
+    to_do = [_todo(name) for name in (*([_SYMBOLS] if has_symbols else []), *names)]
+    return blobs.filter(pl.any_horizontal(pl.lit(value=False), *to_do))
+
+
+def _contents(blobs: pl.DataFrame, chunkers: Sequence[Resolved[Chunker]], *, has_symbols: bool) -> list[Content]:
+    names = [chunker.name for chunker in chunkers]
+    ending = pl.when(_todo(_SYMBOLS)).then("ending") if has_symbols else pl.lit(None, pl.String)
+    blobs = _of_makers(blobs, names, has_symbols=has_symbols)
+    rows = blobs.select("text", ending.alias("ending"), "language", *(_todo(name) for name in names)).iter_rows()
+    return [
+        Content(text, ending or "", language, tuple(name for name, todo in zip(names, todos, strict=True) if todo))
+        for text, ending, language, *todos in rows
+    ]
 
 
 def remove_undeclared(lake: Lake) -> list[str]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import Executor, Future
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, ExitStack
-from typing import TypeVar
+from contextlib import AbstractContextManager, ExitStack, suppress
+from typing import Any, TypeVar
 
 from lake.engine import Engine, WorkerDiedError
 
-_J = TypeVar("_J")
+_J = TypeVar("_J", bound=Hashable)
 _R = TypeVar("_R")
 
 
@@ -22,16 +22,40 @@ class Workers(AbstractContextManager["Workers"]):
         self.engine = engine
         self._stack = ExitStack()
         self._executor: Executor | None = None
+        self._begun: dict[Hashable, tuple[Future[list[Any]], int]] = {}
 
     def map(self, work: Callable[[Sequence[_J]], list[_R]], jobs: Sequence[_J], at_once: int) -> list[_R | None]:
         """What the work makes of each job, in their order; None for a job that killed its process."""
-        batches = [jobs[start : start + at_once] for start in range(0, len(jobs), at_once)]
+        ready = {number: begun[0] for number, job in enumerate(jobs) if (begun := self._begun_answer(job))}
+        left = [job for number, job in enumerate(jobs) if number not in ready]
+        batches = [left[start : start + at_once] for start in range(0, len(left), at_once)]
         answers: list[_R | None] = []
         for batch, done in zip(batches, self._do(work, batches), strict=True):
             # Which of several killed their process is not known; of one alone it is.
             some = done or self._do(work, [batch])[0]
             answers += some or [answer[0] if (answer := self._do(work, [[job]])[0]) else None for job in batch]
-        return answers
+        others = iter(answers)
+        return [ready[number] if number in ready else next(others) for number in range(len(jobs))]
+
+    def begin(self, work: Callable[[Sequence[_J]], list[_R]], jobs: Sequence[_J], at_once: int) -> None:
+        """Hand in jobs whose answers are asked for later, by :meth:`map`."""
+        executor = self.start(work)
+        for start in range(0, len(jobs), at_once):
+            batch = jobs[start : start + at_once]
+            with suppress(BrokenProcessPool):
+                future = executor.submit(work, batch)
+                self._begun.update((job, (future, number)) for number, job in enumerate(batch))
+
+    def _begun_answer(self, job: Hashable) -> list[Any]:
+        """The answer to a job that was begun; nothing where it was not, or a process died with it."""
+        if job not in self._begun:
+            return []
+        future, number = self._begun.pop(job)
+        try:
+            return [self.engine.answer(future)[number]]
+        except WorkerDiedError:
+            self.stop()
+            return []
 
     def start(self, work: Callable[[Sequence[_J]], list[_R]]) -> Executor:
         """Start the processes, which load what the work needs while this one does something else."""

@@ -29,7 +29,7 @@ def ingested(lake: Lake, source: Path) -> Outcome:
     benchmark = discover(ingest.benchmarks, Benchmark)["repoeval"]
     opened = open_source(str(source), "repoeval", markers=benchmark.markers, cache=lake.root / "cache")
     with Workers(IN_PROCESS) as workers:
-        return ingest_benchmark(lake, benchmark, opened, subsets=["function-2k"], chunkers=[AFRAID], workers=workers)
+        return ingest_benchmark(lake, benchmark, opened, subsets=["function-2k"], chunkers=[AFRAID], workers=workers)()
 
 
 def test_a_file_that_a_chunker_cannot_cut_is_a_reject_and_the_rest_goes_on(source: Path, tmp_path: Path) -> None:

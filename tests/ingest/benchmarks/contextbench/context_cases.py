@@ -126,7 +126,7 @@ def ingested(
     with store.locked(), Workers(IN_PROCESS) as workers:
         return ingest(
             store, benchmark, opened(source), subsets=subsets, chunkers=resolved, workers=workers, limit=limit
-        )
+        )()
 
 
 def items(lake: Path) -> dict[str, Row]:

@@ -27,7 +27,7 @@ def read(tmp_path: Path, subset: str = "full") -> Outcome:
     with store.locked(), Workers(IN_PROCESS) as workers:
         return ingest(
             store, contextbench(), opened, subsets=[subset], chunkers=[], workers=workers, repositories=cloned
-        )
+        )()
 
 
 def test_every_parquet_file_is_read_and_repositories_are_fetched(
