@@ -82,13 +82,12 @@ def lake(source: Path, tmp_path: Path, _five_rows_a_part: None) -> Path:
     return _ingested(source, tmp_path / "lake")
 
 
-@pytest.mark.parametrize("chunkers", ["whole-file", "window-2-1"])
 def test_small_pools_are_ranked_to_the_byte_as_one_by_one(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunkers: str
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    together = _evaluated(_ingested(source, tmp_path / "together", chunkers=f"{chunkers},whole-file"))
+    together = _evaluated(_ingested(source, tmp_path / "together", chunkers="window-2-1,whole-file"))
     monkeypatch.setattr(evaluate.rank.pools, "SMALL_POOL", 0)
-    alone = _evaluated(_ingested(source, tmp_path / "alone", chunkers=f"{chunkers},whole-file"))
+    alone = _evaluated(_ingested(source, tmp_path / "alone", chunkers="window-2-1,whole-file"))
     assert stored(together, "hits")
     assert stored(together, *MADE) == stored(alone, *MADE)
 

@@ -83,11 +83,6 @@ def _changed(before: dict[str, bytes], after: dict[str, bytes]) -> set[str]:
     return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
 
 
-def test_every_chunker_runs_with_every_retriever_that_is_meant_to_run_unasked(lake_folder: Path) -> None:
-    free = {name for name, one in retrievers().items() if one.runs_unnamed("repoeval/prompt")}
-    assert _systems(lake_folder) == {f"{chunker}+{one}" for chunker in ("whole-file", "window-4-2") for one in free}
-
-
 def test_every_run_has_every_item_and_every_protocol_a_score_for_each(lake_folder: Path) -> None:
     lake = Lake(lake_folder)
     assert set(_runs(lake_folder)["n_items"]) == {len(TASKS)}
@@ -273,17 +268,6 @@ def test_a_retriever_is_one_file(one_chunker: Path, declared: Callable[[str], No
     assert hits.filter(pl.col("rank") == 1)["score"].to_list() == [
         float(n) for n in hits.group_by("item_id").agg(pl.col("score").max()).sort("item_id")["score"]
     ]
-
-
-def test_a_retriever_taken_away_takes_its_runs_along(one_chunker: Path, declared: Callable[[str], None]) -> None:
-    before = stored(one_chunker)
-    declared(LONGEST)
-    _evaluate(one_chunker, *MINE)
-    evaluate.retrievers.__path__.pop()
-    retrievers.cache_clear()
-    said = _evaluate(one_chunker)
-    assert "taken away: 1 run of an earlier state of the data or code" in said.err
-    assert stored(one_chunker) == before
 
 
 FAILS_ON_ONE_POOL = """\

@@ -19,7 +19,6 @@ import pytest
 from tests.tiny import ROOT, put
 
 MEMORY = "0.7"
-QUESTIONS = b'{"question": "x", "gold": [{"path": "a.py", "line": 1}]}\n'
 DECLARATION = b"name: mine\nlike: beir\n"
 
 

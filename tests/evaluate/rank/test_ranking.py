@@ -79,13 +79,6 @@ def test_under_hash_ties_only_equal_scores_change_places(scores: list[float]) ->
     assert sorted(_order(ranked)) == sorted(_order(by_pool))
 
 
-@given(SCORES)
-def test_nan_is_never_returned(scores: list[float]) -> None:
-    ranked = _rank(_given([scores]), _pool(len(scores)), _queries(), tie="hash")
-    assert ranked.hits["score"].is_finite().all()
-    assert ranked.hits.height == sum(not np.isnan(score) for score in scores)
-
-
 def test_depth_keeps_the_first_and_none_keeps_all() -> None:
     scores = [[float(n) for n in range(10)]]
     assert _order(_rank(_given(scores), _pool(10), _queries(), depth=3)) == [9, 8, 7]
@@ -106,9 +99,8 @@ def test_a_scorer_that_scores_everything_alike_is_chance_exactly() -> None:
     assert mine.equals(chance)
 
 
-@pytest.mark.parametrize(("n", "n_relevant", "k"), [(40, 3, 5), (25, 5, 10), (60, 1, 10)])
-def test_chance_hits_as_often_as_the_hypergeometric_distribution_says(n: int, n_relevant: int, k: int) -> None:
-    n_items = 3000
+def test_chance_hits_as_often_as_the_hypergeometric_distribution_says() -> None:
+    n, n_relevant, k, n_items = 25, 5, 10, 3000
     hits = _rank(retrievers()["random"], _pool(n), _queries(n_items), tie="hash", depth=k).hits
     hit = hits.filter(pl.col("chunk") < n_relevant)["item_id"].n_unique() / n_items
     expected = 1 - np.prod([(n - n_relevant - drawn) / (n - drawn) for drawn in range(k)])
@@ -124,18 +116,10 @@ def _raise(error: Exception) -> Callable[[Pool, Queries], object]:
 
 FAULTS: dict[str, tuple[Callable[[Pool, Queries], object], str]] = {
     "raises": (_raise(ValueError("no such word\nand more")), "ValueError: no such word"),
-    "raises nothing said": (_raise(KeyError()), "KeyError: "),
     "raises half a character": (_raise(ValueError("\udcff")), "ValueError: \\udcff"),
     "transposed": (lambda p, q: np.zeros((len(p), len(q))), "ValueError: scores: found (4, 2), not the shape"),
-    "flat": (
-        lambda p, q: np.zeros(len(p)),
-        "ValueError: scores: found (4,), not the shape (queries, chunks) = (2, 4)",
-    ),
-    "one column too many": (lambda p, q: np.zeros((len(q), len(p) + 1)), "ValueError: scores: found (2, 5)"),
     "infinite": (lambda p, q: np.full((len(q), len(p)), np.inf), "ValueError: scores: found an infinite one"),
-    "minus infinite": (lambda p, q: np.full((len(q), len(p)), -np.inf), "ValueError: scores: found an infinite"),
     "none": (lambda p, q: None, "ValueError: scores: found ()"),
-    "texts": (lambda p, q: [["x"] * len(p)] * len(q), "ValueError: could not convert string to float"),
     "ragged": (lambda p, q: [[1.0], [1.0, 2.0]], "ValueError: setting an array element"),
 }
 

@@ -144,14 +144,6 @@ def test_a_query_is_answered_alike_alone_and_among_others(retriever: Retriever) 
         np.testing.assert_array_equal(scores_of(retriever.name, pool, alone), together[row : row + 1])
 
 
-@pytest.mark.parametrize("retriever", retrievers().values(), ids=retrievers())
-def test_a_retriever_says_what_it_is(retriever: Retriever) -> None:
-    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", retriever.name)
-    assert retriever.title
-    assert retriever.meaning.endswith(".")
-    assert retriever.version >= 1
-
-
 def test_the_baselines_are_those_that_always_stand_beside_the_others() -> None:
     assert {name for name, one in retrievers().items() if "baseline" in one.tags} == {"random", "oracle", "own-file"}
     assert [name for name, one in retrievers().items() if one.needs == "gold"] == ["oracle"]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluate.score.ledger import GOLD_CLASSES, is_kept, ledger_of_candidates, ledger_of_lines
+from evaluate.score.ledger import GOLD_CLASSES, ledger_of_candidates, ledger_of_lines
 from lake.catalog.protocols import protocols
 from lake.store import Lake
 from lake.tables import table
@@ -159,20 +159,6 @@ def test_a_candidates_ledger_by_hand(found: int, correct: int, reachable: int, p
     )
     row = ledger.collect().row(0, named=True)
     assert {name: row[name] for name in ("n_gold", *GOLD_CLASSES) if row[name]} == {"n_gold": 1, wanted: 1}
-
-
-def test_every_benchmarks_headline_protocol_has_a_ledger() -> None:
-    assert {name for name, protocol in protocols().items() if is_kept(protocol)} == {
-        "contextbench@docs-v1",
-        "repobench-r@chunking-v1",
-        "repobench-r@identifier-v1",
-        "repobench-r@official-v1",
-        "repoeval@chunking-v1",
-        "repoeval@hard-negatives-v1",
-        "repoeval@needs-v1",
-        *(f"repoeval@{name}-v1" for name in ("random-negatives", "vector-negatives", "scale-1", "scale-4", "scale-16")),
-        "repoeval@target-v1",
-    }
 
 
 def test_the_ledger_of_a_lake_takes_its_scores_apart(lake_folder: Path) -> None:

@@ -105,25 +105,6 @@ def whole(n: int) -> list[Chunk]:
     return [Chunk(candidate, 0) for candidate in range(n)]
 
 
-def test_the_published_rules_by_hand() -> None:
-    pool = whole(10)
-    second = [pool[3], pool[0], *pool[1:3], *pool[4:]]
-    fifth = [*pool[1:5], pool[0], *pool[5:]]
-    scores = scored(OFFICIAL, {"second": Asked(pool, second), "fifth": Asked(pool, fifth), "none": Asked(pool, [])})
-    assert values(scores, "second") == {
-        ("accuracy", 1): 0, ("accuracy", 3): 1, ("accuracy", 5): 1,
-        ("best_similarity", 0): 1, ("correct", 0): 1, ("found_rank", 0): 2,
-    }  # fmt: skip
-    assert values(scores, "fifth") == {
-        ("accuracy", 1): 0, ("accuracy", 3): 0, ("accuracy", 5): 1,
-        ("best_similarity", 0): 1, ("correct", 0): 1, ("found_rank", 0): 5,
-    }  # fmt: skip
-    assert values(scores, "none") == {
-        ("accuracy", 1): 0, ("accuracy", 3): 0, ("accuracy", 5): 0,
-        ("best_similarity", 0): 0, ("correct", 0): 0, ("found_rank", 0): None,
-    }  # fmt: skip
-
-
 def test_a_ranking_of_paths_alone_can_be_scored_as_published() -> None:
     pool = whole(10)
     known, hits = frames({"x": Asked(pool, [])}), hits_of({"x": Asked(pool, pool)}).drop("chunk_no")

@@ -57,11 +57,6 @@ def measured(pairs: Sequence[tuple[str, str]]) -> list[tuple[float, float]]:
     return list(found.select("jaccard", "identifier_overlap").iter_rows())
 
 
-def test_two_snippets_by_hand() -> None:
-    # Tokens: {def, f(x):, return, x} and {def, g(x):, return, x, +, 1}: 3 of 7. Names: {f, x} against {g, x}: 1 of 2.
-    assert measured([("def f(x):\n    return x\n", "def g(x):\n    return x + 1\n")]) == [(3 / 7, 1 / 2)]
-
-
 def test_white_space_is_ecmascripts() -> None:
     cut = [("a\ufeffb", "a b"), ("a\u00a0b", "a b"), ("a\u2003b", "a b"), ("a\u2028b", "a b"), ("a\x0bb", "a b")]
     whole = [("a\u0085b", "a b"), ("a\x1cb", "a b"), ("a\x1fb", "a b"), ("a\u200bb", "a b"), ("a\u180eb", "a b")]

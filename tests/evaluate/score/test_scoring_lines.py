@@ -82,11 +82,6 @@ def test_a_budget_is_walked_by_hand() -> None:
     assert found["n_gold"] == 2
 
 
-def test_gold_past_the_end_of_a_file_is_no_line_and_gold_elsewhere_is_out_of_reach() -> None:
-    found = sizes([("a.py", 8, 99)], [("a.py", 9, 14), ("gone.py", 0, 5)], {"a.py": range(10), "b.py": [1] * 9})
-    assert (found["n_gold"], found["n_both@0"], found["n_returned@0"]) == (1 + 5, 1, 2)
-
-
 paths = st.sampled_from(["a.py", "b.py", "gone.py"])
 spans = st.tuples(paths, st.integers(0, 14), st.integers(0, 14)).map(lambda span: (span[0], span[1], span[1] + span[2]))
 contents = st.lists(st.integers(0, 6), max_size=12)

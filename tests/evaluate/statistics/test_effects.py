@@ -115,7 +115,6 @@ TOGETHER = np.outer([1, -1, 1, -1], [1, 1, -1, -1]) * 0.04
         (PLANTED, NOTHING, 0, (1, 0, 0)),
         (NOTHING, PLANTED, 0, (0, 1, 0)),
         (NOTHING, NOTHING, TOGETHER, (0, 0, 1)),
-        (PLANTED, PLANTED, 0, (0.5, 0.5, 0)),
         (NOTHING, NOTHING, 0, None),
     ],
 )

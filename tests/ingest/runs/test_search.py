@@ -211,7 +211,6 @@ def test_a_function_is_asked_in_a_process_of_its_own(lake: Lake) -> None:
     assert "ModuleNotFoundError: No module named 'nomod'" in asked(lake, "nomod:search").err
 
 
-@pytest.mark.skipif(shutil.which("rg") is None, reason="ripgrep is not installed: apt-get install ripgrep")
 def test_a_function_that_is_broken_or_fails_is_named_with_its_line(lake: Lake) -> None:
     Path("broken_search.py").write_text("def search(item):\n    return (\n")
     said = asked(lake, "broken_search:search")
@@ -224,6 +223,7 @@ def test_a_function_that_is_broken_or_fails_is_named_with_its_line(lake: Lake) -
     assert "broken_search.py:2: KeyError: 'nothing'" in asked(lake, "broken_search:search").err
 
 
+@pytest.mark.skipif(shutil.which("rg") is None, reason="ripgrep is not installed: apt-get install ripgrep")
 def test_ripgrep_finds_the_rarest_identifiers_of_the_query(lake: Lake) -> None:
     said = command("ingest", "run", "--search", "rg", "--benchmark", "repoeval", "--lake", lake.root)
     assert said.code == Exit.DONE, said.err
