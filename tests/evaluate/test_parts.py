@@ -72,7 +72,7 @@ def _evaluated(lake: Path, *arguments: object) -> Path:
 
 @pytest.fixture
 def _five_rows_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repobench_r, "ROWS_AT_ONCE", 5)
+    monkeypatch.setattr(repobench_r, "ROWS_OF_A_PART", 5)
     monkeypatch.setattr(evaluate.selection, "ITEMS_AT_ONCE", 5)
 
 

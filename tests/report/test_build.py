@@ -141,7 +141,7 @@ def test_a_build_that_fails_leaves_the_site_before_it(
         message = "disk on fire"
         raise RuntimeError(message)
 
-    monkeypatch.setattr(building, "_new_file", fails)
+    monkeypatch.setattr(building, "_write_new", fails)
     with pytest.raises(RuntimeError, match="disk on fire"):
         build(small, site)
     assert files(site) == before

@@ -130,7 +130,7 @@ def test_a_local_error_keeps_the_structure() -> None:
 
 
 def test_a_file_over_the_bound_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree, "MAX_BYTES", 20)
+    monkeypatch.setattr(tree, "MAX_PARSED_BYTES", 20)
     assert falls_back("abc = 123456\n" * 3, "python") == "larger than 20 bytes"
 
 
