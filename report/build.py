@@ -17,7 +17,7 @@ from lake.fingerprint import fingerprint, sha256_of_file
 from lake.store import Lake
 from lake.tables import TABLES
 from lake.text import counted
-from report.folder import MANIFEST, File, Manifest, SiteFolder
+from report.folder import MANIFEST, Manifest, SiteFile, SiteFolder
 from report.items.licences import ItemText
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _READ = tuple(name for name in TABLES if name not in {"blobs", "symbols", "costs
 class Built:
     """What a build did: the site's files with facts, among them `bytes`; or that it is current, and left alone."""
 
-    files: Mapping[str, File]
+    files: Mapping[str, SiteFile]
     is_current: bool
 
 
@@ -121,7 +121,7 @@ def _write(
     from report.charts.drawing import drawing_in
     from report.charts.figures import FIGURES, alone, write_figure, write_shared_picture
     from report.downloads import write_downloads
-    from report.publisher import Material
+    from report.publisher import SiteMaterial
     from report.render import render
     from report.tables_read import TablesRead
 
@@ -130,7 +130,7 @@ def _write(
         about = project()
         metadata = {"goldspan.lake": made_from.lake, "goldspan.version": about["version"]}
         downloaded = workers.submit(write_downloads, lake, new, metadata)
-        material = Material(TablesRead(lake), downloaded, about, item_text, is_local=not url and item_text is None)
+        material = SiteMaterial(TablesRead(lake), downloaded, about, item_text, is_local=not url and item_text is None)
         shutil.copytree(STATIC, new / "static")
         numbers = numbers_of(material.every_board)
         changes = changes_since(since, numbers, material.downloads) if since else None
@@ -175,7 +175,7 @@ def _write(
         say(f"{counted(len(downloads), 'download')} written")
     rows = {stored.path: stored.n_rows for stored in downloads}
     paths = {path.relative_to(new).as_posix(): path for path in sorted(new.rglob("*")) if path.is_file()}
-    files = {name: File(path.stat().st_size, sha256_of_file(path), rows.get(name)) for name, path in paths.items()}
+    files = {name: SiteFile(path.stat().st_size, sha256_of_file(path), rows.get(name)) for name, path in paths.items()}
     return replace(made_from, files=files, numbers=dict(sorted(numbers.items())))
 
 

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from report.downloads import Stored
-from report.folder import Manifest, Number, Numbers
-from report.format import MISSING, count, score, slug
+from report.folder import BoardNumbers, Manifest, PrimaryNumber
+from report.format import DASH, count, score, slug
 from report.leaderboard.board import Board
 
 CHANGES = "changes.json"
 
 
-def numbers_of(boards: Iterable[Board]) -> dict[str, Numbers]:
+def numbers_of(boards: Iterable[Board]) -> dict[str, BoardNumbers]:
     """Every board's primary numbers, for the next build to compare its own with."""
     numbers = {}
     for board in boards:
@@ -21,15 +21,20 @@ def numbers_of(boards: Iterable[Board]) -> dict[str, Numbers]:
         source = " ".join(filter(None, [benchmark.source, benchmark.revision]))
         title = f"{benchmark.title}, {protocol.short}: {board.primary.title}, {board.averaging}"
         systems = {
-            row.run.system: Number(row.number, row.head.n if row.head else 0, row.run.run_id) for row in board.every
+            row.run.system: PrimaryNumber(row.number, row.head.n if row.head else 0, row.run.run_id)
+            for row in board.every
         }
         if systems:
             path, data = f"{slug(benchmark.name)}.html", f"{source}, {count(benchmark.n_scorable)} items"
-            numbers[f"{protocol.name} {protocol.task}".strip()] = Numbers(title, path, data, protocol.hash, systems)
+            numbers[f"{protocol.name} {protocol.task}".strip()] = BoardNumbers(
+                title, path, data, protocol.hash, systems
+            )
     return numbers
 
 
-def changes_since(before: Manifest, numbers: Mapping[str, Numbers], downloads: Sequence[Stored]) -> dict[str, object]:
+def changes_since(
+    before: Manifest, numbers: Mapping[str, BoardNumbers], downloads: Sequence[Stored]
+) -> dict[str, object]:
     """What changed since a build whose manifest is given, as `changes.json` has it."""
     known = before.numbers
     rows = {name: file.rows for name, file in before.files.items() if file.rows is not None}
@@ -44,7 +49,7 @@ def changes_since(before: Manifest, numbers: Mapping[str, Numbers], downloads: S
     }
 
 
-def _of_board(before: Numbers | None, now: Numbers | None) -> dict[str, object]:
+def _of_board(before: BoardNumbers | None, now: BoardNumbers | None) -> dict[str, object]:
     shown = now or before
     assert shown is not None
     if before is None or now is None:
@@ -57,14 +62,14 @@ def _of_board(before: Numbers | None, now: Numbers | None) -> dict[str, object]:
     return {"title": shown.title, "path": shown.path if now else "", "why": "; ".join(reasons), "systems": systems}
 
 
-def _of_systems(before: Mapping[str, Number], now: Mapping[str, Number]) -> Iterator[dict[str, Any]]:
+def _of_systems(before: Mapping[str, PrimaryNumber], now: Mapping[str, PrimaryNumber]) -> Iterator[dict[str, Any]]:
     """Each system with another number: the numbers, why they differ as far as that is known, and how much."""
     for system in {*before, *now}:
         old, new = before.get(system), now.get(system)
         if new is None and old is not None:
-            yield {"system": system, "before": score(old.value), "now": MISSING, "why": "gone", "size": None}
+            yield {"system": system, "before": score(old.value), "now": DASH, "why": "gone", "size": None}
         elif old is None and new is not None:
-            yield {"system": system, "before": MISSING, "now": score(new.value), "why": "new", "size": None}
+            yield {"system": system, "before": DASH, "now": score(new.value), "why": "new", "size": None}
         elif old is not None and new is not None and old.value != new.value:
             reasons = [f"over {count(new.n)} items, before over {count(old.n)}"] * (old.n != new.n)
             reasons += ["another run"] * (old.run != new.run)

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import yaml
 
-from report.downloads import FOLDER, Stored
+from report.downloads import DATA_FOLDER, Stored
 
-CARD, CROISSANT = f"{FOLDER}/README.md", f"{FOLDER}/croissant.json"
+CARD, CROISSANT = f"{DATA_FOLDER}/README.md", f"{DATA_FOLDER}/croissant.json"
 _PARQUET = "application/x-parquet"
 _CONTEXT = {
     "@language": "en",

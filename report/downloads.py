@@ -16,10 +16,10 @@ from lake.store import Lake
 from lake.tables import table
 from lake.text import REGEX_TOKEN
 from lake.usage import run_costs
-from report.models import Benchmark
+from report.models import BenchmarkRow
 
-FOLDER = "data"
-MAX_BYTES = 25_000_000
+DATA_FOLDER = "data"
+MAX_DOWNLOAD_BYTES = 25_000_000
 """Static hosts refuse larger files; a larger table is split."""
 
 MAX_RANKED = 4_000_000
@@ -60,17 +60,17 @@ class Download:
     def meaning(self) -> str:
         """What a row is."""
         own = f"One row per {self.declares}, with what the pages say of it." if self.declares else ""
-        said = " ".join(f"{own or table(self.table).meaning} {self.note}".split())
+        meaning = " ".join(f"{own or table(self.table).meaning} {self.note}".split())
         # Some files are called otherwise than the tables they are copies of.
         for other in DOWNLOADS:
-            said = said.replace(f"`{other.table}`", f"`{other.name}`")
-        return said
+            meaning = meaning.replace(f"`{other.table}`", f"`{other.name}`")
+        return meaning
 
     @property
     def first_sentence(self) -> str:
         """What a row is, in short: as far as the first full stop or colon."""
-        said = re.split(r"(?<=[^.])[.:;](?= )", self.meaning, maxsplit=1)[0]
-        return f"{said.rstrip('.')}."
+        first = re.split(r"(?<=[^.])[.:;](?= )", self.meaning, maxsplit=1)[0]
+        return f"{first.rstrip('.')}."
 
 
 _LINES = "Lines are counted from 0 and a range ends before line_end: people's lines 10 to 20 are 9 and 20 here."
@@ -123,13 +123,13 @@ class Stored:
         self.first = stored.head(FIRST_ROWS).collect().rows()
 
 
-def write_downloads(lake: Lake, site: Path, said: Mapping[str, str]) -> list[Stored]:
+def write_downloads(lake: Lake, site: Path, metadata: Mapping[str, str]) -> list[Stored]:
     """Write every table, merged from its parts in their order, and copy what ships as it is read.
 
-    `said` goes into the metadata of each file that is written.
+    `metadata` goes into each file that is written.
     """
     runs = run_kinds(lake).select("run_id", "system", "kind").collect()
-    (site / FOLDER).mkdir(parents=True)
+    (site / DATA_FOLDER).mkdir(parents=True)
     editions = lake.editions if isinstance(lake, LakeWithEditions) else []
     stored = []
     for download in DOWNLOADS:
@@ -137,24 +137,27 @@ def write_downloads(lake: Lake, site: Path, said: Mapping[str, str]) -> list[Sto
         if not download.if_any or own.parts(download.table):
             frame, note = _published(own, download, for_readers(own, download, _frame(own, download), runs))
             shown = replace(download, note=f"{download.note} {note}".strip())
-            metadata = {**said, **described(shown, frame)}
-            paths = _write(frame, site / FOLDER / f"{download.name}.parquet", metadata)
+            of_file = {**metadata, **file_metadata(shown, frame)}
+            paths = _write(frame, site / DATA_FOLDER / f"{download.name}.parquet", of_file)
             stored += [Stored(shown, path, site) for path in paths]
         for edition in editions if download.ships else ():
-            file, to = edition / f"{download.table}.parquet", site / FOLDER / f"{download.name}-{edition.name}.parquet"
+            file, to = (
+                edition / f"{download.table}.parquet",
+                site / DATA_FOLDER / f"{download.name}-{edition.name}.parquet",
+            )
             if file.is_file():
                 stored.append(Stored(download, Path(shutil.copyfile(file, to)), site, edition.name))
     return stored
 
 
-def described(download: Download, frame: pl.LazyFrame) -> dict[str, str]:
+def file_metadata(download: Download, frame: pl.LazyFrame) -> dict[str, str]:
     """What the metadata of a file says: what a row is, and what each column means."""
     of_table = table(download.table)
     columns = {f"goldspan.column.{name}": of_table.column_meaning(name) for name in frame.collect_schema()}
     return {"goldspan.meaning": download.meaning, **columns}
 
 
-def files_of(stored: Sequence[Stored], name: str, benchmarks: Iterable[Benchmark]) -> list[str]:
+def table_files(stored: Sequence[Stored], name: str, benchmarks: Iterable[BenchmarkRow]) -> list[str]:
     """The files that hold a table's rows of some benchmarks."""
     editions = {benchmark.name if benchmark.is_edition else "" for benchmark in benchmarks}
     return [each.path for each in stored if each.download.name == name and each.edition in editions]
@@ -260,12 +263,12 @@ def _write(frame: pl.LazyFrame, path: Path, metadata: dict[str, str]) -> list[Pa
         return to
 
     n_bytes = sink(frame, path).stat().st_size
-    if n_bytes <= MAX_BYTES:
+    if n_bytes <= MAX_DOWNLOAD_BYTES:
         return [path]
     n_rows = _n_rows(path)
     path.unlink()
     # Rows differ in size: halves of the limit leave room for the larger ones.
-    length = -(-n_rows // -(-2 * n_bytes // MAX_BYTES))
+    length = -(-n_rows // -(-2 * n_bytes // MAX_DOWNLOAD_BYTES))
     starts = enumerate(range(0, n_rows, length), start=1)
     return [
         sink(frame.slice(start, length), path.with_name(f"{path.stem}-{number}.parquet")) for number, start in starts

@@ -18,11 +18,11 @@ from lake.fingerprint import sha256_of_file
 
 MANIFEST = "manifest.json"
 GENERATOR = "goldspan report"
-FORMAT_VERSION = 1
+_FORMAT_VERSION = 1
 
 
 @dataclass(frozen=True)
-class File:
+class SiteFile:
     """A file of a site; of a table its rows."""
 
     bytes: int
@@ -31,7 +31,7 @@ class File:
 
 
 @dataclass(frozen=True)
-class Number:
+class PrimaryNumber:
     """A system's primary number on a board: over how many items, and of which run."""
 
     value: float | None
@@ -40,14 +40,14 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Numbers:
+class BoardNumbers:
     """The primary numbers of a board, as a manifest keeps them: of which data, by which rules, and those of systems."""
 
     title: str
     path: str
     data: str
     rules: str
-    systems: Mapping[str, Number]
+    systems: Mapping[str, PrimaryNumber]
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ class Manifest:
     lake: str
     costs: str
     """Of what the runs cost: the one thing in which builds of lakes that were made alike differ."""
-    files: Mapping[str, File]
-    numbers: Mapping[str, Numbers]
+    files: Mapping[str, SiteFile]
+    numbers: Mapping[str, BoardNumbers]
 
     def text(self) -> str:
         """As it is stored."""
@@ -69,14 +69,14 @@ class Manifest:
             name: {fact: value for fact, value in file.items() if value is not None}
             for name, file in sorted(kept["files"].items())
         }
-        manifest = {"generator": GENERATOR, "format": FORMAT_VERSION, **kept, "files": files}
+        manifest = {"generator": GENERATOR, "format": _FORMAT_VERSION, **kept, "files": files}
         return json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
 
 
 def manifest_in(file: Path) -> Manifest:
     """The manifest in a file; raises OSError, ValueError or RecursionError where it is none of ours."""
     stored = json.loads(file.read_text(encoding="utf-8"))
-    if not isinstance(stored, dict) or stored.get("generator") != GENERATOR or stored.get("format") != FORMAT_VERSION:
+    if not isinstance(stored, dict) or stored.get("generator") != GENERATOR or stored.get("format") != _FORMAT_VERSION:
         raise ValueError("it is no manifest that was written here")
     return _Kept.validate_python({"numbers": {}, "costs": "", **stored})
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from lake.text import escaped
 
-MISSING = "–"
+DASH = "–"
 
 SCORE_DIGITS = 3
 MAX_LENGTH = 2_000
@@ -24,7 +24,7 @@ def visible(text: str) -> str:
 
 def score(value: float | None) -> str:
     """A score to three decimals, or a dash."""
-    return MISSING if value is None else f"{value:z.{SCORE_DIGITS}f}"
+    return DASH if value is None else f"{value:z.{SCORE_DIGITS}f}"
 
 
 def signed(value: float | None) -> str:
@@ -34,17 +34,17 @@ def signed(value: float | None) -> str:
 
 def fixed(value: float | None, digits: int, *, sign: bool = False) -> str:
     """A number to so many decimals, a true minus before it if need be; or a dash."""
-    return MISSING if value is None else f"{value:{'+' if sign else ''}z.{digits}f}".replace("-", "−")
+    return DASH if value is None else f"{value:{'+' if sign else ''}z.{digits}f}".replace("-", "−")
 
 
 def share(value: float | None) -> str:
     """A share in whole per cent, or a dash."""
-    return MISSING if value is None else f"{100 * value:.0f} %"
+    return DASH if value is None else f"{100 * value:.0f} %"
 
 
 def count(value: float | None) -> str:
     """A number to whole ones with thousands separated, or a dash."""
-    return MISSING if value is None else f"{value:,.0f}"
+    return DASH if value is None else f"{value:,.0f}"
 
 
 def between(low: float | None, high: float | None, show: Callable[[float], str] = score) -> str:
@@ -52,10 +52,10 @@ def between(low: float | None, high: float | None, show: Callable[[float], str] 
     return "" if low is None or high is None else f"{show(low)} to {show(high)}"
 
 
-def measured(value: float | None, scale: float = 1.0) -> str:
+def two_digits(value: float | None, scale: float = 1.0) -> str:
     """A measured duration to two significant digits or to whole units: measurements carry no more."""
     if value is None:
-        return MISSING
+        return DASH
     scaled = value * scale
     if scaled >= 10:
         return f"{scaled:,.0f}"

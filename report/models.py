@@ -10,9 +10,10 @@ from pydantic import BaseModel
 
 from lake.averages import Aggregate
 from lake.editions import PUBLISHED
+from lake.naming import PROGRAMS
 from lake.text import counted
 
-WHOLE = "all"
+ALL_ITEMS = "all"
 """The slice that holds every item, and its one value."""
 
 REPORTED = "reported only, not ranked"
@@ -20,14 +21,12 @@ COMPLETE = "complete"
 FAILED = "failed"
 IMPORTED = "imported"
 BUILT_IN = "built-in"
-PROGRAMS = ("command", "function", "ripgrep")
-"""Formats of imported runs that were made here, by a program that was asked."""
 
 
-ORACLE = "oracle"
+ORACLE_KIND = "oracle"
 
 
-class Kind(NamedTuple):
+class KindLook(NamedTuple):
     """A kind's title in legends, its colour (a custom property of the style sheet) and its shape (as Vega names it)."""
 
     title: str
@@ -35,16 +34,16 @@ class Kind(NamedTuple):
     shape: str
 
 
-KINDS: Mapping[str, Kind] = {
-    "retriever": Kind("retriever", "var(--retriever)", "circle"),
-    "agent": Kind("agent", "var(--agent)", "square"),
-    "imported": Kind("run made elsewhere", "var(--imported)", "triangle-right"),
-    "baseline": Kind("baseline", "var(--baseline)", "diamond"),
-    ORACLE: Kind("oracle", "var(--oracle)", "triangle-up"),
+KIND_LOOKS: Mapping[str, KindLook] = {
+    "retriever": KindLook("retriever", "var(--retriever)", "circle"),
+    "agent": KindLook("agent", "var(--agent)", "square"),
+    "imported": KindLook("run made elsewhere", "var(--imported)", "triangle-right"),
+    "baseline": KindLook("baseline", "var(--baseline)", "diamond"),
+    ORACLE_KIND: KindLook("oracle", "var(--oracle)", "triangle-up"),
 }
 
 
-class Declaration(BaseModel):
+class DeclarationRow(BaseModel):
     """A row of one of the tables of declared things; the columns as they are stored."""
 
     table: str
@@ -66,7 +65,7 @@ class Declaration(BaseModel):
         return self.display_name or self.name
 
 
-class Benchmark(Declaration):
+class BenchmarkRow(DeclarationRow):
     """A benchmark and what of it lies in the lake; repositories, languages and subsets are those of scorable items.
 
     Its label, which its title ends in, sets its data apart from the published benchmark: `sample`, `mined`. Own data is
@@ -110,7 +109,7 @@ class Benchmark(Declaration):
         return known.get(self.source, f"a local copy, {what} “{self.source}”")
 
 
-class Task(Declaration):
+class TaskRow(DeclarationRow):
     """A task; `lake.pools.own_pool` says from its prefix what its pools are called."""
 
     benchmark: str
@@ -121,14 +120,14 @@ class Task(Declaration):
     pool_by: str
 
 
-class Format(Declaration):
+class FormatRow(DeclarationRow):
     """A format of what was made elsewhere: what such a file holds, and how it begins."""
 
     kind: str
     example: str
 
 
-class Metric(Declaration):
+class MetricRow(DeclarationRow):
     """A metric: what is better (`neither` for what ranks nothing), and what its cut-off counts."""
 
     direction: Literal["higher", "lower", "neither"]
@@ -138,7 +137,7 @@ class Metric(Declaration):
     formula: list[str]
 
 
-class Primary(BaseModel):
+class PrimaryMeasure(BaseModel):
     """The metric that a protocol ranks by."""
 
     granularity: str
@@ -147,7 +146,7 @@ class Primary(BaseModel):
     aggregate: Aggregate
 
 
-class Protocol(Declaration):
+class ProtocolRow(DeclarationRow):
     """A sealed way of scoring, of the runs of all its tasks or, where several have runs, of one (`task`)."""
 
     benchmark: str
@@ -155,7 +154,7 @@ class Protocol(Declaration):
     gold: str
     relevance: str
     metrics: list[dict[str, object]]
-    primary: Primary
+    primary: PrimaryMeasure
     headline: dict[str, str]
     has_contexts: bool
     leaves_out_failed: bool
@@ -171,7 +170,7 @@ class Protocol(Declaration):
         return f"{name}/{self.task.partition('/')[2]}" if self.task else name
 
 
-class Cost(NamedTuple):
+class RunCost(NamedTuple):
     """What ranking cost where a run was made: seconds (of queries the median and the 95th percentile) and bytes."""
 
     index_seconds: float | None
@@ -181,7 +180,7 @@ class Cost(NamedTuple):
     hardware: str
 
 
-class Usage(NamedTuple):
+class UsageMeans(NamedTuple):
     """What an agent used per item: means over the `<name>_known` of its `n_items` items whose files say it."""
 
     models: str
@@ -212,7 +211,7 @@ class Usage(NamedTuple):
         ]
 
 
-class Submission:
+class SubmissionRow:
     """A row of `submissions`: the run that it became, where it was scored, and the numbers that its authors report."""
 
     def __init__(self, row: Mapping[str, Any]) -> None:
@@ -226,7 +225,7 @@ class Submission:
 
 
 @dataclass(frozen=True)
-class Run:
+class RunRow:
     """A system's answers to one task, and what they cost if it was run here."""
 
     run_id: str
@@ -247,9 +246,9 @@ class Run:
     retriever_title: str
     baseline: bool
     has_steps: bool
-    cost: Cost | None
-    usage: Usage | None = None
-    submission: Submission | None = None
+    cost: RunCost | None
+    usage: UsageMeans | None = None
+    submission: SubmissionRow | None = None
 
     @property
     def short_name(self) -> str:
@@ -287,10 +286,10 @@ class Run:
 
     @property
     def drawn(self) -> str:
-        """Which of the KINDS it is drawn as: what searches is a retriever, wherever it was made to run here."""
+        """Which of the KIND_LOOKS it is drawn in: what searches is a retriever, wherever it was made to run here."""
         if self.baseline:
-            return ORACLE if self.retriever == ORACLE else "baseline"
-        return self.kind if self.kind in KINDS else "retriever"
+            return ORACLE_KIND if self.retriever == ORACLE_KIND else "baseline"
+        return self.kind if self.kind in KIND_LOOKS else "retriever"
 
     @property
     def provenance(self) -> str:

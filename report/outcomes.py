@@ -16,8 +16,8 @@ from report.addresses import run_key
 from report.data_files import data_file, packed
 from report.format import slug
 from report.leaderboard.board import Board
-from report.leaderboard.gold_ledger import CLASSES
-from report.models import WHOLE
+from report.leaderboard.gold_ledger import LEDGER_TITLES
+from report.models import ALL_ITEMS
 from report.slices import in_numbers_order
 
 _NUMBERED = r"(?s)^((?:.*[^0-9])?)(0|[1-9][0-9]{0,14})$"
@@ -26,7 +26,7 @@ _NUMBERED = r"(?s)^((?:.*[^0-9])?)(0|[1-9][0-9]{0,14})$"
 _STEPS_OF_DIFFICULTY = 255
 
 
-class Outcomes:
+class BoardOutcomes:
     """The outcomes of a board: its rows with values, the values of its slice, the opening one first, and their items.
 
     `name` begins what its files give their values under; `items` has the number of an item's stratum.
@@ -45,7 +45,7 @@ class Outcomes:
 def _items(board: Board, strata: Sequence[str]) -> pl.DataFrame:
     """The scorable items of all strata, those of one together, numbers in ids by their size."""
     joined = [pl.col(name).fill_null("none") for name in board.slice[0].split("/")]
-    value = pl.lit(WHOLE) if board.slice[0] == WHOLE else pl.concat_str(joined, separator="/")
+    value = pl.lit(ALL_ITEMS) if board.slice[0] == ALL_ITEMS else pl.concat_str(joined, separator="/")
     kinds = {"slice_value": pl.String(), "stratum": pl.UInt32()}
     prefix, number = (pl.col("item_id").str.extract(_NUMBERED, group) for group in (1, 2))
     return (
@@ -59,7 +59,7 @@ def _items(board: Board, strata: Sequence[str]) -> pl.DataFrame:
     )
 
 
-def files_of(outcomes: Outcomes, about_board: Mapping[str, object]) -> Iterator[tuple[str, bytes]]:
+def outcome_files(outcomes: BoardOutcomes, about_board: Mapping[str, object]) -> Iterator[tuple[str, bytes]]:
     """The files of a board's outcomes: path and content; `said` is added to the file on the items."""
     total, n = np.zeros(outcomes.items.height), np.zeros(outcomes.items.height)
     gold = pl.Series([None] * outcomes.items.height, dtype=pl.Float64)
@@ -72,11 +72,11 @@ def files_of(outcomes: Outcomes, about_board: Mapping[str, object]) -> Iterator[
             total += values["value"].fill_null(0.0).to_numpy()
             n += values["value"].is_not_null().to_numpy()
         yield f"{name}.js", data_file(name, _coded(outcomes.board, values))
-    about = {**about_board, **_described(outcomes.items, total / np.maximum(n, 1)), "gold": numbers(gold)}
+    about = {**about_board, **_described(outcomes.items, total / np.maximum(n, 1)), "gold": coded_numbers(gold)}
     yield f"{outcomes.name}.js", data_file(outcomes.name, about)
 
 
-def _values(outcomes: Outcomes) -> dict[str, pl.DataFrame]:
+def _values(outcomes: BoardOutcomes) -> dict[str, pl.DataFrame]:
     """By run, of every item the primary metric's value, numerator and denominator, null where there is none; and why.
 
     That is which class of the ledger holds most of its gold, counted from 1, of equal ones the first; 0 for none. Where
@@ -87,7 +87,7 @@ def _values(outcomes: Outcomes) -> dict[str, pl.DataFrame]:
     stored = lake.scan("scores", **folders)
     scores = stored.filter(**board.primary.where)
     lines = stored.filter(granularity="line", metric="line_precision", k=board.primary.k)
-    most = (pl.concat_list(list(CLASSES)).list.arg_max() + 1).cast(pl.Int64)
+    most = (pl.concat_list(list(LEDGER_TITLES)).list.arg_max() + 1).cast(pl.Int64)
     ledger = lake.scan("ledger", **folders).filter(pl.col("n_gold") > 0).select(*key, "n_gold", "found", why=most)
     runs = pl.LazyFrame({"run_id": outcomes.run_ids}, {"run_id": pl.String}).with_row_index("run")
     items, n_items = outcomes.items.lazy().select("item_id").with_row_index("item"), outcomes.items.height
@@ -113,16 +113,16 @@ _SUMS = ("numerator", "denominator")
 
 
 def _coded(board: Board, values: pl.DataFrame) -> dict[str, object]:
-    coded: dict[str, object] = {"value": numbers(values["value"])}
+    coded: dict[str, object] = {"value": coded_numbers(values["value"])}
     if board.average == "micro":
         sums = values.select(pl.when(pl.col("value").is_not_null()).then(pl.col(name).fill_null(0.0)) for name in _SUMS)
-        coded |= {name: numbers(sums[name]) for name in sums.columns}
+        coded |= {name: coded_numbers(sums[name]) for name in sums.columns}
     if values["returned"].count():
-        coded |= {name: numbers(values[name]) for name in ("found", "returned")}
+        coded |= {name: coded_numbers(values[name]) for name in ("found", "returned")}
     return {**coded, "why": _bytes(values["why"].to_numpy(), 1)} if values["why"].max() else coded
 
 
-def numbers(values: pl.Series) -> dict[str, object]:
+def coded_numbers(values: pl.Series) -> dict[str, object]:
     """Numbers, each exactly: the different ones ascending, and the place of each item's own, from 1; 0 for none."""
     # Of nulls numpy makes NaN; no number here is one.
     array = values.to_numpy().astype(np.float64)

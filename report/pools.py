@@ -11,7 +11,7 @@ from lake.pools import own_pool
 from lake.store import Lake
 from lake.text import percent
 from report.format import score
-from report.models import Task
+from report.models import TaskRow
 
 
 class ChunkCount(NamedTuple):
@@ -21,7 +21,7 @@ class ChunkCount(NamedTuple):
     mean_size: float
 
 
-def chunk_counts(lake: Lake, tasks: Sequence[Task]) -> Mapping[tuple[str, str], ChunkCount]:
+def chunk_counts(lake: Lake, tasks: Sequence[TaskRow]) -> Mapping[tuple[str, str], ChunkCount]:
     """By task and chunker, over the pools of the task's scorable items; a content that lies in several counts once."""
     cut = lake.scan("chunk_status").select("chunker", "sha256", "n_covered", n="n_chunks")
     counts: dict[tuple[str, str], ChunkCount] = {}
@@ -33,7 +33,7 @@ def chunk_counts(lake: Lake, tasks: Sequence[Task]) -> Mapping[tuple[str, str], 
     return counts
 
 
-def _pools(lake: Lake, task: Task) -> pl.LazyFrame:
+def _pools(lake: Lake, task: TaskRow) -> pl.LazyFrame:
     pool_id = own_pool(task.pool_prefix, task.pool_by)
     items = lake.scan("items", benchmark=task.benchmark).filter("scorable")
     return items.select(pool_id.alias("pool_id")).unique()

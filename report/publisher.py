@@ -14,7 +14,7 @@ from report.tables_read import TablesRead
 
 
 @dataclass(frozen=True)
-class Entry:
+class NavigationEntry:
     """A place in the navigation."""
 
     title: str
@@ -38,7 +38,7 @@ class Page:
     """What is drawn for it."""
 
 
-class Material:
+class SiteMaterial:
     """What pages are made of: the leaderboards of every benchmark, the headline first, and what else is asked for.
 
     Another process writes the downloads meanwhile; the project is as pyproject.toml describes it. Where `is_local`
@@ -74,8 +74,8 @@ class Publisher:
     name: str
     order: int
     doc: str
-    pages: Callable[[Material], Iterable[Page]]
-    entries: Callable[[TablesRead], Sequence[Entry]] = lambda _: ()
+    pages: Callable[[SiteMaterial], Iterable[Page]]
+    entries: Callable[[TablesRead], Sequence[NavigationEntry]] = lambda _: ()
 
     @property
     def meaning(self) -> str:

@@ -15,7 +15,7 @@ from lake.errors import Exit, GoldspanError
 from lake.naming import UNSEARCHED
 from lake.store import Lake
 from lake.tables import table
-from report.downloads import DOWNLOADS, described, for_readers, run_kinds
+from report.downloads import DOWNLOADS, file_metadata, for_readers, run_kinds
 
 LEFT_OUT: Mapping[str, tuple[str, ...]] = {
     "items": ("patch", "target_text"),
@@ -99,7 +99,7 @@ def publish(lake: Lake, benchmark: str, edition: str, label: str, to: Path) -> P
             empty = [pl.lit(None, frame.schema[column]).alias(column) for column in LEFT_OUT.get(table_name, ())]
             rows = frame.with_columns(empty).sort(table(table_name).key)
             shipped = _SHIPPED.get(table_name)
-            metadata = described(shipped, rows.lazy()) if shipped else {}
+            metadata = file_metadata(shipped, rows.lazy()) if shipped else {}
             file = folder / f"{table_name}.parquet"
             rows.write_parquet(file, compression="zstd", compression_level=19, metadata=metadata)
     return folder

@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, Stric
 from markupsafe import Markup, escape
 
 from lake.text import counted, group_name
-from report.format import MISSING, between, count, fixed, measured, score, share, signed, size, visible
+from report.format import DASH, between, count, fixed, score, share, signed, size, two_digits, visible
 
 _MARK = re.compile(r"(?<=[-_./+])(?=[^-_./+])")
 
@@ -61,7 +61,7 @@ def _environment() -> Environment:
         "share": share,
         "signed": signed,
         "count": count,
-        "measured": measured,
+        "measured": two_digits,
         "size": size,
         "plural": counted,
         "address": quote,
@@ -73,4 +73,4 @@ def _environment() -> Environment:
 def _finalize(value: object) -> object:
     if isinstance(value, str):
         return value if isinstance(value, Markup) else visible(value)
-    return MISSING if value is None else value
+    return DASH if value is None else value

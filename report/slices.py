@@ -9,7 +9,7 @@ import polars as pl
 
 from lake.store import Lake
 
-Sizes = Mapping[tuple[str, str | None, str], tuple[int, int]]
+SliceSizes = Mapping[tuple[str, str | None, str], tuple[int, int]]
 """Protocol, task and slice → how many values the slice has, and how many items in all."""
 
 _WORDS = {"repo": "repository", "band": "number of candidates"}
@@ -39,7 +39,7 @@ def in_numbers_order(values: Iterable[str]) -> list[str]:
     return sorted(values, key=lambda value: (key(value), value))
 
 
-def slice_sizes(lake: Lake) -> Sizes:
+def slice_sizes(lake: Lake) -> SliceSizes:
     """The slices' sizes, of all values: a board has those of the most items alone."""
     tasks = lake.scan("runs").select("run_id", "task")
     of = ["protocol", "task", "slice"]

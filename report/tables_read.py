@@ -17,11 +17,23 @@ from lake.fingerprint import sha256_of
 from lake.store import Lake
 from lake.usage import run_costs, run_usage
 from report.format import slug
-from report.models import WHOLE, Benchmark, Cost, Declaration, Format, Metric, Protocol, Run, Submission, Task, Usage
+from report.models import (
+    ALL_ITEMS,
+    BenchmarkRow,
+    DeclarationRow,
+    FormatRow,
+    MetricRow,
+    ProtocolRow,
+    RunCost,
+    RunRow,
+    SubmissionRow,
+    TaskRow,
+    UsageMeans,
+)
 from report.pools import ChunkCount, chunk_counts, fallbacks, left_out, pool_orders
 from report.slices import slice_sizes
 
-D = TypeVar("D", bound=Declaration)
+_D = TypeVar("_D", bound=DeclarationRow)
 
 MAX_STEPS = 20
 
@@ -40,14 +52,14 @@ class TablesRead:
             message = "the lake is empty: there is no benchmark to report on"
             hint = "Fill it with: make ingest evaluate"
             raise GoldspanError(message, where=str(lake.root), hint=hint, code=Exit.MISSING)
-        self.protocols = self._declared("protocols", Protocol)
-        self.tasks = self._declared("tasks", Task)
-        self.metrics = self._declared("metrics", Metric)
-        self.chunkers = self._declared("chunkers", Declaration)
-        self.retrievers = self._declared("retrievers", Declaration)
-        self.formats = self._declared("formats", Format)
+        self.protocols = self._declared("protocols", ProtocolRow)
+        self.tasks = self._declared("tasks", TaskRow)
+        self.metrics = self._declared("metrics", MetricRow)
+        self.chunkers = self._declared("chunkers", DeclarationRow)
+        self.retrievers = self._declared("retrievers", DeclarationRow)
+        self.formats = self._declared("formats", FormatRow)
         submitted = lake.read("submissions").sort("date", "submission", "task", descending=[True, False, False])
-        self.submissions = [Submission(row) for row in submitted.iter_rows(named=True)]
+        self.submissions = [SubmissionRow(row) for row in submitted.iter_rows(named=True)]
         self.runs = self._runs()
         self.scored = lake.scan("boards").select("protocol", "task", "run_id").unique().collect()
         self.slice_sizes = slice_sizes(lake)
@@ -60,7 +72,7 @@ class TablesRead:
         self.ledger = self._of_boards("ledger_means")
         self.rejects = lake.read("rejects").sort("stage", "source", "position")
 
-    def _declared(self, name: str, model: type[D], **added: pl.Expr) -> dict[str, D]:
+    def _declared(self, name: str, model: type[_D], **added: pl.Expr) -> dict[str, _D]:
         """What one of the tables of declared things declares, by name."""
         by_name = {}
         for row in self.lake.read(name).with_columns(**added).sort("name").iter_rows(named=True):
@@ -72,7 +84,7 @@ class TablesRead:
                 raise GoldspanError(message, examples=wrong, code=Exit.INVALID) from error
         return by_name
 
-    def _benchmarks(self) -> dict[str, Benchmark]:
+    def _benchmarks(self) -> dict[str, BenchmarkRow]:
         # What an item cannot be scored for is not part of what the numbers are over.
         repo, language, subset = (pl.col(name).filter("scorable") for name in ("repo", "language", "subset"))
         items = (
@@ -94,16 +106,18 @@ class TablesRead:
         shown_name = pl.when(pl.col("display_name") == "").then("name").otherwise("display_name")
         label = pl.when(pl.col("tags").list.contains(pl.col("label"))).then("label").otherwise(pl.lit(""))
         title = pl.when(label == "").then(shown_name).otherwise(pl.format("{} ({})", shown_name, label))
-        declared = self._declared("benchmarks", Benchmark, subject=pl.col("title"), title=title, label=label)
+        declared = self._declared("benchmarks", BenchmarkRow, subject=pl.col("title"), title=title, label=label)
         described = {name: row.model_copy(update=counted.get(name, {})) for name, row in declared.items()}
         return dict(sorted(described.items(), key=lambda each: (each[1].place, each[0])))
 
-    def _runs(self) -> tuple[Run, ...]:
+    def _runs(self) -> tuple[RunRow, ...]:
         lake = self.lake
         by_run = {submission.run_id: submission for submission in self.submissions}
-        costs = {row.pop("run_id"): row for row in run_costs(lake).select("run_id", *Cost._fields).collect().to_dicts()}
+        costs = {
+            row.pop("run_id"): row for row in run_costs(lake).select("run_id", *RunCost._fields).collect().to_dicts()
+        }
         usage = {
-            row.pop("run_id"): row for row in run_usage(lake).select("run_id", *Usage._fields).collect().to_dicts()
+            row.pop("run_id"): row for row in run_usage(lake).select("run_id", *UsageMeans._fields).collect().to_dicts()
         }
         steps = lake.scan("run_items").filter(pl.col("n_steps").is_not_null()).select("run_id").unique().collect()
         agents = set(steps["run_id"])
@@ -117,11 +131,11 @@ class TablesRead:
                 "retriever_title": retriever.title if retriever else "",
                 "baseline": retriever is not None and "baseline" in retriever.tags,
                 "has_steps": row["run_id"] in agents,
-                "cost": Cost(**costs[row["run_id"]]) if row["run_id"] in costs else None,
-                "usage": Usage(**usage[row["run_id"]]) if row["run_id"] in usage else None,
+                "cost": RunCost(**costs[row["run_id"]]) if row["run_id"] in costs else None,
+                "usage": UsageMeans(**usage[row["run_id"]]) if row["run_id"] in usage else None,
                 "submission": by_run.get(row["run_id"]),
             }
-            runs.append(Run(**{name: row[name] for name in Run.__dataclass_fields__ if name in row} | added))
+            runs.append(RunRow(**{name: row[name] for name in RunRow.__dataclass_fields__ if name in row} | added))
         return tuple(runs)
 
     def _of_boards(self, table: str, *measure: str) -> pl.DataFrame:
@@ -130,12 +144,12 @@ class TablesRead:
         opened = [
             (protocol.name, protocol.primary.metric, protocol.primary.k, slice_)
             for protocol in self.protocols.values()
-            for slice_ in {protocol.headline["slice"], WHOLE, "subset"}
+            for slice_ in {protocol.headline["slice"], ALL_ITEMS, "subset"}
         ]
         keys = ["protocol", *measure, "slice"]
         return self.lake.scan(table).join(pl.LazyFrame(opened, kinds, orient="row"), on=keys, how="semi").collect()
 
-    def boards(self, benchmark: str) -> list[Protocol]:
+    def boards(self, benchmark: str) -> list[ProtocolRow]:
         """The protocols whose leaderboards a benchmark's page shows, the headline first.
 
         Once there are runs, a protocol that has scored none of them is not among them, and one that has scored those of
@@ -151,21 +165,21 @@ class TablesRead:
         ordered = sorted(mine, key=lambda protocol: (protocol.place, protocol.name))
         return [of_task for protocol in ordered for of_task in self._by_task(protocol)]
 
-    def _by_task(self, protocol: Protocol) -> list[Protocol]:
+    def _by_task(self, protocol: ProtocolRow) -> list[ProtocolRow]:
         tasks = set(self.scored.filter(protocol=protocol.name)["task"])
         own = [task for task in protocol.tasks if task in tasks]
         return [protocol.model_copy(update={"task": task}) for task in own] if len(own) > 1 else [protocol]
 
-    def board_rows(self, protocol: Protocol) -> pl.LazyFrame:
+    def board_rows(self, protocol: ProtocolRow) -> pl.LazyFrame:
         """The rows of table `boards` of a protocol, of one task where the protocol stands for one."""
         rows = self.lake.scan("boards", benchmark=protocol.benchmark, protocol=protocol.name)
         return rows.filter(task=protocol.task) if protocol.task else rows
 
-    def runs_of(self, benchmark: str) -> list[Run]:
+    def runs_of(self, benchmark: str) -> list[RunRow]:
         """A benchmark's runs."""
         return [run for run in self.runs if run.benchmark == benchmark]
 
-    def chunks_of(self, run: Run) -> ChunkCount | None:
+    def chunks_of(self, run: RunRow) -> ChunkCount | None:
         """Into how many chunks what a run searches is cut."""
         return self.chunk_counts.get((run.task, run.chunker or ""))
 
@@ -198,7 +212,9 @@ def coverage_by_step(lake: Lake, max_steps: int = MAX_STEPS) -> pl.DataFrame:
     covered = in_steps(pl.col("coverage"))
     gains = seen.sort(*item, "step").with_columns(gain=covered - covered.shift(1).over(item).fill_null(0))
     is_area = pl.col("metric") == pl.format("{}_auc", "granularity")
-    items = lake.scan("aggregates").filter(is_area, pl.col("slice") == WHOLE, pl.col("n") > 0).select(*item[:3], "n")
+    items = (
+        lake.scan("aggregates").filter(is_area, pl.col("slice") == ALL_ITEMS, pl.col("n") > 0).select(*item[:3], "n")
+    )
     # What is a mean over many orders, as chance is, has no steps that could be shown.
     items = items.join(seen.select(item[:3]).unique(), on=item[:3], how="semi")
     steps = pl.LazyFrame({"step": range(1, max_steps + 1)}, schema={"step": pl.Int64})

@@ -27,7 +27,7 @@ from report.charts.drawing import (
     value_axis,
 )
 from report.format import score
-from report.models import KINDS
+from report.models import KIND_LOOKS
 
 MOST_TOGETHER = 6
 """Of more curves each has a plot of its own, with the others faintly behind it."""
@@ -135,7 +135,7 @@ def _shades(systems: Sequence[tuple[str, str]]) -> list[str]:
         turns = ((first + turn) % _SHADES for turn in range(_SHADES))
         shade = next(shade for shade in turns if used.count(shade) == least)
         used.append(shade)
-        own = KINDS[kind].colour
+        own = KIND_LOOKS[kind].colour
         chosen[kind, system] = own if not shade or kind not in ("retriever", "agent") else f"{own[:-1]}-{shade + 1})"
     return [chosen[system] for system in systems]
 
@@ -155,7 +155,7 @@ def frontier_chart(spots: Sequence[Spot], titles: tuple[str, str], name: str) ->
     last = list({spot.run: spot for spot in spots if spot.label}.values())
     shades = dict(zip([spot.run for spot in last], _shades([(spot.kind, spot.system) for spot in last]), strict=True))
     rows = [
-        {**asdict(spot), "shade": shades.get(spot.run, KINDS[spot.kind].colour), "is_apart": spot.number in apart}
+        {**asdict(spot), "shade": shades.get(spot.run, KIND_LOOKS[spot.kind].colour), "is_apart": spot.number in apart}
         for spot in spots
     ]
     ends = [

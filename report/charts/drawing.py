@@ -20,7 +20,7 @@ import vl_convert as vlc
 
 from lake.engine import InThisProcess
 from report.format import visible
-from report.models import KINDS
+from report.models import KIND_LOOKS
 
 # A font of the machine is opened anew for every letter, and may be another on the next machine. The converter reads
 # this when it is first called.
@@ -183,15 +183,15 @@ def value_axis(title: str, top: float) -> Channel:
 
 
 def by_kind(kinds: Iterable[str], *, has_legend: bool = True) -> dict[str, Channel]:
-    """The colour and the shape of each of the KINDS that are there, and the line above the axes that says which."""
+    """The colour and the shape of each of the kinds that are there, and the line above the axes that says which."""
     known = set(kinds)
-    domain = [kind for kind in KINDS if kind in known]
-    names = "{" + ", ".join(f"'{kind}': '{KINDS[kind].title}'" for kind in domain) + "}"
+    domain = [kind for kind in KIND_LOOKS if kind in known]
+    names = "{" + ", ".join(f"'{kind}': '{KIND_LOOKS[kind].title}'" for kind in domain) + "}"
     legend = {
         "orient": "top", "title": None, "labelColor": INK, "labelFontSize": FONT, "symbolSize": 64, "symbolOpacity": 1,
         "offset": 8, "labelExpr": f"{names}[datum.label]", "symbolStrokeWidth": 0,
     } if has_legend else None  # fmt: skip
-    colours, shapes = ([getattr(KINDS[kind], what) for kind in domain] for what in ("colour", "shape"))
+    colours, shapes = ([getattr(KIND_LOOKS[kind], what) for kind in domain] for what in ("colour", "shape"))
     return {
         "color": category("kind", scale={"domain": domain, "range": colours}, legend=legend),
         "shape": category("kind", scale={"domain": domain, "range": shapes}, legend=legend),

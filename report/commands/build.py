@@ -48,7 +48,7 @@ PublishedOption = Annotated[str, setting("PUBLISHED", "Folder of published resul
 
 
 @app.command("build")
-def build_(
+def _build(
     lake: LakeOption = DEFAULT_LAKE,
     site: SiteOption = DEFAULT_SITE,
     since: Annotated[Path | None, setting("SINCE", "Earlier site or manifest to show changes since.")] = None,
@@ -147,7 +147,7 @@ def serve(
 
 
 @app.command("list")
-def list_(
+def _list(
     what: Annotated[str, typer.Argument(help="pages or formats.")] = "pages",
     format: FormatOption = "",  # noqa: A002  # the flag's own name
 ) -> None:
@@ -164,8 +164,8 @@ def list_(
 ExportOption = Annotated[str, typer.Option("--format", help="Format, as in `python -m report list formats`.")]
 
 
-@app.command()
-def export(
+@app.command("export")
+def _export(
     run_id: Annotated[
         str | None, typer.Argument(metavar="[RUN]", help="A run, or a system that has one; the boards without it.")
     ] = None,
@@ -182,7 +182,7 @@ def export(
     debug: DebugOption = False,
 ) -> None:
     """The leaderboards, or one run's ranking or scores, for other tools."""
-    from report.exports import export as export_
+    from report.exports import export
     from report.exports.choice import Choice
 
     # An edition's lists are cut: what is exported is the lake's own.
@@ -196,7 +196,7 @@ def export(
         top,
     )
     check_whole(lake)
-    written = export_(store, run_id, format, output, table, choice)
+    written = export(store, run_id, format, output, table, choice)
     if output is not None:
         Console().say(f"wrote {written}")
 
@@ -208,8 +208,8 @@ def _protocol(lake: Lake, name: str, benchmark: str) -> str:
     return meant[0]
 
 
-@app.command()
-def publish(
+@app.command("publish")
+def _publish(
     benchmark: Annotated[str, typer.Argument(help="Benchmark whose results are published.")],
     edition: Annotated[str, typer.Option(help="Name of the edition, such as function or mined.")],
     label: Annotated[str, typer.Option(help="The same for people (default: the edition's name).")] = "",
@@ -218,10 +218,10 @@ def publish(
     debug: DebugOption = False,
 ) -> None:
     """Publish a benchmark's results, without its texts, so that every site shows them."""
-    from report.publishing import publish as publish_
+    from report.publishing import publish
 
     store = Lake(lake)
     check_whole(lake)
-    written = publish_(store, benchmark, edition, label or edition, output)
+    written = publish(store, benchmark, edition, label or edition, output)
     n_bytes = sum(file.stat().st_size for file in written.iterdir())
     Console().say(f"wrote {written}: {size(n_bytes)}; every site shows it: make report")

@@ -26,20 +26,20 @@ from report.tables_read import TablesRead
 
 Written = bytes | Mapping[str, bytes]
 
-TABLES: Mapping[str, tuple[str, list[str]]] = {
+_TABLES: Mapping[str, tuple[str, list[str]]] = {
     "ranking": ("hits", ["item_id", "part", "step", "rank"]),
     "scores": ("scores", ["protocol", "item_id", "granularity", "metric", "k"]),
 }
 
 POPULATION = ("n", "n_items", "n_failed", "n_not_applicable")
 
-PLACES = ("rank", "rank_low", "rank_high", "tie_group")
+_RANKS = ("rank", "rank_low", "rank_high", "tie_group")
 """Where a system stands by its board's primary metric, and where the verdicts leave it."""
 
 
 @dataclass(frozen=True)
 class Export:
-    """What is exported: the leaderboards where no run is named, of a run one of TABLES; of both what is chosen."""
+    """What is exported: the leaderboards where no run is named, else a table of the run; of both what is chosen."""
 
     lake: Lake
     run_id: str
@@ -61,7 +61,7 @@ class Export:
         """The leaderboards' numbers, or the run's table."""
         if not self.run_id:
             return _numbers(self.boards)
-        name, order = lookup(self.table, "table", TABLES)
+        name, order = lookup(self.table, "table", _TABLES)
         of_protocol = {"protocol": self.choice.protocol} if self.choice.protocol and name == "scores" else {}
         rows = self.lake.read(name, run_id=self.run_id, **of_protocol).sort(order)
         if name == "hits":
@@ -71,7 +71,7 @@ class Export:
 
 
 @dataclass(frozen=True)
-class Format:
+class ExportFormat:
     """A way of writing results: what a reader gets, and whether of leaderboards, a run, or both."""
 
     meaning: str
@@ -172,7 +172,7 @@ def _numbers(boards: list[Board]) -> pl.DataFrame:
             **{name: getattr(cell, name) for name in ("value", "low", "high", "unit", *POPULATION)},
             "is_compared": row.comparable,
             "is_baseline": row.run.baseline,
-            **{name: getattr(cell, name) if column == row.primary else None for name in PLACES},
+            **{name: getattr(cell, name) if column == row.primary else None for name in _RANKS},
         }
         for board in boards
         for row in board.in_parts
@@ -183,7 +183,7 @@ def _numbers(boards: list[Board]) -> pl.DataFrame:
     if not rows:
         message = "there is no number to export: no run has been scored"
         raise GoldspanError(message, hint="Make one with: make evaluate", code=Exit.MISSING)
-    whole, ends = pl.col("limit", *PLACES).cast(pl.Int64), pl.col("low", "high").cast(pl.Float64)
+    whole, ends = pl.col("limit", *_RANKS).cast(pl.Int64), pl.col("low", "high").cast(pl.Float64)
     return pl.DataFrame(rows, infer_schema_length=None).with_columns(whole, ends)
 
 
@@ -204,32 +204,36 @@ def _parquet(rows: pl.DataFrame) -> bytes:
     return into.getvalue()
 
 
-FORMATS: Mapping[str, Format] = {
-    "csv": Format("comma-separated values, a row per number", "both", lambda of: _csv(of.rows)),
-    "json": Format("a list of objects", "both", lambda of: f"{of.rows.write_json()}\n".encode()),
-    "parquet": Format("Parquet; needs -o", "both", lambda of: _parquet(of.rows), is_binary=True),
-    "md": Format(
+FORMATS: Mapping[str, ExportFormat] = {
+    "csv": ExportFormat("comma-separated values, a row per number", "both", lambda of: _csv(of.rows)),
+    "json": ExportFormat("a list of objects", "both", lambda of: f"{of.rows.write_json()}\n".encode()),
+    "parquet": ExportFormat("Parquet; needs -o", "both", lambda of: _parquet(of.rows), is_binary=True),
+    "md": ExportFormat(
         "a Markdown table per protocol with the page's columns, or the metrics of --metrics",
         "leaderboards",
         lambda of: markdown(of.boards, is_chosen=bool(of.choice.metrics)),
     ),
-    "latex": Format(
+    "latex": ExportFormat(
         "a LaTeX document, a table per protocol with the page's columns, or the metrics of --metrics",
         "leaderboards",
         lambda of: latex(of.boards, is_chosen=bool(of.choice.metrics)),
     ),
-    "trec": Format("a TREC run: six columns, documents as path#L10-L20", "a run", lambda of: trec(of.run.ranking)),
-    "qrels": Format(
+    "trec": ExportFormat(
+        "a TREC run: six columns, documents as path#L10-L20", "a run", lambda of: trec(of.run.ranking)
+    ),
+    "qrels": ExportFormat(
         "TREC's relevance judgements for that run, under one protocol", "a run", lambda of: qrels(of.run.qrels)
     ),
-    "tsv": Format("tab-separated columns: item_id, document, rank, score", "a run", lambda of: tsv(of.run.ranking)),
-    "beir": Format(
+    "tsv": ExportFormat(
+        "tab-separated columns: item_id, document, rank, score", "a run", lambda of: tsv(of.run.ranking)
+    ),
+    "beir": ExportFormat(
         "a folder in BEIR's layout: the run's documents and queries with their texts, judgements, run.trec; needs -o",
         "a run",
         lambda of: beir_folder(of.run),
         is_binary=True,
     ),
-    "contextbench": Format(
+    "contextbench": ExportFormat(
         "JSON lines as ContextBench's evaluator writes them", "a run", lambda of: context_json(of.lake, of.run_id)
     ),
 }

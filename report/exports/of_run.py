@@ -18,7 +18,7 @@ PROTOCOL = "contextbench@official-v1"
 """The rules whose numbers ContextBench's lines have: those of the evaluator whose form this is. Own data scored by them
 has them under a name of its own."""
 
-GRANULARITIES = ("file", "symbol", "span", "line")
+_GRANULARITIES = ("file", "symbol", "span", "line")
 NO_CONTEXT = "no_context_extracted"
 
 
@@ -129,11 +129,11 @@ def _instance(item_id: str, scores: pl.DataFrame, steps: list[dict[str, object]]
     instance: dict[str, object] = {
         "instance_id": item_id,
         "num_steps": int(n_steps),
-        "final": {of: _sizes(by_metric, of) for of in GRANULARITIES},
+        "final": {of: _sizes(by_metric, of) for of in _GRANULARITIES},
         "trajectory": {
             "steps": steps,
-            "auc_coverage": {of: by_metric[f"{of}_auc"][0] for of in GRANULARITIES},
-            "redundancy": {of: by_metric[f"{of}_redundancy"][0] for of in GRANULARITIES},
+            "auc_coverage": {of: by_metric[f"{of}_auc"][0] for of in _GRANULARITIES},
+            "redundancy": {of: by_metric[f"{of}_redundancy"][0] for of in _GRANULARITIES},
         },
     }
     if by_metric["editloc_coverage"][0] is not None:
@@ -156,8 +156,8 @@ def _steps(lake: Lake, run_id: str, protocol: str) -> dict[str, list[dict[str, o
     nothing = pl.when(pl.col("granularity") == "line").then(0.0).otherwise(1.0)
     rows = (
         lake.scan("step_scores", run_id=run_id, protocol=protocol)
-        .filter(pl.col("granularity").is_in(GRANULARITIES))
-        .sort("item_id", "step", pl.col("granularity").cast(pl.Enum(GRANULARITIES)))
+        .filter(pl.col("granularity").is_in(_GRANULARITIES))
+        .sort("item_id", "step", pl.col("granularity").cast(pl.Enum(_GRANULARITIES)))
         .select("item_id", "step", "granularity", pl.when(pl.col("n_gold") == 0).then(nothing).otherwise(share))
         .collect()
     )

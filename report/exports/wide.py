@@ -9,8 +9,8 @@ from unicodedata import normalize
 
 from lake.catalog.unit import ITEM_INTERVALS
 from lake.text import group_name
-from report.format import MISSING, SCORE_DIGITS, count, fixed, score, share, visible
-from report.leaderboard.board import Board, Row
+from report.format import DASH, SCORE_DIGITS, count, fixed, score, share, visible
+from report.leaderboard.board import Board, BoardRow
 from report.leaderboard.columns import Column, Interval
 from report.leaderboard.main_table import MainTable
 from report.leaderboard.verdicts import board_verdict
@@ -119,42 +119,40 @@ def _columns(board: Board, *, is_chosen: bool) -> list[_Listed]:
     return [*ranks, _Listed(_SYSTEM, [_name(row) for row in rows]), *numbers]
 
 
-def _chosen(board: Board, rows: Sequence[Row]) -> Iterator[_Listed]:
+def _chosen(board: Board, rows: Sequence[BoardRow]) -> Iterator[_Listed]:
     for column in board.columns:
         yield _Listed(column.name, [_number(board, row, column) for row in rows], column)
 
 
-def _as_on_the_page(board: Board, rows: Sequence[Row]) -> Iterator[_Listed]:
+def _as_on_the_page(board: Board, rows: Sequence[BoardRow]) -> Iterator[_Listed]:
     run_id = board_verdict(board).reference
     reference = next((row for row in board.every if row.run.run_id == run_id), None)
     main, primary = MainTable(board, reference), board.primary
     yield _Listed(primary.title, [_with(row.number, row.interval, main.digits) for row in rows], primary)
     if reference:
         cells = [
-            _with(head.delta, (head.delta_low, head.delta_high), main.digits, sign=True)
-            if (head := row.head)
-            else MISSING
+            _with(head.delta, (head.delta_low, head.delta_high), main.digits, sign=True) if (head := row.head) else DASH
             for row in rows
         ]
         cells[rows.index(reference)] = "reference"
         yield _Listed("Difference", cells)
     if main.has_oracle:
         yield _Listed("% of oracle", [share(row.head.share_of_oracle if row.head else None) for row in rows])
-    yield _Listed("n/N", [f"{row.head.n:,}/{board.n_items:,}" if row.head else MISSING for row in rows])
+    yield _Listed("n/N", [f"{row.head.n:,}/{board.n_items:,}" if row.head else DASH for row in rows])
     if main.has_read:
         yield _Listed("Characters", [count(row.head.read if row.head else None) for row in rows])
 
 
-def _name(row: Row) -> str:
+def _name(row: BoardRow) -> str:
     remarks = [*(["baseline"] if row.run.baseline else []), *([row.state] if row.state else [])]
     return f"{row.run.system} ({', '.join(remarks)})" if remarks else row.run.system
 
 
-def _rank(row: Row) -> str:
+def _rank(row: BoardRow) -> str:
     """`1 (1–2, tie A)`: the rank, the ranks that the verdicts leave, and the tie group."""
     head = row.head
     if head is None or head.rank is None or row.run.baseline:
-        return MISSING
+        return DASH
     tie = f", tie {group_name(head.tie_group).upper()}" if head.tie_group else ""
     return f"{head.rank} ({head.rank_low}–{head.rank_high}{tie})"
 
@@ -166,10 +164,10 @@ def _with(value: float | None, ends: Sequence[float | None] | Interval, digits: 
     return f"{shown} ({fixed(low, digits)} to {fixed(high, digits)})" if interval else shown
 
 
-def _number(board: Board, row: Row, column: Column) -> str:
+def _number(board: Board, row: BoardRow, column: Column) -> str:
     cell = row.cell(column)
     if cell is None or cell.value is None:
-        return MISSING
+        return DASH
     shown = _with(cell.value, cell.interval, SCORE_DIGITS)
     return shown if cell.n == board.n_items else f"{shown} (n={cell.n:,})"
 

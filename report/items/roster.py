@@ -11,12 +11,12 @@ from lake.catalog.references import reference_of
 from lake.pools import own_pool
 from report.leaderboard.board import Board
 from report.leaderboard.gold_ledger import shown_rows
-from report.models import Run
+from report.models import RunRow
 
 CONTEXT_BUDGET = 8_000
 """Non-whitespace characters: where a ranking is cut that is held against contexts, as their protocols say."""
 
-RESULTS = 10
+_RESULTS = 10
 
 CHANCE = "random"
 """Stands for every order of the pool: it has no answer of its own to an item."""
@@ -40,10 +40,10 @@ class Roster:
         primary = board.primary
         is_budget = primary.granularity == "line" or primary.rule.cut == "budget"
         self.budget = (primary.k or CONTEXT_BUDGET) if is_budget else 0
-        self.depth = primary.k or RESULTS
+        self.depth = primary.k or _RESULTS
 
     @cached_property
-    def usual(self) -> Sequence[Run]:
+    def usual(self) -> Sequence[RunRow]:
         """Those that are shown where nobody chose: the best retriever and agents, or retrievers and the reference."""
         best = [row.run for row in shown_rows(self.board) if row.run in self.runs]
         agents = [run for run in best if run.has_steps][:N_AGENTS]

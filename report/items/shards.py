@@ -9,7 +9,7 @@ import polars as pl
 
 from report.data_files import data_file, packed
 from report.items.roster import Roster
-from report.leaderboard.gold_ledger import CLASSES
+from report.leaderboard.gold_ledger import LEDGER_TITLES
 
 RAW_BYTES = 1_000_000
 """So much JSON goes into a file, which packed is a fifth of it or so."""
@@ -56,11 +56,11 @@ NO_CLASS = "-"
 
 
 def classes_of(roster: Roster) -> pl.DataFrame:
-    """The class that holds most of an item's gold, by run: run, item_id, class (its place in CLASSES), and CLASSES.
+    """The class that holds most of an item's gold, by run: run, item_id, class (its number) and each class's amount.
 
     Of classes with equal shares it is the first.
     """
-    names = list(CLASSES)
+    names = list(LEDGER_TITLES)
     most = pl.concat_list(names).list.arg_max().cast(pl.Int64)
     return (
         roster.lake.scan("ledger", benchmark=roster.benchmark, protocol=roster.board.protocol.name)
@@ -89,7 +89,7 @@ def listing(roster: Roster, classes: pl.DataFrame) -> pl.DataFrame:
     baselines left out, with most of the item's gold in the first class.
     """
     systems = [number for number, run in enumerate(roster.runs) if not run.baseline]
-    amount = pl.sum_horizontal(list(CLASSES)).round().cast(pl.Int64)
+    amount = pl.sum_horizontal(list(LEDGER_TITLES)).round().cast(pl.Int64)
     is_solved = (pl.col("class") == 0) & pl.col("run").is_in(systems)
     known = classes.group_by("item_id").agg(gold=amount.max(), solved=is_solved.sum())
     return (

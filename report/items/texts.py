@@ -24,15 +24,15 @@ N_SAMPLED = 100
 MANY_ITEMS = 2_000
 """Of a benchmark with more, a sample is shown where nobody asked for all: text is 4 to 40 kB an item."""
 
-AROUND = 8
+LINES_AROUND = 8
 
-MAX_LINE = 400
+_MAX_LINE = 400
 """Longer lines are cut: made by machines, they are nothing to read."""
 
-MAX_LINES = 3_000
+_MAX_LINES = 3_000
 """So many lines of an item are shown, those of gold and around it first."""
 
-MAX_CHARACTERS = 400_000
+_MAX_CHARACTERS = 400_000
 """Longer files are shown plain: telling their words apart would take long."""
 
 _KINDS = {Keyword: "k", String: "s", Comment: "c", Number: "m", Name.Function: "n", Name.Class: "n"}
@@ -100,7 +100,7 @@ def texts_by_item(roster: Roster, of: pl.DataFrame, answers: pl.DataFrame, *, is
         .collect()
     )
     near = ranges.filter("is_gold", pl.col("start") < pl.col("end")).with_columns(
-        pl.col("start") - AROUND, pl.col("end") + AROUND, is_gold=False
+        pl.col("start") - LINES_AROUND, pl.col("end") + LINES_AROUND, is_gold=False
     )
     within = pl.int_ranges(pl.col("start").clip(0), pl.min_horizontal("end", "n_lines"))
     spans = pl.concat([ranges, near]).with_columns(line=within)
@@ -120,7 +120,7 @@ def texts_by_item(roster: Roster, of: pl.DataFrame, answers: pl.DataFrame, *, is
         .group_by("item", "file", "content", "line")
         .agg(pl.col("is_gold").any())
         .sort("file", "line")
-        .filter(pl.int_range(pl.len()).over("item") < MAX_LINES)
+        .filter(pl.int_range(pl.len()).over("item") < _MAX_LINES)
         .collect()
     )
     words = _lines(roster, known, shown_files.join(items, on="item"), is_coloured=not is_local)
@@ -151,7 +151,7 @@ def _ranges(answers: pl.DataFrame) -> pl.LazyFrame:
         ]
         numbers = pl.concat(both).drop_nulls().unique()
         return numbers.select(
-            "item", path=pl.format("cand:{}", "number"), start=0, end=pl.lit(MAX_LINES), is_gold="is_gold"
+            "item", path=pl.format("cand:{}", "number"), start=0, end=pl.lit(_MAX_LINES), is_gold="is_gold"
         )
     threes = [
         answers.lazy().select("item", all="gold", is_gold=True),
@@ -188,7 +188,7 @@ def _lines(roster: Roster, known: pl.DataFrame, files: pl.DataFrame, *, is_colou
     kinds = [list(_line_kinds(path, language, text)) for _, path, language, text in of.iter_rows()]
     kinds_of = of.lazy().select("content", kinds=pl.Series(kinds, dtype=pl.List(pl.String)))
     at, n_characters = pl.col("line"), pl.col("text").str.len_chars()
-    cut = pl.format("{}… ({} characters)", pl.col("text").str.head(MAX_LINE), n_characters)
+    cut = pl.format("{}… ({} characters)", pl.col("text").str.head(_MAX_LINE), n_characters)
     return (
         known.lazy()
         .group_by("content")
@@ -198,7 +198,7 @@ def _lines(roster: Roster, known: pl.DataFrame, files: pl.DataFrame, *, is_colou
         .with_columns(pl.col("text").str.strip_suffix("\n").str.split("\n").list.gather(at))
         .with_columns(kinds=pl.coalesce(pl.col("kinds").list.gather(at), pl.col("text").list.eval(pl.lit(""))))
         .explode("line", "text", "kinds")
-        .with_columns(text=pl.when(n_characters > MAX_LINE).then(cut).otherwise("text"))
+        .with_columns(text=pl.when(n_characters > _MAX_LINE).then(cut).otherwise("text"))
     )
 
 
@@ -218,7 +218,7 @@ def _line_kinds(path: str, language: str, text: str) -> Iterator[str]:
 
 def _lexer(path: str, language: str, size: int) -> Lexer:
     kind = TextLexer
-    if size <= MAX_CHARACTERS:
+    if size <= _MAX_CHARACTERS:
         with suppress(ClassNotFound):
             kind = find_lexer_class_for_filename(path) or find_lexer_class_by_name(language)
     # As they are: no line more or less than the file has.

@@ -13,7 +13,7 @@ from lake.text import counted
 from lake.verdict import mirrored
 from report.format import score
 from report.leaderboard.columns import Cell, Column, Interval, Measure, cells_in, columns_of, primary_of
-from report.models import FAILED, Protocol, Run, Task
+from report.models import FAILED, ProtocolRow, RunRow, TaskRow
 from report.tables_read import TablesRead
 
 LAST = 1 << 31
@@ -22,11 +22,11 @@ MANY_GRANULARITIES = 4
 """A table of so many granularities can be shown one at a time."""
 
 
-class Row:
+class BoardRow:
     """One run's line: its cells by measure and average, the primary metric's (`head`) averaged as the protocol does."""
 
     def __init__(
-        self, run: Run, cells: Mapping[tuple[Measure, Aggregate], Cell], primary: Column, n_items: int
+        self, run: RunRow, cells: Mapping[tuple[Measure, Aggregate], Cell], primary: Column, n_items: int
     ) -> None:
         self.run, self.cells, self.primary, self.n_items = run, cells, primary, n_items
         self.head = cells.get((primary.measure, primary.average))
@@ -86,11 +86,11 @@ class Board:
     def __init__(
         self,
         facts: TablesRead,
-        protocol: Protocol,
+        protocol: ProtocolRow,
         where: tuple[str, str],
         columns: Sequence[Column],
-        rows: Sequence[Row],
-        unranked: Sequence[Row] = (),
+        rows: Sequence[BoardRow],
+        unranked: Sequence[BoardRow] = (),
     ) -> None:
         self.facts, self.protocol, self.slice, self.columns = facts, protocol, where, columns
         self.benchmark = facts.benchmarks[protocol.benchmark]
@@ -107,12 +107,12 @@ class Board:
         levels = list(dict.fromkeys(column.granularity for column in columns))
         self.granularities = levels if len(levels) >= MANY_GRANULARITIES else []
 
-    def has(self, name: str, rows: Iterable[Row] | None = None) -> bool:
+    def has(self, name: str, rows: Iterable[BoardRow] | None = None) -> bool:
         """Whether any cell of the primary metric, of those that are compared, has a field."""
         return any(getattr(row.head, name, None) is not None for row in (self.rows if rows is None else rows))
 
     @property
-    def task(self) -> Task | None:
+    def task(self) -> TaskRow | None:
         """What its runs were asked, the first of several."""
         names = [self.protocol.task, *(row.run.task for row in self.every), *self.protocol.tasks]
         return next((self.facts.tasks[name] for name in names if name in self.facts.tasks), None)
@@ -169,12 +169,12 @@ def _numbers(board: Board) -> pl.DataFrame:
     return board.facts.board_rows(board.protocol).filter(pl.col("run_id").is_in(list(board.runs))).collect()
 
 
-def in_order(rows: Sequence[Row], average: Aggregate) -> list[Row]:
+def rows_in_order(rows: Sequence[BoardRow], average: Aggregate) -> list[BoardRow]:
     """Rows best first by the primary metric averaged one way; those without a value last."""
     return sorted(rows, key=lambda row: row.place(average))
 
 
-def build_board(facts: TablesRead, protocol: Protocol, where: tuple[str, str] | None = None) -> Board:
+def build_board(facts: TablesRead, protocol: ProtocolRow, where: tuple[str, str] | None = None) -> Board:
     """Everything one protocol's leaderboard shows, in the slice that it opens on or another."""
     stored = facts.board_rows(protocol)
     rows = stored.filter("is_opening") if where is None else stored.filter(slice=where[0], slice_value=where[1])
@@ -189,16 +189,16 @@ def build_board(facts: TablesRead, protocol: Protocol, where: tuple[str, str] | 
     columns = columns_of(facts, numbers) or (primary_of(facts, protocol),)
     n_items = max(numbers["of_items"], default=0)
     every = [
-        Row(run, cells.get(run.run_id, {}), columns[0], n_items)
+        BoardRow(run, cells.get(run.run_id, {}), columns[0], n_items)
         for run in facts.runs_of(protocol.benchmark)
         if protocol.task in ("", run.task) and _belongs(run, protocol, cells)
     ]
-    ordered = in_order(every, protocol.primary.aggregate)
+    ordered = rows_in_order(every, protocol.primary.aggregate)
     ranked, unranked = ([row for row in ordered if row.comparable is flag] for flag in (True, False))
     return Board(facts, protocol, where, columns, ranked, unranked)
 
 
-def _belongs(run: Run, protocol: Protocol, scored: Iterable[str]) -> bool:
+def _belongs(run: RunRow, protocol: ProtocolRow, scored: Iterable[str]) -> bool:
     """Whether a run stands on this board: scored under the protocol, or failed at one of its tasks."""
     if run.protocol not in (None, protocol.name):
         return False

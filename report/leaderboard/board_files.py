@@ -13,14 +13,14 @@ from lake.catalog.unit import ITEM_INTERVALS
 from report.addresses import run_key
 from report.data_files import data_file, data_file_of
 from report.format import slug, visible
-from report.leaderboard.board import Board, Row
+from report.leaderboard.board import Board, BoardRow
 from report.leaderboard.columns import Column, Measure
 from report.leaderboard.gold_ledger import precisions_of, shares_of
 from report.leaderboard.main_table import slices_of
 from report.leaderboard.verdicts import board_sentence, names_of, sentences
 
 _NUMBERS = tuple(name for average in AVERAGES for name in average_columns(average))
-FIELDS = (
+MEASURE_FIELDS = (
     *_NUMBERS, "n", "n_failed", "share_of_oracle", "read", "delta", "delta_low", "delta_high", "rank", "rank_low",
     "rank_high", "tie_group", "too_few", "unit",
 )  # fmt: skip
@@ -46,7 +46,7 @@ def measure_path(board: Board, column: Column) -> str:
     return f"{board_path(board)}/{slug(granularity)}-{slug(metric)}-{k}"
 
 
-def board_files(board: Board, reference: Row | None) -> dict[str, bytes]:
+def board_files(board: Board, reference: BoardRow | None) -> dict[str, bytes]:
     """The files of a board: path in the site → content. Differences are against the reference."""
     runs = sorted(board.every, key=lambda row: (row.run.system, row.run.run_id))
     places = {row.run.run_id: number for number, row in enumerate(runs)}
@@ -76,7 +76,7 @@ def _numbers(board: Board) -> pl.DataFrame:
             stored.filter(average=average).select(*key, **names), on=key, how="left", maintain_order="left"
         )
     short = [shortened(name) for name in (*_NUMBERS, "share_of_oracle", "delta", "delta_low", "delta_high")]
-    is_known = (pl.when(pl.col(name).is_not_null()).then(number) for number, name in enumerate(FIELDS, 1))
+    is_known = (pl.when(pl.col(name).is_not_null()).then(number) for number, name in enumerate(MEASURE_FIELDS, 1))
     whole = pl.col("read").round(0).cast(pl.Int64)
     return rows.with_columns(*short, whole, n_fields=pl.max_horizontal(is_known).fill_null(0))
 
@@ -89,10 +89,10 @@ def shortened(name: str) -> pl.Expr:
 
 
 def _measures(board: Board, places: Mapping[str, int]) -> Mapping[Measure, str]:
-    """Measure → as JSON, `slice=value` → for each run its FIELDS without what is missing at the end, or null."""
+    """Measure → as JSON, `slice=value` → of each run the MEASURE_FIELDS up to the last that is known, or null."""
     numbers = _numbers(board)
     # As text at once: there are millions of them.
-    fields = [_as_json(name, numbers.schema[name]) for name in FIELDS]
+    fields = [_as_json(name, numbers.schema[name]) for name in MEASURE_FIELDS]
     row = pl.format("[{}]", pl.concat_list(fields).list.head("n_fields").list.join(","))
     rows = numbers.select(*_MEASURE, *_WHERE, "run_id", row=row)
     runs = pl.DataFrame({"run_id": list(places), "at": list(places.values())})
@@ -125,7 +125,7 @@ def _slice(board: Board) -> str:
     return f"{board.slice[0]}={visible(board.slice[1])}"
 
 
-def _board(board: Board, reference: Row | None, runs: list[Row]) -> dict[str, object]:
+def _board(board: Board, reference: BoardRow | None, runs: list[BoardRow]) -> dict[str, object]:
     facts, names = board.facts, names_of(board)
     ledger, precisions = shares_of(board), precisions_of(board)
     return {
@@ -134,7 +134,7 @@ def _board(board: Board, reference: Row | None, runs: list[Row]) -> dict[str, ob
         "short": board.protocol.short,
         "average": board.average,
         "slice": _slice(board),
-        "fields": FIELDS,
+        "fields": MEASURE_FIELDS,
         "itemIntervals": f"{ITEM_INTERVALS}. ",
         "reference": runs.index(reference) if reference else None,
         "again": PUBLISHED_AGAIN if board.benchmark.is_edition else "",

@@ -8,7 +8,7 @@ import polars as pl
 
 from lake.averages import Aggregate
 from lake.errors import lookup
-from report.models import Metric, Protocol
+from report.models import MetricRow, ProtocolRow
 from report.tables_read import TablesRead
 
 Measure = tuple[str, str, int]
@@ -61,7 +61,7 @@ class Column:
     `line_coverage`), `measured` the metric as people say it, `title` the same with the cut-off, `cut` as in `@10`.
     """
 
-    def __init__(self, measure: Measure, name: str, average: Aggregate, rule: Metric) -> None:
+    def __init__(self, measure: Measure, name: str, average: Aggregate, rule: MetricRow) -> None:
         self.measure, self.name, self.average, self.rule = measure, name, average, rule
         self.granularity, metric, self.k = measure
         self.where = {"granularity": self.granularity, "metric": metric, "k": self.k}
@@ -86,7 +86,7 @@ def columns_of(facts: TablesRead, rows: pl.DataFrame) -> tuple[Column, ...]:
 _MEASURE = ("granularity", "metric", "k")
 
 
-def primary_of(facts: TablesRead, protocol: Protocol) -> Column:
+def primary_of(facts: TablesRead, protocol: ProtocolRow) -> Column:
     """The primary metric's column, of a board without a number."""
     rule = protocol.primary
     name = f"{rule.metric}@{rule.k}" if rule.k else rule.metric

@@ -11,11 +11,11 @@ from lake.usage import METRICS, Repair, first_gold, pareto_front, repairs
 from report.charts.curves import Spot, frontier_chart
 from report.charts.figures import Figure
 from report.charts.scores import Point, forest_chart
-from report.format import count, measured, score
-from report.leaderboard.board import Board, Row
+from report.format import count, score, two_digits
+from report.leaderboard.board import Board, BoardRow
 from report.leaderboard.columns import Column
 from report.leaderboard.pictures import figure_of
-from report.models import Usage
+from report.models import UsageMeans
 
 MOST_NAMED = 6
 """So many systems of a picture are named; of more the colours could not be told apart."""
@@ -25,7 +25,7 @@ MOST_NAMED = 6
 class Offer:
     """What a system costs down to a cut-off, and its number there."""
 
-    row: Row
+    row: BoardRow
     column: Column
     cost: float
     value: float
@@ -39,12 +39,12 @@ class Frontier:
     figure: Figure
     offers: Sequence[tuple[Offer, str, str]]
 
-    def cuts(self, row: Row) -> list[str]:
+    def cuts(self, row: BoardRow) -> list[str]:
         """At which cut-offs a system is on it."""
         return [offer.column.cut or "whole" for offer, _, _ in self.offers if offer.row is row]
 
 
-class Costs:
+class BoardCosts:
     """The rows with known costs, the hardware of their times, what agents used, and frontiers by each of these."""
 
     def __init__(self, board: Board) -> None:
@@ -56,14 +56,14 @@ class Costs:
         self.first_gold = {run_id: steps for run_id, *steps in first.iter_rows()}
         self.used = [(row, row.run.usage) for row in board.every if row.run.usage is not None]
         self.by_usage = _by_usage(board, self.used)
-        self.repair = Outcomes(board) if any(usage.n_outcomes for _, usage in self.used) else None
+        self.repair = RepairOutcomes(board) if any(usage.n_outcomes for _, usage in self.used) else None
 
-    def cuts(self, row: Row) -> list[str]:
+    def cuts(self, row: BoardRow) -> list[str]:
         """At which cut-offs a system is on the frontier by characters."""
         return self.curve.cuts(row) if self.curve else []
 
 
-class Outcomes:
+class RepairOutcomes:
     """Whether context predicts repair: a sentence for each system and coverage, and a picture where there are any."""
 
     def __init__(self, board: Board) -> None:
@@ -72,7 +72,7 @@ class Outcomes:
         self.sentences = [repair.sentence(rows[repair.run_id].run.system) for repair in shown]
         self.figure = self._figure(board, [(rows[repair.run_id], repair) for repair in shown]) if shown else None
 
-    def _figure(self, board: Board, shown: Sequence[tuple[Row, Repair]]) -> Figure:
+    def _figure(self, board: Board, shown: Sequence[tuple[BoardRow, Repair]]) -> Figure:
         points = [
             Point(
                 "", f"{METRICS[repair.metric]}, {row.run.system}", row.run.drawn, repair.delta, repair.low, repair.high
@@ -118,17 +118,17 @@ def _by_time(board: Board) -> Frontier | None:
         for row in board.systems
         if (cost := row.run.cost) is not None and cost.query_p50 is not None and row.number is not None
     ]
-    return _frontier(board, offers, "time", ("Median query, ms", board.primary.title), measured)
+    return _frontier(board, offers, "time", ("Median query, ms", board.primary.title), two_digits)
 
 
-def _by_usage(board: Board, used: Sequence[tuple[Row, Usage]]) -> list[Frontier]:
+def _by_usage(board: Board, used: Sequence[tuple[BoardRow, UsageMeans]]) -> list[Frontier]:
     """The primary metric against the tokens, dollars and seconds of agents, each where two or more tell them."""
     frontiers = []
     for column, what in enumerate(("tokens", "dollars", "seconds")):
         known = [(row, usage.numbers[column]) for row, usage in used if row.number is not None]
         offers = [Offer(row, board.primary, mean, row.number or 0.0) for row, (_, mean, _) in known if mean is not None]
         titles = (f"{known[0][1][0]} per item", board.primary.title) if known else ("", "")
-        frontiers.append(_frontier(board, offers, what, titles, measured))
+        frontiers.append(_frontier(board, offers, what, titles, two_digits))
     return [frontier for frontier in frontiers if frontier]
 
 

@@ -7,9 +7,9 @@ from functools import cache
 
 import polars as pl
 
-from report.leaderboard.board import Board, Row
+from report.leaderboard.board import Board, BoardRow
 
-CLASSES = {
+LEDGER_TITLES = {
     "found": "found",
     "past_budget": "ranked too low",
     "seen": "read, then dropped",
@@ -26,7 +26,7 @@ NARROW = 0.045
 """A share below this is too narrow for its number, which the table beside it has."""
 
 
-class Share:
+class GoldShare:
     """One part of a bar; what is not nothing never reads 0 per cent."""
 
     def __init__(self, name: str, title: str, share: float) -> None:
@@ -36,13 +36,13 @@ class Share:
         self.is_narrow = share < NARROW
 
 
-def shares_in(amounts: Mapping[str, float]) -> list[Share]:
+def shares_in(amounts: Mapping[str, float]) -> list[GoldShare]:
     """The classes that hold some of the gold, in their order."""
-    return [Share(name, title, amounts[name]) for name, title in CLASSES.items() if amounts.get(name)]
+    return [GoldShare(name, title, amounts[name]) for name, title in LEDGER_TITLES.items() if amounts.get(name)]
 
 
 @cache
-def shares_of(board: Board) -> dict[str, list[Share]]:
+def shares_of(board: Board) -> dict[str, list[GoldShare]]:
     """Where the gold of a board's items went, by run."""
     mine = board.facts.ledger.filter(pl.col("micro") > 0, **board.where)
     by_run: dict[str, dict[str, float]] = {}
@@ -70,7 +70,7 @@ def _precisions(board: Board) -> Mapping[str, Mapping[str, float]]:
     return by_value
 
 
-def shown_rows(board: Board) -> list[Row]:
+def shown_rows(board: Board) -> list[BoardRow]:
     """The best retrievers, each over the chunks on which it does best, and the best agents."""
     rows = [row for row in board.every if not row.run.baseline and not row.run.limit]
     agents = [row for row in rows if row.run.has_steps]

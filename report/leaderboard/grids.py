@@ -9,7 +9,7 @@ import polars as pl
 from lake.catalog.unit import ITEM, REPOSITORY
 from lake.verdict import FACTORS, which_matters_more
 from report.leaderboard.board import Board
-from report.models import WHOLE
+from report.models import ALL_ITEMS
 from report.slices import in_numbers_order, place_of, title_of
 
 HEAT_STEPS = 8
@@ -44,7 +44,7 @@ class Heat:
 def heats_of(board: Board) -> list[Heat]:
     """A table per slice with at least two values, the repositories first; of slices that are alike the first."""
     is_compared = pl.col("run_id").is_in([row.run.run_id for row in board.rows])
-    mine = board.by_slice.filter(is_compared, pl.col("slice") != WHOLE)
+    mine = board.by_slice.filter(is_compared, pl.col("slice") != ALL_ITEMS)
     heats = [Heat(board, name, mine.filter(slice=name)) for name in sorted(mine["slice"].unique(), key=place_of)]
     alike = {(heat.values, tuple(numbers for _, numbers in heat.rows)): heat for heat in reversed(heats)}
     return [heat for heat in heats if heat in alike.values() and len(heat.values) > 1]

@@ -10,9 +10,9 @@ from lake.averages import AVERAGES, Aggregate
 from lake.catalog.references import unbeaten_baselines
 from lake.text import group_name
 from report.format import score, visible
-from report.leaderboard.board import Board, Row, in_order
+from report.leaderboard.board import Board, BoardRow, rows_in_order
 from report.leaderboard.pictures import score_picture
-from report.models import WHOLE
+from report.models import ALL_ITEMS
 from report.slices import in_numbers_order, place_of, title_of
 
 N_SHOWN = 15
@@ -35,7 +35,7 @@ class MainTable:
     `marks` are the baselines, drawn as lines; `reach` is where the axis ends, from 0.
     """
 
-    def __init__(self, board: Board, reference: Row | None) -> None:
+    def __init__(self, board: Board, reference: BoardRow | None) -> None:
         systems = board.systems
         apart = [row for row in board.unranked if not row.run.baseline]
         self.rows = [*systems, *apart][:N_SHOWN]
@@ -60,13 +60,13 @@ class MainTable:
         return 100 * min(max(value / self.reach, 0.0), 1.0)
 
 
-def _digits(systems: Sequence[Row]) -> int:
+def _digits(systems: Sequence[BoardRow]) -> int:
     ends = [row.interval for row in systems]
     widths = sorted(high - low for low, high in ends if low is not None and high is not None)
     return COARSE if widths and widths[(len(widths) - 1) // 2] >= _NARROW else FINE
 
 
-def _split(systems: Sequence[Row]) -> list[str]:
+def _split(systems: Sequence[BoardRow]) -> list[str]:
     """The tie groups whose members do not follow each other in the order of ranks."""
     ranked = sorted(
         (head.rank, head.tie_group) for row in systems if (head := row.head) and head.rank and head.tie_group
@@ -102,7 +102,7 @@ def slices_of(board: Board) -> list[dict[str, object]]:
     for name, value, *of in sizes.iter_rows():
         values.setdefault(name, {})[value] = (of[0], of[1])
     # What holds the very items of another adds nothing to choose from.
-    kept = [name for name in values if len(values[name]) > 1 or name in (WHOLE, board.slice[0])]
+    kept = [name for name in values if len(values[name]) > 1 or name in (ALL_ITEMS, board.slice[0])]
     return [
         {
             "name": name,
@@ -111,15 +111,15 @@ def slices_of(board: Board) -> list[dict[str, object]]:
             "n_values": board.slice_size(name)[0],
             "n_items": board.slice_size(name)[1],
         }
-        for name in sorted(kept, key=lambda name: (name != board.slice[0], name != WHOLE, place_of(name)))
+        for name in sorted(kept, key=lambda name: (name != board.slice[0], name != ALL_ITEMS, place_of(name)))
     ]
 
 
-class Table:
+class AverageTable:
     """The leaderboard averaged one way, in the order of the primary metric so averaged, compared with a reference."""
 
-    def __init__(self, board: Board, average: Aggregate, reference: Row | None) -> None:
-        ordered = in_order(board.rows, average)
+    def __init__(self, board: Board, average: Aggregate, reference: BoardRow | None) -> None:
+        ordered = rows_in_order(board.rows, average)
         self.average, self._board, self._reference = average, board, reference
         self.title, self.meaning = AVERAGES[average].title, AVERAGES[average].meaning
         self.is_sorted = any(row.value(board.primary, average) is not None for row in ordered)
@@ -127,7 +127,7 @@ class Table:
         self.chart = score_picture(board) if average == board.average else None
         self.ranked = [row for row in ordered if not row.run.baseline]
         self.baselines = [row for row in ordered if row.run.baseline]
-        self.unranked = in_order(board.unranked, average)
+        self.unranked = rows_in_order(board.unranked, average)
         self.unbeaten = unbeaten(board, average)
         known = {row.run.run_id: row.cell(board.primary, average) for row in board.rows}
         self.shares = {run_id: cell.share_of_oracle for run_id, cell in known.items() if cell and cell.share_of_oracle}
@@ -142,7 +142,7 @@ class Table:
             for kind in ("same", "none")
         )
 
-    def cells(self, row: Row) -> Iterator[tuple[str, bool, int | None]]:
+    def cells(self, row: BoardRow) -> Iterator[tuple[str, bool, int | None]]:
         """What each column shows, whether it is the best of its column, and over how many items it is if not over n."""
         for column in self._board.columns:
             cell = row.cell(column, self._board.averaged(column, self.average))
@@ -151,7 +151,7 @@ class Table:
             others = cell.n if cell and row.head and value is not None and cell.n != row.head.n else None
             yield shown, is_ranked and cell is not None and shown == self._best[column.name], others
 
-    def above(self, row: Row) -> float | None:
+    def above(self, row: BoardRow) -> float | None:
         """How far a row is above the reference, by the primary metric; None where one has a mean over fewer items."""
         if row.head and self._reference and self._reference.head and row.head.n != self._reference.head.n:
             return None
@@ -159,10 +159,10 @@ class Table:
         return cell.delta if cell else None
 
 
-def plain_tables(board: Board, reference: Row | None) -> list[Table]:
+def plain_tables(board: Board, reference: BoardRow | None) -> list[AverageTable]:
     """A board's tables, that of the protocol's own way of averaging first."""
     averages = sorted(AVERAGES, key=lambda average: average != board.average)
-    return [Table(board, average, reference) for average in averages]
+    return [AverageTable(board, average, reference) for average in averages]
 
 
 def unbeaten(board: Board, average: Aggregate) -> list[str]:

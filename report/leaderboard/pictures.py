@@ -11,9 +11,9 @@ from report.charts.drawing import Picture
 from report.charts.figures import Figure
 from report.charts.scores import Point, score_chart
 from report.format import count, score, slug
-from report.leaderboard.board import Board, Row
+from report.leaderboard.board import Board, BoardRow
 from report.leaderboard.columns import Column
-from report.models import ORACLE, WHOLE, Run
+from report.models import ALL_ITEMS, ORACLE_KIND, RunRow
 
 MAX_CURVES = 8
 """More in one picture cannot be told apart; the table has them all."""
@@ -39,7 +39,7 @@ def figure_of(
 ) -> Figure:
     """A figure of a board; `what` tells it from the board's others."""
     name = f"{slug(board.benchmark.name)}/{slug(board.protocol.short)}-{what}"
-    part = "" if board.slice[0] == WHOLE else f", {board.slice[1]}"
+    part = "" if board.slice[0] == ALL_ITEMS else f", {board.slice[1]}"
     population = f"{board.benchmark.title}, {board.protocol.short}{part}, {counted(board.n_items, 'item')}"
     return Figure(name, title, population, picture, columns, rows)
 
@@ -50,7 +50,7 @@ def score_picture(board: Board) -> Figure | None:
     points = [(row, row.number) for row in board.rows if row.number is not None]
     if not points:
         return None
-    by_group: dict[str, list[tuple[Row, Point]]] = {}
+    by_group: dict[str, list[tuple[BoardRow, Point]]] = {}
     for row, value in points:
         group = row.run.retriever or row.run.system
         point = Point(group, row.run.chunker or "", row.run.drawn, value, *row.interval)
@@ -102,7 +102,7 @@ class Steps:
         return figure_of(board, "steps", title, picture, ("system", "kind", "step", "coverage", "n"), numbers)
 
 
-def _drawn(rows: Sequence[Row]) -> list[Row]:
+def _drawn(rows: Sequence[BoardRow]) -> list[BoardRow]:
     """The best of every kind first, then the best of all, in the table's order."""
     first = {row.run.drawn: row for row in reversed(rows)}.values()
     others = (row for row in rows if row not in first and not row.run.baseline)
@@ -113,12 +113,12 @@ def _drawn(rows: Sequence[Row]) -> list[Row]:
 class SizedLine:
     """A family of chunkers with a retriever; `at`: size in the name → the chunks' measured size, and the number."""
 
-    def __init__(self, family: str, run: Run) -> None:
+    def __init__(self, family: str, run: RunRow) -> None:
         self.family, self.run, self.name = family, run, f"{family}+{run.retriever}"
         self.at: dict[int, tuple[float, float]] = {}
 
 
-class Sizes:
+class ChunkSizes:
     """A board's families of chunkers by size, of which `n_drawn` are in the figure.
 
     There is none where no family was run in three sizes, or every metric depends on how files are cut.
@@ -178,5 +178,5 @@ def _lines_drawn(lines: Sequence[SizedLine], *, lower_is_better: bool) -> list[S
         return max(value for _, value in line.at.values())
 
     ranked = sorted((line for line in lines if not line.run.baseline), key=best, reverse=not lower_is_better)
-    chosen = [*(line for line in lines if line.run.drawn == ORACLE), *ranked][:MAX_CURVES]
+    chosen = [*(line for line in lines if line.run.drawn == ORACLE_KIND), *ranked][:MAX_CURVES]
     return [line for line in lines if line in chosen]

@@ -11,9 +11,9 @@ from report.charts.figures import Figure
 from report.format import count, score
 from report.leaderboard.board import Board
 from report.leaderboard.pictures import MAX_CURVES, figure_of
-from report.models import Run
+from report.models import RunRow
 
-POOLS: Mapping[str, str] = {
+_POOLS: Mapping[str, str] = {
     "chunking-v1": "function_level",
     "scale-1-v1": "with-1",
     "scale-4-v1": "with-4",
@@ -30,7 +30,7 @@ class PoolSizes:
 
     def __init__(self, boards: Sequence[Board]) -> None:
         by_protocol = {board.protocol.short: board for board in boards if board.rows}
-        self.boards = [by_protocol[name] for name in POOLS if name in by_protocol]
+        self.boards = [by_protocol[name] for name in _POOLS if name in by_protocol]
         self.figure: Figure | None = None
         if len(self.boards) < 2 or "chunking-v1" not in by_protocol:
             return
@@ -41,7 +41,7 @@ class PoolSizes:
         self.lines = [(run, values) for run, values in each if sum(value is not None for value in values) > 1]
         self.figure = self._figure(self.lines) if self.lines else None
 
-    def _figure(self, lines: Sequence[tuple[Run, Sequence[float | None]]]) -> Figure:
+    def _figure(self, lines: Sequence[tuple[RunRow, Sequence[float | None]]]) -> Figure:
         curves, rows = list[Curve](), list[tuple[str, str, float, float]]()
         for run, values in lines:
             points = [(size, value) for size, value in zip(self.sizes, values, strict=True) if value is not None]
@@ -65,6 +65,6 @@ class PoolSizes:
 def _mean_size(board: Board) -> float:
     """How many files a pool of a board holds in the mean."""
     name = board.benchmark.name
-    begins = f"{name}/{POOLS[board.protocol.short]}/"
+    begins = f"{name}/{_POOLS[board.protocol.short]}/"
     pools = board.facts.lake.scan("pools").filter(pl.col("pool_id").str.starts_with(begins), benchmark=name)
     return float(pools.select(pl.col("n_files").mean().fill_null(0)).collect().item() or 0)

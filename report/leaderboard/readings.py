@@ -13,7 +13,7 @@ SAME = 5e-4
 """A smaller difference, which no page shows, turns nothing round."""
 
 
-class Reading(NamedTuple):
+class WayToCount(NamedTuple):
     """A protocol's primary metric at one of its cut-offs, averaged one way, and the difference of the two systems."""
 
     protocol: str
@@ -32,7 +32,7 @@ class Reading(NamedTuple):
         return f"{self.protocol}, {self.column}, {AVERAGES[self.average].meaning}"
 
 
-class Readings:
+class WaysToCount:
     """The first system of a benchmark's first board against the second, under every reading that both are scored by.
 
     A reading is a gold rule (one per protocol of the benchmark), a cut-off of its primary metric, and an average. The
@@ -64,7 +64,7 @@ class Readings:
         return f"{shown}, and behind in {len(self.turned)}: most by {worst.named} ({worst.shown})."
 
 
-def _readings(board: Board, systems: Sequence[str]) -> list[Reading]:
+def _readings(board: Board, systems: Sequence[str]) -> list[WayToCount]:
     rows = {row.run.system: row for row in reversed(board.rows)}
     if len(systems) < 2 or not rows.keys() >= set(systems):  # the first and the second
         return []
@@ -76,5 +76,5 @@ def _readings(board: Board, systems: Sequence[str]) -> list[Reading]:
         for average in AVERAGES:
             ahead, behind = (rows[system].value(column, average) for system in systems)
             if ahead is not None and behind is not None:
-                readings.append(Reading(board.protocol.short, column.title, average, sign * (ahead - behind)))
+                readings.append(WayToCount(board.protocol.short, column.title, average, sign * (ahead - behind)))
     return readings

@@ -132,7 +132,7 @@ def sentence(board: Board, verdict: Verdict, first: str = "ranked first") -> str
     return text[0].upper() + text[1:]
 
 
-SENTENCES: Mapping[str, str] = {
+PAIR_SENTENCES: Mapping[str, str] = {
     BETTER: "{system} beats {reference} by {by}{interval}.",
     WORSE: "{system} scores {by} less than {reference}{interval}.",
     INSEPARABLE: "{system} is not significantly different from {reference}: {delta}; "
@@ -145,15 +145,15 @@ SENTENCES: Mapping[str, str] = {
 MOST_SYSTEMS = 20
 _MARKS = {BETTER: "better", WORSE: "worse", EQUIVALENT: "equivalent"}
 
-COLUMNS = (
+PAIR_COLUMNS = (
     "a", "b", "delta", "low", "high", "p", "p_adjusted", "wins", "ties", "losses", "smallest_detectable", "verdict",
     "exploratory", "n_items", "n_repos", "unit",
 )  # fmt: skip
 """What is told of a pair: the places of its systems on the board, then columns of table `comparisons`."""
 
 
-def pairs_of(board: Board, run_ids: Sequence[str], value: str) -> pl.DataFrame:
-    """The pairs of some runs by a board's primary metric, over one value of its slice: COLUMNS by `b`, then `a`.
+def pairs_among(board: Board, run_ids: Sequence[str], value: str) -> pl.DataFrame:
+    """The pairs of some runs by a board's primary metric, over one value of its slice: PAIR_COLUMNS by `b`, then `a`.
 
     `b` is the run of the two that comes first in the order given; the numbers are of `b` against `a`.
     """
@@ -163,7 +163,7 @@ def pairs_of(board: Board, run_ids: Sequence[str], value: str) -> pl.DataFrame:
         .join(places.rename({"run": "run_a", "place": "a"}), on="run_a")
         .join(places.rename({"run": "run_b", "place": "b"}), on="run_b")
         .filter(pl.col("b") < pl.col("a"))
-        .select(COLUMNS)
+        .select(PAIR_COLUMNS)
         .sort("b", "a")
         .collect()
     )
@@ -180,7 +180,7 @@ class Beats:
         chosen = [*board.systems[:MOST_SYSTEMS], *baselines]
         rows = [row for row in board.rows if row in chosen]
         ids = [row.run.run_id for row in rows]
-        pairs = pairs_of(board, ids, board.slice[1])
+        pairs = pairs_among(board, ids, board.slice[1])
         cells = {
             (b, a): {
                 "shown": fixed(delta, 2, sign=True),

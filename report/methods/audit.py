@@ -11,10 +11,10 @@ import polars as pl
 from lake.catalog.gold_flags import CONSEQUENCES, FLAGS
 from lake.store import Lake
 from lake.text import counted
-from report.format import MISSING, count
+from report.format import DASH, count
 from report.leaderboard.board import Board
 from report.leaderboard.columns import columns_of
-from report.models import WHOLE, Benchmark
+from report.models import ALL_ITEMS, BenchmarkRow
 from report.tables_read import TablesRead
 
 SIDES = (
@@ -23,13 +23,13 @@ SIDES = (
 )  # fmt: skip
 
 
-def side_of(facts: TablesRead, benchmark: Benchmark, boards: Sequence[Board]) -> dict[str, str]:
+def side_of(facts: TablesRead, benchmark: BenchmarkRow, boards: Sequence[Board]) -> dict[str, str]:
     """A benchmark by its first board: some of the SIDES → what is said there."""
     cells = {
         "Items": f"{benchmark.n_scorable:,} of {counted(benchmark.n_items, 'item')} can be scored",
         "Repositories": count(benchmark.n_repos),
-        "Languages": ", ".join(benchmark.languages) or MISSING,
-        "Subsets": ", ".join(benchmark.subsets) or MISSING,
+        "Languages": ", ".join(benchmark.languages) or DASH,
+        "Subsets": ", ".join(benchmark.subsets) or DASH,
         "Licence": benchmark.licence or "not stated",
     }
     if not boards:
@@ -38,15 +38,15 @@ def side_of(facts: TablesRead, benchmark: Benchmark, boards: Sequence[Board]) ->
     gold = board.protocol.gold
     task = board.task if board.task else None
     return cells | {
-        "Asked with": task.query if task else MISSING,
-        "Searched": task.pool if task else MISSING,
+        "Asked with": task.query if task else DASH,
+        "Searched": task.pool if task else DASH,
         "Gold": gold_rules(benchmark).get(gold, gold),
         "Ranked by": f"{board.primary.title}, under {board.protocol.short}",
         "Gold of an item": _gold_of_an_item(facts.lake, benchmark.name, gold),
     }
 
 
-def gold_rules(benchmark: Benchmark) -> dict[str, str]:
+def gold_rules(benchmark: BenchmarkRow) -> dict[str, str]:
     """What the benchmark says of each of its gold rules, where it does."""
     parameters = json.loads(benchmark.parameters or "{}")
     return {str(name): str(text) for name, text in dict(parameters.get("gold_rules", {})).items()}
@@ -57,7 +57,7 @@ def _gold_of_an_item(lake: Lake, benchmark: str, rule: str) -> str:
     n_lines = (pl.col("line_end") - pl.col("line_start")).sum()
     sizes = spans.agg(line=n_lines, span=pl.len(), file=pl.col("path").n_unique()).drop("item_id").collect()
     if sizes.is_empty():
-        return MISSING
+        return DASH
     parts = []
     for size in sizes:
         middle, most = int(size.sort()[size.len() // 2]), int(size.sort()[-1])
@@ -96,7 +96,7 @@ def findings(facts: TablesRead) -> list[tuple[str, str, str, str, str]]:
 _MEASURE = ["granularity", "metric", "k"]
 
 
-def differences(facts: TablesRead, benchmark: str) -> list[dict[str, object]]:
+def protocol_differences(facts: TablesRead, benchmark: str) -> list[dict[str, object]]:
     """The benchmark's first protocol against each other one that scored the same runs, without baselines.
 
     `rows` has one entry per shared metric; `largest` is the largest difference of one `system`, second less first.
@@ -109,7 +109,7 @@ def differences(facts: TablesRead, benchmark: str) -> list[dict[str, object]]:
     systems = {run.run_id: run.system for run in facts.runs_of(benchmark) if run.comparable and not run.baseline}
     is_compared = pl.col("run_id").is_in(list(systems))
     numbers = {
-        protocol.name: facts.board_rows(protocol).filter(is_compared, slice=WHOLE).drop_nulls("value").collect()
+        protocol.name: facts.board_rows(protocol).filter(is_compared, slice=ALL_ITEMS).drop_nulls("value").collect()
         for protocol in mine
     }
     pairs = (
@@ -126,19 +126,19 @@ def _apart(
     both = first.join(other, on=[*_MEASURE, "average", "run_id"], suffix="_other")
     numbers = both.sort("run_id").select(*_MEASURE, "average", "run_id", "value", "value_other").rows()
     by_average: dict[tuple[object, ...], list[tuple[str, float, float]]] = {}
-    for *measure_and_average, run_id, one, two in numbers:
-        by_average.setdefault(tuple(measure_and_average), []).append((run_id, one, two))
+    for *measure_and_average, run_id, ours, theirs in numbers:
+        by_average.setdefault(tuple(measure_and_average), []).append((run_id, ours, theirs))
     for column in columns_of(facts, first):
         average = "micro" if (*column.measure, "micro") in by_average else "macro"
         known = by_average.get((*column.measure, average))
         if column.rule.direction == "neither" or known is None:
             continue
-        run_id, one, two = max(known, key=lambda numbers: abs(numbers[2] - numbers[1]))
+        run_id, ours, theirs = max(known, key=lambda numbers: abs(numbers[2] - numbers[1]))
         yield {
             "title": column.title,
             "average": average,
             "n": len(known),
-            "medians": (median(one for _, one, _ in known), median(two for _, _, two in known)),
-            "largest": two - one,
+            "medians": (median(value for _, value, _ in known), median(value for _, _, value in known)),
+            "largest": theirs - ours,
             "system": systems[run_id],
         }

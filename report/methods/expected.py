@@ -13,9 +13,9 @@ from itertools import pairwise
 from lake.catalog.expectations import EXPECTATIONS, Expectation
 from lake.catalog.unit import ITEM, ITEM_NOTE
 from lake.verdict import BETTER, EQUIVALENT, IN_WORDS, WORSE
-from report.format import MISSING, between, score, signed
+from report.format import DASH, between, score, signed
 from report.leaderboard.board import Board, build_board
-from report.models import Run
+from report.models import RunRow
 from report.tables_read import TablesRead
 
 AGREES, DISAGREES, UNTOLD, NOT_RUN = "agrees", "disagrees", "cannot tell", "not run"
@@ -24,20 +24,20 @@ _STATUS = {BETTER: AGREES, WORSE: DISAGREES, EQUIVALENT: DISAGREES}
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ExpectedOutcome:
     """A pair of systems, the one that is expected to be better first, with its status and the reason for it."""
 
     measured: str
     names: tuple[str, str]
     status: str
     why: str
-    runs: tuple[Run | None, Run | None] = (None, None)
-    values: tuple[str, str] = (MISSING, MISSING)
-    difference: str = MISSING
+    runs: tuple[RunRow | None, RunRow | None] = (None, None)
+    values: tuple[str, str] = (DASH, DASH)
+    difference: str = DASH
     interval: str = ""
 
 
-def outcomes(facts: TablesRead) -> list[tuple[Expectation, list[Outcome]]]:
+def outcomes(facts: TablesRead) -> list[tuple[Expectation, list[ExpectedOutcome]]]:
     """Each expectation of the benchmarks in the lake, with the pairs that show whether it came so."""
     known = {name for name, protocol in facts.protocols.items() if protocol.benchmark in facts.benchmarks}
     return [
@@ -47,7 +47,7 @@ def outcomes(facts: TablesRead) -> list[tuple[Expectation, list[Outcome]]]:
     ]
 
 
-def _outcomes(facts: TablesRead, expectation: Expectation, protocol: str) -> Iterator[Outcome]:
+def _outcomes(facts: TablesRead, expectation: Expectation, protocol: str) -> Iterator[ExpectedOutcome]:
     board = build_board(facts, facts.protocols[protocol])
     measured = f"{board.protocol.short}: {board.primary.title}, {board.averaging}, {board.n_items:,} items"
     runs = {(row.run.chunker, row.run.retriever): row.run for row in board.systems}
@@ -61,10 +61,10 @@ def _outcomes(facts: TablesRead, expectation: Expectation, protocol: str) -> Ite
         if not both:
             missing = [name for name in (better, worse) if not any(name in pair for pair in runs)]
             why = f"no run of {' and '.join(missing or [better])} in this lake"
-            yield Outcome(measured, (better, worse), NOT_RUN, why)
+            yield ExpectedOutcome(measured, (better, worse), NOT_RUN, why)
 
 
-def _compared(board: Board, measured: str, better: Run, worse: Run) -> Outcome:
+def _compared(board: Board, measured: str, better: RunRow, worse: RunRow) -> ExpectedOutcome:
     pair = board.compared().filter(run_a=worse.run_id, run_b=better.run_id)
     rows = pair.select("verdict", "delta", "low", "high", "unit").collect().rows()
     verdict, delta, low, high, unit = rows[0] if rows else (None, None, None, None, None)
@@ -74,7 +74,7 @@ def _compared(board: Board, measured: str, better: Run, worse: Run) -> Outcome:
     else:
         why = f"on the board: {IN_WORDS.get(verdict, verdict)}{f', {ITEM_NOTE}' if unit == ITEM else ''}"
         status = _STATUS.get(verdict, UNTOLD)
-    return Outcome(
+    return ExpectedOutcome(
         measured=measured,
         names=(better.system, worse.system),
         status=status,

@@ -7,12 +7,12 @@ import polars as pl
 from lake.selection import seeded_hash
 from lake.store import Lake
 from report.addresses import item_address
-from report.models import Benchmark
+from report.models import BenchmarkRow
 
 N_DRAWN = 50
 
 
-def needs_of(lake: Lake, benchmark: Benchmark) -> dict[str, object] | None:
+def needs_of(lake: Lake, benchmark: BenchmarkRow) -> dict[str, object] | None:
     """What the completions of a benchmark's items need, by how many, and some items with their gold, if there is any.
 
     Gold is `path:first–last`, lines counted from 1.

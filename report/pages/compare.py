@@ -9,22 +9,22 @@ from report.addresses import COMPARE, items_path, pairs_path, run_key
 from report.data_files import data_file, packed
 from report.format import visible
 from report.leaderboard.columns import cells_in
-from report.leaderboard.gold_ledger import CLASSES, precisions_of
-from report.leaderboard.verdicts import COLUMNS, DIGITS, SENTENCES, board_verdict, pairs_of
-from report.outcomes import Outcomes, files_of
-from report.publisher import Entry, Material, Page, Publisher
+from report.leaderboard.gold_ledger import LEDGER_TITLES, precisions_of
+from report.leaderboard.verdicts import DIGITS, PAIR_COLUMNS, PAIR_SENTENCES, board_verdict, pairs_among
+from report.outcomes import BoardOutcomes, outcome_files
+from report.publisher import NavigationEntry, Page, Publisher, SiteMaterial
 from report.slices import title_of
 from report.tables_read import TablesRead
 
 MOST = 6
 
 
-def _pages(material: Material) -> Iterator[Page]:
+def _pages(material: SiteMaterial) -> Iterator[Page]:
     facts = material.facts
-    every = [outcomes for outcomes in map(Outcomes, material.every_board) if len(outcomes.rows) > 1]
+    every = [outcomes for outcomes in map(BoardOutcomes, material.every_board) if len(outcomes.rows) > 1]
     files: dict[str, bytes] = {}
     for outcomes in every:
-        files |= files_of(outcomes, _said(facts, outcomes))
+        files |= outcome_files(outcomes, _said(facts, outcomes))
         for number, stratum in enumerate(outcomes.strata):
             name = f"{outcomes.name}/slice-{number}"
             files[f"{name}.js"] = data_file(name, _stratum(facts, outcomes, stratum))
@@ -37,7 +37,7 @@ def _pages(material: Material) -> Iterator[Page]:
     yield Page(COMPARE, "Compare", "compare.html", values, description, files=files)
 
 
-def _said(facts: TablesRead, outcomes: Outcomes) -> dict[str, object]:
+def _said(facts: TablesRead, outcomes: BoardOutcomes) -> dict[str, object]:
     board = outcomes.board
     verdict = board_verdict(board)
     first = [run_id for run_id in (verdict.reference, verdict.run_id) if run_id in outcomes.run_ids]
@@ -64,13 +64,13 @@ def _said(facts: TablesRead, outcomes: Outcomes) -> dict[str, object]:
             }
             for row in outcomes.rows
         ],
-        "classes": list(CLASSES.items()),
-        "sentences": SENTENCES,
+        "classes": list(LEDGER_TITLES.items()),
+        "sentences": PAIR_SENTENCES,
         "digits": DIGITS,
     }
 
 
-def _stratum(facts: TablesRead, outcomes: Outcomes, value: str) -> dict[str, object]:
+def _stratum(facts: TablesRead, outcomes: BoardOutcomes, value: str) -> dict[str, object]:
     """Over one value of the slice: each run's number with its interval, its ledger, and every pair's comparison."""
     board, run_ids = outcomes.board, outcomes.run_ids
     here = {**board.where, "slice_value": value}
@@ -81,15 +81,15 @@ def _stratum(facts: TablesRead, outcomes: Outcomes, value: str) -> dict[str, obj
     }
     shares: dict[str, dict[str, float]] = {}
     for run_id, name, share in facts.ledger.filter(**here).select("run_id", "class", "micro").iter_rows():
-        shares.setdefault(run_id, dict.fromkeys(CLASSES, 0.0))[name] = share
+        shares.setdefault(run_id, dict.fromkeys(LEDGER_TITLES, 0.0))[name] = share
     precisions = precisions_of(board, value)
     return {
         "means": [means.get(run_id) for run_id in run_ids],
         "ledger": [list(shares[run_id].values()) if run_id in shares else None for run_id in run_ids],
         "precision": [precisions.get(run_id) for run_id in run_ids],
-        "columns": COLUMNS,
-        "pairs": packed(json.dumps(pairs_of(board, run_ids, value).rows()).encode()),
+        "columns": PAIR_COLUMNS,
+        "pairs": packed(json.dumps(pairs_among(board, run_ids, value).rows()).encode()),
     }
 
 
-PUBLISHER = Publisher("compare", 60, __doc__, _pages, lambda _: [Entry("Compare", COMPARE)])
+COMPARE_PAGES = Publisher("compare", 60, __doc__, _pages, lambda _: [NavigationEntry("Compare", COMPARE)])

@@ -6,18 +6,18 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 
 from report.dataset_card import CARD, CROISSANT, card_files
-from report.downloads import files_of
-from report.format import MISSING
-from report.publisher import Entry, Material, Page, Publisher
+from report.downloads import table_files
+from report.format import DASH
+from report.publisher import NavigationEntry, Page, Publisher, SiteMaterial
 from report.snippets import recipes
 
-PATH = "data.html"
-MAX_REJECTS = 20
+_PATH = "data.html"
+_MAX_REJECTS = 20
 _MAX_CELL = 60
 _READ = ("aggregates", "scores")
 
 
-def _pages(material: Material) -> Iterator[Page]:
+def _pages(material: SiteMaterial) -> Iterator[Page]:
     facts = material.facts
     groups = [(table, list(files)) for table, files in groupby(material.downloads, key=lambda each: each.download)]
     board = next((boards[0] for boards in material.boards.values() if boards and boards[0].rows), None)
@@ -25,22 +25,22 @@ def _pages(material: Material) -> Iterator[Page]:
     values = {
         "groups": groups,
         "first": {each.path: [list(map(_cut, row)) for row in each.first] for each in material.downloads},
-        "recipes": recipes(board, *(files_of(material.downloads, name, [board.benchmark]) for name in _READ))
+        "recipes": recipes(board, *(table_files(material.downloads, name, [board.benchmark]) for name in _READ))
         if board
         else [],
         "n_bytes": sum(each.n_bytes for each in material.downloads),
         "benchmarks": list(facts.benchmarks.values()),
         "card": {"card": CARD, "Croissant metadata": CROISSANT},
         "citation": citation,
-        "rejects": list(facts.rejects.head(MAX_REJECTS).iter_rows(named=True)),
+        "rejects": list(facts.rejects.head(_MAX_REJECTS).iter_rows(named=True)),
         "n_rejects": facts.rejects.height,
         "stages": facts.rejects["stage"].value_counts().sort("stage").rows(),
     }
-    yield Page(PATH, "Data", "data.html", values, files=card_files(material.downloads, material.project, citation))
+    yield Page(_PATH, "Data", "data.html", values, files=card_files(material.downloads, material.project, citation))
 
 
 def _cut(value: object) -> str:
-    text = MISSING if value is None else str(value)
+    text = DASH if value is None else str(value)
     return text if len(text) <= _MAX_CELL else f"{text[:_MAX_CELL]}…"
 
 
@@ -51,4 +51,4 @@ def _citation(project: Mapping[str, str]) -> str:
     return f"@software{{{project['name'].lower()},\n{lines}\n}}"
 
 
-PUBLISHER = Publisher("data", 80, __doc__, _pages, lambda _: [Entry("Data", PATH)])
+DATA_PAGES = Publisher("data", 80, __doc__, _pages, lambda _: [NavigationEntry("Data", _PATH)])

@@ -12,12 +12,12 @@ from report.format import slug, visible
 from report.items.answers import candidates_by_item, spans_by_item
 from report.items.roster import Roster
 from report.items.shards import bounds, class_texts, classes_of, list_columns, listing, shard_files, with_shards
-from report.items.texts import AROUND, chosen, texts_by_item
-from report.leaderboard.gold_ledger import CLASSES
-from report.publisher import Entry, Material, Page, Publisher
+from report.items.texts import LINES_AROUND, chosen, texts_by_item
+from report.leaderboard.gold_ledger import LEDGER_TITLES
+from report.publisher import NavigationEntry, Page, Publisher, SiteMaterial
 from report.tables_read import TablesRead
 
-PATH = "items/index.html"
+_PATH = "items/index.html"
 _SAID = (
     "item_id", "item", "scorable", "repo", "commit", "language", "source", "subset", "level", "target_path", "why_not",
 )  # fmt: skip
@@ -26,19 +26,19 @@ FIRST = 10
 """So many items are in the page itself, for readers without scripts."""
 
 
-def _pages(material: Material) -> Iterator[Page]:
+def _pages(material: SiteMaterial) -> Iterator[Page]:
     rosters = [Roster(boards[0]) for boards in material.boards.values() if boards]
     description = (
         "Every item of every benchmark: its gold, what each system returned of it, and the score that follows."
     )
     lines = [(roster.board.benchmark, items_path(roster.benchmark), len(roster.runs)) for roster in rosters]
-    yield Page(PATH, "Items", "items.html", {"lines": lines, "within": PATH}, description=description)
+    yield Page(_PATH, "Items", "items.html", {"lines": lines, "within": _PATH}, description=description)
     while rosters:
         # One at a time in memory: their items are many.
         yield _page(material, rosters.pop(0))
 
 
-def _page(material: Material, roster: Roster) -> Page:
+def _page(material: SiteMaterial, roster: Roster) -> Page:
     name, items, classes = roster.benchmark, roster.items, classes_of(roster)
     is_candidates = roster.gold["candidate"].is_not_null().any()
     shown = candidates_by_item if is_candidates else spans_by_item
@@ -63,7 +63,7 @@ def _page(material: Material, roster: Roster) -> Page:
         "texts": bounds(texts),
         "without": why_not,
         "local": material.is_local,
-        "around": AROUND,
+        "around": LINES_AROUND,
         "first": first,
     }
     files = {
@@ -83,7 +83,7 @@ def _page(material: Material, roster: Roster) -> Page:
         "first": _first(listed, classes, first),
         "noun": "candidates" if is_candidates else "lines",
         "best": roster.runs[first].full_name if roster.runs else "",
-        "within": PATH,
+        "within": _PATH,
     }
     description = (
         f"The {benchmark.n_scorable:,} items of {benchmark.title}, one by one: gold, what systems returned, scores."
@@ -115,13 +115,13 @@ def _about(facts: TablesRead, roster: Roster) -> dict[str, object]:
         "depth": roster.depth,
         "runs": runs,
         "usual": [roster.runs.index(run) for run in roster.usual],
-        "classes": CLASSES,
+        "classes": LEDGER_TITLES,
     }
 
 
 def _ledgers(classes: pl.DataFrame) -> pl.DataFrame:
-    """Where an item's gold went: item_id and, run by run, its number and the amounts in the order of CLASSES."""
-    amounts = [pl.col(name).round().cast(pl.Int64) for name in CLASSES]
+    """Where an item's gold went: item_id and, run by run, its number and the amounts in the order of LEDGER_TITLES."""
+    amounts = [pl.col(name).round().cast(pl.Int64) for name in LEDGER_TITLES]
     by_item = classes.lazy().sort("item_id", "run").group_by("item_id", maintain_order=True)
     return by_item.agg(
         ledger=pl.concat_list("run", *amounts).list.explode(keep_nulls=False, empty_as_null=False)
@@ -130,13 +130,15 @@ def _ledgers(classes: pl.DataFrame) -> pl.DataFrame:
 
 def _first(listed: pl.DataFrame, classes: pl.DataFrame, run: int) -> list[dict[str, object]]:
     """The first items that can be scored, for the page itself, and where most of their gold went in a run."""
-    title = pl.col("class").replace_strict(range(len(CLASSES)), list(CLASSES.values()), return_dtype=pl.String)
+    title = pl.col("class").replace_strict(
+        range(len(LEDGER_TITLES)), list(LEDGER_TITLES.values()), return_dtype=pl.String
+    )
     main = classes.filter(run=run).select("item_id", title)
     return listed.filter("scorable").head(FIRST).join(main, on="item_id", how="left", maintain_order="left").to_dicts()
 
 
-def _entries(facts: TablesRead) -> list[Entry]:
-    return [Entry("Items", PATH)] if any(facts.boards(name) for name in facts.benchmarks) else []
+def _entries(facts: TablesRead) -> list[NavigationEntry]:
+    return [NavigationEntry("Items", _PATH)] if any(facts.boards(name) for name in facts.benchmarks) else []
 
 
-PUBLISHER = Publisher("items", 70, __doc__, _pages, _entries)
+ITEM_PAGES = Publisher("items", 70, __doc__, _pages, _entries)

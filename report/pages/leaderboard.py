@@ -12,15 +12,15 @@ from report.addresses import pairs_path, run_key
 from report.format import SCORE_DIGITS, slug
 from report.leaderboard.board import Board
 from report.leaderboard.board_files import board_files, board_path
-from report.leaderboard.costs import Costs, by_characters
+from report.leaderboard.costs import BoardCosts, by_characters
 from report.leaderboard.grids import choices_of, heats_of
 from report.leaderboard.main_table import Controls, MainTable, plain_tables, unbeaten
-from report.leaderboard.pictures import Sizes, Steps
+from report.leaderboard.pictures import ChunkSizes, Steps
 from report.leaderboard.pool_sizes import PoolSizes
-from report.leaderboard.readings import Readings
+from report.leaderboard.readings import WaysToCount
 from report.leaderboard.verdicts import Beats, board_sentence, board_verdict, names_of
-from report.models import IMPORTED, Benchmark, Declaration
-from report.publisher import Entry, Material, Page, Publisher
+from report.models import IMPORTED, BenchmarkRow, DeclarationRow
+from report.publisher import NavigationEntry, Page, Publisher, SiteMaterial
 from report.tables_read import TablesRead
 
 
@@ -37,7 +37,7 @@ class Section:
         self.names = names_of(board)
         self.unbeaten = unbeaten(board, board.average)
         self.controls = Controls(board)
-        self.sizes, self.choices = Sizes(board), choices_of(board)
+        self.sizes, self.choices = ChunkSizes(board), choices_of(board)
         self.curve = by_characters(board, *board.primary.measure[:2])
         self.heats = heats_of(board)
         self.coverage = _coverage(board)
@@ -45,7 +45,7 @@ class Section:
         self.files = board_files(board, self.reference) if board.every else {}
 
 
-def _pages(material: Material) -> Iterator[Page]:
+def _pages(material: SiteMaterial) -> Iterator[Page]:
     facts = material.facts
     for name, benchmark in facts.benchmarks.items():
         sections = [Section(board) for board in material.boards[name]]
@@ -65,7 +65,7 @@ def _pages(material: Material) -> Iterator[Page]:
             "has_runs": has_runs,
             "beats": Beats(sections[0].board) if sections else None,
             "pool_sizes": pool_sizes,
-            "readings": Readings(material.boards[name]),
+            "readings": WaysToCount(material.boards[name]),
             "pairs_path": pairs_path(name),
             "run_key": run_key,
             **_words(facts, benchmark, [section.board for section in sections]),
@@ -87,9 +87,9 @@ def _pages(material: Material) -> Iterator[Page]:
             yield _plain_page(benchmark, sections, values)
 
 
-def _plain_page(benchmark: Benchmark, sections: Sequence[Section], values: dict[str, object]) -> Page:
+def _plain_page(benchmark: BenchmarkRow, sections: Sequence[Section], values: dict[str, object]) -> Page:
     plains = [(section, plain_tables(section.board, section.reference), Steps(section.board)) for section in sections]
-    costs = Costs(sections[0].board)
+    costs = BoardCosts(sections[0].board)
     figures = [
         *(table.chart for _, tables, _ in plains for table in tables),
         *(steps.figure for _, _, steps in plains),
@@ -133,7 +133,7 @@ def _rules(board: Board) -> list[tuple[str, str]]:
     return [(key, value) for key, value in rules.items() if value]
 
 
-def _words(facts: TablesRead, benchmark: Benchmark, boards: Sequence[Board]) -> dict[str, object]:
+def _words(facts: TablesRead, benchmark: BenchmarkRow, boards: Sequence[Board]) -> dict[str, object]:
     """What is said below the boards: which names mean what, and what to keep in mind."""
     runs = [row.run for board in boards for row in board.every]
     columns = {column.metric: column for board in boards for column in board.columns}
@@ -159,7 +159,7 @@ def _counting(granularity: str, boards: Sequence[Board]) -> list[str]:
     return list(dict.fromkeys(column.metric for column in columns if column.granularity == granularity))
 
 
-def _named(declared: Mapping[str, Declaration], names: set[str | None]) -> list[Declaration]:
+def _named(declared: Mapping[str, DeclarationRow], names: set[str | None]) -> list[DeclarationRow]:
     return [declaration for name, declaration in declared.items() if name in names]
 
 
@@ -167,16 +167,16 @@ def _path(benchmark: str, suffix: str = "") -> str:
     return f"{slug(benchmark)}{suffix}.html"
 
 
-def _entries(facts: TablesRead) -> list[Entry]:
+def _entries(facts: TablesRead) -> list[NavigationEntry]:
     # The lake's own data beside an edition of the same benchmark says which it is.
     editions = {benchmark.shown_name for benchmark in facts.benchmarks.values() if benchmark.is_edition}
 
-    def title(benchmark: Benchmark) -> str:
+    def title(benchmark: BenchmarkRow) -> str:
         if benchmark.is_edition or benchmark.shown_name not in editions:
             return benchmark.shown_name
         return benchmark.title if benchmark.label else f"{benchmark.shown_name} (this lake)"
 
-    return [Entry(title(benchmark), _path(name)) for name, benchmark in facts.benchmarks.items()]
+    return [NavigationEntry(title(benchmark), _path(name)) for name, benchmark in facts.benchmarks.items()]
 
 
-PUBLISHER = Publisher("leaderboard", 10, __doc__, _pages, _entries)
+LEADERBOARD_PAGES = Publisher("leaderboard", 10, __doc__, _pages, _entries)

@@ -10,19 +10,19 @@ from lake.catalog.protocol import MAX_VALUES
 from lake.catalog.unit import FEWEST_REPOS, ITEM_NOTE
 from lake.verdict import SENTENCES
 from report.leaderboard.board import Board
-from report.leaderboard.gold_ledger import CLASSES
-from report.methods.audit import SIDES, differences, findings, gold_rules, side_of
+from report.leaderboard.gold_ledger import LEDGER_TITLES
+from report.methods.audit import SIDES, findings, gold_rules, protocol_differences, side_of
 from report.methods.expected import outcomes
 from report.methods.needs import needs_of
-from report.models import Metric
-from report.publisher import Entry, Material, Page, Publisher
+from report.models import MetricRow
+from report.publisher import NavigationEntry, Page, Publisher, SiteMaterial
 from report.systems.parts import BREADTH, LATE, LEAST_ITEMS, REDUNDANT
 from report.tables_read import TablesRead
 
-PATH = "methods.html"
+_PATH = "methods.html"
 
 
-def _pages(material: Material) -> Iterator[Page]:
+def _pages(material: SiteMaterial) -> Iterator[Page]:
     facts, boards = material.facts, material.every_board
     values = {
         "parity": parity.parity_rows(),
@@ -34,13 +34,13 @@ def _pages(material: Material) -> Iterator[Page]:
         "rows_of_sides": SIDES,
         "boards": boards,
         "gold_rules": gold_rules,
-        "between": [difference for name in facts.benchmarks for difference in differences(facts, name)],
+        "between": [difference for name in facts.benchmarks for difference in protocol_differences(facts, name)],
         "metrics": _metrics(facts, boards),
         "findings": findings(facts),
         "needs": [needs for benchmark in facts.benchmarks.values() if (needs := needs_of(facts.lake, benchmark))],
         "stages": facts.rejects["stage"].value_counts().sort("stage").rows(),
         "sentences": SENTENCES,
-        "classes": CLASSES,
+        "classes": LEDGER_TITLES,
         "benchmarks": list(facts.benchmarks.values()),
         "coverage": {"means": MEANS, "rows": coverage_rows(), "n_sets": N_SETS},
         "fewest_repos": FEWEST_REPOS,
@@ -49,12 +49,12 @@ def _pages(material: Material) -> Iterator[Page]:
         "least_items": LEAST_ITEMS,
         "thresholds": {"breadth": BREADTH, "redundant": REDUNDANT, "late": LATE},
     }
-    yield Page(PATH, "Methods", "methods.html", values)
+    yield Page(_PATH, "Methods", "methods.html", values)
 
 
-def _metrics(facts: TablesRead, boards: Sequence[Board]) -> Sequence[Metric]:
+def _metrics(facts: TablesRead, boards: Sequence[Board]) -> Sequence[MetricRow]:
     measured = {column.metric for board in boards for column in board.columns}
     return [metric for name, metric in facts.metrics.items() if name in measured]
 
 
-PUBLISHER = Publisher("methods", 85, __doc__, _pages, lambda _: [Entry("Methods", PATH)])
+METHODS_PAGES = Publisher("methods", 85, __doc__, _pages, lambda _: [NavigationEntry("Methods", _PATH)])

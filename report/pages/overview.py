@@ -9,28 +9,28 @@ from report.addresses import ledger_address, run_key
 from report.charts.figures import Figure
 from report.charts.scores import Point, forest_chart
 from report.format import score, slug
-from report.leaderboard.board import Board, Row
+from report.leaderboard.board import Board, BoardRow
 from report.leaderboard.columns import Column
 from report.leaderboard.costs import Frontier, by_characters
-from report.leaderboard.gold_ledger import CLASSES, Share, precisions_of, shares_of, shown_rows
+from report.leaderboard.gold_ledger import LEDGER_TITLES, GoldShare, precisions_of, shares_of, shown_rows
 from report.leaderboard.pictures import NUMBER, figure_of
-from report.leaderboard.readings import Readings
+from report.leaderboard.readings import WaysToCount
 from report.leaderboard.verdicts import board_sentence, board_verdict
-from report.models import Run
-from report.publisher import Entry, Material, Page, Publisher
+from report.models import RunRow
+from report.publisher import NavigationEntry, Page, Publisher, SiteMaterial
 from report.tables_read import TablesRead
 
-PATH = "index.html"
+_PATH = "index.html"
 QUESTION = "Does searching find the code that is needed?"
 
-LEVELS = ("line", "file")
+_LEVELS = ("line", "file")
 """What an agent is held against a retriever by, where a benchmark counts both."""
 
 FOREST_SYSTEMS = 3
 """So many systems stand in a card's picture beside the baselines, each retriever once."""
 
 
-def _pages(material: Material) -> Iterator[Page]:
+def _pages(material: SiteMaterial) -> Iterator[Page]:
     facts = material.facts
     boards = {name: next(iter(of), None) for name, of in material.boards.items()}
     known = [board for board in boards.values() if board]
@@ -45,7 +45,7 @@ def _pages(material: Material) -> Iterator[Page]:
             "board": boards[name],
             "verdict": sentences.get(name, ""),
             "forest": forests.get(name),
-            "readings": Readings(material.boards[name]).sentence,
+            "readings": WaysToCount(material.boards[name]).sentence,
         }
         for name, benchmark in facts.benchmarks.items()
     ]
@@ -58,17 +58,17 @@ def _pages(material: Material) -> Iterator[Page]:
     values = {
         "cards": cards,
         "ledgers": ledgers,
-        "classes": CLASSES,
+        "classes": LEDGER_TITLES,
         "reading": [frontier for frontier, _ in reading],
         "matrix": _matrix(facts, boards),
         "ledger_address": ledger_address,
     }
     every = " ".join(f"{facts.benchmarks[name].title}: {verdict}" for name, verdict in sentences.items())
     figures = [*forests.values(), *(frontier.figure for frontier, is_own in reading if is_own)]
-    yield Page(PATH, QUESTION, "overview.html", values, description=every, figures=list(filter(None, figures)))
+    yield Page(_PATH, QUESTION, "overview.html", values, description=every, figures=list(filter(None, figures)))
 
 
-def _bars(board: Board) -> list[tuple[str, str, Sequence[Share], float | None]]:
+def _bars(board: Board) -> list[tuple[str, str, Sequence[GoldShare], float | None]]:
     """System, what names its run in addresses, its shares of the gold, and how much of what it returned is gold."""
     shares, precisions = shares_of(board), precisions_of(board)
     return [
@@ -119,10 +119,10 @@ def _forest(board: Board, reference: str) -> Figure | None:
     return figure_of(board, "forest", title, picture, ("system", "metric", "kind", *NUMBER), numbers)
 
 
-def _by_level(board: Board, reference: str) -> list[tuple[str, Row, Column]]:
+def _by_level(board: Board, reference: str) -> list[tuple[str, BoardRow, Column]]:
     """The reference and the agent that is best, by lines and by files; nothing where either is counted of none."""
     shown = []
-    for level in LEVELS:
+    for level in _LEVELS:
         wanted = (level, board.primary.quantity, board.primary.k)
         column = next(
             (column for column in board.columns if (column.granularity, column.quantity, column.k) == wanted), None
@@ -138,13 +138,13 @@ def _by_level(board: Board, reference: str) -> list[tuple[str, Row, Column]]:
     return shown
 
 
-def first_of_each(board: Board, reference: str) -> list[tuple[str, Row, Column]]:
+def first_of_each(board: Board, reference: str) -> list[tuple[str, BoardRow, Column]]:
     """Every baseline and the first systems, best first: each retriever once, over the chunks on which it does best.
 
     Of the reference's retriever it is the run that the verdict compares with, whatever its chunks.
     """
     scored = [row for row in board.rows if row.number is not None]
-    first: dict[str, Row] = {}
+    first: dict[str, BoardRow] = {}
     for row in sorted(scored, key=lambda row: row.run.run_id != reference):
         first.setdefault(row.run.retriever or row.run.system, row)
     rows = [row for row in scored if row in first.values()]
@@ -153,12 +153,12 @@ def first_of_each(board: Board, reference: str) -> list[tuple[str, Row, Column]]
     return [(row.run.short_name, row, board.primary) for row in shown]
 
 
-def _matrix(facts: TablesRead, boards: Mapping[str, Board | None]) -> list[tuple[Run, list[tuple[str, str, bool]]]]:
+def _matrix(facts: TablesRead, boards: Mapping[str, Board | None]) -> list[tuple[RunRow, list[tuple[str, str, bool]]]]:
     """System, and per benchmark: the number or what stands for it, a remark, and whether it is the best."""
     rows = {name: board.every if board else () for name, board in boards.items()}
     # The first is the best of several: whole runs come before limited ones.
     by_system = {name: {row.run.system: row for row in reversed(of)} for name, of in rows.items()}
-    systems: dict[str, Run] = {}
+    systems: dict[str, RunRow] = {}
     for run in (*(row.run for of in rows.values() for row in of), *facts.runs):
         systems.setdefault(run.system, run)
     scored = set(facts.scored["run_id"])
@@ -177,4 +177,4 @@ def _matrix(facts: TablesRead, boards: Mapping[str, Board | None]) -> list[tuple
     return [(run, [cell(system, name) for name in boards]) for system, run in systems.items()]
 
 
-PUBLISHER = Publisher("overview", 0, __doc__, _pages, lambda _: [Entry("Overview", PATH)])
+OVERVIEW_PAGES = Publisher("overview", 0, __doc__, _pages, lambda _: [NavigationEntry("Overview", _PATH)])

@@ -11,9 +11,9 @@ from lake.text import counted
 from lake.verdict import BETTER, EQUIVALENT, EXPLORATORY, INSEPARABLE, TOO_FEW, WORSE
 from report.addresses import compare_address, pairs_path
 from report.format import signed
-from report.leaderboard.verdicts import pairs_of
-from report.models import Run
-from report.publisher import Material, Page, Publisher
+from report.leaderboard.verdicts import pairs_among
+from report.models import RunRow
+from report.publisher import Page, Publisher, SiteMaterial
 
 MOST_OPEN = 400
 """Of more pairs each system's are folded."""
@@ -26,14 +26,14 @@ _SUMMED = {
     TOO_FEW: "too few items to compare with {}",
 }
 
-Pair = Mapping[str, float | str | None]
+_Pair = Mapping[str, float | str | None]
 
 
-def _pages(material: Material) -> Iterator[Page]:
+def _pages(material: SiteMaterial) -> Iterator[Page]:
     addresses = {benchmark.title: pairs_path(name) for name, benchmark in material.facts.benchmarks.items()}
     for board in (boards[0] for boards in material.boards.values() if boards):
         benchmark, runs = board.benchmark, [row.run for row in board.every]
-        pairs = pairs_of(board, [run.run_id for run in runs], board.slice[1]).rows(named=True)
+        pairs = pairs_among(board, [run.run_id for run in runs], board.slice[1]).rows(named=True)
         tested = [pair for pair in pairs if not pair["exploratory"]]
         values = {
             "benchmark": benchmark,
@@ -54,7 +54,7 @@ def _pages(material: Material) -> Iterator[Page]:
         yield Page(pairs_path(benchmark.name), title, "pairs.html", values, description=str(values["answer"]))
 
 
-def _answer(tested: Sequence[Pair]) -> str:
+def _answer(tested: Sequence[_Pair]) -> str:
     """How many of the pairs that are tested together differ significantly."""
     if not tested:
         return "No two systems are tested against one another here."
@@ -68,7 +68,7 @@ def _answer(tested: Sequence[Pair]) -> str:
     )
 
 
-def _groups(runs: Sequence[Run], pairs: Sequence[Pair]) -> list[tuple[Run, list[Pair], str]]:
+def _groups(runs: Sequence[RunRow], pairs: Sequence[_Pair]) -> list[tuple[RunRow, list[_Pair], str]]:
     """Each system, its pairs with those that come behind it on the leaderboard, and the verdicts on it in words."""
     groups = []
     for number, mine in groupby(pairs, key=lambda pair: pair["b"]):
@@ -85,4 +85,4 @@ def _apart(value: float | None) -> str:
     return shown if shown.strip("+−0.") else shown[1:]
 
 
-PAIRS = Publisher("pairs", 61, __doc__, _pages)
+PAIR_PAGES = Publisher("pairs", 61, __doc__, _pages)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
-from report.models import REPORTED, Benchmark
-from report.publisher import Entry, Material, Page, Publisher
+from report.build import CHECKOUT
+from report.models import REPORTED, BenchmarkRow
+from report.publisher import NavigationEntry, Page, Publisher, SiteMaterial
 
-PATH = "submit.html"
-CHECKOUT = Path(__file__).parents[2]
+_PATH = "submit.html"
 RECIPES = {"publish": ".github/workflows/publish.yml", "gate": "site/recipes/gate.yml"}
 
-EXAMPLE = "lake/submissions/my-retriever/2026-01-31"
+_EXAMPLE = "lake/submissions/my-retriever/2026-01-31"
 MAKE_RUN = """import sys
 
 import polars as pl
@@ -35,27 +34,31 @@ description: Every file, the shortest path first.
 """
 
 
-def _example(benchmark: Benchmark) -> dict[str, str]:
+def _example(benchmark: BenchmarkRow) -> dict[str, str]:
     """The files of a submission to a benchmark of this lake; own data takes none, so they answer what it is like."""
     label = f"label: {json.dumps(benchmark.label)}\n" if benchmark.label and not benchmark.is_own else ""
     name = benchmark.kind
-    return {"make_run.py": MAKE_RUN.format(name=name), f"{EXAMPLE}/system.yaml": SYSTEM.format(name=name, label=label)}
+    return {"make_run.py": MAKE_RUN.format(name=name), f"{_EXAMPLE}/system.yaml": SYSTEM.format(name=name, label=label)}
 
 
-def _pages(material: Material) -> Iterator[Page]:
+def _pages(material: SiteMaterial) -> Iterator[Page]:
     facts = material.facts
     texts = {name: CHECKOUT / path for name, path in RECIPES.items()}
     values = {
         "files": _example(min(facts.benchmarks.values(), key=lambda benchmark: benchmark.like != "")),
-        "folder": EXAMPLE,
+        "folder": _EXAMPLE,
         "formats": list(facts.formats.values()),
         "reported": REPORTED,
         "submissions": facts.submissions,
         "recipes": {name: (RECIPES[name], file.read_text("utf-8")) for name, file in texts.items() if file.is_file()},
     }
     yield Page(
-        PATH, "Submit", "submit.html", values, description="A result in three commands, checked, scored and shown here."
+        _PATH,
+        "Submit",
+        "submit.html",
+        values,
+        description="A result in three commands, checked, scored and shown here.",
     )
 
 
-PUBLISHER = Publisher("submit", 95, __doc__, _pages, lambda _: [Entry("Submit", PATH)])
+SUBMIT_PAGES = Publisher("submit", 95, __doc__, _pages, lambda _: [NavigationEntry("Submit", _PATH)])

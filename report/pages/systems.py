@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from lake.catalog.unit import FEWEST_REPOS, ITEM_NOTE
 from report.addresses import compare_address, item_address
-from report.downloads import files_of
+from report.downloads import table_files
 from report.format import score, slug
-from report.leaderboard.board import Board, Row
+from report.leaderboard.board import Board, BoardRow
 from report.leaderboard.board_files import PUBLISHED_AGAIN
-from report.models import Benchmark
-from report.publisher import Material, Page, Publisher
+from report.models import BenchmarkRow
+from report.publisher import Page, Publisher, SiteMaterial
 from report.snippets import of_system
 from report.systems.parts import SystemOnBoard, profile, systems_on
 
@@ -21,12 +21,12 @@ _FILES = ("scores", "rankings", "aggregates")
 class _Standings:
     """A system on one benchmark: all that it did on the first board that has it, and its rows on the others."""
 
-    def __init__(self, benchmark: Benchmark, first: SystemOnBoard) -> None:
+    def __init__(self, benchmark: BenchmarkRow, first: SystemOnBoard) -> None:
         self.benchmark, self.first = benchmark, first
-        self.others: list[tuple[Board, Row]] = []
+        self.others: list[tuple[Board, BoardRow]] = []
 
 
-def _pages(material: Material) -> Iterator[Page]:
+def _pages(material: SiteMaterial) -> Iterator[Page]:
     facts = material.facts
     by_system: dict[str, dict[str, _Standings]] = {run.system: {} for run in facts.runs}
     for name, boards in material.boards.items():
@@ -44,7 +44,7 @@ def _pages(material: Material) -> Iterator[Page]:
         declared = [each for each in made_of if each is not None]
         used = {run.benchmark for run in runs}
         benchmarks = [benchmark for name, benchmark in facts.benchmarks.items() if name in used]
-        files = {name: files_of(material.downloads, name, benchmarks) for name in _FILES}
+        files = {name: table_files(material.downloads, name, benchmarks) for name in _FILES}
         values = {
             "system": system,
             "runs": runs,
@@ -74,4 +74,4 @@ def _description(system: str, parts: Sequence[SystemOnBoard]) -> str:
     return f"{system} on {title} {score(first.row.number)}, {first.row.standing}."
 
 
-SYSTEMS = Publisher("systems", 90, __doc__, _pages)
+SYSTEM_PAGES = Publisher("systems", 90, __doc__, _pages)

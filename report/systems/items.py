@@ -10,8 +10,8 @@ import polars as pl
 from lake.catalog.references import reference_of
 from lake.selection import stratified
 from report.leaderboard.board import Board
-from report.leaderboard.gold_ledger import CLASSES, Share, shares_in
-from report.models import WHOLE, Run
+from report.leaderboard.gold_ledger import LEDGER_TITLES, GoldShare, shares_in
+from report.models import ALL_ITEMS, RunRow
 
 N_ITEMS = 10
 
@@ -23,13 +23,13 @@ Picked = Mapping[str, Any]
 class PickedItems(NamedTuple):
     """The items on which a system gains and loses most against another run, and a seeded sample, the same for all."""
 
-    against: Run | None
+    against: RunRow | None
     won: Sequence[Picked]
     lost: Sequence[Picked]
     drawn: Sequence[Picked]
 
 
-def reference_run(board: Board, run: Run) -> Run | None:
+def reference_run(board: Board, run: RunRow) -> RunRow | None:
     """What a run of a board is held against: the benchmark's reference, and that against the first other system."""
     scored = [row.run for row in board.every if row.head is not None]
     name = reference_of(board.benchmark.kind, {run.system for run in scored})
@@ -75,7 +75,7 @@ def _items(board: Board) -> pl.DataFrame:
     """The scorable items of the slice that the board opens with, numbered in the order of their names."""
     items = board.facts.lake.scan("items", benchmark=board.benchmark.name).filter("scorable")
     columns = board.slice[0].split("/")
-    if board.slice[0] != WHOLE and set(columns) <= set(items.collect_schema()):
+    if board.slice[0] != ALL_ITEMS and set(columns) <= set(items.collect_schema()):
         joined = pl.concat_str([pl.col(name).fill_null("none") for name in columns], separator="/")
         items = items.filter(joined == board.slice[1])
     return items.select("item_id", "repo").sort("item_id").with_row_index("item").collect()
@@ -102,18 +102,18 @@ def _furthest(both: pl.DataFrame) -> pl.DataFrame:
     return ordered.group_by("run", maintain_order=True).head(N_ITEMS)
 
 
-def _shares(board: Board, wanted: pl.DataFrame) -> Mapping[tuple[str, str], list[Share]]:
+def _shares(board: Board, wanted: pl.DataFrame) -> Mapping[tuple[str, str], list[GoldShare]]:
     rows = (
         board.facts.lake.scan("ledger", benchmark=board.benchmark.name, protocol=board.protocol.name)
         .filter(pl.col("n_gold") > 0)
         .join(wanted.lazy(), on=["run_id", "item_id"], how="semi")
-        .select("run_id", "item_id", *(pl.col(name) / pl.col("n_gold") for name in CLASSES))
+        .select("run_id", "item_id", *(pl.col(name) / pl.col("n_gold") for name in LEDGER_TITLES))
         .collect()
     )
     return {(row["run_id"], row["item_id"]): shares_in(row) for row in rows.iter_rows(named=True)}
 
 
-def _by_run(rows: pl.DataFrame, shares: Mapping[tuple[str, str], list[Share]]) -> dict[str, list[Picked]]:
+def _by_run(rows: pl.DataFrame, shares: Mapping[tuple[str, str], list[GoldShare]]) -> dict[str, list[Picked]]:
     by_run: dict[str, list[Picked]] = {}
     for row in rows.select("run_id", "item_id", "value", "difference", other="beside").iter_rows(named=True):
         by_run.setdefault(row["run_id"], []).append(row | {"shares": shares.get((row["run_id"], row["item_id"]), ())})

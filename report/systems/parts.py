@@ -11,11 +11,11 @@ import polars as pl
 from lake.averages import Aggregate
 from lake.catalog.unit import ITEM, ITEM_NOTE
 from lake.verdict import EXPLORATORY, IN_WORDS
-from report.format import between, measured, signed
-from report.leaderboard.board import Board, Row
+from report.format import between, signed, two_digits
+from report.leaderboard.board import Board, BoardRow
 from report.leaderboard.columns import Cell, cells_in
-from report.leaderboard.gold_ledger import Share, precisions_of, shares_of
-from report.models import WHOLE, Run
+from report.leaderboard.gold_ledger import GoldShare, precisions_of, shares_of
+from report.models import ALL_ITEMS, RunRow
 from report.slices import in_numbers_order, place_of, title_of
 from report.systems.items import PickedItems, items_of, reference_run
 
@@ -42,15 +42,15 @@ class SystemOnBoard:
     """
 
     board: Board
-    row: Row
+    row: BoardRow
     numbers: Sequence[SliceNumber]
-    ledger: Sequence[Share]
+    ledger: Sequence[GoldShare]
     precision: float | None
-    middle: Run | None
-    middle_ledger: Sequence[Share]
+    middle: RunRow | None
+    middle_ledger: Sequence[GoldShare]
     middle_precision: float | None
     items: PickedItems | None
-    against: Run | None
+    against: RunRow | None
     verdict: str
 
     @property
@@ -75,14 +75,14 @@ class SystemOnBoard:
         return max((abs(number.apart) for number in self.numbers if number.apart), default=1.0)
 
 
-def systems_on(board: Board, rows: Sequence[Row]) -> Iterator[SystemOnBoard]:
+def systems_on(board: Board, rows: Sequence[BoardRow]) -> Iterator[SystemOnBoard]:
     """What the systems of some rows of a board did; the tables are read once for all of them."""
     systems = board.systems
     middle = systems[len(systems) // 2].run if len(systems) > 1 else None
     ledgers, precisions, items = shares_of(board), precisions_of(board), items_of(board)
     verdicts, numbers = _verdicts(board), _numbers(board)
 
-    def gold(run_id: str) -> tuple[Sequence[Share], float | None]:
+    def gold(run_id: str) -> tuple[Sequence[GoldShare], float | None]:
         return ledgers.get(run_id, ()), precisions.get(run_id)
 
     of_middle = gold(middle.run_id if middle else "")
@@ -115,10 +115,10 @@ def _numbers(board: Board) -> Mapping[str, list[SliceNumber]]:
     median_of = {(name, value): median for name, value, median in medians.iter_rows()}
     keys = mine.select("run_id", "slice", "slice_value").rows()
     cells = dict(zip(keys, cells_in(mine), strict=True))
-    slices = sorted({name for _, name, _ in keys}, key=lambda name: (name != WHOLE, place_of(name)))
+    slices = sorted({name for _, name, _ in keys}, key=lambda name: (name != ALL_ITEMS, place_of(name)))
     by_run: dict[str, list[SliceNumber]] = {row.run.run_id: [] for row in board.every}
     for name in slices:
-        title = "" if name == WHOLE else title_of(name)
+        title = "" if name == ALL_ITEMS else title_of(name)
         for value in in_numbers_order({value for _, of, value in keys if of == name}):
             median = median_of.get((name, value))
             for run_id, numbers in by_run.items():
@@ -137,7 +137,7 @@ LATE = 0.75
 """Late: its AUC-coverage is this share of the median, or less."""
 
 
-def profile(board: Board, row: Row) -> str:
+def profile(board: Board, row: BoardRow) -> str:
     """The sentence; empty where the board's metrics say nothing of it."""
     compared = [row for row in board.rows if not row.run.baseline]
     if row.head is None or len(compared) < 2:
@@ -146,8 +146,8 @@ def profile(board: Board, row: Row) -> str:
     return f"{'; '.join(parts)}." if parts else ""
 
 
-def _breadth(board: Board, row: Row, compared: list[Row]) -> str:
-    def returned(row: Row) -> float | None:
+def _breadth(board: Board, row: BoardRow, compared: list[BoardRow]) -> str:
+    def returned(row: BoardRow) -> float | None:
         """Lines returned for each line of gold: coverage over precision, both ratios of sums."""
         coverage, precision = (_value(row, metric, board.primary.measure[2]) for metric in ("coverage", "precision"))
         return coverage / precision if coverage and precision else None
@@ -157,10 +157,10 @@ def _breadth(board: Board, row: Row, compared: list[Row]) -> str:
         return ""
     times = mine / middle
     word = "Broad search" if times >= BREADTH else "Narrow search" if times <= 1 / BREADTH else "Balanced search"
-    return f"{word}: {measured(mine)} lines returned for each line of gold, {measured(middle)} the median system"
+    return f"{word}: {two_digits(mine)} lines returned for each line of gold, {two_digits(middle)} the median system"
 
 
-def _redundancy(board: Board, row: Row, compared: list[Row]) -> str:
+def _redundancy(board: Board, row: BoardRow, compared: list[BoardRow]) -> str:
     mine, middle = _beside(lambda row: _value(row, "redundancy", 0), row, compared)
     if mine is None or middle is None:
         return ""
@@ -168,7 +168,7 @@ def _redundancy(board: Board, row: Row, compared: list[Row]) -> str:
     return f"{word} reading: {mine:.0%} of the lines seen again, {middle:.0%} the median".replace("%", " %")
 
 
-def _lateness(board: Board, row: Row, compared: list[Row]) -> str:
+def _lateness(board: Board, row: BoardRow, compared: list[BoardRow]) -> str:
     mine, middle = _beside(lambda row: _value(row, "auc", 0), row, compared)
     if mine is None or not middle:
         return ""
@@ -176,7 +176,7 @@ def _lateness(board: Board, row: Row, compared: list[Row]) -> str:
     return f"{word}: AUC-coverage of lines {mine:.2f}, {middle:.2f} the median"
 
 
-def _value(row: Row, metric: str, k: int) -> float | None:
+def _value(row: BoardRow, metric: str, k: int) -> float | None:
     cells = (row.cells.get((("line", f"line_{metric}", k), average)) for average in _POOLED)
     return next((cell.value for cell in cells if cell and cell.value is not None), None)
 
@@ -184,6 +184,8 @@ def _value(row: Row, metric: str, k: int) -> float | None:
 _POOLED: tuple[Aggregate, Aggregate] = ("micro", "macro")
 
 
-def _beside(of: Callable[[Row], float | None], row: Row, compared: list[Row]) -> tuple[float | None, float | None]:
+def _beside(
+    of: Callable[[BoardRow], float | None], row: BoardRow, compared: list[BoardRow]
+) -> tuple[float | None, float | None]:
     known = [number for row in compared if (number := of(row)) is not None]
     return of(row), median(known) if known else None

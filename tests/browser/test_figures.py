@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from report.models import KINDS
+from report.models import KIND_LOOKS
 from tests.browser.conftest import Opened
 
 PAGES = ("index.html", "repoeval.html", "repoeval-all.html", "contextbench-all.html")
@@ -64,9 +64,9 @@ def test_tables_draw_each_kind_with_a_shape_of_its_own(opened: Opened) -> None:
       const style = getComputedStyle(at);
       return style.borderRadius + style.clipPath + ' ' + (style.backgroundColor !== 'rgba(0, 0, 0, 0)');
     })""",
-        [*KINDS],
+        [*KIND_LOOKS],
     )
-    assert len(set(shapes)) == len(KINDS)
+    assert len(set(shapes)) == len(KIND_LOOKS)
     assert all(shape.endswith("true") for shape in shapes)
 
 

@@ -11,8 +11,8 @@ import pytest
 from lake.store import Lake
 from report.build import build
 from report.format import fixed
-from report.leaderboard.board import Board, Row, build_board
-from report.leaderboard.board_files import FIELDS, board_files, shortened
+from report.leaderboard.board import Board, BoardRow, build_board
+from report.leaderboard.board_files import MEASURE_FIELDS, board_files, shortened
 from report.leaderboard.main_table import MainTable
 from report.tables_read import TablesRead
 from tests.report.html import Element, parse, table
@@ -22,7 +22,7 @@ SYSTEM = "fixed-nws-1500+jaccard"
 OPENING = "ndcg at 10, mean over items; RepoEval (sample), chunking-v1"
 
 
-def board_of(lake: Lake) -> tuple[Board, Row]:
+def board_of(lake: Lake) -> tuple[Board, BoardRow]:
     facts = TablesRead(lake)
     board = build_board(facts, facts.boards("repoeval")[0])
     reference = next(row for row in board.rows if row.run.system == "fixed-nws-1500+own-file")
@@ -71,7 +71,7 @@ def test_a_measures_file_has_each_runs_numbers_in_each_slice(small: Lake) -> Non
     assert list(found) == ["all=all", "repo=acme/one", "repo=acme/three", "repo=acme/two", "subset=function-2k"]
     about = files["boards/repoeval/chunking-v1.js"].decode()
     place = [one["id"] for one in json.loads(about[about.index(",") + 1 : -3])["runs"]].index(run_id(SYSTEM))
-    numbers = dict(zip(FIELDS, found["subset=function-2k"][place], strict=False))
+    numbers = dict(zip(MEASURE_FIELDS, found["subset=function-2k"][place], strict=False))
     assert (numbers["macro"], numbers["by_repo"], numbers["n"]) == (
         SYSTEMS[SYSTEM][0],
         pytest.approx(SYSTEMS[SYSTEM][0] * 0.9),

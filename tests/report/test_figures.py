@@ -14,7 +14,7 @@ import pytest
 from report.charts.curves import MOST_TOGETHER, Curve, Spot, _shades, frontier_chart, size_chart
 from report.charts.figures import STYLE, Figure, alone, light_colours, write_figure
 from report.charts.scores import Point, forest_chart, score_chart
-from report.models import KINDS
+from report.models import KIND_LOOKS
 
 POINTS = [
     Point("one", "fixed", "retriever", 0.5, 0.4, 0.6),
@@ -81,7 +81,7 @@ def test_of_more_curves_than_can_be_told_apart_each_has_a_plot_of_its_own() -> N
     assert (together.count(">1<"), apart.count(">1<")) == (1, 3)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KIND_LOOKS)
 def test_a_kind_has_one_colour_and_one_shape_in_every_chart(kind: str) -> None:
     point, spot = Point("", "a", kind, 0.5, 0.4, 0.6), Spot(10, 0.5, kind)
     curve = Curve("a", [0.1, 0.2], kind, [1, 2])
@@ -91,7 +91,7 @@ def test_a_kind_has_one_colour_and_one_shape_in_every_chart(kind: str) -> None:
         frontier_chart([spot, Spot(20, 0.6, kind, number=1)], ("x", "y"), "n"),
         size_chart([curve], ("x", "y"), "n"),
     ]
-    drawn = [found for chart in charts if (found := shapes(str(chart)).get(KINDS[kind].colour))]
+    drawn = [found for chart in charts if (found := shapes(str(chart)).get(KIND_LOOKS[kind].colour))]
     assert len(drawn) == len(charts)
     # A curve has its marks and, besides, its line.
     assert all(found >= drawn[1] for found in drawn)
@@ -99,12 +99,12 @@ def test_a_kind_has_one_colour_and_one_shape_in_every_chart(kind: str) -> None:
 
 
 def test_no_two_kinds_look_alike_and_none_is_gold() -> None:
-    colours = {kind: light_colours()[each.colour[6:-1]] for kind, each in KINDS.items()}
-    assert len(set(colours.values())) == len(KINDS) == len({each.shape for each in KINDS.values()})
+    colours = {kind: light_colours()[each.colour[6:-1]] for kind, each in KIND_LOOKS.items()}
+    assert len(set(colours.values())) == len(KIND_LOOKS) == len({each.shape for each in KIND_LOOKS.values()})
     assert light_colours()["gold"] not in colours.values()
     style = STYLE.read_text(encoding="utf-8")
     # Tables draw what charts draw.
-    assert all(f".ci.{kind} {{ --kind: {each.colour}; }}" in style for kind, each in KINDS.items())
+    assert all(f".ci.{kind} {{ --kind: {each.colour}; }}" in style for kind, each in KIND_LOOKS.items())
 
 
 def test_gold_marks_gold_and_the_frame_alone() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from report.format import MAX_LENGTH, count, measured, score, signed, size, slug, visible
+from report.format import MAX_LENGTH, count, score, signed, size, slug, two_digits, visible
 from report.render import prose
 
 
@@ -37,8 +37,8 @@ def test_what_is_shown_as_zero_has_no_minus() -> None:
 
 
 def test_measurements_have_two_digits_or_whole_units() -> None:
-    assert [measured(value) for value in (0.1234, 1.234, 12.34, 1234.5, None)] == ["0.12", "1.2", "12", "1,234", "–"]
-    assert measured(0.0042, 1000) == "4.2"
+    assert [two_digits(value) for value in (0.1234, 1.234, 12.34, 1234.5, None)] == ["0.12", "1.2", "12", "1,234", "–"]
+    assert two_digits(0.0042, 1000) == "4.2"
 
 
 def test_counts_and_sizes() -> None:

@@ -16,9 +16,9 @@ from lake.store import Lake
 from report import outcomes
 from report.addresses import run_key
 from report.leaderboard.board import Board, build_board
-from report.leaderboard.gold_ledger import CLASSES
-from report.leaderboard.verdicts import pairs_of
-from report.outcomes import Outcomes, files_of, numbers
+from report.leaderboard.gold_ledger import LEDGER_TITLES
+from report.leaderboard.verdicts import pairs_among
+from report.outcomes import BoardOutcomes, coded_numbers, outcome_files
 from report.tables_read import TablesRead
 from tests.report.small_lake import LIMITED, write_lake
 from tests.tiny import command
@@ -54,14 +54,14 @@ def decoded(column: Column, n: int) -> np.ndarray[tuple[int], np.dtype[np.float6
 )
 def test_numbers_are_had_again_exactly_in_as_few_bytes_as_they_need(n_different: int, width: int) -> None:
     values = [None, *(1 / (3 + place) for place in range(n_different)), None, 1 / 3]
-    column = numbers(pl.Series(values, dtype=pl.Float64))
+    column = coded_numbers(pl.Series(values, dtype=pl.Float64))
     assert len(unpacked(str(column["codes"]))) == len(values) * width
     found = decoded({key: str(text) for key, text in column.items()}, len(values))
     np.testing.assert_array_equal(found, np.array(values, dtype=float))
 
 
 def test_no_numbers_at_all_are_none() -> None:
-    column = numbers(pl.Series([None, None], dtype=pl.Float64))
+    column = coded_numbers(pl.Series([None, None], dtype=pl.Float64))
     assert np.isnan(decoded({key: str(text) for key, text in column.items()}, 2)).all()
 
 
@@ -87,8 +87,8 @@ def test_a_board_of_one_run_has_nothing_to_compare(tmp_path: Path) -> None:
     lake = write_lake(tmp_path, {"fixed-nws-1500+jaccard": (0.5, 0.25)})
     facts = TablesRead(lake)
     chunking, target = (build_board(facts, one) for one in facts.boards("repoeval"))
-    assert len(Outcomes(target).rows) < 2
-    found = Outcomes(chunking)
+    assert len(BoardOutcomes(target).rows) < 2
+    found = BoardOutcomes(chunking)
     assert found is not None
     assert [row.run.system for row in found.rows] == ["fixed-nws-1500+jaccard", LIMITED]
 
@@ -125,8 +125,8 @@ def check(lake: Lake) -> None:
     facts = TablesRead(lake)
     n_pairs = 0
     for board in (build_board(facts, one) for name in facts.benchmarks for one in facts.boards(name)):
-        found = Outcomes(board)
-        files = {path: given(content) for path, content in files_of(found, {})}
+        found = BoardOutcomes(board)
+        files = {path: given(content) for path, content in outcome_files(found, {})}
         said = files[f"{found.name}.js"]
         n = int(str(said["n"]))
         ranges: list[list[object]] = json.loads(unpacked(str(said["ids"])))
@@ -156,11 +156,13 @@ def check(lake: Lake) -> None:
                     if beside:
                         assert by_item["found"][one["item_id"]] == one["found"]
                         assert by_item["returned"][one["item_id"]] == beside[one["item_id"]]
-                    assert one[list(CLASSES)[whys[one["item_id"]] - 1]] == max(one[name] for name in CLASSES)
+                    assert one[list(LEDGER_TITLES)[whys[one["item_id"]] - 1]] == max(
+                        one[name] for name in LEDGER_TITLES
+                    )
         strata = whole(str(said["stratum"]), n)
         repos = whole(str(said["repo"]), n)
         for stratum, value in enumerate(found.strata):
-            for pair in pairs_of(board, [row.run.run_id for row in found.rows], value).iter_rows(named=True):
+            for pair in pairs_among(board, [row.run.run_id for row in found.rows], value).iter_rows(named=True):
                 both = (strata == stratum) & ~np.isnan(values[pair["a"]] + values[pair["b"]])
                 less = (values[pair["b"]] - values[pair["a"]])[both]
                 means = [less[repos[both] == repo].mean() for repo in np.unique(repos[both])]

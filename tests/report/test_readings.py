@@ -7,14 +7,14 @@ from pathlib import Path
 from lake.averages import AVERAGES
 from lake.store import Lake
 from report.leaderboard.board import build_board
-from report.leaderboard.readings import SAME, Readings
+from report.leaderboard.readings import SAME, WaysToCount
 from report.tables_read import TablesRead
 
 
 def test_readings_are_the_differences_of_the_stored_means(lake_folder: Path) -> None:
     facts = TablesRead(Lake(lake_folder))
     boards = [build_board(facts, protocol) for protocol in facts.boards("repoeval")]
-    readings = Readings(boards)
+    readings = WaysToCount(boards)
     first, second = (row.run.run_id for row in boards[0].systems[:2])
     board = boards[0]
     means = facts.lake.scan("aggregates", benchmark="repoeval").filter(**board.where).collect()
@@ -34,5 +34,5 @@ def test_one_system_alone_has_nothing_to_be_held_against(lake_folder: Path) -> N
     facts = TablesRead(Lake(lake_folder))
     (best, *_) = build_board(facts, facts.boards("repoeval")[0]).systems
     facts.runs = tuple(run for run in facts.runs if run.baseline or run.run_id == best.run.run_id)
-    readings = Readings([build_board(facts, protocol) for protocol in facts.boards("repoeval")])
+    readings = WaysToCount([build_board(facts, protocol) for protocol in facts.boards("repoeval")])
     assert (readings.every, readings.sentence) == ([], "")

@@ -10,7 +10,7 @@ import pytest
 from lake.averages import Aggregate
 from lake.store import Lake
 from report.addresses import compare_address
-from report.leaderboard.board import Board, Row, build_board
+from report.leaderboard.board import Board, BoardRow, build_board
 from report.leaderboard.columns import Cell, Measure
 from report.systems.items import items_of
 from report.systems.parts import BREADTH, LATE, REDUNDANT, profile, systems_on
@@ -86,7 +86,7 @@ def test_differences_are_to_the_median_of_the_systems_without_baselines(small: L
     assert "../methods.html#drawn" in hrefs
 
 
-def with_lines(row: Row, coverage: float, precision: float, redundancy: float, auc: float) -> Row:
+def with_lines(row: BoardRow, coverage: float, precision: float, redundancy: float, auc: float) -> BoardRow:
     assert row.head is not None
     numbers: dict[tuple[Measure, Aggregate], Cell] = {
         (("line", "line_coverage", 10), "micro"): row.head._replace(value=coverage),
@@ -94,10 +94,10 @@ def with_lines(row: Row, coverage: float, precision: float, redundancy: float, a
         (("line", "line_redundancy", 0), "micro"): row.head._replace(value=redundancy),
         (("line", "line_auc", 0), "macro"): row.head._replace(value=auc),
     }
-    return Row(row.run, {**row.cells, **numbers}, row.primary, row.n_items)
+    return BoardRow(row.run, {**row.cells, **numbers}, row.primary, row.n_items)
 
 
-def with_rows(board: Board, *rows: Row) -> Board:
+def with_rows(board: Board, *rows: BoardRow) -> Board:
     return Board(board.facts, board.protocol, board.slice, board.columns, rows)
 
 
