@@ -14,6 +14,7 @@ import polars as pl
 
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
+from lake.parts import Part
 from lake.store import Lake
 from lake.tables import table
 
@@ -42,12 +43,28 @@ class LakeWithEditions(Lake):
 
     def __init__(self, root: Path, editions: Path = EDITIONS) -> None:
         super().__init__(root)
+        self._parts: dict[str, list[Part]] = {}
+        self._frames: dict[tuple[str, ...], pl.LazyFrame] = {}
         self.editions = sorted(path for path in editions.glob("*/") if any(path.glob("*.parquet")))
+
+    def parts(self, name: str, **folders: str) -> list[Part]:
+        """The stored parts of a table, as they were when it was first asked for since the last :meth:`state`."""
+        if name not in self._parts:
+            self._parts[name] = super().parts(name)
+        return [part for part in self._parts[name] if folders.items() <= part.folders.items()]
 
     def scan(self, name: str, **folders: str) -> pl.LazyFrame:
         """A table's rows as :meth:`Lake.scan` gives them, those of the editions behind."""
+        key = (name, *(text for pair in sorted(folders.items()) for text in pair))
+        if key not in self._frames:
+            self._frames[key] = self._with_editions(name, folders)
+        return self._frames[key]
+
+    def _with_editions(self, name: str, folders: Mapping[str, str]) -> pl.LazyFrame:
         own = super().scan(name, **folders)
-        files = [file for edition in self.editions if (file := edition / f"{name}.parquet").is_file()]
+        # An edition is a benchmark of its folder's name.
+        editions = [edition for edition in self.editions if folders.get("benchmark") in (None, edition.name)]
+        files = [file for edition in editions if (file := edition / f"{name}.parquet").is_file()]
         if not files:
             return own
         schema = own.collect_schema()
@@ -72,6 +89,8 @@ class LakeWithEditions(Lake):
 
     def state(self, *names: str) -> str:
         """A fingerprint over the parts of some tables and the editions' files of them."""
+        self._parts.clear()
+        self._frames.clear()
         files = [file for edition in self.editions for name in names if (file := edition / f"{name}.parquet").is_file()]
         shipped = [(file.parent.name, file.name, sha256_of_file(file)) for file in files]
         return fingerprint(super().state(*names), shipped) if shipped else super().state(*names)

@@ -67,18 +67,20 @@ def board_files(board: Board, reference: BoardRow | None) -> dict[str, bytes]:
 
 def _numbers(board: Board) -> pl.DataFrame:
     """A row per measure, slice and run: what the board shows of it, and the numbers of every average."""
-    stored, key = board.numbers, [*_MEASURE, *_WHERE, "run_id"]
+    stored = board.numbers
     rows = stored.filter("is_shown").drop("value", "low", "high", "share_of_oracle")
-    for average in AVERAGES:
-        names = dict(zip(average_columns(average), ("value", "low", "high"), strict=True))
-        names |= {"share_of_oracle": "share_of_oracle"} if average == "macro" else {}
-        rows = rows.join(
-            stored.filter(average=average).select(*key, **names), on=key, how="left", maintain_order="left"
+    # In the order of the table's key, in which those of each average are stored: it has a row for each of these.
+    rows = rows.sort(*_WHERE, "run_id", "column")
+    averaged = [
+        stored.filter(average=average).select(
+            **dict(zip(average_columns(average), ("value", "low", "high"), strict=True)),
+            **({"share_of_oracle": "share_of_oracle"} if average == "macro" else {}),
         )
+        for average in AVERAGES
+    ]
     short = [shortened(name) for name in (*_NUMBERS, "share_of_oracle", "delta", "delta_low", "delta_high")]
-    is_known = (pl.when(pl.col(name).is_not_null()).then(number) for number, name in enumerate(MEASURE_FIELDS, 1))
-    whole = pl.col("read").round(0).cast(pl.Int64)
-    return rows.with_columns(*short, whole, n_fields=pl.max_horizontal(is_known).fill_null(0))
+    whole, unit = pl.col("read").round(0).cast(pl.Int64), pl.format('"{}"', "unit")
+    return pl.concat([rows, *averaged], how="horizontal").with_columns(*short, whole, unit.alias("unit"))
 
 
 def shortened(name: str) -> pl.Expr:
@@ -92,13 +94,18 @@ def _measures(board: Board, places: Mapping[str, int]) -> Mapping[Measure, str]:
     """Measure → as JSON, `slice=value` → of each run the MEASURE_FIELDS up to the last that is known, or null."""
     numbers = _numbers(board)
     # As text at once: there are millions of them.
-    fields = [_as_json(name, numbers.schema[name]) for name in MEASURE_FIELDS]
-    row = pl.format("[{}]", pl.concat_list(fields).list.head("n_fields").list.join(","))
-    rows = numbers.select(*_MEASURE, *_WHERE, "run_id", row=row)
-    runs = pl.DataFrame({"run_id": list(places), "at": list(places.values())})
-    views = rows.select(*_MEASURE, *_WHERE).unique().join(runs, how="cross")
-    every = views.join(rows, on=[*_MEASURE, *_WHERE, "run_id"], how="left").sort(*_MEASURE, *_WHERE, "at")
-    by_view = every.group_by(*_MEASURE, *_WHERE, maintain_order=True).agg(pl.col("row").fill_null("null").str.join(","))
+    text = numbers.select(MEASURE_FIELDS).write_csv(include_header=False, null_value="null", quote_style="never")
+    row = pl.format("[{}]", pl.Series("row", text.splitlines(), pl.String).str.replace("(?:,null)+$", ""))
+    at, view = pl.col("at"), ["position", *_WHERE]
+    n_missing = at - at.shift(1).over(view).fill_null(-1) - 1
+    missing = pl.lit("null," * len(places)).str.slice(0, n_missing * len("null,"))
+    by_view = (
+        numbers.select(*_MEASURE, *view, row.alias("row"), at=pl.col("run_id").replace_strict(places))
+        .sort(*view, "at")
+        .with_columns(row=missing + pl.col("row"))
+        .group_by(*_MEASURE, *_WHERE, maintain_order=True)
+        .agg(pl.col("row").str.join(","))
+    )
     by_measure: dict[Measure, dict[str, str]] = {column.measure: {} for column in board.columns}
     for granularity, metric, k, slice_, value, joined in by_view.iter_rows():
         by_measure.setdefault((granularity, metric, k), {})[f"{slice_}={visible(value)}"] = joined
@@ -106,12 +113,6 @@ def _measures(board: Board, places: Mapping[str, int]) -> Mapping[Measure, str]:
         measure: "{" + ",".join(f"{json.dumps(key, ensure_ascii=False)}:[{by[key]}]" for key in sorted(by)) + "}"
         for measure, by in by_measure.items()
     }
-
-
-def _as_json(name: str, kind: pl.DataType) -> pl.Expr:
-    """A field as JSON; texts are words."""
-    text = pl.format('"{}"', name) if kind == pl.String else pl.col(name).cast(pl.String)
-    return text.fill_null("null")
 
 
 def _concluded(board: Board) -> dict[str, object]:

@@ -98,7 +98,7 @@ def test_the_schema_and_first_rows_are_on_the_page(built: Path, pages: dict[str,
 
 
 def test_a_table_too_large_for_a_host_is_split(small: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(downloads, "MAX_BYTES", 5_000)
+    monkeypatch.setattr(downloads, "MAX_DOWNLOAD_BYTES", 5_000)
     stored = write_downloads(small, tmp_path, {})
     parts = [each for each in stored if each.download.name == "scores"]
     assert [each.path for each in parts] == [f"data/scores-{number}.parquet" for number in range(1, len(parts) + 1)]
