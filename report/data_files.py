@@ -6,8 +6,8 @@ import base64
 import json
 import zlib
 
-_LEVEL = 6
-"""Of deflate: the highest takes fifty times as long for bytes of two values, and saves 4 %."""
+_LEVEL = 4
+"""Of deflate: the usual one, 6, takes twice as long, and saves 6 %."""
 
 _UNSAFE = {"<": "\\u003c", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 

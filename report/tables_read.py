@@ -67,7 +67,9 @@ class TablesRead:
         self.chunk_counts = chunk_counts(lake, [self.tasks[name] for name in used])
         self.fallbacks, self.left_out, self.pool_orders = fallbacks(lake), left_out(lake), pool_orders(lake)
         self.effects, self.characters = lake.read("effects"), lake.read("characters")
-        self.steps = coverage_by_step(lake)
+        self.steps = coverage_by_step(
+            lake, {name: protocol.primary.granularity for name, protocol in self.protocols.items()}
+        )
         self.comparisons = self._of_boards("comparisons", "metric", "k")
         self.ledger = self._of_boards("ledger_means")
         self.rejects = lake.read("rejects").sort("stage", "source", "position")
@@ -198,14 +200,19 @@ def _most_first(reason: tuple[str, int]) -> tuple[int, str]:
     return -reason[1], reason[0]
 
 
-def coverage_by_step(lake: Lake, max_steps: int = MAX_STEPS) -> pl.DataFrame:
+def coverage_by_step(lake: Lake, granularities: Mapping[str, str], max_steps: int = MAX_STEPS) -> pl.DataFrame:
     """The mean coverage of the cumulative union: run_id, protocol, granularity, step (from 1), coverage, n (items).
+
+    Each protocol has it at one granularity, as `granularities` says.
 
     A trajectory that is over keeps what it had, and one without a step has seen nothing: the items are those whose
     area under the same curve (metric `<granularity>_auc`) has a value.
     """
     item = ["run_id", "protocol", "granularity", "item_id"]
+    kinds = {"protocol": pl.String(), "granularity": pl.String()}
+    ranked_by = pl.LazyFrame(list(granularities.items()), kinds, orient="row")
     stored = lake.scan("step_scores").filter(pl.col("step") <= max_steps, pl.col("n_gold") > 0)
+    stored = stored.join(ranked_by, on=["protocol", "granularity"], how="semi")
     seen = stored.select(*item, "step", coverage=pl.col("n_cumulative_hit") / pl.col("n_gold"))
     # A step counts from its own on: what it adds is spread over all that follow as a sum of gains, in whole numbers, so
     # that the order of the items says nothing.

@@ -88,7 +88,14 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
 
 
 def _plain_page(benchmark: BenchmarkRow, sections: Sequence[Section], values: dict[str, object]) -> Page:
-    plains = [(section, plain_tables(section.board, section.reference), Steps(section.board)) for section in sections]
+    plains = [
+        (
+            section,
+            plain_tables(section.board, section.reference, has_chart=section is sections[0]),
+            Steps(section.board),
+        )
+        for section in sections
+    ]
     costs = BoardCosts(sections[0].board)
     figures = [
         *(table.chart for _, tables, _ in plains for table in tables),

@@ -16,6 +16,8 @@ from report.tables_read import MAX_STEPS, coverage_by_step
 PROTOCOL = "contextbench@docs-v1"
 FOLDERS = {"benchmark": "contextbench", "protocol": PROTOCOL, "run_id": "run"}
 
+BY_LINES = {PROTOCOL: "line"}
+
 
 def write(lake: Lake, name: str, rows: list[dict[str, object]], **folders: str) -> None:
     columns = table(name).columns
@@ -47,7 +49,7 @@ def lake(tmp_path: Path) -> Lake:
 
 
 def test_a_finished_trajectory_keeps_what_it_had_and_one_without_steps_has_nothing(lake: Lake) -> None:
-    found = coverage_by_step(lake)
+    found = coverage_by_step(lake, BY_LINES)
     assert found["n"].unique().to_list() == [3]
     assert found["step"].to_list() == list(range(1, MAX_STEPS + 1))
     first = [0.5 / 3, (0.4 + 1.0) / 3, (0.4 + 1.0) / 3, 2 / 3]
@@ -57,11 +59,11 @@ def test_a_finished_trajectory_keeps_what_it_had_and_one_without_steps_has_nothi
 def test_a_run_without_any_step_is_not_shown(lake: Lake) -> None:
     folders = {**FOLDERS, "run_id": "chance"}
     write(lake, "aggregates", [{**aggregate("line_auc", 3), "run_id": "chance"}], **folders)
-    assert coverage_by_step(lake)["run_id"].unique().to_list() == ["run"]
+    assert coverage_by_step(lake, BY_LINES)["run_id"].unique().to_list() == ["run"]
 
 
 def test_a_trajectory_longer_than_the_picture_is_shown_as_far_as_it_goes(lake: Lake) -> None:
-    assert coverage_by_step(lake, max_steps=2)["coverage"].to_list() == pytest.approx([0.5 / 3, 1.4 / 3])
+    assert coverage_by_step(lake, BY_LINES, max_steps=2)["coverage"].to_list() == pytest.approx([0.5 / 3, 1.4 / 3])
 
 
 def test_the_order_in_which_items_are_stored_says_nothing_to_the_last_bit(tmp_path: Path) -> None:
@@ -78,12 +80,12 @@ def test_the_order_in_which_items_are_stored_says_nothing_to_the_last_bit(tmp_pa
         lake = Lake(tmp_path / str(seed))
         write(lake, "aggregates", [aggregate("line_auc", len(sizes))], **FOLDERS)
         write(lake, "step_scores", rows, **FOLDERS)
-        found.append(coverage_by_step(lake)["coverage"].to_list())
+        found.append(coverage_by_step(lake, BY_LINES)["coverage"].to_list())
     assert all(one == found[0] for one in found)
 
 
 def test_a_lake_without_trajectories_has_no_steps(tmp_path: Path) -> None:
-    assert coverage_by_step(Lake(tmp_path)).is_empty()
+    assert coverage_by_step(Lake(tmp_path), BY_LINES).is_empty()
 
 
 def test_the_picture_has_one_name_and_a_label_per_curve_and_no_two_overlap() -> None:
