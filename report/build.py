@@ -17,13 +17,12 @@ from lake.fingerprint import fingerprint, sha256_of_file
 from lake.store import Lake
 from lake.tables import TABLES
 from lake.text import counted
-from report.folder import MANIFEST, Manifest, SiteFile, SiteFolder
+from report.folder import CHECKOUT, MANIFEST, Manifest, SiteFile, SiteFolder
 from report.items.licences import ItemText
 
 if TYPE_CHECKING:
     from report.publisher import Publisher
 
-CHECKOUT = Path(__file__).parent.parent
 STATIC = CHECKOUT / "site" / "static"
 _LIBRARIES = ("jinja2", "markupsafe", "polars", "pygments", "vl-convert-python")
 _ID_LENGTH = 12

@@ -16,6 +16,9 @@ from pydantic import TypeAdapter
 from lake.errors import Exit, GoldspanError, refusal_of
 from lake.fingerprint import sha256_of_file
 
+CHECKOUT = Path(__file__).parent.parent
+"""The folder of the code, its templates and its workflows."""
+
 MANIFEST = "manifest.json"
 GENERATOR = "goldspan report"
 _FORMAT_VERSION = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from report.build import CHECKOUT
+from report.folder import CHECKOUT
 from report.models import REPORTED, BenchmarkRow
 from report.publisher import NavigationEntry, Page, Publisher, SiteMaterial
 
