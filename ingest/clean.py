@@ -1,4 +1,4 @@
-"""What of a lake can be made again from its sources is deleted; what cannot is kept and named."""
+"""Deleting what of a lake can be made again from its sources; the rest is kept and named."""
 
 from __future__ import annotations
 

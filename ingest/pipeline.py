@@ -101,7 +101,7 @@ def _finish(
 
 
 def _shares(limit: int | None, n_subsets: int) -> list[int | None]:
-    """How many items each of some subsets gives: as equal as whole items allow, and one at the least."""
+    """The number of items of each of some subsets: as equal as whole items allow, and one at the least."""
     if limit is None:
         return [None] * n_subsets
     return [max(1, limit // n_subsets + (number < limit % n_subsets)) for number in range(n_subsets)]
@@ -120,7 +120,7 @@ def _why_none(items: pl.DataFrame, rejects: pl.DataFrame) -> str:
 
 @dataclass(frozen=True)
 class _Reader:
-    """What reads the subsets of a benchmark that are not current."""
+    """The reader of the subsets of a benchmark that are not current."""
 
     lake: Lake
     benchmark: Benchmark
@@ -179,15 +179,17 @@ class _Reader:
 
     def _write(self, target: BuildTarget, part: str, rows: SubsetRows, rejects: Rejects) -> None:
         """Store what the items search, then the part itself."""
+        repos = rows.items.select("pool_id", "repo", "commit").unique("pool_id")
+        repos = pl.concat([repos, repos.with_columns(pl.col("pool_id") + UNSEARCHED)])
         for group in rows.pools:
             self.contents.write(group.blobs)
             if group.name:
-                self._write_files(part, rows.items, group)
+                self._write_files(part, repos, group)
         queries = [rows.queries.filter(query=folders["query"]) for folders in query_folders(self.benchmark)]
         more = [rows.more[name] for name in self.benchmark.more]
         target.write(rows.gold, *queries, *more, rejects.frame("ingest"), rows.items)
 
-    def _write_files(self, part: str, items: pl.DataFrame, group: PoolGroup) -> None:
+    def _write_files(self, part: str, repos: pl.DataFrame, group: PoolGroup) -> None:
         # Of the files alone: whichever of the subsets that share a pool is read, the part is the same.
         folders = {"benchmark": self.benchmark.name, "kind": group.kind}
         parameters = sha256_of(group.files.write_csv().encode())
@@ -195,8 +197,6 @@ class _Reader:
         stored = self.lake.part("files", group.name, **folders)
         if stored is not None and not files.is_current:
             remove_readers(self.lake, self.benchmark, part, stored, self.result)
-        repos = items.select("pool_id", "repo", "commit").unique("pool_id")
-        repos = pl.concat([repos, repos.with_columns(pl.col("pool_id") + UNSEARCHED)])
         pools = pool_rows(group.files, repos, **folders).sort("pool_id")
         write_if_changed(self.lake, "pools", group.name, pools, **folders)
         files.make(lambda: group.files)

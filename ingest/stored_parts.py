@@ -1,4 +1,4 @@
-"""Which parts of a lake are a benchmark's, and taking them away where they no longer hold."""
+"""A benchmark's parts in a lake, and taking them away where they no longer hold."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def parts_of_subset(lake: Lake, benchmark: Benchmark, subset: str) -> list[Part]
 
 
 def rejects_of(lake: Lake, benchmark: Benchmark, subset: str = "") -> list[Part]:
-    """What was refused of a subset, or of all: of its files, and of each of its parts."""
+    """The rejects of a subset, or of all: of its files, and of each of its parts."""
     first = rejects_part(benchmark, "")
     mine = {part.name.removeprefix(first): part for part in lake.parts("rejects") if part.name.startswith(first)}
     return [part for name, part in mine.items() if not subset or belongs(name.partition(".")[0], subset)]
@@ -40,7 +40,7 @@ def belongs(part: str, subset: str) -> bool:
 
 
 def rejects_part(benchmark: Benchmark, part: str) -> str:
-    """Where it stands what was refused of a part."""
+    """The name of the part that holds the rejects of a part."""
     # Own data may be called as another benchmark is but for a `-` and more; no name holds a point.
     return f"own-{benchmark.name}.{part}" if benchmark.like else f"ingest-{benchmark.name}-{part}"
 
@@ -48,7 +48,7 @@ def rejects_part(benchmark: Benchmark, part: str) -> str:
 def whole_subset(
     lake: Lake, benchmark: Benchmark, subset: str, stamp: str = "", names: Sequence[str] = ()
 ) -> BuildTarget:
-    """What was refused of a subset's files; written last and with the names of all parts, it says that it is whole."""
+    """The rejects of a subset's files; written last and with the names of all parts, they say that it is whole."""
     slot = Slot("rejects", f"{rejects_part(benchmark, part_of(subset))}.files", {})
     return BuildTarget(lake, [slot], fingerprint(stamp, names))
 
@@ -68,12 +68,12 @@ def whole_part(lake: Lake, benchmark: Benchmark, part: str, made_from: str = "")
 
 
 def folders_of(benchmark: Benchmark, name: str) -> dict[str, str]:
-    """Where the rows of a table lie that are given with the items: those of runs under a run called `gold`."""
+    """The Hive folders of a table whose rows are given with the items: those of runs under a run called `gold`."""
     return {folder: benchmark.name if folder == "benchmark" else GOLD_RUN for folder in table(name).folders}
 
 
 def query_folders(benchmark: Benchmark) -> list[dict[str, str]]:
-    """Where the queries lie: a folder for each query rule that a task of the benchmark names."""
+    """The Hive folders of the queries: one for each query rule that a task of the benchmark names."""
     return [{"benchmark": benchmark.name, "query": rule} for rule in query_rules(benchmark.kind)]
 
 
@@ -162,16 +162,16 @@ def check_replaced(lake: Lake, benchmark: Benchmark, source: Source) -> None:
 
 
 def _what(label: str, like: str) -> str:
-    """Which data it is, in words."""
+    """The data in words."""
     manner = f" in the manner of {like}" if like else ""
     return RESERVED.get(label or PUBLISHED_LABEL, f"data labelled {label}{manner}")
 
 
 def tags_of(source: Source) -> list[str]:
-    """What a benchmark's row says of where it comes from: a source's label."""
+    """The tags of a source in a benchmark's row: its label."""
     return [source.label] if source.label else []
 
 
 def source_name(source: Source) -> str:
-    """What pages call a source: a folder by its own name, for its path is nobody else's business."""
+    """A source's name on pages: a folder by its own name, for its path is nobody else's business."""
     return Path(source.name).name or source.name

@@ -40,7 +40,7 @@ BEIR_FIELDS: Fields = {
     "judged_document": ("corpus-id",),
     "grade": ("score",),
 }
-"""Where BEIR's rows hold what: of the corpus, of the queries, of the judgements."""
+"""The keys of BEIR's rows: of the corpus, of the queries, of the judgements."""
 
 MAX_GRADE = 2**31
 
@@ -49,7 +49,7 @@ BEIR_PLACES = {
     "queries": DataLocation("queries.jsonl"),
     "qrels": DataLocation("qrels/test.tsv"),
 }
-"""What a declaration names, in the order in which it is read."""
+"""The data sets of a declaration, in the order in which they are read."""
 
 
 def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:

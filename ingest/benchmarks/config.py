@@ -44,7 +44,7 @@ _Data = Annotated[_File | _Hub, Discriminator(lambda value: "hub" if isinstance(
 
 
 class DataDeclaration(BaseModel):
-    """What a declaration may set; of other data than the published, neither its licence nor its home holds."""
+    """A declaration of one's own data; of other data than the published, neither its licence nor its home holds."""
 
     model_config = _STRICT
 
@@ -170,7 +170,7 @@ def _fault(file: Path, key: str, problem: str, hint: str = "", code: Exit = Exit
 
 
 def _name_taken(name: str, published: Collection[str]) -> str:
-    """What else is called so: a benchmark, or a page of a site, some of which are called after protocols."""
+    """The other bearer of a name: a benchmark, or a page of a site, some of which are called after protocols."""
     ends = {"all", *(protocol.partition("@")[2] for protocol in protocols())}
     if name.lower() in SITE_PAGES or any(name.lower().endswith(f"-{end}") for end in ends):
         return "what another page of a site is called"
@@ -184,7 +184,7 @@ def _is_in(folder: Path, path: Path) -> bool:
 
 
 def _located(root: Path, data: str | HubRows, location: DataLocation, reads: Path) -> Path | HubRows:
-    """What is declared, which is there and in the folder that may be read."""
+    """The data that is declared, which is there and in the folder that may be read."""
     if isinstance(data, HubRows):
         if location.is_tree:
             raise GoldspanError("a data set of the hub is no folder or zip", code=Exit.INVALID)

@@ -54,7 +54,7 @@ class PoolGroup:
 
 @dataclass
 class SubsetRows:
-    """What a benchmark's reader answers for one subset.
+    """The rows that a benchmark's reader gives for one subset.
 
     Attributes:
         pools: What the items search in; pools of one group are stored together, so a group is always read whole. They
@@ -124,7 +124,7 @@ def in_one_part(
 
 @dataclass(frozen=True)
 class DataLocation:
-    """Where some of one's own data is: a folder or zip of files (`is_tree`), or a data set, which is rows."""
+    """The location of some of one's own data: a folder or zip of files (`is_tree`), or a data set, which is rows."""
 
     usual: str
     is_tree: bool = False
@@ -132,7 +132,7 @@ class DataLocation:
 
 
 def find_places(places: Mapping[str, DataLocation], source: Source, subset: str, rejects: Rejects) -> RawFiles:
-    """What lies in the places of a declaration, which has one subset: its data sets, and the trees to search in."""
+    """The files in the places of a declaration, which has one subset: its data sets, and the trees to search in."""
     del subset
     trees = {name: source.tree(name) or Tree(name, []) for name in places}
     pools = [trees[name] for name, declared in places.items() if declared.is_tree]
@@ -143,7 +143,7 @@ def find_places(places: Mapping[str, DataLocation], source: Source, subset: str,
 
 @dataclass(frozen=True)
 class DataSchema:
-    """What a declaration (`--config`) says of data in a benchmark's manner.
+    """The keys of a declaration (`--config`) of data in a benchmark's manner.
 
     Attributes:
         places: Key below `data` → what lies there.
@@ -222,5 +222,5 @@ class Benchmark:
 
 
 def part_of(subset: str) -> str:
-    """What the parts of a subset are called, or begin with."""
+    """The name of a subset's part, or what those of its parts begin with."""
     return subset.replace("/", "-")

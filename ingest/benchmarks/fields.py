@@ -1,4 +1,4 @@
-"""Where a row holds what: paths of keys into it, upstream's own or those that a declaration of one's own names."""
+"""Fields of rows: paths of keys, upstream's own or those that a declaration of one's own names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Paths = tuple[str, ...]
 """Keys joined by dots; of several paths, the first that leads somewhere."""
 
 Fields = Mapping[str, Paths]
-"""What is read of a row → where it is."""
+"""Field → the paths at which a row may have it."""
 
 MISSING = object()
 
@@ -82,7 +82,7 @@ def parse_rows(
     parse: Callable[[str, JsonObject], _T],
     keys: Sequence[str] = (),
 ) -> Iterator[tuple[str, _T]]:
-    """Where each of a data set's rows stands and what `parse(position, row)` makes of it, or a reject."""
+    """The position of each of a data set's rows and what `parse(position, row)` makes of it, or a reject."""
     for position, row in read_rows(entry, rejects, keys):
         try:
             value = parse(position, row)

@@ -33,7 +33,7 @@ def own_benchmark(benchmark: Benchmark, name: str) -> Benchmark:
 
 
 def under_its_name(reading: SubsetRows, benchmark: Benchmark) -> SubsetRows:
-    """What the reader of own data's kind read, under the data's own name: its rows, and the pools that it searches."""
+    """The rows that the reader of own data's kind read, under the data's own name, and the pools that it searches."""
     name = pl.lit(benchmark.name).alias("benchmark")
     path = pl.col("pool_id").str.strip_prefix(f"{benchmark.like}/")
     pool_id = (pl.lit(f"{benchmark.name}/") + path).alias("pool_id")

@@ -124,7 +124,7 @@ def declare_own(
 
 
 class _Shape(NamedTuple):
-    """Where a row has its question, its places (one is the row itself if empty), and a place its path and lines."""
+    """The paths of a row's question and its places (the row itself if empty), and of a place's path and lines."""
 
     query: str
     gold: str

@@ -25,7 +25,7 @@ app = typer.Typer()
 
 
 _IN_A_TABLE = ("name", "display_name", "title", "subsets", "tags")
-"""What of a benchmark a person sees."""
+"""The keys of a benchmark that a person sees."""
 
 
 @app.command("list")
@@ -65,7 +65,7 @@ def list_known(
 
 
 def _chunkers(store: Lake) -> list[dict[str, object]]:
-    """Those that are declared, and those that were given to a lake."""
+    """The chunkers that are declared, and those that were given to a lake."""
     given = [(name, f"Given as {what}", list[str](), "") for name, what in given_before(store).items()]
     declared = [
         (

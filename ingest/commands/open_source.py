@@ -1,4 +1,4 @@
-"""What a run of ingest reads: the sources of the benchmarks asked for, and where repositories are cloned from."""
+"""The sources of the benchmarks asked for, and the servers that repositories are cloned from."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def open_source(
 def configured(
     config: str, config_reads: str, declared: dict[str, Benchmark], requested: Sequence[str], *, names_source: bool
 ) -> Configured | None:
-    """What `--config` declares; `names_source` where `--source` names data as well.
+    """The benchmark and source that `--config` declares; `names_source` where `--source` names data as well.
 
     Raises:
         GoldspanError: It is no declaration, or something else is asked for as well.
@@ -90,7 +90,7 @@ def open_sources(
 def cloned_repositories(
     benchmark: Benchmark, source: Source, base: str, store: Lake, console: Console
 ) -> Repositories | None:
-    """Where a benchmark's repositories are cloned from: as asked, else from GitHub what a publisher names."""
+    """The repositories that a benchmark's are cloned from: as asked, else from GitHub what a publisher names."""
     if not base and benchmark.names_commits and source.name == HUB:
         base = GITHUB
     wanted = base and benchmark.clones(source)

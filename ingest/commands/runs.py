@@ -130,7 +130,7 @@ def _importing(*, write: bool) -> Callable[..., None]:
 
 
 CHECKED = "checked"
-"""What a system is called that is only checked, where it was given no name."""
+"""A system's name that is only checked, where it was given none."""
 
 _RUN = "Import a ranking, completions or trajectories made elsewhere as a run, or what a program of your own answers."
 _CHECK = "Do all that `run` does, but for the writing; of a submission its folder is enough."
@@ -171,7 +171,7 @@ def _track(console: Console, pools: Iterable[tuple[str, Path]], n_pools: int) ->
 
 
 def outcome_of(done: Iterable[Outcome], store: Lake) -> Outcome:
-    """What the last block says of the benchmarks and the like that were read."""
+    """The last block on the benchmarks and the like that were read."""
     outcome = Outcome.of_lake(store, done, "items ready", "make evaluate")
     if outcome.rejected:
         outcome.warnings.append(f"what was rejected, where and why: the table rejects, under {store.root}/rejects")

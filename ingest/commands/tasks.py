@@ -63,7 +63,7 @@ def tasks(
 
 
 class HandedOut(NamedTuple):
-    """What was written: how many items, and what could not be, a sentence each."""
+    """The number of items written, and the files that could not be, a sentence each."""
 
     n_items: int
     unwritten: list[str]
@@ -141,7 +141,7 @@ def _prompt(item: dict[str, object]) -> str:
 
 
 def _about(task: Task, item: dict[str, object], hosted: str) -> dict[str, object]:
-    """What `task.json` says: ids, where the repository is, and what a result must look like."""
+    """The content of `task.json`: ids, where the repository is, and what a result must look like."""
     repo, commit = item["repo"], item["commit"]
     known = {"repository": repo, "commit": commit}
     if commit is not None and hosted:

@@ -1,1 +1,1 @@
-"""What a file becomes: its content once, its chunks, its definitions."""
+"""A file's content once, its chunks, its definitions."""

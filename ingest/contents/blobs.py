@@ -15,7 +15,7 @@ from lake.tables import table
 from lake.text import decode, language_of
 
 BATCH_BYTES = 32_000_000
-"""So many bytes are read, decoded and measured at a time, a line counting as many as finding it takes."""
+"""Bytes that are read, decoded and measured at a time, a line counting as many as finding it takes."""
 _LINE_BYTES = 64
 
 _File = tuple[str, str, bytes]
@@ -94,7 +94,7 @@ def _blobs(contents: dict[str, tuple[str, bytes]]) -> pl.DataFrame:
 
 
 class Contents:
-    """What blobs the lake holds, looked up once: asking again for every part would cost more with each."""
+    """The blobs that the lake holds, looked up once: asking again for every part would cost more with each."""
 
     def __init__(self, lake: Lake) -> None:
         self._lake = lake

@@ -13,7 +13,7 @@ from lake.import_statements import import_lines
 from lake.text import LANGUAGES
 
 CONTEXT = "~context"
-"""What the name of a chunker ends in whose chunks are ranked with their context."""
+"""The end of the name of a chunker whose chunks are ranked with their context."""
 
 MAX_IMPORTS = 20
 _MAX_LINE = 200

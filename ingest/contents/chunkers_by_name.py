@@ -24,7 +24,7 @@ from lake.located import located
 from lake.store import Lake
 
 COMMAND = "command"
-"""Where a chunker's row keeps what it was given by."""
+"""The key of a chunker's row that keeps what it was given by."""
 
 _FUNCTION = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*")
 
@@ -88,7 +88,7 @@ INSTALL = "First: make chunkers (or: pip install -c constraints.txt -r requireme
 
 @cache
 def absence(chunker: Chunker) -> str:
-    """What a chunker wants that is not installed, or an empty string."""
+    """The package that a chunker lacks, or an empty string."""
     for package in (chunker.library, *chunker.also):
         try:
             _ = package and version(package)
@@ -125,7 +125,7 @@ def given_before(lake: Lake) -> dict[str, str]:
 
 
 def _given_now(given: str, seconds: float) -> Resolved[Chunker]:
-    """What `NAME=COMMAND` or `NAME=module:function` means; no command is started."""
+    """The chunker that `NAME=COMMAND` or `NAME=module:function` means; no command is started."""
     name, _, what = (part.strip() for part in given.partition("="))
     fault = "" if what else "is to be followed by = and a command"
     if not _NAME.fullmatch(name):

@@ -21,7 +21,7 @@ from lake.tables import table
 from lake.text import listed
 
 _HALF_A_PAIR = re.compile("[\ud800-\udfff]")
-"""What JSON can hold and UTF-8 cannot."""
+"""Characters that JSON can hold and UTF-8 cannot."""
 
 
 _KEYS: Mapping[Unit, tuple[str, str]] = {"lines": ("start", "end"), "bytes": ("start_byte", "end_byte")}
@@ -79,7 +79,7 @@ def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
 
 
 def measure_cuts(name: str, blobs: pl.DataFrame, answers: Sequence[tuple[object, Offsets]]) -> Chunked:
-    """What a chunker answered to contents, measured; where an answer is no cut of a content, that failed.
+    """A chunker's answers to contents, measured; where an answer is no cut of a content, that failed.
 
     Beside each answer are the offsets between the lines of its content.
     """
@@ -187,7 +187,7 @@ def _pairs(cut: Cut, places: Offsets) -> Integers:
 
 
 def _added(nws: Integers) -> Integers:
-    """How many characters each chunk holds behind the end of all before it."""
+    """The number of characters of each chunk behind the end of all before it."""
     start, end = nws.T
     covered_to: Integers = np.maximum.accumulate(np.concatenate((np.zeros(1, np.int64), end)))[:-1]
     added: Integers = np.maximum(0, end - np.maximum(start, covered_to))
@@ -195,7 +195,7 @@ def _added(nws: Integers) -> Integers:
 
 
 def cut_by_command(command: JsonCommand, documents: Sequence[Document], ids: Sequence[str]) -> list[Cut]:
-    """How a command cuts files.
+    """The cuts of files by a command.
 
     It reads `{"id", "language", "text"}` and answers `{"id", "chunks"}` or `{"id", "error"}`. A chunk is
     `{"start", "end"}`, lines from 1, both included, or `{"start_byte", "end_byte"}` of the text in UTF-8, from 0, the

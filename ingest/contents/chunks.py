@@ -30,13 +30,13 @@ from lake.tables import declared_row
 from lake.text import counted, percent
 
 CUT_AT_ONCE, PARSED_AT_ONCE = 20_000, 2_500
-"""How many contents are done between two writes: what a kill can cost."""
+"""Contents that are done between two writes: what a kill can cost."""
 HELD_AT_ONCE = 500
-"""How many contents' definitions and cuts are held as objects before they are rows."""
+"""Contents whose definitions and cuts are held as objects before they are rows."""
 _HANDED_OUT = 50
-"""How many contents a process is given together."""
+"""Contents that a process is given together."""
 _SYMBOLS = ""
-"""What stands for the definitions among the names of chunkers."""
+"""The name of the definitions among those of chunkers."""
 
 CRASHED = "the parser crashed"
 
@@ -115,7 +115,7 @@ class _Todo(NamedTuple):
     def of(
         cls, lake: Lake, benchmark: str, chunkers: Sequence[Resolved[Chunker]], *, has_symbols: bool
     ) -> _Todo | None:
-        """That of a benchmark; None where its pools hold no files."""
+        """The work on a benchmark; None where its pools hold no files."""
         files = [part for kind in SEARCHED for part in lake.parts("files", benchmark=benchmark, kind=kind)]
         if not files or lake.scan_parts(files, "files").head(1).collect().is_empty():
             return None
@@ -136,7 +136,7 @@ class _Todo(NamedTuple):
 
 
 def _declared(chunkers: Sequence[Resolved[Chunker]]) -> list[Resolved[Chunker]]:
-    """Those that a process knows by name."""
+    """The chunkers that a process knows by name."""
     return [chunker for chunker in chunkers if is_declared(chunker.name)]
 
 
@@ -147,7 +147,7 @@ def _done_before(made: BuildTarget, status: str) -> pl.DataFrame:
 
 
 def _of_batch(made: BuildTarget, blobs: pl.DataFrame) -> BuildTarget:
-    """Where what is made of some contents is stored."""
+    """The parts made of some contents."""
     return made.named(fingerprint(blobs["sha256"].sort().to_list())[:16])
 
 
@@ -172,7 +172,7 @@ class _NewContents:
         return self._todo.height
 
     def batches(self, at_once: int) -> Iterator[tuple[int, pl.DataFrame]]:
-        """How many are done with each batch, and its rows of `blobs`, in the order of sha256."""
+        """The number of contents done with each batch, and its rows of `blobs`, in the order of sha256."""
         for start in range(0, len(self), at_once):
             batch = self._todo[start : start + at_once]
             stored = [self._blobs[number] for number in batch["place"].unique().sort()]
@@ -187,7 +187,7 @@ def _todo(name: str) -> pl.Expr:
 def _seen(
     blobs: pl.DataFrame, chunkers: Sequence[Resolved[Chunker]], workers: Workers | None
 ) -> tuple[list[pl.DataFrame], dict[str, Chunked]]:
-    """What is made of some contents: with workers the tables of their definitions, and by chunker their chunks."""
+    """The rows made of some contents: with workers the tables of their definitions, and by chunker their chunks."""
     names = [chunker.name for chunker in chunkers]
     blobs = _of_makers(blobs, names, has_symbols=workers is not None)
     contents = _contents(blobs, chunkers, has_symbols=workers is not None)
@@ -254,7 +254,7 @@ def _chunks(lake: Lake, chunker: Resolved[Chunker]) -> BuildTarget:
 
 
 def _left_out(lake: Lake, benchmark: str, parts: list[Part], chunker: str) -> list[str]:
-    """How much of the benchmark's files lies in no chunk, where that is something."""
+    """The share of the benchmark's text that lies in no chunk, where there is some."""
     cut = lake.scan("chunk_status", chunker=chunker).filter(pl.col("failed").is_null())
     mine = cut.join(lake.scan_parts(parts, "files"), on="sha256", how="semi").select(pl.col("n_nws", "n_covered").sum())
     n_nws, n_covered = mine.collect().row(0)

@@ -51,7 +51,7 @@ def surroundings_of(data: bytes, path: str, lines: Sequence[int]) -> Surrounding
 
 
 def gold_of_patch(patch: str, files: Mapping[str, bytes]) -> list[tuple[str, int, int]]:
-    """What a patch says has to be read: path and lines, from 0 and half-open, of those of its files that are given."""
+    """The gold that a patch tells: path and lines, from 0 and half-open, of those of its files that are given."""
     edited = edited_sources(patch)
     return [
         (path, *span)

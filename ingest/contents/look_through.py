@@ -1,4 +1,4 @@
-"""What one content holds: its definitions, and how chunkers cut it, by one parse for all that read its syntax tree."""
+"""One content's definitions and chunks, by one parse for all that read its syntax tree."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class Content(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What was found in a content: definitions by set of rules, and by chunker how it cuts it."""
+    """The definitions of a content by set of rules, and its cuts by chunker."""
 
     definitions: dict[str, Found]
     cuts: dict[str, Cut]
 
 
 def look_through(contents: Sequence[Content]) -> list[Seen]:
-    """What there is in each of some contents; an odd one does not cost the others theirs."""
+    """The definitions and cuts of some contents; an odd one does not cost the others theirs."""
     seen = []
     for content in contents:
         try:
@@ -42,7 +42,7 @@ def look_through(contents: Sequence[Content]) -> list[Seen]:
 
 
 def look_without_trees(content: Content, why: str) -> Seen:
-    """What there is in a content whose parser crashed: what needs no syntax tree, and of the rest that it failed."""
+    """The cuts of a content whose parser crashed that need no syntax tree, and of the rest that it failed."""
     trees = {chunker.name for chunker in resolve_chunkers(content.chunkers) if chunker.declaration.grammars}
     others = tuple(name for name in content.chunkers if name not in trees)
     [seen] = look_through([content._replace(ending="", chunkers=others)])

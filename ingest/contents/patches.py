@@ -37,7 +37,7 @@ class EditedLine(NamedTuple):
 
 @dataclass
 class Edited:
-    """What a reading finds in a patch."""
+    """The lines that a patch edits by a reading."""
 
     lines: list[EditedLine]
     notes: list[str] = field(default_factory=list)

@@ -25,7 +25,7 @@ class Workers(AbstractContextManager["Workers"]):
         self._begun: dict[Hashable, tuple[Future[list[Any]], int]] = {}
 
     def map(self, work: Callable[[Sequence[_J]], list[_R]], jobs: Sequence[_J], at_once: int) -> list[_R | None]:
-        """What the work makes of each job, in their order; None for a job that killed its process."""
+        """The work's answer to each job, in their order; None for a job that killed its process."""
         ready = {number: begun[0] for number, job in enumerate(jobs) if (begun := self._begun_answer(job))}
         left = [job for number, job in enumerate(jobs) if number not in ready]
         batches = [left[start : start + at_once] for start in range(0, len(left), at_once)]
@@ -66,7 +66,7 @@ class Workers(AbstractContextManager["Workers"]):
         return self._executor
 
     def _do(self, work: Callable[[Sequence[_J]], list[_R]], batches: Sequence[Sequence[_J]]) -> list[list[_R] | None]:
-        """What the work makes of some batches; None for those that a process died with, which may be any of them."""
+        """The work's answers to some batches; None for those that a process died with, which may be any of them."""
         executor = self.start(work)
         answers: list[list[_R] | None] = []
         futures = []

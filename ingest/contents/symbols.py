@@ -46,7 +46,7 @@ def endings_of(lake: Lake, parts: list[Part]) -> pl.DataFrame:
 def symbol_rows(
     sha256: Sequence[str], endings: Sequence[str], definitions: Sequence[Mapping[str, Found]]
 ) -> list[pl.DataFrame]:
-    """What was found in some contents: `symbols` for each set of rules, then `rejects` and `symbol_status`."""
+    """The definitions in some contents: `symbols` for each set of rules, then `rejects` and `symbol_status`."""
     frames = []
     for rules in RULES:
         rows = [

@@ -75,11 +75,11 @@ class History:
 
     @cached_property
     def n_merges(self) -> int:
-        """How many merges there are among the commits that lead to the head."""
+        """The number of merges among the commits that lead to the head."""
         return int(_text(self.git, "rev-list", "--count", "--merges", self.head, "--"))
 
     def patch(self, commit: Commit, paths: Iterable[str]) -> str:
-        """What a commit changes of some files, as a unified diff."""
+        """The changes of a commit to some files, as a unified diff."""
         how = ("diff-tree", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
         # A path is taken as it is, whatever signs it has.
         return _text(self.git, "--literal-pathspecs", *how, commit.parent, commit.commit_id, "--", *paths)
@@ -130,7 +130,7 @@ def _text(git: GitFolder, *arguments: str) -> str:
 
 @dataclass
 class _Words:
-    """What git prints between NULs, one after the other; between two parts stand empty words and ends of lines."""
+    """The words between NULs in git's output; between two parts stand empty words and ends of lines."""
 
     words: list[str]
     at: int = 0

@@ -31,7 +31,7 @@ SIZES: Mapping[int, str] = {
     25: "6 to 25 lines",
     MAX_CHANGED_LINES: f"26 to {MAX_CHANGED_LINES} lines",
 }
-"""So many lines that a commit replaces at most → the name of the size."""
+"""Most lines that a commit replaces → the name of the size."""
 
 NAMES_FILE, NAMES_SYMBOL, NAMES_NEITHER = "names the file", "names the symbol", "names neither"
 
@@ -119,11 +119,11 @@ class IssueMiner:
         return sorted(rows.values(), key=lambda row: str(row["instance_id"]))
 
     def count(self) -> int:
-        """How many tasks there are."""
+        """The number of tasks."""
         return len(self.rows)
 
     def summary(self) -> str:
-        """What was found and what was left out, as a sentence."""
+        """The tasks and the commits that were left out, as a sentence."""
         n_tasks = len(self.rows)
         slices = Counter(str(row[column]) for column in ("source", "size") for row in self.rows)
         by_slice = ", ".join(f"{name} {n:,}" for name, n in sorted(slices.items()))
@@ -184,7 +184,7 @@ def _is_formatting(patch: str) -> bool:
 
 
 def _given_away(question: str, paths: Iterable[str], names: Iterable[str]) -> str:
-    """How much of the answer the question says: a file's name, else a definition's, else neither."""
+    """The part of the answer that the question says: a file's name, else a definition's, else neither."""
     words = set(re.findall(r"[\w./-]+", question))
     words |= {word.strip("./") for word in words}
     last = {word.rsplit("/", 1)[-1] for word in words}

@@ -38,7 +38,7 @@ _NOT_IN_A_NAME = re.compile(r"[^a-z0-9]+")
 
 
 class MineRequest(NamedTuple):
-    """What is to be mined; HEAD and the repository's own name where `at` and `name` are empty."""
+    """A request to mine a repository; HEAD and the repository's own name where `at` and `name` are empty."""
 
     target: str
     at: str
@@ -83,7 +83,7 @@ class _CodeMiner(Generic[MinedTask]):
 
     @cached_property
     def entries(self) -> list[Entry]:
-        """Those files; one of more than `MAX_SEARCHED_BYTES` cannot be read."""
+        """The files of known languages; one of more than `MAX_SEARCHED_BYTES` cannot be read."""
         repositories = HistoryRepositories(self.history.git.folder, history=self.history)
 
         def read(path: str) -> bytes:
@@ -111,17 +111,17 @@ class _CodeMiner(Generic[MinedTask]):
 
     @cached_property
     def tasks(self) -> list[MinedTask]:
-        """What was drawn, evenly over the files."""
+        """The tasks that were drawn, evenly over the files."""
         candidates = list(self.mine(self.repository, self.files))
         self.n_candidates = len(candidates)
         return choose(candidates, self.request.n, self.request.seed)
 
     def count(self) -> int:
-        """How many tasks were drawn."""
+        """The number of tasks that were drawn."""
         return len(self.tasks)
 
     def summary(self) -> str:
-        """What was drawn, of how much, and what was left out by which rule."""
+        """The tasks that were drawn, of how many, and the candidates that were left out, by rule."""
         languages = Counter(language_of(task.location[0]) for task in self.tasks)
         by_language = ", ".join(f"{name} {n:,}" for name, n in sorted(languages.items()))
         left_out = ", ".join(f"{rule}: {n:,}" for rule, n in sorted(self.left_out.items()))
@@ -228,7 +228,7 @@ _MEANINGS = {
 
 
 def _names(request: MineRequest) -> tuple[str, str]:
-    """What its benchmarks are called by, and `owner/name` of the repository."""
+    """The benchmarks' common name, and `owner/name` of the repository."""
     last = _last(request.target)
     name = _NOT_IN_A_NAME.sub("-", (request.name or last).lower()).strip("-")
     if not name or len(name) > _MAX_NAME:

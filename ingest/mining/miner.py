@@ -26,7 +26,7 @@ from lake.text import regex_tokens
 Level = Literal["function", "line"]
 
 BODY_LINES = range(3, 29)
-"""How many lines a function's body has: what RepoEval's own 455 functions have, 3 to 28."""
+"""Lines of a function's body: RepoEval's own 455 functions have 3 to 28."""
 NESTED, OVERLOAD, NO_BODY = "inside another function", "overload", "no body with lines of its own"
 LENGTH = f"body not of {BODY_LINES.start} to {BODY_LINES.stop - 1} lines"
 
@@ -100,7 +100,7 @@ def mine_functions(repository: str, files: SourceFiles) -> Iterator[Completion]:
 
 
 def folder_of(repo: str) -> str:
-    """How RepoEval calls a repository's folder: `pallets/click` → `pallets_click`."""
+    """RepoEval's name of a repository's folder: `pallets/click` → `pallets_click`."""
     return repo.replace("/", "_")
 
 

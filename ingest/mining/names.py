@@ -1,4 +1,4 @@
-"""What a file of any language uses of other files of its repository: definitions told by their name alone.
+"""A file's uses of other files of its repository, in any language: definitions told by their name alone.
 
 A name means the definition of another file where that is the only one of the repository's own source at the top level
 of its file that is called so, where the file defines nothing of the name itself, and where the file can see it: an
@@ -62,7 +62,7 @@ class _Import(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> _Import:
-        """That of a statement's text, in any language."""
+        """The import of a statement's text, in any language."""
         whole = "" if "{" in text else _FROM.sub("", text)
         return cls(frozenset(words(text)), frozenset(words(whole)))
 

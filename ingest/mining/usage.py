@@ -10,7 +10,7 @@ from functools import cached_property
 MIN_CANDIDATES, MIN_HARD = 5, 10
 """As RepoBench has it: a file imports at least 5; 5 to 9 candidates are easy, 10 or more hard."""
 MIN_CODE_LINES = 3
-"""How many lines that are not blank stand before the next one: RepoBench asks with the last three."""
+"""Lines that are not blank before the next one: RepoBench asks with the last three."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class DrawnTask:
     answer: str
 
     def order(self, seed: str) -> tuple[str, str, int]:
-        """What tasks are ordered by before the first are taken: a hash, then path and line."""
+        """The sort key by which the first tasks are taken: a hash, then path and line."""
         identity = "\0".join((*([seed] if seed else []), *self.identity))
         return hashlib.sha256(identity.encode()).hexdigest(), *self.location
 
@@ -62,7 +62,7 @@ class FileUsage:
 
     @cached_property
     def _n_code_lines(self) -> list[int]:
-        """How many lines of code stand before each line, imports and blank ones not counted."""
+        """The number of lines of code before each line, imports and blank ones not counted."""
         counts = [0]
         for row, line in enumerate(self.lines):
             counts.append(counts[-1] + bool(line.strip() and row not in self.import_rows))

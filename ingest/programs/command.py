@@ -22,7 +22,7 @@ from lake.fingerprint import fingerprint, sha256_of_file
 ANSWER_SECONDS = 60.0
 """Seconds that a command may be silent while it owes answers."""
 MAX_VAIN = 5
-"""So many requests may go wrong before any is answered; then the others are not tried."""
+"""Requests that may go wrong before any is answered; then the others are not tried."""
 
 
 class Answer(NamedTuple):
@@ -100,7 +100,7 @@ class JsonCommand:
         return [answers.get(str(request["id"]), given_up) for request in requests]
 
     def run(self, requests: Sequence[Request]) -> tuple[dict[str, Payload], str]:
-        """What one start of the command answers, by id, and why it did not answer the rest."""
+        """The answers of one start of the command, by id, and why it did not answer the rest."""
         owed = {str(request["id"]) for request in requests}
         payloads: dict[str, Payload] = {}
         try:

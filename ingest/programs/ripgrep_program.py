@@ -18,7 +18,7 @@ from pathlib import Path
 N_PATTERNS = 16
 """At most so many identifiers of a query are searched for, the rarest ones."""
 _AROUND = 10
-"""So many lines before and behind a hit belong to its window."""
+"""Lines before and behind a hit that belong to its window."""
 _IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z0-9_]{2,}")
 # Every file of the pool, whatever a .gitignore says, byte by byte; no configuration of whoever runs it.
 _RG = ("rg", "--no-config", "--json", "--no-ignore", "--hidden", "--text", "--encoding=none", "--fixed-strings",

@@ -28,7 +28,7 @@ _ERROR = re.compile(r"(?:Uncaught )?[\w.]*(?:Error|Exception)\b[^:]*: ")
 
 Request = Mapping[str, object]
 Payload = Mapping[str, object]
-"""What a program answers to a request, its id included."""
+"""A program's answer to a request, its id included."""
 
 
 class NoAnswerError(Exception):
@@ -136,7 +136,7 @@ class RunningProgram:
                 self._complaint.append(line)
 
     def _ending(self) -> str:
-        """How a program ended, or closed its output, that owed answers."""
+        """The way in which a program ended, or closed its output, that owed answers."""
         with suppress(subprocess.TimeoutExpired):
             code = self._process.wait(1)
             how = f"it was ended by signal {-code}" if code < 0 else f"it ended with status {code}"

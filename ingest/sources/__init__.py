@@ -1,1 +1,1 @@
-"""Where raw bytes come from: the bundled sample, a local folder, the publishers. One shape for all of them."""
+"""Raw bytes: of the bundled sample, a local folder, the publishers. One shape for all of them."""

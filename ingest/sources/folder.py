@@ -39,7 +39,7 @@ class FolderSource(Source):
         return open_archive(self.root / archive, archive) if (self.root / archive).is_file() else None
 
     def recorded(self) -> list[BundledRun]:
-        """What lies in its folder `trajectories/`: a file, archive or folder per system, called like it."""
+        """The contents of its folder `trajectories/`: a file, archive or folder per system, called like it."""
         folder = self.root / "trajectories"
         if not folder.is_dir():
             return []
@@ -157,7 +157,7 @@ def _why_not(homes: Sequence[Path], target: Path, *, linked: bool) -> str | None
 
 
 def _system(item: Path) -> str:
-    """What a recorded run is called: its file's name without what tells its format."""
+    """A recorded run's name: its file's without what tells its format."""
     name = item.name
     while item.is_file() and (end := Path(name).suffix.lower()) in _ENDINGS and Path(name).stem:
         name = name[: -len(end)]
@@ -165,7 +165,7 @@ def _system(item: Path) -> str:
 
 
 def _names(folder: Path) -> Iterator[str]:
-    """What a folder is called: by the path given, by its own, and a snapshot in the hub's cache by its dataset."""
+    """A folder's names: by the path given, by its own, and a snapshot in the hub's cache by its dataset."""
     yield from (folder.name, folder.resolve().name)
     if (cached := _hub_cache(folder.resolve())) is not None:
         yield cached.name.rpartition("--")[2].lower()
@@ -178,7 +178,7 @@ def _hub_cache(folder: Path) -> Path | None:
 
 
 def _label(name: str, benchmark: str) -> str | None:
-    """What follows `<benchmark>-` in a folder's name; empty for the benchmark's plain name, None for any other."""
+    """The rest of a folder's name after `<benchmark>-`; empty for the benchmark's plain name, None for any other."""
     if name == benchmark:
         return ""
     return name.removeprefix(f"{benchmark}-") if name.startswith(f"{benchmark}-") and name != f"{benchmark}-" else None

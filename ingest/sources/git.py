@@ -12,7 +12,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from ingest.sources.git_process import COMMITS, Checkout, DamagedError, GitFolder, RepositoryError
+from ingest.sources.git_process import COMMITS, Checkout, DamagedRepositoryError, GitFolder, RepositoryError
 from ingest.sources.tree import unusable
 from lake.errors import Exit
 
@@ -28,9 +28,7 @@ _FORMS = {
         "it is not https://host/…, http://host/… or file:///folder, without credentials; or say github",
     ),
 }
-_FEW, _MANY = 3, 100
-"""How many fetches are told of one by one, and of how many one after these."""
-
+_FEW, _MANY = 3, 100  # fetches that are told of one by one, and of how many one after these
 # A commit comes alone, without what those have that came before.
 _FETCH = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--depth=1")
 
@@ -67,8 +65,7 @@ class Repositories:
         Processes and threads that ask for one repository wait for one another.
 
         Raises:
-            RepositoryError: It cannot be had: the name is refused or it is beyond a limit (code INVALID), there is no
-                such repository or commit, or the server is out of reach or too slow (code MISSING).
+            RepositoryError: It is refused or beyond a limit (code INVALID), or not there or not to be had (MISSING).
             GoldspanError: There is no git, or the cache cannot be used.
         """
         url, commit = f"{self.base.rstrip('/')}/{checked('repository', repo)}", checked("commit", commit)
@@ -78,18 +75,15 @@ class Repositories:
             with FileLock(git.folder.with_suffix(".lock")):
                 try:
                     return self._files(git, url, commit)
-                except DamagedError:
+                except DamagedRepositoryError:
                     shutil.rmtree(git.folder)
                     self._known.clear()
                     return self._files(git, url, commit)
-        except DamagedError as error:
-            what = f"{url} is damaged in the cache, and so it was when fetched anew: {error}"
-            raise RepositoryError(what, where=str(git.folder), hint="Check it there, and the disk here.") from error
         except OSError as error:
             raise unusable(self.cache, error) from error
 
     def folder(self, url: str) -> Path:
-        """Where the cache keeps a repository."""
+        """A repository's folder in the cache."""
         name = re.sub(r"[^A-Za-z0-9._-]", "_", url)[-60:].lstrip(".-")
         return self.cache / "git" / f"{name}-{sha256(url.encode()).hexdigest()[:16]}.git"
 
@@ -100,8 +94,7 @@ class Repositories:
             if commit not in git.commits():
                 self._n_fetched += 1
                 if self._n_fetched <= _FEW or self._n_fetched % _MANY == 0:
-                    nth = f", the {self._n_fetched:,}th" if self._n_fetched > _FEW else ""
-                    self.say(f"fetching {url} at {commit[:12]}{nth}")
+                    self.say(f"fetching {url} at {commit[:12]}")
                 self._fetch(git, url, commit)
             self._known.add((url, commit))
         return git.read(commit, url)
@@ -121,7 +114,6 @@ class Repositories:
             hint = f"It would go into {git.folder.parent}. Try again with a connection; what was fetched is kept."
         elif answer.code or commit not in git.commits():
             what = f"{url} has no commit {commit}"
-            hint = "It may have been rewritten or taken away there, or stand in another repository."
         else:
             self._n_waited = 0
             return

@@ -21,10 +21,8 @@ from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_FILES, MAX_STREAMED_BYTES
 
 COMMITS = "refs/goldspan/commits/"
-LOCAL_SECONDS = 300.0
-"""How long a command may take that asks no server."""
-MAX_BLOB_BYTES = 1_000_000
-"""A larger content is not read."""
+LOCAL_SECONDS = 300.0  # that a command may take that asks no server
+MAX_BLOB_BYTES = 1_000_000  # of a content that is read
 
 _SETTINGS = (
     f"core.hooksPath={os.devnull}",
@@ -55,12 +53,12 @@ class RepositoryError(GoldspanError):
     """One repository or commit cannot be had; others may."""
 
 
-class DamagedError(OSError):
+class DamagedRepositoryError(OSError):
     """A repository in the cache does not hold what it should: it is to be made anew."""
 
 
 class GitResult(NamedTuple):
-    """What a git command answered: exit status, standard output, and what it complained of."""
+    """The answer of a git command: exit status, standard output, and what it complained of."""
 
     code: int
     out: str
@@ -79,7 +77,7 @@ class GitResult(NamedTuple):
 
 @dataclass
 class Checkout:
-    """What a commit holds, its contents in a file on disk; no path of it is ever written.
+    """A commit's files, their contents in a file on disk; no path of it is ever written.
 
     Attributes:
         files: The path, begin and size in bytes of each regular file of at most `MAX_BLOB_BYTES`, as git lists them.
@@ -130,7 +128,7 @@ class GitFolder:
     settings: str = os.devnull
 
     def make(self) -> None:
-        """Make what a repository lacks, without what a killed process left; a `DamagedError` where that fails."""
+        """Make what a repository lacks, and delete what a killed process left; see :meth:`run`."""
         for pattern in ("**/*.lock", "objects/**/tmp_*"):
             for left in list(self.folder.glob(pattern)):
                 left.unlink(missing_ok=True)
@@ -138,12 +136,12 @@ class GitFolder:
             self.run("init", "--quiet", "--bare", "--initial-branch=main", "--template=")
 
     def commits(self) -> list[str]:
-        """The commits that were fetched; a `DamagedError` where one is not there any more."""
+        """The commits that were fetched; a `DamagedRepositoryError` where one is not there any more."""
         refs = self.run("for-each-ref", "--format=%(objecttype) %(refname)", COMMITS)
         return [ref.removeprefix(f"commit {COMMITS}") for ref in refs.splitlines()]
 
     def read(self, commit: str, url: str) -> Checkout:
-        """All that a commit holds; a `DamagedError` where it is not all there."""
+        """All that a commit holds; a `DamagedRepositoryError` where it is not all there."""
         contents = tempfile.TemporaryFile(dir=self.folder)  # noqa: SIM115  # closed with whoever reads it
         checkout = Checkout(contents)
         weakref.finalize(checkout, contents.close)
@@ -157,7 +155,7 @@ class GitFolder:
                 damage = str(error)
             err = process.communicate()[1].decode(errors="replace")
         if process.returncode or damage:
-            raise DamagedError(GitResult(process.returncode, "", err or damage).reason)
+            raise DamagedRepositoryError(GitResult(process.returncode, "", err or damage).reason)
         return checkout
 
     def contents(self, ids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
@@ -174,19 +172,14 @@ class GitFolder:
             git.clear_cache()
 
     def run(self, *arguments: str, given: IO[bytes] | None = None) -> str:
-        """What a command prints that fails where the repository is damaged; a `DamagedError` says how."""
+        """The output of a command that fails where the repository is damaged; a `DamagedRepositoryError` says how."""
         answer = self.ask(*arguments, given=given)
         if answer.code:
-            raise DamagedError(answer.reason)
+            raise DamagedRepositoryError(answer.reason)
         return answer.out
 
     def ask(self, *arguments: str, given: IO[bytes] | None = None, seconds: float = LOCAL_SECONDS) -> GitResult:
-        """Run one command to its end; after so many seconds it and all it started are killed.
-
-        Raises:
-            RepositoryError: Its time was up.
-            GoldspanError: There is no git on this machine.
-        """
+        """The answer of one command; a `RepositoryError` where its time is up, and it and all it started are killed."""
         with self._started(*arguments, given=given, seconds=seconds) as process:
             out, err = (text.decode(errors="replace") for text in process.communicate())
         return GitResult(process.returncode, out, err)
@@ -197,9 +190,8 @@ class GitFolder:
     ) -> Iterator[Any]:
         """A command, of which nothing runs any more when this is left."""
         if shutil.which("git") is None:
-            what = "repositories are read by git, and there is no git on this machine"
             hint = "Install git 2.32 or newer, or use data that brings its files."
-            raise GoldspanError(what, hint=hint, code=Exit.MISSING)
+            raise GoldspanError("there is no git on this machine", hint=hint, code=Exit.MISSING)
         # Imported when needed: GitPython looks for git when it is imported.
         from git import Git
 
@@ -209,9 +201,8 @@ class GitFolder:
         command = ["git", *(part for setting in _SETTINGS for part in ("-c", setting)), f"--git-dir={self.folder}"]
         # As GitPython would end it, what it started went on, and an interrupt was waited for.
         how: Any = {"istream": given, "as_process": True, "start_new_session": True}
-        running: Any = Git().execute(
-            [*command, *arguments], env={**_ENVIRONMENT, **objects, "GIT_CONFIG_GLOBAL": self.settings}, **how
-        )
+        environment = {**_ENVIRONMENT, **objects, "GIT_CONFIG_GLOBAL": self.settings}
+        running: Any = Git().execute([*command, *arguments], env=environment, **how)
         with running.proc as process:
             timer = Timer(seconds, os.killpg, (process.pid, SIGKILL))
             timer.start()

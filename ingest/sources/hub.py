@@ -207,7 +207,7 @@ class DatasetSource(Source):
             return entry_on_disk(file, path, self.dataset, file.stat().st_size)
 
     def _record(self) -> _Record:
-        """What is recorded of the commit; resolved and recorded where nothing is."""
+        """The record of the commit; resolved and recorded where nothing is."""
         file = self.cache / f"{self.dataset.replace('/', '--')}.json"
         try:
             if file.is_file():

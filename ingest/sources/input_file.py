@@ -18,9 +18,9 @@ from ingest.sources.tree import entry_on_disk
 from lake.errors import Exit, GoldspanError
 
 BLOCK_BYTES = 1 << 23
-"""How much is unpacked at a time."""
+"""Bytes that are unpacked at a time."""
 HEAD_BYTES = 1 << 20
-"""How much a format is recognised by."""
+"""Bytes by which a format is recognised."""
 MAX_LINE_CHARACTERS = 1 << 22
 """A longer line is no line of a table: it would have to be held in memory whole."""
 
@@ -38,7 +38,7 @@ class InputFile:
     unit: str = "line"
 
     ZIP: ClassVar[tuple[bytes, ...]] = (b"PK\x03\x04", b"PK\x05\x06")
-    """How a ZIP archive begins; the second is an empty one."""
+    """The first bytes of a ZIP archive; the second is an empty one."""
 
     @classmethod
     def at(cls, path: Path) -> InputFile:

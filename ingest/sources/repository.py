@@ -126,7 +126,7 @@ class RepositoryFiles:
 
     @classmethod
     def of(cls, entries: Sequence[Entry], location: str) -> RepositoryFiles:
-        """Those among some entries, in whatever folder within."""
+        """The repositories among some entries, in whatever folder within."""
         by_name = {entry.path.rsplit("/", 1)[-1]: entry for entry in entries if entry.path.endswith(".parquet")}
         return cls({name: RepositoryParquet(entry, location) for name, entry in by_name.items()})
 

@@ -83,7 +83,7 @@ def validated(model: type[_M], content: object, file: Path, hint: str = "") -> _
 
 
 def _faults(error: ValidationError, model: type[BaseModel]) -> Iterator[tuple[str, str]]:
-    """What is wrong with each key, and what to do; a key that is missing because it is misspelt is told once."""
+    """The fault of each key, and what to do; a key that is missing because it is misspelt is told once."""
     hints = ""
     for fault in sorted(error.errors(), key=lambda fault: fault["type"] != "extra_forbidden"):
         key = ".".join(str(part)[:60] for part in fault["loc"])
@@ -116,7 +116,7 @@ def _keys(model: type[BaseModel], key: tuple[int | str, ...]) -> list[str]:
 
 
 def shown(value: object) -> str:
-    """What was found, in a few words."""
+    """A value in a few words."""
     if isinstance(value, (list, dict)):
         return f"a {'list' if isinstance(value, list) else 'mapping'} of {len(value)}"
     return "nothing" if value is None else repr(value)[:60]

@@ -1,4 +1,4 @@
-"""Where raw bytes come from: the bundled sample, a local folder, the publishers. One shape for all of them."""
+"""Raw bytes: of the bundled sample, a local folder, the publishers. One shape for all of them."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class Source:
 
     @property
     def revision(self) -> str:
-        """What exactly this is: package pins, a commit, or an empty string for a folder."""
+        """The exact revision: package pins, a commit, or an empty string for a folder."""
         return self.pinned
 
     def find(self, path: str) -> Tree | None:
@@ -155,7 +155,7 @@ def _read(file: Path, path: str, location: str, size: int) -> bytes:
 
 
 def read_whole(stream: IO[bytes], most: int) -> bytes:
-    """What a stream holds, at most so many bytes, block by block: what is asked for at once is held at once."""
+    """The bytes of a stream, at most so many, block by block: what is asked for at once is held at once."""
     blocks = []
     while most > 0 and (block := stream.read(min(_BLOCK_BYTES, most))):
         blocks.append(block)

@@ -60,6 +60,8 @@ class Table:
         if wrong:
             raise GoldspanError(f"{self.name}: wrong types", examples=wrong, code=Exit.INVALID)
         ordered = frame if frame.columns == list(self.columns) else frame.select(list(self.columns))
+        if ordered.is_empty():
+            return ordered
         valid, failure = self.schema.filter(ordered)
         if valid.height < ordered.height:
             rows = failure.invalid().select(self.key).head(3).rows(named=True)

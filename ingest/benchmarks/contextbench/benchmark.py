@@ -39,7 +39,7 @@ from lake.text import counted
 FULL, VERIFIED, SELECTED = "full", "verified", "selected-500"
 
 ITEMS_OF_A_PART = 100
-"""So many items are read together, and ranked and scored together, where there are more: what memory must hold."""
+"""Items that are read, ranked and scored together, where there are more: what memory must hold."""
 
 _ROW_ENDINGS = (".parquet", ".json", ".jsonl")
 _NO_ROWS_IN = frozenset({"repo_files", "trajectories", "parity"})
@@ -169,7 +169,7 @@ def _item(checked: Checked, subset: str) -> dict[str, object]:
 
 
 def _selected(instances: Sequence[Instance], selection: Entry, notes: list[str]) -> list[Instance]:
-    """Those instances that the selection names by either id."""
+    """The instances that the selection names by either id."""
     try:
         frame = pl.read_csv(io.BytesIO(selection.read()), infer_schema=False)
     except pl.exceptions.PolarsError as error:

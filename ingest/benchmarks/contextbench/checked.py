@@ -60,7 +60,7 @@ def _of_patch(instance: Instance, files: Mapping[str, GoldFile]) -> list[GoldSpa
 
 @dataclass
 class Tally:
-    """What is to be said of a subset when all its parts are read.
+    """The notes on a subset, told when all its parts are read.
 
     Attributes:
         read: What was said of its rows.

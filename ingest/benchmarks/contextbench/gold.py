@@ -27,7 +27,7 @@ Range = tuple[str, int, int]
 """A path and its lines, 0-based and half-open."""
 
 GOLD_KEYS = ("gold_context", "init_ctx", "add_ctx", "gold_ctx")
-"""Where a row may have its gold: one list, or what an annotator began with and what was added to it."""
+"""The keys of gold: one list, or what an annotator began with and what was added to it."""
 
 _FIELDS = ("file", "start_line", "end_line")
 _HEAD = re.compile(r"^context(\d{1,9})：[ \t]*\r?$\n?", re.MULTILINE)  # noqa: RUF001  # the colon is theirs
@@ -169,7 +169,7 @@ class GoldFile:
 
     @cached_property
     def starts(self) -> list[int]:
-        """Where each line starts, and where the last one ends: bytes of the text."""
+        """The start of each line, and the end of the last one: bytes of the text."""
         return list(map(int, Offsets.between_lines(decode(self.data)[0]).byte))
 
 
@@ -192,7 +192,7 @@ class Audit:
 
 
 def audit(spans: Sequence[GoldSpan], files: Mapping[str, GoldFile]) -> Audit:
-    """What is gold under both rules, given those of the files the spans name that the repository holds.
+    """The gold under both rules, given those of the files the spans name that the repository holds.
 
     Under `context` a span is cut to its file, and one that lies past it keeps the file and no lines; spans of files
     that are not there are left out. Under `context-official` a span stands as it is given.

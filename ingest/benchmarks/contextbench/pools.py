@@ -30,7 +30,7 @@ _SNIFFED_BYTES = 8_000
 
 @dataclass(frozen=True)
 class Trees:
-    """Where repositories are looked for: among the files beside the rows, then wherever the source fetches them."""
+    """The sources of repositories: the files beside the rows, then wherever the source fetches them."""
 
     beside: RepositoryFiles
     repositories: Repositories | None
@@ -38,7 +38,7 @@ class Trees:
 
     @classmethod
     def of(cls, raw: RawFiles, instances: Sequence[Instance]) -> Trees:
-        """Those of a source, for some instances."""
+        """The trees of a source, for some instances."""
         ids: dict[str, list[str]] = {}
         for instance in instances:
             ids.setdefault(instance.pool_id, []).extend(instance.ids)
@@ -68,7 +68,7 @@ def wants_repository() -> pl.Expr:
 
 
 def absent_notes(item_ids: Iterable[str]) -> list[str]:
-    """What is said of items that nobody has the repository of; nothing where there are none."""
+    """The note on items that nobody has the repository of; nothing where there are none."""
     absent = sorted(item_ids)
     examples = f"{', '.join(absent[:MAX_EXAMPLES])}{', …' if len(absent) > MAX_EXAMPLES else ''}"
     again = "--repositories clones them, and each run asks again for what could not be had"

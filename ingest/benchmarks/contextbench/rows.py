@@ -15,7 +15,7 @@ from lake.rejects import Rejects, excerpt_of
 from lake.text import counted
 
 ID_KEYS = ("original_inst_id", "instance_id", "inst_id")
-"""What a row may be called by; the first it has is its item's id."""
+"""The keys of a row's ids; the first it has is its item's id."""
 
 CONTEXTBENCH_FIELDS: Fields = {
     "id": ID_KEYS,
@@ -23,7 +23,7 @@ CONTEXTBENCH_FIELDS: Fields = {
     "commit": ("base_commit", "commit"),
     **{name: (name,) for name in ("repo", "repo_url", "language", "source", "size", "patch", "problem_statement")},
 }
-"""Where upstream's rows hold what, in every form they are published in."""
+"""The keys of upstream's rows, in every form they are published in."""
 
 _COLUMNS = tuple(path for paths in CONTEXTBENCH_FIELDS.values() for path in paths)
 
@@ -54,7 +54,7 @@ class Instance:
 
     @property
     def ids(self) -> list[str]:
-        """What it is called by."""
+        """Its ids."""
         return [self.item_id, *([self.upstream_id] if self.upstream_id else [])]
 
     @property

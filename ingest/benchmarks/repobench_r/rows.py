@@ -21,10 +21,10 @@ REPOBENCH_FIELDS: Fields = {
     "gold_snippet_index": INDEX_KEYS,
     "level": ("level", "difficulty"),
 }
-"""Where upstream's rows hold what, in every form they have had."""
+"""The keys of upstream's rows, in every form they have had."""
 EXPORTED = (".parquet", ".jsonl")
 HARD_FROM = 10
-"""Where an export does not say: this many candidates and more are hard."""
+"""Candidates from which on a row is hard, where an export does not say."""
 
 
 def _rows(entry: Entry, split: str, rejects: Rejects, fields: Fields) -> Iterator[tuple[str, object]]:

@@ -49,7 +49,7 @@ def _n_lines(text: pl.Expr) -> pl.Expr:
 
 
 class GoldRule(NamedTuple):
-    """What a rule calls the answer: half-open lines of the task's own file."""
+    """A rule's lines of gold: half-open, of the task's own file."""
 
     meaning: str
     start: pl.Expr
@@ -86,7 +86,7 @@ _PLACES = {
     "tasks": DataLocation("datasets/function_level_completion_2k_context_codex.test.jsonl"),
     "repositories": DataLocation("repositories/function_level", is_tree=True),
 }
-"""What a declaration names."""
+"""The locations that a declaration names."""
 
 
 def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
@@ -116,7 +116,7 @@ def _find_own(source: Source, subset: str, rejects: Rejects) -> RawFiles:
 
 
 def _searched(pools: Tree, rejects: Rejects) -> Tree:
-    """What of the repositories is searched; source files beyond the limits are rejected before any is read."""
+    """The files of the repositories that are searched; those beyond the limits are rejected before any is read."""
     python, total = [], 0
     for entry in pools.entries:
         if not _searchable(entry.path):

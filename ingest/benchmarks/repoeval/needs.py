@@ -1,4 +1,4 @@
-"""What a completion needs: the definitions in other files of its repository that its names resolve to.
+"""The need of a completion: the definitions in other files of its repository that its names resolve to.
 
 jedi's goto is asked for each name in the hole, over the finished file in its repository; imports are followed. Nothing
 of the repository is imported or run, and no installed package is looked into: what they define is library code.
@@ -28,20 +28,20 @@ from lake.engine import BY_JOBS
 from lake.offsets import split_lines
 
 ELSEWHERE, OWN_FILE, LIBRARY, UNRESOLVED = "definitions elsewhere", "own file only", "library only", "unresolved"
-"""What the names of a completion resolve to: column `need` of table `items`."""
+"""Kinds of what the names of a completion resolve to: column `need` of table `items`."""
 
 _HANDED_OUT = 10
-"""How many holes a process is given together."""
+"""Holes that a process is given together."""
 
 _PYTHON = "3.11"
-"""Whose grammar files are read by, whatever runs this."""
+"""The Python by whose grammar files are read, whatever runs this."""
 
 _Span = tuple[str, int, int]
 """A path in the repository and half-open lines, counted from 0."""
 
 
 class Hole(NamedTuple):
-    """What is to be completed: lines of a file, from 0, in the folder of its repository."""
+    """The lines of a file to be completed, from 0, in the folder of its repository."""
 
     folder: str
     path: str
@@ -90,7 +90,7 @@ def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.
 
 
 def notes(items: pl.DataFrame) -> Iterator[str]:
-    """How many items name definitions of other files, and what the others name."""
+    """The number of items that name definitions of other files, and what the others name."""
     counts = Counter(items["need"].drop_nulls())
     if counts:
         others = ", ".join(f"{name} {counts[name]:,}" for name in (OWN_FILE, LIBRARY, UNRESOLVED) if counts[name])
@@ -130,7 +130,7 @@ def _pools(items: pl.DataFrame, group: PoolGroup) -> PoolGroup:
 
 
 def resolve_hole(holes: Sequence[Hole]) -> list[Need]:
-    """What the names of some holes resolve to."""
+    """The needs of some holes."""
     jedi.settings.auto_import_modules = []
     with tempfile.TemporaryDirectory() as cache:
         jedi.settings.cache_directory = cache
@@ -157,7 +157,7 @@ def _need(hole: Hole) -> Need:
 
 
 def _resolved(script: jedi.Script, leaf: Name, root: Path, own: Path) -> tuple[str, set[_Span]]:
-    """What a name is, and the definitions of other files of the repository that it resolves to."""
+    """A name's kind, and the definitions of other files of the repository that it resolves to."""
     try:
         targets = script.goto(*leaf.start_pos, follow_imports=True)
     except (RecursionError, AttributeError, ValueError, TypeError, NotImplementedError):
@@ -220,7 +220,7 @@ def _base(leaf: Name) -> Name | None:
 
 
 def _node(target: jedi.api.classes.Name) -> NodeOrLeaf | None:
-    """What defines a name that was resolved, in the syntax tree of its file."""
+    """The node that defines a name that was resolved, in the syntax tree of its file."""
     if target.line is None or target.module_path is None:
         return None
     # Inside it: at its start the leaf before it ends as well.

@@ -38,7 +38,7 @@ _CELLS_AT_ONCE = 4_000_000
 
 Matrix = npt.NDArray[np.float64]
 Score = Callable[[Matrix], Matrix]
-"""How often each word stands in each query (words, queries) → how much each document is like it."""
+"""Counts of each word in each query (words, queries) → scores (documents, queries)."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class DocumentWords:
 
     @classmethod
     def of(cls, texts: Mapping[str, str]) -> DocumentWords:
-        """Those of the texts by sha256 that hold more than white space."""
+        """The words of the texts by sha256 that hold more than white space."""
         # Imported when needed: it takes a tenth of a second.
         from scipy import sparse
 
@@ -69,7 +69,7 @@ class DocumentWords:
         return cls(terms, counts, {sha256: number for number, sha256 in enumerate(contents)})
 
     def vectors(self, texts: Sequence[str]) -> Matrix:
-        """How often each of the words stands in each text (words, texts)."""
+        """Counts of each of the words in each text (words, texts)."""
         for text in texts:
             if text not in self._numbers:
                 numbers = [self.terms[word] for word in _words(text) if word in self.terms]
@@ -148,7 +148,7 @@ def with_others(
 
 
 def _drawn(pool_id: str, others: Sequence[str], n: int) -> list[str]:
-    """So many of the other pools; of all kinds of pools a repository has the same order of the others."""
+    """The names of n of the other pools; of all kinds of pools a repository has the same order of the others."""
     repo = pool_id.rpartition("/")[2]
     return sorted(others, key=lambda other: (seeded_hash(repo, other.rpartition("/")[2]), other))[:n]
 

@@ -41,10 +41,10 @@ REPOEVAL_FIELDS: Fields = {
     # The publisher's own name of the task, kept and never keyed on; to be there where it is declared elsewhere.
     "id": ("metadata.task_id",),
 }
-"""Where upstream's rows hold what."""
+"""The keys of upstream's rows."""
 
 _FUNCTION_NAME = ("metadata.function_name",)
-"""What the function is called whose body is the hole: function files alone say it, and nothing goes by it."""
+"""The name of the function whose body is the hole: function files alone say it, and nothing goes by it."""
 
 
 class CompletionTask(NamedTuple):

@@ -20,7 +20,7 @@ PATH, CHUNK = "{path}", "{chunk}"
 """In the text that a chunk is ranked by, its file's path and the chunk's own text."""
 
 Unit = Literal["lines", "characters", "bytes"]
-"""What the ends of a chunk count: whole lines, or places in the text or in its UTF-8, which may lie inside a line."""
+"""The unit of the ends of a chunk: whole lines, or places in the text or in its UTF-8, which may lie inside a line."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Document:
 
     @property
     def n_lines(self) -> int:
-        """How many lines there are."""
+        """The number of lines."""
         return self.text.count("\n") + (self.text[-1:] not in ("", "\n"))
 
     @cached_property
@@ -52,7 +52,7 @@ class Document:
 
 
 class Cut(NamedTuple):
-    """What a chunker answers.
+    """A chunker's answer.
 
     Attributes:
         ranges: The chunks as ranges `[start, end)` of lines, or of another unit, in the file's order. They may overlap;

@@ -19,12 +19,12 @@ parser completed inside an error (a whole `if` after an unmatched brace) are not
 """
 
 SECOND_TRY = {"c": "cpp", "javascript": "tsx"}
-"""What else a file may be that counts as unparsable: C++ in a `.h`, types in a `.js`."""
+"""The other grammar of a file that counts as unparsable: C++ in a `.h`, types in a `.js`."""
 
 SYNTAX_ERRORS = "syntax errors"
 
 BODIES = frozenset({"body", "consequence"})
-"""What grammars call the part of a definition or statement that stands below its head."""
+"""Grammars' names of the part of a definition or statement that stands below its head."""
 
 _ANNOTATIONS = frozenset({"attribute_item", "attribute_list", "decorator", "annotation", "marker_annotation"})
 
@@ -85,7 +85,7 @@ def open_piece(piece: Piece, before: Sequence[int], *, once: bool = False) -> li
 
 
 class _Mark(NamedTuple):
-    """Where a piece begins: its first child, the child's line, what the child is to its parent."""
+    """The start of a piece: its first child, the child's line, the child's field in its parent."""
 
     child: int
     line: int

@@ -26,7 +26,7 @@ class Window(Protocol):
 
 
 class Builder(Protocol):
-    """What of astchunk cuts files of one language."""
+    """Astchunk's cutter of files of one language."""
 
     parser: Parser
 
@@ -46,7 +46,7 @@ def astchunk(document: Document, n: int) -> Cut:
 
 
 def by_texts(document: Document, n: int, split: Split) -> Cut:
-    """What a library splits a text into; as `fixed-nws-<n>`, and why, where it gives up."""
+    """A library's pieces of a text; as `fixed-nws-<n>`, and why, where it gives up."""
     try:
         return Cut(placed(document.text, split(document.text)), unit="characters")
     except ImportError:
@@ -71,14 +71,14 @@ def placed(text: str, chunks: Iterable[str]) -> list[LineRange]:
 
 
 def by_language(document: Document, n: int, splitter: Callable[[str, int], Split]) -> Cut:
-    """What a library splits code of a language into, where the language is known."""
+    """A library's pieces of code of a language, where the language is known."""
     if not document.language:
         return fixed_nws(document, n, NOT_KNOWN)
     return by_texts(document, n, lambda text: splitter(document.language, n)(text))
 
 
 def by_size(document: Document, n: int, splitter: Callable[[int], Split]) -> Cut:
-    """What a library splits any text into."""
+    """A library's pieces of any text."""
     return by_texts(document, n, lambda text: splitter(n)(text))
 
 

@@ -18,14 +18,14 @@ __all__ = ["RULES", "Definition", "Found", "definitions_of", "ending_of"]
 
 @dataclass(frozen=True)
 class Found:
-    """What a set of rules finds in a text."""
+    """The definitions that a set of rules finds in a text."""
 
     definitions: list[Definition] = field(default_factory=list)
     why_not: str = ""
 
 
 def ending_of(path: str) -> str:
-    """What stands after a name's last dot, in small letters; it decides the language."""
+    """The text after a name's last dot, in small letters; it decides the language."""
     _, dot, ending = path.rpartition("/")[2].rpartition(".")
     return ending.lower() if dot else ""
 

@@ -15,7 +15,7 @@ MAX_NAME = 200
 """A longer name is cut."""
 
 _FIELDS = ("name", "key", "property", "left")
-"""Where grammars keep a name."""
+"""The fields in which grammars keep a name."""
 
 _CONSTANT = {"init_declaration": "init", "deinit_declaration": "deinit", "secondary_constructor": "constructor"}
 _SEPARATOR = re.compile(r"::|\.|\\")
