@@ -8,8 +8,9 @@ a bit is flipped, which was copied or moved, or which has the columns of another
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -103,20 +104,50 @@ def parts_below(root: Path, declared: Table, folders: Mapping[str, str], name: s
     """The parts of a table by path, those of some values of its folders, or of one name, alone."""
     if unexpected := sorted(set(folders) - set(declared.folders)):
         raise KeyError(f"{declared.name} has no folder {unexpected[0]}")
-    inside = [f"{folder}={quoted(folders[folder]) if folder in folders else '*'}" for folder in declared.folders]
-    pattern = "/".join([*inside, "part-*.parquet" if name is None else f"part-{quoted(name)}.*.parquet"])
-    parts = [_part_at(declared, path) for path in (root / declared.name).glob(pattern) if path.is_file()]
+    # Names, not paths: this is asked some thousand times of a lake, and paths cost more than the system's answers.
+    below = [(f"{root}/{declared.name}", list[str]())]
+    for folder in declared.folders:
+        start = f"{folder}={quoted(folders[folder])}" if folder in folders else f"{folder}="
+        below = [
+            (f"{path}/{value}", [*values, value])
+            for path, values in below
+            for value in ([start] if folder in folders else _names(path, start, is_folder=True))
+        ]
+    start = "part-" if name is None else f"part-{quoted(name)}."
+    parts = [
+        (values, part)
+        for path, values in below
+        if (names := _names(path, start))
+        for part in _parts_in(Path(path), declared, values, names)
+    ]
     # By name, whatever they were made from: equal inputs are read in the same order in every lake.
-    parts.sort(key=lambda part: (part.path.parent, f"{part.name}.parquet", part.path.name))
-    return parts if name is None else [part for part in parts if part.name == name]
+    parts.sort(key=lambda pair: (pair[0], f"{pair[1].name}.parquet", pair[1].path.name))
+    return [part for _, part in parts if name in (None, part.name)]
 
 
-def _part_at(declared: Table, path: Path) -> Part:
-    pairs = (folder.partition("=") for folder in path.parts[-len(declared.folders) - 1 : -1])
-    folders = {name: unquote(value) for name, _, value in pairs}
-    if (written := _FILE.fullmatch(path.name)) is None:
-        return Part(declared.name, path.name, path, folders)
-    return Part(declared.name, unquote(written[1]), path, folders, written[2], written[3])
+def _names(folder: str, start: str, *, is_folder: bool = False) -> list[str]:
+    """What in a folder begins so: the folders, or the Parquet files."""
+    try:
+        with os.scandir(folder) as entries:
+            if is_folder:
+                return [entry.name for entry in entries if entry.name.startswith(start) and entry.is_dir()]
+            return [
+                entry.name
+                for entry in entries
+                if entry.name.startswith(start) and entry.name.endswith(".parquet") and entry.is_file()
+            ]
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return []
+
+
+def _parts_in(folder: Path, declared: Table, values: Sequence[str], names: Sequence[str]) -> Iterator[Part]:
+    """The parts that some files of a folder are."""
+    folders = {column: unquote(value.partition("=")[2]) for column, value in zip(declared.folders, values, strict=True)}
+    for name in names:
+        if (written := _FILE.fullmatch(name)) is None:
+            yield Part(declared.name, name, folder / name, folders)
+        else:
+            yield Part(declared.name, unquote(written[1]), folder / name, folders, written[2], written[3])
 
 
 def remove_empty(folder: Path, root: Path) -> None:
