@@ -15,7 +15,7 @@ import polars as pl
 
 from evaluate.batches import batches, rows_of
 from evaluate.metrics import metrics_of
-from evaluate.rank.hit_rows import cost_rows, hit_rows, run_item_rows
+from evaluate.rank.hit_rows import cost_rows, ranked_hit_rows, run_item_rows
 from evaluate.rank.pools import (
     ChunkedPools,
     load_axis,
@@ -144,7 +144,7 @@ class Partition:
         # All runs before the next pools: nothing of these is kept.
         parts = [list(self._ranked(runs, batch, queries)) for batch in some]
         ranked = {run.run_id: together(of_run) for run, of_run in zip(runs, zip(*parts, strict=True), strict=True)}
-        return RankedRows(ranked, hit_rows(ranked, pools, axis), run_item_rows(ranked, queries, pools))
+        return RankedRows(ranked, ranked_hit_rows(ranked, pools, axis), run_item_rows(ranked, queries, pools))
 
     def _ranked(self, runs: Sequence[PlannedRun], pools: ChunkedPools, all_queries: pl.DataFrame) -> Iterator[Ranked]:
         """What some pools give, run by run; the same words are put to the same pools once."""

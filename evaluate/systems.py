@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 import polars as pl
 
 from evaluate.rank.definitions import PoolDefinitions
-from evaluate.rank.hit_rows import hit_rows
+from evaluate.rank.hit_rows import ranked_hit_rows
 from evaluate.rank.ranking import rank
 from evaluate.retrievers import BASELINE, Retriever, retrievers
 from evaluate.retrievers._arguments import retriever_of_name
@@ -81,7 +81,7 @@ class PlannedRun(Run):
     stamp: str = field(kw_only=True)
 
 
-def run_id_of(task: Task, system: System, stamp: str) -> str:
+def planned_run_id(task: Task, system: System, stamp: str) -> str:
     """`<task>--<system>--<8 hex>`, with `/` written `.`."""
     return f"{task.name}--{system.name}--{stamp[:8]}".replace("/", ".")
 
@@ -189,7 +189,7 @@ def _aliased(pattern: str) -> list[str]:
 
 def ranking_code(retriever: Retriever) -> str:
     """A digest of what reads pools, of the retriever and those that it calls, and of what orders their scores."""
-    functions: list[Callable[..., object]] = [rank, hit_rows]
+    functions: list[Callable[..., object]] = [rank, ranked_hit_rows]
     for part in retriever.parts():
         functions += filter(None, (part.index, part.with_arguments))
         if part.query_form:

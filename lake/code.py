@@ -28,7 +28,7 @@ _CACHE = ROOT / "lake" / "cache"
 """Where what was worked out of sources is looked up: parsing them costs a second per run of a stage."""
 
 
-class Source(NamedTuple):
+class ModuleSource(NamedTuple):
     """What counts of a module's source: a digest of its syntax tree without docstrings, and all that it may import."""
 
     digest: str
@@ -84,7 +84,7 @@ def _known(file: Path) -> dict[str, str]:
     return {}
 
 
-def read_source(text: bytes, package: str) -> Source:
+def read_source(text: bytes, package: str) -> ModuleSource:
     """What counts of a module's source; `package` is the dotted name against which its relative imports are read."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
@@ -94,7 +94,7 @@ def read_source(text: bytes, package: str) -> Source:
     # Some versions of Python name lists that are empty, others leave them out.
     counts = re.sub(r", \w+=\[\]", "", ast.dump(tree))
     counts = re.sub(r"\(\w+=\[\](, )?", "(", counts)
-    return Source(sha256_of(counts.encode(errors="surrogatepass")), tuple(sorted(_imported(tree, package))))
+    return ModuleSource(sha256_of(counts.encode(errors="surrogatepass")), tuple(sorted(_imported(tree, package))))
 
 
 def _is_text(node: ast.AST) -> bool:
@@ -111,12 +111,12 @@ def _unbound(values: tuple[object, ...]) -> Iterator[Callable[..., object]]:
 
 
 @functools.cache
-def _source(file: Path) -> Source:
+def _source(file: Path) -> ModuleSource:
     text = file.read_bytes()
     package = ".".join(file.relative_to(ROOT).parent.parts) if file.is_relative_to(ROOT) else ""
     known = remembered("sources", [sha256_of(text), package], lambda: json.dumps(read_source(text, package)))
     digest, imports = json.loads(known)
-    return Source(digest, tuple(imports))
+    return ModuleSource(digest, tuple(imports))
 
 
 def _keep(file: Path, known: Mapping[str, str]) -> None:

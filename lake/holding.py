@@ -41,7 +41,7 @@ def numbered(lake: Lake, name: str, parts: list[Part], rows: Callable[[pl.LazyFr
     for first in range(0, max(1, len(parts)), PARTS_AT_ONCE):
         some = parts[first : first + PARTS_AT_ONCE]
         scans = [lake.scan_parts([part], name) for part in some] or [lake.scan_parts([], name)]
-        taken = [rows(scan).with_columns(part=pl.lit(first + place, pl.Int32)) for place, scan in enumerate(scans)]
+        taken = [rows(scan).with_columns(part=pl.lit(first + number, pl.Int32)) for number, scan in enumerate(scans)]
         frames.append(pl.concat(taken).collect())
     return pl.concat(frames)
 

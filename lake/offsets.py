@@ -161,11 +161,11 @@ class LineOffsets:
         spent_at = pl.lit(self.n_nws_before).search_sorted(self._before("start") + budget, side="right")
         return pl.min_horizontal("end", spent_at.cast(pl.Int64) - 1) - pl.col("start")
 
-    def file_at(self, place: str) -> pl.Expr:
+    def file_at(self, column: str) -> pl.Expr:
         """Which file a place lies in, as `file`: the row in `files`."""
         # Of files that begin at one place, all but the last are empty.
-        begun = pl.lit(self.files["offset"]).search_sorted(pl.col(place), side="right")
+        begun = pl.lit(self.files["offset"]).search_sorted(pl.col(column), side="right")
         return (begun.cast(pl.Int64) - 1).alias("file")
 
-    def _before(self, place: str) -> pl.Expr:
-        return pl.lit(self.n_nws_before).gather(pl.col(place))
+    def _before(self, column: str) -> pl.Expr:
+        return pl.lit(self.n_nws_before).gather(pl.col(column))

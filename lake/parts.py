@@ -30,7 +30,7 @@ MAX_NAME_BYTES = 240
 FORMAT = {"goldspan.part": f'{{"format":{FORMAT_VERSION}}}'}
 """What every part's Parquet metadata says, by which another version's lake is known."""
 
-HINT = (
+DAMAGE_HINT = (
     "`python -m ingest verify` names all that does not fit. `make ingest evaluate` sets it aside and makes it again; "
     "a run that was imported is to be imported again."
 )
@@ -186,7 +186,7 @@ def check_part(part: Part) -> None:
     """
     if why := fault_of(part):
         message = f"the lake holds a part that does not fit: {why}"
-        raise DamagedPartError(message, where=str(part.path), hint=HINT, code=Exit.INVALID)
+        raise DamagedPartError(message, where=str(part.path), hint=DAMAGE_HINT, code=Exit.INVALID)
 
 
 def _heading(table: str, folder: Path, stem: str, depth: int) -> bytes:

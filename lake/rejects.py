@@ -33,7 +33,7 @@ class Rejects:
     Beyond MAX_REJECTS a last row for each file says how many `more` there are. Excerpts are published with the site.
     """
 
-    found: list[Reject] = field(default_factory=list)
+    kept: list[Reject] = field(default_factory=list)
     more: Counter[str] = field(default_factory=Counter)
     has_excerpts: bool = True
 
@@ -42,16 +42,16 @@ class Rejects:
         excerpt = excerpt[:EXCERPT_LENGTH] if self.has_excerpts else ""
         texts = (source, position[:_PLACE_LENGTH], reason[:_REASON_LENGTH], excerpt)
         source, *rest = (text.encode(errors="backslashreplace").decode() for text in texts)
-        if len(self.found) < MAX_REJECTS:
-            self.found.append(Reject(source, *rest))
+        if len(self.kept) < MAX_REJECTS:
+            self.kept.append(Reject(source, *rest))
         else:
             self.more[source] += 1
 
     def __len__(self) -> int:
-        return len(self.found) + len(self.more)
+        return len(self.kept) + len(self.more)
 
     def __iter__(self) -> Iterator[Reject]:
-        yield from self.found
+        yield from self.kept
         for source, n in sorted(self.more.items()):
             yield Reject(source, "further places", f"{n:,} more were refused; {MAX_REJECTS:,} are kept one by one")
 

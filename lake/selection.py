@@ -53,7 +53,7 @@ def _quotas(items: pl.DataFrame, limit: int, by: str) -> pl.DataFrame:
     return strata.select(by, quota=pl.col("whole") + (pl.int_range(pl.len()) < left).cast(pl.Int64))
 
 
-COLUMNS = ("item_id", "subset", "split", "level", "context", "difficulty", "language", "repo", "source")
+ITEM_COLUMNS = ("item_id", "subset", "split", "level", "context", "difficulty", "language", "repo", "source")
 """The columns of `items` that `--items` may select by."""
 
 Where = tuple[tuple[str, str], ...]
@@ -78,13 +78,13 @@ def parse_items(items: str) -> Where:
             pairs |= {("item_id", item_id) for item_id in ids}
         elif word.startswith("@"):
             raise GoldspanError(f"--items {word}: there is no such file", hint="One id a line.", code=Exit.MISSING)
-        elif not equals and word not in COLUMNS:
+        elif not equals and word not in ITEM_COLUMNS:
             pairs.add(("item_id", word))
-        elif column in COLUMNS and value:
+        elif column in ITEM_COLUMNS and value:
             pairs.add((column, value))
         else:
             message = f"--items {word!r}: items are selected by column=value, by their ids, or by a file of ids"
-            hint = f"Columns are {', '.join(COLUMNS)}. A protocol is sealed: nothing on the command line changes it."
+            hint = f"Columns are {', '.join(ITEM_COLUMNS)}. No option changes a protocol: it is sealed."
             raise GoldspanError(message, hint=hint, code=Exit.USAGE)
     return tuple(sorted(pairs))
 
@@ -130,7 +130,7 @@ def drawn_ids(lake: Lake, task: Task, where: Where, limit: int | None) -> pl.Ser
 def with_items(lake: Lake, benchmarks: Iterable[str], where: Where) -> list[str]:
     """The benchmarks of which a selection leaves items."""
     benchmarks = list(benchmarks)
-    items = pl.concat([lake.scan("items", benchmark=name).select("benchmark", *COLUMNS) for name in benchmarks])
+    items = pl.concat([lake.scan("items", benchmark=name).select("benchmark", *ITEM_COLUMNS) for name in benchmarks])
     wanted = by_column(where).get("item_id", [])
     known = items.filter(pl.col("item_id").is_in(wanted)).select("item_id").collect()["item_id"]
     if unknown := sorted({*wanted} - {*known}):

@@ -9,7 +9,7 @@ import polars as pl
 
 from lake.errors import Exit, GoldspanError
 from lake.naming import FINAL, IMPORT_REJECTS, RANKING
-from lake.parts import HINT, Part, check_part, fault_of, parts_below, remove_empty
+from lake.parts import DAMAGE_HINT, Part, check_part, fault_of, parts_below, remove_empty
 from lake.tables import TABLES
 from lake.text import counted
 
@@ -115,4 +115,4 @@ def check_whole(root: Path) -> None:
     """See that a lake has everything that its scores are of."""
     if lacking := missing_tables(root):
         message = f"the lake has scores whose other tables are missing: {counted(len(lacking), 'part')}"
-        raise GoldspanError(message, where=str(root), examples=lacking[:3], hint=HINT, code=Exit.INVALID)
+        raise GoldspanError(message, where=str(root), examples=lacking[:3], hint=DAMAGE_HINT, code=Exit.INVALID)

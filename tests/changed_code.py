@@ -17,7 +17,7 @@ def changed(*modules: str) -> Iterator[None]:
     files = {(ROOT / module).resolve(strict=True) for module in modules}
     source = code._source
 
-    def other(file: Path) -> code.Source:
+    def other(file: Path) -> code.ModuleSource:
         found = source(file)
         return found._replace(digest=f"{found.digest}, changed") if file in files else found
 

@@ -19,7 +19,7 @@ app = typer.Typer()
 
 
 @app.command("list")
-def list_known(
+def list_systems(
     what: Annotated[
         str, typer.Argument(help="systems, runs, retrievers, forms (of a query), tasks, protocols or metrics.")
     ] = "systems",

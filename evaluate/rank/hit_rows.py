@@ -16,7 +16,7 @@ from lake.tables import table
 from lake.usage import hardware
 
 
-def hit_rows(ranked: Mapping[str, Ranked], pools: ChunkedPools, axis: Callable[[], LineOffsets]) -> pl.DataFrame:
+def ranked_hit_rows(ranked: Mapping[str, Ranked], pools: ChunkedPools, axis: Callable[[], LineOffsets]) -> pl.DataFrame:
     """The chunks that each run ranked as rows of `hits`.
 
     `axis` gives the lines of the pools' files; it is asked only where chunks share some.

@@ -29,21 +29,21 @@ def score_region_files(
 ) -> tuple[list[pl.DataFrame], list[str]]:
     """What the regions of each of some files are worth, as :func:`score` has it; and what is said of the first."""
     measures = [lookup(name, "measure", dict.fromkeys(_MEASURES, name)) for name in names] or list(_MEASURES)
-    gold, values, said = read_gold(gold_path), list[pl.DataFrame](), list[str]()
+    gold, values, notes = read_gold(gold_path), list[pl.DataFrame](), list[str]()
     for path in paths:
-        returned, asked = read_returned(path, gold)
-        queries = [query for query in gold.queries if query in set(asked) or not answered_only]
-        if not set(asked) & set(gold.queries):
-            examples = [f"RUN: {min(asked, default='no row')}", f"gold: {min(gold.queries, default='no row')}"]
+        returned, answered = read_returned(path, gold)
+        queries = [query for query in gold.queries if query in set(answered) or not answered_only]
+        if not set(answered) & set(gold.queries):
+            examples = [f"RUN: {min(answered, default='no row')}", f"gold: {min(gold.queries, default='no row')}"]
             raise GoldspanError("no issue of RUN has gold", where=str(path), examples=examples, code=Exit.INVALID)
         values.append(score_regions(gold, returned, queries).select("query", *measures))
-        said += [*region_notes(gold, returned, asked, queries)] if not said else []
-    return values, said
+        notes += [*region_notes(gold, returned, answered, queries)] if not notes else []
+    return values, notes
 
 
 def score_regions(gold: RegionGold, returned: pl.DataFrame, queries: list[str]) -> pl.DataFrame:
     """What each query's regions are worth: query, and a column for every measure, 0 where nothing is to be measured."""
-    asked = pl.DataFrame({"query": sorted(queries)}, schema={"query": pl.String})
+    measured = pl.DataFrame({"query": sorted(queries)}, schema={"query": pl.String})
     main = gold.main_files.with_columns(is_main=pl.lit(value=True))
     core = _lines(gold.core).unique(_LINE).select(_LINE).join(main, on=["query", "path"], how="left")
     core = core.with_columns(gain=pl.when("is_main").then(_MAIN_LINE).otherwise(1.0)).drop("is_main")
@@ -64,8 +64,8 @@ def score_regions(gold: RegionGold, returned: pl.DataFrame, queries: list[str]) 
         *(_within(lines, core, budget) for budget in LINE_BUDGETS),
     ]
     for frame in frames:
-        asked = asked.join(frame, on="query", how="left", maintain_order="left")
-    return asked.fill_null(0.0).fill_nan(0.0).select("query", *_MEASURES)
+        measured = measured.join(frame, on="query", how="left", maintain_order="left")
+    return measured.fill_null(0.0).fill_nan(0.0).select("query", *_MEASURES)
 
 
 _MEASURES = (
@@ -99,14 +99,14 @@ def _sets(lines: pl.DataFrame, core: pl.DataFrame, optional: pl.DataFrame) -> pl
 
 def _files(gold: RegionGold, returned: pl.DataFrame) -> pl.DataFrame:
     """Which share of the core files is named, and which share of the named files is neither core nor optional."""
-    named = returned.select("query", "path").unique()
+    files = returned.select("query", "path").unique()
     of = ["query", "path"]
     known = pl.concat([gold.core_files, gold.optional_files]).unique()
     hit = gold.core_files.group_by("query").agg(n_gold=pl.len()).join(
-        named.join(gold.core_files, on=of, how="semi").group_by("query").agg(n_hit=pl.len()), on="query", how="left"
+        files.join(gold.core_files, on=of, how="semi").group_by("query").agg(n_hit=pl.len()), on="query", how="left"
     )  # fmt: skip
-    noise = named.group_by("query").agg(n=pl.len()).join(
-        named.join(known, on=of, how="anti").group_by("query").agg(n_noise=pl.len()), on="query", how="left"
+    noise = files.group_by("query").agg(n=pl.len()).join(
+        files.join(known, on=of, how="anti").group_by("query").agg(n_noise=pl.len()), on="query", how="left"
     )  # fmt: skip
     return hit.join(noise, on="query", how="full", coalesce=True).select(
         "query",
@@ -137,11 +137,11 @@ def _overlapping(regions: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
 
 def _weighted_coverage(gold: RegionGold, lines: pl.DataFrame) -> pl.DataFrame:
     """The mean coverage of the core regions, those of main files weighing more."""
-    found = lines.select(*_LINE, is_found=pl.lit(value=True)).unique()
+    held = lines.select(*_LINE, is_found=pl.lit(value=True)).unique()
     main = gold.main_files.with_columns(weight=pl.lit(_MAIN_REGION))
     by_region = (
         _lines(gold.core)
-        .join(found, on=_LINE, how="left")
+        .join(held, on=_LINE, how="left")
         .group_by("query", "region", "path", maintain_order=True)
         .agg(coverage=pl.col("is_found").fill_null(value=False).mean())
         .join(main, on=["query", "path"], how="left", maintain_order="left")
@@ -172,9 +172,9 @@ def _ranked(returned: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
 
 def _discounted(ranked: pl.DataFrame, budget: int) -> pl.DataFrame:
     """The discounted gain of the regions before the first, the very first aside, that exceeds the budget."""
-    place = pl.int_range(pl.len()).over("query")
-    exceeds = (pl.col("size").cum_sum().over("query") > budget) & (place > 0)
-    gain = pl.when(~exceeds.cum_max().over("query")).then(pl.col("gain") / (place + 2).log(2)).otherwise(0.0)
+    position = pl.int_range(pl.len()).over("query")
+    exceeds = (pl.col("size").cum_sum().over("query") > budget) & (position > 0)
+    gain = pl.when(~exceeds.cum_max().over("query")).then(pl.col("gain") / (position + 2).log(2)).otherwise(0.0)
     return ranked.with_columns(dcg=gain).group_by("query").agg(pl.col("dcg").sum())
 
 
@@ -204,13 +204,13 @@ def _lines(regions: pl.DataFrame) -> pl.DataFrame:
     return known.with_columns(line=pl.int_ranges("start", pl.col("end") + 1)).explode("line").drop("start", "end")
 
 
-def region_notes(gold: RegionGold, returned: pl.DataFrame, asked: list[str], queries: list[str]) -> Iterator[str]:
+def region_notes(gold: RegionGold, returned: pl.DataFrame, answered: list[str], queries: list[str]) -> Iterator[str]:
     """What the numbers are over, and what could not be told."""
     yield f"{_NAME}: means over {counted(len(queries), 'issue')}; core_… are ours"
-    if missing := len(set(gold.queries) - set(asked)):
+    if missing := len(set(gold.queries) - set(answered)):
         state = "count 0" if len(queries) == len(gold.queries) else "are left out, as by its evaluator"
         yield f"{counted(missing, 'issue')} without regions {state}"
-    if unknown := len(set(asked) - set(gold.queries)):
+    if unknown := len(set(answered) - set(gold.queries)):
         yield f"{counted(unknown, 'issue')} of the run without gold are left out"
     for what, regions in (("core", gold.core), ("optional", gold.optional), ("returned", returned)):
         if n := regions["start"].null_count():

@@ -19,7 +19,7 @@ from evaluate.rank.pools import cut_files, load_pools, split_pools
 from evaluate.retrievers import BASELINE, Retriever, TrackSteps
 from evaluate.runs.pooling import aggregate_runs, compare_task, systems_of
 from evaluate.selection import ItemPart, Selection
-from evaluate.systems import PlannedRun, Run, System, picks_imported, resolve_systems, run_id_of
+from evaluate.systems import PlannedRun, Run, System, picks_imported, planned_run_id, resolve_systems
 from evaluate.texts.query_forms import rewritten
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
@@ -125,7 +125,7 @@ class TaskRuns:
         rules = self.lake.part("symbol_rules", DEFINITION_RULES) if "definitions" in needs else None
         stamp = made_from([given, rules], system.fingerprint(self.task, self.label, self.selection.parameters()))
         protocol = system.protocol.name if system.protocol else ""
-        is_chance, run_id = system.retriever.is_chance, run_id_of(self.task, system, stamp)
+        is_chance, run_id = system.retriever.is_chance, planned_run_id(self.task, system, stamp)
         return PlannedRun(run_id, protocol, system.chunker, is_chance, system=system, stamp=stamp)
 
     @cached_property

@@ -60,7 +60,7 @@ def cut_lines(texts: pl.Series) -> Pieces:
     plain = plain.select("first", pieces=pl.col("text").str.extract_all(rf"{_ASCII_PIECE}|\n"))
     rest, easy = pl.collect_all([lines.filter(~is_ascii), plain.with_columns(n=pl.col("pieces").list.len())])
     cut = list(map(pieces, rest["text"]))
-    piece = easy["pieces"].explode(empty_as_null=False).extend(listed(cut))
+    piece = easy["pieces"].explode(empty_as_null=False).extend(piece_column(cut))
     length = np.concatenate([easy["n"].to_numpy().astype(np.int64), np.array([*map(len, cut)], np.int64)])
     line = np.repeat(np.concatenate([easy["first"].to_numpy(), rest["first"].to_numpy()]), length)
     is_end = (piece == "\n").to_numpy()
@@ -84,10 +84,10 @@ def count_pieces(texts: pl.Series) -> tuple[pl.Series, scipy.sparse.csr_array]:
     easy, cut = texts.filter(is_ascii).str.extract_all(_ASCII_PIECE), list(map(pieces, texts.filter(~is_ascii)))
     length = np.concatenate([easy.list.len().to_numpy().astype(np.int64), np.array([*map(len, cut)], np.int64)])
     row = np.repeat(np.concatenate([is_ascii.arg_true().to_numpy(), (~is_ascii).arg_true().to_numpy()]), length)
-    return counted(easy.explode(empty_as_null=False).extend(listed(cut)), row, len(texts))
+    return count_tokens(easy.explode(empty_as_null=False).extend(piece_column(cut)), row, len(texts))
 
 
-def counted(token: pl.Series, row: Integers, n_rows: int) -> tuple[pl.Series, scipy.sparse.csr_array]:
+def count_tokens(token: pl.Series, row: Integers, n_rows: int) -> tuple[pl.Series, scipy.sparse.csr_array]:
     """Tokens of documents, counted: every one once, sorted, and (documents, tokens), columns ascending."""
     vocabulary, column = _numbered(token)
     cells = (row.astype(np.int32), column)
@@ -95,7 +95,7 @@ def counted(token: pl.Series, row: Integers, n_rows: int) -> tuple[pl.Series, sc
     return vocabulary, scipy.sparse.csr_array(counts)
 
 
-def listed(cut: Sequence[Sequence[str]]) -> pl.Series:
+def piece_column(cut: Sequence[Sequence[str]]) -> pl.Series:
     """Lists of tokens, one behind the other."""
     return pl.Series(list(chain.from_iterable(cut)), dtype=pl.String)
 

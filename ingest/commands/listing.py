@@ -29,7 +29,7 @@ _IN_A_TABLE = ("name", "display_name", "title", "subsets", "tags")
 
 
 @app.command("list")
-def list_known(
+def list_inputs(
     what: Annotated[str, typer.Argument(help="benchmarks, subsets, chunkers, formats or tasks.")] = "benchmarks",
     lake: LakeOption = DEFAULT_LAKE,
     tag: Annotated[str, typer.Option("--tag", help="Only benchmarks of this tag, and their subsets.")] = "",

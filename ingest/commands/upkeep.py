@@ -16,7 +16,7 @@ from lake.console import (
 )
 from lake.errors import Exit, GoldspanError
 from lake.hints import typed
-from lake.parts import HINT, fault_of
+from lake.parts import DAMAGE_HINT, fault_of
 from lake.store import EVERY, LOCK, Lake
 from lake.tables import TABLES
 from lake.text import counted, escaped
@@ -41,7 +41,7 @@ def verify(lake: LakeOption = DEFAULT_LAKE, debug: DebugOption = False) -> None:
     print(*map(escaped, wrong), sep="\n", end="\n" if wrong else "")
     Console().say(f"verify: as it was written: {counted(n_whole, 'part')} of {lake}; not: {len(wrong):,}")
     if wrong:
-        Console().say(f"  {typed(HINT)}")
+        Console().say(f"  {typed(DAMAGE_HINT)}")
     raise typer.Exit(Exit.INVALID if wrong else Exit.DONE)
 
 

@@ -83,7 +83,7 @@ TABLES: Mapping[str, Table] = {
         Table("retrievers", declared.Declared, (), "evaluate"),
         Table("items", ingested.Items, ("benchmark",)),
         # By query rule as well, so that the texts of one alone are read.
-        Table("queries", ingested.Queries, ("benchmark", "query")),
+        Table("queries", ingested.QueryRows, ("benchmark", "query")),
         Table("gold_spans", ingested.GoldSpans, ("benchmark",)),
         Table("blobs", ingested.Blobs),
         Table("pools", ingested.Pools, ("benchmark", "kind")),
@@ -98,10 +98,10 @@ TABLES: Mapping[str, Table] = {
         Table("runs", of_runs.Runs, ("benchmark", "run_id"), "runs"),
         Table("submissions", of_runs.Submissions),
         Table("formats", declared.Formats),
-        Table("costs", of_runs.Costs, ("benchmark", "run_id"), "evaluate"),
+        Table("costs", of_runs.CostRows, ("benchmark", "run_id"), "evaluate"),
         Table("run_items", of_runs.RunItems, ("benchmark", "run_id"), "runs"),
         Table("hits", of_runs.Hits, ("benchmark", "run_id"), "runs"),
-        Table("usage", of_runs.Usage, ("benchmark", "run_id")),
+        Table("usage", of_runs.UsageRows, ("benchmark", "run_id")),
         Table("edits", of_runs.Edits, ("benchmark", "run_id")),
         Table("relevance", evaluated.Relevance, ("benchmark", "chunker"), "evaluate"),
         Table("scores", evaluated.Scores, ("benchmark", "protocol", "run_id"), "evaluate"),
@@ -114,7 +114,7 @@ TABLES: Mapping[str, Table] = {
         Table("comparisons", evaluated.Comparisons, ("benchmark", "protocol"), "evaluate"),
         Table("ranks", evaluated.Ranks, ("benchmark", "protocol"), "evaluate"),
         Table("boards", evaluated.Boards, ("benchmark", "protocol"), "evaluate"),
-        Table("rejects", ingested.Rejects),
+        Table("rejects", ingested.RejectRows),
     )
 }
 """Every declared table by name."""

@@ -5,21 +5,21 @@ from __future__ import annotations
 import dataframely as dy
 
 
-def keys(n: int) -> list[dy.String]:
+def key_columns(n: int) -> list[dy.String]:
     """Texts that are part of the key."""
     return [dy.String(primary_key=True) for _ in range(n)]
 
 
-def texts(n: int, *, nullable: bool = False) -> list[dy.String]:
+def text_columns(n: int, *, nullable: bool = False) -> list[dy.String]:
     """Texts."""
     return [dy.String(nullable=nullable) for _ in range(n)]
 
 
-def integers(n: int, *, least: int | None = 0, nullable: bool = False) -> list[dy.Int64]:
+def integer_columns(n: int, *, least: int | None = 0, nullable: bool = False) -> list[dy.Int64]:
     """Whole numbers, mostly counts."""
     return [dy.Int64(min=least, nullable=nullable) for _ in range(n)]
 
 
-def numbers(n: int, *, least: float | None = None, nullable: bool = False) -> list[dy.Float64]:
+def number_columns(n: int, *, least: float | None = None, nullable: bool = False) -> list[dy.Float64]:
     """Measured numbers."""
     return [dy.Float64(min=least, nullable=nullable) for _ in range(n)]

@@ -7,13 +7,13 @@ import polars as pl
 
 from lake.averages import AVERAGES, average_columns
 from lake.catalog.unit import ITEM, REPOSITORY
-from lake.tables.columns import integers, keys, numbers, texts
+from lake.tables.columns import integer_columns, key_columns, number_columns, text_columns
 
 
 class Vectors(dy.Schema):
     """Vectors by the key of the text that each stands for, and how many tokens of it the model did not see."""
 
-    model, key = keys(2)
+    model, key = key_columns(2)
     vector = dy.List(dy.Float32())
     n_cut = dy.Int64(nullable=True, min=0)
 
@@ -21,7 +21,7 @@ class Vectors(dy.Schema):
 class Relevance(dy.Schema):
     """How like the gold snippet a chunk of an item's pool is: shares of tokens and of identifiers."""
 
-    item_id, path, chunker = keys(3)
+    item_id, path, chunker = key_columns(3)
     chunk_no = dy.Int64(primary_key=True, min=0)
     jaccard = dy.Float64(min=0, max=1)
     identifier_overlap = dy.Float64(min=0, max=1)
@@ -30,18 +30,18 @@ class Relevance(dy.Schema):
 class Scores(dy.Schema):
     """One number per run, protocol, item and metric; k is 0 where the metric has no cut-off."""
 
-    run_id, protocol, item_id, granularity, metric = keys(5)
+    run_id, protocol, item_id, granularity, metric = key_columns(5)
     k = dy.Int64(primary_key=True, min=0)
-    value, numerator, denominator = numbers(3, nullable=True)
+    value, numerator, denominator = number_columns(3, nullable=True)
     protocol_hash = dy.String()
 
 
 class StepScores(dy.Schema):
     """What each step of a trajectory saw, alone and with those before it: counts of files, symbols, bytes or lines."""
 
-    run_id, protocol, item_id, granularity = keys(4)
+    run_id, protocol, item_id, granularity = key_columns(4)
     step = dy.Int64(primary_key=True, min=1)
-    n_gold, n_pred, n_hit, n_cumulative, n_cumulative_hit = integers(5, least=None, nullable=True)
+    n_gold, n_pred, n_hit, n_cumulative, n_cumulative_hit = integer_columns(5, least=None, nullable=True)
 
 
 class Aggregates(dy.Schema):
@@ -51,14 +51,14 @@ class Aggregates(dy.Schema):
     the rest failed and are in no mean. `n_failed` also counts failed items that score 0, and so are in `n`.
     """
 
-    run_id, protocol, granularity, metric = keys(4)
+    run_id, protocol, granularity, metric = key_columns(4)
     k = dy.Int64(primary_key=True, min=0)
-    slice, slice_value = keys(2)
+    slice, slice_value = key_columns(2)
     vars().update({
         column: dy.Float64(nullable=True) for average in AVERAGES for column in average_columns(average)
     })  # fmt: skip
-    item_low, item_high = numbers(2, nullable=True)
-    n, n_items, n_repos, n_failed, n_not_applicable = integers(5)
+    item_low, item_high = number_columns(2, nullable=True)
+    n, n_items, n_repos, n_failed, n_not_applicable = integer_columns(5)
     unit = dy.String(check=lambda unit: unit.is_in([REPOSITORY, ITEM]))
     share_of_oracle = dy.Float64(nullable=True)
 
@@ -69,8 +69,8 @@ class Ledger(dy.Schema):
     Gold is counted in lines, or as 1 where it is one candidate. For `random` the parts are expectations.
     """
 
-    run_id, protocol, item_id = keys(3)
-    n_gold, found, past_budget, seen, unreachable, no_answer, other_lines, not_returned = numbers(8, least=0)
+    run_id, protocol, item_id = key_columns(3)
+    n_gold, found, past_budget, seen, unreachable, no_answer, other_lines, not_returned = number_columns(8, least=0)
 
     @dy.rule()
     def parts_add_up(cls) -> pl.Expr:
@@ -82,10 +82,10 @@ class Ledger(dy.Schema):
 class LedgerMeans(dy.Schema):
     """A class of the ledger over a slice of the items that have gold; the shares of a slice add up to 1."""
 
-    run_id, protocol, slice, slice_value = keys(4)
+    run_id, protocol, slice, slice_value = key_columns(4)
     class_ = dy.String(primary_key=True, alias="class")
-    macro, micro = numbers(2, least=0)
-    n, n_items = integers(2)
+    macro, micro = number_columns(2, least=0)
+    n, n_items = integer_columns(2)
     n_gold = dy.Float64(min=0)
 
 
@@ -98,11 +98,11 @@ class Effects(dy.Schema):
     repositories have intervals.
     """
 
-    protocol, task, slice, slice_value, repo, factor, chunker, retriever = keys(8)
-    mean, effect = numbers(2, nullable=True)
+    protocol, task, slice, slice_value, repo, factor, chunker, retriever = key_columns(8)
+    mean, effect = number_columns(2, nullable=True)
     share = dy.Float64(nullable=True, min=-1, max=1)
-    low, high = numbers(2, nullable=True)
-    n_items, n_repos = integers(2, least=1)
+    low, high = number_columns(2, nullable=True)
+    n_items, n_repos = integer_columns(2, least=1)
     left_out = dy.List(dy.String())
 
 
@@ -116,18 +116,18 @@ class Characters(dy.Schema):
 
     protocol = dy.String(primary_key=True)
     k = dy.Int64(primary_key=True, min=0)
-    slice, slice_value, run_id = keys(3)
-    read, returned = numbers(2, least=0)
+    slice, slice_value, run_id = key_columns(3)
+    read, returned = number_columns(2, least=0)
     n_items = dy.Int64(min=1)
 
 
 class Ranks(dy.Schema):
     """The place of a ranked system; null where there are too few items. Baselines and partial runs have no row."""
 
-    protocol, granularity, metric = keys(3)
+    protocol, granularity, metric = key_columns(3)
     k = dy.Int64(primary_key=True, min=0)
-    slice, slice_value, run_id = keys(3)
-    rank, rank_low, rank_high, tie_group = integers(4, least=1, nullable=True)
+    slice, slice_value, run_id = key_columns(3)
+    rank, rank_low, rank_high, tie_group = integer_columns(4, least=1, nullable=True)
     too_few = dy.Bool()
     exploratory = dy.Bool()
     unit = dy.String(check=lambda unit: unit.is_in([REPOSITORY, ITEM]))
@@ -144,17 +144,17 @@ class Boards(dy.Schema):
     Of each slice the 24 values of most items are there. Ranks are by the primary metric as the protocol shows it.
     """
 
-    protocol, task, slice, slice_value, average, run_id, column = keys(7)
-    granularity, metric = texts(2)
+    protocol, task, slice, slice_value, average, run_id, column = key_columns(7)
+    granularity, metric = text_columns(2)
     k = dy.Int64(min=0)
     is_opening, is_shown = dy.Bool(), dy.Bool()
     position = dy.Int64(min=0)
     place = dy.Int64(min=1)
     state = dy.String()
-    value, low, high, share_of_oracle, delta, delta_low, delta_high, read = numbers(8, nullable=True)
-    n, n_items, of_items, n_repos, n_failed, n_not_applicable = integers(6)
+    value, low, high, share_of_oracle, delta, delta_low, delta_high, read = number_columns(8, nullable=True)
+    n, n_items, of_items, n_repos, n_failed, n_not_applicable = integer_columns(6)
     unit = dy.String(check=lambda unit: unit.is_in([REPOSITORY, ITEM]))
-    rank, rank_low, rank_high, tie_group = integers(4, least=1, nullable=True)
+    rank, rank_low, rank_high, tie_group = integer_columns(4, least=1, nullable=True)
     too_few = dy.Bool(nullable=True)
 
 
@@ -164,17 +164,17 @@ class Comparisons(dy.Schema):
     `smallest_detectable` is by the adjusted test, in an exploratory row by a t test of the pair alone.
     """
 
-    protocol, granularity, metric = keys(3)
+    protocol, granularity, metric = key_columns(3)
     k = dy.Int64(primary_key=True, min=0)
-    slice, slice_value, run_a, run_b = keys(4)
+    slice, slice_value, run_a, run_b = key_columns(4)
     delta = dy.Float64()
-    low, high = numbers(2, nullable=True)
+    low, high = number_columns(2, nullable=True)
     p = dy.Float64(min=0, max=1)
     p_adjusted = dy.Float64(nullable=True, min=0, max=1)
-    wins, ties, losses = integers(3, nullable=True)
+    wins, ties, losses = integer_columns(3, nullable=True)
     smallest_detectable = dy.Float64(nullable=True)
     equivalent = dy.Bool()
     verdict = dy.String(nullable=True)
     exploratory = dy.Bool()
-    n_items, n_repos = integers(2, least=1)
+    n_items, n_repos = integer_columns(2, least=1)
     unit = dy.String(check=lambda unit: unit.is_in([REPOSITORY, ITEM]))

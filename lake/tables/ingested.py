@@ -5,21 +5,21 @@ from __future__ import annotations
 import dataframely as dy
 import polars as pl
 
-from lake.tables.columns import integers, keys, texts
+from lake.tables.columns import integer_columns, key_columns, text_columns
 
 
 class Items(dy.Schema):
     """One row per item of a benchmark; what is searched for is in `queries`."""
 
-    benchmark, item_id = keys(2)
+    benchmark, item_id = key_columns(2)
     subset = dy.String()
-    split, level, context, difficulty, source = texts(5, nullable=True)
-    language, repo = texts(2)
+    split, level, context, difficulty, source = text_columns(5, nullable=True)
+    language, repo = text_columns(2)
     commit = dy.String(nullable=True)
     pool_id = dy.String()
-    patch, target_path = texts(2, nullable=True)
+    patch, target_path = text_columns(2, nullable=True)
     target_line = dy.Int64(nullable=True, min=0)
-    target_text, function_name, need = texts(3, nullable=True)
+    target_text, function_name, need = text_columns(3, nullable=True)
     query_line_start = dy.Int64(nullable=True, min=0)
     n_candidates = dy.Int64(nullable=True, min=1)
     upstream_id = dy.String(nullable=True)
@@ -33,21 +33,21 @@ class Items(dy.Schema):
         return pl.col("scorable") == pl.col("why_not").is_null()
 
 
-class Queries(dy.Schema):
+class QueryRows(dy.Schema):
     """The text that is searched for, one row per item and query rule: `query` is the rule's name."""
 
-    benchmark, item_id, query = keys(3)
-    text, sha256 = texts(2)
+    benchmark, item_id, query = key_columns(3)
+    text, sha256 = text_columns(2)
 
 
 class GoldSpans(dy.Schema):
     """What a gold rule calls the answer: half-open line ranges per item."""
 
-    benchmark, item_id, gold, path = keys(4)
+    benchmark, item_id, gold, path = key_columns(4)
     line_start = dy.Int64(primary_key=True, min=0)
     line_end = dy.Int64(primary_key=True, min=0)
-    byte_start, byte_end, candidate = integers(3, nullable=True)
-    times, grade = integers(2, least=1, nullable=True)
+    byte_start, byte_end, candidate = integer_columns(3, nullable=True)
+    times, grade = integer_columns(2, least=1, nullable=True)
 
     @dy.rule()
     def range_is_not_reversed(cls) -> pl.Expr:
@@ -60,7 +60,7 @@ class Blobs(dy.Schema):
 
     sha256 = dy.String(primary_key=True)
     text = dy.String()
-    n_bytes, n_lines = integers(2)
+    n_bytes, n_lines = integer_columns(2)
     line_starts = dy.List(dy.Int64())
     line_nws = dy.List(dy.Int64())
     language = dy.String()
@@ -70,7 +70,7 @@ class Blobs(dy.Schema):
 class Files(dy.Schema):
     """Which paths a pool holds, and the content of each, in the pool's own order."""
 
-    pool_id, path = keys(2)
+    pool_id, path = key_columns(2)
     sha256 = dy.String()
     position = dy.Int64(min=0)
 
@@ -80,7 +80,7 @@ class Pools(dy.Schema):
 
     pool_id = dy.String(primary_key=True)
     benchmark = dy.String()
-    repo, commit = texts(2, nullable=True)
+    repo, commit = text_columns(2, nullable=True)
     kind = dy.String()
     n_files = dy.Int64(min=0)
 
@@ -88,19 +88,19 @@ class Pools(dy.Schema):
 class Chunks(dy.Schema):
     """How a chunker cuts a content: half-open lines and bytes of the blob."""
 
-    chunker, sha256 = keys(2)
+    chunker, sha256 = key_columns(2)
     chunk_no = dy.Int64(primary_key=True, min=0)
-    line_start, line_end, byte_start, byte_end, n_nws = integers(5)
+    line_start, line_end, byte_start, byte_end, n_nws = integer_columns(5)
     text = dy.String(nullable=True)
 
 
 class ChunkStatus(dy.Schema):
     """How cutting a content went: into how many chunks, why not the chunker's own way, and why not at all."""
 
-    chunker, sha256 = keys(2)
+    chunker, sha256 = key_columns(2)
     n_chunks = dy.Int64(min=0)
-    fell_back, failed = texts(2, nullable=True)
-    n_nws, n_covered = integers(2)
+    fell_back, failed = text_columns(2, nullable=True)
+    n_nws, n_covered = integer_columns(2)
 
 
 class SymbolStatus(dy.Schema):
@@ -113,16 +113,16 @@ class SymbolStatus(dy.Schema):
 class Symbols(dy.Schema):
     """A definition in a content, as one set of rules finds it; `kind` is the syntax tree's own name for the node."""
 
-    rules, sha256 = keys(2)
+    rules, sha256 = key_columns(2)
     byte_start = dy.Int64(primary_key=True, min=0)
     byte_end = dy.Int64(primary_key=True, min=0)
     kind = dy.String(primary_key=True)
-    name, qualified_name = texts(2, nullable=True)
-    line_start, line_end = integers(2)
+    name, qualified_name = text_columns(2, nullable=True)
+    line_start, line_end = integer_columns(2)
 
 
-class Rejects(dy.Schema):
+class RejectRows(dy.Schema):
     """What could not be read or scored: where it stands and why; nothing is dropped in silence."""
 
-    stage, source, position = keys(3)
-    reason, excerpt = texts(2)
+    stage, source, position = key_columns(3)
+    reason, excerpt = text_columns(2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataframely as dy
 
-from lake.tables.columns import integers, keys, numbers, texts
+from lake.tables.columns import integer_columns, key_columns, number_columns, text_columns
 
 
 class Runs(dy.Schema):
@@ -15,14 +15,14 @@ class Runs(dy.Schema):
     """
 
     run_id = dy.String(primary_key=True)
-    system, benchmark, task = texts(3)
-    chunker, retriever = texts(2, nullable=True)
-    origin, parameters, versions, status = texts(4)
+    system, benchmark, task = text_columns(3)
+    chunker, retriever = text_columns(2, nullable=True)
+    origin, parameters, versions, status = text_columns(4)
     n_items = dy.Int64(min=0)
     limit = dy.Int64(nullable=True, min=1)
     protocol = dy.String(nullable=True)
     selection = dy.List(dy.Struct({"column": dy.String(), "value": dy.String()}), nullable=True)
-    format, file = texts(2, nullable=True)
+    format, file = text_columns(2, nullable=True)
     counts = dy.List(dy.Struct({"name": dy.String(), "n": dy.Int64()}), nullable=True)
     unread = dy.List(dy.Struct({"name": dy.String(), "n": dy.Int64()}), nullable=True)
     notes = dy.List(dy.String(), nullable=True)
@@ -36,20 +36,20 @@ class Submissions(dy.Schema):
     its items) or `refused`.
     """
 
-    submission, task = keys(2)
-    system, benchmark, label, date, kind = texts(5)
+    submission, task = key_columns(2)
+    system, benchmark, label, date, kind = text_columns(5)
     authors = dy.List(dy.String())
-    contact, url, licence, description, revision, cost = texts(6)
+    contact, url, licence, description, revision, cost = text_columns(6)
     reported = dy.List(dy.Struct({"metric": dy.String(), "value": dy.Float64()}))
     file = dy.String(nullable=True)
-    status, why = texts(2)
+    status, why = text_columns(2)
     run_id = dy.String(nullable=True)
 
 
-class Costs(dy.Schema):
+class CostRows(dy.Schema):
     """What ranking a part of a run's items cost where it was made: the one table that differs between equal runs."""
 
-    run_id, part = keys(2)
+    run_id, part = key_columns(2)
     index_seconds = dy.Float64(nullable=True, min=0)
     index_bytes = dy.Int64(nullable=True, min=0)
     query_seconds = dy.List(dy.Float64())
@@ -59,11 +59,11 @@ class Costs(dy.Schema):
 class RunItems(dy.Schema):
     """What happened to each item that a run was asked; any other has no row, here or in `scores`."""
 
-    run_id, item_id = keys(2)
+    run_id, item_id = key_columns(2)
     status = dy.String()
     error = dy.String(nullable=True)
     n_steps = dy.Int64(nullable=True)
-    n_returned, n_nws = integers(2)
+    n_returned, n_nws = integer_columns(2)
     ties = dy.List(dy.Int64())
     has_patch = dy.Bool(nullable=True)
     completion = dy.String(nullable=True)
@@ -77,24 +77,24 @@ class Hits(dy.Schema):
     file, a range may be reversed or run past the end; `line_start` 0 without a `line_end` is a view of the whole file.
     """
 
-    run_id, item_id, part = keys(3)
+    run_id, item_id, part = key_columns(3)
     step = dy.Int64(primary_key=True, min=0)
     rank = dy.Int64(primary_key=True, min=1)
-    path_given, path = texts(2, nullable=True)
-    line_start, line_end, byte_start, byte_end = integers(4, least=None, nullable=True)
+    path_given, path = text_columns(2, nullable=True)
+    line_start, line_end, byte_start, byte_end = integer_columns(4, least=None, nullable=True)
     symbol = dy.String(nullable=True)
     chunk_no = dy.Int64(nullable=True)
     score = dy.Float64(nullable=True)
     n_new_nws = dy.Int64(nullable=True, min=0)
 
 
-class Usage(dy.Schema):
+class UsageRows(dy.Schema):
     """What an agent used for an item, and how it ended; null where its file does not say it."""
 
-    run_id, item_id = keys(2)
-    model, exit_status, prices = texts(3, nullable=True)
-    n_input, n_cached, n_cache_written, n_output, n_turns, n_calls = integers(6, nullable=True)
-    usd, seconds = numbers(2, least=0, nullable=True)
+    run_id, item_id = key_columns(2)
+    model, exit_status, prices = text_columns(3, nullable=True)
+    n_input, n_cached, n_cache_written, n_output, n_turns, n_calls = integer_columns(6, nullable=True)
+    usd, seconds = number_columns(2, least=0, nullable=True)
     resolved = dy.Bool(nullable=True)
     step_turns = dy.List(dy.Int64(nullable=True), nullable=True)
     step_calls = dy.List(dy.Int64(nullable=True), nullable=True)
@@ -103,6 +103,6 @@ class Usage(dy.Schema):
 class Edits(dy.Schema):
     """A line that a patch changes, as one reading of patches has it; under run_id `gold` the gold patches' lines."""
 
-    run_id, item_id, reading, path = keys(4)
+    run_id, item_id, reading, path = key_columns(4)
     line = dy.Int64(primary_key=True, min=0)
     kind = dy.String(primary_key=True)

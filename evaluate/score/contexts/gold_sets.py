@@ -26,7 +26,7 @@ from evaluate.score.contexts.intervals import (
     Spans,
     Walks,
     held_since,
-    pieces,
+    held_spans,
     ranges,
     sizes,
 )
@@ -131,7 +131,7 @@ class GoldSets:
         row, start, end = lines_within(rows, files, np.flatnonzero(rows.is_lines | rows.is_whole))
         first = axis.first[rows.file[row]]
         walks = Walks(n_steps=np.zeros_like(item), length=axis.length[item])
-        held = pieces(walks, Spans(rows.walk[row], rows.rank[row], first + start, first + end))
+        held = held_spans(walks, Spans(rows.walk[row], rows.rank[row], first + start, first + end))
         order = np.lexsort((held.start, held.step, held.walk))
         held = Spans(*(column[order] for column in held))
         # The files of an item lie one behind the other on its axis, as its files do among all.

@@ -133,7 +133,7 @@ def held_since(walks: Walks, spans: Spans, walk: Integers, position: Integers) -
     return first[np.searchsorted(cuts, walks.first_place[walk] + position, side="right") - 1]
 
 
-def pieces(walks: Walks, spans: Spans) -> Spans:
+def held_spans(walks: Walks, spans: Spans) -> Spans:
     """What the walks hold, each place once, under the first step that holds it; by walk and place."""
     spans = spans.where(spans.end > spans.start)
     cuts, (start, end) = _cut(walks, spans)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lake.catalog.collection import Collection
 
-BEIR = Collection(
+BEIR_COLLECTION = Collection(
     name="beir",
     display_name="BEIR",
     title="Which documents answer the query?",
@@ -24,6 +24,6 @@ BEIR = Collection(
     place=4,
 )
 
-BEIR_SEARCH = BEIR.search()
+BEIR_SEARCH = BEIR_COLLECTION.search()
 
-GRADED = BEIR.graded()
+GRADED = BEIR_COLLECTION.graded()

@@ -59,7 +59,7 @@ OFFICIAL = Protocol(
     place=0,
 )
 
-CHUNKING = Protocol(
+REPOBENCH_CHUNKING = Protocol(
     name="repobench-r@chunking-v1",
     title="RepoBench-R, re-chunked, by shared tokens",
     meaning="Does retrieval over re-cut snippets bring back one that is nearly the gold snippet? A chunk is relevant "
@@ -89,13 +89,13 @@ CHUNKING = Protocol(
 )
 
 IDENTIFIER = replace(
-    CHUNKING,
+    REPOBENCH_CHUNKING,
     name="repobench-r@identifier-v1",
     title="RepoBench-R, re-chunked, by shared identifiers",
     meaning="Does retrieval over re-cut snippets bring back a part of the gold snippet? A chunk is relevant when at "
     "least seven tenths of its identifiers are in the gold snippet.",
     relevance="identifier-overlap",
-    metrics=tuple(metric for metric in CHUNKING.metrics if metric[0] != "boundary_similarity"),
+    metrics=tuple(metric for metric in REPOBENCH_CHUNKING.metrics if metric[0] != "boundary_similarity"),
     source="The brief's fallback: identifiers of a chunk that the gold snippet has too, over those of the chunk. It "
     "names no threshold; 0.7 is ours.",
 )

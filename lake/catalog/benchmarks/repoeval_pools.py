@@ -29,7 +29,7 @@ def _task(kind: str, title: str, added: str) -> Task:
     )
 
 
-def _protocol(name: str, task: Task, title: str, source: str, place: int) -> Protocol:
+def _protocol(name: str, task: Task, title: str, source: str, position: int) -> Protocol:
     """The rules of repoeval@chunking-v1 over such a pool."""
     return replace(
         CHUNKING,
@@ -39,7 +39,7 @@ def _protocol(name: str, task: Task, title: str, source: str, place: int) -> Pro
         f"{title}? By the rules of repoeval@chunking-v1, over pools that were constructed.",
         tasks=(task.name,),
         source=source,
-        place=place,
+        place=position,
     )
 
 

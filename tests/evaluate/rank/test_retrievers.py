@@ -152,7 +152,7 @@ def test_the_baselines_are_those_that_always_stand_beside_the_others() -> None:
 def test_a_retriever_that_is_built_on_another_is_run_again_when_that_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     read = code._source
 
-    def changed(file: Path) -> code.Source:
+    def changed(file: Path) -> code.ModuleSource:
         source = read(file)
         return source._replace(digest="another") if file.name == "jaccard.py" else source
 
