@@ -10,12 +10,12 @@ from pathlib import Path
 
 import polars as pl
 
-from lake.editions import LakeWithEditions
 from lake.fingerprint import sha256_of_file
 from lake.store import Lake
 from lake.tables import table
 from lake.text import REGEX_TOKEN
 from lake.usage import run_costs
+from report.editions import LakeWithEditions
 from report.models import BenchmarkRow
 
 DATA_FOLDER = "data"

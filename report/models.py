@@ -9,9 +9,9 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel
 
 from lake.averages import Aggregate
-from lake.editions import PUBLISHED
 from lake.naming import PROGRAMS
 from lake.text import counted
+from report.editions import PUBLISHED
 
 ALL_ITEMS = "all"
 """The slice that holds every item, and its one value."""

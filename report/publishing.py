@@ -10,12 +10,12 @@ from pathlib import Path
 import polars as pl
 
 from lake.catalog.references import reference_of
-from lake.editions import PUBLISHED
 from lake.errors import Exit, GoldspanError
 from lake.naming import UNSEARCHED
 from lake.store import Lake
 from lake.tables import table
 from report.downloads import DOWNLOADS, file_metadata, for_readers, run_kinds
+from report.editions import PUBLISHED
 
 LEFT_OUT: Mapping[str, tuple[str, ...]] = {
     "items": ("patch", "target_text"),

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from itertools import product
 
-from lake.catalog.interval_coverage import ALIKE, KINDS, MEANS, N_SETS, REPOSITORIES, TABLE
+from report.methods.interval_coverage import ALIKE, KINDS, MEANS, N_SETS, REPOSITORIES, TABLE
 from tests.evaluate.statistics.simulated import coverage
 
 

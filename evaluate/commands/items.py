@@ -8,10 +8,10 @@ import polars as pl
 import typer
 
 from evaluate.results.items import item_lines, item_table
+from evaluate.results.printed_table import PrintedTable, print_tables
 from lake.console import DEFAULT_LAKE, Console, DebugOption, LakeOption, setting, split_names
 from lake.errors import Exit, GoldspanError
 from lake.hints import typed
-from lake.printed_table import PrintedTable, print_tables
 from lake.selection import parse_items
 from lake.store import Lake
 

@@ -11,6 +11,7 @@ from evaluate.embedding.vectors import give_vectors
 from evaluate.metrics import parse_metric
 from evaluate.pipeline import evaluate
 from evaluate.results.board import board, boards_of, check_metrics
+from evaluate.results.printed_table import print_tables
 from evaluate.results.summary import summary
 from evaluate.selection import Selection
 from lake.benchmarks import check_benchmark, known_tasks
@@ -29,7 +30,6 @@ from lake.console import (
 from lake.engine import parse_engine
 from lake.errors import Exit, GoldspanError, lookup
 from lake.outcome import Outcome
-from lake.printed_table import print_tables
 from lake.selection import parse_items, with_items
 from lake.store import Lake
 from lake.text import counted, escaped, listed

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 import polars as pl
 
 from evaluate.metrics import Metric, Requested, metric_named, metrics_of
+from evaluate.results.printed_table import PrintedTable
 from evaluate.results.undeclared_metrics import aggregated, explored, why_not
 from evaluate.runs.pooling import systems_of
 from evaluate.selection import edition
@@ -21,7 +22,6 @@ from lake.catalog.references import unbeaten_baselines
 from lake.catalog.task import Task
 from lake.catalog.unit import ITEM, ITEM_INTERVALS
 from lake.errors import Exit, GoldspanError
-from lake.printed_table import PrintedTable
 from lake.selection import Where, of_where
 from lake.store import Lake
 from lake.tables import table as declared_table

@@ -8,11 +8,11 @@ import polars as pl
 
 from evaluate.metrics import Metric
 from evaluate.results.board import is_any, metric_label, number_of, primary_metric, rows_of_board
+from evaluate.results.printed_table import PrintedTable
 from evaluate.statistics.slices import SLICE
 from lake.catalog.protocol import Protocol
 from lake.catalog.task import Task
 from lake.catalog.unit import FEWEST_ITEMS, FEWEST_REPOS, ITEM, REPOSITORY
-from lake.printed_table import PrintedTable
 from lake.store import Lake
 from lake.text import NO_VALUE, counted, listed
 from lake.usage import USED, first_gold, pareto_front, repairs, run_costs, run_usage

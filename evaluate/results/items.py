@@ -9,13 +9,13 @@ from typing import Any
 import polars as pl
 
 from evaluate.results.board import number_of, primary_name
+from evaluate.results.printed_table import PrintedTable
 from lake.benchmarks import known_tasks, protocols_called, tasks_of
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.hints import typed
 from lake.naming import FINAL, RANKING
-from lake.printed_table import PrintedTable
 from lake.selection import Where, of_where
 from lake.store import Lake
 from lake.text import counted, escaped

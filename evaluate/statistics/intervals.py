@@ -11,7 +11,7 @@ the degrees of freedom are Satterthwaite's for independent items, here in closed
 both corrections vanish: what is left has G-1. Over items the residuals are the items' own.
 
 Of a metric within 0 and 1 the interval is Korn and Graubard's, of another a t interval cut at the metric's bounds. How
-often it covers the truth is in `lake.catalog.interval_coverage`.
+often it covers the truth is simulated by `python -m tests.coverage_simulation`.
 """
 
 from __future__ import annotations

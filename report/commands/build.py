@@ -26,7 +26,6 @@ from lake.console import (
     setting,
     split_names,
 )
-from lake.editions import EDITIONS, LakeWithEditions
 from lake.errors import Exit, GoldspanError, lookup, refusal_of
 from lake.outcome import Outcome
 from lake.parts import PartCounts
@@ -34,6 +33,7 @@ from lake.store import Lake
 from lake.text import counted, listed
 from lake.wholeness import check_whole
 from report.build import build, publishers
+from report.editions import EDITIONS, LakeWithEditions
 from report.folder import MANIFEST, Manifest, manifest_in
 from report.format import size
 from report.items.licences import ItemText

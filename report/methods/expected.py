@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from lake.catalog.expectations import EXPECTATIONS, Expectation
 from lake.catalog.unit import ITEM, ITEM_NOTE
 from lake.verdict import BETTER, EQUIVALENT, IN_WORDS, WORSE
 from report.format import DASH, between, score, signed
 from report.leaderboard.board import Board, build_board
+from report.methods.expectations import EXPECTATIONS, Expectation
 from report.models import RunRow
 from report.tables_read import TablesRead
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from lake.averages import AVERAGES
-from lake.catalog.interval_coverage import coverage_note
 from lake.catalog.protocol import MAX_VALUES
 from lake.catalog.unit import FEWEST_REPOS, ITEM_INTERVALS, ITEM_NOTE, NO_INTERVAL
 from report.addresses import pairs_path, run_key
@@ -19,6 +18,7 @@ from report.leaderboard.pictures import ChunkSizes, Steps
 from report.leaderboard.pool_sizes import PoolSizes
 from report.leaderboard.readings import WaysToCount
 from report.leaderboard.verdicts import Beats, board_sentence, board_verdict, names_of
+from report.methods.interval_coverage import coverage_note
 from report.models import IMPORTED, BenchmarkRow, DeclarationRow
 from report.publisher import NavigationEntry, Page, Publisher, SiteMaterial
 from report.tables_read import TablesRead

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lake.catalog import parity
-from lake.catalog.interval_coverage import MEANS, N_SETS, coverage_rows
 from lake.catalog.protocol import MAX_VALUES
 from lake.catalog.unit import FEWEST_REPOS, ITEM_NOTE
 from lake.verdict import SENTENCES
 from report.leaderboard.board import Board
 from report.leaderboard.gold_ledger import LEDGER_TITLES
+from report.methods import parity
 from report.methods.audit import SIDES, findings, gold_rules, protocol_differences, side_of
 from report.methods.expected import outcomes
+from report.methods.interval_coverage import MEANS, N_SETS, coverage_rows
 from report.methods.needs import needs_of
 from report.models import MetricRow
 from report.publisher import NavigationEntry, Page, Publisher, SiteMaterial

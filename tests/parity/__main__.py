@@ -1,6 +1,6 @@
 """`python -m tests.parity FOLDER`: hold what is computed here against what others computed of the benchmarks' data.
 
-FOLDER has the data and what was published of it. The rows go into `lake/catalog/parity.csv`, which Methods shows.
+FOLDER has the data and what was published of it. The rows go into `report/methods/parity.csv`, which Methods shows.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import csv
 import sys
 from pathlib import Path
 
-from lake.catalog.parity import PARITY_TABLE, Parity
+from report.methods.parity import PARITY_TABLE, Parity
 from tests.parity.references.reference import compare_all
 
 

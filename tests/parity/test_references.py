@@ -9,8 +9,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from lake.catalog.parity import Parity, parity_rows
 from lake.store import Lake
+from report.methods.parity import Parity, parity_rows
 from tests.once import linked
 from tests.parity.references.reference import Work, compare_all, compared, references
 from tests.tiny import command

@@ -125,7 +125,7 @@ def test_a_rule_that_changes_in_any_module_that_pages_use_makes_the_site_again(
     assert build(small, site).is_current
 
     def other(path: Path) -> str:
-        return "other" if path.match("lake/catalog/interval_coverage.py") else sha256_of_file(path)
+        return "other" if path.match("report/methods/interval_coverage.py") else sha256_of_file(path)
 
     monkeypatch.setattr("report.build.sha256_of_file", other)
     assert not build(small, site).is_current

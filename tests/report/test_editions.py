@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from lake.editions import EDITIONS, LakeWithEditions
 from lake.errors import GoldspanError
 from lake.store import Lake
+from report.editions import EDITIONS, LakeWithEditions
 from report.items.answers import spans_by_item
 from report.items.roster import Roster
 from report.leaderboard.board import build_board

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import polars as pl
 
-from lake.catalog.expectations import EXPECTATIONS
-from lake.catalog.interval_coverage import MEANS, simulated_coverage
 from lake.store import Lake
 from lake.tables import table as table_of
 from report.methods.audit import findings
+from report.methods.expectations import EXPECTATIONS
 from report.methods.expected import outcomes
+from report.methods.interval_coverage import MEANS, simulated_coverage
 from report.tables_read import TablesRead
 from tests.report.html import Element, table
 from tests.report.small_lake import CHUNKING, HEADLINE, PROTOCOLS, run_id, write, write_lake

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lake.catalog.parity import parity_rows
+from report.methods.parity import parity_rows
 from tests.report.html import parse
 from tests.tiny import command
 

@@ -7,9 +7,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from evaluate.statistics.intervals import intervals, over_items, over_repositories
-from lake.catalog.interval_coverage import HIT_OR_MISS, SPREAD
 from lake.catalog.unit import FEWEST_REPOS
 from lake.exact import steps
+from report.methods.interval_coverage import HIT_OR_MISS, SPREAD
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -35,7 +35,7 @@ def coverage(
     The truth is the mean that repositories are drawn from; where items are the unit, that of the repositories drawn.
 
     Args:
-        kind: One of `lake.catalog.interval_coverage.KINDS`.
+        kind: One of `report.methods.interval_coverage.KINDS`.
         mean: The true mean.
         n_repos: How many repositories.
         alike: Their items' intraclass correlation.

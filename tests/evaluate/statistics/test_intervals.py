@@ -12,9 +12,9 @@ from scipy import linalg, stats
 
 from evaluate.statistics.intervals import korn_graubard
 from evaluate.statistics.means import aggregate
-from lake.catalog.interval_coverage import KINDS, MEANS, N_SETS, simulated_coverage
 from lake.catalog.protocols import protocols
 from lake.tables import table
+from report.methods.interval_coverage import KINDS, MEANS, N_SETS, simulated_coverage
 from tests.evaluate.statistics.simulated import Floats, coverage
 
 RULES = protocols()["repoeval@target-v1"]

@@ -12,10 +12,10 @@ from typing import Literal, NamedTuple
 
 import polars as pl
 
-from lake.catalog.parity import Parity
 from lake.declarations import discover
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
+from report.methods.parity import Parity
 from tests.parity import references as package
 from tests.tiny import command
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lake.catalog.interval_coverage import (
+from report.methods.interval_coverage import (
     ALIKE,
     KINDS,
     MEANS,

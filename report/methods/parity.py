@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import NamedTuple
+
+import polars as pl
 
 PARITY_TABLE = Path(__file__).with_suffix(".csv")
 
@@ -31,18 +32,7 @@ class Parity(NamedTuple):
 
 def parity_rows() -> list[Parity]:
     """Every quantity that was compared."""
-    with PARITY_TABLE.open(encoding="utf-8", newline="") as file:
-        _, *rows = csv.reader(file)
-    return [
-        Parity(
-            reference,
-            quantity,
-            benchmark,
-            kind,
-            int(n),
-            int(n_equal),
-            float(difference) if difference else None,
-            explanation,
-        )
-        for reference, quantity, benchmark, kind, n, n_equal, difference, explanation in rows
-    ]
+    kinds = {"n_compared": pl.Int64, "n_equal": pl.Int64, "largest_difference": pl.Float64}
+    rows = pl.read_csv(PARITY_TABLE, schema={name: kinds.get(name, pl.String()) for name in Parity._fields})
+    texts = pl.col(pl.String).fill_null("")
+    return [Parity(*row) for row in rows.with_columns(texts).iter_rows()]

@@ -18,7 +18,7 @@ from lake.parts import Part
 from lake.store import Lake
 from lake.tables import table
 
-EDITIONS = Path(__file__).parent / "published"
+EDITIONS = Path(__file__).resolve().parents[1] / "lake" / "published"
 """The editions that ship."""
 
 PUBLISHED = "published"
