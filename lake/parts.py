@@ -93,7 +93,7 @@ def new_part(
     """A part that is to be written: its path holds the digest of its bytes."""
     stem = ".".join([f"part-{quoted(name)}", fingerprint])
     inside = _folders(declared, folders, f"{stem}.{'0' * _DIGEST_LENGTH}.parquet")
-    digest = hashlib.sha256(_heading(declared.name, root.joinpath(*inside), stem, len(inside)))
+    digest = hashlib.sha256(_digest_prefix(declared.name, root.joinpath(*inside), stem, len(inside)))
     digest.update(data)
     hexadecimal = digest.hexdigest()[:_DIGEST_LENGTH]
     path = root.joinpath(*inside, f"{stem}.{hexadecimal}.parquet")
@@ -165,8 +165,8 @@ def fault_of(part: Part) -> str:
         PermissionError: It may not be read.
     """
     try:
-        heading = _heading(part.table, part.path.parent, part.path.name.rsplit(".", 2)[0], len(part.folders) + 1)
-        is_whole = part.digest == _digest(part.path, part.path.stat().st_mtime_ns, heading)
+        prefix = _digest_prefix(part.table, part.path.parent, part.path.name.rsplit(".", 2)[0], len(part.folders) + 1)
+        is_whole = part.digest == _digest(part.path, part.path.stat().st_mtime_ns, prefix)
     except PermissionError:
         raise
     except OSError as error:
@@ -189,8 +189,8 @@ def check_part(part: Part) -> None:
         raise DamagedPartError(message, where=str(part.path), hint=DAMAGE_HINT, code=Exit.INVALID)
 
 
-def _heading(table: str, folder: Path, stem: str, depth: int) -> bytes:
-    """What is digested before the bytes."""
+def _digest_prefix(table: str, folder: Path, stem: str, depth: int) -> bytes:
+    """The first of what a part's digest is over: the lake's format, the table's columns and the part's path."""
     return repr((FORMAT_VERSION, _columns(table), folder.parts[-depth:], stem)).encode(errors="surrogateescape")
 
 
@@ -200,9 +200,9 @@ def _columns(table: str) -> str:
 
 
 @cache
-def _digest(path: Path, _: int, heading: bytes) -> str:
+def _digest(path: Path, _: int, prefix: bytes) -> str:
     with path.open("rb") as file:
-        return hashlib.file_digest(file, lambda: hashlib.sha256(heading)).hexdigest()[:_DIGEST_LENGTH]
+        return hashlib.file_digest(file, lambda: hashlib.sha256(prefix)).hexdigest()[:_DIGEST_LENGTH]
 
 
 def _check_format(path: Path) -> None:

@@ -40,7 +40,7 @@ def _pools(lake: Lake, task: TaskRow) -> pl.LazyFrame:
 
 
 def fallbacks(lake: Lake) -> Mapping[str, Mapping[str, int]]:
-    """By chunker, why files of the lake were not cut its own way, and how many."""
+    """Chunker → reason why it cut a file as another chunker would → number of such files."""
     rows = lake.scan("chunk_status").filter(pl.col("fell_back").is_not_null()).group_by("chunker", "fell_back")
     counts: dict[str, dict[str, int]] = {}
     for chunker, reason, n in rows.agg(pl.len()).sort("chunker", "fell_back").collect().iter_rows():

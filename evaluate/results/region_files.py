@@ -116,7 +116,7 @@ def _json_rows(path: Path) -> Iterator[tuple[str, Mapping[str, object], str]]:
 
 
 def _regions(query: str, value: object, where: str) -> RegionRows:
-    """Regions of `path`, `start` and `end`, or lists of the three."""
+    """A query's regions, given as objects with `path`, `start` and `end` or as lists of the three, as rows."""
     rows = RegionRows()
     for number, region in enumerate(_list(value, where)):
         each = [region.get(key) for key in ("path", "start", "end")] if isinstance(region, dict) else region

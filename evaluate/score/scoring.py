@@ -57,5 +57,5 @@ def _score_lists(inputs: ScoringInputs, hits: pl.LazyFrame, cases: pl.LazyFrame)
 
 
 def score_lists(lists: Lists) -> pl.LazyFrame:
-    """The scores of some runs' lists, whose key is CASE, under one protocol: rows of table `scores`."""
+    """Score the ranked lists of several runs under one protocol: rows of table `scores`; the lists' key is CASE."""
     return sealed(measure_runs(lists), lists.inputs.protocol)

@@ -161,7 +161,7 @@ def submissions(
 
 
 def _arguments(request: ImportRequest) -> str:
-    """The arguments of this command behind its verb, as they are typed, with a name where `run` needs one."""
+    """The arguments with which `run` imports the file that was checked: the same, with a name if none was given."""
     name = re.sub(r"[^\w.-]+", "-", request.file.name.partition(".")[0]).strip("-.")
     return shlex.join([*sys.argv[2:], *(["--system", name or "mine"] if request.system == CHECKED else [])])
 

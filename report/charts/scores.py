@@ -44,7 +44,7 @@ class Point:
 
 
 def score_chart(points: Sequence[Point], title: str, name: str) -> Picture:
-    """One metric per system under its group's name: a mark on a stem with its interval, the number behind it."""
+    """A chart of one metric: a row per system, in groups, each a mark on a stem with its interval and its number."""
     bottom = min([0.0, *(point.value for point in points)])
     top = max([1.0, *(point.high or point.value for point in points)])
     rows: list[dict[str, object]] = []

@@ -28,7 +28,7 @@ _NULL = r',"[a-z_]+":null'
 
 
 def bounds(rows: pl.DataFrame) -> list[str]:
-    """The first item of each shard: an item lies in the last of those whose first is not behind it."""
+    """The least item id of each shard, in order: an item is in the last shard whose least id is not above its own."""
     return rows.group_by("shard", maintain_order=True).agg(pl.col("item_id").first())["item_id"].to_list()
 
 

@@ -182,7 +182,7 @@ class Audit:
 
     @property
     def flags(self) -> list[str]:
-        """The counts that are not 0, as `items.gold_flags` has them."""
+        """The counts above 0 as table `items` stores them: `ends-past-eof:2`."""
         return [f"{name}:{self.counts[name]}" for name in FLAGS if self.counts[name]]
 
     @property
