@@ -140,6 +140,7 @@ def _board(board: Board, reference: BoardRow | None, runs: list[BoardRow]) -> di
         "reference": runs.index(reference) if reference else None,
         "again": PUBLISHED_AGAIN if board.benchmark.is_edition else "",
         "citation": board.benchmark.citation,
+        "averages": {name: average.meaning for name, average in AVERAGES.items()},
         "columns": [
             {
                 "name": column.name,

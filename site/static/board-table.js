@@ -5,7 +5,6 @@
   const { count, fixed, plural, values, cell, between, measured } = window.goldspan.board;
   // A number over fewer items says little: its cell is hatched, and an interval of it says nothing.
   const FEW = 5;
-  const AVERAGES = { macro: "mean over items", micro: "ratio of sums over items", by_repo: "mean of the repositories' means" };
 
   function h(tag, attributes, ...content) {
     const made = document.createElement(tag);
@@ -63,7 +62,7 @@
   // The heads: key, words, whether a first click sorts upwards.
   function columns(found) {
     const { has, column, primary, board } = found;
-    const by = column === primary ? AVERAGES[board.average] : primary.title;
+    const by = column === primary ? board.averages[board.average] : primary.title;
     return [
       has.rank && ["rank", found.isByPrimary ? "Rank" : "Rank by " + by, "rank"], ["system", "System", "name"], [column.name, column.title, "primary"],
       has.delta && ["delta", "Difference", "delta"], has.oracle && ["oracle", "% of oracle", "oracle"], ["n", "n/N", "n"],
@@ -93,7 +92,7 @@
 
   function caption(found, average) {
     const { board, at } = found;
-    return [h("strong", null, found.column.title), ", " + AVERAGES[average] + "; " + board.benchmark + ", " + board.short + ", " + at.value + ": " + plural(at.n, "item")];
+    return [h("strong", null, found.column.title), ", " + board.averages[average] + "; " + board.benchmark + ", " + board.short + ", " + at.value + ": " + plural(at.n, "item")];
   }
 
   function notes(found) {
@@ -134,7 +133,7 @@
     const shade = (value) => Math.floor((value === null ? 0 : Math.min(Math.max((value - least) / (most - least || 1), 0), 1)) * 8 + 0.5);
     const over = slice.n_items === found.at.n ? "the " + plural(found.at.n, "item") + " of the table above" :
       plural(slice.n_items, "item") + ", where the table above is over the " + count(found.at.n) + " of " + found.at.value;
-    table.caption.firstElementChild.textContent = board.benchmark + ", " + board.short + ": " + column.title + ", " + AVERAGES[state.average] + ", by " + slice.title + "; " + over +
+    table.caption.firstElementChild.textContent = board.benchmark + ", " + board.short + ": " + column.title + ", " + board.averages[state.average] + ", by " + slice.title + "; " + over +
       ". The stronger the colour, the higher: from " + fixed(least, digits) + " to " + fixed(most, digits) + ". Hatched: fewer than 5 items" +
       (slice.n_values > slice.values.length ? ". The " + slice.values.length + " with the most items of " + count(slice.n_values) + "; all are in aggregates.parquet" : "");
     table.tHead.replaceChildren(h("tr", null, h("th", { scope: "col", class: "name" }, "System"), ...slice.values.map(([value], place) =>
