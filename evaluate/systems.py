@@ -27,7 +27,7 @@ _GLOB = frozenset("*?[")
 
 
 @dataclass(frozen=True)
-class System:
+class BuiltInSystem:
     """A chunker, and what its chunks were made from, with a retriever; the oracle with the protocol it is shown."""
 
     chunker: str
@@ -77,11 +77,11 @@ class Run:
 class PlannedRun(Run):
     """A run that is to be made; its stamp is what it is made from but for the data, with the digest of the code."""
 
-    system: System = field(kw_only=True, compare=False)
+    system: BuiltInSystem = field(kw_only=True, compare=False)
     stamp: str = field(kw_only=True)
 
 
-def planned_run_id(task: Task, system: System, stamp: str) -> str:
+def planned_run_id(task: Task, system: BuiltInSystem, stamp: str) -> str:
     """`<task>--<system>--<8 hex>`, with `/` written `.`."""
     return f"{task.name}--{system.name}--{stamp[:8]}".replace("/", ".")
 
@@ -93,7 +93,7 @@ def resolve_systems(
     retrievers: Mapping[str, Retriever],
     protocols: Sequence[Protocol],
     made_before: Collection[str] = (),
-) -> list[System]:
+) -> list[BuiltInSystem]:
     """The systems that some patterns pick for a task, and the baselines over the same chunkers.
 
     Without patterns, every system that always runs, and what was `made_before` as far as it still can. Within a chunker
@@ -122,7 +122,7 @@ def resolve_systems(
         running = [meant[name] for name in (picked | baselines if picked else ())]
         for retriever in sorted(running, key=lambda retriever: (retriever.needs != "gold", retriever.name)):
             shown: Sequence[Protocol | None] = protocols if retriever.needs == "gold" else [None]
-            systems += [System(chunker, stamp, retriever, protocol) for protocol in shown]
+            systems += [BuiltInSystem(chunker, stamp, retriever, protocol) for protocol in shown]
     return systems
 
 

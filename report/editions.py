@@ -21,7 +21,7 @@ from lake.tables import table
 EDITIONS = Path(__file__).resolve().parents[1] / "lake" / "published"
 """The editions that ship."""
 
-PUBLISHED = "published"
+EDITION_TAG = "published"
 """The tag of a benchmark whose rows are an edition's."""
 
 FOR_READERS = ("system", "system_a", "system_b", "kind", "is_headline")

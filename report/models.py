@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from lake.averages import Aggregate
 from lake.naming import PROGRAMS
 from lake.text import counted
-from report.editions import PUBLISHED
+from report.editions import EDITION_TAG
 
 ALL_ITEMS = "all"
 """The slice that holds every item, and its one value."""
@@ -92,7 +92,7 @@ class BenchmarkRow(DeclarationRow):
     @property
     def is_edition(self) -> bool:
         """Its rows are results that ship with the code."""
-        return PUBLISHED in self.tags
+        return EDITION_TAG in self.tags
 
     @property
     def is_own(self) -> bool:

@@ -15,7 +15,7 @@ from lake.naming import UNSEARCHED
 from lake.store import Lake
 from lake.tables import table
 from report.downloads import DOWNLOADS, file_metadata, for_readers, run_kinds
-from report.editions import PUBLISHED
+from report.editions import EDITION_TAG
 
 LEFT_OUT: Mapping[str, tuple[str, ...]] = {
     "items": ("patch", "target_text"),
@@ -68,7 +68,7 @@ def publish(lake: Lake, benchmark: str, edition: str, label: str, to: Path) -> P
     frames["benchmarks"] = frames["benchmarks"].with_columns(
         like=pl.lit(benchmark),
         label=pl.lit(label),
-        tags=pl.concat_list(pl.lit([PUBLISHED, label]), "tags"),
+        tags=pl.concat_list(pl.lit([EDITION_TAG, label]), "tags"),
         place=pl.col("place") - _BEFORE_OTHERS,
     )
     # What chance returns says nothing, and is half of the bytes.

@@ -12,7 +12,7 @@ import polars as pl
 
 from evaluate.metrics import Requested, metric_named, metrics_of
 from evaluate.results.board import check_measured, metric_label, primary_metric
-from evaluate.results.compared import Comparison, Pair, compared
+from evaluate.results.compared import Comparison, RunPair, compared
 from evaluate.results.other_lake import Published, check_same_data
 from evaluate.results.undeclared_metrics import explored, why_not
 from evaluate.runs.pooling import systems_of
@@ -57,7 +57,7 @@ def compare(
             raise unknown_name(name, "run or system", [*known["system"], *known["run_id"]])
     tasks = known_tasks(lake)
     pairs = [
-        Pair(task, protocol, sources, meant)
+        RunPair(task, protocol, sources, meant)
         for protocol in (
             (known for name in protocol_names for known in protocols_called(lake, name))
             if protocol_names
@@ -116,7 +116,7 @@ def _meant(protocol: Protocol, task: Task, scored: pl.DataFrame, name: str) -> I
 
 
 def _under(
-    lake: Lake, pair: Pair, requested: Requested, slice_name: str, where: Where, runs: pl.DataFrame
+    lake: Lake, pair: RunPair, requested: Requested, slice_name: str, where: Where, runs: pl.DataFrame
 ) -> Iterator[Comparison]:
     """Every metric that is asked for and can be had of two runs under one protocol."""
     task, protocol, is_across = pair.task, pair.protocol, pair.sources[0] is not lake

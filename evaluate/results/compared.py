@@ -38,7 +38,7 @@ _OF_TABLE = (
 )
 
 
-class Pair(NamedTuple):
+class RunPair(NamedTuple):
     """Two runs of a task that one protocol scored: where each is stored, its id and its system."""
 
     task: Task
@@ -65,7 +65,7 @@ class Pair(NamedTuple):
 
 
 def compared(
-    pair: Pair,
+    pair: RunPair,
     metric: Metric,
     k: int,
     where: tuple[str, str],

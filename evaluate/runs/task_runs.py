@@ -19,7 +19,7 @@ from evaluate.rank.pools import cut_files, load_pools, split_pools
 from evaluate.retrievers import BASELINE, Retriever, TrackSteps
 from evaluate.runs.pooling import aggregate_runs, compare_task, systems_of
 from evaluate.selection import ItemPart, Selection
-from evaluate.systems import PlannedRun, Run, System, picks_imported, planned_run_id, resolve_systems
+from evaluate.systems import BuiltInSystem, PlannedRun, Run, picks_imported, planned_run_id, resolve_systems
 from evaluate.texts.query_forms import rewritten
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
@@ -119,7 +119,7 @@ class TaskRuns:
         """The task's rows of `runs` that were made here (`built-in`) or `imported`."""
         return self.lake.scan("runs", benchmark=self.task.benchmark).filter(task=self.task.name, origin=origin)
 
-    def _run(self, system: System) -> PlannedRun:
+    def _run(self, system: BuiltInSystem) -> PlannedRun:
         needs = {retriever.needs for retriever in system.retriever.parts()}
         given = self.lake.part("vectors", GIVEN) if "vectors" in needs else None
         rules = self.lake.part("symbol_rules", DEFINITION_RULES) if "definitions" in needs else None
@@ -154,7 +154,7 @@ class TaskRuns:
             notes |= retriever.prepare(*arguments) if retriever.prepare else {}
         return notes
 
-    def _texts(self, system: System) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+    def _texts(self, system: BuiltInSystem) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
         for item_part in self.item_parts:
             queries = rewritten(item_part.queries, system.retriever.query_form)
             for pool_ids in split_pools(self.lake, item_part.pool_ids):

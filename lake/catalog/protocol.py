@@ -20,6 +20,10 @@ MAX_VALUES = 24
 """So many values of a slice are on a board, those of most items; the others are in table `aggregates` alone."""
 
 
+GRANULARITIES = ("file", "symbol", "span", "line")
+"""What contexts are sets of; a span is bytes."""
+
+
 @dataclass(frozen=True)
 class Primary:
     """The number a protocol ranks systems by."""

@@ -101,7 +101,7 @@ TABLES: Mapping[str, Table] = {
         Table("costs", of_runs.CostRows, ("benchmark", "run_id"), "evaluate"),
         Table("run_items", of_runs.RunItems, ("benchmark", "run_id"), "runs"),
         Table("hits", of_runs.Hits, ("benchmark", "run_id"), "runs"),
-        Table("usage", of_runs.UsageRows, ("benchmark", "run_id")),
+        Table("usage", of_runs.ItemUsage, ("benchmark", "run_id")),
         Table("edits", of_runs.Edits, ("benchmark", "run_id")),
         Table("relevance", evaluated.Relevance, ("benchmark", "chunker"), "evaluate"),
         Table("scores", evaluated.Scores, ("benchmark", "protocol", "run_id"), "evaluate"),

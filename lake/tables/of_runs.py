@@ -88,7 +88,7 @@ class Hits(dy.Schema):
     n_new_nws = dy.Int64(nullable=True, min=0)
 
 
-class UsageRows(dy.Schema):
+class ItemUsage(dy.Schema):
     """What an agent used for an item, and how it ended; null where its file does not say it."""
 
     run_id, item_id = key_columns(2)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from lake.benchmarks import known_tasks
+from lake.catalog.protocol import GRANULARITIES
 from lake.catalog.protocols import protocols_of
 from lake.errors import Exit, GoldspanError
 from lake.pools import files_of
@@ -18,7 +19,6 @@ PROTOCOL = "contextbench@official-v1"
 """The rules whose numbers ContextBench's lines have: those of the evaluator whose form this is. Own data scored by them
 has them under a name of its own."""
 
-_GRANULARITIES = ("file", "symbol", "span", "line")
 NO_CONTEXT = "no_context_extracted"
 
 
@@ -129,11 +129,11 @@ def _instance(item_id: str, scores: pl.DataFrame, steps: list[dict[str, object]]
     instance: dict[str, object] = {
         "instance_id": item_id,
         "num_steps": int(n_steps),
-        "final": {of: _sizes(by_metric, of) for of in _GRANULARITIES},
+        "final": {of: _sizes(by_metric, of) for of in GRANULARITIES},
         "trajectory": {
             "steps": steps,
-            "auc_coverage": {of: by_metric[f"{of}_auc"][0] for of in _GRANULARITIES},
-            "redundancy": {of: by_metric[f"{of}_redundancy"][0] for of in _GRANULARITIES},
+            "auc_coverage": {of: by_metric[f"{of}_auc"][0] for of in GRANULARITIES},
+            "redundancy": {of: by_metric[f"{of}_redundancy"][0] for of in GRANULARITIES},
         },
     }
     if by_metric["editloc_coverage"][0] is not None:
@@ -156,8 +156,8 @@ def _steps(lake: Lake, run_id: str, protocol: str) -> dict[str, list[dict[str, o
     nothing = pl.when(pl.col("granularity") == "line").then(0.0).otherwise(1.0)
     rows = (
         lake.scan("step_scores", run_id=run_id, protocol=protocol)
-        .filter(pl.col("granularity").is_in(_GRANULARITIES))
-        .sort("item_id", "step", pl.col("granularity").cast(pl.Enum(_GRANULARITIES)))
+        .filter(pl.col("granularity").is_in(GRANULARITIES))
+        .sort("item_id", "step", pl.col("granularity").cast(pl.Enum(GRANULARITIES)))
         .select("item_id", "step", "granularity", pl.when(pl.col("n_gold") == 0).then(nothing).otherwise(share))
         .collect()
     )

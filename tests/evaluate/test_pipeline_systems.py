@@ -8,7 +8,7 @@ import re
 import pytest
 
 from evaluate.retrievers import retrievers
-from evaluate.systems import System, check_patterns, resolve_systems
+from evaluate.systems import BuiltInSystem, check_patterns, resolve_systems
 from lake.catalog.benchmarks.repoeval import REPOEVAL_CODE_CHUNK, REPOEVAL_PROMPT
 from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
@@ -20,7 +20,7 @@ SOME = {name: retrievers()[name] for name in ("bm25-okapi", "jaccard-regex", "re
 """Retrievers enough to pick from: none of these tests is about how many there are."""
 
 
-def _chosen(*patterns: str, task: Task = REPOEVAL_PROMPT) -> list[System]:
+def _chosen(*patterns: str, task: Task = REPOEVAL_PROMPT) -> list[BuiltInSystem]:
     return resolve_systems(task, patterns, CHUNKERS, SOME, protocols_of(task))
 
 
@@ -76,7 +76,7 @@ def test_a_pattern_that_means_no_system_asks_did_you_mean(pattern: str) -> None:
     assert caught.value.hint
 
 
-def _stamp(system: System, task: Task = REPOEVAL_PROMPT, label: str = "", limit: int | None = None) -> str:
+def _stamp(system: BuiltInSystem, task: Task = REPOEVAL_PROMPT, label: str = "", limit: int | None = None) -> str:
     return system.fingerprint(task, label, {"limit": limit} if limit else {})
 
 

@@ -17,7 +17,7 @@ import polars as pl
 from evaluate.metrics import Metric, metrics_of
 from evaluate.rank.pools import load_axis
 from evaluate.score.contexts.extents import context_rows
-from evaluate.score.contexts.gold_sets import GRANULARITIES, N_RANKED_STEPS, RANKED_BUDGET, Answers, GoldSets
+from evaluate.score.contexts.gold_sets import N_RANKED_STEPS, RANKED_BUDGET, Answers, GoldSets
 from evaluate.score.contexts.intervals import holders
 from evaluate.score.contexts.material import ContextRuns, Material, load_material, rules_of
 from evaluate.score.contexts.scoring import score_contexts
@@ -25,7 +25,7 @@ from evaluate.score.coverage import CutOff
 from evaluate.score.random_orders import N_ORDERS, draw
 from evaluate.selection import ItemPart
 from lake.arrays import Floats, Integers
-from lake.catalog.protocol import Protocol
+from lake.catalog.protocol import GRANULARITIES, Protocol
 from lake.exact import exact_sum
 from lake.naming import DONE, RANKING
 from lake.offsets import LineOffsets

@@ -34,9 +34,6 @@ from evaluate.score.contexts.material import ContextRuns, Material
 from lake.arrays import Integers
 from lake.catalog.protocol import ContextRules
 
-GRANULARITIES = ("file", "symbol", "span", "line")
-"""What contexts are sets of; a span is bytes."""
-
 N_RANKED_STEPS = 20
 """How many of a ranking's first results are its steps; in a shorter one the last state stands."""
 

@@ -12,13 +12,13 @@ import polars as pl
 from evaluate.metrics import Metric, metrics_of
 from evaluate.metrics.declaration import size_at
 from evaluate.score.contexts.extents import Rows, concatenated, context_rows
-from evaluate.score.contexts.gold_sets import GRANULARITIES, N_RANKED_STEPS, RANKED_BUDGET, Answers, GoldSets
+from evaluate.score.contexts.gold_sets import N_RANKED_STEPS, RANKED_BUDGET, Answers, GoldSets
 from evaluate.score.contexts.intervals import SetSizes
 from evaluate.score.contexts.material import ContextRuns, Material, load_material, load_runs, rules_of
 from evaluate.score.metric_values import label, lengthen, measure_sets
 from evaluate.selection import ItemPart
 from lake.arrays import Floats, Integers, Mask
-from lake.catalog.protocol import ContextRules, Protocol
+from lake.catalog.protocol import GRANULARITIES, ContextRules, Protocol
 from lake.naming import FINAL, LINES, RANKING, STEP
 from lake.tables import table
 
