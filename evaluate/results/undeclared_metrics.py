@@ -8,7 +8,6 @@ from dataclasses import replace
 import polars as pl
 
 from evaluate.metrics import Metric, Requested, metrics_of
-from evaluate.partition import Partition
 from evaluate.runs.pooling import systems_of
 from evaluate.score.contexts.gold_sets import N_RANKED_STEPS
 from evaluate.score.metric_values import BY_HITS
@@ -116,6 +115,9 @@ def _runs(lake: Lake, task: Task, run_ids: Collection[str]) -> Iterator[tuple[Se
 
 def _scores(part: ItemPart, rules: Protocol, runs: Sequence[Run]) -> list[pl.DataFrame]:
     """The scores of some runs on a part of the items; lists of results where a run has such, contexts together."""
+    # Imported when needed: a table of declared metrics scores nothing.
+    from evaluate.partition import Partition
+
     requested, contexts = metrics_of(rules), rules.context is not None
     of_contexts = [pair for pair in requested if contexts and pair[0].shape not in _OF_RESULTS]
     wanted: dict[Protocol, Sequence[Run]] = {}
