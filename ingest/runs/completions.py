@@ -41,7 +41,8 @@ def matched(
     rest = rows
     while holes:
         left = {part: frame.join(rest, on="position", how="semi") for part, frame in holes.items()}
-        fit = {part: _fit(frame) for part, frame in left.items()}
+        # How well a part's items fit the file: holes filled, contexts that start alike, prompts that are the same.
+        fit = {part: (rows.height, rows["same_start"].sum(), rows["same_prompt"].sum()) for part, rows in left.items()}
         best = max(fit, key=lambda part: fit[part])
         if not left[best].height:
             break
@@ -79,11 +80,6 @@ def _check_one_to_one(input_file: InputFile, best: pl.DataFrame) -> None:
     refuse(input_file, several, "a row that answers several items", shown=shown, hint=hint)
     twice = best.filter(best.select("item_id").is_duplicated())
     refuse(input_file, twice, "a hole that is filled twice", shown=_SHOWN)
-
-
-def _fit(rows: pl.DataFrame) -> tuple[int, int, int]:
-    """How well a part's items fit the file: holes filled, contexts that start alike, prompts that are the same."""
-    return rows.height, int(rows["same_start"].sum()), int(rows["same_prompt"].sum())
 
 
 def completion_tables(job: ImportJob, part: ItemPart, rows: pl.DataFrame, result: Imported) -> Tables:

@@ -93,11 +93,6 @@ class ImportedRun:
         """Store the rows of one part of the items."""
         self._parts(part, *tables).write(*tables.values())
 
-    def write_cost(self, cost: Mapping[str, object]) -> None:
-        """Store what it cost to make, as columns of `costs`."""
-        row = pl.DataFrame([{"run_id": self.run_id, "part": "all", **cost}], schema=table("costs").columns)
-        self._parts("all", "costs").write(row)
-
     def conclude(self, row: pl.DataFrame, parts: Collection[str], rejects: Rejects) -> None:
         """Store what was refused and the run's own row, and take away parts that it no longer has."""
         for name in ("hits", "run_items", "edits", "usage"):

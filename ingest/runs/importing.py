@@ -107,7 +107,8 @@ def import_job(job: ImportJob, rejects: Rejects, *, write: bool) -> Imported:
     result.n_rejected = len(rejects) - result.n_unknown
     if write:
         if job.program is not None:
-            stored.write_cost(job.cost)
+            cost = {"run_id": job.run_id, "part": "all", **job.cost}
+            stored.write("all", {"costs": pl.DataFrame([cost], schema=table("costs").columns)})
         stored.conclude(_row(job, result), written, rejects)
         replaced = stored.replace(request.system, job.task.name)
         result.notes += [f"in place of {run_id}, imported earlier under the same name" for run_id in replaced]

@@ -19,7 +19,7 @@ from ingest.programs import function_program, ripgrep_program
 from ingest.programs.command import JsonCommand
 from ingest.programs.session import ProgramSession
 from ingest.runs.find_trajectories import TrajectoryFiles, trajectory_files
-from ingest.runs.formats.answers import ANSWERS, parsed
+from ingest.runs.formats.answers import ANSWERS, parse_answer
 from ingest.runs.importing import import_job, up_to_date
 from ingest.runs.outcome import Imported
 from ingest.runs.pool_folders import pool_folders
@@ -121,13 +121,15 @@ def import_search(
     parts = item_parts(lake, task, request.where, request.limit)
     stamp = fingerprint(search.fingerprint, request.system, task.name, chunker, request.where, request.limit)
     # What was answered before is known by its digest alone: the same answers would make the same run.
-    before = _answers_of(lake, request.benchmark, run_id_of(task.name, request.system, stamp))
+    run_id = run_id_of(task.name, request.system, stamp)
+    stored = lake.scan("runs", benchmark=request.benchmark, run_id=run_id).select("parameters").collect()
+    before = str(json.loads(stored["parameters"][0])["sha256"]) if stored.height else ""
     files = TrajectoryFiles(ANSWERS, [], sha256=before)
     job = ImportJob(lake, request, InputFile(request.file), files, task, parts, stamp, chunker, info)
     if before and not again and (current := up_to_date(job)) is not None:
         current.notes.append(f"`{info.name}` and the files it names are what they were; --again asks it again")
         return current
-    session = ProgramSession(info.name, search.command, lambda answer: parsed(answer).problem)
+    session = ProgramSession(info.name, search.command, lambda answer: parse_answer(answer).problem)
     with ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix="goldspan-"))
         stack.callback(shutil.rmtree, folder)
@@ -175,7 +177,7 @@ def _ask(
             rows = by_pool[pool_id,].select(id="item_id", query="text", pool="pool_id").rows(named=True)
             answers = session.answers([{**row, "files": str(folder), "k": task.depth or RESULTS} for row in rows])
             out.writelines(f"{json.dumps(answer)}\n" for answer in answers)
-            errors = [error for answer in answers if (error := parsed(answer).error) is not None]
+            errors = [error for answer in answers if (error := parse_answer(answer).error) is not None]
             n_answered += len(rows) - len(errors)
             if errors:
                 failures.append(f"{pool_id}: {len(errors):,} of {counted(len(rows), 'item')}: {errors[0]}")
@@ -194,9 +196,3 @@ def _ask(
         *[f"and in {counted(len(failures) - 3, 'pool')} more"] * (len(failures) > 3),
         *(f"not written out to be searched: {n}, such as {path!a}" for path in unwritten[:1]),
     ]
-
-
-def _answers_of(lake: Lake, benchmark: str, run_id: str) -> str:
-    """The digest of the answers that a run was made of; empty where it is not there."""
-    row = lake.scan("runs", benchmark=benchmark, run_id=run_id).select("parameters").collect()
-    return str(json.loads(row["parameters"][0])["sha256"]) if row.height else ""

@@ -10,7 +10,7 @@ from ingest.runs.importer import Importer
 from ingest.sources.input_file import InputFile
 from lake.errors import MAX_EXAMPLES
 from lake.limits import MAX_DOCUMENT_BYTES, MAX_RUN_ROWS, parsed_json
-from lake.text import counted
+from lake.text import counted, listed
 
 NAME = pl.Categorical()
 """Texts that stand in many rows, kept once."""
@@ -67,6 +67,22 @@ def numbers(input_file: InputFile, rows: pl.DataFrame, *names: str) -> pl.DataFr
         refuse(input_file, broken, f"a {name} that is not {called}", shown=pl.col(name))
         rows = read.with_columns(pl.col("_read").alias(name)).drop("_read")
     return rows
+
+
+def check_columns(input_file: InputFile, columns: Sequence[str]) -> None:
+    """Refuse a table without the columns of a ranking, or with one of them twice."""
+    has = set(columns)
+    needed = {
+        "item_id": "item_id" in has,
+        "document or path": bool({"document", "path"} & has),
+        "both of line_start and line_end": ("line_start" in has) == ("line_end" in has),
+        "rank or score": bool({"rank", "score"} & has),
+    }
+    missing = [what for what, is_there in needed.items() if not is_there]
+    if missing or len(has) < len(columns):
+        what = f"missing {' and '.join(missing)}" if missing else "it has a column twice"
+        hint = "A table has item_id, then document or path, line_start and line_end, then rank or score."
+        raise input_file.wrong(what=f"{what}; the columns are {listed(list(columns[:20]))}", hint=hint)
 
 
 def framed(input_file: InputFile, rows: Sequence[Sequence[object]], names: Sequence[str]) -> pl.DataFrame:
@@ -153,6 +169,7 @@ def ranked_as_trec_eval(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _checked(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
     if "document" in frame.columns:
+        frame = frame.drop("path", "line_start", "line_end", strict=False)
         parsed = spans_of(frame.select(pl.col("document").unique()).drop_nulls())
         spans = frame.join(parsed, on="document", how="left", maintain_order="left", nulls_equal=False)
     else:

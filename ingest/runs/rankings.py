@@ -33,7 +33,9 @@ def ranking_tables(job: ImportJob, part: ItemPart, rows: pl.DataFrame, result: I
     failed = rows.filter(pl.col("error").is_not_null()).select("item", "error")
     documents = rows.filter(pl.col("path_given").is_not_null()).drop("query_sha256", "error", "gold")
     spans = _located(job, _ranked(job, documents, result), items, result)
-    tied = _ties(job, spans)
+    same = (pl.col("item") == pl.col("item").shift(-1)) & (pl.col("score") == pl.col("score").shift(-1))
+    at_cut_off = spans.filter(same & pl.col("rank").is_in(CUT_OFFS))
+    tied = at_cut_off.group_by("item").agg(ties=pl.col("rank").sort())
     result.counts["n_done"] += len(listed) - failed.height
     result.counts["n_unanswered"] += failed.height
     result.counts["n_missing"] += items.height - len(listed)
@@ -170,12 +172,6 @@ def _numbered(job: ImportJob, rows: pl.DataFrame, result: Imported) -> pl.DataFr
     result.counts["n_no_chunk"] += int(numbered["chunk_no"].is_null().sum())
     # A chunk may begin and end inside the lines.
     return numbered.with_columns(pl.coalesce(f"{name}_cut", name).alias(name) for name in measured)
-
-
-def _ties(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
-    same = (pl.col("item") == pl.col("item").shift(-1)) & (pl.col("score") == pl.col("score").shift(-1))
-    tied = rows.filter(same & pl.col("rank").is_in(CUT_OFFS))
-    return tied.group_by("item").agg(ties=pl.col("rank").sort())
 
 
 def _outcomes(

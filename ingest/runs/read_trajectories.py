@@ -13,7 +13,7 @@ import polars as pl
 from ingest.runs.find_trajectories import TASK_FILE, TrajectoryFiles, kinds_of_files
 from ingest.runs.outcome import Imported
 from ingest.runs.request import ItemPart
-from ingest.runs.trajectories.trajectory import NO_RESULT, FileSpan, Trajectory, Views, unscorable, with_named_files
+from ingest.runs.trajectories.trajectory import NO_RESULT, Trajectory, Views, unscorable, with_named_files
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.runs.usage_rows import USAGE
 from ingest.runs.values import MAX_LINE, text_of
@@ -148,11 +148,21 @@ def parse_runs(files: TrajectoryFiles, ids: Ids, rejects: Rejects, result: Impor
     result.unread.update(f"file {name}" for name in kinds_of_files(files.skipped))
     for number, (file, trajectory) in enumerate(_all(files, ids, rejects)):
         where = f"{file.path}, {trajectory.position}" if trajectory.position else file.path
-        _count(trajectory, result)
+        result.unread.update(trajectory.unread)
+        result.counts["n_calls"] += len(trajectory.calls)
+        for call in trajectory.calls:
+            result.counts["n_not_understood"] += any(name != NO_RESULT for name in call.unread)
+            result.counts["n_reading"] += call.reads
+            result.counts["n_showing"] += call.reads and bool(call.views)
         n_unsound = 0
         for part, step, seen in _parts(trajectory):
             seen = seen if files.importer.lists_files else with_named_files(seen)
-            sound = [view for view in seen if _is_sound(view)]
+            sound = [
+                view
+                for view in seen
+                if 0 < len(view.path) <= MAX_NAME_CHARACTERS >= len(view.symbol or "")
+                and max(abs(view.start or 0), abs(view.end or 0)) <= MAX_LINE
+            ]
             n_unsound += len(seen) - len(sound)
             n_views += len(sound)
             for rank, view in enumerate(sound if n_views <= MAX_VIEWS else (), start=1):
@@ -181,15 +191,6 @@ def parse_runs(files: TrajectoryFiles, ids: Ids, rejects: Rejects, result: Impor
     return ParsedRuns(pl.concat(frames), pl.DataFrame(answers, schema=dict(ANSWERS), orient="row"))
 
 
-def _count(trajectory: Trajectory, result: Imported) -> None:
-    result.unread.update(trajectory.unread)
-    result.counts["n_calls"] += len(trajectory.calls)
-    for call in trajectory.calls:
-        result.counts["n_not_understood"] += any(name != NO_RESULT for name in call.unread)
-        result.counts["n_reading"] += call.reads
-        result.counts["n_showing"] += call.reads and bool(call.views)
-
-
 def _all(files: TrajectoryFiles, ids: Ids, rejects: Rejects) -> Iterator[tuple[TrajectoryFile, Trajectory]]:
     for file in files.files:
         n_whole, damages = 0, list[DamagedError]()
@@ -216,12 +217,6 @@ def _parts(trajectory: Trajectory) -> Iterator[tuple[str, int, Views]]:
             for step, seen in enumerate(context.steps, start=1):
                 yield prefix + STEP, step, seen
             yield prefix + FINAL, 0, context.final or ()
-
-
-def _is_sound(view: FileSpan) -> bool:
-    names, lines = (view.path, view.symbol or ""), (view.start, view.end)
-    is_named = bool(view.path) and all(len(name) <= MAX_NAME_CHARACTERS for name in names)
-    return is_named and all(line is None or abs(line) <= MAX_LINE for line in lines)
 
 
 def _text(text: str) -> str:

@@ -82,6 +82,12 @@ def parsed_object(value: object) -> JsonObject:
     return object_of(value)
 
 
+def count_at(value: object, *keys: str) -> int | None:
+    """A whole number of 0 or more; None in place of anything else."""
+    number = at(value, *keys)
+    return number if isinstance(number, int) and not isinstance(number, bool) and 0 <= number <= MAX_LINE else None
+
+
 def kind_of(value: object) -> str:
     """What a JSON value is, in words."""
     known = ((bool, "true or false"), (int | float, "a number"), (str, "a text"), (list, "a list"))

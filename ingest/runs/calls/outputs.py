@@ -61,7 +61,11 @@ def listed_spans(output: str, only: str = "", *, numbers: bool = True, lists: bo
             lines.append((match["path"], line_of(match["line"])))
         elif around := _around(row, hit_paths):
             lines.append(around)
-        elif (path := _path_of(row)) and (not only or row.startswith(f"{only.rstrip('/')}/")):
+        elif not only or row.startswith(f"{only.rstrip('/')}/"):
+            # A path that a row is, or begins with before a colon.
+            path = match["path"] if (match := _NAMED.match(row)) else row
+            if len(path) >= 500 or not _PATH.fullmatch(path):
+                continue
             heading = path if path == row else heading
             if lists or path != row:
                 files[path] = None
@@ -75,13 +79,6 @@ def _around(row: str, paths: set[str]) -> tuple[str, int | None] | None:
     """The path and line of a row that stands around a hit: its path may hold such numbers as well."""
     marks = _AROUND.finditer(row, 0, 500) if paths else ()
     return next(((path, line_of(mark[1])) for mark in marks if (path := row[: mark.start()]) in paths), None)
-
-
-def _path_of(row: str) -> str:
-    """The path that a row is, or begins with before a colon."""
-    match = _NAMED.match(row)
-    path = match["path"] if match else row
-    return path if len(path) < 500 and _PATH.fullmatch(path) else ""
 
 
 def joined_lines(lines: Iterable[tuple[str, int | None]]) -> list[FileSpan]:

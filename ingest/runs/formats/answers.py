@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -10,11 +9,11 @@ import polars as pl
 
 from ingest.runs.importer import Importer
 from ingest.runs.ranking_rows import framed, row_of
-from ingest.runs.values import first_row
+from ingest.runs.values import count_at, first_row
 from ingest.sources.input_file import InputFile
 
 _KEYS = frozenset({"path", "start", "end", "score"})
-_MOST_LINES = 2**62
+_MAX_SCORE = 1e308
 _COLUMNS = ("position", "item_id", "path", "line_start", "line_end", "rank", "score", "error")
 _EXAMPLE = '{"id": "function-2k/acme_rockets/0", "results": [{"path": "src/engine.py", "start": 10, "end": 20}]}'
 _HINT = f"A line is: {_EXAMPLE}"
@@ -24,7 +23,7 @@ Row = tuple[str, int | None, int | None, float | None]
 
 
 @dataclass(frozen=True)
-class Parsed:
+class ParsedAnswer:
     """What an answer says.
 
     Attributes:
@@ -38,23 +37,23 @@ class Parsed:
     problem: str = ""
 
 
-def parsed(answer: Mapping[str, object]) -> Parsed:
+def parse_answer(answer: Mapping[str, object]) -> ParsedAnswer:
     """An answer's results; what they say of the lake's files is not looked at."""
     if isinstance(error := answer.get("error"), str):
-        return Parsed(error=error or "the program gives no reason")
+        return ParsedAnswer(error=error or "the program gives no reason")
     results = answer.get("results")
     if not isinstance(results, list):
-        return Parsed(problem="`results` is to be a list")
+        return ParsedAnswer(problem="`results` is to be a list")
     rows: list[Row] = []
     for number, result in enumerate(results, start=1):
         row = _row(result)
         if isinstance(row, str):
-            return Parsed(problem=f"result {number}: {row}")
+            return ParsedAnswer(problem=f"result {number}: {row}")
         rows.append(row)
     scores = [score for _, _, _, score in rows if score is not None]
     if scores and len(scores) < len(rows):
-        return Parsed(problem="some results have a score and some have none")
-    return Parsed(sorted(rows, key=lambda row: -(row[3] or 0)) if scores else rows)
+        return ParsedAnswer(problem="some results have a score and some have none")
+    return ParsedAnswer(sorted(rows, key=lambda row: -(row[3] or 0)) if scores else rows)
 
 
 def _row(result: object) -> Row | str:
@@ -66,24 +65,14 @@ def _row(result: object) -> Row | str:
     start, end, score = result.get("start"), result.get("end"), result.get("score")
     if (start is None) != (end is None):
         return f"one of start and end is missing ({path})"
-    if start is not None and not (_is_line(start) and _is_line(end)):
+    if start is not None and not (count_at(start) and count_at(end)):
         return f"start and end are to be whole numbers from 1 ({path}: {start!r:.40}, {end!r:.40})"
     if start is not None and start > end:
         return f"the range is reversed ({path}: {start} to {end})"
-    if score is not None and not _is_score(score):
+    is_number = isinstance(score, int | float) and not isinstance(score, bool)
+    if score is not None and not (is_number and abs(score) < _MAX_SCORE):
         return f"a score that is not a finite number ({path}: {score!r:.40})"
     return path, None if start is None else start - 1, end, None if score is None else float(score)
-
-
-def _is_line(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < _MOST_LINES
-
-
-def _is_score(value: object) -> bool:
-    try:
-        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(float(value))
-    except OverflowError:
-        return False
 
 
 def recognise(head: bytes, name: str) -> bool:
@@ -102,7 +91,7 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
             if not isinstance(item_id := answer.get("id"), str):
                 what = f"line {position}: no object with an `id`"
                 raise input_file.wrong(what=what, examples=[text[:160]], hint=_HINT)
-            results = parsed(answer)
+            results = parse_answer(answer)
             if results.problem:
                 raise input_file.wrong(what=f"line {position}, item {item_id!a}: {results.problem}", hint=_HINT)
             if (first := seen.setdefault(item_id, position)) != position:

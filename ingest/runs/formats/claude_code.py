@@ -17,8 +17,18 @@ from ingest.runs.calls.tools import ToolCall
 from ingest.runs.sessions import Event, Note, Session, session_importer
 from ingest.runs.trajectories.records import patch_path
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
-from ingest.runs.trajectories.usage import SYNTHETIC, Tokens, Usage, count_at, dollars_at, most_frequent, seconds_of
-from ingest.runs.values import JsonObject, at, content_of, line_of, object_of, objects_of, parsed_object, text_of
+from ingest.runs.trajectories.usage import SYNTHETIC, Tokens, Usage, dollars_at, most_frequent, seconds_of
+from ingest.runs.values import (
+    JsonObject,
+    at,
+    content_of,
+    count_at,
+    line_of,
+    object_of,
+    objects_of,
+    parsed_object,
+    text_of,
+)
 
 _SHOWN = ("file", "edited_text_file", "selected_lines_in_ide", "nested_memory", "compact_file_reference")
 """Attachments that show something of files without a call of the agent's; they are no steps."""
@@ -31,11 +41,6 @@ def _is_event(row: JsonObject) -> bool:
         return row.get("subtype") == "init" and "session_id" in row
     is_named = any(key in row for key in ("sessionId", "session_id", "uuid", "parentUuid"))
     return row.get("type") in ("user", "assistant") and isinstance(row.get("message"), dict) and is_named
-
-
-def _is_part(_: JsonObject, name: str) -> bool:
-    """A subagent's own file beside its session; one in a folder `subagents` is read where its session is not there."""
-    return _OF_SUBAGENT.search(name) is not None and "subagents/" not in name
 
 
 def _folder_of(path: str) -> str:
@@ -100,20 +105,17 @@ class _Record:
             # Before version 2.1 the id stood in the row itself, as it still does in every row of a subagent's own.
             of_row = "" if event.get("isSidechain") is True else text_of(event, "agentId")
             name = text_of(beside, "agentId") or of_row or (match[1] if match else "")
-            begun.append(self._subagent(call, name))
+            # The file of the subagent: by the id that its result says, else by the task it was given.
+            task = text_of(call.arguments, "prompt")
+            by_task = (file for file in self.subagents.values() if task and not name and _task_of(file) == task)
+            by_name = self.subagents.get(name) or self.session.file.beside(f"agent-{name}.jsonl")
+            begun.append(by_name if name else next(by_task, None))
             if begun == [None] and name and name not in self.recorded:
                 yield Note("unread", "subagent whose file is not there")
         if workflow := text_of(beside, "transcriptDir").rstrip("/").rpartition("/")[2]:
             begun += (file for file in self.subagents.values() if f"/{workflow}/" in file.path)
         for file in filter(None, begun):
             yield from self.events_of(self.session.rows_of(file))
-
-    def _subagent(self, call: ToolCall, name: str) -> TrajectoryFile | None:
-        """The file of the subagent that a call began: by the id its result says, else by the task it was given."""
-        if name:
-            return self.subagents.get(name) or self.session.file.beside(f"agent-{name}.jsonl")
-        task = text_of(call.arguments, "prompt")
-        return next((file for file in self.subagents.values() if task and _task_of(file) == task), None)
 
 
 def _results(event: JsonObject) -> list[JsonObject]:
@@ -169,7 +171,8 @@ CLAUDE_CODE = session_importer(
     holders=("events", "response", "session", "messages"),
     is_event=_is_event,
     events_of=_events_of,
-    is_part=_is_part,
+    # A subagent's own file beside its session; one in a folder `subagents` is read where its session is not there.
+    is_part=lambda _, name: _OF_SUBAGENT.search(name) is not None and "subagents/" not in name,
     companions=lambda path: [patch_path(path), _folder_of(path)],
     aliases=("claude",),
 )

@@ -14,8 +14,8 @@ from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall, numbered_from
 from ingest.runs.sessions import Event, Note, Session, session_importer
-from ingest.runs.trajectories.usage import Tokens, Usage, count_at, most_frequent, seconds_of
-from ingest.runs.values import JsonObject, content_of, line_of, list_of, object_of, parsed_object, text_of
+from ingest.runs.trajectories.usage import Tokens, Usage, most_frequent, seconds_of
+from ingest.runs.values import JsonObject, content_of, count_at, line_of, list_of, object_of, parsed_object, text_of
 
 _START, _COMPLETE, _MESSAGE = "tool.execution_start", "tool.execution_complete", "assistant.message"
 _TURN, _ASKED = "assistant.turn_start", "user.message"

@@ -17,8 +17,18 @@ from ingest.runs.calls.tools import ToolCall, parse_call
 from ingest.runs.calls.words import joined
 from ingest.runs.sessions import Event, Note, Session, session_importer
 from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, Views, renamed
-from ingest.runs.trajectories.usage import Tokens, Usage, count_at, most_frequent, seconds_of
-from ingest.runs.values import JsonObject, content_of, first_text, line_of, list_of, object_of, objects_of, text_of
+from ingest.runs.trajectories.usage import Tokens, Usage, most_frequent, seconds_of
+from ingest.runs.values import (
+    JsonObject,
+    content_of,
+    count_at,
+    first_text,
+    line_of,
+    list_of,
+    object_of,
+    objects_of,
+    text_of,
+)
 
 _SHOWN = re.compile(
     r"\s*(?:IMPORTANT: [^\n]*\s+Status: |\[File content [^\n:]*: )?(?:showing|read) lines ([0-9]+)-([0-9]+) of [0-9]+",

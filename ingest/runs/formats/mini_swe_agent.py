@@ -20,11 +20,12 @@ from ingest.runs.trajectories.published_converter import views_of_command
 from ingest.runs.trajectories.records import answer_in, in_repository, item_of_trial, spans_named, trial_results
 from ingest.runs.trajectories.trajectory import Context, FileSpan, Trajectory, Views, renamed
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
-from ingest.runs.trajectories.usage import Tokens, Usage, count_at, dollars_at, most_frequent, seconds_between
+from ingest.runs.trajectories.usage import Tokens, Usage, dollars_at, most_frequent, seconds_between
 from ingest.runs.values import (
     JsonObject,
     at,
     content_of,
+    count_at,
     first_text,
     kind_of,
     line_of,
@@ -83,7 +84,10 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         [text for message, text in zip(messages, texts, strict=True) if message.get("role") == role]
         for role in ("assistant", "user")
     )
-    folder = _folder(text_of(document, *_ENVIRONMENT, "image"), item or file.path.rpartition("/")[2])
+    # What the repository's folder below `/home` is called, the container's image says, else the item.
+    image = _IMAGE.search(text_of(document, *_ENVIRONMENT, "image"))
+    match = image or _ITEM.match(item or file.path.rpartition("/")[2])
+    folder = match[1] if match else ""
     steps, shown_at, n_turns, n_calls = list[Views](), list[tuple[int, int]](), 0, 0
     for message, text in zip(messages, texts, strict=True):
         n_turns += _is_answer(message)
@@ -92,7 +96,9 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         steps += blocks
         shown_at += [(n_turns, n_calls)] * len(blocks)
     final, any_final = (_views(answer_in(some) or "", folder) or None for some in (own, texts))
-    published = Context(tuple(steps or _commanded(own, folder)), any_final)
+    commands = [block[1] for text in own if (block := _COMMAND.search(text)) and _SUBMITS not in block[1]]
+    shown = filter(None, (_inside(views_of_command(command), folder) for command in commands))
+    published = Context(tuple(steps or shown), any_final)
     # The submission is the file's, or that of the message that ends the work.
     ends = (at(document, "info"), *(message.get("extra") for message in messages[-1:]))
     patch = next((patch for end in ends if isinstance(patch := at(end, "submission"), str)), None)
@@ -131,18 +137,6 @@ def _views(block: str, folder: str) -> Views | None:
 
 def _inside(views: Sequence[FileSpan], folder: str) -> Views:
     return renamed(views, partial(in_repository, folder=folder))
-
-
-def _commanded(texts: Sequence[str], folder: str) -> list[Views]:
-    commands = [block[1] for text in texts if (block := _COMMAND.search(text))]
-    steps = (_inside(views_of_command(command), folder) for command in commands if _SUBMITS not in command)
-    return [views for views in steps if views]
-
-
-def _folder(image: str, item: str) -> str:
-    """What the repository's folder below `/home` is called: as the container's image says it, else as the item does."""
-    match = _IMAGE.search(image) or _ITEM.match(item)
-    return match[1] if match else ""
 
 
 def returned(text: str) -> tuple[str, bool] | None:

@@ -18,13 +18,12 @@ from ingest.runs.sessions import Event, Note, Session, session_importer
 from ingest.runs.trajectories.usage import (
     Tokens,
     Usage,
-    count_at,
     dollars_at,
     most_frequent,
     seconds_between,
     seconds_of,
 )
-from ingest.runs.values import JsonObject, at, first_text, object_of, objects_of, text_of
+from ingest.runs.values import JsonObject, at, count_at, first_text, object_of, objects_of, text_of
 
 _NUMBER = re.compile(r"^ *([0-9]+)(?:: |:$|\| |\|$)", re.MULTILINE)
 _LISTED = re.compile(r"^(\S.*):$", re.MULTILINE)

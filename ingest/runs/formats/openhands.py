@@ -72,7 +72,11 @@ _CELLS_FOLDER = re.compile(r"\[Jupyter current working directory: (?P<folder>[^\
 
 def recognise(head: bytes, name: str) -> bool:
     """Objects of an instance or issue with a history or patch where OpenHands has them, or events of a conversation."""
-    return any(mark in head for mark in _MARKS) and any(_is_row(row) or _is_event(row) for row in objects_in(head))
+    for row in objects_in(head) if any(mark in head for mark in _MARKS) else ():
+        holds_work = isinstance(row.get("history"), list) or "git_patch" in object_of(row, "test_result")
+        if _is_event(row) or (holds_work and _item(row) and not any(key in row for key in _UNIFIED)):
+            return True
+    return False
 
 
 def companions(path: str) -> Sequence[str]:
@@ -109,12 +113,6 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     patch, notes = patch_beside(file)
     session = Session(file, item_of(events[0]), patch, notes=notes)
     yield session.trajectory([*_events_of(events), _usage({}, events)])
-
-
-def _is_row(row: JsonObject) -> bool:
-    if not _item(row) or any(key in row for key in _UNIFIED):
-        return False
-    return isinstance(row.get("history"), list) or "git_patch" in object_of(row, "test_result")
 
 
 def _is_event(row: JsonObject) -> bool:

@@ -8,7 +8,7 @@ from functools import partial
 import polars as pl
 
 from ingest.runs.importer import Importer
-from ingest.runs.ranking_rows import kinds_of
+from ingest.runs.ranking_rows import check_columns, kinds_of
 from ingest.sources.input_file import InputFile
 from lake.limits import MAX_RUN_ROWS
 from lake.parquet import UnreadableParquetError, read_batches
@@ -63,13 +63,8 @@ def _check_kinds(input_file: InputFile, frame: pl.DataFrame) -> None:
 
 def _wanted(input_file: InputFile, columns: Sequence[str]) -> list[str]:
     """The columns to read."""
+    check_columns(input_file, columns)
     location = "document" if "document" in columns else "path"
-    missing = [name for name in ("item_id", location) if name not in columns]
-    missing += ["rank or score"] if not {"rank", "score"} & set(columns) else []
-    missing += ["both of line_start and line_end"] if ("line_start" in columns) != ("line_end" in columns) else []
-    if missing:
-        hint = "It is to have item_id, then document or path, line_start and line_end, then rank or score."
-        raise input_file.wrong(what=f"missing {missing}, found {list(columns[:20])}", hint=hint)
     others = ("path", "path_given", "line_start", "line_end", "chunk_no") if location == "path" else ("document",)
     return [name for name in ("run_id", "part", "item_id", *others, "rank", "score", "query_sha256") if name in columns]
 

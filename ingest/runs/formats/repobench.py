@@ -10,6 +10,7 @@ import polars as pl
 
 from ingest.runs.importer import Importer
 from ingest.runs.ranking_rows import framed, json_document
+from ingest.runs.values import count_at
 from ingest.sources.input_file import InputFile
 
 _LEVELS = ("easy", "hard")
@@ -45,8 +46,7 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
         for number, entry in enumerate(entries):
             item_id = f"{subset}/test/{level}/{number}"
             candidates = _candidates(input_file, f"{level}[{number}]", entry)
-            gold = entry.get(_GOLD) if isinstance(entry, dict) else None
-            gold = gold if _is_number(gold) else None
+            gold = count_at(entry, _GOLD)
             rows += [(number + 1, item_id, gold, rank, of) for rank, of in enumerate(candidates, start=1)]
             rows += [(number + 1, item_id, gold, None, None)] * (not candidates)
         yield framed(input_file, rows, _COLUMNS).with_columns(document=pl.format("cand:{}", "of")).drop("of")
@@ -59,13 +59,9 @@ def _candidates(input_file: InputFile, position: str, entry: object) -> list[obj
         what = f"{position}: it has lists for queries of {', '.join(map(str, lists)) or 'no'} lines, and none of 3"
         raise input_file.wrong(what=what, hint=_HINT)
     candidates = lists.get(_OFFICIAL, next(iter(lists.values())))
-    if not isinstance(candidates, list) or not all(map(_is_number, candidates)):
+    if not isinstance(candidates, list) or any(count_at(of) is None for of in candidates):
         raise input_file.wrong(what=f"{position}: no list of candidates' numbers from 0", hint=_HINT)
     return candidates
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
 
 
 _EXAMPLE = '{"easy": [{"3": [2, 0, 1], "ground_truth": 2}], "hard": []}'

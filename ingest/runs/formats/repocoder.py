@@ -9,7 +9,7 @@ import polars as pl
 
 from ingest.runs.importer import Importer
 from ingest.runs.ranking_rows import framed, row_of
-from ingest.runs.values import first_row
+from ingest.runs.values import count_at, first_row, list_of, object_of
 from ingest.sources.input_file import InputFile
 from lake.fingerprint import sha256_of
 
@@ -31,12 +31,10 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
 
 def _row(input_file: InputFile, position: int, text: str) -> tuple[object, ...]:
     row = row_of(input_file, position, text, _HINT)
-    metadata, choices = row.get("metadata"), row.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    completion = choice.get("text") if isinstance(choice, dict) else None
-    given = metadata if isinstance(metadata, dict) else {}
-    parts = _fpath(given.get("fpath_tuple"))
-    line = _line_number(given.get("lineno" if "lineno" in given else "line_no"))
+    metadata, choices = row.get("metadata"), list_of(row, "choices")
+    completion = object_of(choices[0]).get("text") if choices else None
+    given, parts = object_of(metadata), _fpath(object_of(metadata).get("fpath_tuple"))
+    line = count_at(given, "lineno" if "lineno" in given else "line_no")
     faults = {
         "`metadata` is to be an object": not isinstance(metadata, dict),
         "`choices` is to hold an object with a `text`": not isinstance(completion, str),
@@ -48,7 +46,7 @@ def _row(input_file: InputFile, position: int, text: str) -> tuple[object, ...]:
     prompt, target = row.get("prompt"), given.get("ground_truth")
     target_text = target.encode(errors="replace").decode() if isinstance(target, str) else None
     prompt_sha256 = sha256_of(prompt.encode(errors="replace")) if isinstance(prompt, str) else None
-    start = _line_number(given.get("context_start_lineno"))
+    start = count_at(given, "context_start_lineno")
     return position, parts[0], "/".join(parts[1:]), line, start, target_text, prompt_sha256, completion
 
 
@@ -61,11 +59,6 @@ def _fpath(value: object) -> list[str]:
             return []
     is_list = isinstance(value, list | tuple) and all(isinstance(part, str) for part in value)
     return [*value] if is_list and isinstance(value, list | tuple) else []
-
-
-def _line_number(value: object) -> int | None:
-    is_line = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**62
-    return value if is_line and isinstance(value, int) else None
 
 
 REPOCODER = Importer(

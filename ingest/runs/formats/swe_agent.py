@@ -16,8 +16,18 @@ from ingest.runs.sessions import Event, Note, Session
 from ingest.runs.trajectories.records import in_repository, spans_named
 from ingest.runs.trajectories.trajectory import Context, FileSpan, ParsedCall, Trajectory, Views, renamed
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
-from ingest.runs.trajectories.usage import Tokens, Usage, count_at, dollars_at
-from ingest.runs.values import JsonObject, kind_of, line_of, list_of, object_of, objects_of, parsed_object, text_of
+from ingest.runs.trajectories.usage import Tokens, Usage, dollars_at
+from ingest.runs.values import (
+    JsonObject,
+    count_at,
+    kind_of,
+    line_of,
+    list_of,
+    object_of,
+    objects_of,
+    parsed_object,
+    text_of,
+)
 
 _CHECKPOINTS, _TRAJ = ".checkpoints.jsonl", ".traj"
 _TRAJ_STARTS = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:trajectory|environment)"\s*:')

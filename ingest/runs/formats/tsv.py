@@ -8,7 +8,7 @@ import polars as pl
 
 from ingest.runs.formats import scores_json
 from ingest.runs.importer import Importer
-from ingest.runs.ranking_rows import numbers, refuse
+from ingest.runs.ranking_rows import check_columns, numbers, refuse
 from ingest.sources.input_file import InputFile
 from lake.errors import did_you_mean
 
@@ -35,7 +35,10 @@ def recognise_beir(head: bytes, name: str) -> bool:
 
 
 def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
-    """The rows below the header, by the columns it names; a number that is blank is null."""
+    """The rows below the header, by the columns it names, or of BEIR's JSON; a number that is blank is null."""
+    if input_file.head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
+        yield from scores_json.read(input_file)
+        return
     columns: list[str] = []
     for lines in input_file.lines():
         rows = lines
@@ -50,11 +53,6 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
         yield numbers(input_file, table.with_columns(blank), *_NUMBERS)
 
 
-def _read_beir(input_file: InputFile) -> Iterator[pl.DataFrame]:
-    is_json = input_file.head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
-    return scores_json.read(input_file) if is_json else read(input_file)
-
-
 def _names_in(header: str) -> list[str]:
     return [name.strip().strip('"').lower() for name in header.removeprefix("\ufeff").split("\t")]
 
@@ -65,18 +63,7 @@ def _columns(input_file: InputFile, line: str) -> list[str]:
         if name not in NAMES:
             raise input_file.wrong(what=f"unknown column {name!r} in the header", hint=did_you_mean(name, NAMES))
     columns = [NAMES[name] for name in header]
-    has = set(columns)
-    needed = {
-        "item_id": "item_id" in has,
-        "document (or path)": ("document" in has) != ("path" in has),
-        "both of line_start and line_end": ("line_start" in has) == ("line_end" in has),
-        "rank or score": bool({"rank", "score"} & has),
-    }
-    missing = [what for what, is_there in needed.items() if not is_there]
-    if missing or len(has) < len(columns):
-        what = f"the header lacks {' and '.join(missing)}" if missing else "the header has a column twice"
-        hint = "A table has item_id, then document or path, line_start and line_end, then rank or score."
-        raise input_file.wrong(what=what, examples=[line], hint=hint)
+    check_columns(input_file, columns)
     return columns
 
 
@@ -95,6 +82,6 @@ BEIR = Importer(
     meaning="A table of query-id, corpus-id and score under that header; BEIR's results as JSON, "
     "{query: {document: score}}, are read as well.",
     recognise=recognise_beir,
-    read=_read_beir,
+    read=read,
     example="query-id\tcorpus-id\tscore",
 )

@@ -116,10 +116,6 @@ def folders_in(root: Path) -> Iterator[Path]:
     yield from sorted(folder for folder in root.glob("*/*") if not folder.name.startswith("."))
 
 
-def _stem(file: Path) -> str:
-    return file.name.partition(".")[0]
-
-
 def is_submission(path: Path) -> bool:
     """Whether a path that somebody named is a submission: its folder, or its `system.yaml`."""
     return path.name == FILE or (path / FILE).is_file()
@@ -139,7 +135,9 @@ def read_submission(path: Path) -> Submission:
         what = f"{name_of(folder)!a} is no submission: it is to be a folder <system>/<date>, the date as 2026-01-31"
         raise GoldspanError(what, where=str(path), hint=HINT, code=Exit.INVALID)
     files = [file for file in sorted(folder.iterdir()) if not file.name.startswith(".")]
-    if foreign := [file.name for file in files if file.is_symlink() or (file.name != FILE and _stem(file) != "run")]:
+    if foreign := [
+        file.name for file in files if file.is_symlink() or (file.name != FILE and file.name.split(".")[0] != "run")
+    ]:
         what = f"{foreign[0]!a} is a link, or neither {FILE} nor a run file, which is called run.<ending>"
         raise GoldspanError(what, where=str(folder), hint=HINT, code=Exit.INVALID)
     file = folder / FILE

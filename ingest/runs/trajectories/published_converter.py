@@ -55,11 +55,8 @@ def _of_action(event: JsonObject) -> Views:
         start, end = (*map(line_of, list_of(event, "args", "view_range")), 0, 0)[:2]
         lines = (start, end) if start and end and start > 0 and end > 0 else (None, None)
         views = [FileSpan(text_of(event, "args", "path"), *lines)]
-    return renamed(views, _in_repository)
-
-
-def _in_repository(path: str) -> str:
-    return path.strip().strip("'\"").removeprefix("/workspace/").lstrip("/").removeprefix("./")
+    unquoted = renamed(views, lambda path: path.strip().strip("'\"").removeprefix("/workspace/"))
+    return renamed(unquoted, lambda path: path.lstrip("/").removeprefix("./"))
 
 
 def _joined(views: Sequence[FileSpan]) -> Views:

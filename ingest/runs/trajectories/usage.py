@@ -7,11 +7,11 @@ Anthropic they do not. Here `n_input` never includes them, and `n_output` always
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from ingest.runs.values import JsonObject, at, object_of
+from ingest.runs.values import JsonObject, at, count_at, object_of
 
 _MOST = 2**53
 SYNTHETIC = "<synthetic>"
@@ -79,7 +79,10 @@ class Tokens:
         """Of a model's answer, or of several together, in OpenAI's, litellm's, Codex's or Anthropic's words."""
         usage = object_of(given)
         details = count_at(usage, "prompt_tokens_details", "cached_tokens")
-        prompt, cached, written, output = (_largest(usage, names) for names in (_PROMPT, _CACHED, _WRITTEN, _OUTPUT))
+        prompt, cached, written, output = (
+            max((count for name in names if (count := count_at(usage, name)) is not None), default=None)
+            for names in (_PROMPT, _CACHED, _WRITTEN, _OUTPUT)
+        )
         cached = details if cached is None else max(cached, details or 0)
         n_input = prompt if prompt is not None else count_at(usage, "input_tokens")
         if n_input is None:
@@ -91,16 +94,6 @@ class Tokens:
         pairs = ((self.n_cached, other.n_cached), (self.n_cache_written, other.n_cache_written))
         cached, written = (right if left is None else left + (right or 0) for left, right in pairs)
         return Tokens(self.n_input + other.n_input, cached, written, self.n_output + other.n_output)
-
-
-def _largest(usage: JsonObject, names: Sequence[str]) -> int | None:
-    return max((count for name in names if (count := count_at(usage, name)) is not None), default=None)
-
-
-def count_at(value: object, *keys: str) -> int | None:
-    """A whole number of 0 or more; None in place of anything else."""
-    number = at(value, *keys)
-    return number if isinstance(number, int) and not isinstance(number, bool) and 0 <= number <= _MOST else None
 
 
 def dollars_at(value: object, *keys: str) -> float | None:

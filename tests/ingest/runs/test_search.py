@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ingest.runs.formats.answers import parsed
+from ingest.runs.formats.answers import parse_answer
 from ingest.runs.pool_folders import write_below
 from lake.errors import Exit
 from lake.store import Lake
@@ -146,7 +146,7 @@ NO_ANSWERS: list[tuple[object, str]] = [
 
 
 def test_what_is_no_answer_says_why() -> None:
-    assert [parsed({"results": results}).problem for results, _ in NO_ANSWERS] == [why for _, why in NO_ANSWERS]
+    assert [parse_answer({"results": results}).problem for results, _ in NO_ANSWERS] == [why for _, why in NO_ANSWERS]
 
 
 @pytest.mark.parametrize(

@@ -141,16 +141,16 @@ def test_lines_in_columns_that_are_no_range_are_refused(lake: Lake, lines: tuple
 @pytest.mark.parametrize(
     ("header", "why"),
     [
-        ("item_id\tdocument", "the header lacks rank or score"),
-        ("document\tscore", "the header lacks item_id"),
-        ("item_id\tscore", "the header lacks document (or path)"),
-        ("item_id\tpath\tline_start\tscore", "the header lacks both of line_start and line_end"),
-        ("item_id\tqid\tdocument\tscore", "the header has a column twice"),
+        ("item_id\tdocument", "missing rank or score"),
+        ("document\tscore", "missing item_id"),
+        ("item_id\tscore", "missing document or path"),
+        ("item_id\tpath\tline_start\tscore", "missing both of line_start and line_end"),
+        ("item_id\tqid\tdocument\tscore", "it has a column twice"),
         ("item_id\tdocumnt\tscore", "unknown column 'documnt' in the header"),
     ],
 )
 def test_a_header_that_lacks_something_is_refused(lake: Lake, header: str, why: str) -> None:
-    assert refused(lake, f"{header}\nx\n".encode(), format="tsv").what == why
+    assert refused(lake, f"{header}\nx\n".encode(), format="tsv").what.startswith(why)
 
 
 def test_a_row_of_another_length_than_the_header_is_refused(lake: Lake) -> None:
