@@ -16,10 +16,9 @@ from ingest.contents.chunks import remove_undeclared
 from ingest.contents.processes import Workers
 from ingest.pipeline import ingest as ingest_benchmark
 from ingest.programs.command import ANSWER_SECONDS
-from ingest.runs.bundled_runs import import_recorded
+from ingest.runs.bundled_runs import import_recorded, import_submissions
 from ingest.runs.registry import declare_formats
-from ingest.runs.submissions.declaration import FOLDER
-from ingest.runs.submissions.importing import import_submissions
+from ingest.runs.submission import SUBMISSIONS
 from ingest.sources.git import GITHUB, checked
 from ingest.stored_parts import check_replaced
 from lake.benchmarks import own_kinds
@@ -69,7 +68,7 @@ def read(
     needs: Annotated[
         bool, setting("NEEDS", "Work out what RepoEval's completions use of other files (a minute or two).", "--needs")
     ] = False,
-    submissions: Annotated[Path, setting("SUBMISSIONS", "Folder of submissions.")] = FOLDER,
+    submissions: Annotated[Path, setting("SUBMISSIONS", "Folder of submissions.")] = SUBMISSIONS,
     engine: EngineOption = "auto",
     memory_limit: MemoryOption = None,  # set as it is read
     lake: LakeOption = DEFAULT_LAKE,

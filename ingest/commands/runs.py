@@ -15,12 +15,12 @@ from typing import Annotated
 import typer
 
 from ingest.programs.command import ANSWER_SECONDS
+from ingest.runs.bundled_runs import check_submission, import_submissions
 from ingest.runs.importing import import_run
 from ingest.runs.program_runs import RIPGREP, Search, import_search, is_ripgrep
 from ingest.runs.registry import AUTO
 from ingest.runs.request import ImportRequest
-from ingest.runs.submissions.declaration import FILE, FOLDER, is_submission
-from ingest.runs.submissions.importing import check_submission, import_submissions
+from ingest.runs.submission import DECLARATION, SUBMISSIONS, is_submission
 from ingest.runs.usage_rows import Given
 from lake.console import (
     DEFAULT_LAKE,
@@ -90,7 +90,7 @@ def _importing(*, write: bool) -> Callable[..., None]:
             raise typer.Exit(console.finish("ingest", checked))
         if not benchmark:
             message = "--benchmark is not given: whose items FILE answers"
-            hint = "" if write else f"Or FILE is a submission, a folder that holds {FILE}."
+            hint = "" if write else f"Or FILE is a submission, a folder that holds {DECLARATION}."
             raise GoldspanError(message, hint=hint, code=Exit.USAGE)
         if bool(search) == (file is not None):
             message = "both FILE and --search are given" if search else "what is to be imported is not given"
@@ -140,7 +140,7 @@ app.command("check", help=_CHECK)(_importing(write=False))
 
 @app.command()
 def submissions(
-    folder: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="Which holds <system>/<date>/.")] = FOLDER,
+    folder: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="Which holds <system>/<date>/.")] = SUBMISSIONS,
     lake: LakeOption = DEFAULT_LAKE,
     json: JsonOption = False,
     quiet: QuietOption = False,

@@ -10,5 +10,5 @@
 | `resolve_paths` | the file that each path means, and the bytes of lines |
 | `imported_runs`, `importing`, `outcome` | what is written, the walk from end to end, and what is said of it |
 
-`program_runs` asks a program in place of a file; `bundled_runs` and `submissions` import what lies beside the data.
+`program_runs` asks a program in place of a file; `bundled_runs` and `submission` are about what lies beside the data.
 """

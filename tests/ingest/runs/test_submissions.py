@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import yaml
 
-from ingest.runs.submissions.importing import import_submissions
+from ingest.runs.bundled_runs import import_submissions
 from lake.errors import Exit
 from lake.outcome import Outcome
 from lake.store import Lake

@@ -19,9 +19,9 @@ from lake.catalog.protocols import TASKS
 from lake.errors import Exit, GoldspanError, did_you_mean
 from lake.text import listed
 
-FOLDER = Path("lake/submissions")
-FILE = "system.yaml"
-HINT = f"{FOLDER}/README.md says what stands in it."
+SUBMISSIONS = Path("lake/submissions")
+DECLARATION = "system.yaml"
+_HINT = f"{SUBMISSIONS}/README.md says what stands in it."
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -56,7 +56,7 @@ def _authors(value: object) -> object:
 Text = Annotated[str, BeforeValidator(_text)]
 
 
-class System(BaseModel):
+class SubmittedSystem(BaseModel):
     """What `system.yaml` says; `asked` is which items the system was asked: those that its run files answer, or all."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -91,7 +91,7 @@ class Submission:
     """
 
     folder: Path
-    system: System
+    system: SubmittedSystem
     runs: Mapping[str, Path]
     first: str
 
@@ -118,7 +118,7 @@ def folders_in(root: Path) -> Iterator[Path]:
 
 def is_submission(path: Path) -> bool:
     """Whether a path that somebody named is a submission: its folder, or its `system.yaml`."""
-    return path.name == FILE or (path / FILE).is_file()
+    return path.name == DECLARATION or (path / DECLARATION).is_file()
 
 
 def read_submission(path: Path) -> Submission:
@@ -127,28 +127,27 @@ def read_submission(path: Path) -> Submission:
     Raises:
         GoldspanError: It is none: the folder, a file in it or a key of its declaration is not as it is to be.
     """
-    folder = (path.parent if path.name == FILE else path).absolute()
+    folder = (path.parent if path.name == DECLARATION else path).absolute()
     is_day = False
     with suppress(ValueError):
         is_day = bool(_DAY.fullmatch(folder.name) and date.fromisoformat(folder.name))
     if not is_day or not folder.is_dir():
         what = f"{name_of(folder)!a} is no submission: it is to be a folder <system>/<date>, the date as 2026-01-31"
-        raise GoldspanError(what, where=str(path), hint=HINT, code=Exit.INVALID)
+        raise GoldspanError(what, where=str(path), hint=_HINT, code=Exit.INVALID)
     files = [file for file in sorted(folder.iterdir()) if not file.name.startswith(".")]
-    if foreign := [
-        file.name for file in files if file.is_symlink() or (file.name != FILE and file.name.split(".")[0] != "run")
-    ]:
-        what = f"{foreign[0]!a} is a link, or neither {FILE} nor a run file, which is called run.<ending>"
-        raise GoldspanError(what, where=str(folder), hint=HINT, code=Exit.INVALID)
-    file = folder / FILE
-    system = validated(System, read_yaml(file, HINT), file, HINT)
+    run_files = [file for file in files if file.name != DECLARATION]
+    odd = (file.name for file in files if file.is_symlink() or (file in run_files and file.name.split(".")[0] != "run"))
+    if foreign := next(odd, ""):
+        what = f"{foreign!a} is a link, or neither {DECLARATION} nor a run file, which is called run.<ending>"
+        raise GoldspanError(what, where=str(folder), hint=_HINT, code=Exit.INVALID)
+    file = folder / DECLARATION
+    system = validated(SubmittedSystem, read_yaml(file, _HINT), file, _HINT)
     tasks = {task.name.partition("/")[2]: task for task in TASKS.values() if task.benchmark == system.benchmark}
     names = [task.name for task in tasks.values()]
     if system.task and system.task not in names:
         what = f"task: {shown(system.task)} is no task"
         raise GoldspanError(what, where=str(file), hint=did_you_mean(system.task, names), code=Exit.INVALID)
     first = system.task or next(task.name for task in tasks.values() if "ranking" in task.answered_by)
-    run_files = [file for file in files if file.name != FILE]
     runs = {
         tasks[end].name if (end := file.name.partition(".")[2].partition(".")[0]) in tasks else first: file
         for file in run_files
@@ -159,5 +158,5 @@ def read_submission(path: Path) -> Submission:
         raise GoldspanError(what, where=str(folder), hint=hint, code=Exit.INVALID)
     if not runs and not system.reported:
         what = "reported: there is neither a run file to be scored nor a number that is reported"
-        raise GoldspanError(what, where=str(file), hint=HINT, code=Exit.INVALID)
+        raise GoldspanError(what, where=str(file), hint=_HINT, code=Exit.INVALID)
     return Submission(folder, system, runs, first)

@@ -1,1 +1,0 @@
-"""Submissions: rankings that lie as files beside the lake, each with a declaration of what made it."""
