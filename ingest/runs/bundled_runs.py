@@ -11,7 +11,7 @@ from ingest.runs.imported_runs import ImportedRun
 from ingest.runs.importing import NoItemKnownError, import_run
 from ingest.runs.outcome import Imported
 from ingest.runs.request import ImportRequest
-from ingest.runs.submission import DECLARATION, Submission, folders_in, name_of, read_submission
+from ingest.runs.submission import DECLARATION, SubmissionFolder, folders_in, name_of, read_submission
 from ingest.sources.tree import Source
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
 from lake.make import write_if_changed
@@ -87,7 +87,7 @@ def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> lis
     What cannot be imported is a row of `rejects`; what the lake lacks the items for waits, and is told of.
     """
     rejects = Rejects()
-    read: list[Submission] = []
+    read: list[SubmissionFolder] = []
     for folder in folders_in(root):
         try:
             read.append(read_submission(folder))
@@ -121,7 +121,7 @@ def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> lis
 
 
 def _imported(
-    lake: Lake, submission: Submission, task: str, rejects: Rejects, result: Outcome, say: Say
+    lake: Lake, submission: SubmissionFolder, task: str, rejects: Rejects, result: Outcome, say: Say
 ) -> tuple[str, str, str | None]:
     """What came of a run file: its status, why, and its run."""
     why = _absence(lake, submission)
@@ -138,7 +138,7 @@ def _imported(
     return "waiting", why, None
 
 
-def _absence(lake: Lake, submission: Submission) -> str:
+def _absence(lake: Lake, submission: SubmissionFolder) -> str:
     """Why the lake cannot have what a submission answers; empty where it can."""
     system = submission.system
     wanted = f"{system.benchmark} labelled {system.label!r}" if system.label else system.benchmark
@@ -150,7 +150,7 @@ def _absence(lake: Lake, submission: Submission) -> str:
     return "" if label == system.label else f"it answers {wanted}; the lake holds {held}"
 
 
-def _request(submission: Submission, task: str, *, skip_unknown: bool) -> ImportRequest:
+def _request(submission: SubmissionFolder, task: str, *, skip_unknown: bool) -> ImportRequest:
     system, file = submission.system, submission.runs[task]
     asked_all = system.asked == "all"
     return ImportRequest(
@@ -166,7 +166,7 @@ def _reject(name: str, error: GoldspanError, rejects: Rejects, result: Outcome) 
     result.warnings.append(f"left out: {name}, {file}: {why}")
 
 
-def _row(submission: Submission, task: str, status: str, why: str, run_id: str | None) -> dict[str, object]:
+def _row(submission: SubmissionFolder, task: str, status: str, why: str, run_id: str | None) -> dict[str, object]:
     row = submission.system.model_dump(exclude={"name", "format", "chunker", "task", "asked"})
     reported = [{"metric": metric, "value": value} for metric, value in sorted(submission.system.reported.items())]
     row |= {"authors": list(submission.system.authors), "reported": reported}

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from ingest.runs.imported_runs import MISSING, Tables, run_items
+from ingest.runs.imported_runs import UNANSWERED, Tables, run_items
 from ingest.runs.importer import Importer
 from ingest.runs.outcome import Imported
 from ingest.runs.ranking_rows import refuse
-from ingest.runs.request import ImportJob, ItemPart
+from ingest.runs.request import AskedItems, ImportJob
 from ingest.sources.input_file import InputFile
 
 _HOLE = ["repo", "path", "line"]
@@ -26,7 +26,7 @@ def load(input_file: InputFile, importer: Importer) -> pl.DataFrame:
 
 
 def matched(
-    input_file: InputFile, rows: pl.DataFrame, parts: Sequence[ItemPart]
+    input_file: InputFile, rows: pl.DataFrame, parts: Sequence[AskedItems]
 ) -> tuple[dict[str, pl.DataFrame], pl.DataFrame]:
     """Part of the items → the rows that fill its holes, with item_id; and the rows that answer none.
 
@@ -58,7 +58,7 @@ def matched(
     return by_part, rest
 
 
-def _filled(rows: pl.DataFrame, part: ItemPart) -> pl.DataFrame:
+def _filled(rows: pl.DataFrame, part: AskedItems) -> pl.DataFrame:
     """The rows whose hole a part asks about, each with the item it answers."""
     columns = {"repo": "repo", "path": "target_path", "line": "target_line", "wanted": "target_text"}
     items = part.items.select("item_id", "query_line_start", "query_sha256", **columns)
@@ -82,7 +82,7 @@ def _check_one_to_one(input_file: InputFile, best: pl.DataFrame) -> None:
     refuse(input_file, twice, "a hole that is filled twice", shown=_SHOWN)
 
 
-def completion_tables(job: ImportJob, part: ItemPart, rows: pl.DataFrame, result: Imported) -> Tables:
+def completion_tables(job: ImportJob, part: AskedItems, rows: pl.DataFrame, result: Imported) -> Tables:
     """One part's rows of `run_items`: the completion of every scorable item."""
     items = part.scorable.select("item_id")
     answered = rows.join(items, on="item_id", how="semi")
@@ -94,7 +94,7 @@ def completion_tables(job: ImportJob, part: ItemPart, rows: pl.DataFrame, result
     joined = items.join(answered.select("item_id", "completion"), on="item_id", how="left")
     outcomes = joined.select(
         "item_id",
-        pl.when(is_done).then(pl.lit("done")).otherwise(pl.lit(MISSING)).alias("status"),
+        pl.when(is_done).then(pl.lit("done")).otherwise(pl.lit(UNANSWERED)).alias("status"),
         pl.when(~is_done).then(pl.lit(f"no completion in {job.input_file.name}")).alias("error"),
         "completion",
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from ingest.runs.find_trajectories import TrajectoryFiles, kinds_of_files
 from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, Trajectory, Unread, union
-from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
+from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
 from lake.errors import Exit, GoldspanError
 from lake.text import counted
 
@@ -35,7 +35,7 @@ def _file(file: TrajectoryFile, files: TrajectoryFiles) -> Iterator[str]:
             yield f"{where}: {files.importer.name}, {item}{steps}, {patch or 'no patch'}{failed}"
             yield from _calls(trajectory)
             yield from _end(trajectory)
-    except DamagedError as error:
+    except DamagedFileError as error:
         yield f"{file.path}: damaged: {error.reason}"
     for damage in file.damages:
         yield f"{file.path}, {damage.position}: damaged: {damage.reason}"

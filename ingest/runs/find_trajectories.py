@@ -12,7 +12,7 @@ from typing import IO
 
 from ingest.runs.importer import Importer
 from ingest.runs.registry import AUTO, importer_for, importer_named, importers
-from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
+from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
 from ingest.sources.archive import open_archive
 from ingest.sources.folder import read_folder
 from ingest.sources.input_file import InputFile
@@ -62,7 +62,7 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
     for file in _files((entry.path, partial(_entry, entry)) for entry in tree.entries).values():
         try:
             head = file.head()
-        except DamagedError as error:
+        except DamagedFileError as error:
             damaged.append(file)
             unread.append(f"entry {file.path}: {error.reason}")
             continue

@@ -14,7 +14,7 @@ from lake.rejects import Rejects
 from lake.store import Lake
 from lake.tables import TABLES, table
 
-MISSING = "missing"
+UNANSWERED = "missing"
 """The status of an item that was asked and that a file does not answer."""
 
 Tables = Mapping[str, pl.DataFrame]
@@ -36,7 +36,7 @@ def run_items(run_id: str, rows: pl.DataFrame) -> pl.DataFrame:
     return whole.select(list(columns))
 
 
-def hit_rows(run_id: str, rows: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
+def imported_hits(run_id: str, rows: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
     """Rows of `hits`, of as many of its columns as there are; `item` is the place of an item among some."""
     rows = rows.with_columns(run_id=pl.lit(run_id), item_id=pl.lit(items["item_id"]).gather(pl.col("item")))
     columns = table("hits").columns.items()

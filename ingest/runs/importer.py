@@ -33,7 +33,7 @@ class Importer:
             completion: repo, path, line (0-based), context_start (0-based), target_text, prompt_sha256,
             completion.
         trajectories: In its place for the kind trajectory: what one file holds, one after the other. It raises nothing
-            but the `DamagedError` of the file's own methods, whatever the file holds.
+            but the `DamagedFileError` of the file's own methods, whatever the file holds.
         companions: For the kind trajectory: the paths of files that belong to the file of a path and are read with it
             (`file.beside`), not by themselves; they need not exist. One that ends in `/` is a folder with all it holds.
         lists_files: For the kind trajectory: whether it says itself which files count as named beside their lines. Of

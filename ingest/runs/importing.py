@@ -10,12 +10,12 @@ import polars as pl
 
 from ingest.runs import completions
 from ingest.runs.find_trajectories import trajectory_files
-from ingest.runs.imported_runs import MISSING, ImportedRun, Tables, count_rows, counts_in
+from ingest.runs.imported_runs import UNANSWERED, ImportedRun, Tables, count_rows, counts_in
 from ingest.runs.outcome import Imported
-from ingest.runs.ranking_rows import NAME, load_ranking, ranked_as_trec_eval, ranks_say_nothing
+from ingest.runs.ranking_rows import REPEATED, load_ranking, ranked_as_trec_eval, ranks_say_nothing
 from ingest.runs.rankings import DEFINITIONS, ranking_tables
 from ingest.runs.read_trajectories import Ids, ParsedRuns, deduplicate, parse_runs
-from ingest.runs.request import ImportJob, ImportRequest, ItemPart, check_request, item_parts, task_named
+from ingest.runs.request import AskedItems, ImportJob, ImportRequest, check_request, item_parts, task_named
 from ingest.runs.trajectories.trajectory import Unread
 from ingest.runs.trajectory_rows import trajectory_tables
 from ingest.runs.usage_rows import Given, UsageRows
@@ -85,7 +85,7 @@ def import_job(job: ImportJob, rejects: Rejects, *, write: bool) -> Imported:
         for part, tables in read[result.kind](job, rejects, result):
             if not (request.asked_all or request.is_selection):
                 # A file does not say that its system was asked the items that it does not answer, be it by nothing.
-                answered = tables["run_items"].filter(pl.col("status") != MISSING)
+                answered = tables["run_items"].filter(pl.col("status") != UNANSWERED)
                 n_not_asked = tables["run_items"].height - answered.height
                 result.counts["n_not_asked"] += n_not_asked
                 result.counts["n_missing"] -= n_not_asked
@@ -129,7 +129,7 @@ def _stored(job: ImportJob) -> ImportedRun:
     return ImportedRun(job.lake, job.task.benchmark, job.run_id, made)
 
 
-def _rankings(job: ImportJob, rejects: Rejects, result: Imported) -> Iterator[tuple[ItemPart, Tables]]:
+def _rankings(job: ImportJob, rejects: Rejects, result: Imported) -> Iterator[tuple[AskedItems, Tables]]:
     """Every part of the items that the file touches, with its rows table by table; so do the two below."""
     rows = load_ranking(job.input_file, job.files.importer)
     if job.files.importer.as_trec_eval and ranks_say_nothing(rows):
@@ -137,7 +137,7 @@ def _rankings(job: ImportJob, rejects: Rejects, result: Imported) -> Iterator[tu
         rows = ranked_as_trec_eval(rows)
     rows = rows.drop("document")
     part_numbers = pl.concat(
-        part.items.select(pl.col("item_id").cast(NAME), part=pl.lit(number, pl.Int64))
+        part.items.select(pl.col("item_id").cast(REPEATED), part=pl.lit(number, pl.Int64))
         for number, part in enumerate(job.parts)
     )
     unknown = rows.join(part_numbers, on="item_id", how="anti").select(pl.col("item_id").cast(pl.String), "position")
@@ -149,7 +149,7 @@ def _rankings(job: ImportJob, rejects: Rejects, result: Imported) -> Iterator[tu
             yield part, ranking_tables(job, part, of_part, result)
 
 
-def _completions(job: ImportJob, rejects: Rejects, result: Imported) -> Iterator[tuple[ItemPart, Tables]]:
+def _completions(job: ImportJob, rejects: Rejects, result: Imported) -> Iterator[tuple[AskedItems, Tables]]:
     rows = completions.load(job.input_file, job.files.importer)
     by_part, unknown = completions.matched(job.input_file, rows, job.parts)
     item_id = pl.format("{}/{}#L{}", "repo", "path", pl.col("line") + 1).alias("item_id")
@@ -159,7 +159,7 @@ def _completions(job: ImportJob, rejects: Rejects, result: Imported) -> Iterator
             yield part, completions.completion_tables(job, part, by_part[part.name], result)
 
 
-def _trajectories(job: ImportJob, rejects: Rejects, result: Imported) -> Iterator[tuple[ItemPart, Tables]]:
+def _trajectories(job: ImportJob, rejects: Rejects, result: Imported) -> Iterator[tuple[AskedItems, Tables]]:
     queries = job.lake.scan("queries", benchmark=job.task.benchmark, query=job.task.query)
     ids = Ids.of(job.parts, lambda: dict(queries.select("item_id", "text").collect().iter_rows()))
     read = parse_runs(job.files, ids, rejects, result)

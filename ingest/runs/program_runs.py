@@ -18,19 +18,20 @@ import polars as pl
 from ingest.programs import function_program, ripgrep_program
 from ingest.programs.command import JsonCommand
 from ingest.programs.session import ProgramSession
+from ingest.runs.bundled_runs import Say
 from ingest.runs.find_trajectories import TrajectoryFiles, trajectory_files
 from ingest.runs.formats.answers import ANSWERS, parse_answer
 from ingest.runs.importing import import_job, up_to_date
 from ingest.runs.outcome import Imported
 from ingest.runs.pool_folders import pool_folders
 from ingest.runs.request import (
+    AskedItems,
     ImportJob,
     ImportRequest,
-    ItemPart,
     ProgramInfo,
     check_request,
+    imported_run_id,
     item_parts,
-    run_id_of,
     task_named,
 )
 from ingest.sources.input_file import InputFile
@@ -45,14 +46,13 @@ from lake.text import counted
 from lake.usage import hardware
 
 RIPGREP = "ripgrep"
-RESULTS = 100
+MAX_RESULTS = 100
 """So many results are asked for where a task keeps all."""
 _MAX_VAIN = 10
 """After so many pools without any answer at all there will be none."""
 _FUNCTION = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):[^\W\d]\w*")
 
-Say = Callable[[str], None]
-Track = Callable[[Iterable[tuple[str, Path]], int], Iterable[tuple[str, Path]]]
+TrackPools = Callable[[Iterable[tuple[str, Path]], int], Iterable[tuple[str, Path]]]
 """Shows how many of the pools are done."""
 
 
@@ -109,7 +109,7 @@ def _ripgrep() -> str:
 
 
 def import_search(
-    lake: Lake, request: ImportRequest, search: Search, *, again: bool, write: bool, track: Track, say: Say
+    lake: Lake, request: ImportRequest, search: Search, *, again: bool, write: bool, track: TrackPools, say: Say
 ) -> Imported:
     """Ask a program every item and, if `write` says so, store what it answers as a run, under the caller's lock.
 
@@ -121,7 +121,7 @@ def import_search(
     parts = item_parts(lake, task, request.where, request.limit)
     stamp = fingerprint(search.fingerprint, request.system, task.name, chunker, request.where, request.limit)
     # What was answered before is known by its digest alone: the same answers would make the same run.
-    run_id = run_id_of(task.name, request.system, stamp)
+    run_id = imported_run_id(task.name, request.system, stamp)
     stored = lake.scan("runs", benchmark=request.benchmark, run_id=run_id).select("parameters").collect()
     before = str(json.loads(stored["parameters"][0])["sha256"]) if stored.height else ""
     files = TrajectoryFiles(ANSWERS, [], sha256=before)
@@ -152,7 +152,7 @@ def import_search(
     return imported
 
 
-def _questions(lake: Lake, task: Task, parts: Sequence[ItemPart]) -> pl.DataFrame:
+def _questions(lake: Lake, task: Task, parts: Sequence[AskedItems]) -> pl.DataFrame:
     """The items that are put to a program: item_id, pool_id, text; sorted by pool, each once."""
     items = pl.concat([part.scorable.select("item_id", "pool_id") for part in parts])
     items = items.unique("item_id", keep="first")
@@ -165,7 +165,7 @@ def _questions(lake: Lake, task: Task, parts: Sequence[ItemPart]) -> pl.DataFram
 
 
 def _ask(
-    lake: Lake, task: Task, questions: pl.DataFrame, session: ProgramSession, file: Path, track: Track, say: Say
+    lake: Lake, task: Task, questions: pl.DataFrame, session: ProgramSession, file: Path, track: TrackPools, say: Say
 ) -> list[str]:
     """Put every question to a program, and write its answers, a line each, in order; what is to be noted of it."""
     say(f"{session.name}: {counted(questions.height, 'item')} of {task.name}")
@@ -175,7 +175,7 @@ def _ask(
     with closing(session), file.open("w", encoding="utf-8") as out:
         for pool_id, folder in track(folders, len(by_pool)):
             rows = by_pool[pool_id,].select(id="item_id", query="text", pool="pool_id").rows(named=True)
-            answers = session.answers([{**row, "files": str(folder), "k": task.depth or RESULTS} for row in rows])
+            answers = session.answers([{**row, "files": str(folder), "k": task.depth or MAX_RESULTS} for row in rows])
             out.writelines(f"{json.dumps(answer)}\n" for answer in answers)
             errors = [error for answer in answers if (error := parse_answer(answer).error) is not None]
             n_answered += len(rows) - len(errors)

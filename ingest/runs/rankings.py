@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from ingest.runs.imported_runs import MISSING, Tables, hit_rows, run_items
+from ingest.runs.imported_runs import UNANSWERED, Tables, imported_hits, run_items
 from ingest.runs.outcome import Imported
-from ingest.runs.ranking_rows import NAME, refuse, written
-from ingest.runs.request import ImportJob, ItemPart
-from ingest.runs.resolve_paths import Axis, with_files
+from ingest.runs.ranking_rows import REPEATED, refuse, written
+from ingest.runs.request import AskedItems, ImportJob
+from ingest.runs.resolve_paths import ContentLines, with_files
 from lake.catalog.protocol import CUT_OFFS
 
 DEFINITIONS = "docs"
@@ -17,7 +17,7 @@ _CANDIDATE = "candidate"
 """The gold rule whose spans say which candidate is right."""
 
 
-def ranking_tables(job: ImportJob, part: ItemPart, rows: pl.DataFrame, result: Imported) -> Tables:
+def ranking_tables(job: ImportJob, part: AskedItems, rows: pl.DataFrame, result: Imported) -> Tables:
     """One part's rows of `hits` and of `run_items`, of the file's rows about its items.
 
     Raises:
@@ -26,7 +26,7 @@ def ranking_tables(job: ImportJob, part: ItemPart, rows: pl.DataFrame, result: I
     """
     items = part.scorable.with_row_index("item").cast({"item": pl.Int64})
     result.counts["n_unscorable"] += rows["item_id"].n_unique()
-    rows = rows.join(items.select(pl.col("item_id").cast(NAME), "item"), on="item_id", maintain_order="left")
+    rows = rows.join(items.select(pl.col("item_id").cast(REPEATED), "item"), on="item_id", maintain_order="left")
     listed = rows["item"].unique()
     result.counts["n_unscorable"] -= len(listed)
     _check_revision(job, part, rows)
@@ -41,11 +41,11 @@ def ranking_tables(job: ImportJob, part: ItemPart, rows: pl.DataFrame, result: I
     result.counts["n_missing"] += items.height - len(listed)
     result.counts["n_tied"] += tied.height
     outcomes = _outcomes(job.input_file.name, items, listed, failed, spans, tied)
-    hits = hit_rows(job.run_id, spans.with_columns(part=pl.lit("ranking"), step=pl.lit(0)), items)
+    hits = imported_hits(job.run_id, spans.with_columns(part=pl.lit("ranking"), step=pl.lit(0)), items)
     return {"hits": hits, "run_items": run_items(job.run_id, outcomes)}
 
 
-def _check_revision(job: ImportJob, part: ItemPart, rows: pl.DataFrame) -> None:
+def _check_revision(job: ImportJob, part: AskedItems, rows: pl.DataFrame) -> None:
     """Compare the queries' hashes and the right candidates that a file names, where it does, with the items'."""
     hint = f"Is this the same revision of the data? {job.task.name} searches for {job.task.query_meaning}."
     rows = rows.with_columns(pl.col("item_id", "query_sha256").cast(pl.String))
@@ -113,7 +113,7 @@ def _located(job: ImportJob, rows: pl.DataFrame, items: pl.DataFrame, result: Im
         line_end=pl.min_horizontal(end.fill_null(last), last),
     )
     _check_duplicates(job, clamped)
-    axis = Axis.of(job.lake, clamped["sha256"].drop_nulls())
+    axis = ContentLines.of(job.lake, clamped["sha256"].drop_nulls())
     added = axis.added(clamped.filter(pl.col("sha256").is_not_null()))
     measured = axis.measured(clamped).join(added, on=["item", "rank"], how="left", maintain_order="left")
     return _numbered(job, measured, result)
@@ -128,11 +128,11 @@ def _defined(job: ImportJob, rows: pl.DataFrame, result: Imported) -> pl.DataFra
     known = job.lake.scan("symbols", rules=DEFINITIONS).rename({"qualified_name": "symbol"})
     first = known.join(wanted.lazy(), on=key, how="semi").sort("byte_start").group_by(key)
     defined = first.agg(pl.col("line_start", "line_end").first().name.prefix("of_"), n=pl.len()).collect()
-    spans = rows.join(defined.with_columns(pl.col(key).cast(NAME)), on=key, how="left", maintain_order="left")
+    spans = rows.join(defined.with_columns(pl.col(key).cast(REPEATED)), on=key, how="left", maintain_order="left")
     result.counts["n_ambiguous"] += spans.filter(pl.col("n") > 1).height
     is_named = pl.col("symbol").is_not_null()
     is_lost = is_named & pl.col("n").is_null()
-    given = pl.format("{}::{}", pl.col("path_given").cast(pl.String), pl.col("symbol").cast(pl.String)).cast(NAME)
+    given = pl.format("{}::{}", pl.col("path_given").cast(pl.String), pl.col("symbol").cast(pl.String)).cast(REPEATED)
     return spans.with_columns(
         pl.when(~is_lost).then(pl.col("path", "sha256", "n_lines")),
         path_given=pl.when(is_named).then(given).otherwise("path_given"),
@@ -164,7 +164,7 @@ def _numbered(job: ImportJob, rows: pl.DataFrame, result: Imported) -> pl.DataFr
     chunks = job.lake.scan("chunks", chunker=job.chunker).join(wanted.lazy(), on="sha256", how="semi")
     lines, measured = ["sha256", "line_start", "line_end"], ["byte_start", "byte_end", "n_nws"]
     nth = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over(lines, order_by="chunk_no")
-    cut = chunks.with_columns(pl.col("sha256").cast(NAME)).with_columns(nth=nth).drop("chunker").collect()
+    cut = chunks.with_columns(pl.col("sha256").cast(REPEATED)).with_columns(nth=nth).drop("chunker").collect()
     numbers = cut.select(*lines, "chunk_no", by_number="nth")
     given = rows.join(numbers, on=[*lines, "chunk_no"], how="left", maintain_order="left").drop("chunk_no")
     given = given.with_columns(nth=pl.coalesce("by_number", "nth", 1))
@@ -186,7 +186,7 @@ def _outcomes(
     missing = pl.when(~done).then(pl.lit(f"no list in {file}"))
     return counted.select(
         "item_id",
-        pl.when(~done).then(pl.lit(MISSING)).when(pl.col("error").is_null()).then(pl.lit("done"))
+        pl.when(~done).then(pl.lit(UNANSWERED)).when(pl.col("error").is_null()).then(pl.lit("done"))
         .otherwise(pl.lit("failed")).alias("status"),
         pl.coalesce("error", missing).alias("error"),
         "n_returned",

@@ -12,11 +12,11 @@ import polars as pl
 
 from ingest.runs.find_trajectories import TASK_FILE, TrajectoryFiles, kinds_of_files
 from ingest.runs.outcome import Imported
-from ingest.runs.request import ItemPart
+from ingest.runs.request import AskedItems
 from ingest.runs.trajectories.trajectory import NO_RESULT, Trajectory, Views, unscorable, with_named_files
-from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
+from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
 from ingest.runs.usage_rows import USAGE
-from ingest.runs.values import MAX_LINE, text_of
+from ingest.runs.values import LAST_LINE, string_at
 from ingest.sources.input_file import InputFile
 from lake.limits import MAX_NAME_CHARACTERS, MAX_PATCH_CHARACTERS, MAX_VIEWS
 from lake.naming import PUBLISHED_READING
@@ -25,13 +25,13 @@ from lake.rejects import Rejects
 FINAL = "final"
 STEP = "step"
 
-VIEWS: Mapping[str, pl.DataType] = {
+VIEW_COLUMNS: Mapping[str, pl.DataType] = {
     "trajectory": pl.Int64(), "part": pl.String(), "step": pl.Int64(), "rank": pl.Int64(), "path_given": pl.String(),
     "start": pl.Int64(), "end": pl.Int64(), "symbol": pl.String(),
 }  # fmt: skip
 """What agents saw and named, in order; `trajectory` counts from 0, lines from 1."""
 
-ANSWERS: Mapping[str, pl.DataType] = {
+ANSWER_COLUMNS: Mapping[str, pl.DataType] = {
     "trajectory": pl.Int64(), "named": pl.String(), "item_id": pl.String(), "position": pl.String(),
     "n_steps": pl.Int64(), "n_steps_published": pl.Int64(), "failed": pl.String(), "patch": pl.String(),
     "step_turns": pl.List(pl.Int64()), "step_calls": pl.List(pl.Int64()), **USAGE,
@@ -61,7 +61,7 @@ class Ids:
     questions: Callable[[], Mapping[str, str]] = dict
 
     @classmethod
-    def of(cls, parts: Sequence[ItemPart], questions: Callable[[], Mapping[str, str]] = dict) -> Ids:
+    def of(cls, parts: Sequence[AskedItems], questions: Callable[[], Mapping[str, str]] = dict) -> Ids:
         """The ids of some items; an upstream id that several items have names none of them."""
         # Two parts, a whole and a selection of it, may hold one item.
         items = pl.concat(part.items.select("item_id", "upstream_id") for part in parts).unique(maintain_order=True)
@@ -121,16 +121,16 @@ def _of_task(file: TrajectoryFile) -> str:
     for folder in PurePosixPath(file.path).parents:
         task = file.all.get(str(folder / TASK_FILE))
         try:
-            if task is not None and (item := text_of(task.json(), "item_id")):
+            if task is not None and (item := string_at(task.json(), "item_id")):
                 return item
-        except DamagedError:
+        except DamagedFileError:
             continue
     return ""
 
 
 @dataclass(frozen=True)
 class ParsedRuns:
-    """What some files hold: rows of `VIEWS` and of `ANSWERS`."""
+    """What some files hold: rows of `VIEW_COLUMNS` and of `ANSWER_COLUMNS`."""
 
     views: pl.DataFrame
     answers: pl.DataFrame
@@ -143,7 +143,7 @@ def parse_runs(files: TrajectoryFiles, ids: Ids, rejects: Rejects, result: Impor
     item it is about, and a row of `rejects` where nothing does.
     """
     views, answers = list[tuple[object, ...]](), list[tuple[object, ...]]()
-    frames, n_views = [pl.DataFrame(schema=dict(VIEWS))], 0
+    frames, n_views = [pl.DataFrame(schema=dict(VIEW_COLUMNS))], 0
     result.counts["n_skipped"] = len(files.skipped)
     result.unread.update(f"file {name}" for name in kinds_of_files(files.skipped))
     for number, (file, trajectory) in enumerate(_all(files, ids, rejects)):
@@ -161,7 +161,7 @@ def parse_runs(files: TrajectoryFiles, ids: Ids, rejects: Rejects, result: Impor
                 view
                 for view in seen
                 if 0 < len(view.path) <= MAX_NAME_CHARACTERS >= len(view.symbol or "")
-                and max(abs(view.start or 0), abs(view.end or 0)) <= MAX_LINE
+                and max(abs(view.start or 0), abs(view.end or 0)) <= LAST_LINE
             ]
             n_unsound += len(seen) - len(sound)
             n_views += len(sound)
@@ -169,7 +169,7 @@ def parse_runs(files: TrajectoryFiles, ids: Ids, rejects: Rejects, result: Impor
                 symbol = None if view.symbol is None else _text(view.symbol)
                 views.append((number, part, step, rank, _text(view.path), view.start, view.end, symbol))
         if len(views) >= _AT_ONCE:
-            frames.append(pl.DataFrame(views, schema=dict(VIEWS), orient="row"))
+            frames.append(pl.DataFrame(views, schema=dict(VIEW_COLUMNS), orient="row"))
             views.clear()
         is_long = len(trajectory.patch or "") > MAX_PATCH_CHARACTERS
         notes = [*trajectory.notes]
@@ -187,19 +187,19 @@ def parse_runs(files: TrajectoryFiles, ids: Ids, rejects: Rejects, result: Impor
         # A turn that is not known is 0.
         turns, calls = ([pair[index] or None for pair in trajectory.shown_at] or None for index in (0, 1))
         answers.append((number, *of_item, turns, calls, *used))
-    frames.append(pl.DataFrame(views, schema=dict(VIEWS), orient="row"))
-    return ParsedRuns(pl.concat(frames), pl.DataFrame(answers, schema=dict(ANSWERS), orient="row"))
+    frames.append(pl.DataFrame(views, schema=dict(VIEW_COLUMNS), orient="row"))
+    return ParsedRuns(pl.concat(frames), pl.DataFrame(answers, schema=dict(ANSWER_COLUMNS), orient="row"))
 
 
 def _all(files: TrajectoryFiles, ids: Ids, rejects: Rejects) -> Iterator[tuple[TrajectoryFile, Trajectory]]:
     for file in files.files:
-        n_whole, damages = 0, list[DamagedError]()
+        n_whole, damages = 0, list[DamagedFileError]()
         try:
             for trajectory in files.importer.trajectories(file):
                 n_whole += 1
                 yield file, trajectory
-        except DamagedError as error:
-            damages.append(DamagedError(error.reason, error.item or ids.in_path(file.path)))
+        except DamagedFileError as error:
+            damages.append(DamagedFileError(error.reason, error.item or ids.in_path(file.path)))
         else:
             if not n_whole and not file.damages:
                 rejects.add(file.path, "file", "it holds no trajectory")

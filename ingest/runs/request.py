@@ -64,7 +64,7 @@ class ImportRequest:
         return bool(self.where) or self.limit is not None
 
 
-def run_id_of(task: str, system: str, stamp: str) -> str:
+def imported_run_id(task: str, system: str, stamp: str) -> str:
     """`<task>--<system>--<8 hex>`, with `/` written `.`; a name that is too long for a folder is cut."""
     name = system
     while len("".join(mark if mark.isascii() else "%00" * len(mark.encode()) for mark in name)) > _MAX_ID_BYTES:
@@ -111,7 +111,7 @@ def _check_system(lake: Lake, benchmark: str, name: str, chunkers: list[str]) ->
 
 
 @dataclass(frozen=True)
-class ItemPart:
+class AskedItems:
     """One part of a benchmark's items as a task asks them: `pool_id` and `query_sha256` are the task's.
 
     The fingerprint is of what it and its pools were made from.
@@ -150,7 +150,7 @@ class ImportJob:
     input_file: InputFile
     files: TrajectoryFiles
     task: Task
-    parts: list[ItemPart]
+    parts: list[AskedItems]
     stamp: str
     chunker: str | None
     program: ProgramInfo | None = None
@@ -159,7 +159,7 @@ class ImportJob:
     @cached_property
     def run_id(self) -> str:
         """The run that it becomes."""
-        return run_id_of(self.task.name, self.request.system, self.stamp)
+        return imported_run_id(self.task.name, self.request.system, self.stamp)
 
     @property
     def read_as(self) -> str:
@@ -187,7 +187,7 @@ def task_named(lake: Lake, benchmark: str, name: str, kind: AnswerKind) -> Task:
     return task
 
 
-def item_parts(lake: Lake, task: Task, where: Where = (), limit: int | None = None) -> list[ItemPart]:
+def item_parts(lake: Lake, task: Task, where: Where = (), limit: int | None = None) -> list[AskedItems]:
     """The items a task asks, or those of them that are selected, drawn as `evaluate` draws them, part by part."""
     benchmark = task.benchmark
     if where:
@@ -202,9 +202,10 @@ def item_parts(lake: Lake, task: Task, where: Where = (), limit: int | None = No
         items = lake.scan_parts([part], "items").select(_COLUMNS)
         items = items.join(queries, on="item_id", how="left", maintain_order="left")
         items = items.join(selected, on="item_id", how="semi", maintain_order="left") if where or limit else items
-        items_asked = with_pools_of(lake, task, items).collect()
-        if items_asked.height:
-            parts.append(ItemPart(part.name, made_from([part, *pools], [task.pool_prefix, task.subsets]), items_asked))
+        asked_items = with_pools_of(lake, task, items).collect()
+        if asked_items.height:
+            made = made_from([part, *pools], [task.pool_prefix, task.subsets])
+            parts.append(AskedItems(part.name, made, asked_items))
     if not parts:
         message = f"the lake holds no items of {benchmark} that {task.name} asks"
         raise GoldspanError(message, where=str(lake.root), hint="First: make ingest", code=Exit.MISSING)

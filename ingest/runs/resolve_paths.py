@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from ingest.runs.ranking_rows import NAME
+from ingest.runs.ranking_rows import REPEATED
 from lake.lines import added_lines
 from lake.naming import UNSEARCHED
 from lake.store import Lake
@@ -29,7 +29,7 @@ def _files_of(lake: Lake, benchmark: str, pool_ids: pl.Series, paths: pl.Series,
     leaves = paths.cast(pl.String).str.replace(_FOLDERS, "").unique()
     files = lake.scan("files", benchmark=benchmark).join(pools.lazy(), on="pool_id")
     files = files.filter(pl.col("path").str.replace(_FOLDERS, "").is_in(leaves.implode()))
-    names = [pl.col(name).cast(NAME) for name in ("path", "sha256")]
+    names = [pl.col(name).cast(REPEATED) for name in ("path", "sha256")]
     n_lines = lake.scan("blobs").select("sha256", "n_lines")
     return files.join(n_lines, on="sha256").select("pool", *names, "n_lines").collect()
 
@@ -77,7 +77,7 @@ def with_files(
 
 
 @dataclass(frozen=True)
-class Axis:
+class ContentLines:
     """The line starts of some contents, laid end to end: one place for every line and one for each end.
 
     Attributes:
@@ -91,14 +91,14 @@ class Axis:
     byte_at: pl.Series
 
     @classmethod
-    def of(cls, lake: Lake, sha256s: pl.Series) -> Axis:
+    def of(cls, lake: Lake, sha256s: pl.Series) -> ContentLines:
         """Lay out some contents."""
         wanted = sha256s.unique().cast(pl.String).to_frame("sha256").lazy()
         blobs = lake.scan("blobs").join(wanted, on="sha256", how="semi")
         stored = blobs.select("sha256", "text", "line_starts", "line_nws").collect()
         n_places = stored.select((pl.col("line_starts").list.len() + 1).cast(pl.Int64)).to_series()
         starts = pl.col("line_starts").list.concat(pl.col("text").str.len_bytes().cast(pl.Int64))
-        contents = stored.select(pl.col("sha256").cast(NAME), offset=n_places.cum_sum() - n_places)
+        contents = stored.select(pl.col("sha256").cast(REPEATED), offset=n_places.cum_sum() - n_places)
         before = stored.select(pl.concat_list(pl.lit(0, pl.Int64), "line_nws").explode().cum_sum()).to_series()
         return cls(contents, before, stored.select(starts.explode()).to_series())
 

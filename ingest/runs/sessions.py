@@ -19,9 +19,9 @@ from ingest.runs.trajectories.records import (
     spans_named,
 )
 from ingest.runs.trajectories.trajectory import ParsedCall, Trajectory, Unread, renamed, union
-from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
-from ingest.runs.trajectories.usage import Usage
-from ingest.runs.values import JsonObject, first_text, list_of, objects_in, objects_of
+from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
+from ingest.runs.trajectories.usage import AgentUsage
+from ingest.runs.values import JsonRecord, first_text, list_at, objects_at, objects_in
 
 _MAX_PATHS, _MAX_PROMPTS, _MAX_HELD = 1_000, 5, 50
 
@@ -40,7 +40,7 @@ class Note:
     text: str
 
 
-Event = ToolCall | Note | Usage
+Event = ToolCall | Note | AgentUsage
 
 
 @dataclass
@@ -59,18 +59,18 @@ class Session:
     patch: str | None = None
     position: str = ""
     notes: list[str] = field(default_factory=list)
-    parts: list[Sequence[JsonObject]] = field(default_factory=list)
+    parts: list[Sequence[JsonRecord]] = field(default_factory=list)
     opened: set[str] = field(default_factory=set)
 
-    def rows_of(self, file: TrajectoryFile) -> list[JsonObject]:
+    def rows_of(self, file: TrajectoryFile) -> list[JsonRecord]:
         """The rows of a file that belongs to the session, once; what of it is lost is noted."""
-        rows: list[JsonObject] = []
+        rows: list[JsonRecord] = []
         if file.path in self.opened:
             return rows
         self.opened.add(file.path)
         try:
             rows += (row for _, row in file.objects())
-        except DamagedError as error:
+        except DamagedFileError as error:
             self.notes.append(f"{file.path} is lost: {error.reason}")
         self.notes += [f"{file.path}, {damage.position} is lost: {damage.reason}" for damage in file.damages]
         file.damages.clear()
@@ -83,12 +83,12 @@ class Session:
         The final context is what the last `<PATCH_CONTEXT>` that the agent said names; without one it is the union of
         the steps. A call that the record repeats, by its id, counts once.
         """
-        calls, notes, usage, folder = list[ParsedCall](), list[Note](), Usage(), ""
+        calls, notes, usage, folder = list[ParsedCall](), list[Note](), AgentUsage(), ""
         ids = set[str]()
         for event in events:
             if isinstance(event, Note):
                 notes.append(event)
-            elif isinstance(event, Usage):
+            elif isinstance(event, AgentUsage):
                 usage = event
             elif event.call_id not in ids:
                 ids |= {event.call_id} - {""}
@@ -138,13 +138,13 @@ def _root_of(calls: Sequence[ParsedCall]) -> str:
     return next((whole.removesuffix(f"/{path}") for whole, path in pairs if whole.endswith(f"/{path}")), "")
 
 
-def paired(call_ids: Sequence[str], results: Sequence[JsonObject], keys: Sequence[str]) -> list[list[JsonObject]]:
+def paired(call_ids: Sequence[str], results: Sequence[JsonRecord], keys: Sequence[str]) -> list[list[JsonRecord]]:
     """The results of each call: by their ids, the rest by order where they are as many, else each has all of the rest.
 
     One result for several calls is so the result of each of them. A call may have none. `keys` is where a result says
     which call it is of.
     """
-    by_id: dict[str, list[JsonObject]] = {}
+    by_id: dict[str, list[JsonRecord]] = {}
     for result in results:
         by_id.setdefault(first_text(result, keys), []).append(result)
     own = [by_id.get(call_id, []) if call_id else [] for call_id in call_ids]
@@ -160,14 +160,14 @@ def _sessions_in(file: TrajectoryFile, holders: Sequence[str]) -> Iterator[Sessi
 
     The patch of a session that names no item, so is known by the file's path, lies beside it.
     """
-    rows: list[JsonObject] = []
+    rows: list[JsonRecord] = []
     for position, row in file.objects():
         holder = next((key for key in holders if isinstance(row.get(key), list)), None)
         if holder is None:
             rows.append(row)
             continue
-        events: list[JsonObject] = [event for event in list_of(row, holder) if isinstance(event, dict)]
-        n_odd = len(list_of(row, holder)) - len(events)
+        events: list[JsonRecord] = [event for event in list_at(row, holder) if isinstance(event, dict)]
+        n_odd = len(list_at(row, holder)) - len(events)
         patch, notes = recorded_patch(row), list[str]()
         if not item_of(row) and patch is None:
             patch, notes = patch_beside(file)
@@ -193,9 +193,9 @@ def session_importer(
     example: str,
     marks: Sequence[bytes],
     holders: Sequence[str],
-    is_event: Callable[[JsonObject], bool],
+    is_event: Callable[[JsonRecord], bool],
     events_of: Callable[[Session], Iterator[Event]],
-    is_part: Callable[[JsonObject, str], bool] = lambda row, name: False,
+    is_part: Callable[[JsonRecord, str], bool] = lambda row, name: False,
     companions: Callable[[str], Sequence[str]] = lambda path: [patch_path(path)],
     aliases: tuple[str, ...] = (),
 ) -> Importer:
@@ -209,7 +209,7 @@ def session_importer(
 
     def recognise(head: bytes, path: str) -> bool:
         for row in objects_in(head) if any(mark in head for mark in marks) else ():
-            held = (event for key in holders for event in objects_of(row, key)[:_MAX_HELD])
+            held = (event for key in holders for event in objects_at(row, key)[:_MAX_HELD])
             if is_event(row) or any(map(is_event, held)):
                 return not is_part(row, path)
         return False

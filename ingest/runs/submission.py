@@ -80,7 +80,7 @@ class SubmittedSystem(BaseModel):
 
 
 @dataclass(frozen=True)
-class Submission:
+class SubmissionFolder:
     """A submission as it lies there.
 
     Attributes:
@@ -121,7 +121,7 @@ def is_submission(path: Path) -> bool:
     return path.name == DECLARATION or (path / DECLARATION).is_file()
 
 
-def read_submission(path: Path) -> Submission:
+def read_submission(path: Path) -> SubmissionFolder:
     """The submission in a folder.
 
     Raises:
@@ -159,4 +159,4 @@ def read_submission(path: Path) -> Submission:
     if not runs and not system.reported:
         what = "reported: there is neither a run file to be scored nor a number that is reported"
         raise GoldspanError(what, where=str(file), hint=_HINT, code=Exit.INVALID)
-    return Submission(folder, system, runs, first)
+    return SubmissionFolder(folder, system, runs, first)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import polars as pl
 
 from ingest.contents.patches import edit_rows
-from ingest.runs.imported_runs import MISSING, Tables, hit_rows, run_items
+from ingest.runs.imported_runs import UNANSWERED, Tables, imported_hits, run_items
 from ingest.runs.outcome import Imported
-from ingest.runs.ranking_rows import NAME
+from ingest.runs.ranking_rows import REPEATED
 from ingest.runs.read_trajectories import FINAL, ParsedRuns
-from ingest.runs.request import ImportJob, ItemPart
-from ingest.runs.resolve_paths import Axis, with_files
+from ingest.runs.request import AskedItems, ImportJob
+from ingest.runs.resolve_paths import ContentLines, with_files
 from ingest.runs.usage_rows import UsageRows
 from lake.naming import PUBLISHED_READING
 from lake.rejects import Rejects
@@ -20,7 +20,7 @@ _HERE = r"^(?:\./)+"
 
 
 def trajectory_tables(
-    job: ImportJob, part: ItemPart, read: ParsedRuns, usage: UsageRows, result: Imported, rejects: Rejects
+    job: ImportJob, part: AskedItems, read: ParsedRuns, usage: UsageRows, result: Imported, rejects: Rejects
 ) -> Tables:
     """One part's rows of `hits`, `run_items`, `edits` and `usage`."""
     items = part.scorable.with_row_index("item").cast({"item": pl.Int64})
@@ -36,14 +36,14 @@ def trajectory_tables(
     used = usage.part(read.answers.join(part.items.select("item_id", "upstream_id"), on="item_id"))
     of_final = added.with_columns(part=pl.lit(FINAL))
     rows = rows.join(of_final, on=["item", "part", "rank"], how="left", maintain_order="left")
-    return {"hits": hit_rows(job.run_id, rows, items), "edits": edits, "usage": used, "run_items": ended}
+    return {"hits": imported_hits(job.run_id, rows, items), "edits": edits, "usage": used, "run_items": ended}
 
 
 def _placed(job: ImportJob, views: pl.DataFrame) -> pl.DataFrame:
     """The views with line_start, line_end (0-based, half-open) and path, sha256, n_lines of their file."""
     slashes = pl.col("path_given").str.replace_all("\\", "/", literal=True)
     plain = slashes.str.replace_all(_NOTHING_BETWEEN, "/").str.replace(_HERE, "")
-    rows = views.with_columns(plain=plain.cast(NAME))
+    rows = views.with_columns(plain=plain.cast(REPEATED))
     placed = with_files(job.lake, job.task.benchmark, rows, "plain", whole_trees=True)
     start, end, has_lines = pl.col("start"), pl.col("end"), pl.col("start").is_not_null()
     to_the_end = pl.when(start > 1).then(pl.max_horizontal("start", "n_lines"))
@@ -64,7 +64,7 @@ def _run_items(
     why = pl.when(missing).then(pl.lit(f"no trajectory in {job.input_file.name}")).when(failed).then("failed")
     outcomes = joined.select(
         "item_id",
-        pl.when(missing).then(pl.lit(MISSING)).when(failed).then(pl.lit("failed"))
+        pl.when(missing).then(pl.lit(UNANSWERED)).when(failed).then(pl.lit("failed"))
         .when(without).then(pl.lit("no-context")).otherwise(pl.lit("done")).alias("status"),
         why.when(without).then(pl.lit("the trajectory gives no final context")).alias("error"),
         pl.when(~failed).then("n_steps").alias("n_steps"),
@@ -82,7 +82,7 @@ def _added(job: ImportJob, final: pl.DataFrame) -> pl.DataFrame:
     spans = final.filter(pl.col("path").is_not_null() & pl.col("line_start").is_not_null()).with_columns(
         line_start=pl.col("line_start").clip(0, last), line_end=pl.col("line_end").fill_null(last).clip(0, last),
     )  # fmt: skip
-    return Axis.of(job.lake, spans["sha256"]).added(spans)
+    return ContentLines.of(job.lake, spans["sha256"]).added(spans)
 
 
 def _edits(job: ImportJob, answers: pl.DataFrame, result: Imported, rejects: Rejects) -> pl.DataFrame:
@@ -98,7 +98,7 @@ def _edits(job: ImportJob, answers: pl.DataFrame, result: Imported, rejects: Rej
 def _count(rows: pl.DataFrame, answers: pl.DataFrame, run_items: pl.DataFrame, result: Imported) -> None:
     n = dict(run_items["status"].value_counts().iter_rows())
     result.counts["n_done"] += n.get("done", 0)
-    result.counts["n_missing"] += n.get(MISSING, 0)
+    result.counts["n_missing"] += n.get(UNANSWERED, 0)
     result.counts["n_failed"] += n.get("failed", 0)
     result.counts["n_no_context"] += n.get("no-context", 0)
     result.counts["n_no_patch"] += answers.filter(pl.col("failed").is_null() & ~_has_patch()).height

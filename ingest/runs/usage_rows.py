@@ -13,15 +13,15 @@ from typing import Annotated, ClassVar
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
-from ingest.runs.trajectories.usage import Usage
-from ingest.runs.values import list_of, object_of, text_of
+from ingest.runs.trajectories.usage import AgentUsage
+from ingest.runs.values import list_at, object_at, string_at
 from ingest.sources.strict_yaml import read_yaml, validated
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of_file
 from lake.tables import table
 from lake.text import counted, listed
 
-USAGE: Mapping[str, pl.DataType] = {name: table("usage").columns[name] for name in vars(Usage())}
+USAGE: Mapping[str, pl.DataType] = {name: table("usage").columns[name] for name in vars(AgentUsage())}
 """The columns of what an agent used."""
 
 _TOKENS = {"n_input": "input", "n_cached": "cached", "n_cache_written": "cache_written", "n_output": "output"}
@@ -74,11 +74,11 @@ def outcomes_in(file: Path) -> tuple[dict[str, bool], bool | None]:
         report = None if text.lstrip().startswith("{") else text.split()
     outcomes, others = dict[str, bool](), None
     if isinstance(report, dict):
-        by_instance = {name: object_of(of_item).get("resolved") for name, of_item in report.items()}
+        by_instance = {name: object_at(of_item).get("resolved") for name, of_item in report.items()}
         outcomes = {name: is_resolved for name, is_resolved in by_instance.items() if isinstance(is_resolved, bool)}
         if not outcomes:
             for keys, is_resolved in ((_TRIED, False), (("resolved_ids", "resolved"), True)):
-                ids = (text_of(name) for key in keys for name in list_of(report, key))
+                ids = (string_at(name) for key in keys for name in list_at(report, key))
                 outcomes |= dict.fromkeys(filter(None, ids), is_resolved)
     elif isinstance(report, list) and all(isinstance(name, str) and name for name in report):
         outcomes, others = dict.fromkeys(report, True), False

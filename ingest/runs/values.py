@@ -1,6 +1,6 @@
 """JSON values as what they should be, whatever they are: a trajectory's file may hold anything anywhere.
 
-The values that objects hold are asked for by the keys that lead to them: `text_of(row, "test_result", "git_patch")`.
+The values that objects hold are asked for by the keys that lead to them: `string_at(row, "test_result", "git_patch")`.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from functools import lru_cache
 
 from pydantic_core import from_json
 
-MAX_LINE = 2**53
+LAST_LINE = 2**53
 """A line number beyond it is none: not every writer of JSON can say it exactly."""
 
 MAX_OBJECTS = 50
 """So many are looked at of a beginning: records of sessions begin with a few rows that any could have."""
 
-JsonObject = Mapping[str, object]
+JsonRecord = Mapping[str, object]
 
 
 def at(value: object, *keys: str) -> object:
@@ -27,24 +27,24 @@ def at(value: object, *keys: str) -> object:
     return value
 
 
-def object_of(value: object, *keys: str) -> JsonObject:
+def object_at(value: object, *keys: str) -> JsonRecord:
     """The object, or an empty one in place of anything else."""
     inner = at(value, *keys)
     return inner if isinstance(inner, dict) else {}
 
 
-def list_of(value: object, *keys: str) -> Sequence[object]:
+def list_at(value: object, *keys: str) -> Sequence[object]:
     """The list, or an empty one in place of anything else."""
     inner = at(value, *keys)
     return inner if isinstance(inner, list) else ()
 
 
-def objects_of(value: object, *keys: str) -> list[JsonObject]:
+def objects_at(value: object, *keys: str) -> list[JsonRecord]:
     """The entries of a list, empty objects in place of those that are none."""
-    return [object_of(entry) for entry in list_of(value, *keys)]
+    return [object_at(entry) for entry in list_at(value, *keys)]
 
 
-def text_of(value: object, *keys: str) -> str:
+def string_at(value: object, *keys: str) -> str:
     """The text, or an empty one in place of anything else."""
     inner = at(value, *keys)
     return inner if isinstance(inner, str) else ""
@@ -52,13 +52,13 @@ def text_of(value: object, *keys: str) -> str:
 
 def first_text(value: object, keys: Iterable[str]) -> str:
     """The first text of an object that is not empty, under the keys in their order."""
-    return next((text for key in keys if (text := text_of(value, key))), "")
+    return next((text for key in keys if (text := string_at(value, key))), "")
 
 
 def content_of(message: object) -> str:
     """The text of a chat message: its `content`, a text or a list of parts that have one each."""
-    parts = (part if isinstance(part, str) else text_of(part, "text") for part in list_of(message, "content"))
-    return text_of(message, "content") or "\n".join(filter(None, parts))
+    parts = (part if isinstance(part, str) else string_at(part, "text") for part in list_at(message, "content"))
+    return string_at(message, "content") or "\n".join(filter(None, parts))
 
 
 def line_of(value: object) -> int | None:
@@ -68,24 +68,24 @@ def line_of(value: object) -> int | None:
         value = int(digits) if len(digits) < 20 and digits.removeprefix("-").isdecimal() else None
     elif isinstance(value, float):
         value = int(value) if value.is_integer() else None
-    is_line = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= MAX_LINE
+    is_line = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= LAST_LINE
     return value if is_line and isinstance(value, int) else None
 
 
-def parsed_object(value: object) -> JsonObject:
+def parsed_object(value: object) -> JsonRecord:
     """An object, also where it is given as a text of one, as a call's arguments may be."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
         except (ValueError, RecursionError):
             return {}
-    return object_of(value)
+    return object_at(value)
 
 
 def count_at(value: object, *keys: str) -> int | None:
     """A whole number of 0 or more; None in place of anything else."""
     number = at(value, *keys)
-    return number if isinstance(number, int) and not isinstance(number, bool) and 0 <= number <= MAX_LINE else None
+    return number if isinstance(number, int) and not isinstance(number, bool) and 0 <= number <= LAST_LINE else None
 
 
 def kind_of(value: object) -> str:
@@ -95,7 +95,7 @@ def kind_of(value: object) -> str:
 
 
 @lru_cache(maxsize=1)
-def objects_in(head: bytes) -> tuple[JsonObject, ...]:
+def objects_in(head: bytes) -> tuple[JsonRecord, ...]:
     """The first objects of JSON Lines, of a JSON list, or of one JSON object, each as far as a file's beginning goes.
 
     An object that is cut off has the keys and values that stand before the cut. What is damaged is left out. Every
@@ -116,7 +116,7 @@ def objects_in(head: bytes) -> tuple[JsonObject, ...]:
     return tuple(value for value in values if isinstance(value, dict))
 
 
-def first_row(head: bytes) -> JsonObject:
+def first_row(head: bytes) -> JsonRecord:
     """The object that the first line of a file is; an empty one where it is none."""
     return parsed_object(_beginning(head).partition("\n")[0])
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from ingest.runs.calls.bash import UNKNOWN, Command, Pipeline
-from ingest.runs.calls.words import Flags, Words, options_of, verb_of
+from ingest.runs.calls.words import CommandFlags, CommandWords, options_of, verb_of
 from ingest.runs.trajectories.trajectory import FileSpan
-from ingest.runs.values import MAX_LINE, line_of
+from ingest.runs.values import LAST_LINE, line_of
 
-Window = tuple[int, int | None]
+PrintedLines = tuple[int, int | None]
 """First and last line, from 1; None for all lines from the first on."""
 
 FILTERS = ("jq", "tr", "column", "sort", "uniq", "cut", "tee", "less", "more")
@@ -24,7 +24,7 @@ _NOT_READ = (
 )  # fmt: skip
 """Commands that show something of files, and are not read."""
 
-WHOLE: tuple[Window, ...] = ((1, None),)
+ALL_LINES: tuple[PrintedLines, ...] = ((1, None),)
 DIFFS = ("git diff", "git show", "git log", "git stash")
 """Commands that print diffs, or may."""
 _COUNT = re.compile(r"-?n?(?P<sign>[+-]?)(?P<n>[0-9]+)")
@@ -55,8 +55,8 @@ class PrintedRange:
     `windows` are the lines, in order, None where they cannot be told; `last` so many lines at the end in their place.
     """
 
-    windows: tuple[Window, ...] | None
-    files: Words
+    windows: tuple[PrintedLines, ...] | None
+    files: CommandWords
     last: int | None = None
 
     def of(self, view: FileSpan) -> list[FileSpan]:
@@ -75,14 +75,14 @@ class PrintedRange:
 
 
 @dataclass(frozen=True)
-class Search:
+class FileSearch:
     """A search of files; `files` is empty for what a pipe gives it, or for the folder it runs in.
 
     Its rows may (`has_numbers`) or must (`is_numbered`) have the numbers of their lines; or it shows no line
     (`is_silent`): only counts, names of files, or whether there is any.
     """
 
-    files: Words
+    files: CommandWords
     has_numbers: bool
     is_numbered: bool
     is_silent: bool
@@ -93,7 +93,7 @@ class Search:
         return self.files[0] if len(self.files) == 1 and UNKNOWN not in self.files[0] else ""
 
 
-def parse_search(words: Words) -> Search | None:
+def parse_search(words: CommandWords) -> FileSearch | None:
     """The search that a command is; None for any other."""
     name, rest = verb_of(words)
     if name not in _SEARCHES:
@@ -105,10 +105,10 @@ def parse_search(words: Words) -> Search | None:
     if name == "git grep" and "--" in rest:
         operands = (*operands[:1], *rest[rest.index("--") + 1 :])
     has_pattern = any(map(_PATTERN.fullmatch, rest))
-    return Search(operands[0 if has_pattern else 1 :], is_numbered or name == "rg", is_numbered, is_silent)
+    return FileSearch(operands[0 if has_pattern else 1 :], is_numbered or name == "rg", is_numbered, is_silent)
 
 
-def parse_print_command(words: Words) -> PrintedRange | None:
+def parse_print_command(words: CommandWords) -> PrintedRange | None:
     """What a command shows of files or of its input; None for one that shows nothing, or is not known."""
     name, rest = verb_of(words)
     if name not in _PRINTERS:
@@ -130,7 +130,7 @@ def passes_on(command: Command) -> bool:
     return is_known or command.name in FILTERS or command.words[1:3] == ["-m", "json.tool"]
 
 
-def numbers_lines(words: Words) -> bool:
+def numbers_lines(words: CommandWords) -> bool:
     """Whether a command that prints files prints the numbers of all their lines."""
     flags = [word for word in words[1:] if word.startswith("-")]
     if words[0] == "nl":
@@ -155,27 +155,27 @@ def unrolled(pipeline: Pipeline) -> Pipeline:
     return replace(pipeline, commands=[replace(commands[index], words=inner), *commands[index + 1 :]])
 
 
-def _whole(flags: Flags, files: Words) -> PrintedRange:
-    return PrintedRange(WHOLE, files)
+def _whole(flags: CommandFlags, files: CommandWords) -> PrintedRange:
+    return PrintedRange(ALL_LINES, files)
 
 
-def _git_show(flags: Flags, operands: Words) -> PrintedRange | None:
+def _git_show(flags: CommandFlags, operands: CommandWords) -> PrintedRange | None:
     """What `git show REV:path` shows."""
     files = [word.partition(":")[2] for word in operands if ":" in word]
-    return PrintedRange(WHOLE, files) if files else None
+    return PrintedRange(ALL_LINES, files) if files else None
 
 
-def _head(flags: Flags, files: Words) -> PrintedRange:
+def _head(flags: CommandFlags, files: CommandWords) -> PrintedRange:
     sign, n = _count(flags)
     return PrintedRange(((1, n),) if n is not None and sign != "-" else None, files)
 
 
-def _tail(flags: Flags, files: Words) -> PrintedRange:
+def _tail(flags: CommandFlags, files: CommandWords) -> PrintedRange:
     sign, n = _count(flags)
     return PrintedRange(((n or 1, None),), files) if n is not None and sign == "+" else PrintedRange(None, files, n)
 
 
-def _count(flags: Flags) -> tuple[str, int | None]:
+def _count(flags: CommandFlags) -> tuple[str, int | None]:
     """How many lines `head` or `tail` shows, 10 where it is not said; None where it is told in bytes."""
     if any(flag.startswith(("-c", "--bytes")) for flag, _ in flags):
         return "", None
@@ -184,7 +184,7 @@ def _count(flags: Flags) -> tuple[str, int | None]:
     return (numbers[-1]["sign"], line_of(numbers[-1]["n"])) if numbers else ("", 10)
 
 
-def _sed(flags: Flags, files: Words) -> PrintedRange | None:
+def _sed(flags: CommandFlags, files: CommandWords) -> PrintedRange | None:
     """What `sed` shows: with `-n` the lines that it prints, without it those before it quits."""
     short = "".join(flag for flag, _ in flags if not flag.startswith("--"))
     if "i" in short or any(flag == "--in-place" for flag, _ in flags):
@@ -207,7 +207,7 @@ def _sed(flags: Flags, files: Words) -> PrintedRange | None:
     return PrintedRange(windows if windows and len(windows) == len(prints) else None, files)
 
 
-def _awk(flags: Flags, operands: Words) -> PrintedRange | None:
+def _awk(flags: CommandFlags, operands: CommandWords) -> PrintedRange | None:
     """What `awk` shows of lines that it picks by `NR`."""
     script, *files = operands or ("",)
     picked = _AWK.fullmatch("".join(script.split()))
@@ -220,16 +220,16 @@ def _awk(flags: Flags, operands: Words) -> PrintedRange | None:
     return PrintedRange(((first + (picked["above"] == ">"), last and last - (picked["below"] == "<")),), files)
 
 
-def _window(start: str, end: str, sign: str = "") -> Window | None:
+def _window(start: str, end: str, sign: str = "") -> PrintedLines | None:
     first, last = line_of(start), None if end == "$" else line_of(end)
     if first is None or (last is None and end != "$"):
         return None
     if last is not None:
         last = first + last if sign else max(first, last)
-    return (first, last) if last is None or last <= MAX_LINE else None
+    return (first, last) if last is None or last <= LAST_LINE else None
 
 
-_PRINTERS: Mapping[str, tuple[Callable[[Flags, Words], PrintedRange | None], str]] = {
+_PRINTERS: Mapping[str, tuple[Callable[[CommandFlags, CommandWords], PrintedRange | None], str]] = {
     "cat": (_whole, ""),
     "nl": (_whole, "-[bdfhilnsvw]"),
     "head": (_head, "-[cn]|--lines|--bytes"),

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ingest.runs.trajectories.trajectory import FileSpan
 from ingest.runs.values import line_of
 
-MAX_CHARACTERS = 2_000_000
+_MAX_CHARACTERS = 2_000_000
 """So much of an output is read."""
 
 _HIT = re.compile(r"(?P<path>(?:[A-Za-z]:(?=[\\/]))?[^\s:][^:\n]{0,400}?):(?P<line>[0-9]+):")
@@ -50,7 +50,7 @@ def listed_spans(output: str, only: str = "", *, numbers: bool = True, lists: bo
     lines: list[tuple[str, int | None]] = []
     files: dict[str, None] = {}
     heading = only
-    rows = [row.rstrip() for row in output[:MAX_CHARACTERS].split("\n")]
+    rows = [row.rstrip() for row in output[:_MAX_CHARACTERS].split("\n")]
     hit_paths = {hit["path"] for row in rows if (hit := _HIT.match(row))} if numbers else set()
     for row in rows:
         if match := _HEADING.fullmatch(row):
@@ -97,7 +97,7 @@ def joined_lines(lines: Iterable[tuple[str, int | None]]) -> list[FileSpan]:
 
 def numbers_in(output: str) -> list[int]:
     """The numbers of the lines of a numbered text (`cat -n`, `nl -ba`), in its order."""
-    numbers = (line_of(match[1]) for match in _NUMBERED.finditer(output, 0, MAX_CHARACTERS))
+    numbers = (line_of(match[1]) for match in _NUMBERED.finditer(output, 0, _MAX_CHARACTERS))
     return [line for line in numbers if line]
 
 
@@ -121,7 +121,7 @@ def hunks_in(output: str) -> list[FileSpan]:
     """The lines of files that diffs show, numbered as after the change; removed lines are left out."""
     lines: list[tuple[str, int | None]] = []
     path, number = "", 0
-    for row in output[:MAX_CHARACTERS].split("\n"):
+    for row in output[:_MAX_CHARACTERS].split("\n"):
         if match := _HUNK.match(row):
             number = line_of(match["start"]) or 0
         elif (match := _TARGET.match(row)) and not number:

@@ -8,13 +8,13 @@ from itertools import islice
 from tree_sitter import Node
 
 from ingest.contents.syntax_trees import syntax_tree
-from ingest.runs.values import JsonObject, object_of
+from ingest.runs.values import JsonRecord, object_at
 
 _MAX_CALLS = 1_000
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "\n": ""}
 
 
-def script_calls(script: str) -> list[tuple[str, JsonObject]]:
+def script_calls(script: str) -> list[tuple[str, JsonRecord]]:
     """The calls `tools.name({…})` of a script, in its order, at most 1,000: the tool's name, and what it is given.
 
     Read are texts, templates, lists, objects, the constants they name, and `+`. What only the run could tell is None.
@@ -27,11 +27,11 @@ def script_calls(script: str) -> list[tuple[str, JsonObject]]:
         return []
 
 
-def _calls(node: Node, constants: dict[str, object]) -> Iterator[tuple[str, JsonObject]]:
+def _calls(node: Node, constants: dict[str, object]) -> Iterator[tuple[str, JsonRecord]]:
     function, arguments = _part(node, "function"), _part(node, "arguments")
     if node.type == "call_expression" and _text(_part(function, "object")) == "tools":
         first = _value(next(iter(arguments.named_children), None), constants) if arguments is not None else None
-        yield _text(_part(function, "property")), {"input": first} if isinstance(first, str) else object_of(first)
+        yield _text(_part(function, "property")), {"input": first} if isinstance(first, str) else object_at(first)
     for child in node.named_children:
         yield from _calls(child, constants)
     if node.type == "variable_declarator":

@@ -28,12 +28,12 @@ from functools import cached_property, partial
 
 from ingest.runs.calls.bash import UNKNOWN, Command, Pipeline, parse_command_line, without_documents
 from ingest.runs.calls.commands import (
+    ALL_LINES,
     DIFFS,
     EDITORS,
     FILTERS,
-    WHOLE,
+    FileSearch,
     PrintedRange,
-    Search,
     not_read,
     numbers_lines,
     parse_print_command,
@@ -42,9 +42,9 @@ from ingest.runs.calls.commands import (
     unrolled,
 )
 from ingest.runs.calls.outputs import Failures, hunks_in, joined_lines, listed_spans, numbers_in
-from ingest.runs.calls.words import git_options, gone_to, is_below, is_path, joined, options_of, verb_of
+from ingest.runs.calls.words import git_options, gone_to, is_below, is_path, joined_path, options_of, verb_of
 from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, renamed
-from ingest.runs.values import MAX_LINE
+from ingest.runs.values import LAST_LINE
 
 _MOVES = ("cd", "pushd", "chdir", "popd")
 _PRINT_NOTHING = (
@@ -75,7 +75,7 @@ def parse_shell_call(
 
     A line without an output counts as having printed what it was to print. A single command that failed shows nothing,
     unless the output says which of its files could not be read; of several, nothing is shown by what follows the one
-    that must have failed. `folder` is what relative paths are joined to; `UNKNOWN` where only the shell knew it.
+    that must have failed. `folder` is what relative paths are joined_path to; `UNKNOWN` where only the shell knew it.
     """
     source = command if isinstance(command, str) else "\n".join(command)
     plain = without_documents(source) if isinstance(command, str) else " ".join(command[:2])
@@ -162,7 +162,7 @@ class _Walk:
         if first.name == "git" and parse_search(first.words) is None:
             root = git_options(first.words[1:])[0]
             folder = gone_to(folder, root) if UNKNOWN in folder else root
-        known = renamed(spans, partial(joined, folder))
+        known = renamed(spans, partial(joined_path, folder))
         if spans and not known:
             self.unread.append(f"command {first.name} in a folder that only the shell knew")
         self.views += known
@@ -204,7 +204,7 @@ class _Walk:
         self.reads |= bool(printed.files)
         return self._printed(first, printed, rest)
 
-    def _listed(self, search: Search) -> list[FileSpan]:
+    def _listed(self, search: FileSearch) -> list[FileSpan]:
         """What a search showed."""
         only = search.only
         if self.output is None:
@@ -237,7 +237,7 @@ class _Walk:
                 return hits
             spans = _narrowed(spans, command)
         if len(files) == 1 and self.is_alone and numbers_lines(first.words):
-            shown = [(span.start or 1, span.end or MAX_LINE) for span in spans]
+            shown = [(span.start or 1, span.end or LAST_LINE) for span in spans]
             numbers = (line for line in numbers_in(self.output or "") if any(a <= line <= b for a, b in shown))
             spans = joined_lines((files[0], line) for line in numbers) or spans
         return spans
@@ -255,7 +255,7 @@ class _Walk:
 def _narrowed(spans: list[FileSpan], command: Command) -> list[FileSpan]:
     """What a command that a pipe leads to prints of some spans."""
     printed = parse_print_command(command.words)
-    if command.name in FILTERS or (printed is not None and printed.windows == WHOLE):
+    if command.name in FILTERS or (printed is not None and printed.windows == ALL_LINES):
         return spans
     if printed is None or len(spans) > 1:
         # It shows some of them, no one can tell which.

@@ -12,9 +12,9 @@ from itertools import takewhile
 
 from ingest.runs.calls.outputs import listed_spans
 from ingest.runs.calls.shell import parse_shell_call
-from ingest.runs.calls.words import gone_to, joined
+from ingest.runs.calls.words import gone_to, joined_path
 from ingest.runs.trajectories.trajectory import NO_RESULT, FileSpan, ParsedCall, renamed
-from ingest.runs.values import JsonObject, first_text, line_of, list_of, text_of
+from ingest.runs.values import JsonRecord, first_text, line_of, list_at, string_at
 
 _READERS = ("read", "read_file", "view", "view_file", "open_file", "notebookread")
 _EDITORS = ("str_replace_editor", "str_replace_based_edit_tool", "file_editor", "planning_file_editor")
@@ -87,7 +87,7 @@ class ToolCall:
     """
 
     name: str
-    arguments: JsonObject
+    arguments: JsonRecord
     output: str | None = None
     failed: bool = False
     folder: str | None = ""
@@ -117,7 +117,7 @@ class ToolCall:
         """The command line that a shell's tool was given, or the words of one."""
         given = (self.arguments.get(key) for key in _COMMANDS)
         command = next((value for value in given if isinstance(value, str | list)), "")
-        return command if isinstance(command, str) else [text_of(word) for word in command]
+        return command if isinstance(command, str) else [string_at(word) for word in command]
 
     def __str__(self) -> str:
         """The call as a person reads it, on one line."""
@@ -135,7 +135,7 @@ def parse_call(call: ToolCall) -> ParsedCall:
     folder = call.folder or ""
     if not call.is_answered:
         return ParsedCall(folder=folder, unread=(NO_RESULT,))
-    is_change = call.tool in _EDITORS and text_of(call.arguments, "command") != "view"
+    is_change = call.tool in _EDITORS and string_at(call.arguments, "command") != "view"
     if call.parsed is not None or is_change or call.tool in _SHOW_NOTHING:
         return call.parsed or ParsedCall(folder=folder)
     if call.is_shell:
@@ -150,7 +150,7 @@ def parse_call(call: ToolCall) -> ParsedCall:
     spans: list[FileSpan] = []
     if not (call.failed or _REFUSED.match(call.output or "")):
         spans = _searched(path, call.output or "") if call.tool in _SEARCHES else _read(path, call)
-    return ParsedCall(tuple(dict.fromkeys(renamed(spans, partial(joined, folder)))), reads=True, folder=folder)
+    return ParsedCall(tuple(dict.fromkeys(renamed(spans, partial(joined_path, folder)))), reads=True, folder=folder)
 
 
 def _searched(path: str, output: str) -> list[FileSpan]:
@@ -189,10 +189,10 @@ def numbered_from(text: str, mark: re.Pattern[str]) -> tuple[int, int] | None:
     return (lines[0], lines[n - 1]) if lines else None
 
 
-def _asked(arguments: JsonObject) -> tuple[int, int | None]:
+def _asked(arguments: JsonRecord) -> tuple[int, int | None]:
     """The lines a tool was asked for: a range, or the line to begin with and how many."""
     keys = (key for key in _RANGES if any(name in arguments for name in key))
-    given = list_of(arguments, "view_range") or [arguments.get(name) for name in next(keys, ())]
+    given = list_at(arguments, "view_range") or [arguments.get(name) for name in next(keys, ())]
     start, end = (*map(line_of, given), None, None)[:2]
     if start is not None or end is not None:
         return 1 if start is None else start, None if end == -1 else end

@@ -1,4 +1,4 @@
-"""Words of commands: their options, paths of files, and the folder that a terminal goes to."""
+"""CommandWords of commands: their options, paths of files, and the folder that a terminal goes to."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from ingest.runs.calls.bash import UNKNOWN
 
-Flags = Sequence[tuple[str, str]]
+CommandFlags = Sequence[tuple[str, str]]
 """The flags of a command, each with its value, empty where it has none."""
-Words = Sequence[str]
+CommandWords = Sequence[str]
 
 _MAX_CHARACTERS = 4_096
 _ABSOLUTE = re.compile(r"[/~]|[A-Za-z]:[\\/]")
@@ -19,10 +19,10 @@ _ABSOLUTE = re.compile(r"[/~]|[A-Za-z]:[\\/]")
 def gone_to(folder: str, target: str) -> str:
     """The folder that `cd target` leads to; `UNKNOWN` where only the shell knew it."""
     is_known = UNKNOWN not in target and (UNKNOWN not in folder or _ABSOLUTE.match(target))
-    return joined(folder, target) if is_known else UNKNOWN
+    return joined_path(folder, target) if is_known else UNKNOWN
 
 
-def joined(folder: str, path: str) -> str:
+def joined_path(folder: str, path: str) -> str:
     """A path as it is seen from a folder, without `.` and `..` where the folder says what they mean.
 
     Empty for a relative path in a folder that only the shell knew.
@@ -48,7 +48,7 @@ def is_path(word: str) -> bool:
     return is_plain and 0 < len(word) < 500
 
 
-def options_of(words: Words, with_value: str = "") -> tuple[Flags, Words]:
+def options_of(words: CommandWords, with_value: str = "") -> tuple[CommandFlags, CommandWords]:
     """The flags among the words behind a command's name, each with its value, and the words that are none.
 
     `with_value` is a pattern of the flags whose value is the next word; that of a long one may follow a `=`.
@@ -68,7 +68,7 @@ def options_of(words: Words, with_value: str = "") -> tuple[Flags, Words]:
     return flags, tuple(operands)
 
 
-def verb_of(words: Words) -> tuple[str, Words]:
+def verb_of(words: CommandWords) -> tuple[str, CommandWords]:
     """A command's name without its folder, git's with its verb (`git show`), and the words that follow."""
     name, rest = words[0].rpartition("/")[2] if words else "", words[1:]
     if name != "git":
@@ -77,7 +77,7 @@ def verb_of(words: Words) -> tuple[str, Words]:
     return f"git {verb[0]}" if verb else name, verb[1:]
 
 
-def git_options(words: Words) -> tuple[str, Words]:
+def git_options(words: CommandWords) -> tuple[str, CommandWords]:
     """The folder that `git -C` names, empty where there is none, and the words from git's verb on."""
     folder = ""
     while words and words[0].startswith("-"):

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from ingest.runs.importer import Importer
 from ingest.runs.trajectories.records import item_of, recorded_patch
 from ingest.runs.trajectories.trajectory import Context, FileSpan, Trajectory, view_of_lines
-from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
-from ingest.runs.trajectories.usage import Tokens, Usage
-from ingest.runs.values import JsonObject, list_of, object_of, objects_in, objects_of, text_of
+from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
+from ingest.runs.trajectories.usage import AgentUsage, TokenCounts
+from ingest.runs.values import JsonRecord, list_at, object_at, objects_at, objects_in, string_at
 from lake.text import counted
 
 _FOUND = ("found_files", "found_related_locs", "found_edit_locs")
@@ -69,12 +69,12 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         published = tuple(dict.fromkeys(_of_run(row, [], _PUBLISHED))) if is_whole_run else step
         match = _OF_TRAJ.fullmatch(file.path.rpartition("/")[2])
         item = item_of(row) or (match["item"] if match else "")
-        patch = text_of(row, _PATCH) or recorded_patch(row)
+        patch = string_at(row, _PATCH) or recorded_patch(row)
         patch = patch or patches.get(item, patch)
         # What the provider said of each request for files, elements and lines.
         keys = ("file_traj", "related_loc_traj", "edit_loc_traj")
-        requests = (request for key in keys for request in objects_of(row, key) or [object_of(row, key)])
-        usage = Usage().with_tokens(Tokens.of(request.get("usage")) for request in requests)
+        requests = (request for key in keys for request in objects_at(row, key) or [object_at(row, key)])
+        usage = AgentUsage().with_tokens(TokenCounts.of(request.get("usage")) for request in requests)
         other = None if published == step else Context((published,), published or None)
         yield Trajectory(
             (step,) if step else (), step or None, item, patch, position, tuple(notes), published=other, usage=usage
@@ -90,13 +90,13 @@ def _patches_beside(file: TrajectoryFile) -> tuple[dict[str, str], list[str]]:
                 if patch := recorded_patch(row):
                     patches.setdefault(item_of(row), patch)
             damages = [*other.damages]
-        except DamagedError as error:
+        except DamagedFileError as error:
             damages = [error]
         notes += [f"patches are lost: {other.path}: {damage.reason}" for damage in damages]
     return patches, notes
 
 
-def _of_locations(row: JsonObject, notes: list[str]) -> Iterator[FileSpan]:
+def _of_locations(row: JsonRecord, notes: list[str]) -> Iterator[FileSpan]:
     files = _files(row, "found_files", notes)
     yield from map(FileSpan, filter(None, files))
     related, edits = (_samples(_by_file(row.get(key), files), key, notes) for key in _FOUND[1:])
@@ -106,20 +106,20 @@ def _of_locations(row: JsonObject, notes: list[str]) -> Iterator[FileSpan]:
         yield from _lines(sample, _LINES)
 
 
-def _of_run(row: JsonObject, notes: list[str], lines: re.Pattern[str]) -> Iterator[FileSpan]:
+def _of_run(row: JsonRecord, notes: list[str], lines: re.Pattern[str]) -> Iterator[FileSpan]:
     key = next((key for key in _FILES if row.get(key)), _FILES[0])
     yield from map(FileSpan, filter(None, _files(row, key, notes)))
     for sample in _samples(row.get(_ELEMENTS), _ELEMENTS, notes):
         yield from _elements(sample)
-    located = (_lines(object_of(sample, "edit_locs"), lines) for sample in list_of(row, _SAMPLES))
+    located = (_lines(object_at(sample, "edit_locs"), lines) for sample in list_at(row, _SAMPLES))
     yield from next(filter(None, located), [])
 
 
-def _files(row: JsonObject, key: str, notes: list[str]) -> list[str]:
+def _files(row: JsonRecord, key: str, notes: list[str]) -> list[str]:
     """The names of files, empty where one is none."""
     if not isinstance(row.get(key), list | None):
         notes.append(f"{key} is no list")
-    files = [text_of(file) for file in list_of(row, key)]
+    files = [string_at(file) for file in list_at(row, key)]
     if n_odd := files.count(""):
         notes.append(f"{key} names {counted(n_odd, 'file')} that may not be read: empty, or no text")
     return files
@@ -127,36 +127,36 @@ def _files(row: JsonObject, key: str, notes: list[str]) -> list[str]:
 
 def _by_file(value: object, files: Sequence[str]) -> object:
     """Locations as objects by file: lists as Agentless had them before 1.5 stand beside the files that it found."""
-    entries = list_of(value)
+    entries = list_at(value)
     if not entries or any(isinstance(entry, dict) for entry in entries):
         return value
     if all(isinstance(entry, list) and not any(isinstance(row, str) for row in entry) for entry in entries):
-        return [dict(zip(files, list_of(entry), strict=False)) for entry in entries]
+        return [dict(zip(files, list_at(entry), strict=False)) for entry in entries]
     return dict(zip(files, entries, strict=False))
 
 
-def _samples(value: object, key: str, notes: list[str]) -> list[JsonObject]:
+def _samples(value: object, key: str, notes: list[str]) -> list[JsonRecord]:
     """Locations by file: of one sample, or of several in a list."""
     given = value if isinstance(value, list) else [] if value is None else [value]
-    samples: list[JsonObject] = [sample for sample in given if isinstance(sample, dict)]
+    samples: list[JsonRecord] = [sample for sample in given if isinstance(sample, dict)]
     if len(samples) < len(given):
         notes.append(f"{key} holds what is no object by file")
     return samples
 
 
-def _rows(sample: JsonObject, pattern: re.Pattern[str]) -> Iterator[tuple[str, re.Match[str]]]:
+def _rows(sample: JsonRecord, pattern: re.Pattern[str]) -> Iterator[tuple[str, re.Match[str]]]:
     """The rows of a sample's texts that are as a pattern has them, each with its file."""
     for path, texts in sample.items():
-        for text in [texts] if isinstance(texts, str) else list_of(texts):
-            matches = (pattern.fullmatch(row.strip()) for row in text_of(text).split("\n"))
+        for text in [texts] if isinstance(texts, str) else list_at(texts):
+            matches = (pattern.fullmatch(row.strip()) for row in string_at(text).split("\n"))
             yield from ((path, match) for match in matches if match)
 
 
-def _elements(sample: JsonObject) -> Iterator[FileSpan]:
+def _elements(sample: JsonRecord) -> Iterator[FileSpan]:
     return (FileSpan(path, symbol=element["name"]) for path, element in _rows(sample, _ELEMENT))
 
 
-def _lines(sample: JsonObject, pattern: re.Pattern[str]) -> list[FileSpan]:
+def _lines(sample: JsonRecord, pattern: re.Pattern[str]) -> list[FileSpan]:
     numbers = ((path, list(filter(None, match.groups()))) for path, match in _rows(sample, pattern))
     return [view for path, lines in numbers for view in view_of_lines(path, lines[0], lines[-1])]
 

@@ -18,7 +18,7 @@ _COLUMNS = ("position", "item_id", "path", "line_start", "line_end", "rank", "sc
 _EXAMPLE = '{"id": "function-2k/acme_rockets/0", "results": [{"path": "src/engine.py", "start": 10, "end": 20}]}'
 _HINT = f"A line is: {_EXAMPLE}"
 
-Row = tuple[str, int | None, int | None, float | None]
+_Row = tuple[str, int | None, int | None, float | None]
 """Path, first line from 0, line behind the last, score; neither line for a whole file."""
 
 
@@ -32,7 +32,7 @@ class ParsedAnswer:
         problem: What is wrong with the answer, where something is.
     """
 
-    rows: list[Row] = field(default_factory=list)
+    rows: list[_Row] = field(default_factory=list)
     error: str | None = None
     problem: str = ""
 
@@ -44,7 +44,7 @@ def parse_answer(answer: Mapping[str, object]) -> ParsedAnswer:
     results = answer.get("results")
     if not isinstance(results, list):
         return ParsedAnswer(problem="`results` is to be a list")
-    rows: list[Row] = []
+    rows: list[_Row] = []
     for number, result in enumerate(results, start=1):
         row = _row(result)
         if isinstance(row, str):
@@ -56,7 +56,7 @@ def parse_answer(answer: Mapping[str, object]) -> ParsedAnswer:
     return ParsedAnswer(sorted(rows, key=lambda row: -(row[3] or 0)) if scores else rows)
 
 
-def _row(result: object) -> Row | str:
+def _row(result: object) -> _Row | str:
     """A result, or what is wrong with it."""
     if not isinstance(result, dict) or not isinstance(path := result.get("path"), str):
         return "it is to be an object with a `path`"

@@ -21,16 +21,23 @@ from ingest.runs.sessions import Event, Note, Session, paired
 from ingest.runs.trajectories import records
 from ingest.runs.trajectories.trajectory import ParsedCall, Trajectory, unscorable
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
-from ingest.runs.trajectories.usage import Tokens, Usage, dollars_at, most_frequent, seconds_between, seconds_of
+from ingest.runs.trajectories.usage import (
+    AgentUsage,
+    TokenCounts,
+    dollars_at,
+    most_frequent,
+    seconds_between,
+    seconds_of,
+)
 from ingest.runs.values import (
-    JsonObject,
+    JsonRecord,
     content_of,
     kind_of,
-    object_of,
+    object_at,
+    objects_at,
     objects_in,
-    objects_of,
     parsed_object,
-    text_of,
+    string_at,
 )
 
 _VERSION = re.compile(r"ATIF\b", re.IGNORECASE)
@@ -55,7 +62,7 @@ def recognise(head: bytes, name: str) -> bool:
     """Objects whose `schema_version` is one of ATIF; a part of a trajectory in a file of its own is none by itself."""
     if b"ATIF" not in head or _PART.match(name):
         return False
-    return any(_VERSION.match(text_of(row, "schema_version")) for row in objects_in(head))
+    return any(_VERSION.match(string_at(row, "schema_version")) for row in objects_in(head))
 
 
 def companions(path: str) -> Sequence[str]:
@@ -77,11 +84,11 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     characters after it (`<item>__AbCdEfG`). The patch is `extra.model_patch`, or `<name>.patch` beside the file.
     """
     for position, row in file.objects():
-        extra = object_of(row, "extra")
+        extra = object_at(row, "extra")
         patch, notes = records.recorded_patch(extra), list[str]()
         if patch is None:
             patch, notes = records.patch_beside(file)
-        item = records.item_of(extra) or text_of(extra, "task_id") or records.item_of_trial(file)
+        item = records.item_of(extra) or string_at(extra, "task_id") or records.item_of_trial(file)
         if isinstance(row.get("steps"), list):
             session = Session(file, item, patch, position, notes, opened={file.path})
             yield session.trajectory(_events_of(session, row))
@@ -89,7 +96,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
             yield unscorable(item, f"it has no list of steps: steps is {kind_of(row.get('steps'))}", position, patch)
 
 
-def _events_of(session: Session, row: JsonObject) -> Iterator[Event]:
+def _events_of(session: Session, row: JsonRecord) -> Iterator[Event]:
     yield from _Record(session, row).events_of(row)
     yield _usage(session)
 
@@ -97,16 +104,16 @@ def _events_of(session: Session, row: JsonObject) -> Iterator[Event]:
 class _Record:
     """An agent's work while its steps are gone through."""
 
-    def __init__(self, session: Session, row: JsonObject) -> None:
+    def __init__(self, session: Session, row: JsonRecord) -> None:
         self.session, self.n_turns = session, 0
-        self.starts_anew = text_of(row, "agent", "name") == _STARTS_ANEW
-        results = (result for step in objects_of(row, "steps") for result in _results(step))
+        self.starts_anew = string_at(row, "agent", "name") == _STARTS_ANEW
+        results = (result for step in objects_at(row, "steps") for result in _results(step))
         self.has_codes = self.starts_anew and any(returned(content_of(result)) for result in results)
 
-    def events_of(self, row: JsonObject) -> Iterator[Event]:
+    def events_of(self, row: JsonRecord) -> Iterator[Event]:
         """What the steps of a trajectory tell, and those of the file that it is continued in."""
         self.session.parts.append([row])
-        for step in objects_of(row, "steps"):
+        for step in objects_at(row, "steps"):
             message = content_of({"content": step.get("message")})
             if step.get("source") == "user":
                 yield Note("prompt", message)
@@ -115,15 +122,15 @@ class _Record:
                 yield Note("answer", message)
                 yield from self._calls(step)
             for result in _results(step):
-                for reference in objects_of(result, "subagent_trajectory_ref"):
-                    agents = objects_of(row, "subagent_trajectories")
+                for reference in objects_at(result, "subagent_trajectory_ref"):
+                    agents = objects_at(row, "subagent_trajectories")
                     own = [agent for agent in agents if _names(agent) & _names(reference)]
                     yield from (
                         self.events_of({"steps": own[0].get("steps")})
                         if own
-                        else self._events_in(text_of(reference, "trajectory_path"))
+                        else self._events_in(string_at(reference, "trajectory_path"))
                     )
-        yield from self._events_in(text_of(row, "continued_trajectory_ref"))
+        yield from self._events_in(string_at(row, "continued_trajectory_ref"))
 
     def _events_in(self, path: str) -> Iterator[Event]:
         other = self.session.file.beside(path) or self.session.file.beside(posixpath.basename(path))
@@ -133,11 +140,11 @@ class _Record:
             for row in self.session.rows_of(other):
                 yield from self.events_of(row)
 
-    def _calls(self, step: JsonObject) -> Iterator[Event]:
-        calls, results = objects_of(step, "tool_calls"), _results(step)
-        pairs = paired([text_of(call, "tool_call_id") for call in calls], results, ["source_call_id"])
+    def _calls(self, step: JsonRecord) -> Iterator[Event]:
+        calls, results = objects_at(step, "tool_calls"), _results(step)
+        pairs = paired([string_at(call, "tool_call_id") for call in calls], results, ["source_call_id"])
         tools = [
-            ToolCall(text_of(call, "function_name"), parsed_object(call.get("arguments")), turn=self.n_turns)
+            ToolCall(string_at(call, "function_name"), parsed_object(call.get("arguments")), turn=self.n_turns)
             for call in calls
         ]
         # Calls that have the same result were typed into one terminal, which shows them all.
@@ -146,10 +153,10 @@ class _Record:
             is_answered = bool(own or not results)
             yield from self._together([replace(tool, is_answered=is_answered) for tool in together], own)
 
-    def _together(self, tools: Sequence[ToolCall], results: Sequence[JsonObject]) -> Iterator[Event]:
+    def _together(self, tools: Sequence[ToolCall], results: Sequence[JsonRecord]) -> Iterator[Event]:
         """Calls with the same results, each with what it gave, where a screen tells that apart."""
         text = "\n".join(map(content_of, results)) if results else None
-        failed = any(True in (result.get("is_error"), object_of(result, "extra").get("is_error")) for result in results)
+        failed = any(True in (result.get("is_error"), object_at(result, "extra").get("is_error")) for result in results)
         typed = [_typed(tool) for tool in tools if tool.is_shell and tool.is_answered]
         screens = iter([(None, "")] * len(typed) if text is None else _printed_on(text, typed))
         for tool in tools:
@@ -170,31 +177,31 @@ class _Record:
             yield call if is_run else replace(call, parsed=ParsedCall())
 
 
-def _usage(session: Session) -> Usage:
+def _usage(session: Session) -> AgentUsage:
     """As the trajectory or its trial's result sums it up, else of its steps and those of what belongs to it."""
     # A file that continues a trajectory is a part, and so is each of its trajectories.
     rows = list({id(row): row for part in session.parts for row in part}.values())
-    sums = [object_of(row, "final_metrics") for row in rows]
+    sums = [object_at(row, "final_metrics") for row in rows]
     # What continues a trajectory, and a trajectory with its subagents, sums up what came before.
     trial = records.result_of_trial(session.file)
     dollars = [amount for total in sums if (amount := dollars_at(total, "total_cost_usd")) is not None]
-    totals = [tokens for total in sums if (tokens := Tokens.of(total)) is not None]
+    totals = [tokens for total in sums if (tokens := TokenCounts.of(total)) is not None]
     largest = max(totals, key=lambda tokens: sum(filter(None, vars(tokens).values())), default=None)
-    steps = [step for row in rows for step in objects_of(row, "steps")]
+    steps = [step for row in rows for step in objects_at(row, "steps")]
     own = list(filter(_is_answer, steps))
-    models = [text_of(row, "agent", "model_name") for row in rows]
+    models = [string_at(row, "agent", "model_name") for row in rows]
     seconds = seconds_of(steps)
     if seconds is None or seconds < _WRITTEN_AT_ONCE:
-        seconds = seconds_between(object_of(trial, "agent_execution").values()) or seconds
-    return Usage(
-        model=most_frequent(text_of(step, "model_name") for step in own) or most_frequent(models),
+        seconds = seconds_between(object_at(trial, "agent_execution").values()) or seconds
+    return AgentUsage(
+        model=most_frequent(string_at(step, "model_name") for step in own) or most_frequent(models),
         usd=max(dollars, default=dollars_at(trial, "agent_result", "cost_usd")),
         seconds=seconds,
         n_turns=len(own) or None,
-    ).with_tokens([largest] if largest else [Tokens.of(step.get("metrics")) for step in own])
+    ).with_tokens([largest] if largest else [TokenCounts.of(step.get("metrics")) for step in own])
 
 
-def _is_answer(step: JsonObject) -> bool:
+def _is_answer(step: JsonRecord) -> bool:
     return step.get("source") == "agent" and step.get("is_copied_context") is not True
 
 
@@ -202,13 +209,13 @@ def _typed(call: ToolCall) -> str:
     return call.command if isinstance(call.command, str) else " ".join(call.command)
 
 
-def _results(step: JsonObject) -> list[JsonObject]:
-    return objects_of(step, "observation", "results")
+def _results(step: JsonRecord) -> list[JsonRecord]:
+    return objects_at(step, "observation", "results")
 
 
-def _names(subagent: JsonObject) -> set[str]:
+def _names(subagent: JsonRecord) -> set[str]:
     """The names that a subagent's record goes by."""
-    return {text_of(subagent, "trajectory_id"), text_of(subagent, "session_id")} - {""}
+    return {string_at(subagent, "trajectory_id"), string_at(subagent, "session_id")} - {""}
 
 
 def _printed_on(screen: str, commands: Sequence[str]) -> list[tuple[str | None, str]]:

@@ -16,18 +16,18 @@ from dataclasses import replace
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.sessions import Event, Note, Session, session_importer
 from ingest.runs.trajectories.records import patch_path
-from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
-from ingest.runs.trajectories.usage import SYNTHETIC, Tokens, Usage, dollars_at, most_frequent, seconds_of
+from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
+from ingest.runs.trajectories.usage import SYNTHETIC, AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_of
 from ingest.runs.values import (
-    JsonObject,
+    JsonRecord,
     at,
     content_of,
     count_at,
     line_of,
-    object_of,
-    objects_of,
+    object_at,
+    objects_at,
     parsed_object,
-    text_of,
+    string_at,
 )
 
 _SHOWN = ("file", "edited_text_file", "selected_lines_in_ide", "nested_memory", "compact_file_reference")
@@ -36,7 +36,7 @@ _AGENT = re.compile(r"\bagentId: ([A-Za-z0-9_-]+)")
 _OF_SUBAGENT = re.compile(r"(?:^|/)agent-(?P<id>[^/]*)\.jsonl(?:\.gz|\.zst)?$")
 
 
-def _is_event(row: JsonObject) -> bool:
+def _is_event(row: JsonRecord) -> bool:
     if row.get("type") == "system":
         return row.get("subtype") == "init" and "session_id" in row
     is_named = any(key in row for key in ("sessionId", "session_id", "uuid", "parentUuid"))
@@ -66,34 +66,36 @@ class _Record:
         self.recorded: set[str] = set()
         self.turns: dict[str, int] = {}
 
-    def events_of(self, events: Sequence[JsonObject]) -> Iterator[Event]:
+    def events_of(self, events: Sequence[JsonRecord]) -> Iterator[Event]:
         """What some rows tell, with what the subagents did that their calls began."""
-        results = {text_of(part, "tool_use_id"): (event, part) for event in events for part in _results(event)}
-        self.recorded |= {text_of(event, "agentId") for event in events if event.get("isSidechain") is True}
+        results = {string_at(part, "tool_use_id"): (event, part) for event in events for part in _results(event)}
+        self.recorded |= {string_at(event, "agentId") for event in events if event.get("isSidechain") is True}
         folder, turn = "", 0
         for event in events:
             kind, is_own, content = event.get("type"), event.get("isSidechain") is not True, event.get("message")
-            folder = text_of(event, "cwd") or folder
+            folder = string_at(event, "cwd") or folder
             yield Note("root", folder)
-            if (attached := text_of(event, "attachment", "type")) in _SHOWN:
+            if (attached := string_at(event, "attachment", "type")) in _SHOWN:
                 yield Note("unread", f"attachment {attached}")
             if kind == "result":
-                yield Note("answer", text_of(event, "result"))
+                yield Note("answer", string_at(event, "result"))
             elif kind in ("user", "assistant") and is_own:
                 yield Note("prompt" if kind == "user" else "answer", content_of(content))
             if kind != "assistant":
                 continue
             if (key := _answer_key(event, len(self.turns))) is not None:
                 turn = self.turns.setdefault(key, len(self.turns) + 1)
-            for part in objects_of(content, "content"):
+            for part in objects_at(content, "content"):
                 if part.get("type") == "tool_use":
                     given = parsed_object(part.get("input"))
-                    call = ToolCall(text_of(part, "name"), given, folder=folder, turn=turn, call_id=text_of(part, "id"))
+                    call = ToolCall(
+                        string_at(part, "name"), given, folder=folder, turn=turn, call_id=string_at(part, "id")
+                    )
                     yield from self._called(call, *results.get(call.call_id, ({}, None)))
 
-    def _called(self, call: ToolCall, event: JsonObject, result: JsonObject | None) -> Iterator[Event]:
+    def _called(self, call: ToolCall, event: JsonRecord, result: JsonRecord | None) -> Iterator[Event]:
         """A call, and what the subagents did that it began."""
-        text, failed = content_of(result), object_of(result).get("is_error") is True
+        text, failed = content_of(result), object_at(result).get("is_error") is True
         beside = event.get("toolUseResult", event.get("tool_use_result")) if len(_results(event)) == 1 else None
         start, n = line_of(at(beside, "file", "startLine")), line_of(at(beside, "file", "numLines")) or 0
         lines = (start, start + n - 1) if start is not None and n > 0 and not failed else None
@@ -103,63 +105,63 @@ class _Record:
         if call.tool in ("task", "agent"):
             match = _AGENT.search(text)
             # Before version 2.1 the id stood in the row itself, as it still does in every row of a subagent's own.
-            of_row = "" if event.get("isSidechain") is True else text_of(event, "agentId")
-            name = text_of(beside, "agentId") or of_row or (match[1] if match else "")
+            of_row = "" if event.get("isSidechain") is True else string_at(event, "agentId")
+            name = string_at(beside, "agentId") or of_row or (match[1] if match else "")
             # The file of the subagent: by the id that its result says, else by the task it was given.
-            task = text_of(call.arguments, "prompt")
+            task = string_at(call.arguments, "prompt")
             by_task = (file for file in self.subagents.values() if task and not name and _task_of(file) == task)
             by_name = self.subagents.get(name) or self.session.file.beside(f"agent-{name}.jsonl")
             begun.append(by_name if name else next(by_task, None))
             if begun == [None] and name and name not in self.recorded:
                 yield Note("unread", "subagent whose file is not there")
-        if workflow := text_of(beside, "transcriptDir").rstrip("/").rpartition("/")[2]:
+        if workflow := string_at(beside, "transcriptDir").rstrip("/").rpartition("/")[2]:
             begun += (file for file in self.subagents.values() if f"/{workflow}/" in file.path)
         for file in filter(None, begun):
             yield from self.events_of(self.session.rows_of(file))
 
 
-def _results(event: JsonObject) -> list[JsonObject]:
-    return [part for part in objects_of(event, "message", "content") if part.get("type") == "tool_result"]
+def _results(event: JsonRecord) -> list[JsonRecord]:
+    return [part for part in objects_at(event, "message", "content") if part.get("type") == "tool_result"]
 
 
 def _task_of(file: TrajectoryFile) -> str:
     """What a subagent was told first, which is its task."""
     try:
         return next((content_of(row.get("message")) for _, row in replace(file, damages=[]).objects()), "")
-    except DamagedError:
+    except DamagedFileError:
         return ""
 
 
-def _usage(events: Sequence[JsonObject]) -> Usage:
+def _usage(events: Sequence[JsonRecord]) -> AgentUsage:
     """As a result tells it, else of every answer: an answer has a row for each of its parts, the last with most."""
-    answers: dict[str, JsonObject] = {}
+    answers: dict[str, JsonRecord] = {}
     for event in events:
         if (key := _answer_key(event, len(answers))) is not None:
-            message = object_of(event, "message")
+            message = object_at(event, "message")
             written, before = (count_at(row, "usage", "output_tokens") or 0 for row in (message, answers.get(key)))
             answers[key] = message if written >= before else answers[key]
     end = next((event for event in reversed(events) if event.get("type") == "result"), {})
     names = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "outputTokens")
-    by_model = [[count_at(model, name) or 0 for name in names] for model in object_of(end, "modelUsage").values()]
-    whole = Tokens.of(end.get("usage"))
-    of_answers = [whole] if whole else [Tokens.of(row.get("usage")) for row in answers.values()]
-    models = [text_of(event, "message", "model") for event in events if event.get("isSidechain") is not True]
+    by_model = [[count_at(model, name) or 0 for name in names] for model in object_at(end, "modelUsage").values()]
+    whole = TokenCounts.of(end.get("usage"))
+    of_answers = [whole] if whole else [TokenCounts.of(row.get("usage")) for row in answers.values()]
+    models = [string_at(event, "message", "model") for event in events if event.get("isSidechain") is not True]
     milliseconds = count_at(end, "duration_ms")
-    return Usage(
-        model=most_frequent(models) or most_frequent(text_of(row, "model") for row in answers.values()),
+    return AgentUsage(
+        model=most_frequent(models) or most_frequent(string_at(row, "model") for row in answers.values()),
         usd=dollars_at(end, "total_cost_usd"),
         seconds=seconds_of(events) or (milliseconds / 1000 if milliseconds else None),
         n_turns=len(answers) or count_at(end, "num_turns"),
-        exit_status=text_of(end, "subtype") or None,
-    ).with_tokens([Tokens(*numbers) for numbers in by_model] or of_answers)
+        exit_status=string_at(end, "subtype") or None,
+    ).with_tokens([TokenCounts(*numbers) for numbers in by_model] or of_answers)
 
 
-def _answer_key(event: JsonObject, n_before: int) -> str | None:
+def _answer_key(event: JsonRecord, n_before: int) -> str | None:
     """What an answer of a model goes by, of which the row is a part; None for a row of none."""
-    message = object_of(event, "message")
-    if count_at(message, "usage", "output_tokens") is None or text_of(message, "model") == SYNTHETIC:
+    message = object_at(event, "message")
+    if count_at(message, "usage", "output_tokens") is None or string_at(message, "model") == SYNTHETIC:
         return None
-    return text_of(message, "id") or f"answer {n_before + 1}"
+    return string_at(message, "id") or f"answer {n_before + 1}"
 
 
 CLAUDE_CODE = session_importer(

@@ -9,7 +9,7 @@ from ingest.runs.importer import Importer
 from ingest.runs.trajectories.records import item_of
 from ingest.runs.trajectories.trajectory import FileSpan, Trajectory, Views
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
-from ingest.runs.values import at, kind_of, line_of, object_of
+from ingest.runs.values import at, kind_of, line_of, object_at
 
 _STEP = ("files", "spans", "symbols")
 _FINAL = ("pred_files", "pred_spans", "pred_symbols")
@@ -33,7 +33,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     """
     for position, row in file.objects():
         notes: list[str] = []
-        data, patch = object_of(row, "traj_data") or row, row.get("model_patch")
+        data, patch = object_at(row, "traj_data") or row, row.get("model_patch")
         given = enumerate(_entries(data.get("pred_steps")), start=1)
         steps = tuple(_views(step, _STEP, f"step {number}", notes) for number, step in given)
         final = _views(data, _FINAL, "the final context", notes)
@@ -63,7 +63,7 @@ def _views(held: object, keys: Sequence[str], where: str, notes: list[str]) -> V
 
 def _span(path: str, span: object) -> FileSpan | None:
     start, end = line_of(at(span, "start")), line_of(at(span, "end"))
-    is_lines = object_of(span).get("type", "line") == "line" and start is not None and end is not None
+    is_lines = object_at(span).get("type", "line") == "line" and start is not None and end is not None
     return FileSpan(path, start, end) if is_lines else None
 
 

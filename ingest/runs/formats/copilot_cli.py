@@ -14,8 +14,8 @@ from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall, numbered_from
 from ingest.runs.sessions import Event, Note, Session, session_importer
-from ingest.runs.trajectories.usage import Tokens, Usage, most_frequent, seconds_of
-from ingest.runs.values import JsonObject, content_of, count_at, line_of, list_of, object_of, parsed_object, text_of
+from ingest.runs.trajectories.usage import AgentUsage, TokenCounts, most_frequent, seconds_of
+from ingest.runs.values import JsonRecord, content_of, count_at, line_of, list_at, object_at, parsed_object, string_at
 
 _START, _COMPLETE, _MESSAGE = "tool.execution_start", "tool.execution_complete", "assistant.message"
 _TURN, _ASKED = "assistant.turn_start", "user.message"
@@ -23,11 +23,11 @@ _NUMBER = re.compile(r"^ *([0-9]+)\.(?: |$)", re.MULTILINE)
 _CODE = re.compile(r"\n?<[^<>\n]* with exit code (-?[0-9]+)>\s*\Z")
 
 
-def _is_event(row: JsonObject) -> bool:
+def _is_event(row: JsonRecord) -> bool:
     """A session's start by Copilot, a call of a tool with its id, or a message of the assistant."""
-    kind, data = text_of(row, "type"), object_of(row, "data")
+    kind, data = string_at(row, "type"), object_at(row, "data")
     if kind == "session.start":
-        return "copilotVersion" in data or "copilot" in text_of(data, "producer")
+        return "copilotVersion" in data or "copilot" in string_at(data, "producer")
     keys = {_START: {"toolCallId", "toolName"}, _COMPLETE: {"toolCallId"}, _MESSAGE: {"content"}, _TURN: {"turnId"}}
     return kind in keys and keys[kind] <= data.keys()
 
@@ -35,43 +35,43 @@ def _is_event(row: JsonObject) -> bool:
 def _events_of(session: Session) -> Iterator[Event]:
     """Its calls; the session's end tells what was used by model, with what was cached in its input."""
     events = session.parts[0]
-    results = {_id(event): object_of(event, "data") for event in events if event.get("type") == _COMPLETE}
+    results = {_id(event): object_at(event, "data") for event in events if event.get("type") == _COMPLETE}
     folder, turn = "", 0
     for event in events:
-        data, kind = object_of(event, "data"), event.get("type")
+        data, kind = object_at(event, "data"), event.get("type")
         turn += kind == _TURN
-        if context := text_of(data, "context", "cwd"):
+        if context := string_at(data, "context", "cwd"):
             folder = context
-            yield Note("root", text_of(data, "context", "gitRoot") or folder)
+            yield Note("root", string_at(data, "context", "gitRoot") or folder)
         if kind == _ASKED:
             yield Note("prompt", content_of(data))
-        elif kind == _MESSAGE and not text_of(data, "parentToolCallId"):
+        elif kind == _MESSAGE and not string_at(data, "parentToolCallId"):
             yield Note("answer", content_of(data))
         elif kind == _START:
             given = data.get("arguments")
             arguments = parsed_object(given) or ({"input": given} if isinstance(given, str) else {})
-            call = ToolCall(text_of(data, "toolName"), arguments, folder=folder, turn=turn, call_id=_id(event))
+            call = ToolCall(string_at(data, "toolName"), arguments, folder=folder, turn=turn, call_id=_id(event))
             result = results.get(_id(event))
             yield replace(call, is_answered=False) if result is None else _with_result(call, result)
-    end = next((object_of(event, "data") for event in reversed(events) if event.get("type") == "session.shutdown"), {})
+    end = next((object_at(event, "data") for event in reversed(events) if event.get("type") == "session.shutdown"), {})
     names = ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")
-    by_model = [object_of(model, "usage") for model in object_of(end, "modelMetrics").values()]
-    models = (text_of(event, "data", "newModel") or text_of(event, "data", "model") for event in events)
-    yield Usage(
-        model=text_of(end, "currentModel") or most_frequent(models),
+    by_model = [object_at(model, "usage") for model in object_at(end, "modelMetrics").values()]
+    models = (string_at(event, "data", "newModel") or string_at(event, "data", "model") for event in events)
+    yield AgentUsage(
+        model=string_at(end, "currentModel") or most_frequent(models),
         seconds=seconds_of(events),
         n_turns=turn or None,
-        exit_status=text_of(end, "shutdownType") or None,
-    ).with_tokens(Tokens.of_prompt(*(count_at(model, name) or 0 for name in names)) for model in by_model)
+        exit_status=string_at(end, "shutdownType") or None,
+    ).with_tokens(TokenCounts.of_prompt(*(count_at(model, name) or 0 for name in names)) for model in by_model)
 
 
-def _id(event: JsonObject) -> str:
-    return text_of(event, "data", "toolCallId")
+def _id(event: JsonRecord) -> str:
+    return string_at(event, "data", "toolCallId")
 
 
-def _with_result(call: ToolCall, result: JsonObject) -> ToolCall:
+def _with_result(call: ToolCall, result: JsonRecord) -> ToolCall:
     keys = (("result", "content"), ("error", "message"), ("result",), ("error",))
-    output = next((text for key in keys if (text := text_of(result, *key))), "")
+    output = next((text for key in keys if (text := string_at(result, *key))), "")
     code = _CODE.search(output) if call.is_shell else None
     failed = result.get("success") is False or (code is not None and code[1] != "0")
     output = output[: code.start()] if code else output
@@ -84,7 +84,7 @@ def _lines(call: ToolCall, output: str) -> tuple[int, int | None] | None:
     shown = numbered_from(output, _NUMBER)
     if shown is None:
         return None
-    end = next((line_of(line) for line in list_of(call.arguments, "view_range")[1:]), None)
+    end = next((line_of(line) for line in list_at(call.arguments, "view_range")[1:]), None)
     if end is not None and end >= shown[0]:
         return shown[0], min(shown[1], end)
     # What is too long is cut in its middle.

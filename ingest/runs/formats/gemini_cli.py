@@ -14,20 +14,20 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall, parse_call
-from ingest.runs.calls.words import joined
+from ingest.runs.calls.words import joined_path
 from ingest.runs.sessions import Event, Note, Session, session_importer
 from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, Views, renamed
-from ingest.runs.trajectories.usage import Tokens, Usage, most_frequent, seconds_of
+from ingest.runs.trajectories.usage import AgentUsage, TokenCounts, most_frequent, seconds_of
 from ingest.runs.values import (
-    JsonObject,
+    JsonRecord,
     content_of,
     count_at,
     first_text,
     line_of,
-    list_of,
-    object_of,
-    objects_of,
-    text_of,
+    list_at,
+    object_at,
+    objects_at,
+    string_at,
 )
 
 _SHOWN = re.compile(
@@ -44,7 +44,7 @@ _CODE = re.compile(r"^(?:Exit Code: |Command (?:exited with code|failed with exi
 _NOTHING = "(empty)"
 
 
-def _is_event(row: JsonObject) -> bool:
+def _is_event(row: JsonRecord) -> bool:
     """A message of type `gemini`, a session of a `projectHash`, or a row of a stream."""
     kind = row.get("type")
     if "projectHash" in row and "sessionId" in row:
@@ -59,16 +59,16 @@ def _is_event(row: JsonObject) -> bool:
 def _events_of(session: Session) -> Iterator[Event]:
     """Its calls, and what every message, or every turn of a stream, used; either's input includes what was cached."""
     rows, turn, pieces = session.parts[0], 0, list[str]()
-    every = [message for row in rows for message in (row, *objects_of(row, "$set", "messages"))]
+    every = [message for row in rows for message in (row, *objects_at(row, "$set", "messages"))]
     # Each as it was written last.
-    messages = list({text_of(message, "id") or str(n): message for n, message in enumerate(every)}.values())
-    results = {text_of(row, "tool_id"): row for row in rows if row.get("type") == "tool_result"}
-    used = list[Tokens]()
+    messages = list({string_at(message, "id") or str(n): message for n, message in enumerate(every)}.values())
+    results = {string_at(row, "tool_id"): row for row in rows if row.get("type") == "tool_result"}
+    used = list[TokenCounts]()
     for message in messages:
         kind = message.get("type")
         if kind == "gemini" and "tokens" in message:
             turn += 1
-            used.append(_tokens(object_of(message, "tokens"), ""))
+            used.append(_tokens(object_at(message, "tokens"), ""))
         is_answer = kind == "message" and message.get("role") == "assistant"
         # A stream gives an answer in pieces.
         if not (is_answer and message.get("delta") is True):
@@ -79,31 +79,31 @@ def _events_of(session: Session) -> Iterator[Event]:
         elif kind == "user" or (kind == "message" and message.get("role") == "user"):
             yield Note("prompt", content_of(message))
         elif kind == "tool_use":
-            call_id, result = text_of(message, "tool_id"), results.get(text_of(message, "tool_id"))
-            call = ToolCall(text_of(message, "tool_name"), object_of(message, "parameters"), call_id=call_id)
-            failed = object_of(result).get("status") != "success"
-            yield _with_output(call, None if result is None else (text_of(result, "output"), failed))
-        for row in objects_of(message, "toolCalls") if kind == "gemini" else ():
-            call = ToolCall(text_of(row, "name"), object_of(row, "args"), turn=turn, call_id=text_of(row, "id"))
+            call_id, result = string_at(message, "tool_id"), results.get(string_at(message, "tool_id"))
+            call = ToolCall(string_at(message, "tool_name"), object_at(message, "parameters"), call_id=call_id)
+            failed = object_at(result).get("status") != "success"
+            yield _with_output(call, None if result is None else (string_at(result, "output"), failed))
+        for row in objects_at(message, "toolCalls") if kind == "gemini" else ():
+            call = ToolCall(string_at(row, "name"), object_at(row, "args"), turn=turn, call_id=string_at(row, "id"))
             yield _with_output(call, _recorded(row))
     yield Note("answer", "".join(pieces))
     ends = [message for message in messages if message.get("type") == "result"]
-    yield Usage(
-        model=most_frequent(text_of(message, "model") for message in messages),
+    yield AgentUsage(
+        model=most_frequent(string_at(message, "model") for message in messages),
         seconds=seconds_of(messages),
         n_turns=turn or None,
-        exit_status=text_of(ends[-1], "status") or None if ends else None,
-    ).with_tokens([*used, *(_tokens(object_of(end, "stats"), "_tokens") for end in ends)])
+        exit_status=string_at(ends[-1], "status") or None if ends else None,
+    ).with_tokens([*used, *(_tokens(object_at(end, "stats"), "_tokens") for end in ends)])
 
 
-def _recorded(call: JsonObject) -> tuple[str, bool] | None:
+def _recorded(call: JsonRecord) -> tuple[str, bool] | None:
     """What a session says that a call gave, and whether it failed; None where it has no result."""
-    parts = objects_of(call, "result")
+    parts = objects_at(call, "result")
     if not parts and call.get("status") != "success":
         return None
-    responses = [object_of(part, "functionResponse", "response") for part in parts]
+    responses = [object_at(part, "functionResponse", "response") for part in parts]
     texts = [first_text(response, ("output", "error")) for response in responses]
-    texts += [text_of(part, "text") for part in parts]
+    texts += [string_at(part, "text") for part in parts]
     failed = call.get("status") in ("error", "cancelled") or any("error" in response for response in responses)
     return "\n".join(filter(None, texts)), failed
 
@@ -133,9 +133,9 @@ def _lines(call: ToolCall) -> tuple[int, int | None]:
 def _files(call: ToolCall) -> Views:
     """The files that are named before their text, or in the summary of a stream; else those asked for by name."""
     paths = [heading[1] or heading[2] for heading in _FILE.finditer(call.output or "")]
-    given = (path for key in ("paths", "include") for path in map(str, list_of(call.arguments, key)))
+    given = (path for key in ("paths", "include") for path in map(str, list_at(call.arguments, key)))
     paths = paths or [path for path in given if not re.search(r"[*?{\[]|/$", path)]
-    return tuple(FileSpan(joined("", path), 1) for path in dict.fromkeys(paths))
+    return tuple(FileSpan(joined_path("", path), 1) for path in dict.fromkeys(paths))
 
 
 def _searched(call: ToolCall) -> ParsedCall:
@@ -145,7 +145,7 @@ def _searched(call: ToolCall) -> ParsedCall:
 
     def below(path: str) -> str:
         is_whole = not base or f"{path}/".startswith(f"{base}/")
-        return path if is_whole else base if path == base.rpartition("/")[2] else joined(base, path)
+        return path if is_whole else base if path == base.rpartition("/")[2] else joined_path(base, path)
 
     return replace(parsed, views=renamed(parsed.views, below))
 
@@ -158,10 +158,10 @@ def _ended(call: ToolCall) -> ToolCall:
     return replace(call, output="\n".join(texts), failed=call.failed or (code is not None and code[1] != "0"))
 
 
-def _tokens(given: JsonObject, ending: str) -> Tokens:
+def _tokens(given: JsonRecord, ending: str) -> TokenCounts:
     prompt, output, total = (count_at(given, name + ending) or 0 for name in ("input", "output", "total"))
     # Thoughts are in the total alone.
-    return Tokens.of_prompt(prompt, count_at(given, "cached"), None, max(output, total - prompt))
+    return TokenCounts.of_prompt(prompt, count_at(given, "cached"), None, max(output, total - prompt))
 
 
 GEMINI_CLI = session_importer(

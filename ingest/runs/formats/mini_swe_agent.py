@@ -19,20 +19,20 @@ from ingest.runs.sessions import Note, Session, paired
 from ingest.runs.trajectories.published_converter import views_of_command
 from ingest.runs.trajectories.records import answer_in, in_repository, item_of_trial, spans_named, trial_results
 from ingest.runs.trajectories.trajectory import Context, FileSpan, Trajectory, Views, renamed
-from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
-from ingest.runs.trajectories.usage import Tokens, Usage, dollars_at, most_frequent, seconds_between
+from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
+from ingest.runs.trajectories.usage import AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_between
 from ingest.runs.values import (
-    JsonObject,
+    JsonRecord,
     at,
     content_of,
     count_at,
     first_text,
     kind_of,
     line_of,
-    object_of,
-    objects_of,
+    object_at,
+    objects_at,
     parsed_object,
-    text_of,
+    string_at,
 )
 
 _OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
@@ -76,16 +76,16 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     for an answer where there is none: that is kept as its reading.
     """
     document = file.json()
-    item, listed = text_of(document, "instance_id") or item_of_trial(file), at(document, "messages")
+    item, listed = string_at(document, "instance_id") or item_of_trial(file), at(document, "messages")
     if not isinstance(listed, list):
-        raise DamagedError(f"it has no list of messages: messages is {kind_of(listed)}", item)
-    messages, texts = [object_of(message) for message in listed], [content_of(message) for message in listed]
+        raise DamagedFileError(f"it has no list of messages: messages is {kind_of(listed)}", item)
+    messages, texts = [object_at(message) for message in listed], [content_of(message) for message in listed]
     own, prompts = (
         [text for message, text in zip(messages, texts, strict=True) if message.get("role") == role]
         for role in ("assistant", "user")
     )
     # What the repository's folder below `/home` is called, the container's image says, else the item.
-    image = _IMAGE.search(text_of(document, *_ENVIRONMENT, "image"))
+    image = _IMAGE.search(string_at(document, *_ENVIRONMENT, "image"))
     match = image or _ITEM.match(item or file.path.rpartition("/")[2])
     folder = match[1] if match else ""
     steps, shown_at, n_turns, n_calls = list[Views](), list[tuple[int, int]](), 0, 0
@@ -108,24 +108,24 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         whole = Trajectory(published.steps, final, item, patch, usage=usage, prompts=first, shown_at=tuple(shown_at))
         yield whole.beside(published)
         return
-    root = Note("root", text_of(document, *_ENVIRONMENT, "cwd").rstrip("/"))
+    root = Note("root", string_at(document, *_ENVIRONMENT, "cwd").rstrip("/"))
     of_calls = Session(file, item, patch).trajectory([root, *(Note("prompt", text) for text in first), *calls, usage])
     yield replace(of_calls, final=final or of_calls.final).beside(published)
 
 
-def _usage(document: object, messages: Sequence[JsonObject]) -> Usage:
+def _usage(document: object, messages: Sequence[JsonRecord]) -> AgentUsage:
     """As `info` sums it up, the tokens and the time of its messages."""
-    info, extras = object_of(document, "info"), [object_of(message, "extra") for message in messages]
-    answers = [object_of(extra, "response") for extra in extras]
+    info, extras = object_at(document, "info"), [object_at(message, "extra") for message in messages]
+    answers = [object_at(extra, "response") for extra in extras]
     stamps = [message.get("timestamp") or at(message, "extra", "timestamp") for message in messages]
-    models = (text_of(answer, "model") for answer in answers)
-    return Usage(
-        model=text_of(info, "config", "model", "model_name") or most_frequent(models),
+    models = (string_at(answer, "model") for answer in answers)
+    return AgentUsage(
+        model=string_at(info, "config", "model", "model_name") or most_frequent(models),
         usd=dollars_at(info, "model_stats", "instance_cost"),
         seconds=seconds_between(stamps),
         n_turns=count_at(info, "model_stats", "api_calls"),
-        exit_status=text_of(info, "exit_status") or None,
-    ).with_tokens(Tokens.of(answer.get("usage")) for answer in answers)
+        exit_status=string_at(info, "exit_status") or None,
+    ).with_tokens(TokenCounts.of(answer.get("usage")) for answer in answers)
 
 
 def _views(block: str, folder: str) -> Views | None:
@@ -147,16 +147,16 @@ def returned(text: str) -> tuple[str, bool] | None:
     """
     result = parsed_object(text) if text.lstrip().startswith("{") else {}
     if "returncode" in result:
-        return text_of(result, "output"), line_of(result["returncode"]) != 0
+        return string_at(result, "output"), line_of(result["returncode"]) != 0
     code, output = _CODE.search(text), _OUTPUT.search(text)
     if code is not None:
         return output[1] if output else text[code.end() :], line_of(code[1]) != 0
     return (output[1], True) if output is not None and _CUT_SHORT in text else None
 
 
-def calls_of(messages: Sequence[JsonObject]) -> Iterator[ToolCall]:
+def calls_of(messages: Sequence[JsonRecord]) -> Iterator[ToolCall]:
     """The commands of all answers, each with what it gave; one that was refused, or has no message, gave nothing."""
-    turns: list[tuple[list[tuple[str, str]], list[JsonObject]]] = []
+    turns: list[tuple[list[tuple[str, str]], list[JsonRecord]]] = []
     for message in messages:
         if _is_answer(message):
             turns.append((_actions_of(message), []))
@@ -174,24 +174,24 @@ def calls_of(messages: Sequence[JsonObject]) -> Iterator[ToolCall]:
             yield ToolCall("bash", {"command": command}, output, failed, turn=turn)
 
 
-def _is_answer(message: JsonObject) -> bool:
+def _is_answer(message: JsonRecord) -> bool:
     return message.get("role") == "assistant" or message.get("object") == "response"
 
 
-def _actions_of(message: JsonObject) -> list[tuple[str, str]]:
+def _actions_of(message: JsonRecord) -> list[tuple[str, str]]:
     """The commands of an answer, each with the id of its call; without an id where it is a block of code."""
-    given = objects_of(message, "extra", "actions")
-    for call in () if given else (*objects_of(message, "tool_calls"), *objects_of(message, "output")):
-        inner = object_of(call, "function") or call
+    given = objects_at(message, "extra", "actions")
+    for call in () if given else (*objects_at(message, "tool_calls"), *objects_at(message, "output")):
+        inner = object_at(call, "function") or call
         if "arguments" in inner:
             given.append({**parsed_object(inner["arguments"]), "tool_call_id": first_text(call, ("call_id", "id"))})
     if given:
-        return [(text_of(action, "command"), text_of(action, "tool_call_id")) for action in given]
+        return [(string_at(action, "command"), string_at(action, "tool_call_id")) for action in given]
     return [(command.strip(), "") for command in _BLOCK.findall(content_of(message))]
 
 
-def _result_text(message: JsonObject) -> str:
-    return content_of(message) or text_of(message, "output")
+def _result_text(message: JsonRecord) -> str:
+    return content_of(message) or string_at(message, "output")
 
 
 MINI_SWE_AGENT = Importer(

@@ -16,64 +16,64 @@ from dataclasses import replace
 from ingest.runs.calls.tools import ToolCall, numbered_from
 from ingest.runs.sessions import Event, Note, Session, session_importer
 from ingest.runs.trajectories.usage import (
-    Tokens,
-    Usage,
+    AgentUsage,
+    TokenCounts,
     dollars_at,
     most_frequent,
     seconds_between,
     seconds_of,
 )
-from ingest.runs.values import JsonObject, at, count_at, first_text, object_of, objects_of, text_of
+from ingest.runs.values import JsonRecord, at, count_at, first_text, object_at, objects_at, string_at
 
 _NUMBER = re.compile(r"^ *([0-9]+)(?:: |:$|\| |\|$)", re.MULTILINE)
 _LISTED = re.compile(r"^(\S.*):$", re.MULTILINE)
 _LINE = re.compile(r"^\s+Line ([0-9]+):", re.MULTILINE)
 
 
-def _is_event(row: JsonObject) -> bool:
+def _is_event(row: JsonRecord) -> bool:
     """A message of `info` and `parts`, an export, or a row of a session that holds a part."""
-    is_message = isinstance(row.get("parts"), list) and "role" in object_of(row, "info")
-    is_export = text_of(row, "info", "id").startswith("ses_") and isinstance(row.get("messages"), list)
-    return is_message or is_export or ("sessionID" in row and "type" in object_of(row, "part"))
+    is_message = isinstance(row.get("parts"), list) and "role" in object_at(row, "info")
+    is_export = string_at(row, "info", "id").startswith("ses_") and isinstance(row.get("messages"), list)
+    return is_message or is_export or ("sessionID" in row and "type" in object_at(row, "part"))
 
 
 def _events_of(session: Session) -> Iterator[Event]:
     folder, n_ended, events = "", 0, session.parts[0]
     for event in events:
-        info, kind = object_of(event, "info"), text_of(event, "part", "type")
-        folder = text_of(info, "path", "cwd") or folder
+        info, kind = object_at(event, "info"), string_at(event, "part", "type")
+        folder = string_at(info, "path", "cwd") or folder
         # Outside a repository the root is that of the disk.
-        yield Note("root", text_of(info, "path", "root").rstrip("/") or folder)
+        yield Note("root", string_at(info, "path", "root").rstrip("/") or folder)
         is_answer = info.get("role") == "assistant"
         # A message is an answer; rows of `run` tell the end of one.
         n_ended += is_answer or kind == "step-finish"
-        for part in objects_of(event, "parts") or [object_of(event, "part")]:
+        for part in objects_at(event, "parts") or [object_at(event, "part")]:
             if part.get("type") == "text":
-                yield Note("answer" if "part" in event or is_answer else "prompt", text_of(part, "text"))
+                yield Note("answer" if "part" in event or is_answer else "prompt", string_at(part, "text"))
             elif part.get("type") == "tool":
                 call = _call(part)
                 yield replace(call, folder=folder, turn=n_ended + ("part" in event))
                 if call.tool == "task" and call.is_answered:
                     yield Note("unread", "subagent whose file is not there")
     # Of every message of the assistant, or of every step that `run` printed the end of.
-    answers = [info for event in events if text_of(info := object_of(event, "info"), "role") == "assistant"]
-    steps = [part for event in events if text_of(part := object_of(event, "part"), "type") == "step-finish"]
+    answers = [info for event in events if string_at(info := object_at(event, "info"), "role") == "assistant"]
+    steps = [part for event in events if string_at(part := object_at(event, "part"), "type") == "step-finish"]
     spent = [dollars for part in answers or steps if (dollars := dollars_at(part, "cost")) is not None]
-    times = [moment for part in answers for moment in object_of(part, "time").values()]
+    times = [moment for part in answers for moment in object_at(part, "time").values()]
     times += [at(event, "info", "time", "created") for event in events]
-    yield Usage(
-        model=most_frequent(text_of(part, "modelID") for part in answers),
+    yield AgentUsage(
+        model=most_frequent(string_at(part, "modelID") for part in answers),
         usd=sum(spent) if spent else None,
         seconds=seconds_between(times, 1000) if answers else seconds_of(events),
         n_turns=len(answers or steps) or None,
-    ).with_tokens(_tokens(object_of(part, "tokens")) for part in answers or steps)
+    ).with_tokens(_tokens(object_at(part, "tokens")) for part in answers or steps)
 
 
-def _call(part: JsonObject) -> ToolCall:
-    state, name = object_of(part, "state"), text_of(part, "tool")
+def _call(part: JsonRecord) -> ToolCall:
+    state, name = object_at(part, "state"), string_at(part, "tool")
     output = first_text(state, ("output", "error"))
-    failed = state.get("status") == "error" or object_of(state, "metadata").get("exit") not in (None, 0)
-    call = ToolCall(name, object_of(state, "input"), output, failed, call_id=text_of(part, "callID"))
+    failed = state.get("status") == "error" or object_at(state, "metadata").get("exit") not in (None, 0)
+    call = ToolCall(name, object_at(state, "input"), output, failed, call_id=string_at(part, "callID"))
     if state.get("status") not in ("completed", "error"):
         return replace(call, output=None, is_answered=False)
     if call.tool == "read":
@@ -84,9 +84,9 @@ def _call(part: JsonObject) -> ToolCall:
     return call
 
 
-def _tokens(given: JsonObject) -> Tokens:
+def _tokens(given: JsonRecord) -> TokenCounts:
     n_input, output, reasoning = (count_at(given, name) or 0 for name in ("input", "output", "reasoning"))
-    return Tokens(n_input, count_at(given, "cache", "read"), count_at(given, "cache", "write"), output + reasoning)
+    return TokenCounts(n_input, count_at(given, "cache", "read"), count_at(given, "cache", "write"), output + reasoning)
 
 
 OPENCODE = session_importer(

@@ -23,18 +23,18 @@ from ingest.runs.trajectories.published_converter import published_context
 from ingest.runs.trajectories.records import item_of, patch_beside, patch_path, recorded_patch
 from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, Trajectory, unscorable
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
-from ingest.runs.trajectories.usage import Tokens, Usage, dollars_at, most_frequent, seconds_of
+from ingest.runs.trajectories.usage import AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_of
 from ingest.runs.values import (
-    JsonObject,
+    JsonRecord,
     at,
     content_of,
     kind_of,
     line_of,
-    list_of,
-    object_of,
+    list_at,
+    object_at,
     objects_in,
     parsed_object,
-    text_of,
+    string_at,
 )
 
 _MARKS = (b'"git_patch"', b'"history"', b'"kind"', b'"args"', b'"cause"')
@@ -73,7 +73,7 @@ _CELLS_FOLDER = re.compile(r"\[Jupyter current working directory: (?P<folder>[^\
 def recognise(head: bytes, name: str) -> bool:
     """Objects of an instance or issue with a history or patch where OpenHands has them, or events of a conversation."""
     for row in objects_in(head) if any(mark in head for mark in _MARKS) else ():
-        holds_work = isinstance(row.get("history"), list) or "git_patch" in object_of(row, "test_result")
+        holds_work = isinstance(row.get("history"), list) or "git_patch" in object_at(row, "test_result")
         if _is_event(row) or (holds_work and _item(row) and not any(key in row for key in _UNIFIED)):
             return True
     return False
@@ -94,7 +94,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     union of the steps, as in the published converter. An issue's item is `<owner>__<repo>-<number>`. What that
     converter makes of an evaluation's actions, whatever came of them, is given beside it.
     """
-    others: list[tuple[str, JsonObject]] = []
+    others: list[tuple[str, JsonRecord]] = []
     for position, row in file.objects():
         if _item(row) and not _is_event(row):
             yield _of_row(file, row, position)
@@ -115,62 +115,64 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     yield session.trajectory([*_events_of(events), _usage({}, events)])
 
 
-def _is_event(row: JsonObject) -> bool:
+def _is_event(row: JsonRecord) -> bool:
     if row.get("kind") in _OF_SDK:
         return "source" in row
     is_action = isinstance(row.get("action"), str) and isinstance(row.get("args"), dict)
     return is_action or (isinstance(row.get("observation"), str) and "cause" in row)
 
 
-def _item(row: JsonObject) -> str:
+def _item(row: JsonRecord) -> str:
     """The item of an instance, or of an issue as ContextBench would call it."""
-    issue = object_of(row, "issue")
-    owner, repository, number = text_of(issue, "owner"), text_of(issue, "repo"), issue.get("number")
+    issue = object_at(row, "issue")
+    owner, repository, number = string_at(issue, "owner"), string_at(issue, "repo"), issue.get("number")
     return item_of(row) or (f"{owner}__{repository}-{number}" if owner and repository and number else "")
 
 
-def _of_row(file: TrajectoryFile, row: JsonObject, position: str) -> Trajectory:
-    patch = recorded_patch(object_of(row, "test_result"))
+def _of_row(file: TrajectoryFile, row: JsonRecord, position: str) -> Trajectory:
+    patch = recorded_patch(object_at(row, "test_result"))
     patch = recorded_patch(row) if patch is None else patch
     history = row.get("history")
     if isinstance(history, list):
         # The older history has an action and its observation as a pair.
-        events = [object_of(event) for entry in history for event in (entry if isinstance(entry, list) else [entry])]
+        events = [object_at(event) for entry in history for event in (entry if isinstance(entry, list) else [entry])]
         session = Session(file, _item(row), patch, position)
         trajectory = session.trajectory([*_events_of(events), _usage(row, events)])
         return trajectory.beside(published_context(events))
-    error = text_of(row, "error")
+    error = string_at(row, "error")
     reason = f"it has no list of events: history is {kind_of(history)}{f'; {error[:200]}' if error else ''}"
     return unscorable(_item(row), reason, position, patch)
 
 
-def _events_of(events: Sequence[JsonObject]) -> Iterator[Event]:
+def _events_of(events: Sequence[JsonRecord]) -> Iterator[Event]:
     # What follows an action is its observation, where it does not name its cause.
     pairs = pairwise(events)
     following = {id(action): event for action, event in pairs if "observation" in event and "cause" not in event}
     by_cause = {key: event for event in events if "observation" in event and (key := _key(event.get("cause")))}
     results = [event for event in events if event.get("kind") in _RESULTS]
     keys = ("tool_call_id", "action_id")
-    by_call = {text_of(event, key): event for key in keys for event in results if event.get(key)}
+    by_call = {string_at(event, key): event for key in keys for event in results if event.get(key)}
     folder, turn, answers, is_first = "", 0, set[str](), True
     for event in events:
-        action, is_sdk = text_of(event, "action"), event.get("kind") == "ActionEvent"
+        action, is_sdk = string_at(event, "action"), event.get("kind") == "ActionEvent"
         # What a model answered is a call, or a message, a thought, the end.
         is_answer = event.get("source") == "agent" and action not in ("", "system")
         if is_sdk or action in _TOOLS or is_answer:
-            answer = text_of(event, "tool_call_metadata", "model_response", "id") or text_of(event, "llm_response_id")
+            answer = string_at(event, "tool_call_metadata", "model_response", "id") or string_at(
+                event, "llm_response_id"
+            )
             turn += not answer or answer not in answers
             answers.add(answer)
         if is_sdk:
-            result = by_call.get(text_of(event, "id"), by_call.get(text_of(event, "tool_call_id")))
-            call, left_in = _call_of_sdk(event, result), _folder(object_of(result, "observation"), "")
+            result = by_call.get(string_at(event, "id"), by_call.get(string_at(event, "tool_call_id")))
+            call, left_in = _call_of_sdk(event, result), _folder(object_at(result, "observation"), "")
         elif action in _TOOLS:
             result = by_cause.get(_key(event.get("id")), following.get(id(event)))
-            call, left_in = _call(event, result), _folder(object_of(result, "extras"), text_of(result, "content"))
+            call, left_in = _call(event, result), _folder(object_at(result, "extras"), string_at(result, "content"))
         else:
             # What a message tells: the first is the task.
-            arguments, message = object_of(event, "args") or event, content_of(event.get("llm_message"))
-            text = text_of(arguments, "content") if action == "message" else message
+            arguments, message = object_at(event, "args") or event, content_of(event.get("llm_message"))
+            text = string_at(arguments, "content") if action == "message" else message
             if event.get("source") == "user":
                 yield Note("prompt", text)
             if uploaded := _UPLOADED.search(text):
@@ -178,7 +180,7 @@ def _events_of(events: Sequence[JsonObject]) -> Iterator[Event]:
             if "observation" not in event and "kind" not in event and action not in _NO_FILES:
                 yield Note("unread", f"action {action[:80] or 'without a name'}")
             continue
-        if is_first and _MOVES.search(text_of(call.arguments, "command")) is None:
+        if is_first and _MOVES.search(string_at(call.arguments, "command")) is None:
             # Where the first command ran is taken for the repository, unless it went there itself.
             yield Note("root", left_in)
         is_first = False
@@ -187,56 +189,60 @@ def _events_of(events: Sequence[JsonObject]) -> Iterator[Event]:
         folder = left_in
 
 
-def _usage(row: JsonObject, events: Sequence[JsonObject]) -> Usage:
+def _usage(row: JsonRecord, events: Sequence[JsonRecord]) -> AgentUsage:
     """As the row sums it up, else as its last event does, else of every answer that an event holds once."""
-    sums = [object_of(row, "metrics"), *(object_of(event, "llm_metrics") for event in reversed(events))]
+    sums = [object_at(row, "metrics"), *(object_at(event, "llm_metrics") for event in reversed(events))]
     dollars = (amount for total in sums if (amount := dollars_at(total, "accumulated_cost")) is not None)
-    totals = (Tokens.of(total.get("accumulated_token_usage")) for total in sums)
+    totals = (TokenCounts.of(total.get("accumulated_token_usage")) for total in sums)
     total = next((tokens for tokens in totals if tokens is not None), None)
-    responses = [object_of(event, "tool_call_metadata", "model_response") for event in events]
-    answers = {text_of(answer, "id"): answer for answer in responses if "usage" in answer}.values()
-    models = [text_of(answer, "model") for answer in answers]
-    return Usage(
-        model=most_frequent(models) or text_of(row, "metadata", "llm_config", "model") or None,
+    responses = [object_at(event, "tool_call_metadata", "model_response") for event in events]
+    answers = {string_at(answer, "id"): answer for answer in responses if "usage" in answer}.values()
+    models = [string_at(answer, "model") for answer in answers]
+    return AgentUsage(
+        model=most_frequent(models) or string_at(row, "metadata", "llm_config", "model") or None,
         usd=next(dollars, None),
         seconds=seconds_of(events),
-        n_turns=len(list_of(row, "metrics", "token_usages")) or len(answers) or None,
-    ).with_tokens([total] if total is not None else [Tokens.of(answer.get("usage")) for answer in answers])
+        n_turns=len(list_at(row, "metrics", "token_usages")) or len(answers) or None,
+    ).with_tokens([total] if total is not None else [TokenCounts.of(answer.get("usage")) for answer in answers])
 
 
 def _key(value: object) -> str:
     return str(value) if isinstance(value, int | str) and not isinstance(value, bool) else ""
 
 
-def _folder(held: JsonObject, output: str) -> str:
+def _folder(held: JsonRecord, output: str) -> str:
     """The folder that a terminal, or a notebook, is in after a call."""
     match = _PROMPT.search(output[-500:]) or _CELLS_FOLDER.search(output[-500:])
-    return text_of(held, "metadata", "working_dir") or (match["folder"].strip() if match is not None else "")
+    return string_at(held, "metadata", "working_dir") or (match["folder"].strip() if match is not None else "")
 
 
-def _call(event: JsonObject, result: JsonObject | None) -> ToolCall:
-    action, arguments, extras = text_of(event, "action"), object_of(event, "args") or event, object_of(result, "extras")
-    exit_code = object_of(extras, "metadata").get("exit_code", extras.get("exit_code", at(result, "exit_code")))
-    failed = text_of(result, "observation") == "error" or line_of(exit_code) not in _SUCCESS
-    output = None if result is None else _PROMPT.sub("", text_of(result, "content"))
+def _call(event: JsonRecord, result: JsonRecord | None) -> ToolCall:
+    action, arguments, extras = (
+        string_at(event, "action"),
+        object_at(event, "args") or event,
+        object_at(result, "extras"),
+    )
+    exit_code = object_at(extras, "metadata").get("exit_code", extras.get("exit_code", at(result, "exit_code")))
+    failed = string_at(result, "observation") == "error" or line_of(exit_code) not in _SUCCESS
+    output = None if result is None else _PROMPT.sub("", string_at(result, "content"))
     if action == "read":
         # In lines from 0, -1 for the file's end; the whole file without.
         start, end = line_of(arguments.get("start")) or 0, line_of(arguments.get("end"))
         lines = None if start == 0 and end in (None, -1) else [start + 1, -1 if end is None else end]
-        view_range = list_of(arguments, "view_range") or lines
+        view_range = list_at(arguments, "view_range") or lines
         arguments = {"command": "view", "path": arguments.get("path"), "view_range": view_range}
     return ToolCall(_TOOLS[action], arguments, output, failed)
 
 
-def _call_of_sdk(event: JsonObject, result: JsonObject | None) -> ToolCall:
-    arguments = object_of(event, "action") or parsed_object(at(event, "tool_call", "arguments"))
-    call = ToolCall(text_of(event, "tool_name"), arguments)
+def _call_of_sdk(event: JsonRecord, result: JsonRecord | None) -> ToolCall:
+    arguments = object_at(event, "action") or parsed_object(at(event, "tool_call", "arguments"))
+    call = ToolCall(string_at(event, "tool_name"), arguments)
     if result is None:
         return call
-    observation = object_of(result, "observation")
+    observation = object_at(result, "observation")
     failed = result.get("kind") != "ObservationEvent" or observation.get("is_error") is True
     failed = failed or line_of(observation.get("exit_code")) not in _SUCCESS
-    return replace(call, output=content_of(observation) or text_of(observation, "output"), failed=failed)
+    return replace(call, output=content_of(observation) or string_at(observation, "output"), failed=failed)
 
 
 def _parse_cell(call: ToolCall) -> ParsedCall:
@@ -245,7 +251,7 @@ def _parse_cell(call: ToolCall) -> ParsedCall:
     `open_file`, `goto_line` and `scroll_up` and `scroll_down` show windows, `search_file` and `search_dir` the lines of
     their hits. A cell without any of these functions is not understood.
     """
-    functions = list(_FUNCTIONS.finditer(text_of(call.arguments, "code")))
+    functions = list(_FUNCTIONS.finditer(string_at(call.arguments, "code")))
     if not functions:
         return ParsedCall(unread=("action run_ipython",))
     opens, searches = (any(function[kind] for function in functions) for kind in ("opens", "searches"))

@@ -9,7 +9,7 @@ import polars as pl
 
 from ingest.runs.importer import Importer
 from ingest.runs.ranking_rows import framed, row_of
-from ingest.runs.values import count_at, first_row, list_of, object_of
+from ingest.runs.values import count_at, first_row, list_at, object_at
 from ingest.sources.input_file import InputFile
 from lake.fingerprint import sha256_of
 
@@ -31,9 +31,9 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
 
 def _row(input_file: InputFile, position: int, text: str) -> tuple[object, ...]:
     row = row_of(input_file, position, text, _HINT)
-    metadata, choices = row.get("metadata"), list_of(row, "choices")
-    completion = object_of(choices[0]).get("text") if choices else None
-    given, parts = object_of(metadata), _fpath(object_of(metadata).get("fpath_tuple"))
+    metadata, choices = row.get("metadata"), list_at(row, "choices")
+    completion = object_at(choices[0]).get("text") if choices else None
+    given, parts = object_at(metadata), _fpath(object_at(metadata).get("fpath_tuple"))
     line = count_at(given, "lineno" if "lineno" in given else "line_no")
     faults = {
         "`metadata` is to be an object": not isinstance(metadata, dict),
@@ -61,7 +61,7 @@ def _fpath(value: object) -> list[str]:
     return [*value] if is_list and isinstance(value, list | tuple) else []
 
 
-REPOCODER = Importer(
+REPOCODER_PREDICTIONS = Importer(
     name="repocoder",
     title="RepoCoder predictions",
     meaning="JSON Lines of completions: the first of `choices`, for the hole that `fpath_tuple` and `lineno` name.",

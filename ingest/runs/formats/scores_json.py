@@ -13,7 +13,7 @@ from ingest.runs.ranking_rows import framed, json_document
 from ingest.runs.values import objects_in
 from ingest.sources.input_file import InputFile
 
-ROWS_AT_ONCE = 500_000
+_ROWS_AT_ONCE = 500_000
 _COLUMNS = ("position", "item_id", "document", "score")
 _STRING = rb'"(?:[^"\\]|\\.)*"'
 _FIRST = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{\s*(?:\}|%s\s*:\s*\{\s*(?:\}|%s\s*:\s*[^\s\"{\[]))" % (_STRING, _STRING))
@@ -51,7 +51,7 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
             (position, item_id, name, _number(input_file, f"{of_item}: the score of {name!a}", score))
             for name, score in scores
         ] or [(position, item_id, None, None)]
-        if len(rows) >= ROWS_AT_ONCE:
+        if len(rows) >= _ROWS_AT_ONCE:
             yield framed(input_file, rows, _COLUMNS)
             rows.clear()
     if rows:

@@ -10,23 +10,23 @@ from itertools import compress
 from ingest.runs.calls.outputs import windows_in
 from ingest.runs.calls.shell import parse_shell_call
 from ingest.runs.calls.tools import ToolCall
-from ingest.runs.calls.words import joined
+from ingest.runs.calls.words import joined_path
 from ingest.runs.importer import Importer
 from ingest.runs.sessions import Event, Note, Session
 from ingest.runs.trajectories.records import in_repository, spans_named
 from ingest.runs.trajectories.trajectory import Context, FileSpan, ParsedCall, Trajectory, Views, renamed
-from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
-from ingest.runs.trajectories.usage import Tokens, Usage, dollars_at
+from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
+from ingest.runs.trajectories.usage import AgentUsage, TokenCounts, dollars_at
 from ingest.runs.values import (
-    JsonObject,
+    JsonRecord,
     count_at,
     kind_of,
     line_of,
-    list_of,
-    object_of,
-    objects_of,
+    list_at,
+    object_at,
+    objects_at,
     parsed_object,
-    text_of,
+    string_at,
 )
 
 _CHECKPOINTS, _TRAJ = ".checkpoints.jsonl", ".traj"
@@ -75,55 +75,55 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     traj, notes = object(), list[str]()
     if _TRAJ_STARTS.match(file.head()):
         traj = file.json()
-        if not isinstance(listed := object_of(traj).get("trajectory"), list):
-            raise DamagedError(f"it has no list of steps: trajectory is {kind_of(listed)}")
-        rows = objects_of(listed)
-        published = Context((), _published_final(text_of(traj, "info", "patch_context")))
+        if not isinstance(listed := object_at(traj).get("trajectory"), list):
+            raise DamagedFileError(f"it has no list of steps: trajectory is {kind_of(listed)}")
+        rows = objects_at(listed)
+        published = Context((), _published_final(string_at(traj, "info", "patch_context")))
     else:
         rows = file.rows()
         published = _published(rows)
         for path in set(companions(file.path)) & file.all.keys():
             try:
                 traj = file.all[path].json()
-            except DamagedError as error:
+            except DamagedFileError as error:
                 notes.append(f"the patch is lost: {path} is {error.reason}")
-    patch, usage = object_of(traj, "info").get("submission"), _usage(rows, object_of(traj))
+    patch, usage = object_at(traj, "info").get("submission"), _usage(rows, object_at(traj))
     session = Session(file, patch=patch if isinstance(patch, str) else None, notes=notes)
     # Where the model was asked again, which answer a row is of is not told.
     own = session.trajectory([*_events_of(rows, has_turns=usage.n_turns == len(rows)), usage])
     inside = [renamed(step, in_repository) for step in own.steps]
     steps, shown_at = tuple(filter(None, inside)), tuple(compress(own.shown_at, inside))
-    answers = _answers(rows) or _answers([object_of(traj, "info")])
+    answers = _answers(rows) or _answers([object_at(traj, "info")])
     final = renamed(spans_named(answers[-1]), in_repository) if answers else steps[-1] if steps else ()
     yield replace(own, steps=steps, shown_at=shown_at, final=final or None).beside(published)
 
 
-def _events_of(rows: Sequence[JsonObject], *, has_turns: bool) -> Iterator[Event]:
+def _events_of(rows: Sequence[JsonRecord], *, has_turns: bool) -> Iterator[Event]:
     created, before = set[str](), ""
     for number, row in enumerate(rows, start=1):
-        action, state = text_of(row, "action"), row.get("state")
-        stated = text_of(parsed_object(state), "working_dir")
+        action, state = string_at(row, "action"), row.get("state")
+        stated = string_at(parsed_object(state), "working_dir")
         # Before version 1.0 the state, a text, is the one before the action; since then it is the one after it.
         folder = stated if isinstance(state, str) else before
         # The folder in which a command line began that ended in the one that is stated.
         folder = folder or stated.removesuffix(f"/{parse_shell_call(action).folder}")
         before = stated or before
         yield Note("root", folder)
-        yield replace(_call(action, text_of(row, "observation"), folder, created), turn=number if has_turns else 0)
+        yield replace(_call(action, string_at(row, "observation"), folder, created), turn=number if has_turns else 0)
 
 
-def _usage(rows: Sequence[JsonObject], traj: JsonObject) -> Usage:
+def _usage(rows: Sequence[JsonRecord], traj: JsonRecord) -> AgentUsage:
     """As `info` sums it up, which tells of no cache and no time; checkpoints may stand beside another attempt."""
-    if len(list_of(traj, "trajectory")) != len(rows):
-        return Usage()
-    spent = object_of(traj, "info", "model_stats")
+    if len(list_at(traj, "trajectory")) != len(rows):
+        return AgentUsage()
+    spent = object_at(traj, "info", "model_stats")
     n_input, n_output = (count_at(spent, f"tokens_{which}") or 0 for which in ("sent", "received"))
-    return Usage(
-        model=text_of(parsed_object(traj.get("replay_config")), "agent", "model", "name") or None,
+    return AgentUsage(
+        model=string_at(parsed_object(traj.get("replay_config")), "agent", "model", "name") or None,
         usd=dollars_at(spent, "instance_cost"),
         n_turns=count_at(spent, "api_calls"),
-        exit_status=text_of(traj, "info", "exit_status") or None,
-    ).with_tokens([Tokens(n_input=n_input, n_output=n_output)])
+        exit_status=string_at(traj, "info", "exit_status") or None,
+    ).with_tokens([TokenCounts(n_input=n_input, n_output=n_output)])
 
 
 def _call(action: str, observation: str, folder: str, created: set[str]) -> ToolCall:
@@ -139,10 +139,10 @@ def _call(action: str, observation: str, folder: str, created: set[str]) -> Tool
         return ToolCall(name, arguments, observation or None, failed, folder)
     if (mapped := _MAPPED.match(action)) and _LINE.match(observation):
         # The file with the bodies of its functions left out, as the editor shows a large one.
-        return replace(call, parsed=ParsedCall((FileSpan(joined(folder, mapped["path"]), 1),), reads=True))
+        return replace(call, parsed=ParsedCall((FileSpan(joined_path(folder, mapped["path"]), 1),), reads=True))
     view, path = _window(observation, folder)
     if name == "search_dir":
-        view = tuple(FileSpan(joined(folder, path)) for path in _LISTED.findall(observation))
+        view = tuple(FileSpan(joined_path(folder, path)) for path in _LISTED.findall(observation))
     if name == "create" and path:
         created.add(path)
     if name in (*_WINDOWED, *_CHANGES):
@@ -157,22 +157,22 @@ def _window(observation: str, folder: str) -> tuple[Views, str]:
     file as it is.
     """
     if hits := _HITS.match(observation):
-        path = joined(folder, hits["path"])
+        path = joined_path(folder, hits["path"])
         return tuple(FileSpan(path, line, line) for line in map(line_of, _HIT.findall(observation)) if line), path
     windows = list(windows_in(observation))
     if not windows:
         return (), ""
-    path = joined(folder, windows[-1].path)
+    path = joined_path(folder, windows[-1].path)
     shown = [window.lines for window in windows if window.path == windows[-1].path]
     numbers = [line for lines in shown for line in lines[:1]] + shown[-1][-1:]
     return ((FileSpan(path, min(numbers), numbers[-1]),) if shown[-1] else ()), path
 
 
-def _published(rows: Sequence[JsonObject]) -> Context:
+def _published(rows: Sequence[JsonRecord]) -> Context:
     """What the published converter makes of checkpoints."""
     steps: list[Views] = []
     for row in rows:
-        view = _PUBLISHED.search(text_of(row, "action"))
+        view = _PUBLISHED.search(string_at(row, "action"))
         start, end = (line_of(view[2]), line_of(view[3])) if view else (None, None)
         if view and start and end and (views := renamed([FileSpan(view[1], start, end)], in_repository)):
             steps.append(views)
@@ -186,8 +186,8 @@ def _published_final(answer: str) -> Views | None:
     return renamed([*map(FileSpan, dict.fromkeys(files)), *spans_named(answer)], in_repository) or None
 
 
-def _answers(rows: Sequence[JsonObject]) -> list[str]:
-    return [text for row in rows if (text := text_of(row, "patch_context").strip())]
+def _answers(rows: Sequence[JsonRecord]) -> list[str]:
+    return [text for row in rows if (text := string_at(row, "patch_context").strip())]
 
 
 SWE_AGENT = Importer(

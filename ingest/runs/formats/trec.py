@@ -7,14 +7,14 @@ from collections.abc import Iterator
 import polars as pl
 
 from ingest.runs.importer import Importer
-from ingest.runs.ranking_rows import numbers, refuse
+from ingest.runs.ranking_rows import as_numbers, refuse
 from ingest.sources.input_file import InputFile
 
 # The document may hold spaces; the other five columns may not.
 _ROW = r"^\s*(\S+)\s+(\S+)\s+(.+?)\s+(\S+)\s+(\S+)\s+(\S+)\s*$"
 
 MIN_COLUMNS = 6
-EXAMPLE = "function-2k/acme_rockets/0 Q0 src/engine.py#L10-L20 1 0.93 my-run"
+_EXAMPLE = "function-2k/acme_rockets/0 Q0 src/engine.py#L10-L20 1 0.93 my-run"
 
 
 def recognise(head: bytes, name: str) -> bool:
@@ -37,8 +37,8 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
             item_id=_unescaped(group("1")), document=_unescaped(group("3")), rank=group("4"), score=group("5")
         )
         broken = rows.filter(pl.col("item_id").is_null())
-        refuse(input_file, broken, "not six columns", shown=pl.col("text"), hint=f"A TREC run has lines as: {EXAMPLE}")
-        yield numbers(input_file, rows.drop("text"), "rank", "score")
+        refuse(input_file, broken, "not six columns", shown=pl.col("text"), hint=f"A TREC run has lines as: {_EXAMPLE}")
+        yield as_numbers(input_file, rows.drop("text"), "rank", "score")
 
 
 def _unescaped(column: pl.Expr) -> pl.Expr:
@@ -54,5 +54,5 @@ TREC = Importer(
     recognise=recognise,
     read=read,
     as_trec_eval=True,
-    example=EXAMPLE,
+    example=_EXAMPLE,
 )

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from ingest.runs.trajectories.trajectory import Context, FileSpan, Views, renamed
-from ingest.runs.values import JsonObject, line_of, list_of, text_of
+from ingest.runs.values import JsonRecord, line_of, list_at, string_at
 
 _ENDINGS = (
     "py", "js", "java", "go", "rs", "c", "cpp", "h", "hpp", "ts", "tsx", "jsx", "rb", "php", "cs", "kt", "scala",
@@ -34,7 +34,7 @@ _WORD = re.compile(r"\S+")
 _SOURCE = re.compile(rf"[^\s&|>]+\.(?:{'|'.join(_ENDINGS)})\b")
 
 
-def published_context(events: Iterable[JsonObject]) -> Context | None:
+def published_context(events: Iterable[JsonRecord]) -> Context | None:
     """A step for each `read` or `run` action that names a file, whatever it gave; in the end all their lines, joined.
 
     A `read` without a `view_range` names the file alone.
@@ -47,14 +47,14 @@ def published_context(events: Iterable[JsonObject]) -> Context | None:
     return Context(steps, _joined([view for step in steps for view in step]) or None) if actions else None
 
 
-def _of_action(event: JsonObject) -> Views:
+def _of_action(event: JsonRecord) -> Views:
     views: list[FileSpan] = []
     if event.get("action") == "run":
-        views = views_of_command(text_of(event, "args", "command"))
+        views = views_of_command(string_at(event, "args", "command"))
     elif event.get("action") == "read":
-        start, end = (*map(line_of, list_of(event, "args", "view_range")), 0, 0)[:2]
+        start, end = (*map(line_of, list_at(event, "args", "view_range")), 0, 0)[:2]
         lines = (start, end) if start and end and start > 0 and end > 0 else (None, None)
-        views = [FileSpan(text_of(event, "args", "path"), *lines)]
+        views = [FileSpan(string_at(event, "args", "path"), *lines)]
     unquoted = renamed(views, lambda path: path.strip().strip("'\"").removeprefix("/workspace/"))
     return renamed(unquoted, lambda path: path.lstrip("/").removeprefix("./"))
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from posixpath import dirname, join, normpath
 
 from ingest.runs.trajectories.trajectory import FileSpan, view_of_lines
-from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
-from ingest.runs.values import JsonObject, first_text, object_of, text_of
+from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
+from ingest.runs.values import JsonRecord, first_text, object_at, string_at
 
 IDS = ("instance_id", "original_inst_id", "item_id")
 _PATCHES = ("model_patch", "git_patch", "patch")
@@ -18,12 +18,12 @@ _RANGE = re.compile(r"Lines:\s*([0-9]+)\s*-\s*([0-9]+)")
 _ANSWER = re.compile(r"<PATCH_CONTEXT>(.*?)</PATCH_CONTEXT>", re.DOTALL)
 
 
-def item_of(row: JsonObject) -> str:
+def item_of(row: JsonRecord) -> str:
     """The item that an object says it is of, empty where it does not."""
     return first_text(row, IDS)
 
 
-def recorded_patch(row: JsonObject) -> str | None:
+def recorded_patch(row: JsonRecord) -> str | None:
     """The patch that an object holds, under any name it goes by."""
     return next((patch for key in _PATCHES if isinstance(patch := row.get(key), str)), None)
 
@@ -39,7 +39,7 @@ def patch_beside(file: TrajectoryFile) -> tuple[str | None, list[str]]:
     other = file.all.get(patch_path(file.path))
     try:
         return other.text() if other is not None else None, []
-    except DamagedError as error:
+    except DamagedFileError as error:
         return None, [f"the patch is lost: {patch_path(file.path).rpartition('/')[2]}: {error.reason}"]
 
 
@@ -48,21 +48,21 @@ def trial_results(path: str) -> list[str]:
     return [normpath(join(dirname(path), name)) for name in ("../result.json", "result.json")]
 
 
-def result_of_trial(file: TrajectoryFile) -> JsonObject:
+def result_of_trial(file: TrajectoryFile) -> JsonRecord:
     """The result of a trajectory's trial of Harbor's; an empty object where there is none that names a task."""
     for path in trial_results(file.path):
         try:
-            result = object_of(file.all[path].json()) if path in file.all else {}
-        except DamagedError:
+            result = object_at(file.all[path].json()) if path in file.all else {}
+        except DamagedFileError:
             result = {}
-        if text_of(result, "task_name"):
+        if string_at(result, "task_name"):
             return result
     return {}
 
 
 def item_of_trial(file: TrajectoryFile) -> str:
     """The item of a trial: as its result names the task, else what its folder is called after, which may be cut off."""
-    if task := text_of(result_of_trial(file), "task_name"):
+    if task := string_at(result_of_trial(file), "task_name"):
         return task
     trials = (_TRIAL.fullmatch(part) for part in reversed(file.path.split("/")[:-1]))
     return next((trial["item"] for trial in trials if trial), "")

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ingest.runs.trajectories.usage import Usage
+from ingest.runs.trajectories.usage import AgentUsage
 from ingest.runs.values import line_of
 
 NO_RESULT = "call without a result"
@@ -125,7 +125,7 @@ class Trajectory(Context):
     published: Context | None = None
     calls: tuple[ParsedCall, ...] = ()
     unread: Mapping[str, int] = field(default_factory=Unread)
-    usage: Usage = field(default_factory=Usage)
+    usage: AgentUsage = field(default_factory=AgentUsage)
     root: str = ""
     prompts: tuple[str, ...] = ()
     shown_at: tuple[tuple[int, int], ...] = ()

@@ -12,7 +12,7 @@ from typing import IO
 
 import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 
-from ingest.runs.values import JsonObject, kind_of
+from ingest.runs.values import JsonRecord, kind_of
 from ingest.sources.input_file import HEAD_BYTES
 from ingest.sources.rows import MARK, Lines, is_json_lines
 from ingest.sources.tree import UnreadableEntryError
@@ -24,7 +24,7 @@ _LOOKED_THROUGH = 4096
 _SMALL_BLOCK_BYTES, _BLOCK_BYTES = 1 << 12, 1 << 20
 
 
-class DamagedError(Exception):
+class DamagedFileError(Exception):
     """A file, or a part of one, that cannot be read to its end.
 
     Attributes:
@@ -52,7 +52,7 @@ class TrajectoryFile:
     path: str
     opened: Callable[[], AbstractContextManager[IO[bytes]]]
     all: Mapping[str, TrajectoryFile] = field(default_factory=dict, repr=False, compare=False)
-    damages: list[DamagedError] = field(default_factory=list, compare=False)
+    damages: list[DamagedFileError] = field(default_factory=list, compare=False)
 
     def head(self) -> bytes:
         """The first bytes, unpacked: what a format is recognised by. Of a damaged file, those before the damage."""
@@ -60,7 +60,7 @@ class TrajectoryFile:
         try:
             for block in self._blocks(HEAD_BYTES, _SMALL_BLOCK_BYTES):
                 data += block
-        except DamagedError:
+        except DamagedFileError:
             if not data:
                 raise
         return bytes(data)
@@ -73,12 +73,12 @@ class TrajectoryFile:
         """The content, unpacked.
 
         Raises:
-            DamagedError: It is packed and damaged, or has more than `MAX_DOCUMENT_BYTES`.
+            DamagedFileError: It is packed and damaged, or has more than `MAX_DOCUMENT_BYTES`.
         """
         data = b"".join(self._blocks(MAX_DOCUMENT_BYTES + 1, _BLOCK_BYTES))
         if len(data) > MAX_DOCUMENT_BYTES:
             reason = f"it holds more than {MAX_DOCUMENT_BYTES:,} bytes, which are read at most"
-            raise DamagedError(reason, _item_named(data))
+            raise DamagedFileError(reason, _item_named(data))
         return data
 
     def text(self) -> str:
@@ -86,31 +86,31 @@ class TrajectoryFile:
         return self.data().decode(errors="replace").removeprefix("\ufeff")
 
     def json(self) -> object:
-        """The content as one JSON value, a `DamagedError` where it is none."""
+        """The content as one JSON value, a `DamagedFileError` where it is none."""
         value = _parsed(self.data().removeprefix(MARK))
-        if isinstance(value, DamagedError):
+        if isinstance(value, DamagedFileError):
             raise value
         return value
 
-    def objects(self) -> Iterator[tuple[str, JsonObject]]:
+    def objects(self) -> Iterator[tuple[str, JsonRecord]]:
         """The objects of JSON Lines, of a JSON list, or of one JSON object, each with its position.
 
         A line or entry that is no object is added to `damages`, and the next is read. JSON Lines may be of any length.
         A file that holds one object gives it an empty position.
 
         Raises:
-            DamagedError: It is a list or one object over several lines, and not JSON to its end; or as for `data`.
+            DamagedFileError: It is a list or one object over several lines, and not JSON to its end; or as for `data`.
         """
         for position, value in self._values():
             if isinstance(value, dict):
                 yield position, value
                 continue
-            if not isinstance(value, DamagedError):
-                value = DamagedError(f"it is {kind_of(value)}, not an object")
+            if not isinstance(value, DamagedFileError):
+                value = DamagedFileError(f"it is {kind_of(value)}, not an object")
             value.position = position
             self.damages.append(value)
 
-    def rows(self) -> list[JsonObject]:
+    def rows(self) -> list[JsonRecord]:
         """The objects of a file that is one trajectory: where one is damaged, all of it is."""
         rows = [row for _, row in self.objects()]
         self.fail_if_damaged()
@@ -121,7 +121,7 @@ class TrajectoryFile:
         if self.damages:
             reason = "; ".join(f"{damage.position}: {damage.reason}" for damage in self.damages[:MAX_EXAMPLES])
             self.damages.clear()
-            raise DamagedError(reason)
+            raise DamagedFileError(reason)
 
     def _values(self) -> Iterator[tuple[str, object]]:
         """The JSON values of a file by their positions; an error in place of a line that is damaged."""
@@ -141,13 +141,13 @@ class TrajectoryFile:
                     for number, line in lines:
                         if line is None:
                             longest = f"line {number} has more than {MAX_LINE_BYTES:,} bytes, which are read at most"
-                            yield f"line {number}", DamagedError(longest, _item_named(lines.beginning))
+                            yield f"line {number}", DamagedFileError(longest, _item_named(lines.beginning))
                         elif line.strip():
                             yield f"line {number}", _parsed(line)
                 finally:
                     unfinished = lines.unfinished
-        except DamagedError as error:
-            raise DamagedError(error.reason, error.item or _item_named(unfinished)) from error
+        except DamagedFileError as error:
+            raise DamagedFileError(error.reason, error.item or _item_named(unfinished)) from error
 
     def _blocks(self, n_bytes: int, block_bytes: int) -> Iterator[bytes]:
         """The first bytes, block by block."""
@@ -162,11 +162,11 @@ class TrajectoryFile:
             with self.opened() as stream:
                 yield stream
         except GoldspanError as error:
-            raise DamagedError(error.reason if isinstance(error, UnreadableEntryError) else error.what) from error
+            raise DamagedFileError(error.reason if isinstance(error, UnreadableEntryError) else error.what) from error
         except TooMuchUnpackedError as error:
-            raise DamagedError(str(error)) from error
+            raise DamagedFileError(str(error)) from error
         except (OSError, pa.ArrowException) as error:
-            raise DamagedError(f"it cannot be unpacked to its end: {str(error).partition(chr(10))[0]}") from error
+            raise DamagedFileError(f"it cannot be unpacked to its end: {str(error).partition(chr(10))[0]}") from error
 
 
 def _parsed(data: bytes) -> object:
@@ -181,7 +181,7 @@ def _parsed(data: bytes) -> object:
     except ValueError as error:
         # A number of more digits than Python turns into one.
         reason = f"not JSON: {str(error).partition(';')[0]}"
-    return DamagedError(reason, _item_named(data))
+    return DamagedFileError(reason, _item_named(data))
 
 
 def _item_named(data: bytes) -> str:

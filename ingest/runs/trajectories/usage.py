@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from ingest.runs.values import JsonObject, at, count_at, object_of
+from ingest.runs.values import JsonRecord, at, count_at, object_at
 
 _MOST = 2**53
 SYNTHETIC = "<synthetic>"
@@ -26,15 +26,15 @@ _OUTPUT = ("output_tokens", "completion_tokens", "total_completion_tokens")
 
 
 @dataclass(frozen=True)
-class Usage:
+class AgentUsage:
     """What was used for an item, subagents included; None where the file does not say it.
 
     Attributes:
         model: The model that answered most often.
-        n_input: Tokens that models were given and that no cache held or was to hold.
-        n_cached: Tokens that models were given out of a cache.
-        n_cache_written: Tokens that models were given and that were written to a cache.
-        n_output: Tokens that models wrote, reasoning included.
+        n_input: TokenCounts that models were given and that no cache held or was to hold.
+        n_cached: TokenCounts that models were given out of a cache.
+        n_cache_written: TokenCounts that models were given and that were written to a cache.
+        n_output: TokenCounts that models wrote, reasoning included.
         usd: US dollars.
         seconds: From the first timestamp to the last.
         n_turns: Answers of models.
@@ -53,15 +53,15 @@ class Usage:
     n_calls: int | None = None
     exit_status: str | None = None
 
-    def with_tokens(self, given: Iterable[Tokens | None]) -> Usage:
+    def with_tokens(self, given: Iterable[TokenCounts | None]) -> AgentUsage:
         """The usage with the sum of some tokens, where any are known."""
-        total = sum((tokens for tokens in given if tokens is not None), Tokens())
+        total = sum((tokens for tokens in given if tokens is not None), TokenCounts())
         return replace(self, **vars(total)) if any(vars(total).values()) else self
 
 
 @dataclass(frozen=True)
-class Tokens:
-    """Tokens as :class:`Usage` counts them; None where a format does not tell of a cache."""
+class TokenCounts:
+    """TokenCounts as :class:`AgentUsage` counts them; None where a format does not tell of a cache."""
 
     n_input: int = 0
     n_cached: int | None = None
@@ -69,15 +69,15 @@ class Tokens:
     n_output: int = 0
 
     @classmethod
-    def of_prompt(cls, prompt: int, cached: int | None, written: int | None, output: int) -> Tokens:
+    def of_prompt(cls, prompt: int, cached: int | None, written: int | None, output: int) -> TokenCounts:
         """Of a prompt that includes what a cache held or is to hold, unless that is more than the prompt."""
         others = (cached or 0) + (written or 0)
         return cls(prompt - others if others <= prompt else prompt, cached, written, output)
 
     @classmethod
-    def of(cls, given: object) -> Tokens | None:
+    def of(cls, given: object) -> TokenCounts | None:
         """Of a model's answer, or of several together, in OpenAI's, litellm's, Codex's or Anthropic's words."""
-        usage = object_of(given)
+        usage = object_at(given)
         details = count_at(usage, "prompt_tokens_details", "cached_tokens")
         prompt, cached, written, output = (
             max((count for name in names if (count := count_at(usage, name)) is not None), default=None)
@@ -90,10 +90,10 @@ class Tokens:
         make = cls.of_prompt if prompt is not None or "cached_input_tokens" in usage else cls
         return make(n_input, cached, written, output or 0)
 
-    def __add__(self, other: Tokens) -> Tokens:
+    def __add__(self, other: TokenCounts) -> TokenCounts:
         pairs = ((self.n_cached, other.n_cached), (self.n_cache_written, other.n_cache_written))
         cached, written = (right if left is None else left + (right or 0) for left, right in pairs)
-        return Tokens(self.n_input + other.n_input, cached, written, self.n_output + other.n_output)
+        return TokenCounts(self.n_input + other.n_input, cached, written, self.n_output + other.n_output)
 
 
 def dollars_at(value: object, *keys: str) -> float | None:
@@ -103,7 +103,7 @@ def dollars_at(value: object, *keys: str) -> float | None:
     return float(amount) if is_number and isinstance(amount, int | float) and 0 < amount < _MOST else None
 
 
-def seconds_of(events: Iterable[JsonObject]) -> float | None:
+def seconds_of(events: Iterable[JsonRecord]) -> float | None:
     """From the first `timestamp` of some events to the last."""
     return seconds_between(event.get("timestamp") for event in events)
 

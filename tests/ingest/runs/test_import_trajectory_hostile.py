@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ingest.runs.find_trajectories import TrajectoryFiles
 from ingest.runs.importer import Importer
 from ingest.runs.outcome import Imported
-from ingest.runs.read_trajectories import ANSWERS, VIEWS, Ids, ParsedRuns, parse_runs
+from ingest.runs.read_trajectories import ANSWER_COLUMNS, VIEW_COLUMNS, Ids, ParsedRuns, parse_runs
 from ingest.runs.registry import importers
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from ingest.sources.input_file import InputFile
@@ -55,7 +55,7 @@ def read_by(importer: Importer, path: Path) -> tuple[ParsedRuns, Rejects]:
 def test_any_json_is_read_or_told(tmp_path: Path, importer: Importer, value: object, whole: bool) -> None:
     document = {**WHOLE, **value} if whole and isinstance(value, dict) else value
     found, rejects = read_by(importer, put(tmp_path / "x.json", json.dumps(document).encode()))
-    assert (found.views.schema, found.answers.schema) == (pl.Schema(VIEWS), pl.Schema(ANSWERS))
+    assert (found.views.schema, found.answers.schema) == (pl.Schema(VIEW_COLUMNS), pl.Schema(ANSWER_COLUMNS))
     assert found.answers.height + len(rejects) > 0
 
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from ingest.commands import app
 from ingest.runs.outcome import Imported
-from ingest.runs.values import object_of
+from ingest.runs.values import object_at
 from lake.errors import GoldspanError
 from lake.store import Lake
 from tests.ingest.runs.agents import ROCKETS, counts, imported, issues_once, lake, zipped
@@ -81,7 +81,7 @@ def test_show_says_the_turn_and_the_tool_call_of_each_step(tmp_path: Path) -> No
         used("Read", "c2", file_path="/testbed/b.py"), gave("1\ty", "c2"),
     ]  # fmt: skip
     for event, answer in ((asked[0], "m1"), (asked[1], "m1"), (asked[4], "m2")):
-        event["message"] = {**object_of(event, "message"), "id": answer, "usage": {"output_tokens": 5}}
+        event["message"] = {**object_at(event, "message"), "id": answer, "usage": {"output_tokens": 5}}
     file = put(tmp_path / "a.jsonl", rows(*asked))
     lines = RUN.invoke(app, ["show", str(file)], catch_exceptions=False).stdout.splitlines()
     told = [line.rpartition("  (")[2] for line in lines if line.strip().startswith("step")]

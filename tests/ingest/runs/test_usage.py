@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.runs.trajectories.usage import Tokens
+from ingest.runs.trajectories.usage import TokenCounts
 from lake.errors import Exit
 from lake.store import Lake
 from tests.ingest.runs.agents import CATS, ORBITS, ROCKETS, UPSTREAM, issues_once, jsonl, laid_out, lake
@@ -22,22 +22,22 @@ __all__ = ["issues_once", "lake"]
     [
         # Anthropic's input has neither what was read from a cache nor what was written to one.
         ({"input_tokens": 4, "cache_creation_input_tokens": 30, "cache_read_input_tokens": 200, "output_tokens": 9},
-         Tokens(4, 200, 30, 9)),
+         TokenCounts(4, 200, 30, 9)),
         # OpenAI's prompt has what was read, and litellm's both.
         ({"prompt_tokens": 100, "completion_tokens": 9, "prompt_tokens_details": {"cached_tokens": 60}},
-         Tokens(40, 60, None, 9)),
+         TokenCounts(40, 60, None, 9)),
         ({"prompt_tokens": 100, "completion_tokens": 9, "cache_read_tokens": 60, "cache_write_tokens": 30},
-         Tokens(10, 60, 30, 9)),
+         TokenCounts(10, 60, 30, 9)),
         ({"input_tokens": 100, "cached_input_tokens": 60, "output_tokens": 9, "reasoning_output_tokens": 5},
-         Tokens(40, 60, None, 9)),
-        ({"prompt_tokens": 100, "completion_tokens": 9}, Tokens(100, None, None, 9)),
+         TokenCounts(40, 60, None, 9)),
+        ({"prompt_tokens": 100, "completion_tokens": 9}, TokenCounts(100, None, None, 9)),
         ({"prompt_tokens": "many"}, None),
         ({"input_tokens": -1}, None),
         ([], None),
     ],
 )  # fmt: skip
-def test_tokens_are_counted_one_way(given: object, wanted: Tokens | None) -> None:
-    assert Tokens.of(given) == wanted
+def test_tokens_are_counted_one_way(given: object, wanted: TokenCounts | None) -> None:
+    assert TokenCounts.of(given) == wanted
 
 
 def session(read: str, *, tokens: int, line: int = 1) -> bytes:

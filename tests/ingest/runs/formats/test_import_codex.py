@@ -9,7 +9,7 @@ import pytest
 
 from ingest.runs.formats.codex import CODEX
 from ingest.runs.trajectories.trajectory import FileSpan
-from ingest.runs.trajectories.trajectory_file import DamagedError
+from ingest.runs.trajectories.trajectory_file import DamagedFileError
 from tests.ingest.runs.formats.recorded_sessions import META, Json, one, opened, read, rollout, rows, shell
 
 
@@ -168,5 +168,5 @@ def test_objects_that_hold_events_of_an_instance_are_one_session_each(tmp_path: 
 
 
 def test_a_rollout_that_is_cut_off_is_damaged(tmp_path: Path) -> None:
-    with pytest.raises(DamagedError, match="line 3: not JSON"):
+    with pytest.raises(DamagedFileError, match="line 3: not JSON"):
         read(CODEX.trajectories, tmp_path, rows(META, *shell("cat a.py", "x"))[:-9])

@@ -8,7 +8,7 @@ import pytest
 
 from ingest.runs.formats.openhands import companions, recognise, trajectories
 from ingest.runs.trajectories.trajectory import FileSpan, Trajectory
-from ingest.runs.trajectories.trajectory_file import DamagedError
+from ingest.runs.trajectories.trajectory_file import DamagedFileError
 from tests.ingest.runs.formats.recorded_sessions import Json, one, opened, read, rows
 
 
@@ -171,7 +171,7 @@ def test_events_that_have_a_file_each_are_read_in_their_order(tmp_path: Path) ->
 
 
 def test_an_event_that_is_lost_damages_all(tmp_path: Path) -> None:
-    with pytest.raises(DamagedError, match="line 7: not JSON"):
+    with pytest.raises(DamagedFileError, match="line 7: not JSON"):
         read(trajectories, tmp_path, rows(*EVENTS) + b"{")
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.runs.registry import importers
-from ingest.runs.trajectories.trajectory_file import DamagedError
+from ingest.runs.trajectories.trajectory_file import DamagedFileError
 from ingest.runs.values import objects_in
 from lake.errors import GoldspanError
 from lake.store import Lake
@@ -143,7 +143,7 @@ def test_whatever_stands_in_the_place_of_anything_is_read(tmp_path: Path, name: 
     TRAJECTORIES[name].recognise(altered, path)
     try:
         found = read(TRAJECTORIES[name].trajectories, tmp_path, altered, path)
-    except DamagedError:
+    except DamagedFileError:
         return
     assert all(isinstance(view.path, str) for one in found for step in one.steps for view in step)
 
