@@ -16,7 +16,7 @@ from ingest.runs.request import AskedItems
 from ingest.runs.trajectories.trajectory import NO_RESULT, Trajectory, Views, unscorable, with_named_files
 from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
 from ingest.runs.usage_rows import USAGE
-from ingest.runs.values import LAST_LINE, string_at
+from ingest.runs.values import LAST_LINE, str_at
 from ingest.sources.input_file import InputFile
 from lake.limits import MAX_NAME_CHARACTERS, MAX_PATCH_CHARACTERS, MAX_VIEWS
 from lake.naming import PUBLISHED_READING
@@ -121,7 +121,7 @@ def _of_task(file: TrajectoryFile) -> str:
     for folder in PurePosixPath(file.path).parents:
         task = file.all.get(str(folder / TASK_FILE))
         try:
-            if task is not None and (item := string_at(task.json(), "item_id")):
+            if task is not None and (item := str_at(task.json(), "item_id")):
                 return item
         except DamagedFileError:
             continue

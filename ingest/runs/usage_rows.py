@@ -14,7 +14,7 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
 from ingest.runs.trajectories.usage import AgentUsage
-from ingest.runs.values import list_at, object_at, string_at
+from ingest.runs.values import list_at, object_at, str_at
 from ingest.sources.strict_yaml import read_yaml, validated
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of_file
@@ -78,7 +78,7 @@ def outcomes_in(file: Path) -> tuple[dict[str, bool], bool | None]:
         outcomes = {name: is_resolved for name, is_resolved in by_instance.items() if isinstance(is_resolved, bool)}
         if not outcomes:
             for keys, is_resolved in ((_TRIED, False), (("resolved_ids", "resolved"), True)):
-                ids = (string_at(name) for key in keys for name in list_at(report, key))
+                ids = (str_at(name) for key in keys for name in list_at(report, key))
                 outcomes |= dict.fromkeys(filter(None, ids), is_resolved)
     elif isinstance(report, list) and all(isinstance(name, str) and name for name in report):
         outcomes, others = dict.fromkeys(report, True), False

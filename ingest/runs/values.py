@@ -1,6 +1,6 @@
 """JSON values as what they should be, whatever they are: a trajectory's file may hold anything anywhere.
 
-The values that objects hold are asked for by the keys that lead to them: `string_at(row, "test_result", "git_patch")`.
+The values that objects hold are asked for by the keys that lead to them: `str_at(row, "test_result", "git_patch")`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def objects_at(value: object, *keys: str) -> list[JsonRecord]:
     return [object_at(entry) for entry in list_at(value, *keys)]
 
 
-def string_at(value: object, *keys: str) -> str:
+def str_at(value: object, *keys: str) -> str:
     """The text, or an empty one in place of anything else."""
     inner = at(value, *keys)
     return inner if isinstance(inner, str) else ""
@@ -52,13 +52,13 @@ def string_at(value: object, *keys: str) -> str:
 
 def first_text(value: object, keys: Iterable[str]) -> str:
     """The first text of an object that is not empty, under the keys in their order."""
-    return next((text for key in keys if (text := string_at(value, key))), "")
+    return next((text for key in keys if (text := str_at(value, key))), "")
 
 
 def content_of(message: object) -> str:
     """The text of a chat message: its `content`, a text or a list of parts that have one each."""
-    parts = (part if isinstance(part, str) else string_at(part, "text") for part in list_at(message, "content"))
-    return string_at(message, "content") or "\n".join(filter(None, parts))
+    parts = (part if isinstance(part, str) else str_at(part, "text") for part in list_at(message, "content"))
+    return str_at(message, "content") or "\n".join(filter(None, parts))
 
 
 def line_of(value: object) -> int | None:

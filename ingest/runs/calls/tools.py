@@ -14,7 +14,7 @@ from ingest.runs.calls.outputs import listed_spans
 from ingest.runs.calls.shell import parse_shell_call
 from ingest.runs.calls.words import gone_to, joined_path
 from ingest.runs.trajectories.trajectory import NO_RESULT, FileSpan, ParsedCall, renamed
-from ingest.runs.values import JsonRecord, first_text, line_of, list_at, string_at
+from ingest.runs.values import JsonRecord, first_text, line_of, list_at, str_at
 
 _READERS = ("read", "read_file", "view", "view_file", "open_file", "notebookread")
 _EDITORS = ("str_replace_editor", "str_replace_based_edit_tool", "file_editor", "planning_file_editor")
@@ -117,7 +117,7 @@ class ToolCall:
         """The command line that a shell's tool was given, or the words of one."""
         given = (self.arguments.get(key) for key in _COMMANDS)
         command = next((value for value in given if isinstance(value, str | list)), "")
-        return command if isinstance(command, str) else [string_at(word) for word in command]
+        return command if isinstance(command, str) else [str_at(word) for word in command]
 
     def __str__(self) -> str:
         """The call as a person reads it, on one line."""
@@ -135,7 +135,7 @@ def parse_call(call: ToolCall) -> ParsedCall:
     folder = call.folder or ""
     if not call.is_answered:
         return ParsedCall(folder=folder, unread=(NO_RESULT,))
-    is_change = call.tool in _EDITORS and string_at(call.arguments, "command") != "view"
+    is_change = call.tool in _EDITORS and str_at(call.arguments, "command") != "view"
     if call.parsed is not None or is_change or call.tool in _SHOW_NOTHING:
         return call.parsed or ParsedCall(folder=folder)
     if call.is_shell:

@@ -16,7 +16,7 @@ from ingest.runs.trajectories.records import item_of, recorded_patch
 from ingest.runs.trajectories.trajectory import Context, FileSpan, Trajectory, view_of_lines
 from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
 from ingest.runs.trajectories.usage import AgentUsage, TokenCounts
-from ingest.runs.values import JsonRecord, list_at, object_at, objects_at, objects_in, string_at
+from ingest.runs.values import JsonRecord, list_at, object_at, objects_at, objects_in, str_at
 from lake.text import counted
 
 _FOUND = ("found_files", "found_related_locs", "found_edit_locs")
@@ -69,7 +69,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         published = tuple(dict.fromkeys(_of_run(row, [], _PUBLISHED))) if is_whole_run else step
         match = _OF_TRAJ.fullmatch(file.path.rpartition("/")[2])
         item = item_of(row) or (match["item"] if match else "")
-        patch = string_at(row, _PATCH) or recorded_patch(row)
+        patch = str_at(row, _PATCH) or recorded_patch(row)
         patch = patch or patches.get(item, patch)
         # What the provider said of each request for files, elements and lines.
         keys = ("file_traj", "related_loc_traj", "edit_loc_traj")
@@ -119,7 +119,7 @@ def _files(row: JsonRecord, key: str, notes: list[str]) -> list[str]:
     """The names of files, empty where one is none."""
     if not isinstance(row.get(key), list | None):
         notes.append(f"{key} is no list")
-    files = [string_at(file) for file in list_at(row, key)]
+    files = [str_at(file) for file in list_at(row, key)]
     if n_odd := files.count(""):
         notes.append(f"{key} names {counted(n_odd, 'file')} that may not be read: empty, or no text")
     return files
@@ -148,7 +148,7 @@ def _rows(sample: JsonRecord, pattern: re.Pattern[str]) -> Iterator[tuple[str, r
     """The rows of a sample's texts that are as a pattern has them, each with its file."""
     for path, texts in sample.items():
         for text in [texts] if isinstance(texts, str) else list_at(texts):
-            matches = (pattern.fullmatch(row.strip()) for row in string_at(text).split("\n"))
+            matches = (pattern.fullmatch(row.strip()) for row in str_at(text).split("\n"))
             yield from ((path, match) for match in matches if match)
 
 

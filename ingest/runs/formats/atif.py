@@ -37,7 +37,7 @@ from ingest.runs.values import (
     objects_at,
     objects_in,
     parsed_object,
-    string_at,
+    str_at,
 )
 
 _VERSION = re.compile(r"ATIF\b", re.IGNORECASE)
@@ -62,7 +62,7 @@ def recognise(head: bytes, name: str) -> bool:
     """Objects whose `schema_version` is one of ATIF; a part of a trajectory in a file of its own is none by itself."""
     if b"ATIF" not in head or _PART.match(name):
         return False
-    return any(_VERSION.match(string_at(row, "schema_version")) for row in objects_in(head))
+    return any(_VERSION.match(str_at(row, "schema_version")) for row in objects_in(head))
 
 
 def companions(path: str) -> Sequence[str]:
@@ -88,7 +88,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         patch, notes = records.recorded_patch(extra), list[str]()
         if patch is None:
             patch, notes = records.patch_beside(file)
-        item = records.item_of(extra) or string_at(extra, "task_id") or records.item_of_trial(file)
+        item = records.item_of(extra) or str_at(extra, "task_id") or records.item_of_trial(file)
         if isinstance(row.get("steps"), list):
             session = Session(file, item, patch, position, notes, opened={file.path})
             yield session.trajectory(_events_of(session, row))
@@ -106,7 +106,7 @@ class _Record:
 
     def __init__(self, session: Session, row: JsonRecord) -> None:
         self.session, self.n_turns = session, 0
-        self.starts_anew = string_at(row, "agent", "name") == _STARTS_ANEW
+        self.starts_anew = str_at(row, "agent", "name") == _STARTS_ANEW
         results = (result for step in objects_at(row, "steps") for result in _results(step))
         self.has_codes = self.starts_anew and any(returned(content_of(result)) for result in results)
 
@@ -128,9 +128,9 @@ class _Record:
                     yield from (
                         self.events_of({"steps": own[0].get("steps")})
                         if own
-                        else self._events_in(string_at(reference, "trajectory_path"))
+                        else self._events_in(str_at(reference, "trajectory_path"))
                     )
-        yield from self._events_in(string_at(row, "continued_trajectory_ref"))
+        yield from self._events_in(str_at(row, "continued_trajectory_ref"))
 
     def _events_in(self, path: str) -> Iterator[Event]:
         other = self.session.file.beside(path) or self.session.file.beside(posixpath.basename(path))
@@ -142,9 +142,9 @@ class _Record:
 
     def _calls(self, step: JsonRecord) -> Iterator[Event]:
         calls, results = objects_at(step, "tool_calls"), _results(step)
-        pairs = paired([string_at(call, "tool_call_id") for call in calls], results, ["source_call_id"])
+        pairs = paired([str_at(call, "tool_call_id") for call in calls], results, ["source_call_id"])
         tools = [
-            ToolCall(string_at(call, "function_name"), parsed_object(call.get("arguments")), turn=self.n_turns)
+            ToolCall(str_at(call, "function_name"), parsed_object(call.get("arguments")), turn=self.n_turns)
             for call in calls
         ]
         # Calls that have the same result were typed into one terminal, which shows them all.
@@ -189,12 +189,12 @@ def _usage(session: Session) -> AgentUsage:
     largest = max(totals, key=lambda tokens: sum(filter(None, vars(tokens).values())), default=None)
     steps = [step for row in rows for step in objects_at(row, "steps")]
     own = list(filter(_is_answer, steps))
-    models = [string_at(row, "agent", "model_name") for row in rows]
+    models = [str_at(row, "agent", "model_name") for row in rows]
     seconds = seconds_of(steps)
     if seconds is None or seconds < _WRITTEN_AT_ONCE:
         seconds = seconds_between(object_at(trial, "agent_execution").values()) or seconds
     return AgentUsage(
-        model=most_frequent(string_at(step, "model_name") for step in own) or most_frequent(models),
+        model=most_frequent(str_at(step, "model_name") for step in own) or most_frequent(models),
         usd=max(dollars, default=dollars_at(trial, "agent_result", "cost_usd")),
         seconds=seconds,
         n_turns=len(own) or None,
@@ -215,7 +215,7 @@ def _results(step: JsonRecord) -> list[JsonRecord]:
 
 def _names(subagent: JsonRecord) -> set[str]:
     """The names that a subagent's record goes by."""
-    return {string_at(subagent, "trajectory_id"), string_at(subagent, "session_id")} - {""}
+    return {str_at(subagent, "trajectory_id"), str_at(subagent, "session_id")} - {""}
 
 
 def _printed_on(screen: str, commands: Sequence[str]) -> list[tuple[str | None, str]]:

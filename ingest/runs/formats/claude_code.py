@@ -27,7 +27,7 @@ from ingest.runs.values import (
     object_at,
     objects_at,
     parsed_object,
-    string_at,
+    str_at,
 )
 
 _SHOWN = ("file", "edited_text_file", "selected_lines_in_ide", "nested_memory", "compact_file_reference")
@@ -68,17 +68,17 @@ class _Record:
 
     def events_of(self, events: Sequence[JsonRecord]) -> Iterator[Event]:
         """What some rows tell, with what the subagents did that their calls began."""
-        results = {string_at(part, "tool_use_id"): (event, part) for event in events for part in _results(event)}
-        self.recorded |= {string_at(event, "agentId") for event in events if event.get("isSidechain") is True}
+        results = {str_at(part, "tool_use_id"): (event, part) for event in events for part in _results(event)}
+        self.recorded |= {str_at(event, "agentId") for event in events if event.get("isSidechain") is True}
         folder, turn = "", 0
         for event in events:
             kind, is_own, content = event.get("type"), event.get("isSidechain") is not True, event.get("message")
-            folder = string_at(event, "cwd") or folder
+            folder = str_at(event, "cwd") or folder
             yield Note("root", folder)
-            if (attached := string_at(event, "attachment", "type")) in _SHOWN:
+            if (attached := str_at(event, "attachment", "type")) in _SHOWN:
                 yield Note("unread", f"attachment {attached}")
             if kind == "result":
-                yield Note("answer", string_at(event, "result"))
+                yield Note("answer", str_at(event, "result"))
             elif kind in ("user", "assistant") and is_own:
                 yield Note("prompt" if kind == "user" else "answer", content_of(content))
             if kind != "assistant":
@@ -88,9 +88,7 @@ class _Record:
             for part in objects_at(content, "content"):
                 if part.get("type") == "tool_use":
                     given = parsed_object(part.get("input"))
-                    call = ToolCall(
-                        string_at(part, "name"), given, folder=folder, turn=turn, call_id=string_at(part, "id")
-                    )
+                    call = ToolCall(str_at(part, "name"), given, folder=folder, turn=turn, call_id=str_at(part, "id"))
                     yield from self._called(call, *results.get(call.call_id, ({}, None)))
 
     def _called(self, call: ToolCall, event: JsonRecord, result: JsonRecord | None) -> Iterator[Event]:
@@ -105,16 +103,16 @@ class _Record:
         if call.tool in ("task", "agent"):
             match = _AGENT.search(text)
             # Before version 2.1 the id stood in the row itself, as it still does in every row of a subagent's own.
-            of_row = "" if event.get("isSidechain") is True else string_at(event, "agentId")
-            name = string_at(beside, "agentId") or of_row or (match[1] if match else "")
+            of_row = "" if event.get("isSidechain") is True else str_at(event, "agentId")
+            name = str_at(beside, "agentId") or of_row or (match[1] if match else "")
             # The file of the subagent: by the id that its result says, else by the task it was given.
-            task = string_at(call.arguments, "prompt")
+            task = str_at(call.arguments, "prompt")
             by_task = (file for file in self.subagents.values() if task and not name and _task_of(file) == task)
             by_name = self.subagents.get(name) or self.session.file.beside(f"agent-{name}.jsonl")
             begun.append(by_name if name else next(by_task, None))
             if begun == [None] and name and name not in self.recorded:
                 yield Note("unread", "subagent whose file is not there")
-        if workflow := string_at(beside, "transcriptDir").rstrip("/").rpartition("/")[2]:
+        if workflow := str_at(beside, "transcriptDir").rstrip("/").rpartition("/")[2]:
             begun += (file for file in self.subagents.values() if f"/{workflow}/" in file.path)
         for file in filter(None, begun):
             yield from self.events_of(self.session.rows_of(file))
@@ -145,23 +143,23 @@ def _usage(events: Sequence[JsonRecord]) -> AgentUsage:
     by_model = [[count_at(model, name) or 0 for name in names] for model in object_at(end, "modelUsage").values()]
     whole = TokenCounts.of(end.get("usage"))
     of_answers = [whole] if whole else [TokenCounts.of(row.get("usage")) for row in answers.values()]
-    models = [string_at(event, "message", "model") for event in events if event.get("isSidechain") is not True]
+    models = [str_at(event, "message", "model") for event in events if event.get("isSidechain") is not True]
     milliseconds = count_at(end, "duration_ms")
     return AgentUsage(
-        model=most_frequent(models) or most_frequent(string_at(row, "model") for row in answers.values()),
+        model=most_frequent(models) or most_frequent(str_at(row, "model") for row in answers.values()),
         usd=dollars_at(end, "total_cost_usd"),
         seconds=seconds_of(events) or (milliseconds / 1000 if milliseconds else None),
         n_turns=len(answers) or count_at(end, "num_turns"),
-        exit_status=string_at(end, "subtype") or None,
+        exit_status=str_at(end, "subtype") or None,
     ).with_tokens([TokenCounts(*numbers) for numbers in by_model] or of_answers)
 
 
 def _answer_key(event: JsonRecord, n_before: int) -> str | None:
     """What an answer of a model goes by, of which the row is a part; None for a row of none."""
     message = object_at(event, "message")
-    if count_at(message, "usage", "output_tokens") is None or string_at(message, "model") == SYNTHETIC:
+    if count_at(message, "usage", "output_tokens") is None or str_at(message, "model") == SYNTHETIC:
         return None
-    return string_at(message, "id") or f"answer {n_before + 1}"
+    return str_at(message, "id") or f"answer {n_before + 1}"
 
 
 CLAUDE_CODE = session_importer(

@@ -17,7 +17,7 @@ from ingest.runs.calls.scripts import script_calls
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.sessions import Event, Note, Session, session_importer
 from ingest.runs.trajectories.usage import AgentUsage, TokenCounts, most_frequent, seconds_of
-from ingest.runs.values import JsonRecord, at, content_of, line_of, object_at, objects_at, parsed_object, string_at
+from ingest.runs.values import JsonRecord, at, content_of, line_of, object_at, objects_at, parsed_object, str_at
 
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
@@ -65,7 +65,7 @@ class _Output:
 
 
 def _is_event(row: JsonRecord) -> bool:
-    kind = string_at(row, "type")
+    kind = str_at(row, "type")
     if kind in _ROLLOUT:
         return isinstance(row.get("payload"), dict)
     if kind in _CALLS:
@@ -81,7 +81,7 @@ def _events_of(session: Session) -> Iterator[Event]:
     totals = [[total for event in rows if (total := _total(event)) is not None] for rows in session.parts]
     events = [event for rows in session.parts for event in rows]
     yield AgentUsage(
-        model=most_frequent(string_at(event, "payload", "model") for event in events),
+        model=most_frequent(str_at(event, "payload", "model") for event in events),
         seconds=seconds_of(events),
         n_turns=sum(len(set(rows)) for rows in totals) or None,
     ).with_tokens(rows[-1] for rows in totals if rows)
@@ -95,9 +95,9 @@ def _rollout(session: Session, events: Sequence[JsonRecord], n_told: list[int], 
         if (total := _total(event)) is not None and total not in totals:
             totals.add(total)
             n_told[0] += 1
-        kind, content, is_own = string_at(item, "type"), content_of(item), item.get("role") == "assistant"
-        moved = string_at(event, "payload", "cwd") if event.get("type") in ("session_meta", "turn_context") else ""
-        moved = string_at(event, "workdir") if "sandbox" in event else moved
+        kind, content, is_own = str_at(item, "type"), content_of(item), item.get("role") == "assistant"
+        moved = str_at(event, "payload", "cwd") if event.get("type") in ("session_meta", "turn_context") else ""
+        moved = str_at(event, "workdir") if "sandbox" in event else moved
         if kind == "message" and not (is_own or is_rooted) and (match := _FOLDER.search(content)):
             # In September 2025 no row but the first message said it.
             moved = (match[1] or match[2]).strip()
@@ -105,21 +105,21 @@ def _rollout(session: Session, events: Sequence[JsonRecord], n_told: list[int], 
             folder, is_rooted = moved, True
             yield Note("root", moved)
         if kind in _CALLS:
-            output = outputs.get(string_at(item, "call_id"))
+            output = outputs.get(str_at(item, "call_id"))
             for call in _calls(kind, item, output):
                 yield replace(call, folder=folder, turn=n_told[0] + 1, is_answered=output is not None)
-            if string_at(item, "name") == "spawn_agent" and output is not None:
+            if str_at(item, "name") == "spawn_agent" and output is not None:
                 yield from _subagents(session, "\n".join(output.texts or ()), n_told, folder)
         elif kind == "message":
             yield Note("answer" if is_own else "prompt", content)
         elif kind in ("agent_message", "assistant_message"):
-            yield Note("answer", string_at(item, "text"))
+            yield Note("answer", str_at(item, "text"))
         elif kind == "command_execution":
             failed = item.get("exit_code") not in (None, 0) or item.get("status") in ("failed", "declined")
             arguments = {"command": item.get("command")}
-            yield ToolCall("shell", arguments, string_at(item, "aggregated_output"), failed, folder, turn=n_told[0] + 1)
+            yield ToolCall("shell", arguments, str_at(item, "aggregated_output"), failed, folder, turn=n_told[0] + 1)
         elif kind == "mcp_tool_call":
-            yield Note("unread", f"tool {string_at(item, 'server')}.{string_at(item, 'tool')}")
+            yield Note("unread", f"tool {str_at(item, 'server')}.{str_at(item, 'tool')}")
         elif kind and kind not in _NO_FILES:
             yield Note("unread", f"item {kind}")
 
@@ -147,7 +147,7 @@ def _total(event: JsonRecord) -> TokenCounts | None:
 
 def _item(event: JsonRecord) -> JsonRecord:
     """What happened: a rollout's item, or a finished one of those that are printed; empty for other events."""
-    kind = string_at(event, "type")
+    kind = str_at(event, "type")
     if kind in ("response_item", "item.completed"):
         return object_at(event, "payload" if kind == "response_item" else "item")
     return event if kind in ("message", *_CALLS, *_OUTPUTS) else {}
@@ -155,7 +155,7 @@ def _item(event: JsonRecord) -> JsonRecord:
 
 def _calls(kind: str, item: JsonRecord, output: _Output | None) -> Iterator[ToolCall]:
     """The calls that an item stands for, each with what it gave: its own text where there are as many, else all."""
-    name, value = string_at(item, "name").removeprefix("functions."), item.get("arguments", item.get("input"))
+    name, value = str_at(item, "name").removeprefix("functions."), item.get("arguments", item.get("input"))
     arguments = parsed_object(value) or ({"input": value} if isinstance(value, str) else {})
     calls = [(name, arguments)]
     if kind == "local_shell_call":
@@ -164,8 +164,8 @@ def _calls(kind: str, item: JsonRecord, output: _Output | None) -> Iterator[Tool
         calls = script_calls(value) or calls
     elif name.endswith("parallel") and "tool_uses" in arguments:
         uses = objects_at(arguments, "tool_uses")
-        calls = [(string_at(use, "recipient_name").rpartition(".")[2], object_at(use, "parameters")) for use in uses]
-    tools, call_id = [ToolCall(*call) for call in calls], string_at(item, "call_id")
+        calls = [(str_at(use, "recipient_name").rpartition(".")[2], object_at(use, "parameters")) for use in uses]
+    tools, call_id = [ToolCall(*call) for call in calls], str_at(item, "call_id")
     texts = output.texts if output is not None else None
     own = [text for text in texts or () if text.strip()]
     each = iter(own if len(tools) > 1 and len(own) == sum(not tool.shows_nothing for tool in tools) else ())
@@ -180,8 +180,8 @@ def _outputs(items: Sequence[JsonRecord]) -> dict[str, _Output]:
     """What every call gave, by its id, with what later calls gave of a process that it left running."""
     outputs, started_by, owners = dict[str, _Output](), dict[str, str](), dict[str, str]()
     for item in items:
-        call_id, kind = string_at(item, "call_id"), item.get("type")
-        if kind in _CALLS and (key := _CONTINUES.get(string_at(item, "name"))):
+        call_id, kind = str_at(item, "call_id"), item.get("type")
+        if kind in _CALLS and (key := _CONTINUES.get(str_at(item, "name"))):
             owners[call_id] = started_by.get(str(parsed_object(item.get("arguments")).get(key)), "")
         elif kind in _OUTPUTS:
             result, owner = _output(item.get("output")), owners.get(call_id) or call_id
@@ -199,16 +199,14 @@ def _output(output: object) -> _Output:
     if output is None:
         return _Output(None)
     if isinstance(output, list):
-        parts = [_output(part if isinstance(part, str) else string_at(part, "text")) for part in output] or [
-            _Output(())
-        ]
+        parts = [_output(part if isinstance(part, str) else str_at(part, "text")) for part in output] or [_Output(())]
         return replace(parts[0], texts=tuple(text for part in parts for text in part.texts or () if text))
     held = parsed_object(output)
     if "output" in held or "content" in held:
-        text = string_at(held, "output") or content_of(held)
+        text = str_at(held, "output") or content_of(held)
         exit_code = line_of(object_at(held, "metadata").get("exit_code", held.get("exit_code")))
         return _Output((text,), exit_code not in (None, 0) or held.get("success") is False)
-    text = string_at(output)
+    text = str_at(output)
     if result := _OF_SANDBOX.match(text):
         return _Output((result["stdout"] and result["stdout"] + result["stderr"],), failed=True)
     head = _HEAD.match(text)

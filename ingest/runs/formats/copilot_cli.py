@@ -15,7 +15,7 @@ from dataclasses import replace
 from ingest.runs.calls.tools import ToolCall, numbered_from
 from ingest.runs.sessions import Event, Note, Session, session_importer
 from ingest.runs.trajectories.usage import AgentUsage, TokenCounts, most_frequent, seconds_of
-from ingest.runs.values import JsonRecord, content_of, count_at, line_of, list_at, object_at, parsed_object, string_at
+from ingest.runs.values import JsonRecord, content_of, count_at, line_of, list_at, object_at, parsed_object, str_at
 
 _START, _COMPLETE, _MESSAGE = "tool.execution_start", "tool.execution_complete", "assistant.message"
 _TURN, _ASKED = "assistant.turn_start", "user.message"
@@ -25,9 +25,9 @@ _CODE = re.compile(r"\n?<[^<>\n]* with exit code (-?[0-9]+)>\s*\Z")
 
 def _is_event(row: JsonRecord) -> bool:
     """A session's start by Copilot, a call of a tool with its id, or a message of the assistant."""
-    kind, data = string_at(row, "type"), object_at(row, "data")
+    kind, data = str_at(row, "type"), object_at(row, "data")
     if kind == "session.start":
-        return "copilotVersion" in data or "copilot" in string_at(data, "producer")
+        return "copilotVersion" in data or "copilot" in str_at(data, "producer")
     keys = {_START: {"toolCallId", "toolName"}, _COMPLETE: {"toolCallId"}, _MESSAGE: {"content"}, _TURN: {"turnId"}}
     return kind in keys and keys[kind] <= data.keys()
 
@@ -40,38 +40,38 @@ def _events_of(session: Session) -> Iterator[Event]:
     for event in events:
         data, kind = object_at(event, "data"), event.get("type")
         turn += kind == _TURN
-        if context := string_at(data, "context", "cwd"):
+        if context := str_at(data, "context", "cwd"):
             folder = context
-            yield Note("root", string_at(data, "context", "gitRoot") or folder)
+            yield Note("root", str_at(data, "context", "gitRoot") or folder)
         if kind == _ASKED:
             yield Note("prompt", content_of(data))
-        elif kind == _MESSAGE and not string_at(data, "parentToolCallId"):
+        elif kind == _MESSAGE and not str_at(data, "parentToolCallId"):
             yield Note("answer", content_of(data))
         elif kind == _START:
             given = data.get("arguments")
             arguments = parsed_object(given) or ({"input": given} if isinstance(given, str) else {})
-            call = ToolCall(string_at(data, "toolName"), arguments, folder=folder, turn=turn, call_id=_id(event))
+            call = ToolCall(str_at(data, "toolName"), arguments, folder=folder, turn=turn, call_id=_id(event))
             result = results.get(_id(event))
             yield replace(call, is_answered=False) if result is None else _with_result(call, result)
     end = next((object_at(event, "data") for event in reversed(events) if event.get("type") == "session.shutdown"), {})
     names = ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")
     by_model = [object_at(model, "usage") for model in object_at(end, "modelMetrics").values()]
-    models = (string_at(event, "data", "newModel") or string_at(event, "data", "model") for event in events)
+    models = (str_at(event, "data", "newModel") or str_at(event, "data", "model") for event in events)
     yield AgentUsage(
-        model=string_at(end, "currentModel") or most_frequent(models),
+        model=str_at(end, "currentModel") or most_frequent(models),
         seconds=seconds_of(events),
         n_turns=turn or None,
-        exit_status=string_at(end, "shutdownType") or None,
+        exit_status=str_at(end, "shutdownType") or None,
     ).with_tokens(TokenCounts.of_prompt(*(count_at(model, name) or 0 for name in names)) for model in by_model)
 
 
 def _id(event: JsonRecord) -> str:
-    return string_at(event, "data", "toolCallId")
+    return str_at(event, "data", "toolCallId")
 
 
 def _with_result(call: ToolCall, result: JsonRecord) -> ToolCall:
     keys = (("result", "content"), ("error", "message"), ("result",), ("error",))
-    output = next((text for key in keys if (text := string_at(result, *key))), "")
+    output = next((text for key in keys if (text := str_at(result, *key))), "")
     code = _CODE.search(output) if call.is_shell else None
     failed = result.get("success") is False or (code is not None and code[1] != "0")
     output = output[: code.start()] if code else output

@@ -27,7 +27,7 @@ from ingest.runs.values import (
     list_at,
     object_at,
     objects_at,
-    string_at,
+    str_at,
 )
 
 _SHOWN = re.compile(
@@ -61,8 +61,8 @@ def _events_of(session: Session) -> Iterator[Event]:
     rows, turn, pieces = session.parts[0], 0, list[str]()
     every = [message for row in rows for message in (row, *objects_at(row, "$set", "messages"))]
     # Each as it was written last.
-    messages = list({string_at(message, "id") or str(n): message for n, message in enumerate(every)}.values())
-    results = {string_at(row, "tool_id"): row for row in rows if row.get("type") == "tool_result"}
+    messages = list({str_at(message, "id") or str(n): message for n, message in enumerate(every)}.values())
+    results = {str_at(row, "tool_id"): row for row in rows if row.get("type") == "tool_result"}
     used = list[TokenCounts]()
     for message in messages:
         kind = message.get("type")
@@ -79,20 +79,20 @@ def _events_of(session: Session) -> Iterator[Event]:
         elif kind == "user" or (kind == "message" and message.get("role") == "user"):
             yield Note("prompt", content_of(message))
         elif kind == "tool_use":
-            call_id, result = string_at(message, "tool_id"), results.get(string_at(message, "tool_id"))
-            call = ToolCall(string_at(message, "tool_name"), object_at(message, "parameters"), call_id=call_id)
+            call_id, result = str_at(message, "tool_id"), results.get(str_at(message, "tool_id"))
+            call = ToolCall(str_at(message, "tool_name"), object_at(message, "parameters"), call_id=call_id)
             failed = object_at(result).get("status") != "success"
-            yield _with_output(call, None if result is None else (string_at(result, "output"), failed))
+            yield _with_output(call, None if result is None else (str_at(result, "output"), failed))
         for row in objects_at(message, "toolCalls") if kind == "gemini" else ():
-            call = ToolCall(string_at(row, "name"), object_at(row, "args"), turn=turn, call_id=string_at(row, "id"))
+            call = ToolCall(str_at(row, "name"), object_at(row, "args"), turn=turn, call_id=str_at(row, "id"))
             yield _with_output(call, _recorded(row))
     yield Note("answer", "".join(pieces))
     ends = [message for message in messages if message.get("type") == "result"]
     yield AgentUsage(
-        model=most_frequent(string_at(message, "model") for message in messages),
+        model=most_frequent(str_at(message, "model") for message in messages),
         seconds=seconds_of(messages),
         n_turns=turn or None,
-        exit_status=string_at(ends[-1], "status") or None if ends else None,
+        exit_status=str_at(ends[-1], "status") or None if ends else None,
     ).with_tokens([*used, *(_tokens(object_at(end, "stats"), "_tokens") for end in ends)])
 
 
@@ -103,7 +103,7 @@ def _recorded(call: JsonRecord) -> tuple[str, bool] | None:
         return None
     responses = [object_at(part, "functionResponse", "response") for part in parts]
     texts = [first_text(response, ("output", "error")) for response in responses]
-    texts += [string_at(part, "text") for part in parts]
+    texts += [str_at(part, "text") for part in parts]
     failed = call.get("status") in ("error", "cancelled") or any("error" in response for response in responses)
     return "\n".join(filter(None, texts)), failed
 

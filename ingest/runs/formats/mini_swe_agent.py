@@ -32,7 +32,7 @@ from ingest.runs.values import (
     object_at,
     objects_at,
     parsed_object,
-    string_at,
+    str_at,
 )
 
 _OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
@@ -76,7 +76,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     for an answer where there is none: that is kept as its reading.
     """
     document = file.json()
-    item, listed = string_at(document, "instance_id") or item_of_trial(file), at(document, "messages")
+    item, listed = str_at(document, "instance_id") or item_of_trial(file), at(document, "messages")
     if not isinstance(listed, list):
         raise DamagedFileError(f"it has no list of messages: messages is {kind_of(listed)}", item)
     messages, texts = [object_at(message) for message in listed], [content_of(message) for message in listed]
@@ -85,7 +85,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         for role in ("assistant", "user")
     )
     # What the repository's folder below `/home` is called, the container's image says, else the item.
-    image = _IMAGE.search(string_at(document, *_ENVIRONMENT, "image"))
+    image = _IMAGE.search(str_at(document, *_ENVIRONMENT, "image"))
     match = image or _ITEM.match(item or file.path.rpartition("/")[2])
     folder = match[1] if match else ""
     steps, shown_at, n_turns, n_calls = list[Views](), list[tuple[int, int]](), 0, 0
@@ -108,7 +108,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         whole = Trajectory(published.steps, final, item, patch, usage=usage, prompts=first, shown_at=tuple(shown_at))
         yield whole.beside(published)
         return
-    root = Note("root", string_at(document, *_ENVIRONMENT, "cwd").rstrip("/"))
+    root = Note("root", str_at(document, *_ENVIRONMENT, "cwd").rstrip("/"))
     of_calls = Session(file, item, patch).trajectory([root, *(Note("prompt", text) for text in first), *calls, usage])
     yield replace(of_calls, final=final or of_calls.final).beside(published)
 
@@ -118,13 +118,13 @@ def _usage(document: object, messages: Sequence[JsonRecord]) -> AgentUsage:
     info, extras = object_at(document, "info"), [object_at(message, "extra") for message in messages]
     answers = [object_at(extra, "response") for extra in extras]
     stamps = [message.get("timestamp") or at(message, "extra", "timestamp") for message in messages]
-    models = (string_at(answer, "model") for answer in answers)
+    models = (str_at(answer, "model") for answer in answers)
     return AgentUsage(
-        model=string_at(info, "config", "model", "model_name") or most_frequent(models),
+        model=str_at(info, "config", "model", "model_name") or most_frequent(models),
         usd=dollars_at(info, "model_stats", "instance_cost"),
         seconds=seconds_between(stamps),
         n_turns=count_at(info, "model_stats", "api_calls"),
-        exit_status=string_at(info, "exit_status") or None,
+        exit_status=str_at(info, "exit_status") or None,
     ).with_tokens(TokenCounts.of(answer.get("usage")) for answer in answers)
 
 
@@ -147,7 +147,7 @@ def returned(text: str) -> tuple[str, bool] | None:
     """
     result = parsed_object(text) if text.lstrip().startswith("{") else {}
     if "returncode" in result:
-        return string_at(result, "output"), line_of(result["returncode"]) != 0
+        return str_at(result, "output"), line_of(result["returncode"]) != 0
     code, output = _CODE.search(text), _OUTPUT.search(text)
     if code is not None:
         return output[1] if output else text[code.end() :], line_of(code[1]) != 0
@@ -186,12 +186,12 @@ def _actions_of(message: JsonRecord) -> list[tuple[str, str]]:
         if "arguments" in inner:
             given.append({**parsed_object(inner["arguments"]), "tool_call_id": first_text(call, ("call_id", "id"))})
     if given:
-        return [(string_at(action, "command"), string_at(action, "tool_call_id")) for action in given]
+        return [(str_at(action, "command"), str_at(action, "tool_call_id")) for action in given]
     return [(command.strip(), "") for command in _BLOCK.findall(content_of(message))]
 
 
 def _result_text(message: JsonRecord) -> str:
-    return content_of(message) or string_at(message, "output")
+    return content_of(message) or str_at(message, "output")
 
 
 MINI_SWE_AGENT = Importer(

@@ -23,7 +23,7 @@ from ingest.runs.trajectories.usage import (
     seconds_between,
     seconds_of,
 )
-from ingest.runs.values import JsonRecord, at, count_at, first_text, object_at, objects_at, string_at
+from ingest.runs.values import JsonRecord, at, count_at, first_text, object_at, objects_at, str_at
 
 _NUMBER = re.compile(r"^ *([0-9]+)(?:: |:$|\| |\|$)", re.MULTILINE)
 _LISTED = re.compile(r"^(\S.*):$", re.MULTILINE)
@@ -33,36 +33,36 @@ _LINE = re.compile(r"^\s+Line ([0-9]+):", re.MULTILINE)
 def _is_event(row: JsonRecord) -> bool:
     """A message of `info` and `parts`, an export, or a row of a session that holds a part."""
     is_message = isinstance(row.get("parts"), list) and "role" in object_at(row, "info")
-    is_export = string_at(row, "info", "id").startswith("ses_") and isinstance(row.get("messages"), list)
+    is_export = str_at(row, "info", "id").startswith("ses_") and isinstance(row.get("messages"), list)
     return is_message or is_export or ("sessionID" in row and "type" in object_at(row, "part"))
 
 
 def _events_of(session: Session) -> Iterator[Event]:
     folder, n_ended, events = "", 0, session.parts[0]
     for event in events:
-        info, kind = object_at(event, "info"), string_at(event, "part", "type")
-        folder = string_at(info, "path", "cwd") or folder
+        info, kind = object_at(event, "info"), str_at(event, "part", "type")
+        folder = str_at(info, "path", "cwd") or folder
         # Outside a repository the root is that of the disk.
-        yield Note("root", string_at(info, "path", "root").rstrip("/") or folder)
+        yield Note("root", str_at(info, "path", "root").rstrip("/") or folder)
         is_answer = info.get("role") == "assistant"
         # A message is an answer; rows of `run` tell the end of one.
         n_ended += is_answer or kind == "step-finish"
         for part in objects_at(event, "parts") or [object_at(event, "part")]:
             if part.get("type") == "text":
-                yield Note("answer" if "part" in event or is_answer else "prompt", string_at(part, "text"))
+                yield Note("answer" if "part" in event or is_answer else "prompt", str_at(part, "text"))
             elif part.get("type") == "tool":
                 call = _call(part)
                 yield replace(call, folder=folder, turn=n_ended + ("part" in event))
                 if call.tool == "task" and call.is_answered:
                     yield Note("unread", "subagent whose file is not there")
     # Of every message of the assistant, or of every step that `run` printed the end of.
-    answers = [info for event in events if string_at(info := object_at(event, "info"), "role") == "assistant"]
-    steps = [part for event in events if string_at(part := object_at(event, "part"), "type") == "step-finish"]
+    answers = [info for event in events if str_at(info := object_at(event, "info"), "role") == "assistant"]
+    steps = [part for event in events if str_at(part := object_at(event, "part"), "type") == "step-finish"]
     spent = [dollars for part in answers or steps if (dollars := dollars_at(part, "cost")) is not None]
     times = [moment for part in answers for moment in object_at(part, "time").values()]
     times += [at(event, "info", "time", "created") for event in events]
     yield AgentUsage(
-        model=most_frequent(string_at(part, "modelID") for part in answers),
+        model=most_frequent(str_at(part, "modelID") for part in answers),
         usd=sum(spent) if spent else None,
         seconds=seconds_between(times, 1000) if answers else seconds_of(events),
         n_turns=len(answers or steps) or None,
@@ -70,10 +70,10 @@ def _events_of(session: Session) -> Iterator[Event]:
 
 
 def _call(part: JsonRecord) -> ToolCall:
-    state, name = object_at(part, "state"), string_at(part, "tool")
+    state, name = object_at(part, "state"), str_at(part, "tool")
     output = first_text(state, ("output", "error"))
     failed = state.get("status") == "error" or object_at(state, "metadata").get("exit") not in (None, 0)
-    call = ToolCall(name, object_at(state, "input"), output, failed, call_id=string_at(part, "callID"))
+    call = ToolCall(name, object_at(state, "input"), output, failed, call_id=str_at(part, "callID"))
     if state.get("status") not in ("completed", "error"):
         return replace(call, output=None, is_answered=False)
     if call.tool == "read":

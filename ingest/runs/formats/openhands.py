@@ -34,7 +34,7 @@ from ingest.runs.values import (
     object_at,
     objects_in,
     parsed_object,
-    string_at,
+    str_at,
 )
 
 _MARKS = (b'"git_patch"', b'"history"', b'"kind"', b'"args"', b'"cause"')
@@ -125,7 +125,7 @@ def _is_event(row: JsonRecord) -> bool:
 def _item(row: JsonRecord) -> str:
     """The item of an instance, or of an issue as ContextBench would call it."""
     issue = object_at(row, "issue")
-    owner, repository, number = string_at(issue, "owner"), string_at(issue, "repo"), issue.get("number")
+    owner, repository, number = str_at(issue, "owner"), str_at(issue, "repo"), issue.get("number")
     return item_of(row) or (f"{owner}__{repository}-{number}" if owner and repository and number else "")
 
 
@@ -139,7 +139,7 @@ def _of_row(file: TrajectoryFile, row: JsonRecord, position: str) -> Trajectory:
         session = Session(file, _item(row), patch, position)
         trajectory = session.trajectory([*_events_of(events), _usage(row, events)])
         return trajectory.beside(published_context(events))
-    error = string_at(row, "error")
+    error = str_at(row, "error")
     reason = f"it has no list of events: history is {kind_of(history)}{f'; {error[:200]}' if error else ''}"
     return unscorable(_item(row), reason, position, patch)
 
@@ -151,28 +151,26 @@ def _events_of(events: Sequence[JsonRecord]) -> Iterator[Event]:
     by_cause = {key: event for event in events if "observation" in event and (key := _key(event.get("cause")))}
     results = [event for event in events if event.get("kind") in _RESULTS]
     keys = ("tool_call_id", "action_id")
-    by_call = {string_at(event, key): event for key in keys for event in results if event.get(key)}
+    by_call = {str_at(event, key): event for key in keys for event in results if event.get(key)}
     folder, turn, answers, is_first = "", 0, set[str](), True
     for event in events:
-        action, is_sdk = string_at(event, "action"), event.get("kind") == "ActionEvent"
+        action, is_sdk = str_at(event, "action"), event.get("kind") == "ActionEvent"
         # What a model answered is a call, or a message, a thought, the end.
         is_answer = event.get("source") == "agent" and action not in ("", "system")
         if is_sdk or action in _TOOLS or is_answer:
-            answer = string_at(event, "tool_call_metadata", "model_response", "id") or string_at(
-                event, "llm_response_id"
-            )
+            answer = str_at(event, "tool_call_metadata", "model_response", "id") or str_at(event, "llm_response_id")
             turn += not answer or answer not in answers
             answers.add(answer)
         if is_sdk:
-            result = by_call.get(string_at(event, "id"), by_call.get(string_at(event, "tool_call_id")))
+            result = by_call.get(str_at(event, "id"), by_call.get(str_at(event, "tool_call_id")))
             call, left_in = _call_of_sdk(event, result), _folder(object_at(result, "observation"), "")
         elif action in _TOOLS:
             result = by_cause.get(_key(event.get("id")), following.get(id(event)))
-            call, left_in = _call(event, result), _folder(object_at(result, "extras"), string_at(result, "content"))
+            call, left_in = _call(event, result), _folder(object_at(result, "extras"), str_at(result, "content"))
         else:
             # What a message tells: the first is the task.
             arguments, message = object_at(event, "args") or event, content_of(event.get("llm_message"))
-            text = string_at(arguments, "content") if action == "message" else message
+            text = str_at(arguments, "content") if action == "message" else message
             if event.get("source") == "user":
                 yield Note("prompt", text)
             if uploaded := _UPLOADED.search(text):
@@ -180,7 +178,7 @@ def _events_of(events: Sequence[JsonRecord]) -> Iterator[Event]:
             if "observation" not in event and "kind" not in event and action not in _NO_FILES:
                 yield Note("unread", f"action {action[:80] or 'without a name'}")
             continue
-        if is_first and _MOVES.search(string_at(call.arguments, "command")) is None:
+        if is_first and _MOVES.search(str_at(call.arguments, "command")) is None:
             # Where the first command ran is taken for the repository, unless it went there itself.
             yield Note("root", left_in)
         is_first = False
@@ -196,10 +194,10 @@ def _usage(row: JsonRecord, events: Sequence[JsonRecord]) -> AgentUsage:
     totals = (TokenCounts.of(total.get("accumulated_token_usage")) for total in sums)
     total = next((tokens for tokens in totals if tokens is not None), None)
     responses = [object_at(event, "tool_call_metadata", "model_response") for event in events]
-    answers = {string_at(answer, "id"): answer for answer in responses if "usage" in answer}.values()
-    models = [string_at(answer, "model") for answer in answers]
+    answers = {str_at(answer, "id"): answer for answer in responses if "usage" in answer}.values()
+    models = [str_at(answer, "model") for answer in answers]
     return AgentUsage(
-        model=most_frequent(models) or string_at(row, "metadata", "llm_config", "model") or None,
+        model=most_frequent(models) or str_at(row, "metadata", "llm_config", "model") or None,
         usd=next(dollars, None),
         seconds=seconds_of(events),
         n_turns=len(list_at(row, "metrics", "token_usages")) or len(answers) or None,
@@ -213,18 +211,18 @@ def _key(value: object) -> str:
 def _folder(held: JsonRecord, output: str) -> str:
     """The folder that a terminal, or a notebook, is in after a call."""
     match = _PROMPT.search(output[-500:]) or _CELLS_FOLDER.search(output[-500:])
-    return string_at(held, "metadata", "working_dir") or (match["folder"].strip() if match is not None else "")
+    return str_at(held, "metadata", "working_dir") or (match["folder"].strip() if match is not None else "")
 
 
 def _call(event: JsonRecord, result: JsonRecord | None) -> ToolCall:
     action, arguments, extras = (
-        string_at(event, "action"),
+        str_at(event, "action"),
         object_at(event, "args") or event,
         object_at(result, "extras"),
     )
     exit_code = object_at(extras, "metadata").get("exit_code", extras.get("exit_code", at(result, "exit_code")))
-    failed = string_at(result, "observation") == "error" or line_of(exit_code) not in _SUCCESS
-    output = None if result is None else _PROMPT.sub("", string_at(result, "content"))
+    failed = str_at(result, "observation") == "error" or line_of(exit_code) not in _SUCCESS
+    output = None if result is None else _PROMPT.sub("", str_at(result, "content"))
     if action == "read":
         # In lines from 0, -1 for the file's end; the whole file without.
         start, end = line_of(arguments.get("start")) or 0, line_of(arguments.get("end"))
@@ -236,13 +234,13 @@ def _call(event: JsonRecord, result: JsonRecord | None) -> ToolCall:
 
 def _call_of_sdk(event: JsonRecord, result: JsonRecord | None) -> ToolCall:
     arguments = object_at(event, "action") or parsed_object(at(event, "tool_call", "arguments"))
-    call = ToolCall(string_at(event, "tool_name"), arguments)
+    call = ToolCall(str_at(event, "tool_name"), arguments)
     if result is None:
         return call
     observation = object_at(result, "observation")
     failed = result.get("kind") != "ObservationEvent" or observation.get("is_error") is True
     failed = failed or line_of(observation.get("exit_code")) not in _SUCCESS
-    return replace(call, output=content_of(observation) or string_at(observation, "output"), failed=failed)
+    return replace(call, output=content_of(observation) or str_at(observation, "output"), failed=failed)
 
 
 def _parse_cell(call: ToolCall) -> ParsedCall:
@@ -251,7 +249,7 @@ def _parse_cell(call: ToolCall) -> ParsedCall:
     `open_file`, `goto_line` and `scroll_up` and `scroll_down` show windows, `search_file` and `search_dir` the lines of
     their hits. A cell without any of these functions is not understood.
     """
-    functions = list(_FUNCTIONS.finditer(string_at(call.arguments, "code")))
+    functions = list(_FUNCTIONS.finditer(str_at(call.arguments, "code")))
     if not functions:
         return ParsedCall(unread=("action run_ipython",))
     opens, searches = (any(function[kind] for function in functions) for kind in ("opens", "searches"))

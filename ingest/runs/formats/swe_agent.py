@@ -26,7 +26,7 @@ from ingest.runs.values import (
     object_at,
     objects_at,
     parsed_object,
-    string_at,
+    str_at,
 )
 
 _CHECKPOINTS, _TRAJ = ".checkpoints.jsonl", ".traj"
@@ -78,7 +78,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         if not isinstance(listed := object_at(traj).get("trajectory"), list):
             raise DamagedFileError(f"it has no list of steps: trajectory is {kind_of(listed)}")
         rows = objects_at(listed)
-        published = Context((), _published_final(string_at(traj, "info", "patch_context")))
+        published = Context((), _published_final(str_at(traj, "info", "patch_context")))
     else:
         rows = file.rows()
         published = _published(rows)
@@ -101,15 +101,15 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
 def _events_of(rows: Sequence[JsonRecord], *, has_turns: bool) -> Iterator[Event]:
     created, before = set[str](), ""
     for number, row in enumerate(rows, start=1):
-        action, state = string_at(row, "action"), row.get("state")
-        stated = string_at(parsed_object(state), "working_dir")
+        action, state = str_at(row, "action"), row.get("state")
+        stated = str_at(parsed_object(state), "working_dir")
         # Before version 1.0 the state, a text, is the one before the action; since then it is the one after it.
         folder = stated if isinstance(state, str) else before
         # The folder in which a command line began that ended in the one that is stated.
         folder = folder or stated.removesuffix(f"/{parse_shell_call(action).folder}")
         before = stated or before
         yield Note("root", folder)
-        yield replace(_call(action, string_at(row, "observation"), folder, created), turn=number if has_turns else 0)
+        yield replace(_call(action, str_at(row, "observation"), folder, created), turn=number if has_turns else 0)
 
 
 def _usage(rows: Sequence[JsonRecord], traj: JsonRecord) -> AgentUsage:
@@ -119,10 +119,10 @@ def _usage(rows: Sequence[JsonRecord], traj: JsonRecord) -> AgentUsage:
     spent = object_at(traj, "info", "model_stats")
     n_input, n_output = (count_at(spent, f"tokens_{which}") or 0 for which in ("sent", "received"))
     return AgentUsage(
-        model=string_at(parsed_object(traj.get("replay_config")), "agent", "model", "name") or None,
+        model=str_at(parsed_object(traj.get("replay_config")), "agent", "model", "name") or None,
         usd=dollars_at(spent, "instance_cost"),
         n_turns=count_at(spent, "api_calls"),
-        exit_status=string_at(traj, "info", "exit_status") or None,
+        exit_status=str_at(traj, "info", "exit_status") or None,
     ).with_tokens([TokenCounts(n_input=n_input, n_output=n_output)])
 
 
@@ -172,7 +172,7 @@ def _published(rows: Sequence[JsonRecord]) -> Context:
     """What the published converter makes of checkpoints."""
     steps: list[Views] = []
     for row in rows:
-        view = _PUBLISHED.search(string_at(row, "action"))
+        view = _PUBLISHED.search(str_at(row, "action"))
         start, end = (line_of(view[2]), line_of(view[3])) if view else (None, None)
         if view and start and end and (views := renamed([FileSpan(view[1], start, end)], in_repository)):
             steps.append(views)
@@ -187,7 +187,7 @@ def _published_final(answer: str) -> Views | None:
 
 
 def _answers(rows: Sequence[JsonRecord]) -> list[str]:
-    return [text for row in rows if (text := string_at(row, "patch_context").strip())]
+    return [text for row in rows if (text := str_at(row, "patch_context").strip())]
 
 
 SWE_AGENT = Importer(

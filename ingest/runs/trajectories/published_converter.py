@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from ingest.runs.trajectories.trajectory import Context, FileSpan, Views, renamed
-from ingest.runs.values import JsonRecord, line_of, list_at, string_at
+from ingest.runs.values import JsonRecord, line_of, list_at, str_at
 
 _ENDINGS = (
     "py", "js", "java", "go", "rs", "c", "cpp", "h", "hpp", "ts", "tsx", "jsx", "rb", "php", "cs", "kt", "scala",
@@ -50,11 +50,11 @@ def published_context(events: Iterable[JsonRecord]) -> Context | None:
 def _of_action(event: JsonRecord) -> Views:
     views: list[FileSpan] = []
     if event.get("action") == "run":
-        views = views_of_command(string_at(event, "args", "command"))
+        views = views_of_command(str_at(event, "args", "command"))
     elif event.get("action") == "read":
         start, end = (*map(line_of, list_at(event, "args", "view_range")), 0, 0)[:2]
         lines = (start, end) if start and end and start > 0 and end > 0 else (None, None)
-        views = [FileSpan(string_at(event, "args", "path"), *lines)]
+        views = [FileSpan(str_at(event, "args", "path"), *lines)]
     unquoted = renamed(views, lambda path: path.strip().strip("'\"").removeprefix("/workspace/"))
     return renamed(unquoted, lambda path: path.lstrip("/").removeprefix("./"))
 

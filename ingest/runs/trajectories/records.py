@@ -8,7 +8,7 @@ from posixpath import dirname, join, normpath
 
 from ingest.runs.trajectories.trajectory import FileSpan, view_of_lines
 from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
-from ingest.runs.values import JsonRecord, first_text, object_at, string_at
+from ingest.runs.values import JsonRecord, first_text, object_at, str_at
 
 IDS = ("instance_id", "original_inst_id", "item_id")
 _PATCHES = ("model_patch", "git_patch", "patch")
@@ -55,14 +55,14 @@ def result_of_trial(file: TrajectoryFile) -> JsonRecord:
             result = object_at(file.all[path].json()) if path in file.all else {}
         except DamagedFileError:
             result = {}
-        if string_at(result, "task_name"):
+        if str_at(result, "task_name"):
             return result
     return {}
 
 
 def item_of_trial(file: TrajectoryFile) -> str:
     """The item of a trial: as its result names the task, else what its folder is called after, which may be cut off."""
-    if task := string_at(result_of_trial(file), "task_name"):
+    if task := str_at(result_of_trial(file), "task_name"):
         return task
     trials = (_TRIAL.fullmatch(part) for part in reversed(file.path.split("/")[:-1]))
     return next((trial["item"] for trial in trials if trial), "")
