@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from ingest.runs.trajectories import trajectory_file
-from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
-from ingest.runs.values import MAX_LINE, content_of, line_of
+from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
+from ingest.runs.values import LAST_LINE, content_of, line_of
 from ingest.sources import rows
 from ingest.sources.input_file import InputFile
 from tests.tiny import put
@@ -53,7 +53,7 @@ def test_damage_names_its_line_and_its_item(tmp_path: Path) -> None:
 
 def test_rows_are_whole_or_none(tmp_path: Path) -> None:
     assert a_file(tmp_path, b'{"a": 1}\n{"a": 2}').rows() == ROWS
-    with pytest.raises(DamagedError, match="line 2: it is null, not an object; line 3: it is a number"):
+    with pytest.raises(DamagedFileError, match="line 2: it is null, not an object; line 3: it is a number"):
         a_file(tmp_path, b'{"a": 1}\nnull\n3').rows()
 
 
@@ -62,7 +62,7 @@ def test_a_packed_file_that_is_cut_off_names_the_item_it_was_at(
 ) -> None:
     monkeypatch.setattr(rows, "_BLOCK_BYTES", 64)
     data = gzip.compress(json.dumps({"instance_id": "x", "a": NOISE}).encode())[:-20]
-    with pytest.raises(DamagedError, match="cannot be read to its end") as caught:
+    with pytest.raises(DamagedFileError, match="cannot be read to its end") as caught:
         list(a_file(tmp_path, data).objects())
     assert caught.value.item == "x"
 
@@ -93,7 +93,7 @@ def test_a_file_beside_is_one_that_was_given(tmp_path: Path, path: str, found: s
 @pytest.mark.parametrize(
     ("value", "line"),
     [
-        (3, 3), (-3, -3), (3.0, 3), ("3", 3), (" -3 ", -3), (MAX_LINE, MAX_LINE), (MAX_LINE + 1, None), (True, None),
+        (3, 3), (-3, -3), (3.0, 3), ("3", 3), (" -3 ", -3), (LAST_LINE, LAST_LINE), (LAST_LINE + 1, None), (True, None),
         (3.5, None), (float("inf"), None), (float("nan"), None), ("3a", None), ("²", None), ("--3", None), ("", None),
         ("9" * 99, None), (None, None), ([3], None),
     ],
