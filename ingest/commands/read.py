@@ -116,7 +116,7 @@ def read(
         finish: dict[str, Callable[[], Outcome]] = {}
         # What is parsed is parsed while the others are read.
         try:
-            for name, opened in sorted(sources, key=lambda named: not declared[named[0]].needs_symbols):
+            for name, opened in sorted(sources, key=lambda opened: not declared[opened[0]].needs_symbols):
                 labelled = f" (labelled {opened.label})" if opened.label else ""
                 console.say(f"{declared[name].display_name} from {opened.name}{labelled}")
                 finish[name] = ingest_benchmark(
