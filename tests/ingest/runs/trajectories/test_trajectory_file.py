@@ -60,6 +60,7 @@ def test_rows_are_whole_or_none(tmp_path: Path) -> None:
 def test_a_packed_file_that_is_cut_off_names_the_item_it_was_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("lake.limits._UNPACKED_AT_ONCE", 64)
     monkeypatch.setattr(rows, "_BLOCK_BYTES", 64)
     data = gzip.compress(json.dumps({"instance_id": "x", "a": NOISE}).encode())[:-20]
     with pytest.raises(DamagedFileError, match="cannot be read to its end") as caught:
