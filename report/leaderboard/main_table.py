@@ -118,13 +118,13 @@ def slices_of(board: Board) -> list[dict[str, object]]:
 class AverageTable:
     """The leaderboard averaged one way, in the order of the primary metric so averaged, compared with a reference."""
 
-    def __init__(self, board: Board, average: Aggregate, reference: BoardRow | None, *, has_chart: bool) -> None:
+    def __init__(self, board: Board, average: Aggregate, reference: BoardRow | None) -> None:
         ordered = rows_in_order(board.rows, average)
         self.average, self._board, self._reference = average, board, reference
         self.title, self.meaning = AVERAGES[average].title, AVERAGES[average].meaning
         self.is_sorted = any(row.value(board.primary, average) is not None for row in ordered)
         # The same numbers in the same order, of the protocol's own way of averaging alone.
-        self.chart = score_picture(board) if has_chart and average == board.average else None
+        self.chart = score_picture(board) if average == board.average else None
         self.ranked = [row for row in ordered if not row.run.baseline]
         self.baselines = [row for row in ordered if row.run.baseline]
         self.unranked = rows_in_order(board.unranked, average)
@@ -159,10 +159,10 @@ class AverageTable:
         return cell.delta if cell else None
 
 
-def plain_tables(board: Board, reference: BoardRow | None, *, has_chart: bool) -> list[AverageTable]:
-    """A board's tables, that of the protocol's own way of averaging first, which may be drawn besides."""
+def plain_tables(board: Board, reference: BoardRow | None) -> list[AverageTable]:
+    """A board's tables, that of the protocol's own way of averaging first."""
     averages = sorted(AVERAGES, key=lambda average: average != board.average)
-    return [AverageTable(board, average, reference, has_chart=has_chart) for average in averages]
+    return [AverageTable(board, average, reference) for average in averages]
 
 
 def unbeaten(board: Board, average: Aggregate) -> list[str]:

@@ -91,7 +91,7 @@ def _plain_page(benchmark: BenchmarkRow, sections: Sequence[Section], values: di
     plains = [
         (
             section,
-            plain_tables(section.board, section.reference, has_chart=section is sections[0]),
+            plain_tables(section.board, section.reference),
             Steps(section.board),
         )
         for section in sections
