@@ -144,7 +144,9 @@ def standard_error(residuals: Floats, share: Floats) -> tuple[Floats, Floats]:
     several = share.max(axis=1, keepdims=True) < ALL_BUT_NOTHING
     rest = np.where(several, 1 - share, np.nan)
     weighted = share**2 / rest
-    degrees = 1 / ((share**2).sum(axis=1) + weighted.sum(axis=1) ** 2 - (weighted**2).sum(axis=1))
+    # Where neither ratio has anything to divide by no unit has a share: nothing scatters.
+    with np.errstate(divide="ignore"):
+        degrees = 1 / ((share**2).sum(axis=1) + weighted.sum(axis=1) ** 2 - (weighted**2).sum(axis=1))
     error = np.sqrt((residuals**2 / rest).sum(axis=1))
     return error, np.broadcast_to(np.where(np.isnan(degrees), 1.0, degrees), error.shape)
 

@@ -29,6 +29,12 @@ def adjudged(values: Floats, repo: Integers) -> tuple[Floats, Floats, Floats]:
     return found.delta, *flip_tests(found, np.ones(len(found.delta), bool))
 
 
+def test_ratios_of_nothing_differ_by_nothing_and_warn_of_nothing() -> None:
+    nothing, repo = np.zeros((2, 6)), np.repeat(np.arange(3), 2)
+    found = differences(Values(nothing, repo, nothing, nothing, 1.0), *all_pairs(2), "micro")
+    assert (found.delta.item(), found.error.item()) == (0, 0)
+
+
 @pytest.mark.parametrize("n_repos", [8, 20])
 def test_p_is_that_of_scipys_permutation_test(n_repos: int) -> None:
     rng = np.random.default_rng(1)
