@@ -1,4 +1,4 @@
-"""A file's rows, each checked by itself: as_numbers, documents as paths and lines, and refusals with their places."""
+"""A file's rows, each checked by itself: numbers, documents as paths and lines, and refusals with their places."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _printable(text: object) -> str:
 
 
 def as_numbers(input_file: InputFile, rows: pl.DataFrame, *names: str) -> pl.DataFrame:
-    """Those columns of texts, of some, that the rows have, as as_numbers; nulls stay, and what is none is refused."""
+    """Those columns of texts, of some, that the rows have, as numbers; nulls stay, and what is none is refused."""
     for name, kind in kinds_of(name for name in names if name in rows.columns).items():
         read = rows.with_columns(pl.col(name).str.strip_chars().cast(kind, strict=False).alias("_read"))
         called = "a whole number" if kind.is_integer() else "a number"
@@ -160,7 +160,7 @@ def ranks_say_nothing(rows: pl.DataFrame) -> bool:
 
 def ranked_as_trec_eval(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows with the ranks that trec_eval gives them: scores as Float32 descending, then documents descending."""
-    # Larger as_numbers are infinite there, and so alike.
+    # Larger numbers are infinite there, and so alike.
     score = pl.col("score").clip(-_LARGEST_FLOAT32, _LARGEST_FLOAT32).cast(pl.Float32).cast(pl.Float64)
     order = [pl.col("score"), pl.col("document").cast(pl.String)]
     rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).sort_by(pl.arg_sort_by(order, descending=True))
@@ -217,7 +217,7 @@ def spans_of(documents: pl.DataFrame) -> pl.DataFrame:
     fault = _first_fault({
         "it is empty": document == "",
         "it holds a control character": document.str.contains(_CONTROL),
-        "its line as_numbers are too large": is_range & unread,
+        "its line numbers are too large": is_range & unread,
         "lines are counted from 1": is_range & ((pl.col("first") < 1) | (pl.col("last") < 1)),
         "its range is reversed": is_range & (pl.col("last") < pl.col("first")),
         "its range is not #L10 or #L10-L20": ~is_range & document.str.contains(_ALMOST_A_RANGE),

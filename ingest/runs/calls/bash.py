@@ -20,7 +20,7 @@ _MAX_MARKS = 2_000  # The parser takes time and memory that grow with the square
 _MAX_DEPTH, _MAX_VALUE = 3, 1_000
 _PREFIXES = ("sudo", "time", "command", "nohup", "env", "exec", "nice", "stdbuf", "builtin")
 _PREFIX_FLAGS = ("-u", "-g", "-n", "-o", "-e", "-i")
-"""CommandFlags of these commands that have a value."""
+"""Flags of these commands that have a value."""
 _HIDING = (">", ">>", ">|", "&>", "&>>", ">&")
 _OPEN = ("/dev/stdout", "/dev/stderr", "/dev/tty", "-", "1", "2")
 _CLOSED = ("function_definition", "test_command", "declaration_command", "heredoc_body", "comment")

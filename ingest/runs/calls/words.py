@@ -1,4 +1,4 @@
-"""CommandWords of commands: their options, paths of files, and the folder that a terminal goes to."""
+"""Words of commands: their options, paths of files, and the folder that a terminal goes to."""
 
 from __future__ import annotations
 

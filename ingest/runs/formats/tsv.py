@@ -1,4 +1,4 @@
-"""Tables of tab-separated columns under a header: ours, and BEIR_TABLE's, whose JSON is that of ranx."""
+"""Tables of tab-separated columns under a header: ours, and BEIR's, whose JSON is that of ranx."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def recognise(head: bytes, name: str) -> bool:
 
 
 def recognise_beir(head: bytes, name: str) -> bool:
-    """BEIR_TABLE's own header: query-id, corpus-id, score."""
+    """BEIR's own header: query-id, corpus-id, score."""
     return _names_in(head.split(b"\n", 1)[0].decode(errors="replace")) == ["query-id", "corpus-id", "score"]
 
 
 def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
-    """The rows below the header, by the columns it names, or of BEIR_TABLE's JSON; a number that is blank is null."""
+    """The rows below the header, by the columns it names, or of BEIR's JSON; a number that is blank is null."""
     if input_file.head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
         yield from scores_json.read(input_file)
         return
@@ -78,8 +78,8 @@ TSV = Importer(
 )
 BEIR_TABLE = Importer(
     name="beir",
-    title="BEIR_TABLE results",
-    meaning="A table of query-id, corpus-id and score under that header; BEIR_TABLE's results as JSON, "
+    title="BEIR results",
+    meaning="A table of query-id, corpus-id and score under that header; BEIR's results as JSON, "
     "{query: {document: score}}, are read as well.",
     recognise=recognise_beir,
     read=read,

@@ -137,13 +137,17 @@ def test_a_library_that_is_not_installed_is_one_error_with_the_command(
             raise PackageNotFoundError(name)
         return "1"
 
-    absence.cache_clear()
-    request.addfinalizer(absence.cache_clear)
+    def forget() -> None:
+        absence.cache_clear()
+        chunkers_by_name._resolve.cache_clear()
+
+    forget()
+    request.addfinalizer(forget)
     monkeypatch.setattr(chunkers_by_name, "version", found)
     missing = {"tqdm"}
     assert absence(chunkers()["chonkie-token-<n>"]) == "tqdm is not installed"
     missing = {"astchunk", "chonkie"}
-    absence.cache_clear()
+    forget()
     with pytest.raises(GoldspanError, match="'astchunk-1800' cannot cut here: astchunk is not installed") as refused:
         resolve_chunkers(["astchunk"])
     assert refused.value.code == Exit.MISSING
