@@ -7,23 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import Literal
 from zlib import crc32
+
+import altair as alt
 
 from report.charts.drawing import (
     CHARACTER,
     INK,
     LINE,
     MUTED,
-    Channel,
     Picture,
     at_pixel,
     by_kind,
-    category,
     cut,
     drawn,
-    marks,
+    marks_of,
     powers_axis,
-    quantity,
     value_axis,
 )
 from report.format import score
@@ -68,8 +68,8 @@ class Spot:
 
 def step_chart(curves: Sequence[Curve], title: str, name: str) -> Picture:
     """A curve per system over the steps, each with its name at its end."""
-    axis = {"title": "Step", "tickMinStep": 1, "grid": False, "domainColor": LINE, "tickColor": LINE, "format": "d"}
-    x = quantity("at", scale={"domain": [1, max(len(curve.values) for curve in curves)]}, axis=axis)
+    axis = alt.Axis(title="Step", tickMinStep=1, grid=False, domainColor=LINE, tickColor=LINE, format="d")
+    x = alt.X("at:Q", scale=alt.Scale(domain=[1, max(len(curve.values) for curve in curves)]), axis=axis)
     return _curve_chart(curves, x, title, name, has_marks=False)
 
 
@@ -79,7 +79,8 @@ def size_chart(curves: Sequence[Curve], titles: tuple[str, str], name: str) -> P
     return _curve_chart(curves, x, titles[1], name, has_marks=True)
 
 
-def _curve_chart(curves: Sequence[Curve], x: Channel, title: str, name: str, *, has_marks: bool) -> Picture:
+def _curve_chart(curves: Sequence[Curve], x: alt.X, title: str, name: str, *, has_marks: bool) -> Picture:
+    kinds = [curve.kind for curve in curves]
     shades = _shades([(curve.kind, curve.label) for curve in curves])
     rows = [
         {"curve": number, "at": position, "value": value, "kind": curve.kind, "dashed": curve.kind in _DASHED}
@@ -92,32 +93,32 @@ def _curve_chart(curves: Sequence[Curve], x: Channel, title: str, name: str, *, 
         {"curve": number, "value": y * top, "label": labels[number]}
         for number, y in _spread([curve.values[-1] / top for curve in curves], _CURVES_HIGH)
     ]
-    y, way = value_axis(title, top), "linear" if has_marks else "step-after"
-    colour = category("curve", scale={"domain": list(range(len(curves))), "range": shades}, legend=None)
-    line = {"x": x, "y": y, "color": colour, "detail": category("curve")}
-    dot = {**line, "shape": by_kind((curve.kind for curve in curves), has_legend=False)["shape"]}
+    colour = alt.Color("curve:N", scale=alt.Scale(domain=list(range(len(curves))), range=shades), legend=None)
+    _, shape = by_kind(kinds, has_legend=False)
+    y = value_axis(title, top)
+    way: Literal["linear", "step-after"] = "linear" if has_marks else "step-after"
+    lines = marks_of("rows").encode(x=x, y=y, color=colour, detail=alt.Detail("curve:N"))
     if len(curves) > MOST_TOGETHER:
         panels = [
             {**row, "panel": label, "is_own": row["curve"] == number}
             for number, label in enumerate(labels)
             for row in rows
         ]
-        faint = {**line, "color": {"value": MUTED}}
-        layers = [
-            marks("line", "rows", faint, where="!datum.is_own", strokeWidth=1, opacity=0.35, interpolate=way),
-            marks("line", "rows", line, where="datum.is_own", strokeWidth=2.25, interpolate=way),
-        ]
+        others = lines.transform_filter("!datum.is_own").encode(color=alt.value(MUTED))
+        own = lines.transform_filter("datum.is_own")
+        behind = others.mark_line(strokeWidth=1, opacity=0.35, interpolate=way)
+        layers = [behind, own.mark_line(strokeWidth=2.25, interpolate=way)]
         if has_marks:
-            layers.append(marks("point", "rows", dot, where="datum.is_own", filled=True, size=40, opacity=1))
+            layers.append(own.mark_point(filled=True, size=40, opacity=1).encode(shape=shape))
         return drawn(layers, {"rows": panels}, (_PANEL, _PANEL_HIGH), name, panels=labels)
-    names = {"x": at_pixel(_CURVES + 10), "y": y, "color": colour, "text": category("label")}
+    heads = marks_of("ends").encode(x=at_pixel(_CURVES + 10), y=y, color=colour)
     layers = [
-        marks("line", "rows", line, where="!datum.dashed", strokeWidth=2.25, interpolate=way),
-        marks("line", "rows", line, where="datum.dashed", strokeWidth=1.75, strokeDash=[5, 4], interpolate=way),
-        marks("text", "ends", names, align="left", fontWeight="bold"),
+        lines.transform_filter("!datum.dashed").mark_line(strokeWidth=2.25, interpolate=way),
+        lines.transform_filter("datum.dashed").mark_line(strokeWidth=1.75, strokeDash=[5, 4], interpolate=way),
+        heads.mark_text(align="left", fontWeight="bold").encode(text=alt.Text("label:N")),
     ]
     if has_marks:
-        layers.insert(2, marks("point", "rows", dot, filled=True, size=52, opacity=1))
+        layers.insert(2, lines.mark_point(filled=True, size=52, opacity=1).encode(shape=shape))
     padding = {"left": 4, "top": 8, "bottom": 4, "right": _beside(labels)}
     return drawn(layers, {"rows": rows, "ends": ends}, (_CURVES, _CURVES_HIGH), name, padding)
 
@@ -163,31 +164,30 @@ def frontier_chart(spots: Sequence[Spot], titles: tuple[str, str], name: str) ->
         for number, y in _spread([spot.value / top for spot in last], _FRONTIER_HIGH)
     ]
     x, y = powers_axis("cost", costs, titles[0], 1.25), value_axis(titles[1], top)
-    look = by_kind(spot.kind for spot in spots)
-    at, shade = {"x": x, "y": y}, category("shade", scale=None, legend=None)
-    joined = {**at, "color": shade, "detail": category("run")}
-    dot = {**at, "color": shade, "shape": look["shape"]}
-    on_edge = {**at, "fill": shade, "shape": look["shape"]}
-    numbers = {**at, "text": quantity("number")}
-    names = {"x": at_pixel(_FRONTIER + 10), "y": y, "color": shade, "text": category("label")}
-    named, others = "datum.label !== ''", "datum.label === ''"
-    has_number = "datum.number !== null"
+    colour, shape = by_kind([spot.kind for spot in spots])
+    shade = alt.Color("shade:N", scale=None, legend=None)
+    base = marks_of("rows").encode(x=x, y=y)
+    numbered = base.transform_filter("datum.number !== null")
+    labelled, others = (base.transform_filter(f"datum.label {sign} ''") for sign in ("!==", "==="))
+    heads = marks_of("ends").encode(x=at_pixel(_FRONTIER + 10), y=y, color=shade)
+    run = alt.Detail("run:N")
     layers = [
-        marks("line", "line", at, color=MUTED, strokeWidth=5, opacity=0.3, interpolate="step-after"),
+        marks_of("line").encode(x=x, y=y).mark_line(
+            color=MUTED, strokeWidth=5, opacity=0.3, interpolate="step-after"
+        ),
         # Nothing but the legend: what is seen has shades of these colours.
-        marks("point", "rows", {**at, **look}, filled=True, size=0),
-        marks("line", "rows", joined, where=others, strokeWidth=1, opacity=0.45),
-        marks("point", "rows", dot, where=others, filled=True, size=30, opacity=0.75),
-        marks("line", "rows", joined, where=named, strokeWidth=2),
-        marks("point", "rows", dot, where=named, filled=True, size=56, opacity=1),
-        marks(
-            "point", "rows", on_edge, where=has_number, filled=True, size=80, opacity=1, stroke=INK, strokeWidth=1.25
+        base.mark_point(filled=True, size=0).encode(color=colour, shape=shape),
+        others.mark_line(strokeWidth=1, opacity=0.45).encode(color=shade, detail=run),
+        others.mark_point(filled=True, size=30, opacity=0.75).encode(color=shade, shape=shape),
+        labelled.mark_line(strokeWidth=2).encode(color=shade, detail=run),
+        labelled.mark_point(filled=True, size=56, opacity=1).encode(color=shade, shape=shape),
+        numbered.mark_point(filled=True, size=80, opacity=1, stroke=INK, strokeWidth=1.25).encode(
+            fill=shade, shape=shape
         ),
-        marks(
-            "text", "rows", numbers, where=f"{has_number} && datum.is_apart", dx=-9, dy=-10, color=INK,
-            fontWeight="bold",
-        ),
-        marks("text", "ends", names, align="left", fontWeight="bold"),
+        numbered.transform_filter("datum.is_apart")
+        .mark_text(dx=-9, dy=-10, color=INK, fontWeight="bold")
+        .encode(text=alt.Text("number:Q")),
+        heads.mark_text(align="left", fontWeight="bold").encode(text=alt.Text("label:N")),
     ]  # fmt: skip
     padding = {"left": 4, "top": 14, "bottom": 4, "right": _beside([str(end["label"]) for end in ends])}
     return drawn(layers, {"rows": rows, "line": line, "ends": ends}, (_FRONTIER, _FRONTIER_HIGH), name, padding)

@@ -1,6 +1,6 @@
 """What every picture is drawn with: one look, axes, legend, and Vega, which may draw in another process.
 
-Charts are specifications of Vega-Lite. Every mark is drawn in `currentColor` or a custom property of the style sheet,
+Every mark is drawn in `currentColor` or a custom property of the style sheet,
 so one picture serves light and dark. Vega's own accessibility attributes are left out: the page gives the whole picture
 one name and its numbers as rows. The only font is the one that the converter brings along.
 """
@@ -16,11 +16,15 @@ from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from pathlib import Path
 
+import altair as alt
 import vl_convert as vlc
 
 from lake.engine import InThisProcess
 from report.format import visible
 from report.models import KIND_LOOKS
+
+# Every object of a chart checks itself against the whole schema otherwise, which takes longer than all else.
+alt.utils.schemapi.DEBUG_MODE = False
 
 # A font of the machine is opened anew for every letter, and may be another on the next machine. The converter reads
 # this when it is first called.
@@ -60,9 +64,6 @@ _WEIGHT = re.compile(r' font-weight="[^"]*"')
 
 _executors: list[Executor] = [InThisProcess()]
 
-Channel = Mapping[str, object]
-"""What decides a property of a mark, in Vega-Lite's words."""
-
 
 class Picture:
     """An `<svg>` element of a page, which may still be being drawn."""
@@ -86,26 +87,14 @@ def drawing_in(executor: Executor) -> Iterator[None]:
         _executors.pop()
 
 
-def quantity(field: str, **settings: object) -> Channel:
-    """A channel that shows a number of each row."""
-    return {"field": field, "type": "quantitative", **settings}
-
-
-def category(field: str, **settings: object) -> Channel:
-    """A channel that shows of which kind each row is."""
-    return {"field": field, "type": "nominal", **settings}
-
-
-def marks(
-    kind: str, table: str, channels: Mapping[str, Channel], *, where: str = "", **style: object
-) -> dict[str, object]:
-    """A layer with a mark per row of a table for which the expression `where` holds; the table is given by its name."""
-    layer: dict[str, object] = {"data": {"name": table}, "mark": {"type": kind, **style}, "encoding": channels}
-    return {**layer, "transform": [{"filter": where}]} if where else layer
+def marks_of(table: str) -> alt.Chart:
+    """A layer of a mark per row of a table, which is given to :func:`drawn` by its name."""
+    # By name, since Altair copies what is in a layer at every word about it.
+    return alt.Chart(alt.NamedData(name=table))
 
 
 def drawn(
-    layers: Sequence[Mapping[str, object]],
+    layers: Sequence[alt.Chart],
     tables: Mapping[str, Sequence[Mapping[str, object]]],
     size: tuple[int, int],
     name: str,
@@ -117,12 +106,15 @@ def drawn(
     `tables` has the rows of the layers' tables, `size` is that of a plot in pixels, `padding` the room beside it. With
     `panels` there is a plot for each, of the rows that name it in column `panel` of the one table.
     """
-    plot: dict[str, object] = {"layer": layers, "width": size[0], "height": size[1]}
+    # Put together here: as one chart of Altair's it would be copied whole at every word about it.
+    marks = [layer.to_dict(validate=False, context={"top_level": False}) for layer in layers]
+    plot: dict[str, object] = {"layer": marks, "width": size[0], "height": size[1]}
     if panels:
-        # The rows of a panel are those of the whole, and not of a layer.
-        plot["layer"] = [{key: value for key, value in layer.items() if key != "data"} for layer in layers]
+        for each in marks:
+            # The rows of a panel are those of the whole, and not of a layer.
+            each.pop("data")
         header = {"title": None, "labelAnchor": "start", "labelFontSize": FONT, "labelFontWeight": "bold"}
-        facet = category("panel", sort=panels, header={**header, "labelColor": INK})
+        facet = {"field": "panel", "type": "nominal", "sort": panels, "header": {**header, "labelColor": INK}}
         plot = {"data": {"name": next(iter(tables))}, "facet": facet, "columns": _PANELS_BESIDE, "spec": plot}
     specification = json.dumps({**plot, "datasets": tables, "config": {**_CONFIG, "padding": padding}})
     return Picture(_executors[-1].submit(_svg_of, specification, name))
@@ -151,9 +143,9 @@ def pdf_of(svg: str) -> bytes:
     return _LISTED.sub(lambda names: b"".join(sorted(names[0].splitlines(keepends=True))), content)
 
 
-def at_pixel(x: float) -> Channel:
+def at_pixel(x: float) -> alt.XValue:
     """A place along x that no number decides."""
-    return {"value": x}
+    return alt.XValue(x)  # type: ignore[no-untyped-call]  # Altair's own
 
 
 def cut(text: str, most: int = _MAX_LABEL) -> str:
@@ -166,36 +158,33 @@ def cut(text: str, most: int = _MAX_LABEL) -> str:
     return f"{shown[: most - 1 - kept]}…{shown[len(shown) - kept :]}"
 
 
-def powers_axis(field: str, numbers: Sequence[float], title: str, beyond: float) -> Channel:
+def powers_axis(field: str, numbers: Sequence[float], title: str, beyond: float) -> alt.X:
     """The axis of what is compared by ratios, on a scale of powers; `beyond` is the room at either end, as a factor."""
     low, high = min(numbers) / beyond, max(numbers) * beyond
-    axis = {
-        "title": title, "values": _round_numbers(low, high), "format": ",~r", "grid": True, "domain": False,
-        "ticks": False, "labelOverlap": "greedy", "labelSeparation": CHARACTER,
-    }  # fmt: skip
-    return quantity(field, scale={"type": "log", "domain": [low, high], "nice": False}, axis=axis)
+    axis = alt.Axis(
+        title=title, values=_round_numbers(low, high), format=",~r", grid=True, domain=False, ticks=False,
+        labelOverlap="greedy", labelSeparation=CHARACTER,
+    )  # fmt: skip
+    return alt.X(f"{field}:Q", scale=alt.Scale(type="log", domain=[low, high], nice=False), axis=axis)
 
 
-def value_axis(title: str, top: float) -> Channel:
+def value_axis(title: str, top: float) -> alt.Y:
     """The axis of a number that is best read from 0."""
-    axis = {"title": title, "tickCount": 5, "grid": True, "domain": False, "ticks": False}
-    return quantity("value", scale={"domain": [0, top], "nice": False}, axis=axis)
+    axis = alt.Axis(title=title, tickCount=5, grid=True, domain=False, ticks=False)
+    return alt.Y("value:Q", scale=alt.Scale(domain=[0, top], nice=False), axis=axis)
 
 
-def by_kind(kinds: Iterable[str], *, has_legend: bool = True) -> dict[str, Channel]:
+def by_kind(kinds: Iterable[str], *, has_legend: bool = True) -> tuple[alt.Color, alt.Shape]:
     """The colour and the shape of each of the kinds that are there, and the line above the axes that says which."""
-    known = set(kinds)
-    domain = [kind for kind in KIND_LOOKS if kind in known]
+    domain = [kind for kind in KIND_LOOKS if kind in set(kinds)]
     names = "{" + ", ".join(f"'{kind}': '{KIND_LOOKS[kind].title}'" for kind in domain) + "}"
-    legend = {
-        "orient": "top", "title": None, "labelColor": INK, "labelFontSize": FONT, "symbolSize": 64, "symbolOpacity": 1,
-        "offset": 8, "labelExpr": f"{names}[datum.label]", "symbolStrokeWidth": 0,
-    } if has_legend else None  # fmt: skip
-    colours, shapes = ([getattr(KIND_LOOKS[kind], what) for kind in domain] for what in ("colour", "shape"))
-    return {
-        "color": category("kind", scale={"domain": domain, "range": colours}, legend=legend),
-        "shape": category("kind", scale={"domain": domain, "range": shapes}, legend=legend),
-    }
+    legend = alt.Legend(
+        orient="top", title=None, labelColor=INK, labelFontSize=FONT, symbolSize=64, symbolOpacity=1, offset=8,
+        labelExpr=f"{names}[datum.label]", symbolStrokeWidth=0,
+    ) if has_legend else None  # fmt: skip
+    colours = alt.Scale(domain=domain, range=[KIND_LOOKS[kind].colour for kind in domain])
+    shapes = alt.Scale(domain=domain, range=[KIND_LOOKS[kind].shape for kind in domain])
+    return alt.Color("kind:N", scale=colours, legend=legend), alt.Shape("kind:N", scale=shapes, legend=legend)
 
 
 def _round_numbers(low: float, high: float) -> list[float]:

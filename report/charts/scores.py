@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
+import altair as alt
+
 from report.charts.drawing import (
     CHARACTER,
     INK,
@@ -17,18 +19,15 @@ from report.charts.drawing import (
     Picture,
     at_pixel,
     by_kind,
-    category,
     cut,
     drawn,
-    marks,
-    quantity,
+    marks_of,
 )
 from report.format import score
 
 _ROW, _GAP = 21, 6
 _LABEL_END = -12
 _FOREST, _FOREST_NAME = 150, 20
-_HAS_INTERVAL = "datum.low !== null"
 
 
 @dataclass(frozen=True)
@@ -57,36 +56,24 @@ def score_chart(points: Sequence[Point], title: str, name: str) -> Picture:
             height += _ROW
         rows.append(_row(point, height + _ROW / 2, bottom, score(point.value)))
         height += _ROW
-    axis = {"title": title, "tickCount": 5, "format": ".1f", "grid": True, "domain": False, "ticks": False}
-    x = quantity("value", scale={"domain": [bottom, top]}, axis=axis)
-    y = quantity("y", scale={"domain": [height, 0]}, axis=None)
-    look = by_kind(point.kind for point in points)
+    axis = alt.Axis(title=title, tickCount=5, format=".1f", grid=True, domain=False, ticks=False)
+    x = alt.X("value:Q", scale=alt.Scale(domain=[bottom, top]), axis=axis)
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[height, 0]), axis=None)
+    colour, shape = by_kind([point.kind for point in points])
+    base = marks_of("rows")
+    dots = base.encode(x=x, y=y)
+    known = base.transform_filter("datum.low !== null").encode(x=alt.X("low:Q"), x2=alt.X2("high"), y=y)
+    heads = marks_of("groups").encode(y=y)
     # Left of every label even in a font wider than the one the picture was laid out with.
     left = _LABEL_END - CHARACTER * max(len(str(row["label"])) for row in rows)
-    ends = {"x": quantity("low"), "x2": {"field": "high"}, "y": y, "color": look["color"]}
     layers = [
-        marks("rule", "rows", {"x": x, "y": y, "x2": {"datum": 0}}, color=INK, opacity=0.25, strokeWidth=1),
-        marks("rule", "rows", ends, where=_HAS_INTERVAL, strokeWidth=2.5, opacity=0.55),
-        marks("point", "rows", {"x": x, "y": y, **look}, filled=True, size=64, opacity=1),
+        dots.encode(x2=alt.X2Datum(0)).mark_rule(color=INK, opacity=0.25, strokeWidth=1),
+        known.mark_rule(strokeWidth=2.5, opacity=0.55).encode(color=colour),
+        dots.mark_point(filled=True, size=64, opacity=1).encode(color=colour, shape=shape),
         # Behind the interval, which would strike it through.
-        marks(
-            "text", "rows", {"x": quantity("end"), "y": y, "text": category("shown")}, align="left", dx=10, color=INK
-        ),
-        marks(
-            "text",
-            "rows",
-            {"x": at_pixel(_LABEL_END), "y": y, "text": category("label")},
-            align="right",
-            color=MUTED,
-        ),
-        marks(
-            "text",
-            "groups",
-            {"x": at_pixel(left), "y": y, "text": category("group")},
-            align="left",
-            color=INK,
-            fontWeight="bold",
-        ),
+        base.mark_text(align="left", dx=10, color=INK).encode(x=alt.X("end:Q"), y=y, text=alt.Text("shown:N")),
+        base.mark_text(align="right", color=MUTED).encode(x=at_pixel(_LABEL_END), y=y, text=alt.Text("label:N")),
+        heads.mark_text(align="left", color=INK, fontWeight="bold").encode(x=at_pixel(left), text=alt.Text("group:N")),
     ]
     return drawn(layers, {"rows": rows, "groups": groups}, (WIDTH, height), name)
 
@@ -102,23 +89,20 @@ def forest_chart(points: Sequence[Point], name: str) -> Picture:
     ]
     # Room for a font wider than the one that the picture is laid out with.
     padding = {"left": 24, "right": 8, "top": 2, "bottom": 2}
-    scale = {"domain": [bottom, top]}
-    y = quantity("y", scale={"domain": [height, 0]}, axis=None)
-    look = by_kind((point.kind for point in points), has_legend=False)
-    low, value = (quantity(field, scale=scale, axis=None) for field in ("low", "value"))
-    ends = {"x": low, "x2": {"field": "high"}, "y": y, "color": look["color"]}
+    scale = alt.Scale(domain=[bottom, top])
+    base = marks_of("rows").encode(y=alt.Y("y:Q", scale=alt.Scale(domain=[height, 0]), axis=None))
+    known = base.transform_filter("datum.low !== null").encode(x2=alt.X2("high"))
+    colour, shape = by_kind([point.kind for point in points], has_legend=False)
+    dot = {"x": alt.X("value:Q", scale=scale, axis=None), "color": colour, "shape": shape}
     layers = [
-        marks("rule", "rows", {"x": at_pixel(0), "x2": at_pixel(_FOREST), "y": y}, color=LINE),
-        marks("rule", "rows", ends, where=_HAS_INTERVAL, strokeWidth=3, opacity=0.55),
-        marks("point", "rows", {"x": value, "y": y, **look}, filled=True, size=70, opacity=1),
-        marks("text", "rows", {"x": at_pixel(-10), "y": y, "text": category("label")}, align="right", color=INK),
-        marks(
-            "text", "rows", {"x": at_pixel(_FOREST + 10), "y": y, "text": category("shown")}, align="left", color=INK
-        ),
+        base.mark_rule(color=LINE).encode(x=at_pixel(0), x2=alt.value(_FOREST)),
+        known.mark_rule(strokeWidth=3, opacity=0.55).encode(x=alt.X("low:Q", scale=scale, axis=None), color=colour),
+        base.mark_point(filled=True, size=70, opacity=1).encode(**dot),
+        base.mark_text(align="right", color=INK).encode(x=at_pixel(-10), text=alt.Text("label:N")),
+        base.mark_text(align="left", color=INK).encode(x=at_pixel(_FOREST + 10), text=alt.Text("shown:N")),
     ]
     if bottom < 0:
-        zero = {"x": {"datum": 0, "scale": scale, "axis": None}, "y": y}
-        layers.insert(1, marks("rule", "rows", zero, color=MUTED, strokeDash=[2, 3]))
+        layers.insert(1, base.mark_rule(color=MUTED, strokeDash=[2, 3]).encode(x=alt.XDatum(0, scale=scale, axis=None)))
     return drawn(layers, {"rows": rows}, (_FOREST, height), name, padding)
 
 
