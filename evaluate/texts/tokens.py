@@ -36,9 +36,9 @@ class Vocabulary:
     def places_of(self, other: Vocabulary) -> Integers:
         """Where each token of another vocabulary stands in this one; -1 where it does not. The last are remembered."""
         if self._placed is None or self._placed[0] is not other:
-            place = self.tokens.search_sorted(other.tokens)
-            is_here = self.tokens.extend_constant(None, 1).gather(place).eq_missing(other.tokens)
-            self._placed = other, np.where(is_here.to_numpy(), place.to_numpy().astype(np.int64), -1)
+            row = self.tokens.search_sorted(other.tokens)
+            is_here = self.tokens.extend_constant(None, 1).gather(row).eq_missing(other.tokens)
+            self._placed = other, np.where(is_here.to_numpy(), row.to_numpy().astype(np.int64), -1)
         return self._placed[1]
 
 
@@ -86,9 +86,9 @@ class Counted:
         is_said = np.zeros(self.n_columns, np.bool_)
         is_said[counts.indices] = True
         kept = np.flatnonzero(is_said)
-        place = (np.cumsum(is_said) - 1).astype(counts.indices.dtype)
+        column = (np.cumsum(is_said) - 1).astype(counts.indices.dtype)
         moved = scipy.sparse.csr_array(
-            (counts.data, place[counts.indices], counts.indptr), shape=(len(rows), len(kept))
+            (counts.data, column[counts.indices], counts.indptr), shape=(len(rows), len(kept))
         )
         return Counted(self.tokens, moved, kept if self.column is None else self.column[kept])
 
@@ -103,8 +103,9 @@ class Counted:
         """
         # Retrievers come one after another with the same queries: the last are enough.
         if not self._asked or self._asked[0][0] is not queries:
-            place, n_columns = self.tokens.places_of(queries.tokens), self.n_columns
-            column = place if queries.column is None else place[queries.column]
+            column, n_columns = self.tokens.places_of(queries.tokens), self.n_columns
+            if queries.column is not None:
+                column = column[queries.column]
             if self.column is not None:
                 at = np.searchsorted(self.column, column)
                 column = np.where(np.append(self.column, -2)[at] == column, at, -1)

@@ -24,7 +24,7 @@ _IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z0-9_]{2,}")
 _RG = ("rg", "--no-config", "--json", "--no-ignore", "--hidden", "--text", "--encoding=none", "--fixed-strings",
        "--word-regexp")  # fmt: skip
 
-Window = tuple[str, int, int, float]
+LineWindow = tuple[str, int, int, float]
 """Path, first and last line (from 1, inclusive), score."""
 
 
@@ -41,7 +41,7 @@ class _Pool:
                 self.n_lines[file.relative_to(folder).as_posix()] = data.count(b"\n") + (data[-1:] not in (b"", b"\n"))
                 self.n_files.update(set(_IDENTIFIER.findall(data)))
 
-    def search(self, query: str, k: int) -> list[Window]:
+    def search(self, query: str, k: int) -> list[LineWindow]:
         """The best windows, the best first."""
         known = {name for name in _IDENTIFIER.findall(query.encode()) if name in self.n_files}
         rarest = sorted(known, key=lambda name: (self.n_files[name], name))[:N_PATTERNS]
