@@ -16,6 +16,7 @@ from ingest.runs.ranking_rows import REPEATED, load_ranking, ranked_as_trec_eval
 from ingest.runs.rankings import DEFINITIONS, ranking_tables
 from ingest.runs.read_trajectories import Ids, ParsedRuns, deduplicate, parse_runs
 from ingest.runs.request import AskedItems, ImportJob, ImportRequest, check_request, item_parts, task_named
+from ingest.runs.resolve_paths import named_whole
 from ingest.runs.trajectories.trajectory import Unread
 from ingest.runs.trajectory_rows import trajectory_tables
 from ingest.runs.usage_rows import Given, UsageRows
@@ -135,7 +136,7 @@ def _rankings(job: ImportJob, rejects: Rejects, result: Imported) -> Iterator[tu
     if job.files.importer.as_trec_eval and ranks_say_nothing(rows):
         result.notes.append("the rank column says nothing: lists are ordered by score, as trec_eval does")
         rows = ranked_as_trec_eval(rows)
-    rows = rows.drop("document")
+    rows = named_whole(job.lake, job.task.benchmark, rows).drop("document")
     part_numbers = pl.concat(
         part.items.select(pl.col("item_id").cast(REPEATED), part=pl.lit(number, pl.Int64))
         for number, part in enumerate(job.parts)

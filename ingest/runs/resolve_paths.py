@@ -76,6 +76,17 @@ def with_files(
     return rows.join(files, on=["pool", given], how="left", maintain_order="left").drop("pool")
 
 
+def named_whole(lake: Lake, benchmark: str, rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of a ranking in which a document that is a file's whole name means that file, even with `#L1-L2` or `::`."""
+    documents = rows.select(pl.col("document").unique().cast(pl.String))
+    documents = documents.filter(pl.col("document").str.contains("#L|::"))
+    files = lake.scan("files", benchmark=benchmark).select(document="path")
+    names = documents.lazy().join(files, on="document", how="semi").collect()["document"]
+    whole = pl.when(pl.col("document").cast(pl.String).is_in(names.implode()).fill_null(value=False))
+    cleared = [whole.then(None).otherwise(name).alias(name) for name in ("symbol", "line_start", "line_end", "nth")]
+    return rows.with_columns(*cleared, path_given=whole.then("document").otherwise("path_given"))
+
+
 @dataclass(frozen=True)
 class ContentLines:
     """The line starts of some contents, laid end to end: one place for every line and one for each end.

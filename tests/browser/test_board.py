@@ -293,7 +293,8 @@ def test_what_is_copied_to_a_spreadsheet_is_no_formula(opened: Opened) -> None:
     texts = page.evaluate(
         """names => {
           const metric = {name: 'x', title: 'x'};
-          const columns = { column: metric, primary: metric, board: {average: 'macro'}, has: {}, further: [] };
+          const board = {average: 'macro', averages: {macro: 'x'}};
+          const columns = { column: metric, primary: metric, board, has: {}, further: [] };
           const cells = { shown: '−0.25', interval: '', n: '–', further: {} };
           const lines = names.map(name => ({ system: {system: name}, ...cells }));
           return window.goldspan.board.texts.csv[1](columns, lines);

@@ -170,7 +170,7 @@ def test_any_cut_off_and_budget_is_computed_when_asked_for_and_stored_nowhere(la
         (
             ["--items", "gold=target"],
             "--items 'gold=target': items are selected by column=value",
-            "A protocol is sealed",
+            "it is sealed",
         ),
         (["--items", "repo"], "--items 'repo'", "Columns are"),
         (["--limit", "0"], "'--limit'", ""),

@@ -360,12 +360,13 @@ def test_an_imported_run_is_left_alone(lake_folder: Path) -> None:
 
 def test_what_an_interrupted_run_of_an_earlier_state_left_is_taken_away(lake_folder: Path) -> None:
     before = stored(lake_folder)
-    for name in ("hits", "run_items", "scores", "aggregates", "costs"):
-        folder = Lake(lake_folder).parts(name)[0].path.parent
-        shutil.copytree(folder, folder.with_name("run_id=repoeval.prompt--x+y--00000000"))
+    left = [
+        Lake(lake_folder).parts(name)[0].path.parent for name in ("hits", "run_items", "scores", "aggregates", "costs")
+    ]
+    left = [Path(shutil.copytree(folder, folder.with_name("run_id=repoeval.prompt--x+y--00000000"))) for folder in left]
     _evaluate(lake_folder)
     assert stored(lake_folder) == before
-    assert not list(lake_folder.rglob("run_id=repoeval.prompt--x+y--00000000"))
+    assert not any(folder.exists() for folder in left)
 
 
 SETTINGS = [{"PYTHONHASHSEED": "0", "POLARS_MAX_THREADS": "1"}, {"PYTHONHASHSEED": "1", "POLARS_MAX_THREADS": "2"}]

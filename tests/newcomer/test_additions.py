@@ -171,7 +171,7 @@ def test_a_benchmark_in_beirs_layout_is_one_file(checkout: Checkout) -> None:
     assert {path: after[path] for path in before} == before
     checkout.run("report")
     public = checkout.root / "site/public"
-    assert "whole-file+bm25-okapi" in (public / "recipes.html").read_text(encoding="utf-8")
+    assert "systems/whole-file-bm25-okapi.html" in (public / "recipes.html").read_text(encoding="utf-8")
     for page in ("index.html", "repoeval.html", "recipes.html"):
         assert 'href="recipes.html"' in (public / page).read_text(encoding="utf-8")
     assert "recipes" in checkout.run("ingest", "list", "benchmarks")
