@@ -9,7 +9,7 @@ if sys.flags.optimize > 1:
     sys.stderr.write("python -OO is not supported: it leaves out docstrings, which metrics and tables show\n")
     sys.exit(2)
 
-# Polars' allocator gives memory back after half a second, and then asks for it again: a twelfth of all time.
+# Polars' allocator gives memory back after half a second, and then asks for it again: a fifteenth of all time.
 os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:10000,muzzy_decay_ms:10000")
 
 if "sqlalchemy" not in sys.modules:
