@@ -60,7 +60,7 @@ def cut_lines(texts: pl.Series) -> Pieces:
     plain = plain.select("first", pieces=pl.col("text").str.extract_all(rf"{_ASCII_PIECE}|\n"))
     rest, easy = pl.collect_all([lines.filter(~is_ascii), plain.with_columns(n=pl.col("pieces").list.len())])
     cut = list(map(pieces, rest["text"]))
-    piece = easy["pieces"].explode(empty_as_null=False).extend(piece_column(cut))
+    piece = easy["pieces"].explode(empty_as_null=False).extend(token_column(cut))
     length = np.concatenate([easy["n"].to_numpy().astype(np.int64), np.array([*map(len, cut)], np.int64)])
     line = np.repeat(np.concatenate([easy["first"].to_numpy(), rest["first"].to_numpy()]), length)
     is_end = (piece == "\n").to_numpy()
@@ -84,7 +84,7 @@ def count_pieces(texts: pl.Series) -> tuple[pl.Series, scipy.sparse.csr_array]:
     easy, cut = texts.filter(is_ascii).str.extract_all(_ASCII_PIECE), list(map(pieces, texts.filter(~is_ascii)))
     length = np.concatenate([easy.list.len().to_numpy().astype(np.int64), np.array([*map(len, cut)], np.int64)])
     row = np.repeat(np.concatenate([is_ascii.arg_true().to_numpy(), (~is_ascii).arg_true().to_numpy()]), length)
-    return count_tokens(easy.explode(empty_as_null=False).extend(piece_column(cut)), row, len(texts))
+    return count_tokens(easy.explode(empty_as_null=False).extend(token_column(cut)), row, len(texts))
 
 
 def count_tokens(token: pl.Series, row: Integers, n_rows: int) -> tuple[pl.Series, scipy.sparse.csr_array]:
@@ -95,8 +95,8 @@ def count_tokens(token: pl.Series, row: Integers, n_rows: int) -> tuple[pl.Serie
     return vocabulary, scipy.sparse.csr_array(counts)
 
 
-def piece_column(cut: Sequence[Sequence[str]]) -> pl.Series:
-    """Lists of tokens, one behind the other."""
+def token_column(cut: Sequence[Sequence[str]]) -> pl.Series:
+    """Lists of tokens as one column, one behind the other."""
     return pl.Series(list(chain.from_iterable(cut)), dtype=pl.String)
 
 

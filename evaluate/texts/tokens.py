@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 import scipy
 
-from evaluate.texts.pieces import count_pieces, count_tokens, piece_column
+from evaluate.texts.pieces import count_pieces, count_tokens, token_column
 from lake.arrays import Floats, Integers
 from lake.text import pieces, regex_tokens, words
 
@@ -253,5 +253,5 @@ def by_spelling(documents: Iterable[Sequence[str]]) -> Counted:
     """
     cut = list(documents)
     row = np.repeat(np.arange(len(cut)), np.array([*map(len, cut)], np.int64))
-    vocabulary, counts = count_tokens(piece_column(cut), row, len(cut))
+    vocabulary, counts = count_tokens(token_column(cut), row, len(cut))
     return Counted(Vocabulary(vocabulary), counts)
