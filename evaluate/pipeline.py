@@ -110,6 +110,11 @@ class BenchmarkRuns:
     result: Outcome
     parameters: Mapping[str, Mapping[str, str]]
 
+    @property
+    def n_rankings(self) -> int:
+        """How many rankings it has, done or not."""
+        return sum(len(work.plan) * item_part.items.height for work in self.works for item_part in work.item_parts)
+
     def jobs(self) -> list[Job]:
         """Every job of which something is not done, part by part."""
         jobs: set[Job] = set()
@@ -142,12 +147,12 @@ def evaluate(
     check_patterns(patterns, [part.name for part in lake.parts("chunkers")], known, imported_systems(lake))
     every = [_prepared(lake, name, patterns, selection, known, tasks, console) for name in benchmarks]
     jobs = {benchmark.name: benchmark.jobs() for benchmark in every}
-    works = [work for benchmark in every for work in benchmark.works]
-    n_rankings = sum(len(work.plan) * item_part.items.height for work in works for item_part in work.item_parts)
-    n_jobs = sum(map(len, jobs.values()))
+    n_jobs, n_rankings = sum(map(len, jobs.values())), sum(benchmark.n_rankings for benchmark in every)
     with engine.executor(n_jobs, are_long=n_rankings >= MANY_RANKINGS) as executor:
+        # The largest first: the last to be done, which others wait for at the end, are then small.
         ranked = [
-            (benchmark, engine.results(executor, benchmark.runner.run, jobs[benchmark.name])) for benchmark in every
+            (benchmark, engine.results(executor, benchmark.runner.run, jobs[benchmark.name]))
+            for benchmark in sorted(every, key=lambda benchmark: -benchmark.n_rankings)
         ]
         pooled = list[tuple[BenchmarkRuns, Iterator[Done]]]()
         for benchmark, done in ranked:
@@ -160,12 +165,8 @@ def evaluate(
                 for work in benchmark.works:
                     work.pool()
             else:
-                pooled.append(
-                    (
-                        benchmark,
-                        engine.results(executor, benchmark.runner.pool, [work.task for work in benchmark.works]),
-                    )
-                )
+                tasks_of_benchmark = [work.task for work in benchmark.works]
+                pooled.append((benchmark, engine.results(executor, benchmark.runner.pool, tasks_of_benchmark)))
         for benchmark, done in pooled:
             for tally, outcome in console.track(done, f"pooling {benchmark.name}", total=len(benchmark.works)):
                 lake.tally.add(tally)

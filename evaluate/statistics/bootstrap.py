@@ -27,6 +27,8 @@ _MANY = 4_000
 """Of more items, values are drawn in their place."""
 _KEPT = 1_000
 """The resamples of so many items at most are kept for the next means of as many."""
+_KEPT_AT_ONCE = 32
+"""So many of them: repositories are of many sizes, and every slice and metric asks for them again."""
 _COLUMNS = 100
 """So many columns at most are drawn of them."""
 _MEANS_AT_ONCE = 32
@@ -99,10 +101,11 @@ def _weights(counts: Integers, n: int) -> Iterator[Floats]:
         yield from _drawn(counts, n)
 
 
-@lru_cache(maxsize=8)
-def _of_items(n: int) -> list[NDArray[np.uint16]]:
+@lru_cache(_KEPT_AT_ONCE)
+def _of_items(n: int) -> list[NDArray[np.uint8]]:
     """The weights of so many items, each a row: run after run of a lake is resampled by the same."""
-    return [weights.astype(np.uint16) for weights in _drawn(np.ones(n, np.int64), n)]
+    # Of a thousand items none is drawn more than a dozen times.
+    return [weights.astype(np.uint8) for weights in _drawn(np.ones(n, np.int64), n)]
 
 
 def _drawn(counts: Integers, n: int) -> Iterator[Floats]:
