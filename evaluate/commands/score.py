@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json as jsonlib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
+import polars as pl
 import typer
 
 from evaluate.results import regions, trec
-from evaluate.results.region_files import is_gold
-from evaluate.results.trec_files import QRELS, RUN, read_lists
 from lake.console import Console, DebugOption, JsonOption, MemoryOption, QuietOption, setting, split_names
-from lake.text import escaped
+from lake.text import NO_VALUE, escaped
 
 app = typer.Typer()
+
+_NAME_WIDTH = 22
+"""As wide as trec_eval's."""
 
 
 @app.command("score")
@@ -31,28 +34,47 @@ def score_command(
     debug: DebugOption = False,
 ) -> None:
     """Score any ranking against any relevance judgements with ir_measures; no lake is needed."""
-    paths = [ranked] if other is None else [ranked, other]
-    if is_gold(qrels):
-        values, notes = regions.score_region_files(qrels, paths, split_names(metrics), answered_only=answered)
-        means = [trec.means(of_run) for of_run in values]
-    else:
-        measures = list(dict.fromkeys(map(trec.measure_named, split_names(metrics) or trec.DEFAULT)))
-        judged, runs = read_lists(qrels, QRELS), [read_lists(path, RUN) for path in paths]
-        values = [trec.score_run(run, judged, measures, answered_only=answered) for run in runs]
-        means = [trec.means(of_run, measures) for of_run in values]
-        notes = [*trec.run_notes(values[0]["query"].to_list(), runs[0], judged)]
-    beside = trec.compared_by_query(*values) if other is not None else []
+    paths, kind = [ranked, *([other] if other else [])], regions if regions.is_gold(qrels) else trec
+    values, notes = kind.score_files(qrels, paths, split_names(metrics), answered_only=answered)
+    means = list(map(trec.means, values))
+    compared = trec.compared_by_query(*values) if other else []
     if json:
         shown: dict[str, object] = {"means": means[0]}
-        shown |= {"means2": means[1], "compared": beside} if other is not None else {}
+        shown |= {"means2": means[1], "compared": compared} if other else {}
         if per_query:
             shown |= {name: of_run.to_dicts() for name, of_run in zip(("values", "values2"), values, strict=False)}
         print(jsonlib.dumps(shown))
         return
-    lines = [*trec.compared_lines(means[0], beside)] if beside else [*trec.mean_lines(means[0])]
-    if per_query:
-        lines = [*trec.value_lines(values[0], values[1] if other is not None else None), *lines]
-    print(*map(escaped, lines), sep="\n")
-    both = [f"95 % intervals and p {trec.OVER_QUERIES}"]
-    for note in notes if other is None else both:
+    rows = [*_of_queries(values)] if per_query else []
+    if other:
+        rows.append(["measure", "RUN", "RUN2 - RUN", "low", "high", "p", "verdict on RUN2", "queries"])
+        for mean, row in zip(means[0], compared, strict=True):
+            ends = (_digits(row[end], "+z.4f") for end in ("delta", "low", "high"))
+            numbers = (_digits(mean["mean"]), *ends, _digits(row["p"]))
+            rows.append([str(row["measure"]), *numbers, str(row["verdict"]), str(row["queries"])])
+        notes = [f"95 % intervals and p {trec.OVER_QUERIES}"]
+    else:
+        rows += [
+            [_name(row["measure"]), "all", *(_digits(row[end]) for end in ("mean", "low", "high"))] for row in means[0]
+        ]
+    print(*(escaped("\t".join(row)) for row in rows), sep="\n")
+    for note in notes:
         Console(quiet=quiet).say(note)
+
+
+def _of_queries(values: Sequence[pl.DataFrame]) -> Iterator[list[str]]:
+    """A row per query and measure with the value of each run; – where it has none."""
+    first, *others = values
+    both = first.join(others[0], on="query", how="full", coalesce=True).sort("query") if others else first
+    for row in both.iter_rows(named=True):
+        for measure in first.columns[1:]:
+            of_runs = (row[name] for name in (measure, f"{measure}_right") if name in row)
+            yield [_name(measure), row["query"], *map(_digits, of_runs)]
+
+
+def _name(measure: object) -> str:
+    return f"{measure:{_NAME_WIDTH}}"
+
+
+def _digits(value: float | str | None, form: str = ".4f") -> str:
+    return NO_VALUE if value is None else format(value, form)

@@ -8,65 +8,23 @@ neither gold nor noise.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
+from typing import Annotated, TypeVar
 
 import polars as pl
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from evaluate.metrics.standard import LINE_BUDGETS
-from evaluate.results.region_files import RegionGold, read_gold, read_returned
+from evaluate.results.trec import unpacked_file
 from lake.errors import Exit, GoldspanError, lookup
+from lake.limits import MAX_LINE_BYTES, TooMuchUnpackedError, unpacked
 from lake.text import counted
 
-_NAME = "swe-explore@published-v1"
-_MAIN_LINE = 1.5
-_MAIN_REGION, _OTHER_REGION = 3.0, 2.0
-_LINE = ["query", "path", "line"]
-
-
-def score_region_files(
-    gold_path: Path, paths: Sequence[Path], names: Sequence[str], *, answered_only: bool
-) -> tuple[list[pl.DataFrame], list[str]]:
-    """What the regions of each of some files are worth, as :func:`score` has it; and what is said of the first."""
-    measures = [lookup(name, "measure", dict.fromkeys(_MEASURES, name)) for name in names] or list(_MEASURES)
-    gold, values, notes = read_gold(gold_path), list[pl.DataFrame](), list[str]()
-    for path in paths:
-        returned, answered = read_returned(path, gold)
-        queries = [query for query in gold.queries if query in set(answered) or not answered_only]
-        if not set(answered) & set(gold.queries):
-            examples = [f"RUN: {min(answered, default='no row')}", f"gold: {min(gold.queries, default='no row')}"]
-            raise GoldspanError("no issue of RUN has gold", where=str(path), examples=examples, code=Exit.INVALID)
-        values.append(score_regions(gold, returned, queries).select("query", *measures))
-        notes += [*region_notes(gold, returned, answered, queries)] if not notes else []
-    return values, notes
-
-
-def score_regions(gold: RegionGold, returned: pl.DataFrame, queries: list[str]) -> pl.DataFrame:
-    """What each query's regions are worth: query, and a column for every measure, 0 where nothing is to be measured."""
-    measured = pl.DataFrame({"query": sorted(queries)}, schema={"query": pl.String})
-    main = gold.main_files.with_columns(is_main=pl.lit(value=True))
-    core = _lines(gold.core).unique(_LINE).select(_LINE).join(main, on=["query", "path"], how="left")
-    core = core.with_columns(gain=pl.when("is_main").then(_MAIN_LINE).otherwise(1.0)).drop("is_main")
-    optional = _lines(gold.optional).unique(_LINE).select(*_LINE, is_optional=pl.lit(value=True))
-    lines = (
-        _lines(returned)
-        .join(core, on=_LINE, how="left", maintain_order="left")
-        .join(optional, on=_LINE, how="left", maintain_order="left")
-        .with_columns(pl.col("gain").fill_null(0.0), pl.col("is_optional").fill_null(value=False))
-        .with_columns(is_core=pl.col("gain") > 0, position=pl.int_range(1, pl.len() + 1).over("query"))
-    )
-    frames = [
-        _sets(lines, core, optional),
-        _files(gold, returned),
-        _overlaps(gold, returned),
-        _weighted_coverage(gold, lines),
-        _ranked(returned, lines),
-        *(_within(lines, core, budget) for budget in LINE_BUDGETS),
-    ]
-    for frame in frames:
-        measured = measured.join(frame, on="query", how="left", maintain_order="left")
-    return measured.fill_null(0.0).fill_nan(0.0).select("query", *_MEASURES)
-
+_MAX_LINES = 20_000_000
+"""Lines that all regions of a file may have together."""
 
 _MEASURES = (
     "precision", "recall", "f1_score", "hit_file_rate", "noise_file_rate", "hit_region_rate", "noise_region_rate",
@@ -77,141 +35,221 @@ _MEASURES = (
 )  # fmt: skip
 """SWE-Explore's by its names, then ours."""
 
+_MAIN_LINE, _MAIN_REGION, _OTHER_REGION = 1.5, 3.0, 2.0
 
-def _sets(lines: pl.DataFrame, core: pl.DataFrame, optional: pl.DataFrame) -> pl.DataFrame:
-    """Lines as sets: precision, recall and F1 of the core, efficiency, and coverage of the optional lines."""
-    is_core, is_optional = pl.col("is_core"), pl.col("is_optional")
-    sizes = lines.unique(_LINE).group_by("query").agg(
-        n=pl.len(), n_core=is_core.sum(), n_useful=(is_core | is_optional).sum(), n_optional=is_optional.sum()
-    )  # fmt: skip
-    for name, gold in (("all_core", core), ("all_optional", optional)):
-        sizes = sizes.join(gold.group_by("query").agg(pl.len().alias(name)), on="query", how="left")
-    n_core = pl.col("n_core")
-    return sizes.select(
-        "query",
-        precision=n_core / pl.col("n"),
-        recall=n_core / pl.col("all_core"),
-        f1_score=2 * n_core / (pl.col("n") + pl.col("all_core")),
-        context_efficiency=pl.col("n_useful") / pl.col("n"),
-        optional_coverage=pl.col("n_optional") / pl.col("all_optional"),
-    )
+_Line = Annotated[int, Field(strict=True, gt=-(2**31), lt=2**31)]
 
 
-def _files(gold: RegionGold, returned: pl.DataFrame) -> pl.DataFrame:
-    """Which share of the core files is named, and which share of the named files is neither core nor optional."""
-    files = returned.select("query", "path").unique()
-    of = ["query", "path"]
-    known = pl.concat([gold.core_files, gold.optional_files]).unique()
-    hit = gold.core_files.group_by("query").agg(n_gold=pl.len()).join(
-        files.join(gold.core_files, on=of, how="semi").group_by("query").agg(n_hit=pl.len()), on="query", how="left"
-    )  # fmt: skip
-    noise = files.group_by("query").agg(n=pl.len()).join(
-        files.join(known, on=of, how="anti").group_by("query").agg(n_noise=pl.len()), on="query", how="left"
-    )  # fmt: skip
-    return hit.join(noise, on="query", how="full", coalesce=True).select(
-        "query",
-        hit_file_rate=pl.col("n_hit") / pl.col("n_gold"),
-        noise_file_rate=pl.col("n_noise") / pl.col("n"),
-    )
+class Region(BaseModel):
+    """Lines of a file from 1, both ends included; an end of -1 is the file's, a start below 0 counts from there."""
+
+    path: str
+    start: _Line
+    end: _Line
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_list(cls, value: object) -> object:
+        names = ("path", "start", "end")
+        return dict(zip(names, value, strict=True)) if isinstance(value, list) and len(value) == 3 else value
+
+    def lines(self, n_lines: dict[str, int]) -> range | None:
+        """The lines, as far as the file has them; None where that needs its length, which is not known."""
+        n = n_lines.get(self.path, 0)
+        if self.end != -1 and self.start >= 0:
+            return range(max(self.start, 1), self.end + 1) if self.end >= 1 else None
+        if n < 1:
+            return None
+        start = n + self.start + 1 if self.start < 0 else self.start
+        return range(min(max(start, 1), n), (n if self.end == -1 else min(max(self.end, 1), n)) + 1)
 
 
-def _overlaps(gold: RegionGold, returned: pl.DataFrame) -> pl.DataFrame:
-    """Which share of the core regions overlaps a returned one, and which share of these overlaps no gold."""
-    hit = _overlapping(gold.core, returned)
-    useful = pl.concat([_overlapping(returned, gold.core), _overlapping(returned, gold.optional)])
-    core = gold.core.select("query", "region").join(hit, on=["query", "region"], how="left")
-    noise = returned.select("query", "region").join(useful.unique(), on=["query", "region"], how="left")
-    rates = (
-        core.group_by("query").agg(hit_region_rate=pl.col("overlaps").fill_null(value=False).mean()),
-        noise.group_by("query").agg(noise_region_rate=pl.col("overlaps").is_null().mean()),
-    )
-    return rates[0].join(rates[1], on="query", how="full", coalesce=True)
+class Truth(BaseModel):
+    """What an issue needs: regions and files that were read by all models, and those that some read."""
+
+    read_core_regions: list[Region] | None = None
+    read_core_files: list[str] | None = None
+    read_optional_regions_map: dict[str, list[Region] | None] | None = None
+    read_optional_files_map: dict[str, list[str] | None] | None = None
+    main_files: list[str] | None = None
 
 
-def _overlapping(regions: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
-    """Those regions, each once, that share a line of one file with any of some others."""
-    both = regions.join(others, on=["query", "path"], suffix="_other")
-    shares = (pl.col("start") <= pl.col("end_other")) & (pl.col("start_other") <= pl.col("end"))
-    return both.filter(shares).select("query", "region", overlaps=pl.lit(value=True)).unique()
+class Issue(BaseModel):
+    """A row of the gold file."""
+
+    instance_id: str
+    ground_truth: Truth
+    file_line_counts: dict[str, int] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_truth(cls, value: object) -> object:
+        return {**value, "ground_truth": value} if isinstance(value, dict) and "ground_truth" not in value else value
 
 
-def _weighted_coverage(gold: RegionGold, lines: pl.DataFrame) -> pl.DataFrame:
-    """The mean coverage of the core regions, those of main files weighing more."""
-    held = lines.select(*_LINE, is_found=pl.lit(value=True)).unique()
-    main = gold.main_files.with_columns(weight=pl.lit(_MAIN_REGION))
-    by_region = (
-        _lines(gold.core)
-        .join(held, on=_LINE, how="left")
-        .group_by("query", "region", "path", maintain_order=True)
-        .agg(coverage=pl.col("is_found").fill_null(value=False).mean())
-        .join(main, on=["query", "path"], how="left", maintain_order="left")
-        .with_columns(pl.col("weight").fill_null(_OTHER_REGION))
-    )
-    weight = pl.col("weight")
-    return by_region.group_by("query").agg(weighted_core_coverage=(pl.col("coverage") * weight).sum() / weight.sum())
+class Answer(BaseModel):
+    """A row of a system's file: the regions it returned, in order."""
+
+    instance_id: str
+    regions: list[Region]
 
 
-def _ranked(returned: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
-    """NDCG by budgets of lines, its ideal being the returned regions in their best order; and the first useful hit."""
-    gains = lines.group_by("query", "region").agg(pl.col("gain").sum())
-    size = (pl.col("end") - pl.col("start") + 1).fill_null(0)
-    ranked = returned.join(gains, on=["query", "region"], how="left", maintain_order="left").select(
-        "query", "region", pl.col("gain").fill_null(0.0), size=size
-    )
-    density = pl.col("gain") / pl.max_horizontal("size", pl.lit(1))
-    best = ranked.sort(pl.col("query"), density, descending=[False, True], maintain_order=True)
-    first = pl.col("region").filter(pl.col("gain") > 0).min()
-    result = ranked.group_by("query").agg(first_useful_hit=1 - first / pl.len())
+_Row = TypeVar("_Row", Issue, Answer)
+_T = TypeVar("_T")
+_Span = tuple[str, range | None]
+"""A file and lines of it, where these are known."""
+
+
+def is_gold(path: Path) -> bool:
+    """Whether a file begins as SWE-Explore's rows do."""
+    try:
+        with path.open("rb") as file, unpacked(file) as stream:
+            return b'"read_core_regions"' in stream.readline(MAX_LINE_BYTES)
+    except (OSError, ValueError, TooMuchUnpackedError):
+        return False
+
+
+def score_files(
+    gold_path: Path, paths: Sequence[Path], names: Sequence[str], *, answered_only: bool
+) -> tuple[list[pl.DataFrame], list[str]]:
+    """What the regions of some files are worth: query, and a column per measure, else 0; and notes on the first."""
+    measures = [lookup(name, "measure", dict.fromkeys(_MEASURES, name)) for name in names] or list(_MEASURES)
+    gold, values, notes = read_rows(gold_path, Issue), list[pl.DataFrame](), list[str]()
+    for path in paths:
+        answers = read_rows(path, Answer)
+        if not gold.keys() & answers.keys():
+            examples = [f"RUN: {min(answers, default='no row')}", f"gold: {min(gold, default='no row')}"]
+            raise GoldspanError("no issue of RUN has gold", where=str(path), examples=examples, code=Exit.INVALID)
+        queries = sorted(query for query in gold if query in answers or not answered_only)
+        rows = [
+            {"query": query, **score_issue(gold[query], answers[query].regions if query in answers else [])}
+            for query in queries
+        ]
+        values.append(pl.DataFrame(rows).select("query", pl.col(*measures).cast(pl.Float64)))
+        notes += [*_notes(gold, answers, len(queries))] if not notes else []
+    return values, notes
+
+
+def read_rows(path: Path, kind: type[_Row]) -> dict[str, _Row]:
+    """The rows of a file of JSON Lines, by issue."""
+    rows, n_lines = dict[str, _Row](), 0
+    hint = "Gold are SWE-Explore's rows; a run has rows of instance_id and regions: docs/score.md."
+    with unpacked_file(path) as stream:
+        for number, line in enumerate(iter(lambda: stream.readline(MAX_LINE_BYTES), b""), 1):
+            if not line.strip():
+                continue
+            try:
+                row = kind.model_validate_json(line)
+            except ValidationError as error:
+                first = error.errors()[0]
+                message = f"{'.'.join(map(str, first['loc'])) or 'the row'}: {first['msg']}"
+                raise GoldspanError(message, where=f"{path}, line {number}", hint=hint, code=Exit.INVALID) from error
+            n_lines += sum(len(lines) for region in _regions(row) if (lines := region.lines({})))
+            what = f"{row.instance_id} stands there twice" if row.instance_id in rows else ""
+            if n_lines > _MAX_LINES:
+                what = f"the regions have {n_lines:,} lines; at most {_MAX_LINES:,} are read"
+            if what:
+                raise GoldspanError(what, where=f"{path}, line {number}", hint=hint, code=Exit.INVALID)
+            rows[row.instance_id] = row
+    return rows
+
+
+def _regions(row: Issue | Answer) -> list[Region]:
+    if isinstance(row, Answer):
+        return row.regions
+    return [*(row.ground_truth.read_core_regions or ()), *_of_all(row.ground_truth.read_optional_regions_map)]
+
+
+def _of_all(lists: dict[str, list[_T] | None] | None) -> list[_T]:
+    """What a map of models holds, all together."""
+    return [entry for entries in (lists or {}).values() for entry in entries or ()]
+
+
+def score_issue(issue: Issue, returned: Sequence[Region]) -> dict[str, float]:
+    """What the regions returned for an issue are worth by every measure, 0 where nothing is to be measured."""
+    truth, n_lines = issue.ground_truth, issue.file_line_counts or {}
+    core = [(region.path, region.lines(n_lines)) for region in truth.read_core_regions or ()]
+    optional = [(region.path, region.lines(n_lines)) for region in _of_all(truth.read_optional_regions_map)]
+    shown = [(region.path, region.lines(n_lines)) for region in returned]
+    core_files, optional_files = set(truth.read_core_files or ()), set(_of_all(truth.read_optional_files_map))
+    main, files = set(truth.main_files or ()), {path for path, _ in shown}
+    gold, more = ({*chain.from_iterable(map(_lines, spans))} for spans in (core, optional))
+    walked = [*chain.from_iterable(map(_lines, shown))]
+    different = list(dict.fromkeys(walked))
+    n_hit = len(gold & {*different})
+    covered = [
+        (_MAIN_REGION if span[0] in main else _OTHER_REGION, share(len(lines & {*different}), len(lines)))
+        for span in core
+        if (lines := {*_lines(span)})
+    ]
+    gains = [sum(_MAIN_LINE if path in main else 1.0 for path, _ in gold.intersection(_lines(span))) for span in shown]
+    first = next((number for number, gain in enumerate(gains) if gain), None)
+    measures = {
+        "precision": share(n_hit, len(different)),
+        "recall": share(n_hit, len(gold)),
+        "f1_score": share(2 * n_hit, len(different) + len(gold)),
+        "hit_file_rate": share(len(files & core_files), len(core_files)),
+        "noise_file_rate": share(len(files - core_files - optional_files), len(files)),
+        "hit_region_rate": share(sum(_overlaps(span, shown) for span in core), len(core)),
+        "noise_region_rate": share(sum(not _overlaps(span, core + optional) for span in shown), len(shown)),
+        "weighted_core_coverage": share(
+            sum(weight * coverage for weight, coverage in covered), sum(weight for weight, _ in covered)
+        ),
+        "context_efficiency": share(len({*different} & (gold | more)), len(different)),
+        "optional_coverage": share(len({*different} & more), len(more)),
+        "first_useful_hit": 0.0 if first is None else 1 - first / len(shown),
+    }
+    sizes = [0 if lines is None else lines.stop - lines.start for _, lines in shown]
+    best = sorted(range(len(shown)), key=lambda number: -gains[number] / max(sizes[number], 1))
     for budget in LINE_BUDGETS:
-        of_run, ideal = _discounted(ranked, budget), _discounted(best, budget).rename({"dcg": "ideal"})
-        ndcg = pl.when(pl.col("ideal") > 0).then(pl.min_horizontal(pl.col("dcg") / pl.col("ideal"), pl.lit(1.0)))
-        rows = of_run.join(ideal, on="query").select("query", ndcg.alias(f"ndcg_at_{budget}"))
-        result = result.join(rows, on="query", how="left")
-    return result
+        dcg, ideal = (_dcg([(gains[n], sizes[n]) for n in order], budget) for order in (range(len(shown)), best))
+        measures[f"ndcg_at_{budget}"] = min(share(dcg, ideal), 1.0)
+        measures[f"recall_at_{budget}"] = share(len(gold.intersection(walked[:budget])), len(gold))
+        taken = {*different[:budget]}
+        measures[f"core_coverage@{budget}"] = share(len(taken & gold), len(gold))
+        measures[f"core_precision@{budget}"] = share(len(taken & gold), len(taken - (more - gold)))
+    return measures
 
 
-def _discounted(ranked: pl.DataFrame, budget: int) -> pl.DataFrame:
+def share(part: float, whole: float) -> float:
+    """A quotient, 0 of nothing."""
+    return part / whole if whole else 0.0
+
+
+def _lines(span: _Span) -> Iterator[tuple[str, int]]:
+    path, lines = span
+    return ((path, line) for line in lines or ())
+
+
+def _overlaps(span: _Span, others: Sequence[_Span]) -> bool:
+    path, lines = span
+    return lines is not None and any(
+        path == other and theirs is not None and lines.start < theirs.stop and theirs.start < lines.stop
+        for other, theirs in others
+    )
+
+
+def _dcg(ranked: Sequence[tuple[float, int]], budget: int) -> float:
     """The discounted gain of the regions before the first, the very first aside, that exceeds the budget."""
-    position = pl.int_range(pl.len()).over("query")
-    exceeds = (pl.col("size").cum_sum().over("query") > budget) & (position > 0)
-    gain = pl.when(~exceeds.cum_max().over("query")).then(pl.col("gain") / (position + 2).log(2)).otherwise(0.0)
-    return ranked.with_columns(dcg=gain).group_by("query").agg(pl.col("dcg").sum())
+    total, spent = 0.0, 0
+    for position, (gain, size) in enumerate(ranked):
+        spent += size
+        if spent > budget and position:
+            break
+        total += gain / math.log2(position + 2)
+    return total
 
 
-def _within(lines: pl.DataFrame, core: pl.DataFrame, budget: int) -> pl.DataFrame:
-    """Recall at a budget that counts repeated lines; and ours at one of different lines, beside optional ones."""
-    n_core = core.group_by("query").agg(n_core=pl.len())
-    published = (
-        lines.filter(pl.col("position") <= budget).unique(_LINE).group_by("query").agg(n=pl.col("is_core").sum())
-    )
-    different = lines.unique(_LINE, keep="first", maintain_order=True)
-    taken = different.filter(pl.int_range(pl.len()).over("query") < budget)
-    counts = taken.group_by("query").agg(
-        n_hit=pl.col("is_core").sum(), n_counted=(pl.col("is_core") | ~pl.col("is_optional")).sum()
-    )
-    rows = n_core.join(published, on="query", how="left").join(counts, on="query", how="left")
-    return rows.select(
-        "query",
-        (pl.col("n") / pl.col("n_core")).alias(f"recall_at_{budget}"),
-        (pl.col("n_hit") / pl.col("n_core")).alias(f"core_coverage@{budget}"),
-        (pl.col("n_hit") / pl.col("n_counted")).alias(f"core_precision@{budget}"),
-    )
-
-
-def _lines(regions: pl.DataFrame) -> pl.DataFrame:
-    """The lines of regions, one by one in their order; a region that cannot be resolved or is reversed has none."""
-    known = regions.filter(pl.col("start") <= pl.col("end"))
-    return known.with_columns(line=pl.int_ranges("start", pl.col("end") + 1)).explode("line").drop("start", "end")
-
-
-def region_notes(gold: RegionGold, returned: pl.DataFrame, answered: list[str], queries: list[str]) -> Iterator[str]:
+def _notes(gold: dict[str, Issue], answers: dict[str, Answer], n: int) -> Iterator[str]:
     """What the numbers are over, and what could not be told."""
-    yield f"{_NAME}: means over {counted(len(queries), 'issue')}; core_… are ours"
-    if missing := len(set(gold.queries) - set(answered)):
-        state = "count 0" if len(queries) == len(gold.queries) else "are left out, as by its evaluator"
+    yield f"swe-explore@published-v1: means over {counted(n, 'issue')}; core_… are ours"
+    if missing := len(gold.keys() - answers.keys()):
+        state = "count 0" if n == len(gold) else "are left out, as by its evaluator"
         yield f"{counted(missing, 'issue')} without regions {state}"
-    if unknown := len(set(answered) - set(gold.queries)):
+    if unknown := len(answers.keys() - gold.keys()):
         yield f"{counted(unknown, 'issue')} of the run without gold are left out"
-    for what, regions in (("core", gold.core), ("optional", gold.optional), ("returned", returned)):
-        if n := regions["start"].null_count():
-            yield f"{counted(n, f'{what} region')} to a file's end match nothing: rows lack `file_line_counts` for them"
+    known = {query: issue.file_line_counts or {} for query, issue in gold.items()}
+    for what, rows in (("gold", gold), ("returned", answers)):
+        each = ((region, known.get(query, {})) for query, row in rows.items() for region in _regions(row))
+        if missing := sum(region.lines(n_lines) is None for region, n_lines in each):
+            yield f"{counted(missing, f'{what} region')} to a file's end match nothing: rows lack `file_line_counts`"

@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain, count
+from pathlib import Path
+from typing import IO, Any, NamedTuple
 
 import ir_measures
 import numpy as np
 import polars as pl
 from scipy.special import stdtrit
 
-from evaluate.results.trec_files import ScoreLists
 from evaluate.statistics.comparisons import uncertainty, verdict_of
 from evaluate.statistics.detectable import LEVEL
 from evaluate.statistics.pairs import Values, differences, flip_tests
 from lake.errors import Exit, GoldspanError, unknown_name
+from lake.limits import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, TooMuchUnpackedError, parsed_json, unpacked
 from lake.text import counted
 
 DEFAULT = (
@@ -34,14 +37,87 @@ ALIASES = {
 }  # fmt: skip
 """What trec_eval and our protocols call a measure of ir_measures."""
 
-GDEVAL_GRADE = 4
-"""The highest grade that gdeval, which computes ERR, takes."""
+_SUMMED = ("NumQ", "NumRel", "NumRet")
+"""What ir_measures adds up in place of a mean, `NumRelRet` too."""
 OVER_QUERIES = "are over queries: for this collection only"
 """The unit of interval and test, as a file of judgements names no repositories."""
-_NAME_WIDTH = 22
-"""As wide as trec_eval's."""
+_MAX_GRADE = 1_000_000
+"""trec_eval keeps a counter for every grade up to the highest."""
+_BEIR_HEADER = [b"query-id", b"corpus-id", b"score"]
 
+ScoreLists = dict[str, dict[str, float]]
 MeasureRow = dict[str, float | str | None]
+
+
+class FileKind(NamedTuple):
+    """What one of the two files holds: its name, a line's columns, where the number stands, and what it may be."""
+
+    name: str
+    columns: str
+    at: int
+    number: type[int] | type[float]
+    limits: str
+
+
+QRELS = FileKind("QRELS", "query 0 document grade", 3, int, f"a whole number, at most {_MAX_GRADE:,}")
+RUN = FileKind("RUN", "query Q0 document rank score tag", 4, float, "a number")
+
+
+@contextmanager
+def unpacked_file(path: Path) -> Iterator[IO[bytes]]:
+    """A file, plain or packed with gzip or zstd; what is wrong with it while it is read ends in a sentence."""
+    try:
+        with path.open("rb") as file, unpacked(file) as stream:
+            yield stream
+    except FileNotFoundError as error:
+        hint = "The order is: python -m evaluate score QRELS RUN"
+        raise GoldspanError(f"there is no file {path}", hint=hint, code=Exit.MISSING) from error
+    except (OSError, ValueError, RecursionError, TooMuchUnpackedError) as error:
+        message = f"the file cannot be read to its end: {getattr(error, 'strerror', None) or error}"
+        raise GoldspanError(message, where=str(path), hint="Is it cut off?", code=Exit.INVALID) from error
+
+
+def read_lists(path: Path, kind: FileKind) -> ScoreLists:
+    """Query → document → number: TREC's columns, BEIR's table, or JSON, plain or packed."""
+    lists: ScoreLists = defaultdict(dict)
+    with unpacked_file(path) as stream:
+        for where, row in _rows(stream, kind):
+            try:
+                query, document, value = (part.decode() if isinstance(part, bytes) else part for part in row)
+                value = kind.number(value) if isinstance(value, str) else value
+                is_number = type(value) in (int, kind.number) and value == value  # NaN is none
+                if not is_number or (kind is QRELS and abs(value) > _MAX_GRADE) or not f"{query}{document}".encode():
+                    raise ValueError("no such number")
+            except ValueError as error:
+                message = f"{kind.name} has lines of `{kind.columns}`, BEIR's three columns under their heading, or is "
+                message += f"JSON {{query: {{document: number}}}}; the number is {kind.limits}"
+                raise GoldspanError(message, where=str(path), examples=[where], code=Exit.INVALID) from error
+            if document in lists[query]:
+                message = f"{kind.name} has document {document} twice for query {query}"
+                raise GoldspanError(message, where=str(path), examples=[where], code=Exit.INVALID)
+            lists[query][document] = value
+    if not any(lists.values()):
+        raise GoldspanError(f"{kind.name} is empty", where=str(path), code=Exit.INVALID)
+    return lists
+
+
+def _rows(stream: IO[bytes], kind: FileKind) -> Iterator[tuple[str, Sequence[Any]]]:
+    """Each row's place, and its query, document and number; less of what is no row."""
+    first = stream.readline(MAX_LINE_BYTES).removeprefix(b"\xef\xbb\xbf")
+    if first.lstrip()[:1] in (b"{", b"["):
+        value = parsed_json(first + stream.read(MAX_DOCUMENT_BYTES))
+        for query, of in value.items() if isinstance(value, dict) else [(repr(value)[:200], None)]:
+            for document, number in of.items() if isinstance(of, dict) else [("", None)]:
+                yield f"{query}: {{{document}: {number!r}}}", (query, document, number)
+        return
+    columns, places = len(kind.columns.split()), (0, 2, kind.at)
+    for number, line in enumerate(chain([first], iter(lambda: stream.readline(MAX_LINE_BYTES), b"")), 1):
+        parts = line.split()
+        if parts == _BEIR_HEADER:
+            columns, places = 3, (0, 1, 2)
+        elif parts:
+            where = f"line {number}: {line.decode(errors='replace').rstrip()}"
+            yield where, [parts[place] for place in places] if len(parts) == columns else []
 
 
 def measure_named(text: str) -> ir_measures.Measure:
@@ -61,30 +137,44 @@ def measure_named(text: str) -> ir_measures.Measure:
     return measure
 
 
-def score_run(
-    run: ScoreLists, judged: ScoreLists, measures: Sequence[ir_measures.Measure], *, answered_only: bool
-) -> pl.DataFrame:
-    """What a run is worth: query, and a column for every measure, null where it is not defined; sorted by query.
+def score_files(
+    qrels: Path, paths: Sequence[Path], names: Sequence[str], *, answered_only: bool
+) -> tuple[list[pl.DataFrame], list[str]]:
+    """What each of some runs is worth: query, and a column per measure, null where undefined; and notes on the first.
 
     Documents without a grade are not relevant; judged queries without results score 0, unless these are left out.
     """
+    measures = list(dict.fromkeys(map(measure_named, names or DEFAULT)))
+    judged, runs = read_lists(qrels, QRELS), [read_lists(path, RUN) for path in paths]
+    values = [_values(run, judged, measures, answered_only=answered_only) for run in runs]
+    queries, run = values[0]["query"], runs[0]
+    notes = [f"means over {counted(len(queries), 'judged query')}; 95 % t intervals {OVER_QUERIES}"]
+    if missing := sum(not run.get(query) for query in queries):
+        notes.append(f"{counted(missing, 'judged query')} without results count 0; --answered leaves them out")
+    if unjudged := sum(not judged.get(query) for query in run):
+        notes.append(f"{counted(unjudged, 'query')} of the run without judgements are left out")
+    return values, notes
+
+
+def _values(
+    run: ScoreLists, judged: ScoreLists, measures: Sequence[ir_measures.Measure], *, answered_only: bool
+) -> pl.DataFrame:
     answered = sorted(query for query, of in run.items() if of and judged.get(query))
     if not answered:
-        examples = [f"RUN: {min(run)}", f"QRELS: {min(judged)}"]
-        message = "no query of RUN is judged"
-        raise GoldspanError(message, examples=examples, hint="Are the ids written alike?", code=Exit.INVALID)
+        examples, hint = [f"RUN: {min(run)}", f"QRELS: {min(judged)}"], "Are the ids written alike?"
+        raise GoldspanError("no query of RUN is judged", examples=examples, hint=hint, code=Exit.INVALID)
     queries = answered if answered_only else sorted(query for query, of in judged.items() if of)
     # Some of what ir_measures calls reads names with spaces wrong, or ends the process: it gets numbers.
     name: defaultdict[str, str] = defaultdict(map(str, count()).__next__)
     grades = {
         name[query]: {name[document]: int(grade) for document, grade in judged[query].items()} for query in queries
     }
-    scores = {name[query]: {name[document]: rank for rank, document in _ascending(run[query])} for query in answered}
-    if max(max(of.values()) for of in grades.values()) > GDEVAL_GRADE and any(
-        map(ir_measures.gdeval.supports, measures)
-    ):
-        message = f"ERR and nDCG of exponential gains take grades up to {GDEVAL_GRADE}; QRELS has higher ones"
-        raise GoldspanError(message, hint="Choose another of --metrics, such as nDCG@10.", code=Exit.INVALID)
+    scores = {}
+    for query in answered:
+        with np.errstate(over="ignore"):
+            singles = np.array(list(run[query].values()), np.float32).tolist()
+        ascending = sorted(zip(singles, run[query], strict=True))
+        scores[name[query]] = {name[document]: rank for rank, (_, document) in enumerate(ascending)}
     values: dict[tuple[str, str], float] = {}
     try:
         for row in ir_measures.DefaultPipeline.iter_calc(measures, grades, scores):
@@ -92,42 +182,26 @@ def score_run(
     # Anything: the measures are those of many libraries and programs.
     except Exception as error:
         message = f"ir_measures cannot compute one of {', '.join(map(str, measures))}"
-        raise GoldspanError(
-            message, examples=[str(error)], hint="Leave it out of --metrics.", code=Exit.USAGE
-        ) from error
+        hint = "Leave it out of --metrics; ERR and nDCG of exponential gains take grades up to 4."
+        raise GoldspanError(message, examples=[str(error)], hint=hint, code=Exit.USAGE) from error
     columns = {str(measure): [values.get((str(measure), name[query])) for query in queries] for measure in measures}
     rows = pl.DataFrame({"query": queries, **columns}, schema_overrides=dict.fromkeys(columns, pl.Float64))
     return rows.fill_nan(None)
 
 
-def _ascending(scores: Mapping[str, float]) -> Iterator[tuple[int, str]]:
-    """Documents from the last to the first in trec_eval's order, numbered."""
-    with np.errstate(over="ignore"):
-        singles = np.array(list(scores.values()), np.float32).tolist()
-    return enumerate(document for _, document in sorted(zip(singles, scores, strict=True)))
-
-
-def means(values: pl.DataFrame, measures: Sequence[ir_measures.Measure] = ()) -> list[MeasureRow]:
-    """Per measure its mean over the queries with a 95 % t interval: measure, mean, low, high, queries.
-
-    Of what ir_measures adds up in place of a mean, such as NumRet, the sum and no interval. Without `measures` every
-    column has a mean.
-    """
+def means(values: pl.DataFrame) -> list[MeasureRow]:
+    """Per measure its mean over the queries, or its sum, with a 95 % t interval: measure, mean, low, high, queries."""
     rows: list[MeasureRow] = []
-    aggregators = {str(measure): measure.aggregator() for measure in measures}
     for name in values.columns[1:]:
         defined = values[name].drop_nulls().to_list()
-        total = aggregators.get(name) or ir_measures.measures.base.MeanAgg()  # type: ignore[no-untyped-call]  # no types
-        for value in defined:
-            total.add(value)
-        is_mean = isinstance(total, ir_measures.measures.base.MeanAgg)
+        n, total, is_sum = len(defined), sum(defined), name.startswith(_SUMMED)
+        mean = total if is_sum else total / n if n else None
         low = high = None
-        if is_mean and (n := len(defined)) > 1:
+        if mean is not None and not is_sum and n > 1:
             half = float(stdtrit(n - 1, 1 - LEVEL / 2) * np.std(defined, ddof=1) / n**0.5)
-            low, high = max(total.result() - half, 0.0), total.result() + half
+            low, high = max(mean - half, 0.0), mean + half
             high = high if max(defined) > 1 else min(high, 1.0)
-        mean = total.result() if defined else None
-        rows.append({"measure": name, "mean": mean, "low": low, "high": high, "queries": len(defined)})
+        rows.append({"measure": name, "mean": mean, "low": low, "high": high, "queries": n})
     return rows
 
 
@@ -149,43 +223,3 @@ def compared_by_query(a: pl.DataFrame, b: pl.DataFrame) -> list[MeasureRow]:
     frame = pl.DataFrame(rows).with_columns(p_adjusted=pl.lit(None, pl.Float64)).with_columns(verdict=verdict_of())
     columns = ("measure", "delta", "low", "high", "p", "verdict")
     return frame.with_columns(pl.col(pl.Float64).fill_nan(None)).select(*columns, queries="n_items").to_dicts()
-
-
-def value_lines(values: pl.DataFrame, others: pl.DataFrame | None) -> Iterator[str]:
-    """A line per query and measure with the value of each run; – where it has none."""
-    both = values if others is None else values.join(others, on="query", how="full", coalesce=True).sort("query")
-    for row in both.iter_rows(named=True):
-        for measure in values.columns[1:]:
-            of_runs = (row[name] for name in (measure, f"{measure}_right") if name in row)
-            yield "\t".join((f"{measure:{_NAME_WIDTH}}", row["query"], *map(_digits, of_runs)))
-
-
-def mean_lines(means: Sequence[MeasureRow]) -> Iterator[str]:
-    """A line per measure: its mean over `all` queries, and the interval's ends."""
-    for row in means:
-        yield "\t".join(
-            (f"{row['measure']:{_NAME_WIDTH}}", "all", *(_digits(row[end]) for end in ("mean", "low", "high")))
-        )
-
-
-def compared_lines(means: Sequence[MeasureRow], compared: Sequence[MeasureRow]) -> Iterator[str]:
-    """A line per measure: the first run's mean, the difference with its interval, p, and what is said of the second."""
-    yield "measure\tRUN\tRUN2 - RUN\tlow\thigh\tp\tverdict on RUN2\tqueries"
-    for mean, row in zip(means, compared, strict=True):
-        ends = (_digits(row[end], "+z.4f") for end in ("delta", "low", "high"))
-        numbers = (_digits(mean["mean"]), *ends, _digits(row["p"]))
-        yield "\t".join((str(row["measure"]), *numbers, str(row["verdict"]), str(row["queries"])))
-
-
-def _digits(value: float | str | None, form: str = ".4f") -> str:
-    return "–" if value is None else format(value, form)
-
-
-def run_notes(queries: Sequence[str], run: ScoreLists, judged: ScoreLists) -> Iterator[str]:
-    """What the numbers are over, and who was left out."""
-    yield f"means over {counted(len(queries), 'judged query')}; 95 % t intervals {OVER_QUERIES}"
-    if missing := sum(not run.get(query) for query in queries):
-        without = f"{counted(missing, 'judged query')} without results count 0, as with trec_eval -c"
-        yield f"{without}; --answered leaves them out"
-    if unjudged := sum(not judged.get(query) for query in run):
-        yield f"{counted(unjudged, 'query')} of the run without judgements are left out"

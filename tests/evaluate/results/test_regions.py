@@ -4,139 +4,54 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from evaluate.metrics.standard import LINE_BUDGETS
-from evaluate.results.region_files import read_gold, read_returned
-from evaluate.results.regions import score_regions
+from evaluate.results.regions import Answer, Issue, score_issue
 from lake.errors import Exit
 from tests.tiny import command
 
-PATHS = ("a.py", "b.py", "c.py")
-N_LINES = {"a.py": 40, "b.py": 12}
-
-Region = tuple[str, int, int]
-
-
-def interval(region: Region) -> tuple[int, int] | None:
-    """First and last line, from 1; None where the file's length would have to be known."""
-    path, start, end = region
-    if end == -1 or start < 0:
-        if path not in N_LINES:
-            return None
-        n = N_LINES[path]
-        first, last = (n + start + 1 if start < 0 else start), (n if end == -1 else end)
-        return min(max(first, 1), n), min(max(last, 1), n)
-    return (max(start, 1), end) if end >= 1 else None
+ISSUE = {
+    "instance_id": "one",
+    "read_core_regions": [["a.py", 1, 10], ["b.py", 8, -1], ["c.py", 5, -1]],
+    "read_core_files": ["a.py", "b.py", "c.py"],
+    "read_optional_regions_map": {"model": [["a.py", 11, 20]], "other": None},
+    "read_optional_files_map": {"model": ["d.py"]},
+    "main_files": ["a.py"],
+    "file_line_counts": {"a.py": 40, "b.py": 12},
+}
+"""Core lines are 1 to 10 of a.py and 8 to 12 of b.py; how long c.py is nobody knows."""
 
 
-def lines(region: Region) -> list[tuple[str, int]]:
-    ends = interval(region)
-    return [(region[0], line) for line in range(ends[0], ends[1] + 1)] if ends else []
+def test_every_measure_is_what_its_definition_gives() -> None:
+    # Of a.py 6 to 15; the last 200 lines of b.py, so all 12; a file that is neither core nor optional.
+    returned = [["x.py", 1, 100], {"path": "a.py", "start": 6, "end": 15}, ["b.py", -200, -1]]
+    answer = Answer.model_validate({"instance_id": "one", "regions": returned})
+    measures = score_issue(Issue.model_validate(ISSUE), answer.regions)
+    # x.py has no gain, a.py 5 lines of 1.5, b.py 5 of 1; of 100, 10 and 12 lines b.py comes second in the best order.
+    ideal = 7.5 + 5 / math.log2(3)
+    assert measures == pytest.approx({
+        "precision": 10 / 122, "recall": 10 / 15, "f1_score": 20 / (122 + 15),
+        "hit_file_rate": 2 / 3, "noise_file_rate": 1 / 3, "hit_region_rate": 2 / 3, "noise_region_rate": 1 / 3,
+        "weighted_core_coverage": (3 * 0.5 + 2 * 1) / 5, "context_efficiency": 15 / 122, "optional_coverage": 5 / 10,
+        "ndcg_at_100": 0.0,
+        "ndcg_at_300": (7.5 / math.log2(3) + 5 / 2) / ideal, "ndcg_at_500": (7.5 / math.log2(3) + 5 / 2) / ideal,
+        "recall_at_100": 0.0, "recall_at_300": 10 / 15, "recall_at_500": 10 / 15,
+        "first_useful_hit": 1 - 1 / 3,
+        "core_coverage@100": 0.0, "core_coverage@300": 10 / 15, "core_coverage@500": 10 / 15,
+        "core_precision@100": 0.0, "core_precision@300": 10 / 117, "core_precision@500": 10 / 117,
+    })  # fmt: skip
+    assert set(score_issue(Issue.model_validate(ISSUE), []).values()) == {0.0}
 
 
-def overlap(one: Region, other: Region) -> bool:
-    a, b = interval(one), interval(other)
-    return one[0] == other[0] and a is not None and b is not None and a[0] <= b[1] and b[0] <= a[1]
-
-
-def share(part: float, whole: float) -> float:
-    return part / whole if whole else 0.0
-
-
-def plainly(truth: dict[str, Any], returned: list[Region]) -> dict[str, float]:
-    """The measures of one issue, by their definitions."""
-    core = [tuple(region.values()) for region in truth["read_core_regions"]]
-    optional = [tuple(region.values()) for each in truth["read_optional_regions_map"].values() for region in each]
-    main, core_files = set(truth["main_files"]), set(truth["read_core_files"])
-    other_files = {path for each in truth["read_optional_files_map"].values() for path in each}
-    gold, more = {line for of in core for line in lines(of)}, {line for of in optional for line in lines(of)}
-    shown = {line for of in returned for line in lines(of)}
-    named = {path for path, _, _ in returned}
-    measures = {
-        "precision": share(len(shown & gold), len(shown)),
-        "recall": share(len(shown & gold), len(gold)),
-        "hit_file_rate": share(len(named & core_files), len(core_files)),
-        "noise_file_rate": share(len(named - core_files - other_files), len(named)),
-        "hit_region_rate": share(sum(any(overlap(of, one) for one in returned) for of in core), len(core)),
-        "noise_region_rate": share(
-            sum(not any(overlap(one, of) for of in core + optional) for one in returned), len(returned)
-        ),
-        "context_efficiency": share(len(shown & (gold | more)), len(shown)),
-        "optional_coverage": share(len(shown & more), len(more)),
-    }
-    both = measures["precision"] + measures["recall"]
-    measures["f1_score"] = share(2 * measures["precision"] * measures["recall"], both)
-    parts = [(3 if of[0] in main else 2, set(lines(of))) for of in core if lines(of)]
-    covered = sum(weight * len(part & shown) / len(part) for weight, part in parts)
-    measures["weighted_core_coverage"] = share(covered, sum(weight for weight, _ in parts))
-    gains = [sum((1.5 if path in main else 1) for path, line in lines(of) if (path, line) in gold) for of in returned]
-    sizes = [ends[1] - ends[0] + 1 if (ends := interval(of)) else 0 for of in returned]
-    order = sorted(range(len(returned)), key=lambda n: -gains[n] / max(sizes[n], 1))
-    for budget in LINE_BUDGETS:
-        found, ideal = (dcg(gains, sizes, ranks, budget) for ranks in (range(len(returned)), order))
-        measures[f"ndcg_at_{budget}"] = min(share(found, ideal), 1.0)
-        walked = [line for of in returned for line in lines(of)]
-        measures[f"recall_at_{budget}"] = share(len(set(walked[:budget]) & gold), len(gold))
-        different = list(dict.fromkeys(walked))[:budget]
-        hits = len(set(different) & gold)
-        measures[f"core_coverage@{budget}"] = share(hits, len(gold))
-        measures[f"core_precision@{budget}"] = share(hits, hits + len(set(different) - gold - more))
-    first = next((n for n, of in enumerate(returned) if gold & set(lines(of))), None)
-    measures["first_useful_hit"] = 0.0 if first is None else 1 - first / len(returned)
-    return measures
-
-
-def dcg(gains: list[float], sizes: list[int], ranks: Iterable[int], budget: int) -> float:
-    total, spent = 0.0, 0
-    for place, n in enumerate(ranks):
-        spent += sizes[n]
-        if spent > budget and place:
-            break
-        total += gains[n] / math.log2(place + 2)
-    return total
-
-
-regions = st.tuples(st.sampled_from(PATHS), st.integers(-3, 200), st.integers(-1, 320))
-files = st.lists(st.sampled_from(PATHS), unique=True)
-
-
-def as_objects(each: list[Region]) -> list[dict[str, object]]:
-    return [{"path": path, "start": start, "end": end} for path, start, end in each]
-
-
-@settings(max_examples=15)
-@given(
-    truth=st.fixed_dictionaries(
-        {
-            "read_core_regions": st.lists(regions, max_size=4).map(as_objects),
-            "read_core_files": files,
-            "read_optional_regions_map": st.dictionaries(
-                st.sampled_from("xy"), st.lists(regions, max_size=2).map(as_objects)
-            ),
-            "read_optional_files_map": st.dictionaries(st.sampled_from("xy"), files),
-            "main_files": files,
-        }
-    ),
-    returned=st.lists(regions, max_size=5),
-)
-def test_every_measure_equals_its_plain_definition(
-    tmp_path_factory: pytest.TempPathFactory, truth: dict[str, Any], returned: list[Region]
-) -> None:
-    folder = tmp_path_factory.mktemp("regions")
-    rows = [{"instance_id": query, "ground_truth": truth, "file_line_counts": N_LINES} for query in ("one", "two")]
-    (folder / "gold.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    (folder / "run.jsonl").write_text(json.dumps({"instance_id": "one", "regions": as_objects(returned)}))
-    gold = read_gold(folder / "gold.jsonl")
-    one, two = score_regions(gold, *read_returned(folder / "run.jsonl", gold)[:1], queries=["one", "two"]).to_dicts()
-    assert {**one, "query": None} == pytest.approx({"query": None, **plainly(truth, returned)})
-    assert two == pytest.approx({**dict.fromkeys(two, 0.0), "query": "two"})
+def test_a_region_that_is_returned_again_counts_in_recalls_budget_alone() -> None:
+    regions = [["a.py", 11, 60], ["a.py", 11, 60], ["a.py", 1, 10], ["a.py", 9, 3]]
+    answer = Answer.model_validate({"instance_id": "one", "regions": regions})
+    measures = score_issue(Issue.model_validate(ISSUE), answer.regions)
+    assert (measures["recall_at_100"], measures["core_coverage@100"]) == (0.0, 10 / 15)
+    # 9 to 3 is turned around: it has no line, and yet overlaps the core region.
+    assert (measures["noise_region_rate"], measures["core_precision@100"]) == (0.0, 10 / 50)
 
 
 GOLD = {
@@ -172,10 +87,10 @@ def test_a_file_of_regions_is_scored_without_a_lake(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        ({"instance_id": "one"}, "there is no `regions`"),
-        ({"regions": []}, "no object with an `instance_id`"),
-        ({"instance_id": "one", "regions": [["a.py", 1]]}, "is no region of path, start and end"),
-        ({"instance_id": "one", "regions": [["a.py", 1, "2"]]}, "lines that are no whole numbers"),
+        ({"instance_id": "one"}, "regions: Field required"),
+        ({"regions": []}, "instance_id: Field required"),
+        ({"instance_id": "one", "regions": [["a.py", 1]]}, "regions.0: Input should be"),
+        ({"instance_id": "one", "regions": [["a.py", 1, "2"]]}, "regions.0.end: Input should be a valid integer"),
         ({"instance_id": "other", "regions": []}, "no issue of RUN has gold"),
         ({"instance_id": "one", "regions": [["a.py", 1, 2_000_000_000]]}, "at most 20,000,000 are read"),
     ],
