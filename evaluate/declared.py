@@ -10,8 +10,7 @@ from evaluate.metrics import Metric, metrics
 from evaluate.retrievers import Retriever
 from evaluate.score.conformance import protocol_hash
 from lake.benchmarks import known_protocols, known_tasks
-from lake.catalog.protocol import Protocol
-from lake.catalog.task import Task
+from lake.catalog.protocol import Protocol, Task
 from lake.fingerprint import canonical_json, fingerprint
 from lake.make import write_if_changed
 from lake.store import Lake

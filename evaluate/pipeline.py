@@ -15,7 +15,7 @@ from evaluate.runs.task_runs import TaskRuns
 from evaluate.selection import Edition, Selection, edition, part_groups, selected_parts
 from evaluate.systems import check_patterns, imported_systems, known_retrievers, retriever_named
 from lake.benchmarks import tasks_of
-from lake.catalog.task import Task
+from lake.catalog.protocol import Task
 from lake.console import Console
 from lake.engine import IN_PROCESS, Engine, InThisProcess
 from lake.errors import Exit, GoldspanError

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from lake.catalog.task import Task
+from lake.catalog.protocol import Task
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint
 from lake.holding import numbered, parts_holding

@@ -15,8 +15,7 @@ from evaluate.rank.ranking import rank
 from evaluate.retrievers import BASELINE, Retriever, retrievers
 from evaluate.retrievers._arguments import retriever_of_name
 from evaluate.texts.query_forms import QUERY_FORMS
-from lake.catalog.protocol import Protocol
-from lake.catalog.task import Task
+from lake.catalog.protocol import Protocol, Task
 from lake.code import code_digest
 from lake.declarations import CHUNKER_ALIASES, CHUNKER_SETS
 from lake.errors import Exit, GoldspanError, lookup, unknown_name

@@ -7,8 +7,7 @@ from typing import Literal, NamedTuple
 
 import polars as pl
 
-from lake.arrays import Floats, Integers
-from lake.exact import from_steps, steps
+from lake.exact import Floats, Integers, from_steps, steps
 
 Aggregate = Literal["macro", "micro", "by_repo"]
 
@@ -18,15 +17,11 @@ _OF_REPOSITORY = pl.when(_N > 0).then(1 / _N).otherwise(pl.lit(0.0))
 
 
 class Average(NamedTuple):
-    """A quotient of two sums over repositories, and its place in sentences.
+    """A quotient of two sums over repositories, in steps of `lake.exact`, and its place in sentences.
 
-    Attributes:
-        numerator: Of a repository's sums, in steps of `lake.exact`; what there is to sum is in `evaluate.statistics`.
-        denominator: Likewise.
-        products: Sums of its items' squared numerators, of numerators times denominators, and of squared denominators.
-        n: The column that says how many items count; without any there is no average.
-        share: How much of all a unit of items weighs: of the items of each unit, the items of its repository, and the
-            number of repositories. None where the denominators say it.
+    `products` are sums of a repository's squared numerators, of numerators times denominators, and of squared
+    denominators; `n` is the column that says how many items count; `share` gives how much of all a unit weighs, of the
+    items of each unit, those of its repository, and the number of repositories; None where the denominators say it.
     """
 
     title: str

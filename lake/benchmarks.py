@@ -10,9 +10,8 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from lake.catalog.protocol import Protocol
+from lake.catalog.protocol import Protocol, Task
 from lake.catalog.protocols import TASKS, protocols, protocols_of
-from lake.catalog.task import Task
 from lake.errors import lookup, unknown_name
 from lake.store import Lake
 

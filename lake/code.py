@@ -14,10 +14,9 @@ import inspect
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from lake.fingerprint import fingerprint, sha256_of
 
@@ -28,28 +27,18 @@ _CACHE = ROOT / "lake" / "cache"
 """Where what was worked out of sources is looked up: parsing them costs a second per run of a stage."""
 
 
-class ModuleSource(NamedTuple):
-    """What counts of a module's source: a digest of its syntax tree without docstrings, and all that it may import."""
-
-    digest: str
-    imports: tuple[str, ...]
-
-
 def code_digest(*functions: Callable[..., object]) -> str:
     """The digest of every module in the closure of the imports of some functions, and of those bound in partials."""
-    return digest_of(frozenset(map(_file_of, _unbound(functions))))
-
-
-@functools.cache
-def _file_of(function: Callable[..., object]) -> Path:
-    return Path(inspect.getfile(inspect.unwrap(function)))
+    return digest_of(frozenset(Path(inspect.getfile(inspect.unwrap(each))) for each in _unbound(functions)))
 
 
 @functools.cache
 def digest_of(files: frozenset[Path]) -> str:
     """The digest of some modules and of every module in the closure of their imports."""
     closure = sorted({inside for file in files for inside in closure_of(file.resolve())})
-    return fingerprint([(_called(file), _source(file).digest) for file in closure])
+    # By places in the checkout: no digest depends on where that lies.
+    places = {file: file.relative_to(ROOT).as_posix() if file.is_relative_to(ROOT) else file.name for file in closure}
+    return fingerprint([(places[file], _source(file)[0]) for file in closure])
 
 
 @functools.cache
@@ -61,7 +50,7 @@ def closure_of(file: Path) -> tuple[Path, ...]:
         file = waiting.pop()
         if file not in seen:
             seen.add(file)
-            waiting += [other for name in _source(file).imports for other in _files_of(name)]
+            waiting += [other for name in _source(file)[1] for other in _files_of(name)]
     return tuple(sorted(seen))
 
 
@@ -71,7 +60,12 @@ def remembered(what: str, of: object, make: Callable[[], str]) -> str:
     known = _known(file)
     if key not in known:
         known[key] = make()
-        _keep(file, known)
+        beside = file.with_name(f".{file.name}.{os.getpid()}")
+        # Where the checkout cannot be written to, it is worked out again.
+        with suppress(OSError):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            beside.write_text(json.dumps(known))
+            beside.replace(file)
     return known[key]
 
 
@@ -84,21 +78,24 @@ def _known(file: Path) -> dict[str, str]:
     return {}
 
 
-def read_source(text: bytes, package: str) -> ModuleSource:
-    """What counts of a module's source; `package` is the dotted name against which its relative imports are read."""
+def read_source(text: bytes, package: str) -> tuple[str, list[str]]:
+    """A digest of a module's syntax tree without docstrings, and all that it may import.
+
+    `package` is the dotted name against which its relative imports are read.
+    """
     tree = ast.parse(text)
     for node in ast.walk(tree):
         # A string that stands alone says something to a reader: of a module, a function, or the name assigned above it.
         if isinstance(body := getattr(node, "body", None), list):
-            body[:] = [each for each in body if not _is_text(each)]
+            body[:] = [each for each in body if not (isinstance(each, ast.Expr) and _is_text(each.value))]
     # Some versions of Python name lists that are empty, others leave them out.
     counts = re.sub(r", \w+=\[\]", "", ast.dump(tree))
     counts = re.sub(r"\(\w+=\[\](, )?", "(", counts)
-    return ModuleSource(sha256_of(counts.encode(errors="surrogatepass")), tuple(sorted(_imported(tree, package))))
+    return sha256_of(counts.encode(errors="surrogatepass")), sorted(_imported(tree, package))
 
 
-def _is_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+def _is_text(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
 def _unbound(values: tuple[object, ...]) -> Iterator[Callable[..., object]]:
@@ -111,26 +108,12 @@ def _unbound(values: tuple[object, ...]) -> Iterator[Callable[..., object]]:
 
 
 @functools.cache
-def _source(file: Path) -> ModuleSource:
+def _source(file: Path) -> tuple[str, list[str]]:
     text = file.read_bytes()
     package = ".".join(file.relative_to(ROOT).parent.parts) if file.is_relative_to(ROOT) else ""
     known = remembered("sources", [sha256_of(text), package], lambda: json.dumps(read_source(text, package)))
     digest, imports = json.loads(known)
-    return ModuleSource(digest, tuple(imports))
-
-
-def _keep(file: Path, known: Mapping[str, str]) -> None:
-    """Keep what was worked out for the next run; where the checkout cannot be written to, it is worked out again."""
-    beside = file.with_name(f".{file.name}.{os.getpid()}")
-    with suppress(OSError):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(json.dumps(known))
-        beside.replace(file)
-
-
-def _called(file: Path) -> str:
-    """A file's place in the checkout: no digest depends on where the checkout lies."""
-    return file.relative_to(ROOT).as_posix() if file.is_relative_to(ROOT) else file.name
+    return digest, imports
 
 
 @functools.cache

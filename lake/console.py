@@ -109,10 +109,7 @@ class Console:
 
     @contextmanager
     def downloads(self) -> Iterator[Callable[[int, int, str], None]]:
-        """A function that is told of every piece of a download: bytes so far, bytes in all (0 if unknown), its name.
-
-        A terminal gets a bar for each download, a pipe a line now and then.
-        """
+        """A function that is told of every piece of a download: bytes so far, bytes in all (0 if unknown), its name."""
         bars, known = self._bars("{task.fields[size]}"), dict[str, "TaskID"]()
         self._said = time.perf_counter()
 
@@ -151,8 +148,7 @@ class Console:
 def stage_app(default: str, modules: Mapping[str, str]) -> typer.Typer:
     """The commands of a stage, where arguments without a command are those of the default: `python -m ingest repoeval`.
 
-    `modules` has, by command, the module whose `app` declares it: it is imported when the command is asked for, so that
-    none waits for what another needs.
+    `modules` has, by command, the module whose `app` declares it; it is imported when the command is asked for.
     """
 
     class StageGroup(TyperGroup):

@@ -17,7 +17,7 @@ from lake.located import located, shown_path
 
 
 class Named(Protocol):
-    """Anything that is declared under a name."""
+    """What is declared under a name."""
 
     @property
     def name(self) -> str: ...  # noqa: D102
@@ -50,13 +50,11 @@ _PARAMETER = re.compile(r"<(\w+)>")
 def discover(
     package: ModuleType, kind: type[_Declared], *, by_name: bool = True, in_every: bool = False
 ) -> dict[str, _Declared]:
-    """Every module-level declaration of one kind in a package's modules, by name, in the order of the names.
+    """Every module-level declaration of one kind in a package's modules, by name, else as the modules declare them.
 
-    Without `by_name` they come module by module, as each declares them. With `in_every` a module without one is an
-    error; those whose name begins with an underscore are helpers.
+    With `in_every` a module without one is an error; those whose name begins with an underscore are helpers.
     """
-    declarations: dict[str, _Declared] = {}
-    owner: dict[str, str] = {}
+    declarations, owner = dict[str, _Declared](), dict[str, str]()
     for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
         if info.name.startswith("_"):
             continue
@@ -64,8 +62,7 @@ def discover(
         declared = [value for value in vars(module).values() if isinstance(value, kind)]
         if in_every and not declared:
             message = f"{shown_path(Path(str(module.__file__)))} declares no {kind.__name__.lower()}"
-            hint = f"Write at the end of the file: MINE = {kind.__name__}(name=…, title=…, meaning=…, …), as the files "
-            hint += "beside it do. If it is a helper, begin its name with an underscore."
+            hint = f"End it with MINE = {kind.__name__}(…), as the files beside it do, or begin a helper's name with _."
             raise GoldspanError(message, hint=hint, code=Exit.USAGE)
         for value in declared:
             if declarations.get(value.name) is value:
@@ -101,10 +98,7 @@ class Resolved(Generic[_Declared]):
 
 
 def resolve(kind: str, name: str, known: Mapping[str, _Declared]) -> Resolved[_Declared]:
-    """The declaration a concrete name means.
-
-    A declared name may hold parameters in angle brackets: `fixed-nws-<n>` answers to `fixed-nws-1500` with `n = 1500`.
-    """
+    """The declaration a concrete name means: `fixed-nws-<n>` answers to `fixed-nws-1500` with `n = 1500`."""
     for pattern, declaration in known.items():
         literals = map(re.escape, _PARAMETER.split(pattern)[::2])
         if match := re.fullmatch(r"([1-9]\d{0,8})".join(literals), name):

@@ -49,11 +49,7 @@ class InThisProcess(Executor):
 
 @dataclass(frozen=True)
 class Engine:
-    """A number of processes on this machine, one of which is this process itself; or a scheduler's workers.
-
-    `n_processes` None is one per core where there are many jobs, else one. `scheduler` is a dask scheduler's HOST:PORT,
-    whose workers do the work instead and must see the folder `lake`.
-    """
+    """A number of processes, None for one per core where jobs are many; or a dask scheduler's (HOST:PORT) workers."""
 
     n_processes: int | None = 1
     scheduler: str = ""
@@ -61,7 +57,7 @@ class Engine:
 
     @contextmanager
     def executor(self, n_jobs: int | None = None, *, are_long: bool = False) -> Iterator[Executor]:
-        """What jobs are handed to. Work that was handed in and has not begun is dropped where an error leaves it.
+        """What jobs are handed to; what has not begun is dropped where an error leaves it.
 
         Without `n_jobs` none is done by this process itself, as for work that kills. `are_long`: starting processes is
         worth its seconds though the jobs are few.
@@ -82,19 +78,12 @@ class Engine:
                 yield executor
 
     def results(self, executor: Executor, work: Callable[[_Job], _Result], jobs: Sequence[_Job]) -> Iterator[_Result]:
-        """What the work makes of each job, in their order.
-
-        Elsewhere it is begun at once; in this process a job is done when its result is asked for.
-        """
+        """What the work makes of each job, in their order; in this process one by one, as results are asked for."""
         futures = (executor.submit(work, job) for job in jobs)
         return map(self.answer, futures if isinstance(executor, InThisProcess) else list(futures))
 
     def answer(self, future: Future[_Result]) -> _Result:
-        """What a job gave.
-
-        Raises:
-            WorkerDiedError: It died of the job, or the scheduler is gone.
-        """
+        """What a job gave; a WorkerDiedError where a process died of it."""
         try:
             return future.result()
         except BrokenProcessPool as error:

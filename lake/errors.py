@@ -35,12 +35,7 @@ class Exit(IntEnum):
 
 
 class GoldspanError(Exception):
-    """A fault in what was given, told in at most ten lines.
-
-    `what` is one sentence that names the thing and what was found, `where` the file, line or table, `examples`
-    offending values, of which the first three are shown, `hint` what to do about it, `code` the exit status that the
-    command ends with.
-    """
+    """A fault in what was given, told in at most ten lines: what, where, the first examples, and what to do."""
 
     def __init__(
         self,
@@ -64,12 +59,12 @@ class GoldspanError(Exception):
 
     def render(self) -> str:
         """The message as a person reads it; what a terminal would obey is shown as an escape."""
-        where = [f"  where: {_on_a_line(self.where)}"] if self.where else []
-        examples = [f"  for example: {_on_a_line(example[:200])}" for example in self.examples[:MAX_EXAMPLES]]
+        lines = [escaped(self.what)]
+        lines += [f"  where: {_on_a_line(self.where)}"] if self.where else []
+        lines += [f"  for example: {_on_a_line(example[:200])}" for example in self.examples[:MAX_EXAMPLES]]
         if (n_more := len(self.examples) - MAX_EXAMPLES) > 0:
-            examples.append(f"  and {n_more:,} more")
-        hint = [f"  {escaped(self.hint)}"] if self.hint else []
-        return "\n".join([escaped(self.what), *where, *examples, *hint])
+            lines.append(f"  and {n_more:,} more")
+        return "\n".join([*lines, *([f"  {escaped(self.hint)}"] if self.hint else [])])
 
 
 def _remade(kind: type[GoldspanError], given: dict[str, object]) -> GoldspanError:

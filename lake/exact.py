@@ -1,4 +1,4 @@
-"""Sums of fractions that come out the same to the last bit, in whatever order and on however many threads.
+"""What numpy arrays hold, for signatures; and sums of fractions that are the same to the last bit in every order.
 
 Adding floats depends on their order, and a query engine is free to change it. Whole numbers do not: each value is
 taken in steps of 2^-60, the steps are added as 128-bit integers, and one rounding ends it.
@@ -6,7 +6,13 @@ taken in steps of 2^-60, the steps are added as 128-bit integers, and one roundi
 
 from __future__ import annotations
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 
 _STEPS_IN_ONE = 2.0**60
 

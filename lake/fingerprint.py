@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import IO
 
 FINGERPRINT_LENGTH = 32
-_BLOCK_BYTES = 1 << 18
 
 
 def canonical_json(value: object) -> str:
@@ -34,10 +33,7 @@ def sha256_of_file(path: Path) -> str:
 
 def sha256_of_stream(stream: IO[bytes]) -> str:
     """The sha256 of what a stream holds from where it is, in hex, read in blocks."""
-    digest = hashlib.sha256()
-    while block := stream.read(_BLOCK_BYTES):
-        digest.update(block)
-    return digest.hexdigest()
+    return hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]  # it has readinto
 
 
 def _plain(value: object) -> object:

@@ -15,15 +15,7 @@ PARTS_AT_ONCE = 100
 
 
 def parts_holding(lake: Lake, name: str, column: str, values: pl.Series, **folders: str) -> list[Part]:
-    """The parts of a table in which a column has one of the values, in their own order.
-
-    Args:
-        lake: Where they are.
-        name: The table.
-        column: One of its columns of text.
-        values: Which are looked for; those that no part has mean nothing.
-        folders: Values of the table's Hive folders; only their parts are looked at.
-    """
+    """The parts of a table in which a column of text has one of the values, in their own order."""
     parts, places = held_in(lake, name, column, values, **folders)
     return [parts[number] for number in sorted({*places["part"]})]
 

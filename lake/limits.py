@@ -64,10 +64,7 @@ def parsed_json(data: bytes, *, errors: str = "strict") -> object:
 
 @contextmanager
 def unpacked(file: IO[bytes]) -> Iterator[IO[bytes]]:
-    """What a file at its start holds, unpacked while it is read if it is gzip or zstd.
-
-    Damage is an OSError or an ArrowException; more than is read, or than such files unpack to, a TooMuchUnpackedError.
-    """
+    """What a file holds, unpacked while it is read if it is gzip or zstd; damage is an OSError or an ArrowException."""
     magic = file.read(max(map(len, _PACKED)))
     packed = next((name for start, name in _PACKED.items() if magic.startswith(start)), "")
     n_bytes = file.seek(0, io.SEEK_END)
@@ -105,10 +102,7 @@ class _Measured(io.RawIOBase):
 
 
 def limit_memory(gigabytes: float | None) -> float | None:
-    """Let this process, and each it starts, hold so much data at most; without a number, most of the machine's memory.
-
-    The address space stays free: libraries reserve far more of it than they use.
-    """
+    """Let this process, and each it starts, hold so much data at most, not address space; 85 % of the machine's."""
     present = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     n_bytes = int(gigabytes * _GB) if gigabytes else int(SHARE_OF_MEMORY * present)
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]

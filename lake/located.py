@@ -19,9 +19,7 @@ _LIBRARIES = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib
 def located(error: BaseException, own: Path | None) -> str:
     """An error on one line, behind the file and line of somebody's own code that it comes from, where that is known.
 
-    Args:
-        error: As it was caught.
-        own: The file of that code, where it is known; whatever lies beside it is taken for their own too.
+    Whatever lies beside `own`, a file of that code, is taken for their own too.
     """
     message = " ".join(f"{type(error).__name__}: {error}".splitlines())[:300]
     if isinstance(error, SyntaxError) and error.filename:

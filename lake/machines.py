@@ -41,11 +41,7 @@ class Worker(NamedTuple):
 
 @contextmanager
 def workers_of(address: str, lake: Path | None) -> Iterator[Executor]:
-    """What hands jobs to a scheduler's workers, all of which must see the folder `lake`.
-
-    An error says whether the extra is not installed, no scheduler or worker answers in time, or a worker has other
-    code, other packages, several threads, or does not see the lake.
-    """
+    """What hands jobs to a scheduler's workers, all of which must see the folder `lake` and run the same code."""
     try:
         from distributed import Client
     except ImportError as error:

@@ -35,11 +35,7 @@ class Slot(NamedTuple):
 
 @dataclass(frozen=True)
 class BuildTarget:
-    """Parts that are made together, of the same inputs; mostly it is one.
-
-    `slots` are in the order in which they are written: the last says that all are there. `fingerprint` is of what they
-    would be made from today.
-    """
+    """Parts that are made together, as they would be today; the last is written last and says that all are there."""
 
     lake: Lake
     slots: Sequence[Slot]
@@ -72,16 +68,13 @@ class BuildTarget:
 
     def current(self) -> list[BuildTarget]:
         """Of those that are made alike, whatever more there is to their names, the current ones; others are removed."""
-        stored = {
-            part.name.removeprefix(slot.part)
-            for slot in self.slots
-            for part in self.lake.parts(slot.table, **slot.folders)
-            if part.name.startswith(slot.part)
-        }
-        targets = [self.named(name) for name in sorted(stored)]
-        current = [target for target in targets if target.is_current]
-        for target in targets:
-            if target not in current:
+        parts = [(slot.part, part.name) for slot in self.slots for part in self.lake.parts(slot.table, **slot.folders)]
+        stored = {name.removeprefix(start) for start, name in parts if name.startswith(start)}
+        current = []
+        for target in map(self.named, sorted(stored)):
+            if target.is_current:
+                current.append(target)
+            else:
                 target.remove()
         return current
 
@@ -113,15 +106,8 @@ def target_of(
 ) -> BuildTarget:
     """Parts of some tables that are made together, as they would be made now; that of the last is written last.
 
-    Args:
-        lake: Where they are stored.
-        tables: The tables.
-        part: What the parts are called.
-        inputs: The parts and the like that are read; None for one that is not there.
-        parameters: What else decides what the rows are.
-        code: The functions that make the rows, and those that these look up by name: the code in the closure of their
-            imports counts. None where the inputs or the parameters have a digest of it.
-        folders: A value for each of the tables' Hive folders.
+    `inputs` are None for what is not there; `parameters` is what else decides what the rows are; `code` are the
+    functions that make them and those that these look up by name, in the closure of whose imports the code counts.
     """
     return BuildTarget(lake, [Slot(name, part, folders) for name in tables], made_from(inputs, parameters, code))
 
@@ -132,10 +118,11 @@ def write_by_run(targets: Mapping[str, BuildTarget], *frames: pl.DataFrame) -> N
     `targets` are, by run, its parts, which differ in nothing but the folder `run_id`; frames are in the targets' order.
     """
     first = next(iter(targets.values()))
-    fingerprints = {run_id: target.fingerprint for run_id, target in targets.items()}
-    others = [{folder: value for folder, value in slot.folders.items() if folder != "run_id"} for slot in first.slots]
-    parts = zip(first.slots, frames, others, strict=True)
-    first.lake.write_by_run(fingerprints, [(slot.table, frame, slot.part, folders) for slot, frame, folders in parts])
+    parts = [
+        (slot.table, frame, slot.part, {name: value for name, value in slot.folders.items() if name != "run_id"})
+        for slot, frame in zip(first.slots, frames, strict=True)
+    ]
+    first.lake.write_by_run({run_id: target.fingerprint for run_id, target in targets.items()}, parts)
 
 
 def write_if_changed(lake: Lake, name: str, part: str, rows: pl.DataFrame, **folders: str) -> bool:

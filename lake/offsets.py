@@ -106,13 +106,10 @@ _UTF16_NWS[0xF0:] = 2
 
 @dataclass(frozen=True)
 class LineOffsets:
-    """Where each file of each pool lies on the axis, and what lies before each place.
+    """Files of pools end to end on an axis, on which a span is two places and needs no path.
 
-    On the axis a span is two places and needs no path, and the line at which a budget is spent is one binary search.
-
-    Attributes:
-        files: pool_id, path, offset (the place of the file's first line), n_lines.
-        n_nws_before: One Int64 for each place and one for the end: non-whitespace characters before it, never falling.
+    `files` has pool_id, path, offset (the place of its first line), n_lines; `n_nws_before` the non-whitespace
+    characters before each place, and before the end.
     """
 
     files: pl.DataFrame
@@ -120,11 +117,7 @@ class LineOffsets:
 
     @classmethod
     def of(cls, lines: pl.DataFrame) -> LineOffsets:
-        """Lay files on an axis.
-
-        Args:
-            lines: One row per file: pool_id, path, n_nws (list of Int64: the non-whitespace characters of each line).
-        """
+        """Lay files (pool_id, path, n_nws: a list with the non-whitespace characters of each line) on an axis."""
         n_lines = pl.col("n_nws").list.len().cast(pl.Int64)
         ordered = lines.select("pool_id", "path", "n_nws").sort("pool_id", "path")
         files = ordered.select(
@@ -136,15 +129,9 @@ class LineOffsets:
         return cls(files, before)
 
     def place(self, spans: pl.LazyFrame) -> pl.LazyFrame:
-        """Put spans on the axis: pool_id, path, line_start, line_end become `start` and `end`.
-
-        Lines past a file's end are none, and neither are those of a file that the axis does not hold: spans without a
-        line are left out.
-        """
-        inside = [
-            (pl.col("offset") + pl.col(f"line_{side}").clip(0, pl.col("n_lines"))).alias(side)
-            for side in ("start", "end")
-        ]
+        """Put spans on the axis: pool_id, path, line_start, line_end become `start` and `end`; without a line, none."""
+        ends = {side: pl.col(f"line_{side}").clip(0, pl.col("n_lines")) for side in ("start", "end")}
+        inside = [(pl.col("offset") + end).alias(side) for side, end in ends.items()]
         return (
             spans.join(self.files.lazy(), on=["pool_id", "path"])
             .with_columns(inside)
@@ -169,3 +156,48 @@ class LineOffsets:
 
     def _before(self, column: str) -> pl.Expr:
         return pl.lit(self.n_nws_before).gather(pl.col(column))
+
+
+_SIDES = ("start", "end")
+
+
+def held_pieces(spans: pl.LazyFrame, n_places: int, *flags: str) -> pl.LazyFrame:
+    """What ranked spans hold, cut where anything starts or ends: item, start, end, rank (the best) and the flags.
+
+    Spans have item (Int64), start, end below `n_places`, rank (null for what only cuts) and the flags, of which a piece
+    has those of any span.
+    """
+    # Each item has the axis to itself: item and place are one number, which sorts, joins and groups fast.
+    first_place = pl.col("item") * n_places
+    spans = spans.with_columns(pl.col(_SIDES) + first_place)
+    ends = [spans.select(place=side) for side in _SIDES]
+    cuts = pl.concat(ends).unique().sort("place").with_columns(next=pl.col("place").shift(-1)).with_row_index("piece")
+    first, last = (cuts.select(pl.col("place").alias(side), pl.col("piece").alias(f"{side}_piece")) for side in _SIDES)
+    return (
+        # Left joins, though every end is a cut: inner ones may be reordered into all pairs of cuts.
+        spans.join(first, on="start", how="left")
+        .join(last, on="end", how="left")
+        .select("rank", *flags, pl.int_ranges("start_piece", "end_piece").alias("piece"))
+        .explode("piece")
+        .group_by("piece")
+        .agg(pl.col("rank").min(), *(pl.col(flag).any() for flag in flags))
+        .filter(pl.col("rank").is_not_null())
+        .join(cuts.with_columns(pl.col("piece").cast(pl.Int64)), on="piece")
+        .with_columns(item=pl.col("place") // n_places)
+        .select("item", "rank", *flags, start=pl.col("place") - first_place, end=pl.col("next") - first_place)
+    )
+
+
+def added_lines(spans: pl.DataFrame, of_list: Sequence[str]) -> pl.DataFrame:
+    """The lines that each span adds to those of better rank in its list: one row for every run of new lines.
+
+    Spans have the columns `of_list`, which tell one list from another, path, rank, line_start, line_end.
+    """
+    key = [*of_list, "path"]
+    # Numbered once: the order of unique rows is another each time that it is worked out.
+    files = spans.select(key).unique().with_row_index("file").with_columns(pl.col("file").cast(pl.Int64)).lazy()
+    placed = spans.lazy().filter(pl.col("line_start") < pl.col("line_end")).join(files, on=key)
+    placed = placed.select("rank", item="file", start="line_start", end="line_end")
+    n_places = 1 + int(spans.select(pl.col("line_end").max().fill_null(0)).item())
+    pieces = held_pieces(placed, n_places).select("rank", file="item", line_start="start", line_end="end")
+    return pieces.join(files, on="file").select(*key, "rank", "line_start", "line_end").collect()

@@ -18,9 +18,8 @@ _COUNTS = ("expected", "scored", "missing", "failed", "rejected")
 class Outcome:
     """What a stage did: of `expected` items, or items × runs, `scored` have a result now.
 
-    `missing` could not be done for want of something, `failed` went wrong, `rejected` rows were refused, `tied`
-    rankings tie at a cut-off. `warnings` are of the state that was left, `changes` of what was changed this once.
-    `unit` is what is done, in the plural; `written` where, `hint` what to type next.
+    `missing` lacked something, `tied` rankings tie at a cut-off; `warnings` are of the state that was left, `changes`
+    of what was changed this once; `unit` is in the plural.
     """
 
     written: str = ""

@@ -31,8 +31,8 @@ def read_batches(
 ) -> Iterator[pl.DataFrame]:
     """The rows of a Parquet file in frames, in order; of a file without rows one empty frame.
 
-    Polars would end the process where a file is damaged, or where memory is short. `choose` gives the columns to read
-    of all names, and may raise where one is missing; values in memory are at most `max_bytes`.
+    Polars would end the process where a file is damaged. `choose` gives the columns to read of all names, and may raise
+    where one is missing.
     """
     with _explained(), file.open("rb") if isinstance(file, Path) else nullcontext(file) as stream:
         stored = pq.ParquetFile(stream)
@@ -73,8 +73,7 @@ def _explained() -> Iterator[None]:
     except UnreadableParquetError:
         raise
     except MemoryError as error:
-        message = "the Parquet takes more memory than --memory-limit leaves; split it"
-        raise UnreadableParquetError(message) from error
+        raise UnreadableParquetError("the Parquet takes more memory than --memory-limit leaves; split it") from error
     except (pa.ArrowException, *_POLARS, OSError, ValueError, LookupError) as error:
         reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
         raise UnreadableParquetError(f"the Parquet cannot be read: {reason}") from error

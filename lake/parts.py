@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -23,10 +23,8 @@ from lake.tables import TABLES, Table
 
 FORMAT_VERSION = 5
 """Raised when the layout of the lake changes; part of every fingerprint and of every digest."""
-
 MAX_NAME_BYTES = 240
 """Of a file's or folder's name: file systems take 255, and what a part is called while it is written is longer."""
-
 FORMAT = {"goldspan.part": f'{{"format":{FORMAT_VERSION}}}'}
 """What every part's Parquet metadata says, by which another version's lake is known."""
 
@@ -93,11 +91,12 @@ def new_part(
     """A part that is to be written: its path holds the digest of its bytes."""
     stem = ".".join([f"part-{quoted(name)}", fingerprint])
     inside = _folders(declared, folders, f"{stem}.{'0' * _DIGEST_LENGTH}.parquet")
-    digest = hashlib.sha256(_digest_prefix(declared.name, root.joinpath(*inside), stem, len(inside)))
-    digest.update(data)
-    hexadecimal = digest.hexdigest()[:_DIGEST_LENGTH]
-    path = root.joinpath(*inside, f"{stem}.{hexadecimal}.parquet")
-    return Part(declared.name, name, path, dict(folders), fingerprint, hexadecimal)
+    written = hashlib.sha256(_digest_prefix(declared.name, root.joinpath(*inside), stem, len(inside)))
+    written.update(data)
+    digest = written.hexdigest()[:_DIGEST_LENGTH]
+    return Part(
+        declared.name, name, root.joinpath(*inside, f"{stem}.{digest}.parquet"), dict(folders), fingerprint, digest
+    )
 
 
 def parts_below(root: Path, declared: Table, folders: Mapping[str, str], name: str | None = None) -> list[Part]:
@@ -114,12 +113,13 @@ def parts_below(root: Path, declared: Table, folders: Mapping[str, str], name: s
             for value in ([start] if folder in folders else _names(path, start, is_folder=True))
         ]
     start = "part-" if name is None else f"part-{quoted(name)}."
-    parts = [
-        (values, part)
-        for path, values in below
-        if (names := _names(path, start))
-        for part in _parts_in(Path(path), declared, values, names)
-    ]
+    parts = []
+    for path, values in below:
+        inside = dict(zip(declared.folders, (unquote(value.partition("=")[2]) for value in values), strict=True))
+        for file in _names(path, start):
+            written = _FILE.fullmatch(file)
+            called, *made = (unquote(written[1]), written[2], written[3]) if written else (file,)
+            parts.append((values, Part(declared.name, called, Path(path, file), inside, *made)))
     # By name, whatever they were made from: equal inputs are read in the same order in every lake.
     parts.sort(key=lambda pair: (pair[0], f"{pair[1].name}.parquet", pair[1].path.name))
     return [part for _, part in parts if name in (None, part.name)]
@@ -129,25 +129,14 @@ def _names(folder: str, start: str, *, is_folder: bool = False) -> list[str]:
     """What in a folder begins so: the folders, or the Parquet files."""
     try:
         with os.scandir(folder) as entries:
-            if is_folder:
-                return [entry.name for entry in entries if entry.name.startswith(start) and entry.is_dir()]
             return [
                 entry.name
                 for entry in entries
-                if entry.name.startswith(start) and entry.name.endswith(".parquet") and entry.is_file()
+                if entry.name.startswith(start)
+                and (entry.is_dir() if is_folder else entry.name.endswith(".parquet") and entry.is_file())
             ]
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return []
-
-
-def _parts_in(folder: Path, declared: Table, values: Sequence[str], names: Sequence[str]) -> Iterator[Part]:
-    """The parts that some files of a folder are."""
-    folders = {column: unquote(value.partition("=")[2]) for column, value in zip(declared.folders, values, strict=True)}
-    for name in names:
-        if (written := _FILE.fullmatch(name)) is None:
-            yield Part(declared.name, name, folder / name, folders)
-        else:
-            yield Part(declared.name, unquote(written[1]), folder / name, folders, written[2], written[3])
 
 
 def remove_empty(folder: Path, root: Path) -> None:
@@ -162,7 +151,6 @@ def fault_of(part: Part) -> str:
 
     Raises:
         OtherFormatError: Another version of the lake's format has written it.
-        PermissionError: It may not be read.
     """
     try:
         prefix = _digest_prefix(part.table, part.path.parent, part.path.name.rsplit(".", 2)[0], len(part.folders) + 1)
@@ -178,12 +166,7 @@ def fault_of(part: Part) -> str:
 
 
 def check_part(part: Part) -> None:
-    """See that a part is as it was written; its bytes are read once per process.
-
-    Raises:
-        DamagedPartError: It is not, or was never written there.
-        OtherFormatError: Another version of the lake's format has written it.
-    """
+    """See that a part is as it was written; its bytes are read once per process."""
     if why := fault_of(part):
         message = f"the lake holds a part that does not fit: {why}"
         raise DamagedPartError(message, where=str(part.path), hint=DAMAGE_HINT, code=Exit.INVALID)
@@ -211,14 +194,12 @@ def _check_format(path: Path) -> None:
             record = pl.read_parquet_metadata(file).get("goldspan.part", "")
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return
-    written = _WRITTEN_AS.fullmatch(record)
-    if written is None or (version := int(written[1])) == FORMAT_VERSION:
-        return
-    age = "an older" if version < FORMAT_VERSION else "a newer"
-    message = f"the lake was written by {age} Goldspan: its format is {version}, this one's is {FORMAT_VERSION}"
-    hint = "Name another folder with LAKE=…, or delete this one and make it anew: make ingest evaluate. "
-    hint += "What was imported is to be imported again."
-    raise OtherFormatError(message, where=str(path), hint=hint, code=Exit.INVALID)
+    if (written := _WRITTEN_AS.fullmatch(record)) and (version := int(written[1])) != FORMAT_VERSION:
+        age = "an older" if version < FORMAT_VERSION else "a newer"
+        message = f"the lake was written by {age} Goldspan: its format is {version}, this one's is {FORMAT_VERSION}"
+        hint = "Name another folder with LAKE=…, or delete this one and make it anew: make ingest evaluate. "
+        hint += "What was imported is to be imported again."
+        raise OtherFormatError(message, where=str(path), hint=hint, code=Exit.INVALID)
 
 
 def _folders(declared: Table, folders: Mapping[str, str], file: str) -> list[str]:

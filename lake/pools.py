@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import polars as pl
 
-from lake.catalog.task import Task
+from lake.catalog.protocol import Task
 from lake.holding import parts_holding
 from lake.store import Lake
 
 POOL = {
-    "pool_id": pl.String(),
-    "path": pl.String(),
-    "chunk_no": pl.Int64(),
-    "line_start": pl.Int64(),
-    "line_end": pl.Int64(),
+    **dict.fromkeys(("pool_id", "path"), pl.String()),
+    **dict.fromkeys(("chunk_no", "line_start", "line_end"), pl.Int64()),
 }
 """The columns of the chunks of pools."""
 
@@ -35,10 +32,7 @@ def own_pool(prefix: str, by: str) -> pl.Expr:
 
 
 def with_pools_of(lake: Lake, task: Task, items: pl.LazyFrame) -> pl.LazyFrame:
-    """The items that a task asks, each with the pool that it searches in it.
-
-    Items have pool_id, repo, subset, target_path, target_line, and whatever goes with them.
-    """
+    """The items that a task asks, each with the pool that it searches in it."""
     if not task.pool_prefix:
         return items
     own = lake.scan("files").filter(pl.col("pool_id").str.starts_with(f"{task.pool_prefix}/")).select("pool_id")

@@ -66,17 +66,10 @@ class Rejects:
         )
 
 
-class _Short(reprlib.Repr):
-    """A value as Python writes it, but never longer than an excerpt needs."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.maxlevel = 3
-        self.maxlist = self.maxtuple = self.maxdict = self.maxset = self.maxfrozenset = 8
-        self.maxstring = self.maxother = self.maxlong = EXCERPT_LENGTH
-
-
-_SHORT = _Short()
+_SHORT = reprlib.Repr()
+_SHORT.maxlevel = 3
+_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = _SHORT.maxfrozenset = 8
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = EXCERPT_LENGTH
 
 
 def excerpt_of(value: object) -> str:

@@ -15,8 +15,8 @@ CHUNK = ("item_id", "path", "chunk_no")
 class JudgementInputs:
     """What relevance is judged by, for some items (item_id, pool_id).
 
-    `gold` is as :meth:`Rule.gold_of` gives it; `pool` has pool_id, path, chunk_no, line_start, line_end; `relevance`,
-    where measured, item_id, path, chunk_no and the rule's similarity for every chunk of the pools.
+    `gold` is as :meth:`Rule.gold_of` gives it; `pool` has the columns of :data:`lake.pools.POOL`; `relevance`, where
+    measured, the columns of CHUNK and the rule's similarity.
     """
 
     items: pl.LazyFrame

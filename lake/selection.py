@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import polars as pl
 
-from lake.catalog.task import Task
+from lake.catalog.protocol import Task
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.pools import with_pools_of
 from lake.store import Lake
@@ -63,10 +63,7 @@ Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 
 
 def parse_items(items: str) -> Where:
-    """`subset=function-2k,repo=x`, ids of items, and files of ids (`ids.txt`, `@ids.txt`) as pairs, sorted, each once.
-
-    A file has an id on each line. What is selected changes no protocol.
-    """
+    """`subset=function-2k,repo=x`, ids, and files of an id a line (`ids.txt`, `@ids.txt`), as sorted pairs."""
     pairs: set[tuple[str, str]] = set()
     for word in items.replace(",", " ").split():
         column, equals, value = word.partition("=")
@@ -116,10 +113,7 @@ def of_where(items: Frame, where: Where) -> Frame:
 
 
 def drawn_ids(lake: Lake, task: Task, where: Where, limit: int | None) -> pl.Series | None:
-    """The ids of a seeded sample, stratified by repository, of the selected items that can be scored.
-
-    None where nothing is left out: without a limit, or with one that they all stand below.
-    """
+    """The ids of a seeded sample, by repository, of the selected items that can be scored; None where all are in it."""
     if limit is None:
         return None
     items = with_pools_of(lake, task, of_where(lake.scan("items", benchmark=task.benchmark), where))

@@ -34,11 +34,7 @@ LOCK = ".lock"
 
 
 class Lake:
-    """Typed tables in a folder, which need not exist yet.
-
-    `damage` are sentences on what did not fit when the lake was locked, and is set aside; `tally` counts the parts that
-    were made, were current and were removed through it.
-    """
+    """Typed tables in a folder, which need not exist yet; `damage` says what did not fit when it was locked."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -47,10 +43,7 @@ class Lake:
         self._listed: dict[tuple[str, ...], list[Part]] = {}
 
     def scan(self, name: str, **folders: str) -> pl.LazyFrame:
-        """A table's rows, lazily: the declared columns and those its folders add; no parts, no rows.
-
-        Only the parts of the given values of the table's Hive folders are read.
-        """
+        """A table's rows, lazily: the declared columns and those its folders add; of some values of these alone."""
         return self._frame(table(name), self.parts(name, **folders))
 
     def read(self, name: str, **folders: str) -> pl.DataFrame:
@@ -90,22 +83,17 @@ class Lake:
         return True
 
     def write(self, name: str, frame: pl.DataFrame, *, part: str, fingerprint: str, **folders: str) -> Part:
-        """Check a frame, sort it by key and put it in place of the part of that name.
-
-        The frame has exactly the declared columns, in any order; `fingerprint` is of what it was made from; `folders`
-        has a value for each of the table's Hive folders.
-        """
+        """Check a frame, sort it by key, put it in place of the part of that name; `fingerprint` is of the inputs."""
         declared = table(name)
         return self._put(declared, _ordered(declared, frame, folders), part, fingerprint, folders)
 
     def write_by_run(
         self, fingerprints: Mapping[str, str], frames: Sequence[tuple[str, pl.DataFrame, str, Mapping[str, str]]]
     ) -> None:
-        """Write the rows of several runs, each run's into parts of its own, as :meth:`write` does, run by run.
+        """Write the rows of several runs, by run into parts of its own; a run without rows has an empty part.
 
-        A frame is checked and sorted once, for most of what a small frame costs is being looked at. `fingerprints` are
-        by run; of a frame there are its table, rows (a run without any has an empty part), what the parts are called,
-        and the values of the table's folders other than `run_id`.
+        `fingerprints` are by run; of a frame there are its table, its rows, which are checked and sorted once, the
+        parts' name, and the values of the table's folders other than `run_id`.
         """
         split = []
         for name, frame, part, folders in frames:
@@ -160,12 +148,9 @@ class Lake:
         makes: Collection[str] = EVERY,
         warn: Callable[[str], None] = lambda _: None,
     ) -> Iterator[None]:
-        """Hold the lake alone; a second writer calls `waiting` once and then waits.
+        """Hold the lake alone, mended (:func:`lake.wholeness.mend`); a second writer calls `waiting` once, then waits.
 
-        What killed processes left half-written is deleted as soon as the lock is held. What was damaged since it was
-        written, or was never written here, is set aside where the caller makes it again (`makes`: whose parts, as
-        :class:`lake.tables.Table` has it), and `warn` is told; a damaged part that the caller reads and does not make
-        is an error.
+        `makes` says whose parts the caller makes, and `warn` is told of each that was set aside.
         """
         # Imported when needed: who only reads holds no lock.
         from filelock import FileLock, Timeout

@@ -20,10 +20,7 @@ from lake.text import counted
 
 
 def run_costs(lake: Lake) -> pl.LazyFrame:
-    """What ranking cost, a row per run that was made here: benchmark, run_id, seconds and bytes of the index in all.
-
-    Those are null where nobody knows, query_p50 and query_p95 (seconds) where none of the n_queries was answered.
-    """
+    """What ranking cost, a row per run that was made here: seconds and bytes of the index in all, null if not known."""
     queries = pl.col("query_seconds").explode(empty_as_null=False)
     return (
         lake.scan("costs")
@@ -78,11 +75,10 @@ TOKENS = ("n_input", "n_cached", "n_cache_written", "n_output")
 
 
 def run_usage(lake: Lake) -> pl.LazyFrame:
-    """What runs used per item, where their files say it: benchmark, run_id, models (text), n_items (of the run).
+    """What runs used per item, where their files say it: models (text), n_items (of the run), n_resolved of n_outcomes.
 
-    n_tokens (of all kinds), usd, seconds, n_turns and n_calls are means over the items that say it, null where none
-    does; `<name>_known` is how many do. n_resolved is of n_outcomes; prices are empty where dollars are the files' own.
-    A run of which nothing is known has no row.
+    What is USED are means over the items that say it; `<name>_known` is how many do. prices are empty where dollars are
+    the files' own.
     """
     tokens = pl.sum_horizontal(pl.col(name).fill_null(0) for name in TOKENS)
     sizes = lake.scan("run_items").group_by("benchmark", "run_id").agg(n_items=pl.len().cast(pl.Int64))
@@ -104,11 +100,7 @@ def run_usage(lake: Lake) -> pl.LazyFrame:
 
 
 def first_gold(lake: Lake, protocol: str) -> pl.LazyFrame:
-    """When runs had first seen a gold line, and how much a step of theirs shows.
-
-    first_step, first_turn and first_call, from 1, are means over the n_found items in which they ever did and that know
-    it; lines_per_step is the mean over all of a run's items that have steps.
-    """
+    """When runs had first seen a gold line, from 1, on the mean of the n_found items where they did."""
     steps = lake.scan("step_scores", protocol=protocol).filter(granularity="line")
     item, step = ["run_id", "item_id"], pl.col("step") - 1
     told = lake.scan("usage").select(*item, "step_turns", "step_calls")
@@ -139,8 +131,8 @@ METRICS = {"file_coverage": "files", "line_coverage": "lines"}
 class Repair(NamedTuple):
     """How much more of the gold a run's context has where the item was resolved, within repositories.
 
-    `delta` is the mean coverage of resolved items less that of the others, each compared with its own repository's,
-    with its 95 % interval over the `unit`; of the `n_items` in repositories that have resolved ones and others.
+    `delta` is the mean coverage of resolved items less that of the others, each less its own repository's, with its
+    95 % interval over the `unit`; of the `n_items` in repositories that have resolved ones and others.
     """
 
     run_id: str

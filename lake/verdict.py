@@ -67,11 +67,10 @@ def without_least(text: str) -> str:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is said of the first system of a benchmark compared with its reference.
+    """What is said of the first system of a benchmark compared with its reference, or why there is `nothing` to say.
 
-    `nothing` is why there is nothing to say, a whole sentence. `is_first`: the system ranks first; otherwise the
-    reference's own retriever does. `delta` is how far it is above the reference. `exploratory`: the pair is outside the
-    family that is tested together.
+    `is_first`: the system ranks first; otherwise the reference's own retriever does. `delta` is how far it is above the
+    reference.
     """
 
     nothing: str = ""
@@ -87,11 +86,7 @@ class Verdict:
     unit: str = REPOSITORY
 
     def sentence(self, called: Callable[[str], str], digits: int = 3, first: str = "ranked first") -> str:
-        """The verdict as a sentence.
-
-        `called` gives a run's system its name; `first` is what the system is that comes first: ranks are by the primary
-        metric alone.
-        """
+        """The verdict as a sentence; `called` gives a run's system its name, `first` is what the best of all is."""
         if self.nothing:
             return self.nothing
         interval = by = ""
@@ -139,10 +134,9 @@ def by_pair(comparisons: pl.LazyFrame) -> Pairs:
 
 
 def verdict_on(lines: Sequence[Line], reference: str, pairs: Pairs) -> Verdict:
-    """The verdict on the first of some runs that is no baseline and searches otherwise than the reference does.
+    """The verdict on the first of some runs, best first, that is no baseline.
 
-    The reference's own retriever over other chunks is passed over, unless there is nothing else. `lines` come best
-    first, `reference` is empty where there is none, `pairs` are by one measure in one slice.
+    The reference's own retriever over other chunks is passed over, unless there is nothing else.
     """
     systems = [line for line in lines if line.is_whole and not line.is_baseline]
     if not systems:
@@ -178,10 +172,7 @@ def mirrored(comparisons: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def which_matters_more(shares: Mapping[str, Share], n_systems: int, *, too_few: bool, unit: str = REPOSITORY) -> str:
-    """The answer with its numbers, of the share of each factor in a grid of `n_systems`.
-
-    It is told where the interval of the retriever less the chunker leaves out 0, or those of the two lie apart.
-    """
+    """The answer with its numbers, of the share of each factor in a grid of `n_systems`."""
     share, low, high = shares[DIFFERENCE]
     if share is None:
         return f"These {n_systems} systems differ by no more than chance."

@@ -28,8 +28,7 @@ _OF_SCORES = {"benchmark": ("items", "gold_spans", "files"), "run_id": ("runs", 
 def mend(root: Path, makes: Collection[str]) -> Iterator[str]:
     """Delete what killed processes left half-written, set aside what does not fit; a sentence for each says so.
 
-    An imported run that loses rows goes as a whole: no stage here can make it again. `makes` says whose parts the
-    caller, who holds the lake, makes; of those of `ingest` it only reads, a damaged one is an error.
+    `makes` says whose parts the caller makes; of those of `ingest` that it only reads, a damaged one is an error.
     """
     for declared in TABLES.values():
         for unfinished in (root / declared.name).rglob(f".*{TEMPORARY}"):
@@ -49,7 +48,9 @@ def mend(root: Path, makes: Collection[str]) -> Iterator[str]:
 def _set_aside(root: Path, part: Part, why: str) -> str:
     """Move a part out of what is read, and with it the row of an imported run; the sentence that says so."""
     then, lost = _REMEDIES.get(part.table, "it is made again"), {part.path}
-    if _is_imported(root, part):
+    is_of_run = "run_id" in part.folders and TABLES[part.table].made_by != "evaluate" and bool(part.fingerprint)
+    # No stray beside them, and of no run that was made here: every import has a part of rejects.
+    if is_of_run and parts_below(root, TABLES["rejects"], {}, IMPORT_REJECTS + part.folders["run_id"]):
         then = f"import the run {part.folders['run_id']} again"
         lost |= {row.path for row in _parts(root, "runs", **part.folders)}
     if part.table in ("files", "pools"):
@@ -62,12 +63,6 @@ def _set_aside(root: Path, part: Part, why: str) -> str:
         path.replace(aside)
         remove_empty(path.parent, root)
     return f"{part.path.relative_to(root).as_posix()}: {why}; set aside in {ASIDE}, {then}"
-
-
-def _is_imported(root: Path, part: Part) -> bool:
-    """Whether a part is of an imported run, and no stray beside it."""
-    is_of_run = "run_id" in part.folders and TABLES[part.table].made_by != "evaluate" and bool(part.fingerprint)
-    return is_of_run and bool(parts_below(root, TABLES["rejects"], {}, IMPORT_REJECTS + part.folders["run_id"]))
 
 
 def _contradicted(root: Path) -> Iterator[tuple[Part, str]]:

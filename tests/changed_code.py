@@ -17,9 +17,9 @@ def changed(*modules: str) -> Iterator[None]:
     files = {(ROOT / module).resolve(strict=True) for module in modules}
     source = code._source
 
-    def other(file: Path) -> code.ModuleSource:
-        found = source(file)
-        return found._replace(digest=f"{found.digest}, changed") if file in files else found
+    def other(file: Path) -> tuple[str, list[str]]:
+        digest, imports = source(file)
+        return f"{digest}, changed" if file in files else digest, imports
 
     code.digest_of.cache_clear()
     with patch.object(code, "_source", other):

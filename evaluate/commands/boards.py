@@ -15,8 +15,7 @@ from evaluate.results.board import board, boards_of, check_metrics
 from evaluate.results.extra_tables import cost_table, effects_table, usage_table
 from evaluate.results.printed_table import print_tables
 from lake.benchmarks import check_benchmark, protocols_called
-from lake.catalog.protocol import Protocol
-from lake.catalog.task import Task
+from lake.catalog.protocol import Protocol, Task
 from lake.console import DEFAULT_LAKE, LakeOption, setting, split_names
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.selection import parse_items, with_items

@@ -15,7 +15,7 @@ from evaluate.rank.blobs import contents_of
 from evaluate.rank.content_pieces import in_batches, pieces_of
 from evaluate.texts.pieces import cut_lines
 from evaluate.texts.tokens import Counted, Texts, Tokenizer, Vocabulary
-from lake.arrays import Integers
+from lake.exact import Integers
 from lake.store import Lake
 from lake.text import pieces
 

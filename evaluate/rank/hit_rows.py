@@ -9,9 +9,8 @@ import polars as pl
 
 from evaluate.rank.pools import ChunkedPools
 from evaluate.rank.ranking import Ranked
-from lake.lines import added_lines
 from lake.naming import DONE, RANKING
-from lake.offsets import LineOffsets
+from lake.offsets import LineOffsets, added_lines
 from lake.tables import table
 from lake.usage import hardware
 

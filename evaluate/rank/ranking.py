@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from evaluate.retrievers import Floats, Integers, Pool, Queries, Retriever
-from lake.catalog.task import TieRule
+from lake.catalog.protocol import TieRule
 from lake.errors import GoldspanError
 from lake.located import file_of, located
 from lake.naming import LINES, RANKING

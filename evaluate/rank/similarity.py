@@ -10,7 +10,7 @@ import numpy.typing as npt
 import polars as pl
 import scipy
 
-from lake.arrays import Integers
+from lake.exact import Integers
 
 _KEYWORDS = ("if", "else", "for", "while", "return", "class", "def", "import", "from")
 """What looks like an identifier and is left out: exactly these."""

@@ -16,10 +16,9 @@ from evaluate.statistics.boards import board_rows
 from evaluate.statistics.means import aggregate
 from evaluate.statistics.slices import UNSLICED, in_slice, slice_of
 from lake.benchmarks import tasks_of
-from lake.catalog.protocol import Protocol
+from lake.catalog.protocol import Protocol, Task
 from lake.catalog.protocols import protocols_of
 from lake.catalog.references import unbeaten_baselines
-from lake.catalog.task import Task
 from lake.catalog.unit import ITEM, ITEM_INTERVALS
 from lake.errors import Exit, GoldspanError
 from lake.selection import Where, of_where

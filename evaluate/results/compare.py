@@ -19,9 +19,8 @@ from evaluate.runs.pooling import systems_of
 from evaluate.statistics.comparisons import POINT
 from evaluate.statistics.slices import slice_of
 from lake.benchmarks import known_protocols, known_tasks, protocols_called
-from lake.catalog.protocol import Protocol
+from lake.catalog.protocol import Protocol, Task
 from lake.catalog.references import REFERENCE, reference_of
-from lake.catalog.task import Task
 from lake.catalog.unit import FEWEST_ITEMS, ITEM, ITEM_NOTE
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.selection import Where, of_where

@@ -15,8 +15,7 @@ from evaluate.statistics.comparisons import ScoreMatrix, compare_runs
 from evaluate.statistics.means import aggregate
 from evaluate.statistics.slices import UNSLICED, average_of, in_slice
 from lake.averages import Aggregate
-from lake.catalog.protocol import Protocol
-from lake.catalog.task import Task
+from lake.catalog.protocol import Protocol, Task
 from lake.errors import Exit, GoldspanError
 from lake.exact import exact_sum
 from lake.store import Lake

@@ -10,8 +10,7 @@ from evaluate.metrics import Metric
 from evaluate.results.board import is_any, metric_label, number_of, primary_metric, rows_of_board
 from evaluate.results.printed_table import PrintedTable
 from evaluate.statistics.slices import SLICE
-from lake.catalog.protocol import Protocol
-from lake.catalog.task import Task
+from lake.catalog.protocol import Protocol, Task
 from lake.catalog.unit import FEWEST_ITEMS, FEWEST_REPOS, ITEM, REPOSITORY
 from lake.store import Lake
 from lake.text import NO_VALUE, counted, listed

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from lake.catalog.protocol import Protocol
-from lake.catalog.task import Task
+from lake.catalog.protocol import Protocol, Task
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from lake.tables import TABLES, table

@@ -19,10 +19,9 @@ from evaluate.results.board import (
 from evaluate.selection import edition
 from lake.averages import AVERAGES
 from lake.benchmarks import tasks_of
-from lake.catalog.protocol import Protocol
+from lake.catalog.protocol import Protocol, Task
 from lake.catalog.protocols import protocols_of
 from lake.catalog.references import reference_of
-from lake.catalog.task import Task
 from lake.catalog.unit import ITEM_INTERVALS
 from lake.hints import typed
 from lake.store import Lake

@@ -14,8 +14,7 @@ from evaluate.score.metric_values import BY_HITS
 from evaluate.selection import ItemPart, Selection, edition, selected_parts
 from evaluate.statistics.means import aggregate
 from evaluate.systems import Run
-from lake.catalog.protocol import Primary, Protocol
-from lake.catalog.task import Task
+from lake.catalog.protocol import Primary, Protocol, Task
 from lake.relevance import RELEVANCE
 from lake.store import Lake
 from lake.tables import table

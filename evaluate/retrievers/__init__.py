@@ -13,9 +13,9 @@ from evaluate.embedding.vectors import VectorStore
 from evaluate.retrievers._given import Pool as Pool
 from evaluate.retrievers._given import Queries as Queries
 from evaluate.retrievers._given import Span as Span
-from lake.arrays import Floats as Floats
-from lake.arrays import Integers as Integers
 from lake.declarations import discover
+from lake.exact import Floats as Floats
+from lake.exact import Integers as Integers
 
 BASELINE = "baseline"
 """The tag of a system that is always in the table and never in the ranking."""

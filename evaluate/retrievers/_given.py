@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from evaluate.embedding.vectors import VectorStore
 from evaluate.texts.tokens import Counted, Texts, Tokenizer, as_texts
-from lake.arrays import Floats, Integers
 from lake.errors import GoldspanError
+from lake.exact import Floats, Integers
 from lake.selection import seeded_hash
 from lake.text import is_blank
 

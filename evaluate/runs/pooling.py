@@ -18,9 +18,8 @@ from evaluate.statistics.effects import effects_of
 from evaluate.statistics.means import aggregate, with_share_of_oracle
 from evaluate.statistics.slices import SLICE
 from evaluate.systems import PlannedRun, Run
-from lake.catalog.protocol import Protocol
+from lake.catalog.protocol import Protocol, Task
 from lake.catalog.protocols import protocols_of
-from lake.catalog.task import Task
 from lake.catalog.unit import FEWEST_ITEMS
 from lake.make import BuildTarget, Input, target_of, write_by_run
 from lake.store import Lake, Part

@@ -14,7 +14,7 @@ from evaluate.score.conformance import sealed
 from evaluate.score.metric_inputs import ScoringInputs
 from evaluate.score.metric_values import SCORE_COLUMNS, applied, label, lengthen
 from evaluate.score.random_orders import mean_of_orders
-from lake.arrays import Floats
+from lake.exact import Floats
 from lake.tables import table
 
 Amount = Callable[["Draw", int], Floats]

@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 import polars as pl
 
 from evaluate.metrics.declaration import CutKind, size_at
-from lake.lines import held_pieces
-from lake.offsets import LineOffsets
+from lake.offsets import LineOffsets, held_pieces
 
 CutOff = tuple[CutKind, int]
 """Where a ranking is cut off: what is counted, and how many of it."""

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from lake.arrays import Floats, Integers
+from lake.exact import Floats, Integers
 
 RESAMPLES = 10_000
 _SEED = 12

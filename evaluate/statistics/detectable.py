@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from evaluate.statistics.pairs import MOST_ENUMERATED, Differences, Studentised, flips
-from lake.arrays import Floats, Mask
+from lake.exact import Floats, Mask
 
 LEVEL, POWER = 0.05, 0.8
 N_DRAWS = 200

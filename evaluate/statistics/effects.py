@@ -28,10 +28,10 @@ from evaluate.metrics import metric_named
 from evaluate.statistics.comparisons import ScoreMatrix
 from evaluate.statistics.pairs import Values, standard_error
 from evaluate.statistics.slices import MEASURE, SLICE, average_of
-from lake.arrays import Floats, Integers, Mask
 from lake.averages import Aggregate
 from lake.catalog.protocol import Protocol
 from lake.catalog.unit import FEWEST_REPOS
+from lake.exact import Floats, Integers, Mask
 from lake.tables import table
 from lake.verdict import DIFFERENCE, FACTORS
 

@@ -24,10 +24,9 @@ import scipy
 
 from evaluate.metrics import metrics
 from evaluate.statistics.pairs import ALL_BUT_NOTHING
-from lake.arrays import Floats
 from lake.averages import AVERAGES, average_columns
 from lake.catalog.unit import ITEM, REPOSITORY
-from lake.exact import exact_sum, from_steps
+from lake.exact import Floats, exact_sum, from_steps
 
 _LOWER, _UPPER = 0.025, 0.975
 _ROUNDING = 1e-12

@@ -14,8 +14,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from lake.arrays import Floats, Integers, Mask
 from lake.averages import AVERAGES, Aggregate
+from lake.exact import Floats, Integers, Mask
 
 MOST_ENUMERATED = 13
 """Up to so many repositories every way to flip their signs is tried."""

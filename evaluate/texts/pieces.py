@@ -14,7 +14,7 @@ import numpy.typing as npt
 import polars as pl
 import scipy
 
-from lake.arrays import Integers
+from lake.exact import Integers
 from lake.text import pieces
 
 # White space is also U+001C to U+001F, as in Python.

@@ -17,7 +17,7 @@ import polars as pl
 import scipy
 
 from evaluate.texts.pieces import count_pieces, count_tokens, token_column
-from lake.arrays import Floats, Integers
+from lake.exact import Floats, Integers
 from lake.text import pieces, regex_tokens, words
 
 Tokenizer = Callable[[str], Sequence[str]]

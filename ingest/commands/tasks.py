@@ -13,7 +13,7 @@ import typer
 from ingest.runs.find_trajectories import REPOSITORY, TASK_FILE
 from ingest.runs.pool_folders import write_below
 from lake.benchmarks import known_tasks, tasks_of
-from lake.catalog.task import Task
+from lake.catalog.protocol import Task
 from lake.console import DEFAULT_LAKE, Console, DebugOption, LakeOption, setting
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, lookup
 from lake.naming import UNSEARCHED

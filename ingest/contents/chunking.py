@@ -12,8 +12,8 @@ import polars as pl
 
 from ingest.contents.chunkers import Chunker, Cut, Document, LineRange, Unit
 from ingest.programs.command import JsonCommand
-from lake.arrays import Integers
 from lake.declarations import Resolved
+from lake.exact import Integers
 from lake.located import file_of, located
 from lake.offsets import Offsets
 from lake.rejects import Rejects

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from lake.catalog.task import AnswerKind
+from lake.catalog.protocol import AnswerKind
 from lake.make import BuildTarget, Slot
 from lake.naming import IMPORT_REJECTS
 from lake.rejects import Rejects

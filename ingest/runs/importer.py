@@ -10,7 +10,7 @@ import polars as pl
 from ingest.runs.trajectories.trajectory import Trajectory
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from ingest.sources.input_file import InputFile
-from lake.catalog.task import AnswerKind
+from lake.catalog.protocol import AnswerKind
 
 
 @dataclass(frozen=True)

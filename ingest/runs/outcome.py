@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from ingest.runs.trajectories.trajectory import Unread
-from lake.catalog.task import AnswerKind
+from lake.catalog.protocol import AnswerKind
 from lake.outcome import Outcome
 from lake.parts import PartCounts
 from lake.text import counted

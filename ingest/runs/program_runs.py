@@ -35,7 +35,7 @@ from ingest.runs.request import (
     task_named,
 )
 from ingest.sources.input_file import InputFile
-from lake.catalog.task import Task
+from lake.catalog.protocol import Task
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
 from lake.located import located

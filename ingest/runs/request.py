@@ -14,7 +14,7 @@ from ingest.runs.registry import AUTO
 from ingest.runs.usage_rows import Given
 from ingest.sources.input_file import InputFile
 from lake.benchmarks import tasks_of
-from lake.catalog.task import AnswerKind, Task
+from lake.catalog.protocol import AnswerKind, Task
 from lake.declarations import CHUNKER_ALIASES
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.make import made_from

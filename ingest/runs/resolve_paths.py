@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from ingest.runs.ranking_rows import REPEATED
-from lake.lines import added_lines
 from lake.naming import UNSEARCHED
+from lake.offsets import added_lines
 from lake.store import Lake
 
 MAX_FOLDERS = 64

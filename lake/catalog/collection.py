@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lake.catalog.protocol import Primary, Protocol
-from lake.catalog.task import Task
+from lake.catalog.protocol import Primary, Protocol, Task
 
 
 @dataclass(frozen=True)
 class Collection:
     """Documents, queries and graded judgements: `corpus.jsonl`, `queries.jsonl` and `qrels/<split>.tsv` in a folder.
 
-    Attributes:
-        splits: The judgements that may be asked for; the first is read when none is.
-        version: For pages; what is read again, the code decides.
-        markers: Files or folders one of which its folder holds; without, the folder is called like the benchmark.
-        place: Where it stands among the benchmarks on a page.
+    The first of the `splits` is read when none is asked for; `markers` are files or folders one of which its folder
+    holds, without which that is called like the benchmark; `place` is where it stands on a page.
     """
 
     name: str

@@ -6,8 +6,7 @@ import functools
 from collections.abc import Mapping
 
 from lake.catalog import benchmarks
-from lake.catalog.protocol import Protocol
-from lake.catalog.task import Task
+from lake.catalog.protocol import Protocol, Task
 from lake.declarations import discover
 
 TASKS: dict[str, Task] = discover(benchmarks, Task, by_name=False)

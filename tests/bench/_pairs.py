@@ -10,8 +10,8 @@ import polars as pl
 from evaluate.statistics.boards import rank_runs
 from evaluate.statistics.comparisons import ScoreMatrix, compare_runs, with_places
 from evaluate.statistics.pairs import Values, all_pairs, differences, flip_tests
-from lake.arrays import Floats, Integers
 from lake.catalog.protocols import protocols
+from lake.exact import Floats, Integers
 from tests.bench._measure import Stopwatch
 
 N_SYSTEMS, N_NULLS = 48, 2_000

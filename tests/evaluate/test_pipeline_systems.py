@@ -10,8 +10,8 @@ import pytest
 from evaluate.retrievers import retrievers
 from evaluate.systems import BuiltInSystem, check_patterns, resolve_systems
 from lake.catalog.benchmarks.repoeval import REPOEVAL_CODE_CHUNK, REPOEVAL_PROMPT
+from lake.catalog.protocol import Task
 from lake.catalog.protocols import protocols_of
-from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError
 
 CHUNKERS = {"fixed-nws-1500": "1", "window-4-2": "2"}

@@ -6,7 +6,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lake.lines import added_lines
+from lake.offsets import added_lines
 
 spans = st.tuples(st.sampled_from("xy"), st.sampled_from("ab"), st.integers(0, 9), st.integers(0, 9))
 

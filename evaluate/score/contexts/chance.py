@@ -24,9 +24,8 @@ from evaluate.score.contexts.scoring import score_contexts
 from evaluate.score.coverage import CutOff
 from evaluate.score.random_orders import N_ORDERS, draw
 from evaluate.selection import ItemPart
-from lake.arrays import Floats, Integers
 from lake.catalog.protocol import GRANULARITIES, Protocol
-from lake.exact import exact_sum
+from lake.exact import Floats, Integers, exact_sum
 from lake.naming import DONE, RANKING
 from lake.offsets import LineOffsets
 from lake.pools import POOL, chunks_of, files_of

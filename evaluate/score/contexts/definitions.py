@@ -10,8 +10,8 @@ import polars as pl
 
 from evaluate.score.contexts.extents import Extent
 from evaluate.score.contexts.intervals import ranges
-from lake.arrays import Integers, Mask
 from lake.catalog.protocol import ContextRules
+from lake.exact import Integers, Mask
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from lake.arrays import Integers, Mask
 from lake.catalog.protocol import ContextRules
+from lake.exact import Integers, Mask
 from lake.naming import LINES, RANKING
 
 

@@ -31,8 +31,8 @@ from evaluate.score.contexts.intervals import (
     sizes,
 )
 from evaluate.score.contexts.material import ContextRuns, Material
-from lake.arrays import Integers
 from lake.catalog.protocol import ContextRules
+from lake.exact import Integers
 
 N_RANKED_STEPS = 20
 """How many of a ranking's first results are its steps; in a shorter one the last state stands."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lake.arrays import Integers, Mask
+from lake.exact import Integers, Mask
 
 NEVER = np.iinfo(np.int64).max
 """The step at which something is held that no interval holds."""

@@ -17,8 +17,8 @@ from evaluate.score.contexts.intervals import SetSizes
 from evaluate.score.contexts.material import ContextRuns, Material, load_material, load_runs, rules_of
 from evaluate.score.metric_values import label, lengthen, measure_sets
 from evaluate.selection import ItemPart
-from lake.arrays import Floats, Integers, Mask
 from lake.catalog.protocol import GRANULARITIES, ContextRules, Protocol
+from lake.exact import Floats, Integers, Mask
 from lake.naming import FINAL, LINES, RANKING, STEP
 from lake.tables import table
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from lake.catalog.protocol import BUDGETS, DEPTHS, DOCS_CONTEXTS, OFFICIAL_CONTEXTS, Primary, Protocol
-from lake.catalog.task import Task
+from lake.catalog.protocol import BUDGETS, DEPTHS, DOCS_CONTEXTS, OFFICIAL_CONTEXTS, Primary, Protocol, Task
 
 CONTEXTBENCH_ISSUE = Task(
     name="contextbench/issue",

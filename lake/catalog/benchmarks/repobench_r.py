@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lake.catalog.protocol import Primary, Protocol
-from lake.catalog.task import Task
+from lake.catalog.protocol import Primary, Protocol, Task
 
 REPOBENCH_OFFICIAL = Task(
     name="repobench-r/official",

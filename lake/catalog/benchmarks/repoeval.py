@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lake.catalog.protocol import BUDGETS, Primary, Protocol
-from lake.catalog.task import Task
+from lake.catalog.protocol import BUDGETS, Primary, Protocol, Task
 
 REPOEVAL_PROMPT = Task(
     name="repoeval/prompt",

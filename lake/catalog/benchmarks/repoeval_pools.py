@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lake.catalog.benchmarks.repoeval import CHUNKING, REPOEVAL_PROMPT
-from lake.catalog.protocol import Protocol
-from lake.catalog.task import Task
+from lake.catalog.protocol import Protocol, Task
 
 _CONSTRUCTED = (
     "A pool that was constructed: nobody works in it, and its numbers are not to be compared with those of the "

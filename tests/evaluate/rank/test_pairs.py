@@ -17,7 +17,7 @@ from evaluate.retrievers import POOLS_AT_ONCE, Pool, Queries, Retriever, Scan, r
 from evaluate.retrievers.baselines import RANDOM
 from evaluate.texts.tokens import Texts
 from lake.catalog.benchmarks.repobench_r import REPOBENCH_CHUNKS
-from lake.catalog.task import Task, TieRule
+from lake.catalog.protocol import Task, TieRule
 
 LEXICAL = sorted(
     name for name, one in retrievers().items() if one.n_side_by_side > 1 and one.needs != "gold" and not one.why_missing

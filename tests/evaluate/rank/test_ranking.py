@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from evaluate.rank.hit_rows import cost_rows
 from evaluate.rank.ranking import Ranked, rank
 from evaluate.retrievers import Pool, PoolScores, Queries, Retriever, Scan, retrievers
-from lake.catalog.task import TieRule
+from lake.catalog.protocol import TieRule
 from lake.tables import table
 
 NAN = float("nan")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ from rank_bm25 import BM25Okapi
 from evaluate.rank.ranking import rank
 from evaluate.retrievers import Floats, Pool, Queries, Retriever, Span, retrievers
 from evaluate.systems import ranking_code
-from lake import code
+from tests.changed_code import changed
 from tests.evaluate.hand_made import pool_of, queries_of, scores_of
 
 
@@ -149,19 +148,10 @@ def test_the_baselines_are_those_that_always_stand_beside_the_others() -> None:
     assert [name for name, one in retrievers().items() if one.needs == "gold"] == ["oracle"]
 
 
-def test_a_retriever_that_is_built_on_another_is_run_again_when_that_changes(monkeypatch: pytest.MonkeyPatch) -> None:
-    read = code._source
-
-    def changed(file: Path) -> code.ModuleSource:
-        source = read(file)
-        return source._replace(digest="another") if file.name == "jaccard.py" else source
-
+def test_a_retriever_that_is_built_on_another_is_run_again_when_that_changes() -> None:
     names = ("jaccard-codegen", "bm25-okapi")
-    code.digest_of.cache_clear()
     before = [ranking_code(retrievers()[name]) for name in names]
-    code.digest_of.cache_clear()
-    monkeypatch.setattr(code, "_source", changed)
-    after = [ranking_code(retrievers()[name]) for name in names]
-    code.digest_of.cache_clear()
+    with changed("evaluate/retrievers/jaccard.py"):
+        after = [ranking_code(retrievers()[name]) for name in names]
     assert after[0] != before[0]
     assert after[1] == before[1]

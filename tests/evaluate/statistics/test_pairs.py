@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from evaluate.statistics.pairs import Values, all_pairs, differences, flip_tests
-from lake.arrays import Floats, Integers
 from lake.averages import Aggregate
+from lake.exact import Floats, Integers
 
 UNEQUAL = (150, 107, 65, 44, 35, 27, 16, 11)
 """Items of eight repositories, as unequal as RepoEval's."""
