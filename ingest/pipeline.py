@@ -8,14 +8,13 @@ from functools import partial
 
 import polars as pl
 
+from ingest.benchmarks.config import under_its_name
 from ingest.benchmarks.contextbench.pools import absent_notes, may_now_be_had, wants_repository
 from ingest.benchmarks.declaration import Benchmark, PoolGroup, RawFiles, SubsetRows, part_of
-from ingest.benchmarks.own import under_its_name
 from ingest.benchmarks.repoeval.tasks import NEEDS_RULE
 from ingest.contents.blobs import Contents, pool_rows
 from ingest.contents.chunkers import Chunker
-from ingest.contents.chunks import cut_contents, parse_ahead
-from ingest.contents.look_through import look_through
+from ingest.contents.chunks import cut_contents, look_through, parse_ahead
 from ingest.contents.processes import Workers
 from ingest.sources.git import Repositories
 from ingest.sources.tree import Source, UnreadableEntryError

@@ -250,7 +250,7 @@ def test_what_is_printed_of_the_published_data_is_not_said_of_own_data(tmp_path:
     for key, place in entry["data"].items():
         if key not in ("root", "subset"):
             put(tmp_path / place / ("x" if key in ("repositories", "repo_files") else ""), b"")
-    own = read_config(put(tmp_path / "ours.yaml", yaml.safe_dump([entry]).encode()), benchmarks()).benchmark
+    own, _ = read_config(put(tmp_path / "ours.yaml", yaml.safe_dump([entry]).encode()), benchmarks())
     assert (own.name, own.kind, own.display_name) == ("ours", like, "ours")
     assert (own.citation, own.paper, own.licence, own.homepage) == ("", "", "", "")
     assert own.title.startswith("Own data in the manner of ")

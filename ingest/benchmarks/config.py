@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from os.path import realpath
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
+import polars as pl
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, create_model
 
-from ingest.benchmarks.declaration import Benchmark, DataLocation, find_places
-from ingest.benchmarks.own import OWN, own_benchmark
+from ingest.benchmarks.declaration import Benchmark, DataLocation, DataSchema, SubsetRows, find_places
 from ingest.sources.datasets import ConfiguredSource, HubRows, is_saved
 from ingest.sources.strict_yaml import read_yaml, shown, validated
-from ingest.sources.tree import Source
 from lake.catalog.protocols import protocols
 from lake.errors import Exit, GoldspanError, did_you_mean
 from lake.fingerprint import fingerprint
@@ -23,6 +22,8 @@ from lake.naming import SITE_PAGES
 
 _HINT = "Expected a config file like those that `python -m ingest list benchmarks --format yaml` prints."
 
+OWN = "own"
+"""The label of own data that has a name of its own and no other label."""
 PUBLISHED_LABEL = "published"
 RESERVED: Mapping[str, str] = {
     PUBLISHED_LABEL: "the published data",
@@ -31,13 +32,13 @@ RESERVED: Mapping[str, str] = {
 }
 """Labels that say something else already."""
 
+_PRINTED = ("name", "display_name", "title", "meaning", "version", "tags", "homepage", "paper", "licence", "citation",
+            "subsets", "default_subsets")  # fmt: skip
+_KEYS = {"meaning": "description", "licence": "license"}
 _STRICT = ConfigDict(extra="forbid", strict=True, frozen=True)
 _KeyPath = Annotated[str, Field(pattern=r"^[^.\s]+(\.[^.\s]+)*$")]
-_KeyPaths = Annotated[
-    tuple[_KeyPath, ...],
-    BeforeValidator(lambda paths: tuple(paths) if isinstance(paths, list) else (paths,)),
-    Field(min_length=1),
-]
+_AsTuple = BeforeValidator(lambda paths: tuple(paths) if isinstance(paths, list) else (paths,))
+_KeyPaths = Annotated[tuple[_KeyPath, ...], _AsTuple, Field(min_length=1)]
 _File = Annotated[str, Field(pattern=r"^[^\x00]+$"), Tag("file")]
 _Hub = Annotated[HubRows, Tag("hub")]
 _Data = Annotated[_File | _Hub, Discriminator(lambda value: "hub" if isinstance(value, dict | HubRows) else "file")]
@@ -61,45 +62,22 @@ class DataDeclaration(BaseModel):
     citation: str | None = None
 
 
-class Configured(NamedTuple):
-    """A benchmark as it reads the data of a declaration, and that data."""
-
-    benchmark: Benchmark
-    source: Source
-
-
 def describe(benchmark: Benchmark) -> dict[str, object]:
     """A benchmark's declaration: with a label of one's own, what `read_config` reads."""
-    own: dict[str, object] = {}
-    if benchmark.schema is not None:
-        places = {name: declared.usual for name, declared in benchmark.schema.places.items()}
-        fields = {name: paths[0] if len(paths) == 1 else list(paths) for name, paths in benchmark.schema.fields.items()}
+    printed = {_KEYS.get(name, name): getattr(benchmark, name) for name in _PRINTED}
+    if (schema := benchmark.schema) is not None:
+        places = {name: location.usual for name, location in schema.places.items()}
         data = {"root": ".", **places, "subset": benchmark.default_subsets[0]}
-        own = {"label": PUBLISHED_LABEL, "data": data, "fields": fields}
-    return {
-        "name": benchmark.name,
-        "display_name": benchmark.display_name,
-        "title": benchmark.title,
-        "description": benchmark.meaning,
-        "version": benchmark.version,
-        "tags": list(benchmark.tags),
-        "homepage": benchmark.homepage,
-        "paper": benchmark.paper,
-        "license": benchmark.licence,
-        "citation": benchmark.citation,
-        "subsets": list(benchmark.subsets),
-        "default_subsets": list(benchmark.default_subsets),
-        **own,
-        "gold": dict(benchmark.gold_rules),
-    }
+        fields = {name: paths[0] if len(paths) == 1 else list(paths) for name, paths in schema.fields.items()}
+        printed |= {"label": PUBLISHED_LABEL, "data": data, "fields": fields}
+    printed["gold"] = dict(benchmark.gold_rules)
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in printed.items()}
 
 
-def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None = None) -> Configured:
-    """The benchmark and the data that a declaration names, whose files lie below `reads`, else below its own folder.
-
-    Raises:
-        GoldspanError: It is no declaration, a key is not as it should be, or its data is not there.
-    """
+def read_config(
+    file: Path, known: Mapping[str, Benchmark], reads: Path | None = None
+) -> tuple[Benchmark, ConfiguredSource]:
+    """The benchmark and the data that a declaration names, whose files lie below `reads`, else below its own folder."""
     content = read_yaml(file, _HINT)
     # As `list` prints it.
     content = content[0] if isinstance(content, list) and len(content) == 1 else content
@@ -108,7 +86,7 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
         raise GoldspanError(what, where=str(file), hint=_HINT, code=Exit.INVALID)
     key = "like" if "like" in content else "name"
     benchmark = known.get(str(content.get(key)))
-    if benchmark is None or benchmark.schema is None:
+    if benchmark is None or (schema := benchmark.schema) is None:
         readable = " or ".join(name for name, declared in known.items() if declared.schema is not None)
         hint = f"Name the benchmark that the data is like: {readable}. A name of your own needs like: too."
         raise _fault(file, key, f"{shown(content.get(key))} is no benchmark that data can be like", hint)
@@ -116,30 +94,28 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
     printed = describe(benchmark)
     given = {key: value for key, value in content.items() if key in ("name", "data") or value != printed.get(key)}
     own_label = {"label": OWN} if "like" in given else {}
-    declaration = validated(_model(benchmark), own_label | {"fields": {}} | given, file, _HINT)
+    declaration = validated(_model(benchmark, schema), own_label | {"fields": {}} | given, file, _HINT)
     if meaning := RESERVED.get(declaration.label.lower()):
         raise _fault(file, "label", f"{declaration.label!r} is what {meaning} is called; give your data another")
     if declaration.like:
-        if taken := _name_taken(declaration.name, known):
+        # Some pages of a site are called after protocols.
+        name, ends = declaration.name.lower(), {"all", *(protocol.partition("@")[2] for protocol in protocols())}
+        is_page = name in SITE_PAGES or any(name.endswith(f"-{end}") for end in ends)
+        if is_page or name in known:
+            taken = "what another page of a site is called" if is_page else "a published benchmark"
             raise _fault(file, "name", f"{declaration.name!r} is {taken}", "Give your data another, such as my-data.")
         benchmark = own_benchmark(benchmark, declaration.name)
-    schema, data, fields = benchmark.schema, dict(declaration.data), dict(declaration.fields)
-    assert schema is not None
-    places = {}
+    data, fields, places = dict(declaration.data), dict(declaration.fields), dict[str, Path | HubRows]()
     for name, location in schema.places.items():
         if data[name]:
             try:
                 places[name] = _located(file.parent / data["root"], data[name], location, reads or file.parent)
             except GoldspanError as error:
                 raise _fault(file, f"data.{name}", error.what, error.hint, error.code) from error
+    described = ("title", "meaning", "homepage", "paper", "licence", "citation")
     own = replace(
         benchmark,
-        title=benchmark.title if declaration.title is None else declaration.title,
-        meaning=benchmark.meaning if declaration.description is None else declaration.description,
-        homepage=declaration.homepage,
-        paper=benchmark.paper if declaration.paper is None else declaration.paper,
-        licence=declaration.license,
-        citation=benchmark.citation if declaration.citation is None else declaration.citation,
+        **{name: said for name in described if (said := getattr(declaration, _KEYS.get(name, name))) is not None},
         subsets=(data["subset"],),
         default_subsets=(data["subset"],),
         find=schema.find or partial(find_places, schema.places),
@@ -150,13 +126,45 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
     # Other paths read other rows from equal bytes, so they are part of what exactly this is.
     revision = "" if fields == schema.fields else f"fields-{fingerprint(fields)[:8]}"
     trees = frozenset(name for name, location in schema.places.items() if location.is_tree)
-    return Configured(own, ConfiguredSource(places, trees, name=str(file), label=declaration.label, pinned=revision))
+    return own, ConfiguredSource(places, trees, name=str(file), label=declaration.label, pinned=revision)
 
 
-def _model(benchmark: Benchmark) -> type[DataDeclaration]:
-    """A declaration of data in a benchmark's manner, with the places and fields that it has."""
-    schema = benchmark.schema
-    assert schema is not None
+def own_benchmark(benchmark: Benchmark, name: str) -> Benchmark:
+    """A benchmark's rules for data of another name, with nothing of what is said of the published data."""
+    return replace(
+        benchmark,
+        name=name,
+        like=benchmark.name,
+        display_name=name,
+        title=f"Own data in the manner of {benchmark.display_name}",
+        meaning=f"Own data, asked and scored by the rules of {benchmark.display_name}.",
+        version=1,
+        homepage="",
+        licence="",
+        repository_licences={},
+        citation="",
+        paper="",
+        place=Benchmark.place,
+    )
+
+
+def under_its_name(reading: SubsetRows, benchmark: Benchmark) -> SubsetRows:
+    """The rows that the reader of own data's kind read, under the data's own name, and the pools that it searches."""
+    name = pl.lit(benchmark.name).alias("benchmark")
+    pool_id = pl.lit(f"{benchmark.name}/") + pl.col("pool_id").str.strip_prefix(f"{benchmark.like}/")
+    # The documents of a collection are called after it: they are no repository.
+    of_all = {"repo": pl.lit(benchmark.name)} if benchmark.is_collection else {}
+    return replace(
+        reading,
+        items=reading.items.with_columns(name, pool_id=pool_id, **of_all),
+        queries=reading.queries.with_columns(name),
+        gold=reading.gold.with_columns(name),
+        # One at a time, as they are made.
+        pools=(replace(group, files=group.files.with_columns(pool_id=pool_id)) for group in reading.pools),
+    )
+
+
+def _model(benchmark: Benchmark, schema: DataSchema) -> type[DataDeclaration]:
     subsets = Literal[schema.subsets or benchmark.subsets]  # type: ignore[valid-type]  # known when it runs alone
     places = {name: (_Data, "" if location.is_optional else ...) for name, location in schema.places.items()}
     data = create_model("Data", __config__=_STRICT, root=(str, "."), **places, subset=(subsets, ...))  # type: ignore[call-overload]  # as above
@@ -169,16 +177,7 @@ def _fault(file: Path, key: str, problem: str, hint: str = "", code: Exit = Exit
     return GoldspanError(f"{key}: {problem}", where=str(file), hint=hint, code=code)
 
 
-def _name_taken(name: str, published: Collection[str]) -> str:
-    """The other bearer of a name: a benchmark, or a page of a site, some of which are called after protocols."""
-    ends = {"all", *(protocol.partition("@")[2] for protocol in protocols())}
-    if name.lower() in SITE_PAGES or any(name.lower().endswith(f"-{end}") for end in ends):
-        return "what another page of a site is called"
-    return "a published benchmark" if name.lower() in published else ""
-
-
 def _is_in(folder: Path, path: Path) -> bool:
-    """Whether a path is in a folder, wherever links lead."""
     # Not `Path.resolve`, which raises where links go round in a circle.
     return Path(realpath(path)).is_relative_to(realpath(folder))
 

@@ -77,10 +77,7 @@ def is_encodable(text: str) -> bool:
 
 
 def parse_rows(
-    entry: Entry,
-    rejects: Rejects,
-    parse: Callable[[str, JsonObject], _T],
-    keys: Sequence[str] = (),
+    entry: Entry, rejects: Rejects, parse: Callable[[str, JsonObject], _T], keys: Sequence[str] = ()
 ) -> Iterator[tuple[str, _T]]:
     """The position of each of a data set's rows and what `parse(position, row)` makes of it, or a reject."""
     for position, row in read_rows(entry, rejects, keys):
@@ -93,21 +90,21 @@ def parse_rows(
 
 
 def upstream_rows(entry: Entry, rejects: Rejects, fields: Fields, usual: Fields) -> Iterator[tuple[str, JsonObject]]:
-    """A data set's rows under upstream's keys, and where each stands; one without what is declared is rejected."""
-    keys = [path.partition(".")[0] for paths in fields.values() for path in paths]
-    return parse_rows(entry, rejects, lambda _, row: _as_upstream(row, fields, usual), keys)
+    """A data set's rows under upstream's keys: what `fields` has elsewhere goes where `usual` has it first."""
 
+    def as_upstream(_: str, row: JsonObject) -> JsonObject:
+        if fields == usual:
+            return row
+        under: dict[str, object] = {}
+        for field, paths in fields.items():
+            if paths == usual[field]:
+                under |= {key: row[key] for key in paths if key in row}
+                continue
+            path, value = get_path(row, paths)
+            check(value is not MISSING, f"`{path}` leads nowhere, where its {field} is to be")
+            under[usual[field][0]] = value
+        return under
 
-def _as_upstream(row: JsonObject, fields: Fields, usual: Fields) -> JsonObject:
-    """A row under upstream's keys: what `fields` has elsewhere goes where `usual` has it first."""
-    if fields == usual:
-        return row
-    under: dict[str, object] = {}
-    for field, paths in fields.items():
-        if paths == usual[field]:
-            under |= {key: row[key] for key in paths if key in row}
-            continue
-        path, value = get_path(row, paths)
-        check(value is not MISSING, f"`{path}` leads nowhere, where its {field} is to be")
-        under[usual[field][0]] = value
-    return under
+    return parse_rows(
+        entry, rejects, as_upstream, [path.partition(".")[0] for paths in fields.values() for path in paths]
+    )

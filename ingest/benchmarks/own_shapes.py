@@ -51,8 +51,8 @@ class DeclaredData(NamedTuple):
 
     file: Path
     reads: Path
-    clones: str = ""
-    notes: Sequence[str] = ()
+    clones: str
+    notes: Sequence[str]
 
 
 def declare_own(
@@ -60,17 +60,9 @@ def declare_own(
 ) -> DeclaredData:
     """Write the declaration of own data below a folder, and its rows in ContextBench's form where they have another.
 
-    Args:
-        items: A file or folder, or `owner/name@REVISION` (`:SPLIT`) of the Hugging Face Hub.
-        repositories: A folder of repositories, or of one; `github`, or the URL below which they are; empty for none.
-        into: Where it is written, in a folder of its name.
-        rejects: The rows that cannot be read.
-        name: What the data is to be called, if not as its file.
-        query: The path of the question in a row, if no usual key has it.
-        gold: `KEY[].PATH:LINES`, `KEY[].PATH:START-END`, either without the list where a row has one place; or `patch`.
-
-    Raises:
-        GoldspanError: The data is not there, or of no shape that is known.
+    `items` is a file, a folder or `owner/name@REVISION` (`:SPLIT`) of the hub; `repositories` a folder of some or of
+    one, `github`, a URL, or empty; `gold` is `KEY[].PATH:LINES`, `KEY[].PATH:START-END`, either without the list where
+    a row has one place, or `patch`.
     """
     hub, path, folder = _HUB.fullmatch(items), Path(items), Path(repositories)
     if hub is None and not path.exists():
@@ -143,10 +135,10 @@ class _Shape(NamedTuple):
             "base_commit": _first(row, _COMMITS, _UNKNOWN_COMMIT),
             "language": _first(row, ("language",), "unknown"),
             "problem_statement": question if isinstance(question, str) else None,
-            "gold_context": [self.span(span) for span in (_objects(row, self.places) if self.places else [row])],
+            "gold_context": [self._span(span) for span in (_objects(row, self.places) if self.places else [row])],
         }
 
-    def span(self, given: JsonObject) -> dict[str, object]:
+    def _span(self, given: JsonObject) -> dict[str, object]:
         """A place as ContextBench has it, its lines from 1 and both included."""
         path, first = (get_path(given, (key,))[1] for key in (self.path, self.start))
         last = get_path(given, (self.end,))[1] if self.end else first
@@ -188,7 +180,6 @@ def _shape_of(head: Sequence[JsonObject], keys: Sequence[str], query: str, gold:
 
 
 def _objects(row: JsonObject, path: str) -> list[JsonObject]:
-    """The objects in the list at a path."""
     value = get_path(row, (path,))[1]
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
@@ -206,9 +197,7 @@ def _snapshots(folder: Path, rows: Sequence[dict[str, object]], into: Path) -> N
         if repo not in commits:
             names = (repo, repo.replace("/", "__"), repo.rpartition("/")[2])
             source = next((folder / name for name in names if (folder / name).is_dir()), folder)
-            entries = [
-                entry for entry in read_folder(source, source.name).entries if not entry.path.startswith(".git/")
-            ]
+            entries = (entry for entry in read_folder(source, "").entries if not entry.path.startswith(".git/"))
             files = {entry.path: entry.read() for entry in entries if entry.size <= MAX_FILE_BYTES}
             commits[repo] = fingerprint([(path, sha256_of(content)) for path, content in files.items()])[:40]
             frame = pl.DataFrame({"path": list(files), "content": list(files.values())})

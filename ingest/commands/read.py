@@ -1,4 +1,4 @@
-"""`python -m ingest read`: bring benchmarks into the lake."""
+"""`python -m ingest read`, `own` and `mine`: bring benchmarks, own data and a repository's own tasks into the lake."""
 
 from __future__ import annotations
 
@@ -9,19 +9,24 @@ from typing import Annotated
 import typer
 
 from ingest.benchmarks import benchmarks as known_benchmarks
-from ingest.commands.open_source import cloned_repositories, configured, open_sources
+from ingest.benchmarks.config import read_config
+from ingest.benchmarks.own_shapes import declare_own
+from ingest.commands.open_source import open_sources
 from ingest.commands.runs import TimeoutOption, outcome_of
 from ingest.contents.chunkers_by_name import wanted_chunkers
 from ingest.contents.chunks import remove_undeclared
 from ingest.contents.processes import Workers
+from ingest.mining.mined import MINED_TASKS, MineRequest, mined, open_repository
 from ingest.pipeline import ingest as ingest_benchmark
 from ingest.programs.command import ANSWER_SECONDS
 from ingest.runs.bundled_runs import import_recorded, import_submissions
 from ingest.runs.registry import declare_formats
 from ingest.runs.submission import SUBMISSIONS
-from ingest.sources.git import GITHUB, checked
-from ingest.stored_parts import check_replaced
+from ingest.sources.git import GITHUB, Repositories, checked
+from ingest.sources.tree import CACHE, HUB, Source
+from ingest.stored_parts import check_replaced, remove_benchmark
 from lake.benchmarks import own_kinds
+from lake.catalog.unit import FEWEST_ITEMS
 from lake.console import (
     DEFAULT_LAKE,
     Console,
@@ -38,36 +43,41 @@ from lake.console import (
 from lake.engine import parse_engine
 from lake.errors import Exit, GoldspanError, lookup
 from lake.outcome import Outcome
+from lake.rejects import Rejects
 from lake.store import Lake
+from lake.text import listed
 
 app = typer.Typer()
+
+Names = Annotated[list[str] | None, typer.Argument(envvar="GOLDSPAN_BENCHMARKS", help="Which; default: all there are.")]
+ChunkersOption = Annotated[str, setting("CHUNKERS", "Comma list of chunker names.")]
+ChunkerOption = Annotated[
+    list[str] | None, typer.Option(metavar="NAME=COMMAND", help="Your own chunker: a command, or module:function.")
+]
+TrustOption = Annotated[bool, typer.Option("--trust-lake", help="Allow chunker commands that are stored in the lake.")]
+RepositoriesOption = Annotated[
+    str, setting("REPOSITORIES", "Clone repositories: github, or the URL below which they are.")
+]
+NeedsOption = Annotated[
+    bool, setting("NEEDS", "Work out what completions use of other files (a minute or two).", "--needs")
+]
 
 
 @app.command()
 def read(
     context: typer.Context,
-    benchmarks: Annotated[
-        list[str] | None, typer.Argument(envvar="GOLDSPAN_BENCHMARKS", help="Which; all the source holds without it.")
-    ] = None,
+    benchmarks: Names = None,
     source: Annotated[str, setting("SOURCE", "sample, hub, or a folder.")] = "sample",
     subsets: Annotated[str, setting("SUBSETS", "Comma list of subsets.")] = "",
-    chunkers: Annotated[str, setting("CHUNKERS", "Comma list of chunker names.")] = "",
-    chunker: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=COMMAND", help="Your own chunker: a command, or module:function.")
-    ] = None,
-    trust_lake: Annotated[
-        bool, typer.Option("--trust-lake", help="Allow chunker commands that are stored in the lake.")
-    ] = False,
+    chunkers: ChunkersOption = "",
+    chunker: ChunkerOption = None,
+    trust_lake: TrustOption = False,
     timeout: TimeoutOption = ANSWER_SECONDS,
     limit: LimitOption = None,
     config: Annotated[str, setting("CONFIG", "FILE.yaml that describes your own data.")] = "",
     config_reads: Annotated[str, setting("CONFIG_READS", "Folder the config may read from (default: its own).")] = "",
-    repositories: Annotated[
-        str, setting("REPOSITORIES", "Clone repositories: github, or the URL below which they are.")
-    ] = "",
-    needs: Annotated[
-        bool, setting("NEEDS", "Work out what RepoEval's completions use of other files (a minute or two).", "--needs")
-    ] = False,
+    repositories: RepositoriesOption = "",
+    needs: NeedsOption = False,
     submissions: Annotated[Path, setting("SUBMISSIONS", "Folder of submissions.")] = SUBMISSIONS,
     engine: EngineOption = "auto",
     memory_limit: MemoryOption = None,  # set as it is read
@@ -77,16 +87,24 @@ def read(
     debug: DebugOption = False,
 ) -> None:
     """Read benchmarks into the lake and cut their files into chunks: what `python -m ingest` does."""
-    console = Console(quiet=quiet, json=json)
-    declared = dict(known_benchmarks())
-    names = split_names(benchmarks)
-    given = context.get_parameter_source("source")
-    names_source = given is not None and given.name != "DEFAULT"
-    own = configured(config, config_reads, declared, names, names_source=names_source)
-    if own is not None:
-        declared = {own.benchmark.name: own.benchmark}
+    console, store = Console(quiet=quiet, json=json), Lake(lake)
+    declared, names = dict(known_benchmarks()), split_names(benchmarks)
+    own: Source | None = None
+    if config:
+        given = context.get_parameter_source("source")
+        if given is not None and given.name != "DEFAULT":
+            what = f"--config {config} names its own data; --source names other data"
+            raise GoldspanError(what, hint="Leave one of them out.", code=Exit.USAGE)
+        benchmark, own = read_config(Path(config), declared, Path(config_reads) if config_reads else None)
+        if others := [name for name in names if name != benchmark.name]:
+            what = f"--config {config} is of {benchmark.name}, and {listed(others)} is asked for"
+            raise GoldspanError(what, hint="Ingest the others in a run of their own.", code=Exit.USAGE)
+        declared = {benchmark.name: benchmark}
+    elif config_reads:
+        what = f"--config-reads {config_reads} is given without a declaration that could name files in it"
+        raise GoldspanError(what, hint="Give the declaration as well: --config FILE.yaml.", code=Exit.USAGE)
     for name in names:
-        if name not in declared and name in own_kinds(Lake(lake)):
+        if name not in declared and name in own_kinds(store):
             message, hint = f"{name} is own data, which its declaration reads", f"--config FILE.yaml, with name: {name}"
             raise GoldspanError(message, where=str(lake), hint=hint, code=Exit.USAGE)
         lookup(name, "benchmark", declared)
@@ -94,40 +112,42 @@ def read(
     wanted = split_names(subsets)
     for subset in wanted:
         lookup(subset, "subset", known)
-    store = Lake(lake)
-    processes = Workers(parse_engine(engine, lake))
+    workers = Workers(parse_engine(engine, lake))
     base = checked("address", GITHUB if repositories == "github" else repositories) if repositories else ""
-    with console.lake_lock(store, {"ingest", "runs"}), processes, console.downloads() as progress:
+    with console.lake_lock(store, {"ingest", "runs"}), workers, console.downloads() as progress:
         # Under the lock: what is damaged of the lake is set aside by now.
         resolved = wanted_chunkers(split_names(chunkers), chunker or [], store, trusted=trust_lake, seconds=timeout)
         for cutter in resolved:
             if cutter.declaration.given:
                 console.say(f"{cutter.name} cuts by running: {cutter.declaration.given}")
         done = [Outcome(changes=remove_undeclared(store))]
-        own_source = [(own.benchmark.name, own.source)] if own is not None else None
-        sources = own_source or open_sources(source, names, declared, store, console, None if quiet else progress)
-        if base and not any(declared[name].clones(opened) for name, opened in sources):
-            names_read = ", ".join(declared[name].display_name for name, _ in sources)
+        downloads = None if quiet else progress
+        sources = {benchmark.name: own} if own else open_sources(source, names, declared, store, console.say, downloads)
+        if base and not any(declared[name].clones(opened) for name, opened in sources.items()):
+            names_read = ", ".join(declared[name].display_name for name in sources)
             message = f"--repositories has no effect: nothing is cloned for {names_read} from this source"
             hint = "ContextBench's are cloned, but for those of its sample, which brings its own."
             raise GoldspanError(message, hint=hint, code=Exit.USAGE)
-        for name, opened in sources:
+        for name, opened in sources.items():
             check_replaced(store, declared[name], opened)
         finish: dict[str, Callable[[], Outcome]] = {}
         # What is parsed is parsed while the others are read.
         try:
-            for name, opened in sorted(sources, key=lambda opened: not declared[opened[0]].needs_symbols):
+            for name, opened in sorted(sources.items(), key=lambda opened: not declared[opened[0]].needs_symbols):
                 labelled = f" (labelled {opened.label})" if opened.label else ""
                 console.say(f"{declared[name].display_name} from {opened.name}{labelled}")
+                # As asked, else from GitHub what a publisher names.
+                url = base or (GITHUB if declared[name].names_commits and opened.name == HUB else "")
+                clones = bool(url) and declared[name].clones(opened)
                 finish[name] = ingest_benchmark(
                     store,
                     declared[name],
                     opened,
                     subsets=declared[name].wanted(opened, wanted),
                     chunkers=resolved,
-                    workers=processes,
+                    workers=workers,
                     limit=limit,
-                    repositories=cloned_repositories(declared[name], opened, base, store, console),
+                    repositories=Repositories(store.root / CACHE, base=url, say=console.say) if clones else None,
                     needs=needs,
                     say=console.say,
                 )
@@ -136,7 +156,7 @@ def read(
             for read_before in finish.values():
                 read_before()
             raise
-        for name, opened in sources:
+        for name, opened in sources.items():
             outcome = finish[name]()
             import_recorded(store, name, opened, outcome, console.say)
             done.append(outcome)
@@ -144,4 +164,93 @@ def read(
         import_submissions(store, submissions, done[-1], console.say)
         declare_formats(store)
         outcome = outcome_of(done, store)
+    raise typer.Exit(console.finish("ingest", outcome))
+
+
+@app.command()
+def own(
+    context: typer.Context,
+    items: Annotated[
+        str, typer.Option("--items", help="File or folder of questions with gold; of the hub: owner/name@REVISION.")
+    ],
+    repositories: Annotated[
+        str, typer.Option("--repositories", help="Folder of repositories, or one; github, or a URL to clone from.")
+    ] = "",
+    name: Annotated[str, typer.Option("--name", help="Name of the data (default: the file's).")] = "",
+    query: Annotated[str, typer.Option("--query", help="Key of the question, if it has no usual name.")] = "",
+    gold: Annotated[str, typer.Option("--gold", help="Where the gold is: 'KEY[].PATH:LINES', or patch.")] = "",
+    chunkers: ChunkersOption = "",
+    limit: LimitOption = None,
+    engine: EngineOption = "auto",
+    memory_limit: MemoryOption = None,  # set as it is read
+    lake: LakeOption = DEFAULT_LAKE,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Ingest questions with gold of your own: BEIR folders, issues with a patch, and rows with paths and lines."""
+    console, rejects = Console(quiet=quiet, json=json), Rejects()
+    written = declare_own(items, repositories, lake / CACHE / "own", rejects, name=name, query=query, gold=gold)
+    console.say("\n".join([f"declared in {written.file}", *written.notes]))
+    for reject in rejects:
+        console.say(f"left out: {reject.position}: {reject.reason}")
+    read(
+        context, config=str(written.file), config_reads=str(written.reads), repositories=written.clones,
+        chunkers=chunkers, limit=limit, engine=engine, lake=lake, json=json, quiet=quiet, debug=debug,
+    )  # fmt: skip
+
+
+@app.command()
+def mine(
+    repository: Annotated[str, typer.Argument(metavar="PATH|URL", help="A git repository.")],
+    at: Annotated[str, typer.Option("--at", metavar="COMMIT", help="Commit, branch or tag (default: HEAD).")] = "",
+    label: Annotated[
+        str, typer.Option("--label", metavar="NAME", help="Name of the benchmarks (default: the repository's).")
+    ] = "",
+    tasks: Annotated[str, typer.Option(help="Comma list of completion, line and issue.")] = ",".join(MINED_TASKS),
+    n: Annotated[int, typer.Option("--n", min=1, help="Maximum tasks of each kind.")] = 300,
+    seed: Annotated[str, typer.Option("--seed", help="Seed of the draw.")] = "",
+    chunkers: ChunkersOption = "",
+    needs: NeedsOption = False,
+    engine: EngineOption = "auto",
+    memory_limit: MemoryOption = None,  # set as it is read
+    lake: LakeOption = DEFAULT_LAKE,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Mine tasks from a repository's code and commits, each kind a benchmark with a leaderboard of its own."""
+    console, store = Console(quiet=quiet, json=json), Lake(lake)
+    request = MineRequest(repository, at, label, n, seed)
+    kinds = split_names(tasks)
+    for kind in kinds:
+        lookup(kind, "kind of task", MINED_TASKS)
+    with console.lake_lock(store, {"ingest", "runs"}), Workers(parse_engine(engine, lake)) as workers:
+        history = open_repository(request, store.root / CACHE)
+        resolved = wanted_chunkers(split_names(chunkers), [], store)
+        benchmarks = mined(request, history, kinds or list(MINED_TASKS), known_benchmarks())
+        for benchmark, source, *_ in benchmarks:
+            check_replaced(store, benchmark, source)
+        done: list[Outcome] = []
+        for benchmark, source, subsets, miner in benchmarks:
+            console.say(f"{benchmark.name}: mining {source.name}")
+            if not miner.count():
+                # Declared without items, it would keep the others from being evaluated.
+                outcome = Outcome(tally=store.tally, warnings=[f"{benchmark.name}: {miner.summary()}"])
+                remove_benchmark(store, benchmark, source, outcome)
+                done.append(outcome)
+                continue
+            outcome = ingest_benchmark(
+                store, benchmark, source, subsets=subsets, chunkers=resolved, workers=workers, needs=needs,
+                say=console.say,
+            )()  # fmt: skip
+            few = f"; fewer than {FEWEST_ITEMS} rank no systems" if outcome.scored < FEWEST_ITEMS else ""
+            others = outcome.warnings if outcome.expected else []
+            outcome.warnings = [f"{benchmark.name}: {miner.summary()}{few}", *others]
+            done.append(outcome)
+        declare_formats(store)
+        outcome = outcome_of(done, store)
+        if not outcome.scored:
+            what = f"nothing could be mined from {repository}"
+            raise GoldspanError(what, examples=outcome.warnings, hint="Try another --at or --tasks.", code=Exit.MISSING)
     raise typer.Exit(console.finish("ingest", outcome))

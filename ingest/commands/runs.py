@@ -1,4 +1,4 @@
-"""The commands that make runs of what others made: `python -m ingest run`, and `check`, which writes nothing."""
+"""The commands that read what others made: `python -m ingest run`, `check`, which writes nothing, and `show`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -16,12 +15,15 @@ import typer
 
 from ingest.programs.command import ANSWER_SECONDS
 from ingest.runs.bundled_runs import check_submission, import_submissions
+from ingest.runs.explain import shown_trajectories
+from ingest.runs.find_trajectories import trajectory_files
 from ingest.runs.importing import import_run
 from ingest.runs.program_runs import RIPGREP, Search, import_search, is_ripgrep
 from ingest.runs.registry import AUTO
 from ingest.runs.request import ImportRequest
 from ingest.runs.submission import DECLARATION, SUBMISSIONS, is_submission
 from ingest.runs.usage_rows import Given
+from ingest.sources.input_file import InputFile
 from lake.console import (
     DEFAULT_LAKE,
     Console,
@@ -35,6 +37,7 @@ from lake.console import (
 )
 from lake.errors import Exit, GoldspanError
 from lake.outcome import Outcome
+from lake.rejects import Rejects
 from lake.selection import parse_items
 from lake.store import Lake
 
@@ -98,25 +101,18 @@ def _importing(*, write: bool) -> Callable[..., None]:
             raise GoldspanError(message, hint=hint, code=Exit.USAGE)
         program = Search.of(search, timeout) if search else None
         name = system or (RIPGREP if is_ripgrep(search) else "" if write else CHECKED)
-        given = Given(prices, resolved)
         request = ImportRequest(
-            file or Path(),
-            benchmark,
-            name,
-            task,
-            format,
-            skip_unknown,
-            chunker,
-            asked_all,
-            given,
-            parse_items(items),
-            limit,
-        )
+            file or Path(), benchmark, name, task, format, skip_unknown, chunker, asked_all, Given(prices, resolved),
+            parse_items(items), limit,
+        )  # fmt: skip
         with console.lake_lock(store, {"runs"}) if write else nullcontext():
             if program is None:
                 imported = import_run(store, request, write=write, say=console.say)
             else:
-                track = partial(_track, console)
+
+                def track(pools: Iterable[tuple[str, Path]], n_pools: int) -> Iterable[tuple[str, Path]]:
+                    return console.track(pools, title="pools searched", total=n_pools)
+
                 imported = import_search(
                     store, request, program, again=again, write=write, track=track, say=console.say
                 )
@@ -160,14 +156,28 @@ def submissions(
     raise typer.Exit(console.finish("ingest", outcome))
 
 
+@app.command()
+def show(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An agent's file, ZIP or folder.")],
+    format: FileFormatOption = AUTO,  # noqa: A002  # the flag's own name
+    memory_limit: MemoryOption = None,  # set as it is read
+    debug: DebugOption = False,
+) -> None:
+    """Print what is understood of an agent's file, call by call, with what is not.
+
+    A call that showed something of files is a step, and has a number; any other has a dash.
+    """
+    rejects = Rejects()
+    for line in shown_trajectories(trajectory_files(InputFile.at(file), format, rejects)):
+        print(line)
+    for reject in rejects:
+        print(f"refused: {reject.position}: {reject.reason}")
+
+
 def _arguments(request: ImportRequest) -> str:
     """The arguments with which `run` imports the file that was checked: the same, with a name if none was given."""
     name = re.sub(r"[^\w.-]+", "-", request.file.name.partition(".")[0]).strip("-.")
     return shlex.join([*sys.argv[2:], *(["--system", name or "mine"] if request.system == CHECKED else [])])
-
-
-def _track(console: Console, pools: Iterable[tuple[str, Path]], n_pools: int) -> Iterable[tuple[str, Path]]:
-    return console.track(pools, title="pools searched", total=n_pools)
 
 
 def outcome_of(done: Iterable[Outcome], store: Lake) -> Outcome:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import Annotated
 
 import typer
 
-from ingest.clean import clean, delete_all
-from lake.console import (
-    DEFAULT_LAKE,
-    Console,
-    DebugOption,
-    LakeOption,
-    setting,
-)
+from ingest.sources.tree import CACHE
+from lake.console import DEFAULT_LAKE, Console, DebugOption, LakeOption, setting
 from lake.errors import Exit, GoldspanError
 from lake.hints import typed
+from lake.naming import IMPORT_REJECTS
 from lake.parts import DAMAGE_HINT, fault_of
-from lake.store import EVERY, LOCK, Lake
+from lake.store import EVERY, LOCK, Lake, Part
 from lake.tables import TABLES
-from lake.text import counted, escaped
-from lake.wholeness import missing_tables
+from lake.text import counted, escaped, listed
+from lake.wholeness import ASIDE, missing_tables
 
 app = typer.Typer()
 
@@ -32,11 +28,10 @@ def verify(lake: LakeOption = DEFAULT_LAKE, debug: DebugOption = False) -> None:
         message = "there is no lake to verify"
         hint = "Name it with --lake, or make one: make ingest"
         raise GoldspanError(message, where=str(lake), hint=hint, code=Exit.MISSING)
-    store, n_whole, wrong = Lake(lake), 0, list[str]()
-    for part in (part for name in TABLES for part in store.parts(name)):
-        why = fault_of(part)
-        wrong += [f"{part.path.relative_to(lake).as_posix()}: {why}"] * bool(why)
-        n_whole += not why
+    store = Lake(lake)
+    parts = [part for name in TABLES for part in store.parts(name)]
+    wrong = [f"{part.path.relative_to(lake).as_posix()}: {why}" for part in parts if (why := fault_of(part))]
+    n_whole = len(parts) - len(wrong)
     wrong += [f"missing, though there are scores: {lacking}" for lacking in missing_tables(lake)]
     print(*map(escaped, wrong), sep="\n", end="\n" if wrong else "")
     Console().say(f"verify: as it was written: {counted(n_whole, 'part')} of {lake}; not: {len(wrong):,}")
@@ -45,8 +40,8 @@ def verify(lake: LakeOption = DEFAULT_LAKE, debug: DebugOption = False) -> None:
     raise typer.Exit(Exit.INVALID if wrong else Exit.DONE)
 
 
-@app.command("clean")
-def clean_(
+@app.command()
+def clean(
     all_: Annotated[bool, setting("ALL", "Imported runs and downloads too.", "--all")] = False,
     lake: LakeOption = DEFAULT_LAKE,
     debug: DebugOption = False,
@@ -59,12 +54,44 @@ def clean_(
         message = "this folder is no lake, so nothing in it is deleted"
         raise GoldspanError(message, where=str(lake), hint="Name a lake with --lake.", code=Exit.USAGE)
     elif all_:
-        delete_all(store)
+        # Nothing that lies beside it in its folder.
+        for name in (*TABLES, ASIDE, CACHE):
+            shutil.rmtree(lake / name, ignore_errors=True)
         done = f"deleted {lake}"
     else:
         with Console().lake_lock(store, EVERY):
-            kept = list(clean(store))
+            kept = _clean(store)
         done = f"deleted {counted(len(store.tally.removed), 'part')} of {lake}"
     Console().say("\n  kept: ".join([f"clean: {done}", *kept]))
     if kept:
         Console().say(typed("  make clean ALL=1 deletes these too"))
+
+
+def _clean(lake: Lake) -> list[str]:
+    """Delete what can be made again; what is kept: imported runs, vectors, downloads."""
+    runs = lake.scan("runs").filter(origin="imported").select("run_id", "system", "benchmark").collect()
+    of = {"run_id": {*runs["run_id"]}, "benchmark": {*runs["benchmark"]}}
+    for part in [part for name in TABLES for part in lake.parts(name)]:
+        if not _is_kept(part, **of):
+            lake.remove(part)
+    shutil.rmtree(lake.root / ASIDE, ignore_errors=True)
+    imported = f"{counted(runs.height, 'imported run')}: {listed(runs['system'].unique().sort().to_list())}"
+    n_bytes = sum(file.lstat().st_size for file in (lake.root / CACHE).rglob("*"))
+    kept = {
+        imported: runs.height,
+        "vectors": len(lake.parts("vectors")),
+        f"downloads, {n_bytes / 1e6:,.1f} MB": n_bytes,
+    }
+    return [what for what, n in kept.items() if n]
+
+
+def _is_kept(part: Part, *, run_id: set[str], benchmark: set[str]) -> bool:
+    match part.table:
+        case "runs" | "run_items" | "hits" | "edits" | "usage" | "costs":
+            return part.folders["run_id"] in run_id
+        case "rejects":
+            return part.name.removeprefix(IMPORT_REJECTS) in run_id
+        case "benchmarks":
+            return part.name in benchmark
+        case name:
+            return name == "vectors"

@@ -13,15 +13,48 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 import ingest.contents.chunkers
-from ingest.contents.chunk_context import CONTEXT, with_context
-from ingest.contents.chunkers import Chunker, Cut, Document
+from ingest.contents.chunkers import CHUNK, PATH, Chunker, Cut, Document, LineRange
+from ingest.contents.definitions import Definition, definitions_of
 from ingest.contents.syntax_trees import GRAMMARS
 from ingest.programs.command import ANSWER_SECONDS, JsonCommand
 from lake.code import code_digest
 from lake.declarations import CHUNKER_ALIASES, CHUNKER_SETS, Resolved, discover, resolve
 from lake.errors import Exit, GoldspanError, unknown_name
+from lake.import_statements import import_lines
 from lake.located import located
 from lake.store import Lake
+from lake.text import LANGUAGES
+
+CONTEXT = "~context"
+"""The end of the name of a chunker whose chunks are ranked with their context."""
+
+MAX_IMPORTS = 20
+_MAX_LINE = 200
+_ENDINGS = {language: ending for ending, language in reversed(LANGUAGES.items())}
+
+
+def with_context(document: Document, cut: Cut) -> Cut:
+    """The cut with a text for each chunk: the path, the file's first imports and the heads of definitions around it.
+
+    What the chunk itself begins with or holds is not said twice. Chunks that are not ranges of lines keep their own
+    text, and so do those of a file that is one chunk, but for the path.
+    """
+    if cut.unit != "lines" or cut.failed:
+        return cut
+    docs = definitions_of(document.text, _ENDINGS.get(document.language, "")).get("docs")
+    around = docs.definitions if docs is not None else []
+    imports = import_lines(document.text, document.language)[:MAX_IMPORTS]
+    return cut._replace(texts=[_text(document, lines, imports, around) for lines in cut.ranges])
+
+
+def _text(document: Document, lines: LineRange, imports: list[tuple[int, str]], around: list[Definition]) -> str:
+    start, end = lines
+    statements = [" ".join(text.split())[:_MAX_LINE] for line, text in imports if not start <= line < end]
+    holding = [definition for definition in around if definition.line_start < start < definition.line_end]
+    holding.sort(key=lambda definition: (definition.line_start, -definition.line_end))
+    heads = [document.lines[definition.line_start].strip()[:_MAX_LINE] for definition in holding]
+    return "\n".join([PATH, *dict.fromkeys(statements), *dict.fromkeys(heads), CHUNK])
+
 
 COMMAND = "command"
 """The key of a chunker's row that keeps what it was given by."""

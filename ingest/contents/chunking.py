@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
 import polars as pl
@@ -28,31 +27,12 @@ _KEYS: Mapping[Unit, tuple[str, str]] = {"lines": ("start", "end"), "bytes": ("s
 """Unit → what a command calls the ends of a chunk."""
 
 
-@dataclass(frozen=True)
-class Chunked:
-    """Rows of `chunks`, those of nothing but whitespace among them with `n_nws` 0, and of `chunk_status`."""
+class Chunked(NamedTuple):
+    """Rows of `chunks`, those of nothing but whitespace with `n_nws` 0, of `rejects` and of `chunk_status`."""
 
     frame: pl.DataFrame
+    rejects: pl.DataFrame
     status: pl.DataFrame
-
-    @classmethod
-    def joined(cls, parts: Sequence[Chunked]) -> Chunked:
-        """The rows of several together."""
-        return cls(pl.concat([part.frame for part in parts]), pl.concat([part.status for part in parts]))
-
-    @property
-    def tables(self) -> list[pl.DataFrame]:
-        """Its rows of `chunks`, `rejects` and `chunk_status`."""
-        return [self.frame, self.rejects, self.status]
-
-    @property
-    def rejects(self) -> pl.DataFrame:
-        """The contents that could not be cut, as rows of the table `rejects`."""
-        rejects = Rejects()
-        failed = self.status.filter(pl.col("failed").is_not_null()).select("sha256", "chunker", "failed")
-        for sha256, chunker, why in failed.iter_rows():
-            rejects.add(f"blob {sha256}", f"chunker {chunker}", f"it could not be cut: {why}")
-        return rejects.frame("ingest")
 
 
 _NO_PLACES = Offsets(*[np.zeros(0, np.int32)] * 3)
@@ -85,17 +65,14 @@ def measure_cuts(name: str, blobs: pl.DataFrame, answers: Sequence[tuple[object,
     """
     sha256 = blobs["sha256"]
     cuts: list[Cut] = []
-    places: list[Offsets] = []
-    pairs: list[Integers] = []
+    places, pairs = list[Offsets](), list[Integers]()
     for text, (answer, in_lines) in zip(blobs["text"], answers, strict=True):
         try:
             cut = _checked(answer)
             points = in_lines if cut.unit == "lines" else Offsets.between_characters(text)
             pair = _pairs(cut, points)
-            _check_texts(cut)
         except ValueError as error:
-            cut, pair = Cut([], failed=str(error)), np.zeros((0, 2), np.int64)
-            points = in_lines
+            cut, pair, points = Cut([], failed=str(error)), np.zeros((0, 2), np.int64), in_lines
         cuts.append(cut)
         places.append(points)
         pairs.append(pair)
@@ -131,7 +108,11 @@ def measure_cuts(name: str, blobs: pl.DataFrame, answers: Sequence[tuple[object,
         # Chunks come in the order of their starts, and what the texts hold is counted on from one to the next.
         "n_covered": np.bincount(blob_no, _added(nws + (np.cumsum(n_nws) - n_nws)[blob_no][:, None]), blobs.height),
     }
-    return Chunked(frame, pl.DataFrame(status, schema=table("chunk_status").columns))
+    rejects = Rejects()
+    for content, cut in zip(sha256, cuts, strict=True):
+        if cut.failed:
+            rejects.add(f"blob {content}", f"chunker {name}", f"it could not be cut: {cut.failed}")
+    return Chunked(frame, rejects.frame("ingest"), pl.DataFrame(status, schema=table("chunk_status").columns))
 
 
 def _checked(answer: object) -> Cut:
@@ -144,16 +125,13 @@ def _checked(answer: object) -> Cut:
         raise ValueError(
             f"answered a {type(ranges).__name__} of ranges of {cut.unit!r}, not a list of {listed(get_args(Unit))}"
         )
-    return cut
-
-
-def _check_texts(cut: Cut) -> None:
-    if len(cut.texts) not in (0, len(cut.ranges)):
-        raise ValueError(f"answered {len(cut.texts):,} texts for {len(cut.ranges):,} chunks")
     texts: Sequence[object] = cut.texts
+    if len(texts) not in (0, len(ranges)):
+        raise ValueError(f"answered {len(texts):,} texts for {len(ranges):,} chunks")
     for text in texts:
         if text is not None and (not isinstance(text, str) or _HALF_A_PAIR.search(text)):
             raise ValueError(f"answered {text!r:.80}, not a text")
+    return cut
 
 
 def _pairs(cut: Cut, places: Offsets) -> Integers:

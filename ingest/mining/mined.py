@@ -12,15 +12,14 @@ from pathlib import Path
 from typing import Generic, NamedTuple
 from urllib.parse import urlsplit
 
+from ingest.benchmarks.config import own_benchmark
 from ingest.benchmarks.declaration import Benchmark, RawFiles
-from ingest.benchmarks.own import own_benchmark
 from ingest.mining.history import History, HistoryRepositories, fetched
 from ingest.mining.issues import IssueMiner
 from ingest.mining.miner import Completion, MinedTask, choose, folder_of, mine_functions
-from ingest.mining.names import SourceFiles, usages_by_name
+from ingest.mining.names import Question, SourceFiles, usages_by_name
 from ingest.mining.sample import PROMPT_TOKENS, SampleSource
 from ingest.mining.syntax import GENERATED, is_source
-from ingest.mining.usage import Question
 from ingest.sources.git import Repositories, checked, form_fault
 from ingest.sources.repository import MAX_SEARCHED_BYTES
 from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, UnreadableEntryError

@@ -18,9 +18,8 @@ from tree_sitter import Node
 
 from ingest.contents.definitions import docs, ending_of
 from ingest.contents.definitions.nodes import Definition
-from ingest.mining.names import SourceFiles
+from ingest.mining.names import DrawnTask, SourceFiles
 from ingest.mining.syntax import is_alone
-from ingest.mining.usage import DrawnTask
 from lake.text import regex_tokens
 
 Level = Literal["function", "line"]

@@ -14,9 +14,9 @@ from filelock import FileLock
 from pydantic import BaseModel
 
 from ingest.mining.miner import Completion, Level, Target, folder_of
+from ingest.mining.names import FileUsage, Question
 from ingest.mining.packages import read_package
 from ingest.mining.syntax import lines_of
-from ingest.mining.usage import FileUsage, Question
 from ingest.sources.folder import FolderSource, read_folder
 from ingest.sources.git import Repositories
 from ingest.sources.git_process import GitFolder

@@ -13,8 +13,7 @@ from typing import IO
 from ingest.runs.importer import Importer
 from ingest.runs.registry import AUTO, importer_for, importer_named, importers
 from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
-from ingest.sources.archive import open_archive
-from ingest.sources.folder import read_folder
+from ingest.sources.folder import open_archive, read_folder
 from ingest.sources.input_file import InputFile
 from ingest.sources.tree import Entry, Tree, UnreadableEntryError
 from lake.errors import Exit, GoldspanError

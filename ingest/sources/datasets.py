@@ -19,8 +19,7 @@ from typing import IO, TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ingest.sources.archive import open_archive
-from ingest.sources.folder import read_folder
+from ingest.sources.folder import open_archive, read_folder
 from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, Tree, UnreadableEntryError, entry_on_disk
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ValidationError
 
-from ingest.sources.archive import open_archive
+from ingest.sources.folder import open_archive
 from ingest.sources.repository import git_blob_id
 from ingest.sources.tree import HUB, UNKNOWN_SIZE, Entry, Progress, Source, Tree, entry_on_disk, unusable
 from lake.errors import Exit, GoldspanError

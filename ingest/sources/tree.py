@@ -19,6 +19,9 @@ Progress = Callable[[int, int, str], None]
 HUB = "hub"
 """The source that fetches: there nothing is read that was not asked for or is the default."""
 
+CACHE = "cache"
+"""The folder of a lake that holds downloads and clones."""
+
 UNKNOWN_SIZE = -1
 """The size of an entry whose bytes are made only when they are asked for."""
 

@@ -16,7 +16,7 @@ import pytest
 
 import evaluate.rank.pools
 import evaluate.selection
-from ingest.benchmarks.repobench_r import benchmark as repobench_r
+import ingest.benchmarks.repobench_r as repobench_r
 from lake.engine import MANY_JOBS, Engine, parse_engine
 from lake.store import Lake
 from lake.usage import run_costs

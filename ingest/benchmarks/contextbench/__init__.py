@@ -1,5 +1,244 @@
-"""ContextBench."""
+"""ContextBench: which lines of a repository an issue needs, for retrievers and for agents alike."""
 
-from ingest.benchmarks.contextbench.benchmark import CONTEXTBENCH
+from __future__ import annotations
 
-__all__ = ["CONTEXTBENCH"]
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import polars as pl
+
+from ingest.benchmarks.contextbench.gold import DOCS, OFFICIAL
+from ingest.benchmarks.contextbench.pools import Checked, Tally, Trees, check_instances, pool_groups
+from ingest.benchmarks.contextbench.rows import CONTEXTBENCH_FIELDS, Instance, read_instances
+from ingest.benchmarks.declaration import (
+    Benchmark,
+    Cloning,
+    DataLocation,
+    DataSchema,
+    PartToRead,
+    PoolGroup,
+    RawFiles,
+    SubsetRows,
+    query_rows,
+    reject_refused,
+    table_rows,
+)
+from ingest.benchmarks.fields import Fields
+from ingest.contents.patches import edit_rows
+from ingest.sources.tree import Entry, Source, Tree
+from lake.errors import Exit, GoldspanError
+from lake.naming import GOLD_RUN
+from lake.rejects import Rejects
+from lake.selection import stratified
+from lake.text import counted
+
+FULL, VERIFIED, SELECTED = "full", "verified", "selected-500"
+
+ITEMS_OF_A_PART = 100
+"""Items that are read, ranked and scored together, where there are more: what memory must hold."""
+
+_ROW_ENDINGS = (".parquet", ".json", ".jsonl")
+_NO_ROWS_IN = frozenset({"repo_files", "trajectories", "parity"})
+_SELECTION = "selected_500_instances.csv"
+
+
+def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
+    """The files that hold a subset's rows, and the repositories' files beside them."""
+    tree = source.tree(".") or Tree(".", [])
+    beside = source.tree("repo_files") or Tree("repo_files", [])
+    reject_refused(
+        replace(tree, refused=[refused for refused in tree.refused if _may_hold_rows(refused.path)]), rejects
+    )
+    reject_refused(beside, rejects)
+    rows = [entry for entry in tree.entries if _may_hold_rows(entry.path)]
+    if subset == VERIFIED:
+        rows = [entry for entry in rows if _is_verified(entry)]
+    if not rows:
+        wanted = "file called *verified*" if subset == VERIFIED else "file of rows"
+        message = f"ContextBench: no {wanted} in {source.name}"
+        hint = "Rows lie in *.parquet, *.json or *.jsonl, in the folder itself or in data/."
+        raise GoldspanError(message, hint=hint, code=Exit.MISSING)
+    if subset == FULL and all(_is_verified(entry) for entry in rows):
+        message = f"ContextBench: {source.name} holds the verified subset alone"
+        raise GoldspanError(message, hint=f"Ask for it: SUBSETS={VERIFIED}", code=Exit.MISSING)
+    if subset == SELECTED:
+        rows = [_selection(tree, source), *rows]
+    return RawFiles(rows, [beside], source.own_repositories if isinstance(source, Cloning) else None)
+
+
+def at_hand(source: Source) -> list[str]:
+    """The one subset that is read from a source on this machine when none is named."""
+    tree = source.tree(".")
+    rows = [entry for entry in tree.entries if _may_hold_rows(entry.path)] if tree else []
+    return [VERIFIED] if rows and all(_is_verified(entry) for entry in rows) else [FULL]
+
+
+def parts(
+    raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields: Fields = CONTEXTBENCH_FIELDS
+) -> Iterator[PartToRead]:
+    """The subset in one part; where it has many items, in several, those of a repository side by side."""
+    notes: list[str] = []
+    entries = [entry for entry in raw.tasks if not entry.path.endswith(".csv")]
+    instances = read_instances(entries, rejects, notes, fields)
+    # Of all rows: the files of a repository may be called by an instance that is not among those that are kept.
+    trees = Trees.of(raw, instances)
+    if subset == SELECTED:
+        instances = _selected(instances, raw.tasks[0], notes)
+    if limit is not None:
+        instances = _drawn(instances, trees, limit, notes)
+    tally = Tally(notes)
+    if len(instances) <= ITEMS_OF_A_PART:
+        yield PartToRead(subset, partial(_read, instances, subset, trees, tally, is_last=True))
+        return
+    ordered = sorted(instances, key=lambda instance: (instance.repo, instance.pool_id, instance.item_id))
+    for number, first in enumerate(range(0, len(ordered), ITEMS_OF_A_PART)):
+        some, is_last = ordered[first : first + ITEMS_OF_A_PART], first + ITEMS_OF_A_PART >= len(ordered)
+        yield PartToRead(f"{subset}-{number:04d}", partial(_read, some, subset, trees, tally, is_last=is_last))
+
+
+def _read(
+    instances: Sequence[Instance], subset: str, trees: Trees, tally: Tally, rejects: Rejects, *, is_last: bool
+) -> SubsetRows:
+    """The items, their gold held against the files it names, the gold patches, and the repositories one at a time.
+
+    What is to be said of all parts is said of the last.
+    """
+    checked = check_instances(instances, trees, rejects)
+    tally.add(checked)
+    gold = [
+        {"benchmark": "contextbench", "item_id": item.instance.item_id, **row}
+        for item in checked
+        if item.why_not is None and item.audit
+        for row in item.audit.rows
+    ]
+    queries = [(instance.item_id, "problem-statement", instance.problem_statement or "") for instance in instances]
+    edits, faults = edit_rows(GOLD_RUN, [(instance.item_id, instance.patch) for instance in instances])
+    where = {instance.item_id: instance.where for instance in instances}
+    for item_id, fault in faults:
+        rejects.add(where[item_id][0], f"{where[item_id][1]}, patch", f"{item_id}: {fault}")
+    notes: list[str] = []
+
+    def pools() -> Iterator[PoolGroup]:
+        yield from pool_groups(repositories, rejects, tally.left_out)
+        if is_last:
+            notes.extend(tally.notes())
+
+    repositories = {
+        item.instance.pool_id: item.repository for item in checked if item.repository and item.why_not is None
+    }
+    return SubsetRows(
+        table_rows("items", [_item(item, subset) for item in checked]),
+        query_rows("contextbench", queries),
+        table_rows("gold_spans", gold),
+        pools(),
+        notes,
+        {"edits": edits},
+    )
+
+
+def _drawn(instances: Sequence[Instance], trees: Trees, limit: int, notes: list[str]) -> list[Instance]:
+    """A sample of those that can be scored, or of all where none can."""
+    had = [instance for instance in instances if instance.why_not is None and trees.find(instance) is not None]
+    if 0 < len(had) < len(instances):
+        n = f"{len(had):,} of {counted(len(instances), 'item')}"
+        notes.append(f"drawn from {n}: the others' repositories are not here, or their rows cannot be read")
+        instances = had
+    frame = pl.DataFrame(
+        {"item_id": [instance.item_id for instance in instances], "repo": [instance.repo for instance in instances]}
+    )
+    kept = set(stratified(frame, limit)["item_id"])
+    return [instance for instance in instances if instance.item_id in kept]
+
+
+def _item(checked: Checked, subset: str) -> dict[str, object]:
+    instance = checked.instance
+    same = ("item_id", "source", "difficulty", "language", "repo", "pool_id", "patch", "upstream_id")
+    return {
+        **{name: getattr(instance, name) for name in same},
+        "benchmark": "contextbench",
+        "subset": subset,
+        "commit": instance.commit or None,
+        "gold_flags": checked.audit.flags if checked.audit else None,
+        "scorable": checked.why_not is None,
+        "why_not": checked.why_not,
+    }
+
+
+def _selected(instances: Sequence[Instance], selection: Entry, notes: list[str]) -> list[Instance]:
+    """The instances that the selection names by either id."""
+    try:
+        frame = pl.read_csv(io.BytesIO(selection.read()), infer_schema=False)
+    except pl.exceptions.PolarsError as error:
+        message = f"the selection cannot be read: {error}".splitlines()[0]
+        raise GoldspanError(message, where=selection.path, code=Exit.INVALID) from error
+    keys = [key for key in ("original_inst_id", "instance_id") if key in frame.columns]
+    if not keys:
+        message = "the selection has neither a column original_inst_id nor instance_id"
+        raise GoldspanError(message, where=selection.path, examples=frame.columns, code=Exit.INVALID)
+    known = {name for instance in instances for name in instance.ids}
+    n_absent = sum(not known.intersection(row) for row in frame.select(keys).iter_rows())
+    notes.append(f"{n_absent:,} of the {frame.height:,} selected instances are not among the rows at hand")
+    chosen = {name for key in keys for name in frame[key] if name is not None}
+    return [instance for instance in instances if chosen.intersection(instance.ids)]
+
+
+def _selection(tree: Tree, source: Source) -> Entry:
+    selections = [entry for entry in tree.entries if entry.path.rsplit("/", 1)[-1] == _SELECTION]
+    if not selections:
+        message = f"ContextBench: {_SELECTION} is not in {source.name}"
+        hint = f"{SELECTED} wants the publisher's list of instances beside the rows."
+        raise GoldspanError(message, hint=hint, code=Exit.MISSING)
+    return selections[0]
+
+
+def _may_hold_rows(path: str) -> bool:
+    *folders, file = path.lower().split("/")
+    if file.endswith(".parquet"):
+        return not _NO_ROWS_IN.intersection(folders)
+    return file.endswith(_ROW_ENDINGS) and folders in ([], ["data"])
+
+
+def _is_verified(entry: Entry) -> bool:
+    return "verified" in entry.path.lower()
+
+
+CONTEXTBENCH = Benchmark(
+    name="contextbench",
+    display_name="ContextBench",
+    title="Which context does an issue need?",
+    meaning="Given an issue, find in its repository the lines a developer has to read to resolve it. Agents and "
+    "retrievers stand in one table; gold are contexts that people annotated.",
+    version=1,
+    homepage="https://huggingface.co/datasets/Contextbench/ContextBench",
+    licence="as its publisher states; each repository under its own licence",
+    citation=Path(__file__).with_name("citation.bib").read_text(encoding="utf-8").strip(),
+    paper="https://arxiv.org/abs/2602.05892",
+    subsets=(FULL, VERIFIED, SELECTED),
+    default_subsets=(FULL,),
+    # Its folder is found by its name: what lies in it is called by nothing else.
+    markers=(),
+    gold_rules={
+        DOCS: "The annotated lines of the files that are in the repository, cut to their ends.",
+        OFFICIAL: "The annotated lines as they are numbered, with paths as the published evaluator reads them.",
+    },
+    find=find,
+    parts=parts,
+    schema=DataSchema(
+        places={
+            "rows": DataLocation("data/full.parquet"),
+            "repo_files": DataLocation("repo_files", is_tree=True, is_optional=True),
+        },
+        fields=CONTEXTBENCH_FIELDS,
+        subsets=(FULL, VERIFIED),
+    ),
+    at_hand=at_hand,
+    is_one_subset=True,
+    more=("edits",),
+    needs_symbols=True,
+    names_commits=True,
+    tags=("issues", "agents", "context", "many-languages"),
+    place=3,
+)

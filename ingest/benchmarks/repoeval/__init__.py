@@ -1,5 +1,278 @@
-"""RepoEval."""
+"""RepoEval (RepoCoder): Python completion tasks whose gold is a range of lines in the task's own repository."""
 
-from ingest.benchmarks.repoeval.benchmark import REPOEVAL
+from __future__ import annotations
 
-__all__ = ["REPOEVAL"]
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+
+from ingest.benchmarks.declaration import (
+    Benchmark,
+    DataLocation,
+    DataSchema,
+    PoolGroup,
+    RawFiles,
+    SubsetRows,
+    find_places,
+    in_one_part,
+    query_rows,
+    reject_refused,
+    table_rows,
+)
+from ingest.benchmarks.fields import Fields
+from ingest.benchmarks.repoeval.pools import constructed_pools, published_pools, repositories_of
+from ingest.benchmarks.repoeval.tasks import NEEDS_RULE, REPOEVAL_FIELDS, CompletionTask, read_tasks
+from ingest.sources.tree import Source, Tree
+from lake.errors import Exit, GoldspanError
+from lake.limits import MAX_POOL_BYTES, MAX_SOURCE_BYTES
+from lake.rejects import Rejects
+from lake.text import counted, language_of
+
+_LEVELS: Mapping[str, str] = {
+    "function": "function_level",
+    "line": "line_and_api_level",
+    "api": "line_and_api_level",
+}
+"""Level → where its repositories lie; line and api tasks share theirs."""
+
+_CONTEXTS = ("1k", "2k", "4k")
+# codex first: where a codegen twin gives another prompt for the same target, codex's is the one that stands.
+TOKENIZERS = ("codex", "codegen")
+
+
+def _n_lines(text: pl.Expr) -> pl.Expr:
+    return text.str.count_matches("\n", literal=True).cast(pl.Int64) + 1
+
+
+class GoldRule(NamedTuple):
+    """A rule's lines of gold: half-open, of the task's own file."""
+
+    meaning: str
+    start: pl.Expr
+    end: pl.Expr
+
+
+_FIRST, _HOLE, _TEXT = pl.col("query_line_start"), pl.col("target_line"), pl.col("target_text")
+GOLD_RULES: Mapping[str, GoldRule] = {
+    "context-and-completion": GoldRule(
+        "The prompt's lines and the completion's, to one line past it: "
+        "[context_start_lineno, lineno + len(ground_truth.split('\\n')) - 1], both ends included.",
+        _FIRST,
+        _HOLE + _n_lines(_TEXT),
+    ),
+    "context-to-hole": GoldRule(
+        "The prompt's lines and the completion's first: [context_start_lineno, lineno], both included.",
+        _FIRST,
+        _HOLE + 1,
+    ),
+    "target": GoldRule(
+        "The completion itself: [lineno, lineno + n - 1], both included.",
+        _HOLE,
+        _HOLE + _n_lines(_TEXT.str.strip_suffix("\n")),
+    ),
+}
+
+
+_NEEDS = (
+    "The definitions in other files of the repository that names in the completion resolve to (by jedi's goto over the "
+    "finished file, imports followed): a function, a class to its first method's end, an assignment."
+)
+
+_PLACES = {
+    "tasks": DataLocation("datasets/function_level_completion_2k_context_codex.test.jsonl"),
+    "repositories": DataLocation("repositories/function_level", is_tree=True),
+}
+"""The locations that a declaration names."""
+
+
+def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
+    """The task files and repositories of a subset."""
+    level, context = subset.split("-")
+    datasets = source.tree("datasets")
+    if datasets is None:
+        raise _missing(source, what="datasets/ or datasets.zip")
+    wanted = [f"{level}_level_completion_{context}_context_{tokenizer}.test.jsonl" for tokenizer in TOKENIZERS]
+    by_name = {entry.path.rsplit("/", 1)[-1]: entry for entry in datasets.entries}
+    tasks = [by_name[name] for name in wanted if name in by_name]
+    if not tasks:
+        raise _missing(source, what=f"{datasets.location}/{wanted[0]}")
+    folder = _LEVELS[level]
+    pools = source.tree(f"repositories/{folder}", f"repositories/{level}")
+    if pools is None:
+        raise _missing(source, what=f"repositories/{folder}/ or repositories/{folder}.zip")
+    for tree in (datasets, pools):
+        reject_refused(tree, rejects)
+    return RawFiles(tasks, [_searched(pools, rejects)])
+
+
+def _find_own(source: Source, subset: str, rejects: Rejects) -> RawFiles:
+    """The task file and the repositories of a declaration."""
+    raw = find_places(_PLACES, source, subset, rejects)
+    return RawFiles(raw.tasks, [_searched(raw.pools[0], rejects)])
+
+
+def _searched(pools: Tree, rejects: Rejects) -> Tree:
+    """The files of the repositories that are searched; those beyond the limits are rejected before any is read."""
+    python, total = [], 0
+    for entry in pools.entries:
+        if not _searchable(entry.path):
+            continue
+        reason = None
+        if entry.size > MAX_SOURCE_BYTES:
+            reason = f"it has {entry.size:,} bytes; at most {MAX_SOURCE_BYTES:,} are read of a source file"
+        elif total + entry.size > MAX_POOL_BYTES:
+            reason = f"the files before it have the {MAX_POOL_BYTES:,} bytes that are read in all"
+        if reason is None:
+            python.append(entry)
+            total += entry.size
+        else:
+            rejects.add(pools.location, f"entry {entry.path}", reason)
+    return Tree(pools.location, python)
+
+
+def read(raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = REPOEVAL_FIELDS) -> SubsetRows:
+    """The items, gold spans and repositories of a subset."""
+    notes: list[str] = []
+    tasks = read_tasks(raw.tasks, fields, rejects, notes)
+    level, context = subset.split("-")
+    group = repositories_of(raw.pools[0], _LEVELS[level], {task.repo for task in tasks}, rejects)
+    items = _placed(tasks, subset, group)
+    _reject_unscorable(items, raw.pools[0].location.removesuffix(".zip"), rejects)
+    constants = {"benchmark": "repoeval", "subset": subset, "split": "test", "level": level, "context": context}
+    languages = [language_of(path) or "python" for path in items["target_path"]]
+    items = items.with_columns(
+        scorable=pl.col("why_not").is_null(),
+        language=pl.Series(languages, dtype=pl.String),
+        **{name: pl.lit(value) for name, value in constants.items()},
+    )
+    gold = pl.concat(
+        items.filter("scorable").select(
+            "benchmark",
+            "item_id",
+            "n_lines",
+            gold=pl.lit(rule),
+            path="target_path",
+            line_start=bounds.start,
+            end=bounds.end,
+        )
+        for rule, bounds in GOLD_RULES.items()
+    ).with_columns(line_end=pl.min_horizontal("end", "n_lines"))
+    notes += _notes(gold, group)
+    pools = [group]
+    if subset == "function-2k":
+        pools += [*published_pools(group), *constructed_pools(group, tasks)]
+        if raw.with_needs:
+            # Imported when needed: jedi takes a while to load.
+            from ingest.benchmarks.repoeval import needs
+
+            items, needed, need_pools = needs.with_needs(items, group)
+            own_columns = {"benchmark": pl.lit("repoeval"), "gold": pl.lit(NEEDS_RULE)}
+            gold = pl.concat([gold, needed.with_columns(**own_columns)], how="diagonal")
+            notes += needs.notes(items)
+            pools.append(need_pools)
+    prompts = ((item_id, "prompt", prompt) for item_id, prompt in items.select("item_id", "prompt").iter_rows())
+    queries = query_rows("repoeval", prompts)
+    return SubsetRows(table_rows("items", items), queries, table_rows("gold_spans", gold), pools, notes)
+
+
+def _searchable(path: str) -> bool:
+    folders = path.split("/")[:-1]
+    return path.endswith(".py") and not any(folder.startswith(".") or folder == "__pycache__" for folder in folders)
+
+
+_NO_PYTHON = "is not there or has no .py file, and tasks in the manner of RepoEval are in Python"
+
+
+def _missing(source: Source, *, what: str) -> GoldspanError:
+    return GoldspanError(
+        f"RepoEval: {what} is not in {source.name}",
+        hint="It is laid out as upstream: datasets/*.jsonl and repositories/<level>/<repo>/, folders or zips.",
+        code=Exit.MISSING,
+    )
+
+
+def _placed(tasks: Sequence[CompletionTask], subset: str, group: PoolGroup) -> pl.DataFrame:
+    lines = group.files.join(group.blobs, on="sha256").select("pool_id", "n_lines", target_path="path")
+    numbers = ("n", "target_line", "query_line_start")
+    columns = {name: pl.Int64 if name in numbers else pl.String for name in CompletionTask._fields}
+    prefix = f"repoeval/{_LEVELS[subset.split('-')[0]]}"
+    message = "its completion starts at line {} (from 0) of {}, which has {}"
+    return (
+        pl.DataFrame(tasks, columns, orient="row")
+        .with_columns(
+            item_id=pl.format("{}/{}/{}", pl.lit(subset), "repo", "n"),
+            pool_id=pl.format("{}/{}", pl.lit(prefix), "repo"),
+        )
+        .join(lines, on=["pool_id", "target_path"], how="left", maintain_order="left")
+        .with_columns(is_there=pl.col("pool_id").is_in(lines["pool_id"].unique().implode()))
+        .with_columns(
+            why_not=pl.when(~pl.col("is_there"))
+            .then(pl.format(f"the repository {{}} {_NO_PYTHON}", "repo"))
+            .when(pl.col("n_lines").is_null())
+            .then(pl.format("{} is not in {}", "target_path", "repo"))
+            .when(pl.col("target_line") >= pl.col("n_lines"))
+            .then(pl.format(message, "target_line", "target_path", "n_lines"))
+        )
+    )
+
+
+def _reject_unscorable(items: pl.DataFrame, location: str, rejects: Rejects) -> None:
+    wrong = items.filter(pl.col("is_there"), pl.col("why_not").is_not_null())
+    for where, position, why_not in wrong.select("where", "position", "why_not").iter_rows():
+        rejects.add(where, position, why_not)
+    for repo, n in items.filter(~pl.col("is_there")).group_by("repo").len().sort("repo").iter_rows():
+        rejects.add(location, f"repository {repo}", f"it {_NO_PYTHON}: {counted(n, 'task')} cannot be scored")
+
+
+def _notes(gold: pl.DataFrame, group: PoolGroup) -> Iterator[str]:
+    cut = gold.filter(pl.col("end") > pl.col("n_lines")).group_by("gold").len().sort("gold")
+    if not cut.is_empty():
+        counts = ", ".join(f"{count:,} of {rule}" for rule, count in cut.iter_rows())
+        yield f"gold ranges that ended past their file were cut to it: {counts}"
+    replaced = group.blobs.filter(pl.col("flags").list.contains("not-utf8")).height
+    if replaced:
+        yield f"not UTF-8: {counted(replaced, 'file')}; what could not be decoded is U+FFFD"
+
+
+_SUBSETS = tuple(f"{level}-{context}" for level in _LEVELS for context in _CONTEXTS)
+
+REPOEVAL = Benchmark(
+    name="repoeval",
+    display_name="RepoEval",
+    title="Repository-level code completion",
+    meaning="Given the code before a hole, find in the same repository the lines that belong to it. Python; gold is a "
+    "range of lines.",
+    version=2,
+    homepage="https://github.com/microsoft/CodeT/tree/main/RepoCoder",
+    licence="MIT for the tasks; each repository under its own licence",
+    # Read from the licence files of the function-level repositories.
+    repository_licences={
+        "CarperAI_trlx": "MIT",
+        "amazon-science_patchcore-inspection": "Apache-2.0",
+        "deepmind_tracr": "Apache-2.0",
+        "facebookresearch_omnivore": "CC-BY-NC-4.0",
+        "google_lightweight_mmm": "Apache-2.0",
+        "leopard-ai_betty": "Apache-2.0",
+        "lucidrains_imagen-pytorch": "MIT",
+        "maxhumber_redframes": "BSD-2-Clause",
+    },
+    citation=Path(__file__).with_name("citation.bib").read_text(encoding="utf-8").strip(),
+    paper="https://arxiv.org/abs/2303.12570",
+    subsets=_SUBSETS,
+    default_subsets=("function-2k",),
+    markers=("datasets", "repositories"),
+    gold_rules={**{name: rule.meaning for name, rule in GOLD_RULES.items()}, NEEDS_RULE: _NEEDS},
+    find=find,
+    parts=partial(in_one_part, read),
+    schema=DataSchema(
+        places=_PLACES,
+        fields=REPOEVAL_FIELDS,
+        find=_find_own,
+    ),
+    needs_symbols=True,
+    tags=("completion", "repositories", "python"),
+    place=1,
+)

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from ingest.benchmarks.declaration import PoolGroup
+from ingest.benchmarks.repoeval.tasks import CompletionTask
 from ingest.contents.blobs import pool_frames
 from ingest.sources.tree import Entry, Tree, UnreadableEntryError
 from lake.limits import MAX_POOL_LINES
 from lake.rejects import Rejects
+from lake.selection import seeded_hash
+from lake.tables import table
 
 CODE_CHUNK_REPOS = (
     "amazon-science_patchcore-inspection",
@@ -77,3 +85,187 @@ def _around(entries: Sequence[Entry], repos: set[str]) -> str:
         if folder in repos
     )
     return min(counts, key=lambda top: (-counts[top], top)) if counts else ""
+
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+HARD, VECTORS, RANDOM, WITH = "hard", "vectors", "random", "with-"
+CONSTRUCTED_POOLS: Mapping[str, str] = {
+    HARD: "hard-negatives",
+    VECTORS: "vector-negatives",
+    RANDOM: "random-negatives",
+    **{f"{WITH}{n}": f"{WITH}{n}" for n in (1, 4, 16)},
+}
+"""Kind of pool, as its ids begin (`repoeval/<kind>/<repository>`) → the part that holds those of all repositories."""
+
+_WORD = re.compile(r"\w+")
+_NO_WORD = str.maketrans({chr(code): " " for code in range(128) if not _WORD.match(chr(code))})
+_K1, _B = 1.5, 0.75
+
+_CELLS_AT_ONCE = 4_000_000
+"""Words or documents times the queries that are scored together."""
+
+Matrix = npt.NDArray[np.float64]
+Score = Callable[[Matrix], Matrix]
+"""Counts of each word in each query (words, queries) → scores (documents, queries)."""
+
+
+@dataclass(frozen=True)
+class DocumentWords:
+    """The words of some contents, numbered: `row_of` a sha256, and how often each word stands in each (rows, words)."""
+
+    terms: Mapping[str, int]
+    counts: sparse.csr_array
+    row_of: Mapping[str, int]
+    _numbers: dict[str, npt.NDArray[np.int64]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, texts: Mapping[str, str]) -> DocumentWords:
+        """The words of the texts by sha256 that hold more than white space."""
+        # Imported when needed: it takes a tenth of a second.
+        from scipy import sparse
+
+        contents = sorted({sha256 for sha256, text in texts.items() if text.strip()})
+        terms: dict[str, int] = {}
+        counted = [Counter(_words(texts[sha256])) for sha256 in contents]
+        for words in counted:
+            for word in words:
+                terms.setdefault(word, len(terms))
+        columns = [terms[word] for words in counted for word in words]
+        starts = np.cumsum([0, *map(len, counted)])
+        values = [float(n) for words in counted for n in words.values()]
+        counts = sparse.csr_array((values, columns, starts), shape=(len(contents), len(terms)))
+        return cls(terms, counts, {sha256: number for number, sha256 in enumerate(contents)})
+
+    def vectors(self, texts: Sequence[str]) -> Matrix:
+        """Counts of each of the words in each text (words, texts)."""
+        for text in texts:
+            if text not in self._numbers:
+                numbers = [self.terms[word] for word in _words(text) if word in self.terms]
+                self._numbers[text] = np.array(numbers, np.int64)
+        counted = [np.bincount(self._numbers[text], minlength=len(self.terms)) for text in texts]
+        return np.ascontiguousarray(np.stack(counted, axis=1, dtype=np.float64))
+
+
+def _words(text: str) -> list[str]:
+    r"""The `\w+` of a text, lower-cased; parted at blanks where it is ASCII, which takes a quarter of the time."""
+    lower = text.lower()
+    return lower.translate(_NO_WORD).split() if lower.isascii() else _WORD.findall(lower)
+
+
+def constructed_pools(group: PoolGroup, tasks: Sequence[CompletionTask]) -> list[PoolGroup]:
+    """Each repository among files of the others, of every kind; none of a repository without others or tasks."""
+    prompts: dict[str, list[str]] = {}
+    for task in tasks:
+        prompts.setdefault(task.repo, []).append(task.prompt)
+    repo = pl.col("pool_id").str.split("/").list.last()
+    has_others = group.files["pool_id"].n_unique() > 1
+    words = DocumentWords.of(dict(group.blobs.select("sha256", "text").iter_rows()) if has_others else {})
+    pools = []
+    for kind, part in CONSTRUCTED_POOLS.items():
+        files = group.files.with_columns(pool_id=pl.lit(f"repoeval/{kind}/") + repo)
+        queries = {f"repoeval/{kind}/{name}": texts for name, texts in prompts.items()}
+        pools.append(PoolGroup(part, with_others(files, words, queries, kind), group.blobs.clear()))
+    return pools
+
+
+def with_others(
+    files: pl.DataFrame, words: DocumentWords, queries: Mapping[str, Sequence[str]], kind: str
+) -> pl.DataFrame:
+    """Pools with files of the other pools at their end.
+
+    A pool is given as many files as it has: those that rank highest for any of its queries, by BM25 or by the cosine of
+    TF-IDF vectors over the files of all other pools, or by lot; or all files of so many other pools, drawn by a seed,
+    each number's among the next one's. Where two rank or score alike, a seeded hash of pool and content decides. Each
+    content comes in once, and none that the pool has itself or that holds nothing but white space. Their paths begin
+    with `other/` and the name of their repository, and so are those of none of its own files. A pool without queries,
+    or without others, is left out.
+
+    Args:
+        files: Rows of table `files`; a pool's repository is what stands behind the last `/` of its name.
+        words: Of all their contents.
+        queries: Pool → what is searched for in it.
+        kind: One of POOLS.
+    """
+    pools: dict[str, dict[str, str]] = {}
+    for pool_id, path, sha256 in files.select("pool_id", "path", "sha256").iter_rows():
+        pools.setdefault(pool_id, {})[path] = sha256
+    rows: list[tuple[str, str, str, int]] = []
+    for pool_id in sorted(set(pools) & set(queries)):
+        own, held = pools[pool_id], set(pools[pool_id].values())
+        others = [pool for pool in pools if pool != pool_id and not held.issuperset(pools[pool].values())]
+        if kind.startswith(WITH):
+            others = _drawn(pool_id, others, int(kind.removeprefix(WITH)))
+        prefix = _unused("other", own)
+        # The first place of a content is the one that is taken.
+        places: dict[str, str] = {}
+        for pool in sorted(others, key=list(pools).index):
+            for path, sha256 in pools[pool].items():
+                if sha256 not in held and sha256 in words.row_of:
+                    places.setdefault(sha256, f"{prefix}/{pool.rpartition('/')[2]}/{path}")
+        lot = np.array([seeded_hash(pool_id, sha256) for sha256 in places], dtype=np.int64)
+        ranks = np.zeros(len(places), np.int64)
+        if kind in (HARD, VECTORS) and places:
+            counts = words.counts[[words.row_of[sha256] for sha256 in places]]
+            ranks = _best_ranks(bm25(counts) if kind == HARD else cosine(counts), words, queries[pool_id], lot)
+        ranked = sorted(zip(ranks.tolist(), lot.tolist(), places, strict=True))
+        n_added = len(places) if kind.startswith(WITH) else len(own)
+        added = sorted((places[sha256], sha256) for *_, sha256 in ranked[:n_added])
+        for position, (path, sha256) in enumerate([*own.items(), *added] if added else []):
+            rows.append((pool_id, path, sha256, position))
+    return pl.DataFrame(rows, table("files").columns, orient="row")
+
+
+def _drawn(pool_id: str, others: Sequence[str], n: int) -> list[str]:
+    """The names of n of the other pools; of all kinds of pools a repository has the same order of the others."""
+    repo = pool_id.rpartition("/")[2]
+    return sorted(others, key=lambda other: (seeded_hash(repo, other.rpartition("/")[2]), other))[:n]
+
+
+def _unused(name: str, paths: Iterable[str]) -> str:
+    """A folder's name that none of some paths begins with."""
+    while any(path.startswith(f"{name}/") for path in paths):
+        name += "_"
+    return name
+
+
+def bm25(counts: sparse.csr_array) -> Score:
+    """BM25 of some documents, k1 1.5 and b 0.75."""
+    n_documents = counts.shape[0]
+    lengths = counts.sum(axis=1)
+    having = np.bincount(counts.indices, minlength=counts.shape[1])
+    rarity = np.log1p((n_documents - having + 0.5) / (having + 0.5))
+    weights = counts.copy()
+    damped = _K1 * (1 - _B + _B * lengths / lengths.mean())
+    weights.data = counts.data * (_K1 + 1) / (counts.data + np.repeat(damped, np.diff(counts.indptr)))
+    return lambda queries: weights @ (queries * rarity[:, None])
+
+
+def cosine(counts: sparse.csr_array) -> Score:
+    """The cosine of TF-IDF vectors of some documents, terms damped by 1 + log, times the query's own length."""
+    having = np.bincount(counts.indices, minlength=counts.shape[1])
+    rarity = np.log((1 + counts.shape[0]) / (1 + having)) + 1
+    weights = counts.copy()
+    weights.data = (1 + np.log(counts.data)) * rarity[counts.indices]
+    lengths = np.sqrt(weights.multiply(weights).sum(axis=1))
+    weights.data /= np.repeat(np.maximum(lengths, 1e-12), np.diff(counts.indptr))
+    return lambda queries: weights @ (np.where(queries > 0, 1 + np.log(np.maximum(queries, 1)), 0) * rarity[:, None])
+
+
+def _best_ranks(
+    score: Score, words: DocumentWords, queries: Sequence[str], lot: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """The best rank of each document for any query, from 0; of those that score alike the lesser lot comes first."""
+    n_documents = len(lot)
+    by_lot = np.argsort(lot, kind="stable")
+    best = np.full(n_documents, n_documents, np.int64)
+    at_once = max(1, _CELLS_AT_ONCE // max(n_documents, len(words.terms)))
+    for start in range(0, len(queries), at_once):
+        # Rounded, so that the order in which a machine adds decides nothing.
+        scores = np.round(score(words.vectors(queries[start : start + at_once])), 6)[by_lot]
+        ranks = np.empty(scores.shape, np.int64)
+        np.put_along_axis(ranks, np.argsort(-scores, axis=0, kind="stable"), np.arange(n_documents)[:, None], axis=0)
+        # What shares no word with a query is not like it.
+        best[by_lot] = np.minimum(best[by_lot], np.where(scores > 0, ranks, n_documents).min(axis=1))
+    return best

@@ -91,7 +91,7 @@ class Chunker:
         given: The command or `module:function` that somebody gave it by.
         command: What cuts in place of `chunk`: see :func:`ingest.contents.chunking.cut_by_command`.
         check: `check(**numbers)` says what is wrong with the numbers of a name, or an empty string.
-        text: `text(document, cut)` gives the chunks texts to be ranked by: see :mod:`ingest.contents.chunk_context`.
+        text: `text(document, cut)` gives the chunks texts to be ranked by: see :mod:`ingest.contents.chunkers_by_name`.
     """
 
     name: str

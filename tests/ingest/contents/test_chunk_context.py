@@ -9,9 +9,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ingest.contents.chunk_context import with_context
 from ingest.contents.chunkers import Cut, Document
-from ingest.contents.chunkers_by_name import resolve_chunkers
+from ingest.contents.chunkers_by_name import resolve_chunkers, with_context
 from lake.errors import Exit
 from lake.store import Lake
 from tests.tiny import build, command

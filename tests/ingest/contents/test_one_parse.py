@@ -11,8 +11,7 @@ from tree_sitter import Parser
 from ingest.contents import syntax_trees
 from ingest.contents.chunkers import Chunker
 from ingest.contents.chunkers_by_name import resolve_chunkers
-from ingest.contents.chunks import CRASHED, cut_contents
-from ingest.contents.look_through import Content, look_through
+from ingest.contents.chunks import CRASHED, Content, cut_contents, look_through
 from ingest.contents.processes import Workers
 from lake.declarations import Resolved
 from lake.engine import Engine

@@ -6,8 +6,7 @@ from collections import Counter
 
 import pytest
 
-from ingest.mining.names import SourceFiles, usages_by_name
-from ingest.mining.usage import FileUsage
+from ingest.mining.names import FileUsage, SourceFiles, usages_by_name
 
 NAMES = ("alpha", "beta", "gamma", "delta", "epsilon")
 CALLS = "".join(f"run({name}(1));\n" for name in NAMES)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ingest.sources import archive
-from ingest.sources.archive import open_archive
+from ingest.sources import folder
+from ingest.sources.folder import open_archive
 from ingest.sources.tree import UnreadableEntryError
 from lake.errors import Exit, GoldspanError
 
@@ -93,7 +93,7 @@ def test_the_first_of_two_entries_with_one_path_is_read_and_the_other_refused(tm
 
 
 def test_an_entry_that_declares_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "MAX_DOCUMENT_BYTES", 1000)
+    monkeypatch.setattr(folder, "MAX_DOCUMENT_BYTES", 1000)
     tree = open_archive(_zip(tmp_path, {"bomb": bytes(1001), "fine": bytes(1000)}), "x.zip")
     assert [entry.path for entry in tree.entries] == ["fine"]
     assert tree.refused[0].reason == "declares 1,001 bytes; at most 1,000 are read"
@@ -102,7 +102,7 @@ def test_an_entry_that_declares_too_much_is_refused(tmp_path: Path, monkeypatch:
 def test_entries_beyond_what_an_archive_may_unpack_to_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archive, "MAX_STREAMED_BYTES", 25)
+    monkeypatch.setattr(folder, "MAX_STREAMED_BYTES", 25)
     tree = open_archive(_zip(tmp_path, {"a": bytes(10), "b": bytes(10), "c": bytes(10)}), "x.zip")
     assert [entry.path for entry in tree.entries] == ["a", "b"]
     assert "25 bytes" in tree.refused[0].reason

@@ -11,11 +11,11 @@ from polars.testing import assert_frame_equal
 
 import evaluate.rank.pools
 import evaluate.selection
+import ingest.benchmarks.contextbench as contextbench
 from evaluate.metrics import parse_metric
 from evaluate.results.compare import compare
 from evaluate.results.undeclared_metrics import aggregated, explored
 from evaluate.statistics.means import aggregate
-from ingest.benchmarks.contextbench import benchmark as contextbench
 from lake.catalog.protocols import TASKS, protocols
 from lake.errors import Exit
 from lake.store import Lake

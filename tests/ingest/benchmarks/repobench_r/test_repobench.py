@@ -221,7 +221,7 @@ def test_a_row_whose_gold_is_white_space_alone_is_kept_and_flagged(tmp_path: Pat
 
 
 def test_contents_that_later_parts_share_are_stored_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ingest.benchmarks.repobench_r.benchmark.ROWS_OF_A_PART", 2)
+    monkeypatch.setattr("ingest.benchmarks.repobench_r.ROWS_OF_A_PART", 2)
     monkeypatch.setattr("ingest.contents.chunks.CUT_AT_ONCE", 3)
     easy, hard = [row(5 + n % 5) for n in range(7)], [row(10 + n) for n in range(3)]
     folder = put(put(tmp_path / "raw", easy, hard), easy, hard, name="java_cff")

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 from rank_bm25 import BM25Okapi
 
-from ingest.benchmarks.repoeval.other_files import HARD, RANDOM, VECTORS, WITH, DocumentWords, with_others
+from ingest.benchmarks.repoeval.pools import HARD, RANDOM, VECTORS, WITH, DocumentWords, with_others
 from lake.tables import table
 
 Pools = Mapping[str, Mapping[str, str]]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.benchmarks.repoeval.benchmark import REPOEVAL
+from ingest.benchmarks.repoeval import REPOEVAL
 from ingest.pipeline import _declare
 from ingest.sources.folder import FolderSource
 from lake.store import Lake
