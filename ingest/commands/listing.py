@@ -10,7 +10,7 @@ from ingest.benchmarks import benchmarks as known_benchmarks
 from ingest.benchmarks.config import describe
 from ingest.contents.chunkers_by_name import absence, given_before
 from ingest.contents.chunkers_by_name import chunkers as known_chunkers
-from ingest.runs.registry import importers
+from ingest.runs.find_trajectories import importers
 from lake.benchmarks import known_tasks
 from lake.console import (
     DEFAULT_LAKE,

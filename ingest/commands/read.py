@@ -20,7 +20,7 @@ from ingest.mining.mined import MINED_TASKS, MineRequest, mined, open_repository
 from ingest.pipeline import ingest as ingest_benchmark
 from ingest.programs.command import ANSWER_SECONDS
 from ingest.runs.bundled_runs import import_recorded, import_submissions
-from ingest.runs.registry import declare_formats
+from ingest.runs.find_trajectories import declare_formats
 from ingest.runs.submission import SUBMISSIONS
 from ingest.sources.git import GITHUB, Repositories, checked
 from ingest.sources.tree import CACHE, HUB, Source

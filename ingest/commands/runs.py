@@ -16,13 +16,11 @@ import typer
 from ingest.programs.command import ANSWER_SECONDS
 from ingest.runs.bundled_runs import check_submission, import_submissions
 from ingest.runs.explain import shown_trajectories
-from ingest.runs.find_trajectories import trajectory_files
+from ingest.runs.find_trajectories import AUTO, trajectory_files
 from ingest.runs.importing import import_run
-from ingest.runs.program_runs import RIPGREP, Search, import_search, is_ripgrep
-from ingest.runs.registry import AUTO
+from ingest.runs.program_runs import RIPGREP, import_search, is_ripgrep, search_by
 from ingest.runs.request import ImportRequest
 from ingest.runs.submission import DECLARATION, SUBMISSIONS, is_submission
-from ingest.runs.usage_rows import Given
 from ingest.sources.input_file import InputFile
 from lake.console import (
     DEFAULT_LAKE,
@@ -99,10 +97,10 @@ def _importing(*, write: bool) -> Callable[..., None]:
             message = "both FILE and --search are given" if search else "what is to be imported is not given"
             hint = "Give FILE, made elsewhere, or --search 'COMMAND …', --search module:function, --search ripgrep."
             raise GoldspanError(message, hint=hint, code=Exit.USAGE)
-        program = Search.of(search, timeout) if search else None
+        program = search_by(search, timeout) if search else None
         name = system or (RIPGREP if is_ripgrep(search) else "" if write else CHECKED)
         request = ImportRequest(
-            file or Path(), benchmark, name, task, format, skip_unknown, chunker, asked_all, Given(prices, resolved),
+            file or Path(), benchmark, name, task, format, skip_unknown, chunker, asked_all, prices, resolved,
             parse_items(items), limit,
         )  # fmt: skip
         with console.lake_lock(store, {"runs"}) if write else nullcontext():

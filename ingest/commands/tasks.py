@@ -11,7 +11,7 @@ import polars as pl
 import typer
 
 from ingest.runs.find_trajectories import REPOSITORY, TASK_FILE
-from ingest.runs.pool_folders import write_below
+from ingest.runs.program_runs import write_below
 from lake.benchmarks import known_tasks, tasks_of
 from lake.catalog.protocol import Task
 from lake.console import DEFAULT_LAKE, Console, DebugOption, LakeOption, setting

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
-from ingest.runs.imported_runs import ImportedRun
+from ingest.runs.imported_runs import Imported, ImportedRun
 from ingest.runs.importing import NoItemKnownError, import_run
-from ingest.runs.outcome import Imported
 from ingest.runs.request import ImportRequest
 from ingest.runs.submission import DECLARATION, SubmissionFolder, folders_in, name_of, read_submission
 from ingest.sources.tree import Source

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from ingest.runs.imported_runs import UNANSWERED, Tables, run_items
+from ingest.runs.imported_runs import UNANSWERED, Imported, Tables, run_items
 from ingest.runs.importer import Importer
-from ingest.runs.outcome import Imported
 from ingest.runs.ranking_rows import refuse
 from ingest.runs.request import AskedItems, ImportJob
 from ingest.sources.input_file import InputFile

@@ -1,4 +1,4 @@
-"""Which files of what was given hold trajectories: a file alone, a folder's, a ZIP's."""
+"""Which format a file is of, and which files of what was given hold trajectories: one alone, a folder's, a ZIP's."""
 
 from __future__ import annotations
 
@@ -6,26 +6,76 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import PurePosixPath
 from typing import IO
 
+import polars as pl
+
+import ingest.runs.formats
 from ingest.runs.importer import Importer
-from ingest.runs.registry import AUTO, importer_for, importer_named, importers
 from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
 from ingest.sources.folder import open_archive, read_folder
 from ingest.sources.input_file import InputFile
 from ingest.sources.tree import Entry, Tree, UnreadableEntryError
-from lake.errors import Exit, GoldspanError
+from lake.declarations import discover
+from lake.errors import Exit, GoldspanError, unknown_name
 from lake.fingerprint import fingerprint, sha256_of_file, sha256_of_stream
 from lake.limits import unpacked
+from lake.make import write_if_changed
 from lake.rejects import Rejects
-from lake.text import counted
+from lake.store import Lake
+from lake.tables import declared_row
+from lake.text import counted, listed
 
+AUTO = "auto"
+"""The format of a file whose content says it."""
 TASK_FILE, REPOSITORY = "task.json", "repository"
 """What `ingest tasks` writes for an item beside its prompt: what it is, and the repository to work in."""
 
-_NESTED = "an archive inside is not opened; unpack it beside the others"
+
+@cache
+def importers() -> dict[str, Importer]:
+    """Every declared importer by name, in the order of the names."""
+    return discover(ingest.runs.formats, Importer)
+
+
+def declare_formats(lake: Lake) -> None:
+    """Store what pages say of the formats."""
+    columns = ("name", "title", "meaning", "kind", "example")
+    rows = ({name: getattr(importer, name) for name in columns} for importer in importers().values())
+    write_if_changed(lake, "formats", "all", pl.concat(declared_row("formats", **row) for row in rows))
+
+
+def importer_named(name: str) -> Importer:
+    """The importer of a name or alias; a `GoldspanError` where there is none."""
+    by_name = {alias: importer for importer in importers().values() for alias in (importer.name, *importer.aliases)}
+    if name not in by_name:
+        raise unknown_name(name, "format", [AUTO, *by_name])
+    return by_name[name]
+
+
+def importer_for(input_file: InputFile, name: str) -> Importer:
+    """The importer of a name or alias; for `auto` the importer whose format the file's content is.
+
+    Raises:
+        GoldspanError: There is none of that name, or none or several recognise the file.
+    """
+    if name != AUTO:
+        return importer_named(name)
+    head = input_file.head
+    if not head.strip():
+        raise input_file.wrong(what="the file is empty")
+    path = "/".join(input_file.path.parts[-2:])
+    candidates = [importer for importer in importers().values() if importer.recognise(head, path)]
+    if len(candidates) > 1:
+        names = " or ".join(importer.name for importer in candidates)
+        raise input_file.wrong(what="the file could be of several formats", hint=f"Say which: --format {names}")
+    if not candidates:
+        first = ascii(head.split(b"\n", 1)[0][:80].decode(errors="replace"))
+        hint = f"Formats: {listed(list(importers()))}. `python -m ingest list formats` shows how each begins."
+        raise input_file.wrong(what="unknown file format", examples=[first], hint=hint)
+    return candidates[0]
 
 
 @dataclass(frozen=True)
@@ -39,12 +89,7 @@ class TrajectoryFiles:
 
 
 def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) -> TrajectoryFiles:
-    """The trajectories of a folder, a ZIP or one file.
-
-    Raises:
-        GoldspanError: Nothing in it is a trajectory, its files are of several formats, or the format is none of
-            trajectories.
-    """
+    """The trajectories of a folder, a ZIP or one file; a `GoldspanError` where there are none, or several formats."""
     if not (input_file.is_folder or input_file.is_zip):
         importer = importer_for(input_file, format_name)
         files = [_with_companions(input_file, importer)]
@@ -66,16 +111,13 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
             unread.append(f"entry {file.path}: {error.reason}")
             continue
         if head.startswith(InputFile.ZIP):
-            rejects.add(input_file.name, f"entry {file.path}", _NESTED)
+            why = "an archive inside is not opened; unpack it beside the others"
+            rejects.add(input_file.name, f"entry {file.path}", why)
             continue
         formats = [importer.name for importer in known if importer.recognise(head, file.path)]
-        if len(formats) > 1:
-            hint = f"Say which: --format {' or '.join(formats)}"
-            raise input_file.wrong(what="a file could be of several formats", examples=[ascii(file.path)], hint=hint)
-        if formats:
-            by_format.setdefault(formats[0], []).append(file)
-        else:
-            skipped.append(file.path)
+        for name in formats:
+            by_format.setdefault(name, []).append(file)
+        skipped += [file.path] * (not formats)
     if not by_format:
         unread = [f"{reject.position}: {reject.reason}" for reject in list(rejects)[n_refused:]] + unread
         n = f"{counted(len(skipped), 'file')} of another kind, {len(unread):,} that cannot be read"

@@ -1,18 +1,23 @@
-"""An imported run in the lake: written part by part, its own row last, in place of an earlier one."""
+"""An imported run: where it lies in the lake, written part by part, its own row last; and what importing it did."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
+from ingest.runs.trajectories.trajectory import Unread
 from lake.catalog.protocol import AnswerKind
 from lake.make import BuildTarget, Slot
 from lake.naming import IMPORT_REJECTS
+from lake.outcome import Outcome
+from lake.parts import PartCounts
 from lake.rejects import Rejects
 from lake.store import Lake
 from lake.tables import TABLES, table
+from lake.text import counted
 
 UNANSWERED = "missing"
 """The status of an item that was asked and that a file does not answer."""
@@ -20,34 +25,22 @@ UNANSWERED = "missing"
 Tables = Mapping[str, pl.DataFrame]
 """Table → rows."""
 
-
-def count_rows(counts: Mapping[str, int]) -> list[dict[str, object]]:
-    """Counts by name as a column has them, for one row."""
-    return [{"name": name, "n": n} for name, n in sorted(counts.items())]
-
-
-def run_items(run_id: str, rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `run_items` of item_id, status, and what else is known; counts that are null, or not there, are 0."""
-    columns = table("run_items").columns
-    unsaid = [pl.lit(None, kind).alias(name) for name, kind in columns.items() if name not in rows.columns]
-    whole = rows.with_columns(unsaid).with_columns(
-        pl.col("n_returned", "n_nws").fill_null(0), pl.col("ties").fill_null([]), run_id=pl.lit(run_id)
-    )
-    return whole.select(list(columns))
-
-
-def imported_hits(run_id: str, rows: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `hits`, of as many of its columns as there are; `item` is the place of an item among some."""
-    rows = rows.with_columns(run_id=pl.lit(run_id), item_id=pl.lit(items["item_id"]).gather(pl.col("item")))
-    columns = table("hits").columns.items()
-    given = ((pl.col(name) if name in rows.columns else pl.lit(None), name, kind) for name, kind in columns)
-    return rows.select(column.cast(kind).alias(name) for column, name, kind in given)
-
-
-def counts_in(row: pl.DataFrame, column: str) -> dict[str, int]:
-    """The counts by name that a column of one row holds."""
-    return dict(row.select(pl.col(column).explode()).drop_nulls().unnest(column).iter_rows())
-
+_SENTENCES = (
+    ("n_failed", "", "failed: {} of them cannot be read to their end"),
+    ("n_no_context", "", "no-context: {} of them give no final context"),
+    ("n_no_patch", "", "without a patch: {}"),
+    ("n_faulty_patches", "", "patches with faults: {}, each in the table rejects"),
+    ("n_skipped", "", "passed over, as no trajectories: {} of the files"),
+    ("n_unresolved", "", "unresolved, meaning no file of the pool: {} of {all}"),
+    ("n_clamped", "range", "clamped: {} that ended one line past their file"),
+    ("n_renumbered", "list", "numbered anew in their order: {} whose ranks were not 1, 2, 3, …"),
+    ("n_unscorable", "answer", "left out: {} to items that cannot be scored in this lake"),
+    ("n_ambiguous", "name", "the first taken: {} that its file defines several times"),
+    ("n_no_chunk", "document", "no chunk of the chunker that was named: {}"),
+    ("n_unanswered", "item", "failed: {}, each with the reason in the table run_items"),
+    ("n_other_prompt", "completion", "of a prompt that starts at another line than the item's: {}"),
+)
+"""Count, unit, and the sentence of the last block where it is not zero."""
 
 STORED: Mapping[AnswerKind, tuple[str, ...]] = {
     "ranking": ("hits", "run_items"),
@@ -55,6 +48,95 @@ STORED: Mapping[AnswerKind, tuple[str, ...]] = {
     "trajectory": ("hits", "edits", "usage", "run_items"),
 }
 """The tables of which a run has a part for every part of the items that it answers."""
+
+
+@dataclass
+class Imported:
+    """What an import did.
+
+    Attributes:
+        read_as: What was read: the format by its title, or the program that answered.
+        n_items: The items that were asked: the scorable ones of every part that the file touches, or those it answers.
+        n_rejected: What was refused, a row of `rejects` each.
+        n_unknown: Items named in the file that are not there, and were skipped as asked; `rejects` names each.
+        counts: What reading came upon, over the items that can be scored here. Beside those of `_SENTENCES` there are:
+            n_done, items with an answer; n_missing, items without one that were asked, which fail; n_not_asked,
+            scorable items without one that are not counted as asked; n_hits, documents returned; n_tied, lists with a
+            tie at a cut-off; n_steps; n_spans, ranges of lines, with n_beyond and n_reversed among them; n_calls of
+            tools, with n_not_understood, that showed something and were not understood, n_reading, that were meant to
+            show something of files, and n_showing, that did.
+        unresolved: Some paths that mean no file.
+        unread: What was met and not read, by kind and name.
+        notes: Sentences for the last block.
+    """
+
+    run_id: str
+    kind: AnswerKind = "ranking"
+    read_as: str = ""
+    n_items: int = 0
+    n_rejected: int = 0
+    n_unknown: int = 0
+    is_current: bool = False
+    counts: Counter[str] = field(default_factory=Counter)
+    unresolved: list[str] = field(default_factory=list)
+    unread: Unread = field(default_factory=Unread)
+    notes: list[str] = field(default_factory=list)
+
+    def add_unresolved(self, paths: pl.Series) -> None:
+        """Count paths that mean no file, and keep the first three of them."""
+        self.counts["n_unresolved"] += len(paths)
+        room = max(0, 3 - len(self.unresolved))
+        self.unresolved += paths.cast(pl.String).unique(maintain_order=True).head(room).to_list()
+
+    def sentences(self) -> list[str]:
+        """The counts as sentences: of trajectories how much was read, the rest where not zero."""
+        n, sentences = self.counts, list[str]()
+        if self.kind == "trajectory":
+            n_all = n["n_done"] + n["n_failed"] + n["n_no_context"]
+            steps, spans = counted(n["n_steps"], "step"), counted(n["n_spans"], "span")
+            sentences.append(f"trajectories: {n_all:,}, with {steps} and {spans}")
+        if n["n_not_understood"]:
+            share = f"{n['n_not_understood']:,} of {counted(n['n_calls'], 'tool call')}"
+            percent = f"{n['n_not_understood'] / n['n_calls']:.1%}".replace("%", " %")
+            most = self.unread.of_calls().summary(3)
+            sentences.append(f"not understood: {share} ({percent}), most often {most}")
+        if 2 * n["n_showing"] < n["n_reading"]:
+            share = f"{n['n_showing']:,} of {counted(n['n_reading'], 'call')}"
+            hint = "`python -m ingest show FILE` says which"
+            sentences.append(f"warning: only {share} that read files showed something that is understood; {hint}")
+        odd = (("n_beyond", "run past the end of their file"), ("n_reversed", "are reversed or start before line 1"))
+        if ranges := ", ".join(f"{n[name]:,} {what}" for name, what in odd if n[name]):
+            sentences.append(f"ranges kept as they were given: {ranges}")
+        paths = counted(n["n_hits"], "path") + "".join(f", such as {path[:80]!a}" for path in self.unresolved[:1])
+        for name, unit, sentence in _SENTENCES:
+            if n[name]:
+                sentences.append(sentence.format(counted(n[name], unit) if unit else f"{n[name]:,}", all=paths))
+        return sentences
+
+    def summary(self) -> list[str]:
+        """What reading came upon, as sentences."""
+        n_not_asked, sentences = self.counts["n_not_asked"], self.sentences()
+        if n_not_asked:
+            share = f"asked {self.n_items:,} of {counted(self.n_items + n_not_asked, 'item')}, those it answers"
+            sentences.insert(0, f"{share}: a partial run, scored over these and not ranked")
+        if self.unread:
+            sentences.append(f"not read: {self.unread.summary()}")
+        if self.n_unknown:
+            n_unknown = counted(self.n_unknown, "item")
+            sentences.append(f"skipped: {n_unknown} not asked here; the table rejects names what was skipped")
+        return sentences
+
+    def outcome(self, written: str, hint: str, parts: PartCounts | None = None) -> Outcome:
+        """The last block."""
+        counts, warnings = self.counts, [f"run {self.run_id}, of {self.read_as}", *self.notes, *self.summary()]
+        if n_not_asked := counts["n_not_asked"]:
+            others = f"--asked-all (in a submission `asked: all`) scores 0 for the other {n_not_asked:,}"
+            warnings.append(f"if the system was asked all of them: {others}")
+        failed = counts["n_unanswered"] + counts["n_failed"] + counts["n_no_context"]
+        return Outcome(
+            written, self.n_items, counts["n_done"], counts["n_missing"], failed, self.n_rejected, counts["n_tied"],
+            warnings, hint=hint, tally=parts or PartCounts(),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -95,39 +177,63 @@ class ImportedRun:
 
     def conclude(self, row: pl.DataFrame, parts: Collection[str], rejects: Rejects) -> None:
         """Store what was refused and the run's own row, and take away parts that it no longer has."""
-        for name in ("hits", "run_items", "edits", "usage"):
-            for part in self.lake.parts(name, **self._folders):
-                if part.name not in parts:
-                    self.lake.remove(part)
+        self._remove(STORED["trajectory"], but=parts)
         self._whole.write(rejects.frame("ingest"), row)
 
     def replace(self, system: str, task: str) -> list[str]:
         """Take away other imports of the same system for the same task; their names."""
-        runs = self.lake.scan("runs", benchmark=self.benchmark).filter(
-            pl.col("system") == system, pl.col("task") == task, pl.col("origin") == "imported"
-        )
-        others = [run_id for run_id in runs.select("run_id").collect()["run_id"].sort() if run_id != self.run_id]
-        for run_id in others:
-            ImportedRun(self.lake, self.benchmark, run_id).remove()
-        return others
+        same = (pl.col("system") == system, pl.col("task") == task, pl.col("run_id") != self.run_id)
+        return delete_imported_runs(self.lake, self.benchmark, *same)
 
     def remove(self) -> None:
         """Take away all there is of it, its own row first."""
         self._whole.remove()
-        for name in [declared.name for declared in TABLES.values() if "run_id" in declared.folders]:
+        self._remove([declared.name for declared in TABLES.values() if "run_id" in declared.folders])
+
+    def _remove(self, tables: Collection[str], but: Collection[str] = ()) -> None:
+        for name in tables:
             for part in self.lake.parts(name, **self._folders):
-                self.lake.remove(part)
+                if part.name not in but:
+                    self.lake.remove(part)
 
 
-def imported_runs(lake: Lake, **folders: str) -> list[str]:
+def imported_runs(lake: Lake, *only: pl.Expr, **folders: str) -> list[str]:
     """The runs that were imported, of a benchmark or of all."""
-    runs = lake.scan("runs", **folders).filter(pl.col("origin") == "imported").select("run_id")
+    runs = lake.scan("runs", **folders).filter(pl.col("origin") == "imported", *only).select("run_id")
     return runs.collect()["run_id"].sort().to_list()
 
 
-def delete_imported_runs(lake: Lake, benchmark: str) -> list[str]:
-    """Take away every imported run of a benchmark, whose items are no longer those that it answers; their names."""
-    names = imported_runs(lake, benchmark=benchmark)
+def delete_imported_runs(lake: Lake, benchmark: str, *only: pl.Expr) -> list[str]:
+    """Take away imported runs of a benchmark, all or some; their names."""
+    names = imported_runs(lake, *only, benchmark=benchmark)
     for run_id in names:
         ImportedRun(lake, benchmark, run_id).remove()
     return names
+
+
+def count_rows(counts: Mapping[str, int]) -> list[dict[str, object]]:
+    """Counts by name as a column has them, for one row."""
+    return [{"name": name, "n": n} for name, n in sorted(counts.items())]
+
+
+def counts_in(row: pl.DataFrame, column: str) -> dict[str, int]:
+    """The counts by name that a column of one row holds."""
+    return dict(row.select(pl.col(column).explode()).drop_nulls().unnest(column).iter_rows())
+
+
+def run_items(run_id: str, rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `run_items` of item_id, status, and what else is known; counts that are null, or not there, are 0."""
+    columns = table("run_items").columns
+    unsaid = [pl.lit(None, kind).alias(name) for name, kind in columns.items() if name not in rows.columns]
+    whole = rows.with_columns(unsaid).with_columns(
+        pl.col("n_returned", "n_nws").fill_null(0), pl.col("ties").fill_null([]), run_id=pl.lit(run_id)
+    )
+    return whole.select(list(columns))
+
+
+def imported_hits(run_id: str, rows: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `hits`, of as many of its columns as there are; `item` is the place of an item among some."""
+    rows = rows.with_columns(run_id=pl.lit(run_id), item_id=pl.lit(items["item_id"]).gather(pl.col("item")))
+    columns = table("hits").columns.items()
+    given = ((pl.col(name) if name in rows.columns else pl.lit(None), name, kind) for name, kind in columns)
+    return rows.select(column.cast(kind).alias(name) for column, name, kind in given)

@@ -34,8 +34,8 @@ class Importer:
             completion.
         trajectories: In its place for the kind trajectory: what one file holds, one after the other. It raises nothing
             but the `DamagedFileError` of the file's own methods, whatever the file holds.
-        companions: For the kind trajectory: the paths of files that belong to the file of a path and are read with it
-            (`file.beside`), not by themselves; they need not exist. One that ends in `/` is a folder with all it holds.
+        companions: For the kind trajectory: the paths of files that belong to the file of a path and are read with it,
+            not by themselves; they need not exist. One that ends in `/` is a folder with all it holds.
         lists_files: For the kind trajectory: whether it says itself which files count as named beside their lines. Of
             other formats every file of which lines were seen does.
         as_trec_eval: Where its ranks say nothing, its scores order a list, as they do for trec_eval.

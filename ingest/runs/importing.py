@@ -9,20 +9,18 @@ from dataclasses import replace
 import polars as pl
 
 from ingest.runs import completions
-from ingest.runs.find_trajectories import trajectory_files
-from ingest.runs.imported_runs import UNANSWERED, ImportedRun, Tables, count_rows, counts_in
-from ingest.runs.outcome import Imported
+from ingest.runs.find_trajectories import AUTO, trajectory_files
+from ingest.runs.imported_runs import UNANSWERED, Imported, ImportedRun, Tables, count_rows, counts_in
 from ingest.runs.ranking_rows import REPEATED, load_ranking, ranked_as_trec_eval, ranks_say_nothing
 from ingest.runs.rankings import DEFINITIONS, ranking_tables
-from ingest.runs.read_trajectories import Ids, ParsedRuns, deduplicate, parse_runs
+from ingest.runs.read_trajectories import Ids, deduplicate, parse_runs
 from ingest.runs.request import AskedItems, ImportJob, ImportRequest, check_request, item_parts, task_named
 from ingest.runs.resolve_paths import named_whole
 from ingest.runs.trajectories.trajectory import Unread
-from ingest.runs.trajectory_rows import trajectory_tables
-from ingest.runs.usage_rows import Given, UsageRows
+from ingest.runs.trajectory_rows import UsageRows, trajectory_tables
 from ingest.sources.input_file import InputFile
 from lake.errors import Exit, GoldspanError
-from lake.fingerprint import canonical_json, fingerprint
+from lake.fingerprint import canonical_json, fingerprint, sha256_of_file
 from lake.make import made_from
 from lake.rejects import Rejects
 from lake.store import Lake
@@ -49,7 +47,7 @@ def import_run(
     if chunker and importer.kind == "trajectory":
         message = f"--chunker {request.chunker!r}: what an agent saw was cut by no chunker"
         raise GoldspanError(message, hint="Leave it out.", code=Exit.USAGE)
-    if request.given != Given() and importer.kind != "trajectory":
+    if (request.prices or request.resolved) and importer.kind != "trajectory":
         message = f"--prices and --resolved are of agents; the file holds a {importer.kind}"
         raise GoldspanError(message, hint="Leave them out.", code=Exit.USAGE)
     task = task_named(lake, request.benchmark, request.task, importer.kind)
@@ -69,11 +67,10 @@ def up_to_date(job: ImportJob) -> Imported | None:
     row = _stored(job).row(job.files.importer.kind)
     if row is None:
         return None
-    counts = Counter(counts_in(row, "counts"))
-    result = _result(job)
-    result.n_rejected, result.n_unknown = counts.pop("n_rejected"), counts.pop("n_unknown")
-    result.n_items, result.counts, result.is_current = row["n_items"].item(), counts, True
-    result.unread = Unread(counts_in(row, "unread"))
+    counts, unread = Counter(counts_in(row, "counts")), Unread(counts_in(row, "unread"))
+    n_rejected, n_unknown = counts.pop("n_rejected"), counts.pop("n_unknown")
+    result = replace(_result(job), n_items=row["n_items"].item(), n_rejected=n_rejected, n_unknown=n_unknown,
+                     is_current=True, counts=counts, unread=unread)  # fmt: skip
     return None if result.n_unknown and not job.request.skip_unknown else result
 
 
@@ -117,15 +114,17 @@ def import_job(job: ImportJob, rejects: Rejects, *, write: bool) -> Imported:
 
 
 def _result(job: ImportJob) -> Imported:
-    return Imported(job.run_id, job.files.importer.kind, job.read_as)
+    importer, why = job.files.importer, "by its content" if job.request.format == AUTO else "as was asked"
+    read_as = f"{job.input_file.name}, {importer.title} ({why}: --format {importer.name})"
+    return Imported(job.run_id, importer.kind, f"the answers of `{job.program.name}`" if job.program else read_as)
 
 
 def _stored(job: ImportJob) -> ImportedRun:
-    """The run's place in the lake."""
     chunks, importer = job.lake.part("chunkers", job.chunker) if job.chunker else None, job.files.importer
     # Items that came later may be answered too, and other rules may read the file or find its names otherwise.
     inputs = [*job.parts, chunks, job.lake.part("symbol_rules", DEFINITIONS)]
-    parameters = [job.stamp, job.files.sha256, [part.name for part in job.parts], job.request.given.parameters]
+    given = [sha256_of_file(file) for file in (job.request.prices, job.request.resolved) if file and file.is_file()]
+    parameters = [job.stamp, job.files.sha256, [part.name for part in job.parts], given]
     made = made_from(inputs, parameters, [import_job, importer.read, importer.trajectories])
     return ImportedRun(job.lake, job.task.benchmark, job.run_id, made)
 
@@ -163,18 +162,18 @@ def _completions(job: ImportJob, rejects: Rejects, result: Imported) -> Iterator
 def _trajectories(job: ImportJob, rejects: Rejects, result: Imported) -> Iterator[tuple[AskedItems, Tables]]:
     queries = job.lake.scan("queries", benchmark=job.task.benchmark, query=job.task.query)
     ids = Ids.of(job.parts, lambda: dict(queries.select("item_id", "text").collect().iter_rows()))
-    read = parse_runs(job.files, ids, rejects, result)
-    if read.answers.is_empty():
+    views, answers = parse_runs(job.files, ids, rejects, result)
+    if answers.is_empty():
         reasons = [reject.reason for reject in rejects]
         raise job.input_file.wrong(what="it holds no trajectory of an item", examples=reasons)
-    unknown = read.answers.filter(pl.col("item_id").is_null()).select(item_id="named", position="position")
-    _refuse_unknown(job, unknown, read.answers.height, rejects, result)
-    read = deduplicate(job.input_file, read, rejects)
-    usage = UsageRows(job.run_id, job.request.given)
+    unknown = answers.filter(pl.col("item_id").is_null()).select(item_id="named", position="position")
+    _refuse_unknown(job, unknown, answers.height, rejects, result)
+    views, answers = deduplicate(job.input_file, views, answers, rejects)
+    usage = UsageRows(job.run_id, job.request)
     for part in job.parts:
-        answers = read.answers.join(part.items, on="item_id", how="semi", maintain_order="left")
-        if answers.height or job.request.is_selection:
-            yield part, trajectory_tables(job, part, ParsedRuns(read.views, answers), usage, result, rejects)
+        of_part = answers.join(part.items, on="item_id", how="semi", maintain_order="left")
+        if of_part.height or job.request.is_selection:
+            yield part, trajectory_tables(job, part, views, of_part, usage, result, rejects)
     result.notes += usage.sentences()
 
 

@@ -8,10 +8,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
 
 import polars as pl
 
@@ -20,14 +20,13 @@ from ingest.programs.command import JsonCommand, ProgramSession
 from ingest.runs.bundled_runs import Say
 from ingest.runs.find_trajectories import TrajectoryFiles, trajectory_files
 from ingest.runs.formats.answers import ANSWERS, parse_answer
+from ingest.runs.imported_runs import Imported
 from ingest.runs.importing import import_job, up_to_date
-from ingest.runs.outcome import Imported
-from ingest.runs.pool_folders import pool_folders
 from ingest.runs.request import (
     AskedItems,
     ImportJob,
     ImportRequest,
-    ProgramInfo,
+    Search,
     check_request,
     imported_run_id,
     item_parts,
@@ -49,6 +48,8 @@ MAX_RESULTS = 100
 """So many results are asked for where a task keeps all."""
 _MAX_VAIN = 10
 """After so many pools without any answer at all there will be none."""
+_AT_ONCE_BYTES = 64_000_000
+"""So much text of pools is held at a time; a larger pool is held by itself."""
 _FUNCTION = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):[^\W\d]\w*")
 
 TrackPools = Callable[[Iterable[tuple[str, Path]], int], Iterable[tuple[str, Path]]]
@@ -60,41 +61,28 @@ def is_ripgrep(program: str) -> bool:
     return program.strip() in {RIPGREP, "rg"}
 
 
-@dataclass(frozen=True)
-class Search:
-    """A program that answers items; the fingerprint is of what its answers depend on, as far as it is known."""
-
-    command: JsonCommand
-    info: ProgramInfo
-    fingerprint: str
-
-    @classmethod
-    def of(cls, program: str, seconds: float) -> Search:
-        """The program that is meant, which is on this machine; nothing is started."""
-        program, format_name, ours, versions = program.strip(), "command", list[Callable[..., object]](), {}
-        if is_ripgrep(program):
-            program, format_name, ours, versions = RIPGREP, RIPGREP, [ripgrep_program._main], {RIPGREP: _ripgrep()}
-            command, files = JsonCommand((sys.executable, ripgrep_program.__file__), seconds), list[Path]()
-        elif function := _FUNCTION.fullmatch(program):
-            path, format_name, ours = Path(*function["module"].split(".")), "function", [function_program._main]
-            files = [file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()]
-            command = JsonCommand((sys.executable, function_program.__file__, program), seconds)
-            for file in files:
-                _check_syntax(file)
-        else:
-            command = JsonCommand.of(program, seconds=seconds)
-            files = [*command.files]
-        digests = {file.as_posix(): sha256_of_file(file) for file in files}
-        info = ProgramInfo(format_name, program, digests, versions)
-        return cls(command, info, made_from(parameters=[program, format_name, digests, versions], code=ours))
-
-
-def _check_syntax(file: Path) -> None:
-    """See that Python can read a file, before it is asked of every pool; what it imports, only running it tells."""
-    try:
-        compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
-    except (SyntaxError, ValueError) as error:
-        raise GoldspanError(f"--search: {located(error, file)}", code=Exit.USAGE) from error
+def search_by(program: str, seconds: float) -> Search:
+    """The program that is meant, which is on this machine; nothing is started."""
+    program, format_name, ours, versions = program.strip(), "command", list[Callable[..., object]](), {}
+    if is_ripgrep(program):
+        program, format_name, ours, versions = RIPGREP, RIPGREP, [ripgrep_program._main], {RIPGREP: _ripgrep()}
+        command, files = JsonCommand((sys.executable, ripgrep_program.__file__), seconds), list[Path]()
+    elif function := _FUNCTION.fullmatch(program):
+        path, format_name, ours = Path(*function["module"].split(".")), "function", [function_program._main]
+        files = [file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()]
+        command = JsonCommand((sys.executable, function_program.__file__, program), seconds)
+        for file in files:
+            # Before it is asked of every pool; what it imports, only running it tells.
+            try:
+                compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
+            except (SyntaxError, ValueError) as error:
+                raise GoldspanError(f"--search: {located(error, file)}", code=Exit.USAGE) from error
+    else:
+        command = JsonCommand.of(program, seconds=seconds)
+        files = command.files
+    digests = {file.as_posix(): sha256_of_file(file) for file in files}
+    made = made_from(parameters=[program, format_name, digests, versions], code=ours)
+    return Search(command, format_name, program, digests, versions, made)
 
 
 def _ripgrep() -> str:
@@ -112,10 +100,9 @@ def import_search(
 ) -> Imported:
     """Ask a program every item and, if `write` says so, store what it answers as a run, under the caller's lock.
 
-    `again` asks though the answers are there; `track` shows how many of the pools are done, and `say` is told of every
-    pool with items that were not answered.
+    `again` asks though the answers are there; `say` is told of every pool with items that were not answered.
     """
-    chunker, info = check_request(lake, request), search.info
+    chunker = check_request(lake, request)
     task = task_named(lake, request.benchmark, request.task, "ranking")
     parts = item_parts(lake, task, request.where, request.limit)
     stamp = fingerprint(search.fingerprint, request.system, task.name, chunker, request.where, request.limit)
@@ -124,11 +111,11 @@ def import_search(
     stored = lake.scan("runs", benchmark=request.benchmark, run_id=run_id).select("parameters").collect()
     before = str(json.loads(stored["parameters"][0])["sha256"]) if stored.height else ""
     files = TrajectoryFiles(ANSWERS, [], sha256=before)
-    job = ImportJob(lake, request, InputFile(request.file), files, task, parts, stamp, chunker, info)
+    job = ImportJob(lake, request, InputFile(request.file), files, task, parts, stamp, chunker, search)
     if before and not again and (current := up_to_date(job)) is not None:
-        current.notes.append(f"`{info.name}` and the files it names are what they were; --again asks it again")
+        current.notes.append(f"`{search.name}` and the files it names are what they were; --again asks it again")
         return current
-    session = ProgramSession(info.name, search.command, lambda answer: parse_answer(answer).problem)
+    session = ProgramSession(search.name, search.command, lambda answer: parse_answer(answer).problem)
     with ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix="goldspan-"))
         stack.callback(shutil.rmtree, folder)
@@ -169,7 +156,7 @@ def _ask(
     """Put every question to a program, and write its answers, a line each, in order; what is to be noted of it."""
     say(f"{session.name}: {counted(questions.height, 'item')} of {task.name}")
     unwritten, failures, n_answered = list[str](), list[str](), 0
-    folders = pool_folders(lake, task.benchmark, file.parent, questions["pool_id"], unwritten)
+    folders = _pool_folders(lake, task.benchmark, file.parent, questions["pool_id"], unwritten)
     by_pool = questions.partition_by("pool_id", as_dict=True)
     with closing(session), file.open("w", encoding="utf-8") as out:
         for pool_id, folder in track(folders, len(by_pool)):
@@ -195,3 +182,44 @@ def _ask(
         *[f"and in {counted(len(failures) - 3, 'pool')} more"] * (len(failures) > 3),
         *(f"not written out to be searched: {n}, such as {path!a}" for path in unwritten[:1]),
     ]
+
+
+def _pool_folders(
+    lake: Lake, benchmark: str, root: Path, pool_ids: pl.Series, unwritten: list[str]
+) -> Iterator[tuple[str, Path]]:
+    """Every pool with a folder of its files below some root, deleted when the next one is taken; the pools sorted.
+
+    Files whose path is none that can be written here go into `unwritten`, such as `pool: ../a.py`.
+    """
+    wanted = pool_ids.unique().to_frame("pool_id").lazy()
+    files = lake.scan("files", benchmark=benchmark).select("pool_id", "path", "sha256")
+    blobs = lake.scan("blobs")
+    sized = files.join(wanted, on="pool_id", how="semi").join(blobs.select("sha256", "n_bytes"), on="sha256")
+    of_pool = sized.group_by("pool_id").agg(n_bytes=pl.col("n_bytes").sum()).sort("pool_id")
+    batch = pl.col("n_bytes").cum_sum() // _AT_ONCE_BYTES
+    for (_,), pools in of_pool.with_columns(batch=batch).collect().group_by("batch", maintain_order=True):
+        of_batch = files.join(pools.lazy(), on="pool_id", how="semi")
+        texts = blobs.select("sha256", "text").join(of_batch, on="sha256", how="semi")
+        rows = of_batch.join(texts, on="sha256").select("pool_id", "path", "text").sort("pool_id", "path").collect()
+        for (pool_id,), of_one in rows.group_by("pool_id", maintain_order=True):
+            folder = Path(tempfile.mkdtemp(prefix="pool-", dir=root))
+            written = ((path, write_below(folder, path, text)) for _, path, text in of_one.iter_rows())
+            unwritten += [f"{pool_id}: {path}" for path, is_written in written if not is_written]
+            try:
+                yield str(pool_id), folder
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def write_below(folder: Path, path: str, text: str) -> bool:
+    """Write a file below a folder, unless its path leads out of it or is none."""
+    parts = PurePosixPath(path).parts
+    if not parts or path.startswith("/") or ".." in parts:
+        return False
+    try:
+        file = folder.joinpath(*parts)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode())
+    except (OSError, ValueError):
+        return False
+    return True

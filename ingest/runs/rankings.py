@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from ingest.runs.imported_runs import UNANSWERED, Tables, imported_hits, run_items
-from ingest.runs.outcome import Imported
+from ingest.runs.imported_runs import UNANSWERED, Imported, Tables, imported_hits, run_items
 from ingest.runs.ranking_rows import REPEATED, refuse, written
 from ingest.runs.request import AskedItems, ImportJob
 from ingest.runs.resolve_paths import ContentLines, with_files

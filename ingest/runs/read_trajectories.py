@@ -11,20 +11,22 @@ from pathlib import PurePosixPath
 import polars as pl
 
 from ingest.runs.find_trajectories import TASK_FILE, TrajectoryFiles, kinds_of_files
-from ingest.runs.outcome import Imported
+from ingest.runs.imported_runs import Imported
 from ingest.runs.request import AskedItems
-from ingest.runs.trajectories.trajectory import NO_RESULT, Trajectory, Views, unscorable, with_named_files
+from ingest.runs.trajectories.trajectory import NO_RESULT, FileSpan, Trajectory, Views, unscorable
 from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
-from ingest.runs.usage_rows import USAGE
+from ingest.runs.trajectories.usage import AgentUsage
 from ingest.runs.values import LAST_LINE, str_at
 from ingest.sources.input_file import InputFile
 from lake.limits import MAX_NAME_CHARACTERS, MAX_PATCH_CHARACTERS, MAX_VIEWS
 from lake.naming import PUBLISHED_READING
 from lake.rejects import Rejects
+from lake.tables import table
 
-FINAL = "final"
-STEP = "step"
+FINAL, STEP = "final", "step"
 
+USAGE: Mapping[str, pl.DataType] = {name: table("usage").columns[name] for name in vars(AgentUsage())}
+"""The columns of what an agent used."""
 VIEW_COLUMNS: Mapping[str, pl.DataType] = {
     "trajectory": pl.Int64(), "part": pl.String(), "step": pl.Int64(), "rank": pl.Int64(), "path_given": pl.String(),
     "start": pl.Int64(), "end": pl.Int64(), "symbol": pl.String(),
@@ -36,10 +38,7 @@ ANSWER_COLUMNS: Mapping[str, pl.DataType] = {
     "n_steps": pl.Int64(), "n_steps_published": pl.Int64(), "failed": pl.String(), "patch": pl.String(),
     "step_turns": pl.List(pl.Int64()), "step_calls": pl.List(pl.Int64()), **USAGE,
 }  # fmt: skip
-"""One row per trajectory; `named` is the item as it was given, `item_id` null where none is known by that name.
-
-`step_turns` and `step_calls` hold the turn and the tool call of each step, null where they are not known.
-"""
+"""One row per trajectory; `named` is the item as it was given, `item_id` null where none is known by that name."""
 
 _CUT_OFF = 32
 """Harbor calls a trial's folder after so many characters of its task."""
@@ -50,12 +49,7 @@ _LEAST_QUESTION = 20
 
 @dataclass(frozen=True)
 class Ids:
-    """The items that a trajectory may name, by either of their ids, or by what was asked.
-
-    Attributes:
-        known: Id → item.
-        questions: Item → what is asked, read where no id names one.
-    """
+    """The items that a trajectory may name: id → item, of both ids; and item → what is asked, where no id names one."""
 
     known: dict[str, str]
     questions: Callable[[], Mapping[str, str]] = dict
@@ -70,18 +64,12 @@ class Ids:
         return cls({**pairs, **{item: item for item in items["item_id"]}}, questions)
 
     def of_trajectory(self, trajectory: Trajectory, file: TrajectoryFile) -> str:
-        """What a trajectory says its item is, else what tells it.
+        """What a trajectory says its item is, else what tells it; else its file's name, where the file holds no other.
 
-        In this order: its file's path, a `task.json` in a folder around it, the folder it began in, and what it was
-        asked; else its file's name, where the file holds no other.
+        Its file's path, a `task.json` in a folder around it, the folder it began in, what it was asked: in this order.
         """
-        item = (
-            trajectory.item
-            or self.in_path(file.path)
-            or _of_task(file)
-            or self.in_path(trajectory.root)
-            or self._of_prompts(trajectory.prompts)
-        )
+        item = trajectory.item or self.in_path(file.path) or _of_task(file) or self.in_path(trajectory.root)
+        item = item or self._of_prompts(trajectory.prompts)
         return item or ("" if trajectory.position else file.path.rpartition("/")[2])
 
     def _of_prompts(self, prompts: Sequence[str]) -> str:
@@ -128,16 +116,10 @@ def _of_task(file: TrajectoryFile) -> str:
     return ""
 
 
-@dataclass(frozen=True)
-class ParsedRuns:
-    """What some files hold: rows of `VIEW_COLUMNS` and of `ANSWER_COLUMNS`."""
-
-    views: pl.DataFrame
-    answers: pl.DataFrame
-
-
-def parse_runs(files: TrajectoryFiles, ids: Ids, rejects: Rejects, result: Imported) -> ParsedRuns:
-    """Every trajectory of some files.
+def parse_runs(
+    files: TrajectoryFiles, ids: Ids, rejects: Rejects, result: Imported
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Every trajectory of some files, as rows of `VIEW_COLUMNS` and of `ANSWER_COLUMNS`.
 
     A file, or an entry of one, that is damaged becomes a trajectory that failed where it says, or its path says, which
     item it is about, and a row of `rejects` where nothing does.
@@ -156,7 +138,11 @@ def parse_runs(files: TrajectoryFiles, ids: Ids, rejects: Rejects, result: Impor
             result.counts["n_showing"] += call.reads and bool(call.views)
         n_unsound = 0
         for part, step, seen in _parts(trajectory):
-            seen = seen if files.importer.lists_files else with_named_files(seen)
+            if not files.importer.lists_files:
+                # A file that has lines is named alone as well, before them, as published converters do.
+                alone = {view.path for view in seen if view.start is None and view.symbol is None}
+                named = dict.fromkeys(view.path for view in seen if view.start is not None and view.path not in alone)
+                seen = (*map(FileSpan, named), *seen)
             sound = [
                 view
                 for view in seen
@@ -188,7 +174,7 @@ def parse_runs(files: TrajectoryFiles, ids: Ids, rejects: Rejects, result: Impor
         turns, calls = ([pair[index] or None for pair in trajectory.shown_at] or None for index in (0, 1))
         answers.append((number, *of_item, turns, calls, *used))
     frames.append(pl.DataFrame(views, schema=dict(VIEW_COLUMNS), orient="row"))
-    return ParsedRuns(pl.concat(frames), pl.DataFrame(answers, schema=dict(ANSWER_COLUMNS), orient="row"))
+    return pl.concat(frames), pl.DataFrame(answers, schema=dict(ANSWER_COLUMNS), orient="row")
 
 
 def _all(files: TrajectoryFiles, ids: Ids, rejects: Rejects) -> Iterator[tuple[TrajectoryFile, Trajectory]]:
@@ -224,13 +210,15 @@ def _text(text: str) -> str:
     return text.encode(errors="backslashreplace").decode()
 
 
-def deduplicate(input_file: InputFile, runs: ParsedRuns, rejects: Rejects) -> ParsedRuns:
+def deduplicate(
+    input_file: InputFile, views: pl.DataFrame, answers: pl.DataFrame, rejects: Rejects
+) -> tuple[pl.DataFrame, pl.DataFrame]:
     """One trajectory of each item that is known, none of those that are not, and no views of any that failed.
 
-    A damaged trajectory beside a whole one of the same item is one that was written again: the whole one counts, and
-    the damaged one becomes a row of `rejects`. Two whole trajectories of one item are an error.
+    Of several of one item the one that is whole counts, and each that is damaged becomes a row of `rejects`; two that
+    are whole are an error.
     """
-    known = runs.answers.filter(pl.col("item_id").is_not_null())
+    known = answers.filter(pl.col("item_id").is_not_null())
     twice = known.filter(pl.col("failed").is_null()).filter(pl.col("item_id").is_duplicated())
     if not twice.is_empty():
         places = twice.group_by("item_id", maintain_order=True).agg("position")
@@ -242,5 +230,5 @@ def deduplicate(input_file: InputFile, runs: ParsedRuns, rejects: Rejects) -> Pa
     left = known.join(kept, on="trajectory", how="anti").select("item_id", "position", "failed")
     for item_id, position, failed in left.iter_rows():
         rejects.add(input_file.name, f"{position}, item {item_id}", failed)
-    views = runs.views.join(kept.filter(pl.col("failed").is_null()), on="trajectory", how="semi", maintain_order="left")
-    return ParsedRuns(views, kept.sort("trajectory"))
+    whole = kept.filter(pl.col("failed").is_null())
+    return views.join(whole, on="trajectory", how="semi", maintain_order="left"), kept.sort("trajectory")

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import polars as pl
 
-from ingest.runs.find_trajectories import TrajectoryFiles
-from ingest.runs.registry import AUTO
-from ingest.runs.usage_rows import Given
+from ingest.programs.command import JsonCommand
+from ingest.runs.find_trajectories import AUTO, TrajectoryFiles
 from ingest.sources.input_file import InputFile
 from lake.benchmarks import tasks_of
 from lake.catalog.protocol import AnswerKind, Task
@@ -41,7 +40,8 @@ class ImportRequest:
         skip_unknown: Whether answers to items that are not there are counted and left out, in place of an error.
         chunker: What cut the documents, where that is known.
         asked_all: Whether the system was asked every item, so that an item without an answer is a failure.
-        given: What is given beside agents' files.
+        prices: A list of prices, for agents' files that name none.
+        resolved: A list of the items that an agent resolved, or SWE-bench's report.
         where: Which items the system was asked, where they are named; any of them without an answer is a failure.
         limit: So many of them, drawn as `evaluate` draws them, where that is not all.
     """
@@ -54,7 +54,8 @@ class ImportRequest:
     skip_unknown: bool = False
     chunker: str = ""
     asked_all: bool = False
-    given: Given = field(default_factory=Given)
+    prices: Path | None = None
+    resolved: Path | None = None
     where: Where = ()
     limit: int | None = None
 
@@ -73,10 +74,7 @@ def imported_run_id(task: str, system: str, stamp: str) -> str:
 
 
 def check_request(lake: Lake, request: ImportRequest) -> str | None:
-    """See that the lake holds the benchmark and the chunker, and that the name can be a system's; the chunker's name.
-
-    A name that a built-in system has cannot.
-    """
+    """See that the lake holds the benchmark and the chunker, and that the name can be a system's; the chunker."""
     held = [part.name for part in lake.parts("benchmarks")]
     if not held:
         message = "the lake holds no benchmark"
@@ -92,14 +90,13 @@ def check_request(lake: Lake, request: ImportRequest) -> str | None:
 
 
 def _check_system(lake: Lake, benchmark: str, name: str, chunkers: list[str]) -> None:
-    problem = ""
-    if not name or name != name.strip():
-        problem = "is empty" if not name.strip() else "begins or ends with a space"
-    elif len(name) > MAX_SYSTEM_CHARACTERS:
-        problem = f"has {len(name)} characters; {MAX_SYSTEM_CHARACTERS} are allowed"
-    elif not name.isprintable():
-        problem = "holds a character that cannot be printed"
-    if problem:
+    problems = {
+        "is empty": not name.strip(),
+        "begins or ends with a space": name != name.strip(),
+        f"has {len(name)} characters; {MAX_SYSTEM_CHARACTERS} are allowed": len(name) > MAX_SYSTEM_CHARACTERS,
+        "holds a character that cannot be printed": not name.isprintable(),
+    }
+    if problem := next((problem for problem, is_so in problems.items() if is_so), ""):
         message = f"the system name {name[:40]!a} {problem}"
         raise GoldspanError(message, hint="Name what made the ranking, such as my-retriever v2.", code=Exit.USAGE)
     chunker, _, retriever = name.rpartition("+")
@@ -128,21 +125,22 @@ class AskedItems:
 
 
 @dataclass(frozen=True)
-class ProgramInfo:
-    """The program whose answers an import reads: its kind, as it was written, its files' digests, and versions."""
+class Search:
+    """A program whose answers are imported; `fingerprint` is of all that they are known to depend on."""
 
+    command: JsonCommand
     format: str
     name: str
     files: Mapping[str, str]
     versions: Mapping[str, str]
+    fingerprint: str
 
 
 @dataclass(frozen=True)
 class ImportJob:
-    """One file on its way to a run.
+    """One file on its way to a run, which is called by `stamp`.
 
-    `stamp` is what the run is called by, `program` what made the file, where it was run here, and `cost` what running
-    it cost, as columns of `costs`.
+    `program` is what made the file, where it was run here, and `cost` what running it cost, as columns of `costs`.
     """
 
     lake: Lake
@@ -153,22 +151,13 @@ class ImportJob:
     parts: list[AskedItems]
     stamp: str
     chunker: str | None
-    program: ProgramInfo | None = None
+    program: Search | None = None
     cost: Mapping[str, object] = field(default_factory=dict)
 
     @cached_property
     def run_id(self) -> str:
         """The run that it becomes."""
         return imported_run_id(self.task.name, self.request.system, self.stamp)
-
-    @property
-    def read_as(self) -> str:
-        """What is read, for a person."""
-        if self.program is not None:
-            return f"the answers of `{self.program.name}`"
-        importer, is_named = self.files.importer, self.request.format != AUTO
-        why = "as was asked" if is_named else "by its content"
-        return f"{self.input_file.name}, {importer.title} ({why}: --format {importer.name})"
 
 
 def task_named(lake: Lake, benchmark: str, name: str, kind: AnswerKind) -> Task:

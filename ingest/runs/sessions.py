@@ -9,15 +9,7 @@ from typing import Literal
 
 from ingest.runs.calls.tools import ToolCall, parse_call
 from ingest.runs.importer import Importer
-from ingest.runs.trajectories.records import (
-    answer_in,
-    in_repository,
-    item_of,
-    patch_beside,
-    patch_path,
-    recorded_patch,
-    spans_named,
-)
+from ingest.runs.trajectories import records
 from ingest.runs.trajectories.trajectory import ParsedCall, Trajectory, Unread, renamed, union
 from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
 from ingest.runs.trajectories.usage import AgentUsage
@@ -45,14 +37,7 @@ Event = ToolCall | Note | AgentUsage
 
 @dataclass
 class Session:
-    """The record of a session.
-
-    Attributes:
-        item: The item it is of; empty where only the file's path may say.
-        notes: What could not be read.
-        parts: Its rows, then those of every file that belongs to it, as they are opened.
-        opened: The paths of these files.
-    """
+    """The record of a session: `parts` are its rows, then those of every file that belongs to it, as it is `opened`."""
 
     file: TrajectoryFile
     item: str = ""
@@ -78,10 +63,9 @@ class Session:
         return rows
 
     def trajectory(self, events: Iterable[Event]) -> Trajectory:
-        """The session: its steps are the calls that showed something.
+        """The session: its steps are the calls that showed something, each once by its id.
 
-        The final context is what the last `<PATCH_CONTEXT>` that the agent said names; without one it is the union of
-        the steps. A call that the record repeats, by its id, counts once.
+        The final context is what the last `<PATCH_CONTEXT>` that the agent said names, else the union of the steps.
         """
         calls, notes, usage, folder = list[ParsedCall](), list[Note](), AgentUsage(), ""
         ids = set[str]()
@@ -103,8 +87,8 @@ class Session:
         calls = [replace(call, views=renamed(call.views, below)) for call in calls]
         showing = [call for call in calls if call.views]
         steps = tuple(call.views for call in showing)
-        answer = answer_in(answers)
-        final = union(steps) if answer is None else renamed(spans_named(answer), in_repository)
+        answer = records.answer_in(answers)
+        final = union(steps) if answer is None else renamed(records.spans_named(answer), records.in_repository)
         # An answer that was cut off asked for calls, and is not among those that were counted.
         shown_at = tuple((min(call.shown_at[0], usage.n_turns or 0), call.shown_at[1]) for call in showing)
         return Trajectory(
@@ -141,8 +125,7 @@ def _root_of(calls: Sequence[ParsedCall]) -> str:
 def paired(call_ids: Sequence[str], results: Sequence[JsonRecord], keys: Sequence[str]) -> list[list[JsonRecord]]:
     """The results of each call: by their ids, the rest by order where they are as many, else each has all of the rest.
 
-    One result for several calls is so the result of each of them. A call may have none. `keys` is where a result says
-    which call it is of.
+    `keys` is where a result says which call it is of. One result for several calls is the result of each of them.
     """
     by_id: dict[str, list[JsonRecord]] = {}
     for result in results:
@@ -156,7 +139,7 @@ def paired(call_ids: Sequence[str], results: Sequence[JsonRecord], keys: Sequenc
 
 
 def _sessions_in(file: TrajectoryFile, holders: Sequence[str]) -> Iterator[Session]:
-    """The sessions of a file, their events as first part: the one of its rows, or one per object that holds some.
+    """The sessions of a file: the one of its rows, or one per object that holds some.
 
     The patch of a session that names no item, so is known by the file's path, lies beside it.
     """
@@ -168,14 +151,14 @@ def _sessions_in(file: TrajectoryFile, holders: Sequence[str]) -> Iterator[Sessi
             continue
         events: list[JsonRecord] = [event for event in list_at(row, holder) if isinstance(event, dict)]
         n_odd = len(list_at(row, holder)) - len(events)
-        patch, notes = recorded_patch(row), list[str]()
-        if not item_of(row) and patch is None:
-            patch, notes = patch_beside(file)
+        patch, notes = records.recorded_patch(row), list[str]()
+        if not records.item_of(row) and patch is None:
+            patch, notes = records.patch_beside(file)
         notes = [f"{n_odd:,} events that are no objects"] * bool(n_odd) + notes
-        yield Session(file, item_of(row), patch, position, notes, [events])
+        yield Session(file, records.item_of(row), patch, position, notes, [events])
     if rows:
         file.fail_if_damaged()
-        patch, notes = patch_beside(file)
+        patch, notes = records.patch_beside(file)
         yield Session(file, patch=patch, notes=notes, parts=[rows])
 
 
@@ -196,7 +179,7 @@ def session_importer(
     is_event: Callable[[JsonRecord], bool],
     events_of: Callable[[Session], Iterator[Event]],
     is_part: Callable[[JsonRecord, str], bool] = lambda row, name: False,
-    companions: Callable[[str], Sequence[str]] = lambda path: [patch_path(path)],
+    companions: Callable[[str], Sequence[str]] = lambda path: [records.patch_path(path)],
     aliases: tuple[str, ...] = (),
 ) -> Importer:
     """The importer of files that hold a session each, or objects that hold one each; the patch lies beside them.
@@ -215,14 +198,9 @@ def session_importer(
         return False
 
     return Importer(
-        name=name,
-        title=title,
-        meaning=f"{files}, called like the instance or in its folder, a .patch beside it; or objects with instance_id, "
+        name, title,
+        f"{files}, called like the instance or in its folder, a .patch beside it; or objects with instance_id, "
         f"model_patch and {holders[0]}.",
-        recognise=recognise,
-        trajectories=partial(_trajectories, holders, events_of),
-        companions=companions,
-        kind="trajectory",
-        example=example,
-        aliases=aliases,
-    )
+        recognise, trajectories=partial(_trajectories, holders, events_of), companions=companions, kind="trajectory",
+        example=example, aliases=aliases,
+    )  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat
 
 from ingest.benchmarks import benchmarks
-from ingest.runs.registry import AUTO, importer_named
+from ingest.runs.find_trajectories import AUTO, importer_named
 from ingest.sources.strict_yaml import read_yaml, shown, validated
 from lake.catalog.protocols import TASKS
 from lake.errors import Exit, GoldspanError, did_you_mean

@@ -1,39 +1,71 @@
-"""Imported trajectories as rows of the lake: every path found in its tree, everything else as it was given."""
+"""Imported trajectories as rows of the lake: every path found in its tree, what was used, all else as it was given."""
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+from typing import Annotated, ClassVar
+
 import polars as pl
+from pydantic import BaseModel, ConfigDict, Field
 
 from ingest.contents.patches import edit_rows
-from ingest.runs.imported_runs import UNANSWERED, Tables, imported_hits, run_items
-from ingest.runs.outcome import Imported
+from ingest.runs.imported_runs import UNANSWERED, Imported, Tables, imported_hits, run_items
 from ingest.runs.ranking_rows import REPEATED
-from ingest.runs.read_trajectories import FINAL, ParsedRuns
-from ingest.runs.request import AskedItems, ImportJob
+from ingest.runs.read_trajectories import FINAL, USAGE
+from ingest.runs.request import AskedItems, ImportJob, ImportRequest
 from ingest.runs.resolve_paths import ContentLines, with_files
-from ingest.runs.usage_rows import UsageRows
+from ingest.runs.values import list_at, object_at, str_at
+from ingest.sources.strict_yaml import read_yaml, validated
+from lake.errors import Exit, GoldspanError
 from lake.naming import PUBLISHED_READING
 from lake.rejects import Rejects
+from lake.tables import table
+from lake.text import counted, listed
 
 _NOTHING_BETWEEN = r"/(?:\.?/)+"
 _HERE = r"^(?:\./)+"
+_STATUSES = {"done": "n_done", UNANSWERED: "n_missing", "failed": "n_failed", "no-context": "n_no_context"}
+_TOKENS = {"n_input": "input", "n_cached": "cached", "n_cache_written": "cache_written", "n_output": "output"}
+_PER = 1_000_000
+_LIKE_PRICES = "It is to hold `date: 2026-11-01` and `models: {NAME: {input: 3.00, cached: 0.30, output: 15.00}}`."
+_LIKE_OUTCOMES = "It is to hold ids of resolved items, a line each or as a JSON list, or to be SWE-bench's report."
+_TRIED = (
+    "submitted_ids", "completed_ids", "unresolved_ids", "error_ids", "empty_patch_ids", "generated", "applied",
+    "no_generation",
+)  # fmt: skip
+"""Keys of SWE-bench's report, of today and of 2024, that list instances which an agent tried."""
 
 
 def trajectory_tables(
-    job: ImportJob, part: AskedItems, read: ParsedRuns, usage: UsageRows, result: Imported, rejects: Rejects
+    job: ImportJob,
+    part: AskedItems,
+    views: pl.DataFrame,
+    given: pl.DataFrame,
+    usage: UsageRows,
+    result: Imported,
+    rejects: Rejects,
 ) -> Tables:
-    """One part's rows of `hits`, `run_items`, `edits` and `usage`."""
+    """One part's rows of `hits`, `run_items`, `edits` and `usage`; `given` are the answers to its items."""
     items = part.scorable.with_row_index("item").cast({"item": pl.Int64})
-    answers = read.answers.join(items.select("item_id", "item", "pool_id"), on="item_id", maintain_order="left")
-    result.counts["n_unscorable"] += read.answers.height - answers.height
+    answers = given.join(items.select("item_id", "item", "pool_id"), on="item_id", maintain_order="left")
+    result.counts["n_unscorable"] += given.height - answers.height
     of_answers = answers.select("trajectory", "item", "pool_id")
-    rows = _placed(job, read.views.join(of_answers, on="trajectory", maintain_order="left"))
+    rows = _placed(job, views.join(of_answers, on="trajectory", maintain_order="left"))
     final = rows.filter(pl.col("part") == FINAL)
-    added = _added(job, final)
+    last = pl.col("n_lines")
+    spans = final.filter(pl.col("path").is_not_null() & pl.col("line_start").is_not_null()).with_columns(
+        line_start=pl.col("line_start").clip(0, last), line_end=pl.col("line_end").fill_null(last).clip(0, last),
+    )  # fmt: skip
+    # item, rank, n_new_nws: what each row of a final context adds to those before it.
+    added = ContentLines.of(job.lake, spans["sha256"]).added(spans)
     ended = _run_items(job, items, answers, final, added)
     edits = _edits(job, answers, result, rejects)
-    _count(rows, answers, ended, result)
-    used = usage.part(read.answers.join(part.items.select("item_id", "upstream_id"), on="item_id"))
+    _count(rows, ended, result)
+    used = usage.part(given.join(part.items.select("item_id", "upstream_id"), on="item_id"))
     of_final = added.with_columns(part=pl.lit(FINAL))
     rows = rows.join(of_final, on=["item", "part", "rank"], how="left", maintain_order="left")
     return {"hits": imported_hits(job.run_id, rows, items), "edits": edits, "usage": used, "run_items": ended}
@@ -76,44 +108,135 @@ def _run_items(
     return run_items(job.run_id, outcomes)
 
 
-def _added(job: ImportJob, final: pl.DataFrame) -> pl.DataFrame:
-    """item, rank, n_new_nws: what each row of a final context adds to those before it."""
-    last = pl.col("n_lines")
-    spans = final.filter(pl.col("path").is_not_null() & pl.col("line_start").is_not_null()).with_columns(
-        line_start=pl.col("line_start").clip(0, last), line_end=pl.col("line_end").fill_null(last).clip(0, last),
-    )  # fmt: skip
-    return ContentLines.of(job.lake, spans["sha256"]).added(spans)
-
-
 def _edits(job: ImportJob, answers: pl.DataFrame, result: Imported, rejects: Rejects) -> pl.DataFrame:
-    patched = answers.filter(_has_patch(), pl.col("failed").is_null())
+    has_patch = pl.col("patch").fill_null("").str.strip_chars() != ""
+    whole = answers.filter(pl.col("failed").is_null())
+    patched = whole.filter(has_patch)
     edits, notes = edit_rows(job.run_id, patched.select("item_id", "patch").iter_rows())
     position = dict(patched.select("item_id", "position").iter_rows())
     for item_id, note in notes:
         rejects.add(position[item_id], f"item {item_id}", note)
     result.counts["n_faulty_patches"] += len({item_id for item_id, _ in notes})
+    result.counts["n_no_patch"] += whole.height - patched.height
     return edits
 
 
-def _count(rows: pl.DataFrame, answers: pl.DataFrame, run_items: pl.DataFrame, result: Imported) -> None:
-    n = dict(run_items["status"].value_counts().iter_rows())
-    result.counts["n_done"] += n.get("done", 0)
-    result.counts["n_missing"] += n.get(UNANSWERED, 0)
-    result.counts["n_failed"] += n.get("failed", 0)
-    result.counts["n_no_context"] += n.get("no-context", 0)
-    result.counts["n_no_patch"] += answers.filter(pl.col("failed").is_null() & ~_has_patch()).height
-    result.counts["n_steps"] += int(run_items["n_steps"].sum())
+def _count(rows: pl.DataFrame, run_items: pl.DataFrame, result: Imported) -> None:
+    n, counts = dict(run_items["status"].value_counts().iter_rows()), result.counts
+    for status, name in _STATUSES.items():
+        counts[name] += n.get(status, 0)
+    counts["n_steps"] += int(run_items["n_steps"].sum())
     start, end = pl.col("line_start"), pl.col("line_end")
     own = rows.filter(~pl.col("part").str.starts_with(PUBLISHED_READING))
     # A file that is named beside its lines is named once.
     files = own.unique(["item", "part", "step", "path_given"], maintain_order=True)
-    result.counts["n_hits"] += files.height
-    result.counts["n_spans"] += own.filter(start.is_not_null()).height
-    result.counts["n_beyond"] += own.filter(end > pl.col("n_lines")).height
-    result.counts["n_reversed"] += own.filter((start < 0) | (end < 1) | (end <= start)).height
-    lost = files.filter(pl.col("path").is_null())
-    result.add_unresolved(lost["path_given"])
+    counts["n_hits"] += files.height
+    counts["n_spans"] += own.filter(start.is_not_null()).height
+    counts["n_beyond"] += own.filter(end > pl.col("n_lines")).height
+    counts["n_reversed"] += own.filter((start < 0) | (end < 1) | (end <= start)).height
+    result.add_unresolved(files.filter(pl.col("path").is_null())["path_given"])
 
 
-def _has_patch() -> pl.Expr:
-    return pl.col("patch").fill_null("").str.strip_chars() != ""
+Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class Prices(BaseModel):
+    """What a model's tokens cost, in US dollars per million; what is read from or written to a cache, as input."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    input: Price
+    output: Price
+    cached: Price | None = None
+    cache_written: Price | None = None
+
+
+class PriceList(BaseModel):
+    """Prices on a day, by model: a name is that of every model whose own name contains it, the longest first."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    date: date
+    models: Annotated[dict[str, Prices], Field(min_length=1)]
+
+
+def outcomes_in(file: Path) -> tuple[dict[str, bool], bool | None]:
+    """Item → whether it was resolved, by a list of those that were or by SWE-bench's report; and that of all others."""
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise GoldspanError(f"{file} cannot be read: {error}", hint=_LIKE_OUTCOMES, code=Exit.MISSING) from error
+    try:
+        report = json.loads(text)
+    except (ValueError, RecursionError):
+        report = None if text.lstrip().startswith("{") else text.split()
+    outcomes, others = dict[str, bool](), None
+    if isinstance(report, dict):
+        by_instance = {name: object_at(of_item).get("resolved") for name, of_item in report.items()}
+        outcomes = {name: is_resolved for name, is_resolved in by_instance.items() if isinstance(is_resolved, bool)}
+        if not outcomes:
+            for keys, is_resolved in ((_TRIED, False), (("resolved_ids", "resolved"), True)):
+                ids = (str_at(name) for key in keys for name in list_at(report, key))
+                outcomes |= dict.fromkeys(filter(None, ids), is_resolved)
+    elif isinstance(report, list) and all(isinstance(name, str) and name for name in report):
+        outcomes, others = dict.fromkeys(report, True), False
+    if not outcomes:
+        what = f"{file.name} names no item as resolved or not"
+        raise GoldspanError(what, where=str(file), hint=_LIKE_OUTCOMES, code=Exit.INVALID)
+    return outcomes, others
+
+
+class UsageRows:
+    """The rows of table `usage` of a run, part by part."""
+
+    def __init__(self, run_id: str, request: ImportRequest) -> None:
+        self.run_id, self.resolved, self.prices = run_id, request.resolved, dict[str, Prices]()
+        self.outcomes, self.others = outcomes_in(self.resolved) if self.resolved else ({}, None)
+        self.prices_name, self.unpriced, self.n_priced, self.n_known = "", set[str](), 0, Counter[bool]()
+        if file := request.prices:
+            prices = validated(PriceList, read_yaml(file, _LIKE_PRICES), file, _LIKE_PRICES)
+            self.prices, self.prices_name = prices.models, f"{file.name}, {prices.date}"
+
+    def part(self, answers: pl.DataFrame) -> pl.DataFrame:
+        """A row for every answer of which anything is known.
+
+        The answers are item_id, upstream_id, step_turns, step_calls and the columns of `USAGE`.
+        """
+        rows = []
+        columns = ("item_id", "upstream_id", "step_turns", "step_calls", *USAGE)
+        for row in answers.select(columns).iter_rows(named=True):
+            names = (row["item_id"], row.pop("upstream_id"))
+            resolved = max((self.outcomes[name] for name in names if name in self.outcomes), default=self.others)
+            priced = self._price(row) if row["usd"] is None else None
+            self.n_priced += priced is not None
+            if resolved is not None:
+                self.n_known[resolved] += 1
+            row |= {"usd": row["usd"] if priced is None else priced, "resolved": resolved}
+            row["prices"] = self.prices_name if priced is not None else None
+            if any(row[name] is not None for name in (*USAGE, "resolved", "step_calls")):
+                rows.append({"run_id": self.run_id, **row})
+        return pl.DataFrame(rows, schema=table("usage").columns)
+
+    def _price(self, row: Mapping[str, object]) -> float | None:
+        if not self.prices or row["n_input"] is None:
+            return None
+        model = str(row["model"] or "")
+        names = [name for name in self.prices if name in model]
+        if not names:
+            self.unpriced.add(model or "a model without a name")
+            return None
+        prices = self.prices[max(names, key=len)]
+        by_kind = prices.model_dump(exclude_none=True)
+        dollars = (int(str(row[name] or 0)) * by_kind.get(kind, prices.input) for name, kind in _TOKENS.items())
+        return float(sum(dollars)) / _PER
+
+    def sentences(self) -> list[str]:
+        """What came of the price list and of the outcomes, for the last block."""
+        sentences = []
+        if self.prices:
+            none = f"; it has no price of {listed(sorted(self.unpriced))}" if self.unpriced else ""
+            sentences.append(f"{counted(self.n_priced, 'item')} priced by {self.prices_name}{none}")
+        if self.resolved is not None:
+            n = counted(self.n_known.total(), "item")
+            sentences.append(f"outcome of {n} known by {self.resolved.name}: {self.n_known[True]:,} resolved")
+        return sentences

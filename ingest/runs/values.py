@@ -68,8 +68,7 @@ def line_of(value: object) -> int | None:
         value = int(digits) if len(digits) < 20 and digits.removeprefix("-").isdecimal() else None
     elif isinstance(value, float):
         value = int(value) if value.is_integer() else None
-    is_line = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= LAST_LINE
-    return value if is_line and isinstance(value, int) else None
+    return value if type(value) is int and abs(value) <= LAST_LINE else None
 
 
 def parsed_object(value: object) -> JsonRecord:
@@ -85,21 +84,14 @@ def parsed_object(value: object) -> JsonRecord:
 def count_at(value: object, *keys: str) -> int | None:
     """A whole number of 0 or more; None in place of anything else."""
     number = at(value, *keys)
-    return number if isinstance(number, int) and not isinstance(number, bool) and 0 <= number <= LAST_LINE else None
-
-
-def kind_of(value: object) -> str:
-    """What a JSON value is, in words."""
-    known = ((bool, "true or false"), (int | float, "a number"), (str, "a text"), (list, "a list"))
-    return next((words for kind, words in known if isinstance(value, kind)), "null" if value is None else "an object")
+    return number if type(number) is int and 0 <= number <= LAST_LINE else None
 
 
 @lru_cache(maxsize=1)
 def objects_in(head: bytes) -> tuple[JsonRecord, ...]:
-    """The first objects of JSON Lines, of a JSON list, or of one JSON object, each as far as a file's beginning goes.
+    """The first objects of JSON Lines, a JSON list or one JSON object, as far as a file's beginning goes.
 
-    An object that is cut off has the keys and values that stand before the cut. What is damaged is left out. Every
-    format looks at the same beginning, the first unpacked bytes of a file, so the last one is kept.
+    An object that is cut off has what stands before the cut; what is damaged is left out.
     """
     text = _beginning(head)
     if not text.startswith(("{", "[")):

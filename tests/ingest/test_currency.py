@@ -54,7 +54,7 @@ def home(_once: Path, tmp_path: Path) -> Path:
         ("ingest/contents/chunkers/window.py", {*CUT, "chunkers"}),
         ("ingest/contents/blobs.py", {*CUT, *SYMBOLS, *READ, "blobs", "chunkers"}),
         ("ingest/contents/definitions/docs.py", {*SYMBOLS}),
-        ("ingest/runs/formats/trec.py", set[str]()),
+        ("ingest/runs/formats/rankings.py", set[str]()),
     ],
 )
 def test_a_change_of_code_makes_again_what_it_made(home: Path, module: str, tables: set[str]) -> None:

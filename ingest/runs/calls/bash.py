@@ -10,9 +10,11 @@ from itertools import count, pairwise
 from tree_sitter import Node
 
 from ingest.contents.syntax_trees import syntax_tree
+from ingest.runs.trajectories.trajectory import UNKNOWN
 
-UNKNOWN = "\0"
-"""Stands in a word for what only the shell that ran it knows: a variable, a pattern of file names, an output."""
+CommandFlags = Sequence[tuple[str, str]]
+"""The flags of a command, each with its value, empty where it has none."""
+CommandWords = Sequence[str]
 
 _MAX_CHARACTERS = 40_000
 """A longer line, but for the texts fed to its commands, is not read; what shows a file is short."""
@@ -31,10 +33,7 @@ _DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*(?P<quote>['\"]?)\\?(?P<tag>\w+)(?P=quo
 
 @dataclass
 class Command:
-    """One command: its words without quotes and redirections.
-
-    `is_hidden` where its output, `hides_errors` where its errors go into a file, or nowhere.
-    """
+    """One command: its words without quotes and redirections, and whether its output or its errors are not seen."""
 
     words: list[str] = field(default_factory=list)
     is_hidden: bool = False
@@ -50,9 +49,8 @@ class Command:
 class Pipeline:
     """One command or more, of which each reads what the one before it prints.
 
-    Attributes:
-        joined_by: `&&` or `||` where whether it runs depends on the pipeline before it; else empty.
-        scope: The subshells it runs in, outermost first: a `cd` in one holds there alone.
+    `joined_by` is `&&` or `||` where whether it runs depends on the pipeline before it; `scope` are the subshells it
+    runs in, outermost first: a `cd` in one holds there alone.
     """
 
     commands: list[Command]
@@ -66,20 +64,19 @@ class Pipeline:
 
 
 def parse_command_line(line: str | Sequence[str]) -> list[Pipeline] | None:
-    """The pipelines that a line runs, in its order; None for one that is too long or too deeply nested.
+    """The pipelines that a line runs, what `bash -c` is given among them; None for one too long or too deeply nested.
 
-    What `bash -c` is given is read as a line itself. Texts fed to a command (`<<EOF`), comments and bodies of functions
-    are left out; variables that the line gives a plain value have it.
+    Texts fed to a command (`<<EOF`), comments and bodies of functions are left out; plain variables have their value.
     """
-    parser = _Parser()
+    parser, is_read = _Parser(), True
     try:
-        if not isinstance(line, str):
+        if isinstance(line, str):
+            is_read = parser.read_line(line, Pipeline([Command()]))
+        else:
             parser.add(Pipeline([Command(list(line))]))
-        elif not parser.read_line(line, Pipeline([Command()])):
-            return None
     except RecursionError:
         return None
-    return parser.pipelines
+    return parser.pipelines if is_read else None
 
 
 def without_documents(text: str) -> str:
@@ -106,15 +103,13 @@ class _Parser:
         self._scopes, self._depth = count(1), 0
 
     def read_line(self, line: str, around: Pipeline) -> bool:
-        """Add the pipelines of a line; False where it is too long to be read."""
         line = without_documents(line).replace("\r", "").replace("\0", "")
         if len(line) > _MAX_CHARACTERS or max(map(line.count, ("|", "(", "<<"))) > _MAX_MARKS:
             return False
         root = syntax_tree(line.encode(errors="replace"), "bash")
-        if isinstance(root, str):
-            return False
-        self._read(root, around)
-        return True
+        if not isinstance(root, str):
+            self._read(root, around)
+        return not isinstance(root, str)
 
     def add(self, pipeline: Pipeline) -> None:
         """Add a pipeline, or what the shell that its first command starts is given."""
@@ -124,7 +119,7 @@ class _Parser:
         script = _script(first)
         if script is not None and self._depth < _MAX_DEPTH:
             around = Command(is_hidden=first.is_hidden, hides_errors=first.hides_errors)
-            inner = replace(self._in_subshell(pipeline), commands=[around, *following])
+            inner = replace(pipeline, commands=[around, *following], scope=(*pipeline.scope, next(self._scopes)))
             outer, self.variables, self._depth = self.variables, {"PWD": "."}, self._depth + 1
             # What the shell put into the script's text is no more known in it.
             is_read = self.read_line(script.replace(UNKNOWN, "${_}"), inner)
@@ -133,9 +128,6 @@ class _Parser:
                 return
         if first.words:
             self.pipelines.append(pipeline)
-
-    def _in_subshell(self, pipeline: Pipeline) -> Pipeline:
-        return replace(pipeline, scope=(*pipeline.scope, next(self._scopes)))
 
     def _read(self, node: Node, around: Pipeline) -> None:
         """Add what a node runs; the first command around it has its redirections, those that follow come after."""
@@ -150,7 +142,7 @@ class _Parser:
             stages = [self._stage(child) for child in children[1:]]
             self._read(children[0], replace(around, commands=[first, *stages, *following]))
         elif node.type not in _CLOSED and not node.type.endswith("_redirect"):
-            inner = self._in_subshell(around) if node.type == "subshell" else around
+            inner = replace(around, scope=(*around.scope, next(self._scopes))) if node.type == "subshell" else around
             self._read_all(children, inner, inner)
 
     def _read_all(self, nodes: Sequence[Node], around: Pipeline, last: Pipeline) -> None:
@@ -256,3 +248,42 @@ def _script(command: Command) -> str | None:
 
 def _source(node: Node) -> str:
     return (node.text or b"").decode(errors="replace")
+
+
+def options_of(words: CommandWords, with_value: str = "") -> tuple[CommandFlags, CommandWords]:
+    """The flags among the words behind a command's name, each with its value, and the words that are none.
+
+    `with_value` is a pattern of the flags whose value is the next word; that of a long one may follow a `=`.
+    """
+    flags, operands = list[tuple[str, str]](), list[str]()
+    left, is_over = iter(words), False
+    for word in left:
+        if word == "--" and not is_over:
+            is_over = True
+        elif is_over or not word.startswith("-"):
+            operands.append(word)
+        elif with_value and re.fullmatch(with_value, word):
+            flags.append((word, next(left, "")))
+        else:
+            name, _, value = word.partition("=") if word.startswith("--") else (word, "", "")
+            flags.append((name, value))
+    return flags, tuple(operands)
+
+
+def verb_of(words: CommandWords) -> tuple[str, CommandWords]:
+    """A command's name without its folder, git's with its verb (`git show`), and the words that follow."""
+    name, rest = words[0].rpartition("/")[2] if words else "", words[1:]
+    if name != "git":
+        return name, rest
+    verb = git_options(rest)[1]
+    return f"git {verb[0]}" if verb else name, verb[1:]
+
+
+def git_options(words: CommandWords) -> tuple[str, CommandWords]:
+    """The folder that `git -C` names, empty where there is none, and the words from git's verb on."""
+    folder = ""
+    while words and words[0].startswith("-"):
+        flag, *words = words
+        folder = words[0] if flag == "-C" and words else folder
+        words = words[flag in ("-C", "-c") :]
+    return folder, words

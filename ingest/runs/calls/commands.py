@@ -6,9 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from ingest.runs.calls.bash import UNKNOWN, Command, Pipeline
-from ingest.runs.calls.words import CommandFlags, CommandWords, options_of, verb_of
-from ingest.runs.trajectories.trajectory import FileSpan
+from ingest.runs.calls.bash import Command, CommandFlags, CommandWords, Pipeline, options_of, verb_of
+from ingest.runs.trajectories.trajectory import UNKNOWN, FileSpan
 from ingest.runs.values import LAST_LINE, line_of
 
 PrintedLines = tuple[int, int | None]
@@ -50,9 +49,9 @@ _WITH_VALUE = (
 
 @dataclass(frozen=True)
 class PrintedRange:
-    """What a command shows of the files it names, or of its input where it names none.
+    """What a command shows of its files, or of its input without any: `windows` of lines, or so many `last` ones.
 
-    `windows` are the lines, in order, None where they cannot be told; `last` so many lines at the end in their place.
+    Neither where the lines cannot be told.
     """
 
     windows: tuple[PrintedLines, ...] | None
@@ -78,8 +77,7 @@ class PrintedRange:
 class FileSearch:
     """A search of files; `files` is empty for what a pipe gives it, or for the folder it runs in.
 
-    Its rows may (`has_numbers`) or must (`is_numbered`) have the numbers of their lines; or it shows no line
-    (`is_silent`): only counts, names of files, or whether there is any.
+    Its rows may (`has_numbers`) or must (`is_numbered`) have the numbers of their lines; `is_silent` ones show none.
     """
 
     files: CommandWords
@@ -111,10 +109,8 @@ def parse_search(words: CommandWords) -> FileSearch | None:
 def parse_print_command(words: CommandWords) -> PrintedRange | None:
     """What a command shows of files or of its input; None for one that shows nothing, or is not known."""
     name, rest = verb_of(words)
-    if name not in _PRINTERS:
-        return None
-    printer, with_value = _PRINTERS[name]
-    return printer(*options_of(rest, with_value))
+    printer, with_value = _PRINTERS.get(name, (None, ""))
+    return printer(*options_of(rest, with_value)) if printer else None
 
 
 def not_read(command: Command, *, is_fed: bool = False) -> str:
@@ -155,12 +151,7 @@ def unrolled(pipeline: Pipeline) -> Pipeline:
     return replace(pipeline, commands=[replace(commands[index], words=inner), *commands[index + 1 :]])
 
 
-def _whole(flags: CommandFlags, files: CommandWords) -> PrintedRange:
-    return PrintedRange(ALL_LINES, files)
-
-
 def _git_show(flags: CommandFlags, operands: CommandWords) -> PrintedRange | None:
-    """What `git show REV:path` shows."""
     files = [word.partition(":")[2] for word in operands if ":" in word]
     return PrintedRange(ALL_LINES, files) if files else None
 
@@ -208,16 +199,14 @@ def _sed(flags: CommandFlags, files: CommandWords) -> PrintedRange | None:
 
 
 def _awk(flags: CommandFlags, operands: CommandWords) -> PrintedRange | None:
-    """What `awk` shows of lines that it picks by `NR`."""
     script, *files = operands or ("",)
     picked = _AWK.fullmatch("".join(script.split()))
     if picked is None or not (picked["start"] or picked["end"]):
         return None
     window = _window(picked["start"] or "1", picked["end"] or (picked["start"] if picked["above"] == "==" else "$"))
-    if window is None:
-        return None
-    first, last = window
-    return PrintedRange(((first + (picked["above"] == ">"), last and last - (picked["below"] == "<")),), files)
+    first, last = window or (0, 0)
+    shown = (first + (picked["above"] == ">"), last and last - (picked["below"] == "<"))
+    return PrintedRange((shown,), files) if window else None
 
 
 def _window(start: str, end: str, sign: str = "") -> PrintedLines | None:
@@ -230,8 +219,8 @@ def _window(start: str, end: str, sign: str = "") -> PrintedLines | None:
 
 
 _PRINTERS: Mapping[str, tuple[Callable[[CommandFlags, CommandWords], PrintedRange | None], str]] = {
-    "cat": (_whole, ""),
-    "nl": (_whole, "-[bdfhilnsvw]"),
+    "cat": (lambda _, files: PrintedRange(ALL_LINES, files), ""),
+    "nl": (lambda _, files: PrintedRange(ALL_LINES, files), "-[bdfhilnsvw]"),
     "head": (_head, "-[cn]|--lines|--bytes"),
     "tail": (_tail, "-[cn]|--lines|--bytes"),
     "sed": (_sed, "--expression|-[nErsuz]*e"),

@@ -26,7 +26,15 @@ import re
 from collections.abc import Sequence
 from functools import cached_property, partial
 
-from ingest.runs.calls.bash import UNKNOWN, Command, Pipeline, parse_command_line, without_documents
+from ingest.runs.calls.bash import (
+    Command,
+    Pipeline,
+    git_options,
+    options_of,
+    parse_command_line,
+    verb_of,
+    without_documents,
+)
 from ingest.runs.calls.commands import (
     ALL_LINES,
     DIFFS,
@@ -42,8 +50,7 @@ from ingest.runs.calls.commands import (
     unrolled,
 )
 from ingest.runs.calls.outputs import Failures, hunks_in, joined_lines, listed_spans, numbers_in
-from ingest.runs.calls.words import git_options, gone_to, is_below, is_path, joined_path, options_of, verb_of
-from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, renamed
+from ingest.runs.trajectories.trajectory import UNKNOWN, FileSpan, ParsedCall, gone_to, joined_path, renamed
 from ingest.runs.values import LAST_LINE
 
 _MOVES = ("cd", "pushd", "chdir", "popd")
@@ -73,9 +80,9 @@ def parse_shell_call(
 ) -> ParsedCall:
     """What a line, or the words of one command, showed of files, in its order, and where it left the terminal.
 
-    A line without an output counts as having printed what it was to print. A single command that failed shows nothing,
-    unless the output says which of its files could not be read; of several, nothing is shown by what follows the one
-    that must have failed. `folder` is what relative paths are joined_path to; `UNKNOWN` where only the shell knew it.
+    A line without an output counts as having printed all. A single command that failed shows nothing, unless the output
+    says which of its files could not be read; of several, nothing is shown by what follows the one that must have
+    failed. `folder` is what relative paths are joined to; `UNKNOWN` where only the shell knew it.
     """
     source = command if isinstance(command, str) else "\n".join(command)
     plain = without_documents(source) if isinstance(command, str) else " ".join(command[:2])
@@ -133,10 +140,7 @@ class _Walk:
             showed = len(self.views) > before and not pipeline.commands[0].hides_errors
 
     def _not_run(self, pipelines: Sequence[Pipeline]) -> int:
-        """The place of the first that did not run, as one before it in a chain of `&&` failed, and none after it could.
-
-        What reads files says so when it fails; so without such words another must have failed.
-        """
+        """The place of the first that did not run after one of a chain of `&&`: what reads files says when it fails."""
         for index in range(len(pipelines) - 1, -1, -1) if self.failed else ():
             words = pipelines[index].commands[0].words or [""]
             is_move = words[0] in _MOVES
@@ -223,11 +227,12 @@ class _Walk:
             # Whose lines the output lists cannot be told where it does not name them.
             return [FileSpan(only)]
         roots = [posixpath.normpath(path) for path in search.files[:_MAX_TARGETS] if UNKNOWN not in path]
-        return [span for span in spans if not roots or is_below(span.path, roots)]
+        return [span for span in spans if not roots or _is_below(span.path, roots)]
 
     def _printed(self, first: Command, printed: PrintedRange, rest: Sequence[Command]) -> list[FileSpan]:
         """What a command that prints files showed, and what the pipe after it left of that."""
-        paths = [file for file in printed.files if is_path(file)]
+        no_path = re.compile(rf"/dev/|-|.*[{UNKNOWN}\n]", re.DOTALL)
+        paths = [file for file in printed.files if 0 < len(file) < 500 and not no_path.match(file)]
         files = [file for file in paths if not self.failures.refuse(file)]
         if self.failed and self.is_alone and files == paths:  # It may have read none of them.
             return []
@@ -250,6 +255,12 @@ class _Walk:
             return []
         hits = listed_spans(self.output or "", spans[0].path)
         return [FileSpan(hit.path, hit.start + first - 1, hit.end + first - 1) for hit in hits if hit.start and hit.end]
+
+
+def _is_below(path: str, roots: Sequence[str]) -> bool:
+    """Whether a path of an output can be one of those that were searched, or lies below one."""
+    path = posixpath.normpath(path.replace("\\", "/"))
+    return any(root in (".", path) or path.startswith((f"{root}/", "../")) or root.startswith("..") for root in roots)
 
 
 def _narrowed(spans: list[FileSpan], command: Command) -> list[FileSpan]:

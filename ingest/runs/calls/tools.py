@@ -12,8 +12,7 @@ from itertools import takewhile
 
 from ingest.runs.calls.outputs import listed_spans
 from ingest.runs.calls.shell import parse_shell_call
-from ingest.runs.calls.words import gone_to, joined_path
-from ingest.runs.trajectories.trajectory import NO_RESULT, FileSpan, ParsedCall, renamed
+from ingest.runs.trajectories.trajectory import NO_RESULT, FileSpan, ParsedCall, gone_to, joined_path, renamed
 from ingest.runs.values import JsonRecord, first_text, line_of, list_at, str_at
 
 _READERS = ("read", "read_file", "view", "view_file", "open_file", "notebookread")
@@ -73,14 +72,12 @@ class ToolCall:
     """One call of a tool.
 
     Attributes:
-        output: What the agent was shown; None where that is not recorded, and the call counts as having shown what it
-            was asked for.
+        output: What the agent was shown; None where that is not recorded: then it counts as showing what was asked for.
         failed: Whether the record says that it ended with an error.
-        folder: Where it ran, what relative paths start from; empty where that is not said, `UNKNOWN` where only the
-            shell knew, None where the call before it left the terminal.
-        lines: First and last line that it says it shows, None for the file's last, where the agent's own way to say so
-            is known; None where only the output may say it.
-        turn: Which of the models' answers asked for it, from 1; 0 where that is told otherwise, or not at all.
+        folder: What relative paths start from; empty where that is not said, `UNKNOWN` where only the shell knew, None
+            where the call before it left the terminal.
+        lines: First and last line that it says it shows, None for the file's last; None where only the output says it.
+        turn: Which of the models' answers asked for it, from 1; 0 where that is not told.
         is_answered: Whether it has a result, in a record that has those of the others.
         parsed: What it showed, where the tool is known to one agent alone.
         call_id: What the record calls it, which may repeat it; empty where it has no name.
@@ -128,9 +125,8 @@ class ToolCall:
 def parse_call(call: ToolCall) -> ParsedCall:
     """What a call showed of files.
 
-    A reading tool shows the lines that its output numbers, else those it was asked for, else the whole file. A search
-    shows the lines that its output lists; files that it lists without lines are named alone. A listing of files shows
-    none of them. What changes files and what failed shows nothing. A tool that is not known shows nothing and is told.
+    A reading tool shows the lines that its output numbers, else those it was asked for, else the whole file; a search
+    the lines that its output lists, and files without lines. All else shows nothing; an unknown tool is told.
     """
     folder = call.folder or ""
     if not call.is_answered:

@@ -22,6 +22,9 @@ from lake.text import counted
 _FOUND = ("found_files", "found_related_locs", "found_edit_locs")
 _FILES = ("3_final_combined_files", "2_embedding_selected_files")
 _ELEMENTS, _SAMPLES, _PATCH = "4_related_elements", "5_sampled_edit_locs_and_patches", "6_final_selected_patch"
+_OF_RUN = (*_FILES, _ELEMENTS, _SAMPLES)
+_REQUESTS = ("file_traj", "related_loc_traj", "edit_loc_traj")
+"""What the provider said of each request for files, elements and lines."""
 _LINES = re.compile(r"lines?\s*:\s*([0-9]+)(?:\s*-\s*([0-9]+))?(?:\s*\(.*)?")
 _PUBLISHED = re.compile(r"line\s*:\s*([0-9]+)|lines\s*:\s*([0-9]+)\s*-\s*([0-9]+)")
 _PATCHES = ("all_preds.jsonl", "all_preds_filtered.jsonl")
@@ -36,8 +39,7 @@ _OF_TRAJ = re.compile(r"(?P<item>[^/]+)_traj\.json(?:\.gz|\.zst)?")
 
 def recognise(head: bytes, name: str) -> bool:
     """Objects with one of the keys that only this format has."""
-    keys = {*_FOUND, *_FILES, _ELEMENTS, _SAMPLES}
-    return any(keys & row.keys() for row in objects_in(head))
+    return any({*_FOUND, *_OF_RUN} & row.keys() for row in objects_in(head))
 
 
 def companions(path: str) -> Sequence[str]:
@@ -53,27 +55,24 @@ def companions(path: str) -> Sequence[str]:
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
-    """One for every object, of JSON Lines, of a list, or of the file.
+    """One for every object: all of it is one step, and the final context as well.
 
-    All of it is one step, and the final context as well: the files found, the elements found as symbols, and the edit
-    locations as symbols and lines. Of several samples of edit locations a `_traj.json` counts for the first that names
-    lines, and only by its lines; those of a `loc_….jsonl` are joined, as the published converter does. Lines the wrong
-    way round are swapped. The patch is `6_final_selected_patch`, `model_patch`, or the `model_patch` of the same
-    instance in a file beside.
+    These are the files found, the elements found as symbols, and the edit locations as symbols and lines. Of several
+    samples of edit locations a `_traj.json` counts for the first that names lines, and only by its lines; those of a
+    `loc_….jsonl` are joined, as the published converter does. The patch may be that of the same instance in a file
+    beside.
     """
     patches, lost = _patches_beside(file)
     for position, row in file.objects():
         notes: list[str] = list(lost)
-        is_whole_run = any(key in row for key in (*_FILES, _ELEMENTS, _SAMPLES))
+        is_whole_run = any(key in row for key in _OF_RUN)
         step = tuple(dict.fromkeys(_of_run(row, notes, _LINES) if is_whole_run else _of_locations(row, notes)))
         published = tuple(dict.fromkeys(_of_run(row, [], _PUBLISHED))) if is_whole_run else step
         match = _OF_TRAJ.fullmatch(file.path.rpartition("/")[2])
         item = item_of(row) or (match["item"] if match else "")
         patch = str_at(row, _PATCH) or recorded_patch(row)
         patch = patch or patches.get(item, patch)
-        # What the provider said of each request for files, elements and lines.
-        keys = ("file_traj", "related_loc_traj", "edit_loc_traj")
-        requests = (request for key in keys for request in objects_at(row, key) or [object_at(row, key)])
+        requests = (request for key in _REQUESTS for request in objects_at(row, key) or [object_at(row, key)])
         usage = AgentUsage().with_tokens(TokenCounts.of(request.get("usage")) for request in requests)
         other = None if published == step else Context((published,), published or None)
         yield Trajectory(
@@ -89,7 +88,7 @@ def _patches_beside(file: TrajectoryFile) -> tuple[dict[str, str], list[str]]:
             for _, row in other.objects():
                 if patch := recorded_patch(row):
                     patches.setdefault(item_of(row), patch)
-            damages = [*other.damages]
+            damages = other.damages
         except DamagedFileError as error:
             damages = [error]
         notes += [f"patches are lost: {other.path}: {damage.reason}" for damage in damages]
@@ -117,8 +116,7 @@ def _of_run(row: JsonRecord, notes: list[str], lines: re.Pattern[str]) -> Iterat
 
 def _files(row: JsonRecord, key: str, notes: list[str]) -> list[str]:
     """The names of files, empty where one is none."""
-    if not isinstance(row.get(key), list | None):
-        notes.append(f"{key} is no list")
+    notes += [f"{key} is no list"] * (not isinstance(row.get(key), list | None))
     files = [str_at(file) for file in list_at(row, key)]
     if n_odd := files.count(""):
         notes.append(f"{key} names {counted(n_odd, 'file')} that may not be read: empty, or no text")

@@ -24,13 +24,7 @@ _Row = tuple[str, int | None, int | None, float | None]
 
 @dataclass(frozen=True)
 class ParsedAnswer:
-    """What an answer says.
-
-    Attributes:
-        rows: Its results, in order: by score where they have one, else as they were given.
-        error: Why there are none, as the program says it.
-        problem: What is wrong with the answer, where something is.
-    """
+    """An answer's results, in order; or why there are none, as the program says it; or what is wrong with it."""
 
     rows: list[_Row] = field(default_factory=list)
     error: str | None = None
@@ -38,7 +32,7 @@ class ParsedAnswer:
 
 
 def parse_answer(answer: Mapping[str, object]) -> ParsedAnswer:
-    """An answer's results; what they say of the lake's files is not looked at."""
+    """An answer's results, by score where they have one; what they say of the lake's files is not looked at."""
     if isinstance(error := answer.get("error"), str):
         return ParsedAnswer(error=error or "the program gives no reason")
     results = answer.get("results")

@@ -32,7 +32,6 @@ from ingest.runs.trajectories.usage import (
 from ingest.runs.values import (
     JsonRecord,
     content_of,
-    kind_of,
     object_at,
     objects_at,
     objects_in,
@@ -75,13 +74,11 @@ def companions(path: str) -> Sequence[str]:
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
-    """One for every object, of the file, of a JSON list, or of JSON Lines.
+    """One for every object; its item is `extra.instance_id`, else that of the trial's result, else of its folder.
 
     A call of a step that records no observation counts as having shown what it was asked for. One result for several
-    calls is the screen of a terminal they were typed into. A terminal stays in the folder it was brought to. What a
-    subagent did, and what continues in another file, is read where the record names it. Which item it is of,
-    `extra.instance_id` says, else the trial's result, else the path, also where a trial's folder is the item with seven
-    characters after it (`<item>__AbCdEfG`). The patch is `extra.model_patch`, or `<name>.patch` beside the file.
+    calls is the screen of a terminal they were typed into. What a subagent did, and what continues in another file, is
+    read where the record names it. The patch is `extra.model_patch`, or `<name>.patch` beside the file.
     """
     for position, row in file.objects():
         extra = object_at(row, "extra")
@@ -91,24 +88,23 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         item = records.item_of(extra) or str_at(extra, "task_id") or records.item_of_trial(file)
         if isinstance(row.get("steps"), list):
             session = Session(file, item, patch, position, notes, opened={file.path})
-            yield session.trajectory(_events_of(session, row))
+            yield session.trajectory(_Record(session, row))
         else:
-            yield unscorable(item, f"it has no list of steps: steps is {kind_of(row.get('steps'))}", position, patch)
-
-
-def _events_of(session: Session, row: JsonRecord) -> Iterator[Event]:
-    yield from _Record(session, row).events_of(row)
-    yield _usage(session)
+            yield unscorable(item, "it has no list of steps", position, patch)
 
 
 class _Record:
     """An agent's work while its steps are gone through."""
 
     def __init__(self, session: Session, row: JsonRecord) -> None:
-        self.session, self.n_turns = session, 0
+        self.session, self.row, self.n_turns = session, row, 0
         self.starts_anew = str_at(row, "agent", "name") == _STARTS_ANEW
         results = (result for step in objects_at(row, "steps") for result in _results(step))
         self.has_codes = self.starts_anew and any(returned(content_of(result)) for result in results)
+
+    def __iter__(self) -> Iterator[Event]:
+        yield from self.events_of(self.row)
+        yield _usage(self.session)
 
     def events_of(self, row: JsonRecord) -> Iterator[Event]:
         """What the steps of a trajectory tell, and those of the file that it is continued in."""

@@ -9,7 +9,7 @@ from ingest.runs.importer import Importer
 from ingest.runs.trajectories.records import item_of
 from ingest.runs.trajectories.trajectory import FileSpan, Trajectory, Views
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
-from ingest.runs.values import at, kind_of, line_of, object_at
+from ingest.runs.values import at, line_of, object_at
 
 _STEP = ("files", "spans", "symbols")
 _FINAL = ("pred_files", "pred_spans", "pred_symbols")
@@ -25,11 +25,9 @@ def recognise(head: bytes, name: str) -> bool:
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
-    """One for every object, of JSON Lines, of a list, or of the file.
+    """One for every object; within a step files come first, then spans, then symbols, each in the order they are given.
 
-    Within a step files come first, then spans, then symbols, each in the order they are given. A file that has spans is
-    mostly listed as well, and stands twice then: which of the two counts is for protocols to say. Spans that are not of
-    lines, and whatever else is of another type than it should be, are left out and noted.
+    A file that has spans is mostly listed as well, and stands twice then: which counts is for protocols to say.
     """
     for position, row in file.objects():
         notes: list[str] = []
@@ -38,7 +36,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         steps = tuple(_views(step, _STEP, f"step {number}", notes) for number, step in given)
         final = _views(data, _FINAL, "the final context", notes)
         if not isinstance(patch, str | None):
-            notes.append(f"model_patch is {kind_of(patch)}, not a text")
+            notes.append("model_patch is no text")
             patch = None
         yield Trajectory(steps, final or None, item_of(row), patch, position, tuple(notes))
 

@@ -33,7 +33,6 @@ def _is_event(row: JsonRecord) -> bool:
 
 
 def _events_of(session: Session) -> Iterator[Event]:
-    """Its calls; the session's end tells what was used by model, with what was cached in its input."""
     events = session.parts[0]
     results = {_id(event): object_at(event, "data") for event in events if event.get("type") == _COMPLETE}
     folder, turn = "", 0

@@ -14,9 +14,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall, parse_call
-from ingest.runs.calls.words import joined_path
 from ingest.runs.sessions import Event, Note, Session, session_importer
-from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, Views, renamed
+from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, Views, joined_path, renamed
 from ingest.runs.trajectories.usage import AgentUsage, TokenCounts, most_frequent, seconds_of
 from ingest.runs.values import (
     JsonRecord,
@@ -57,7 +56,6 @@ def _is_event(row: JsonRecord) -> bool:
 
 
 def _events_of(session: Session) -> Iterator[Event]:
-    """Its calls, and what every message, or every turn of a stream, used; either's input includes what was cached."""
     rows, turn, pieces = session.parts[0], 0, list[str]()
     every = [message for row in rows for message in (row, *objects_at(row, "$set", "messages"))]
     # Each as it was written last.

@@ -27,7 +27,6 @@ from ingest.runs.values import (
     content_of,
     count_at,
     first_text,
-    kind_of,
     line_of,
     object_at,
     objects_at,
@@ -63,22 +62,19 @@ def recognise(head: bytes, name: str) -> bool:
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     """The one trajectory of a file.
 
-    Where the agent was asked for what it looks at, steps are the `<explore_context>` blocks of all messages: they stand
-    in what it was shown, one for each command that read something. A block that names nothing of the repository is no
-    step, one that names nothing at all is an empty one. Where a whole trajectory has none, its steps are what the
-    assistant's commands show of files by themselves.
-
-    Where it was not asked, steps are what its commands printed of files; each starts in the same folder. What the
-    published converter would make of that, out of the commands alone, is kept beside it.
+    Where the agent was asked for what it looks at, steps are the `<explore_context>` blocks of all messages; a block
+    that names nothing of the repository is no step, one that names nothing at all is an empty one. Without any, they
+    are what the assistant's commands show of files by themselves. Where it was not asked, steps are what its commands
+    printed of files; each starts in the same folder.
 
     The final context is the last `<PATCH_CONTEXT>` of the assistant; where it was not asked and says none, the union of
-    the steps. The published converter takes the last one of any message, and so mistakes the template in the request
-    for an answer where there is none: that is kept as its reading.
+    the steps. The published converter reads commands alone, and takes the last context of any message, and so the
+    template in the request where there is no answer.
     """
     document = file.json()
     item, listed = str_at(document, "instance_id") or item_of_trial(file), at(document, "messages")
     if not isinstance(listed, list):
-        raise DamagedFileError(f"it has no list of messages: messages is {kind_of(listed)}", item)
+        raise DamagedFileError("it has no list of messages", item)
     messages, texts = [object_at(message) for message in listed], [content_of(message) for message in listed]
     own, prompts = (
         [text for message, text in zip(messages, texts, strict=True) if message.get("role") == role]

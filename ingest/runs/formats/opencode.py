@@ -31,7 +31,6 @@ _LINE = re.compile(r"^\s+Line ([0-9]+):", re.MULTILINE)
 
 
 def _is_event(row: JsonRecord) -> bool:
-    """A message of `info` and `parts`, an export, or a row of a session that holds a part."""
     is_message = isinstance(row.get("parts"), list) and "role" in object_at(row, "info")
     is_export = str_at(row, "info", "id").startswith("ses_") and isinstance(row.get("messages"), list)
     return is_message or is_export or ("sessionID" in row and "type" in object_at(row, "part"))

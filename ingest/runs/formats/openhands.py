@@ -28,7 +28,6 @@ from ingest.runs.values import (
     JsonRecord,
     at,
     content_of,
-    kind_of,
     line_of,
     list_at,
     object_at,
@@ -89,10 +88,8 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     """One for every object of an instance or issue, or the one whose events are the file's rows.
 
     A step is an action that showed something: a `read`, a command (`run`), a cell that opens files (`run_ipython`), a
-    call of the SDK's tools. One that ended in an error showed nothing. Paths of a command start from the folder that
-    the command before it ended in; those in the folder that the task was given are below it. The final context is the
-    union of the steps, as in the published converter. An issue's item is `<owner>__<repo>-<number>`. What that
-    converter makes of an evaluation's actions, whatever came of them, is given beside it.
+    call of the SDK's tools. The final context is the union of the steps, as in the published converter, whose reading
+    of an evaluation's actions, whatever came of them, is given beside it.
     """
     others: list[tuple[str, JsonRecord]] = []
     for position, row in file.objects():
@@ -140,8 +137,7 @@ def _of_row(file: TrajectoryFile, row: JsonRecord, position: str) -> Trajectory:
         trajectory = session.trajectory([*_events_of(events), _usage(row, events)])
         return trajectory.beside(published_context(events))
     error = str_at(row, "error")
-    reason = f"it has no list of events: history is {kind_of(history)}{f'; {error[:200]}' if error else ''}"
-    return unscorable(_item(row), reason, position, patch)
+    return unscorable(_item(row), f"it has no list of events{f'; {error[:200]}' if error else ''}", position, patch)
 
 
 def _events_of(events: Sequence[JsonRecord]) -> Iterator[Event]:
@@ -215,11 +211,7 @@ def _folder(held: JsonRecord, output: str) -> str:
 
 
 def _call(event: JsonRecord, result: JsonRecord | None) -> ToolCall:
-    action, arguments, extras = (
-        str_at(event, "action"),
-        object_at(event, "args") or event,
-        object_at(result, "extras"),
-    )
+    action, arguments, extras = str_at(event, "action"), object_at(event, "args") or event, object_at(result, "extras")
     exit_code = object_at(extras, "metadata").get("exit_code", extras.get("exit_code", at(result, "exit_code")))
     failed = str_at(result, "observation") == "error" or line_of(exit_code) not in _SUCCESS
     output = None if result is None else _PROMPT.sub("", str_at(result, "content"))
@@ -244,11 +236,7 @@ def _call_of_sdk(event: JsonRecord, result: JsonRecord | None) -> ToolCall:
 
 
 def _parse_cell(call: ToolCall) -> ParsedCall:
-    """What a cell of OpenHands' notebook showed of files, by functions of its own (`agentskills`).
-
-    `open_file`, `goto_line` and `scroll_up` and `scroll_down` show windows, `search_file` and `search_dir` the lines of
-    their hits. A cell without any of these functions is not understood.
-    """
+    """What a cell of OpenHands' notebook showed of files: windows, or the lines of hits, by functions of its own."""
     functions = list(_FUNCTIONS.finditer(str_at(call.arguments, "code")))
     if not functions:
         return ParsedCall(unread=("action run_ipython",))

@@ -30,21 +30,17 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
     """
     if not recognise(input_file.head, input_file.name):
         raise input_file.wrong(what="this is no Parquet file")
+    position, runs = 0, set[str]()
     try:
-        position, runs = 0, set[str]()
         with input_file.sought() as stream:
             for frame in read_batches(stream, partial(_wanted, input_file), max_rows=MAX_RUN_ROWS):
-                _check_kinds(input_file, frame)
-                count = pl.int_range(position + 1, position + frame.height + 1, dtype=pl.Int64, eager=True)
-                frame = frame.with_columns(position=count)
+                rows = _rows(input_file, frame.with_row_index("position", position + 1))
                 position += frame.height
                 if "run_id" in frame.columns:
                     runs |= set(frame["run_id"].cast(pl.String).drop_nulls().unique())
-                    if len(runs) > 1:
-                        raise input_file.wrong(
-                            what="the file holds several runs", hint="Import them one by one: a file each."
-                        )
-                rows = _rows(frame)
+                if len(runs) > 1:
+                    hint = "Import them one by one: a file each."
+                    raise input_file.wrong(what="the file holds several runs", hint=hint)
                 if rows.height:
                     yield rows
     except UnreadableParquetError as error:
@@ -53,23 +49,18 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
         raise input_file.wrong(what=f"the Parquet cannot be read: {str(error).splitlines()[0][:200]}") from error
 
 
-def _check_kinds(input_file: InputFile, frame: pl.DataFrame) -> None:
-    """Raise for a column of lists, objects or bytes, which holds neither a name nor a number."""
-    for name, kind in frame.schema.items():
-        if kind.is_nested() or kind in (pl.Binary, pl.Object, pl.Boolean):
-            wanted = "texts" if kinds_of([name])[name] == pl.String else "numbers"
-            raise input_file.wrong(what=f"the column {name} holds {kind}, and is to hold {wanted}")
-
-
 def _wanted(input_file: InputFile, columns: Sequence[str]) -> list[str]:
-    """The columns to read."""
     check_columns(input_file, columns)
     location = "document" if "document" in columns else "path"
     others = ("path", "path_given", "line_start", "line_end", "chunk_no") if location == "path" else ("document",)
     return [name for name in ("run_id", "part", "item_id", *others, "rank", "score", "query_sha256") if name in columns]
 
 
-def _rows(frame: pl.DataFrame) -> pl.DataFrame:
+def _rows(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
+    for name, kind in frame.schema.items():
+        if kind.is_nested() or kind in (pl.Binary, pl.Object, pl.Boolean):
+            wanted = "texts" if kinds_of([name])[name] == pl.String else "numbers"
+            raise input_file.wrong(what=f"the column {name} holds {kind}, and is to hold {wanted}")
     if "part" in frame.columns:
         frame = frame.filter(pl.col("part").cast(pl.String) == "ranking")
     if "path_given" in frame.columns:

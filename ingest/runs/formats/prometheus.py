@@ -30,26 +30,23 @@ def recognise(head: bytes, name: str) -> bool:
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
-    """The one trajectory of a log; which item it is of, its name says.
+    """The one trajectory of a log: a step is a block of context that names lines.
 
-    A step is a block of context that names lines. The final context is the last aggregated block, and the union of the
-    steps where that names none; a log with a final context alone has it as its only step. Lines the wrong way round are
-    swapped, `/testbed/` and `/workspace/<folder>/` dropped. The patch is `<name>.patch` beside the log.
+    The final context is the last aggregated block, and the union of the steps where that names none; a log with a final
+    context alone has it as its only step.
     """
     text = file.text()
-    (steps, finals), n_open = zip(*(_blocks(text, kind) for kind in ("CONTEXT", "AGGREGATED CONTEXT")), strict=True)
+    blocks = re.findall(r"--- BEGIN ((?:AGGREGATED )?CONTEXT) ---(.*?)(--- END \1 ---|\Z)", text, re.DOTALL)
     patch, notes = patch_beside(file)
-    if any(n_open):
-        notes.append(f"{sum(n_open)} blocks of context do not end; is the log cut off?")
+    if n_open := sum(not end for *_, end in blocks):
+        notes.append(f"{n_open} blocks of context do not end; is the log cut off?")
+    steps, finals = (
+        [_views(block) for kind, block, end in blocks if end and kind == which]
+        for which in ("CONTEXT", "AGGREGATED CONTEXT")
+    )
     seen = tuple(filter(None, steps))
     final = tuple(dict.fromkeys(finals[-1] if finals else ())) or union(seen)
     yield Trajectory(seen or ((final,) if final else ()), final or None, patch=patch, notes=tuple(notes))
-
-
-def _blocks(text: str, kind: str) -> tuple[list[Views], int]:
-    """What the blocks of one kind name, and how many do not end."""
-    blocks = re.findall(rf"--- BEGIN {kind} ---(.*?)(--- END {kind} ---|\Z)", text, re.DOTALL)
-    return [_views(block) for block, end in blocks if end], sum(not end for _, end in blocks)
 
 
 def _views(block: str) -> Views:

@@ -21,6 +21,8 @@ _COLUMNS = ("position", "item_id", "gold", "rank", "of")
 _OFFICIAL = "3"
 """The lines of code that the task's query has."""
 _GOLD = "ground_truth"
+_EXAMPLE = '{"easy": [{"3": [2, 0, 1], "ground_truth": 2}], "hard": []}'
+_HINT = f"Such a file is: {_EXAMPLE}"
 
 
 def recognise(head: bytes, name: str) -> bool:
@@ -63,9 +65,6 @@ def _candidates(input_file: InputFile, position: str, entry: object) -> list[obj
         raise input_file.wrong(what=f"{position}: no list of candidates' numbers from 0", hint=_HINT)
     return candidates
 
-
-_EXAMPLE = '{"easy": [{"3": [2, 0, 1], "ground_truth": 2}], "hard": []}'
-_HINT = f"Such a file is: {_EXAMPLE}"
 
 REPOBENCH = Importer(
     name="repobench",

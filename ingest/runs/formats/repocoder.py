@@ -9,7 +9,7 @@ import polars as pl
 
 from ingest.runs.importer import Importer
 from ingest.runs.ranking_rows import framed, row_of
-from ingest.runs.values import count_at, first_row, list_at, object_at
+from ingest.runs.values import at, count_at, first_row, list_at, object_at
 from ingest.sources.input_file import InputFile
 from lake.fingerprint import sha256_of
 
@@ -31,10 +31,9 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
 
 def _row(input_file: InputFile, position: int, text: str) -> tuple[object, ...]:
     row = row_of(input_file, position, text, _HINT)
-    metadata, choices = row.get("metadata"), list_at(row, "choices")
-    completion = object_at(choices[0]).get("text") if choices else None
-    given, parts = object_at(metadata), _fpath(object_at(metadata).get("fpath_tuple"))
-    line = count_at(given, "lineno" if "lineno" in given else "line_no")
+    metadata, given = row.get("metadata"), object_at(row, "metadata")
+    completion = at(next(iter(list_at(row, "choices")), None), "text")
+    parts, line = _fpath(given.get("fpath_tuple")), count_at(given, "lineno" if "lineno" in given else "line_no")
     faults = {
         "`metadata` is to be an object": not isinstance(metadata, dict),
         "`choices` is to hold an object with a `text`": not isinstance(completion, str),

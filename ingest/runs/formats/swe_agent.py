@@ -10,24 +10,13 @@ from itertools import compress
 from ingest.runs.calls.outputs import windows_in
 from ingest.runs.calls.shell import parse_shell_call
 from ingest.runs.calls.tools import ToolCall
-from ingest.runs.calls.words import joined_path
 from ingest.runs.importer import Importer
 from ingest.runs.sessions import Event, Note, Session
 from ingest.runs.trajectories.records import in_repository, spans_named
-from ingest.runs.trajectories.trajectory import Context, FileSpan, ParsedCall, Trajectory, Views, renamed
+from ingest.runs.trajectories.trajectory import Context, FileSpan, ParsedCall, Trajectory, Views, joined_path, renamed
 from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
 from ingest.runs.trajectories.usage import AgentUsage, TokenCounts, dollars_at
-from ingest.runs.values import (
-    JsonRecord,
-    count_at,
-    kind_of,
-    line_of,
-    list_at,
-    object_at,
-    objects_at,
-    parsed_object,
-    str_at,
-)
+from ingest.runs.values import JsonRecord, count_at, line_of, list_at, object_at, objects_at, parsed_object, str_at
 
 _CHECKPOINTS, _TRAJ = ".checkpoints.jsonl", ".traj"
 _TRAJ_STARTS = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:trajectory|environment)"\s*:')
@@ -66,17 +55,16 @@ def companions(path: str) -> Sequence[str]:
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     """The one trajectory of a file; which item it is of, its name says.
 
-    A step is an action that showed something of a file: `str_replace_editor view`, a window that `open`, `goto`, a
-    scroll, `set_cursors` or an edit shows, the lines that `search_file` finds, the files that `search_dir` does, and
-    what a shell command prints. A file that the agent created itself is none. The final context is the last row that
-    has a `patch_context`, or `info.patch_context`, else the last step. The published converter reads less: of
-    checkpoints only views with a range, and no steps of a `.traj`. The patch is `info.submission` of the `.traj`.
+    A step is an action that showed something of a file that the agent did not create itself. The final context is the
+    last row that has a `patch_context`, or `info.patch_context`, else the last step. The published converter reads
+    less: of checkpoints only views with a range, and no steps of a `.traj`. The patch is `info.submission` of the
+    `.traj`.
     """
     traj, notes = object(), list[str]()
     if _TRAJ_STARTS.match(file.head()):
         traj = file.json()
         if not isinstance(listed := object_at(traj).get("trajectory"), list):
-            raise DamagedFileError(f"it has no list of steps: trajectory is {kind_of(listed)}")
+            raise DamagedFileError("it has no list of steps")
         rows = objects_at(listed)
         published = Context((), _published_final(str_at(traj, "info", "patch_context")))
     else:

@@ -7,7 +7,7 @@ completions (contextbench/agents/openhands/extract_llm_completions.py), and for 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import pairwise
 
@@ -22,7 +22,7 @@ _ENDINGS = (
 _CHANGES = ("sed -i", "echo ", "mkdir", "rm ", "git add", "git commit")
 _PARTS = re.compile(r"&&|\|\||;")
 _BLANKS = re.compile(r"(\s)\1{3,}")
-_NUMBERED = re.compile(r"nl\s.+\s(?P<file>\S+)\s*", re.DOTALL)
+_NUMBERED = re.compile(r"nl\s.+\s(?P<file>\S+)\s*\Z", re.DOTALL)
 _PRINTED = re.compile(r"\s*sed\s+-n\s+['\"]?(?P<start>[0-9]+),(?P<end>[0-9]+)p")
 _READERS = (
     re.compile(r"sed\s+-n\s+['\"]?(?P<start>[0-9]+),(?P<end>[0-9]+)p['\"]?\s+(?P<file>[^\s&|>;<]+)"),
@@ -37,17 +37,25 @@ _SOURCE = re.compile(rf"[^\s&|>]+\.(?:{'|'.join(_ENDINGS)})\b")
 def published_context(events: Iterable[JsonRecord]) -> Context | None:
     """A step for each `read` or `run` action that names a file, whatever it gave; in the end all their lines, joined.
 
-    A `read` without a `view_range` names the file alone.
-
-    Returns:
-        None where no action has arguments: such events the converter does not know.
+    None where no action has arguments: such events the converter does not know.
     """
     actions = [event for event in events if isinstance(event.get("args"), dict)]
     steps = tuple(views for event in actions if (views := _of_action(event)))
-    return Context(steps, _joined([view for step in steps for view in step]) or None) if actions else None
+    # Lines of one file that overlap or touch are one, and every file without lines stands once.
+    named = [view for step in steps for view in step]
+    joined = list(dict.fromkeys(view for view in named if view.start is None))
+    lines = (view for view in named if view.start is not None)
+    for view in sorted(lines, key=lambda view: (view.path, view.start or 0, view.end or 0)):
+        last = joined[-1] if joined else None
+        if last is not None and last.path == view.path and last.end is not None and (view.start or 0) <= last.end + 1:
+            joined[-1] = replace(last, end=max(last.end, view.end or 0))
+        else:
+            joined.append(view)
+    return Context(steps, tuple(joined) or None) if actions else None
 
 
 def _of_action(event: JsonRecord) -> Views:
+    """What an action names; a `read` without a `view_range` names the file alone."""
     views: list[FileSpan] = []
     if event.get("action") == "run":
         views = views_of_command(str_at(event, "args", "command"))
@@ -57,19 +65,6 @@ def _of_action(event: JsonRecord) -> Views:
         views = [FileSpan(str_at(event, "args", "path"), *lines)]
     unquoted = renamed(views, lambda path: path.strip().strip("'\"").removeprefix("/workspace/"))
     return renamed(unquoted, lambda path: path.lstrip("/").removeprefix("./"))
-
-
-def _joined(views: Sequence[FileSpan]) -> Views:
-    """The views with lines of one file that overlap or touch as one, and every file without lines once."""
-    joined = list(dict.fromkeys(view for view in views if view.start is None))
-    lines = (view for view in views if view.start is not None)
-    for view in sorted(lines, key=lambda view: (view.path, view.start or 0, view.end or 0)):
-        last = joined[-1] if joined else None
-        if last is not None and last.path == view.path and last.end is not None and (view.start or 0) <= last.end + 1:
-            joined[-1] = replace(last, end=max(last.end, view.end or 0))
-        else:
-            joined.append(view)
-    return tuple(joined)
 
 
 def views_of_command(command: str) -> list[FileSpan]:
@@ -94,11 +89,8 @@ def views_of_command(command: str) -> list[FileSpan]:
 def _numbered(part: str) -> dict[str, str] | None:
     """`nl -ba FILE | sed -n '1,9p'`: the last word before the pipe, where another stands between it and `nl`."""
     for left, right in pairwise(part.split("|")):
-        printed, start = _PRINTED.match(right), left.find("nl")
-        while printed is not None and start >= 0:
-            if match := _NUMBERED.fullmatch(left, start):
-                return {**printed.groupdict(), "file": match["file"]}
-            start = left.find("nl", start + 1)
+        if (printed := _PRINTED.match(right)) and (numbered := _NUMBERED.search(left)):
+            return {**printed.groupdict(), "file": numbered["file"]}
     return None
 
 

@@ -54,7 +54,7 @@ def result_of_trial(file: TrajectoryFile) -> JsonRecord:
         try:
             result = object_at(file.all[path].json()) if path in file.all else {}
         except DamagedFileError:
-            result = {}
+            continue
         if str_at(result, "task_name"):
             return result
     return {}
@@ -62,10 +62,9 @@ def result_of_trial(file: TrajectoryFile) -> JsonRecord:
 
 def item_of_trial(file: TrajectoryFile) -> str:
     """The item of a trial: as its result names the task, else what its folder is called after, which may be cut off."""
-    if task := str_at(result_of_trial(file), "task_name"):
-        return task
     trials = (_TRIAL.fullmatch(part) for part in reversed(file.path.split("/")[:-1]))
-    return next((trial["item"] for trial in trials if trial), "")
+    named = str_at(result_of_trial(file), "task_name")
+    return named or next((trial["item"] for trial in trials if trial), "")
 
 
 def answer_in(texts: Iterable[str]) -> str | None:
@@ -74,11 +73,7 @@ def answer_in(texts: Iterable[str]) -> str | None:
 
 
 def spans_named(text: str) -> list[FileSpan]:
-    """The views that a text names by `File:` and `Lines: a-b`, in its order, their paths as they are written there.
-
-    Several `Lines:` may follow one `File:`; a `File:` without any names nothing. Reversed lines are swapped, and lines
-    that no file has are left out.
-    """
+    """The views that a text names by `File:` and, below it, `Lines: a-b`, their paths as they are written there."""
     views: list[FileSpan] = []
     path = ""
     for line in map(str.strip, text.split("\n")):
@@ -90,10 +85,9 @@ def spans_named(text: str) -> list[FileSpan]:
 
 
 def in_repository(path: str, folder: str = "") -> str:
-    """A path as it is below the repository: without quotes, `./`, `/`, `/testbed/`, and `/home/<folder>/`.
+    """A path below the repository: without quotes, `./`, `/`, `/testbed/`, and `/home/<folder>/` where that is its own.
 
-    `folder` is what the repository's folder below `/home` is called; other folders stay, and are dropped when the path
-    is looked for in the repository. Empty for the repository itself and for what lies in `/home` beside it.
+    Empty for the repository itself and for what lies in `/home` beside it.
     """
     path = path.strip().strip("'\"").removeprefix("/testbed/")
     if path.startswith("/home/"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,6 +14,11 @@ from ingest.runs.values import line_of
 NO_RESULT = "call without a result"
 """What is not understood of a call that has none: it showed nothing."""
 
+UNKNOWN = "\0"
+"""Stands in a word for what only the shell that ran it knows: a variable, a pattern of file names, an output."""
+
+_MAX_CHARACTERS = 4_096
+_ABSOLUTE = re.compile(r"[/~]|[A-Za-z]:[\\/]")
 _BESIDE_CALLS = ("file ", "attachment ", "item ", "subagent ", NO_RESULT)
 
 
@@ -47,12 +54,24 @@ def union(steps: Iterable[Iterable[FileSpan]]) -> Views:
     return tuple(dict.fromkeys(view for step in steps for view in step))
 
 
-def with_named_files(views: Iterable[FileSpan]) -> Views:
-    """The views with the file of each that has lines named alone as well, before them, as published converters do."""
-    views = tuple(views)
-    alone = {view.path for view in views if view.start is None and view.symbol is None}
-    files = dict.fromkeys(view.path for view in views if view.start is not None and view.path not in alone)
-    return (*map(FileSpan, files), *views)
+def gone_to(folder: str, target: str) -> str:
+    """The folder that `cd target` leads to; `UNKNOWN` where only the shell knew it."""
+    is_known = UNKNOWN not in target and (UNKNOWN not in folder or _ABSOLUTE.match(target))
+    return joined_path(folder, target) if is_known else UNKNOWN
+
+
+def joined_path(folder: str, path: str) -> str:
+    """A path as it is seen from a folder, without `.` and `..` where the folder says what they mean.
+
+    Empty for a relative path in a folder that only the shell knew.
+    """
+    if UNKNOWN in folder:
+        return path if _ABSOLUTE.match(path) else ""
+    if "\\" in folder or re.match(r"[A-Za-z]:[\\/]", path):
+        folder, path = folder.replace("\\", "/"), path.replace("\\", "/")
+    if not folder or len(folder) > _MAX_CHARACTERS or _ABSOLUTE.match(path):
+        return path.removeprefix("./")
+    return posixpath.normpath(posixpath.join(folder, path))
 
 
 @dataclass(frozen=True)
@@ -108,8 +127,7 @@ class Trajectory(Context):
         position: Where in the file it stands, such as `line 3`; empty where the file holds one trajectory.
         notes: What of it could not be read, a sentence each; they become rows of `rejects`.
         failed: Why nothing of it can be scored; empty for a trajectory that is whole.
-        published: What ContextBench's published converter makes of the same file, where that is something else: the
-            protocol `contextbench@official-v1` scores it. None where both read alike.
+        published: What ContextBench's published converter makes of the same file, where that is something else.
         calls: Those that it is made of, also those that showed nothing; empty where a format has none.
         unread: What of it was met and not read, of its calls and beside them.
         root: The folder that it began in; empty where it is not known.
@@ -132,9 +150,8 @@ class Trajectory(Context):
 
     def beside(self, published: Context | None) -> Trajectory:
         """The trajectory with the published converter's reading beside it, where that is another."""
-        if published is not None and (published.steps, published.final) == (self.steps, self.final):
-            published = None
-        return replace(self, published=published)
+        is_same = published is not None and (published.steps, published.final) == (self.steps, self.final)
+        return replace(self, published=None if is_same else published)
 
 
 def unscorable(item: str, reason: str, position: str = "", patch: str | None = None) -> Trajectory:

@@ -12,7 +12,7 @@ from typing import IO
 
 import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 
-from ingest.runs.values import JsonRecord, kind_of
+from ingest.runs.values import JsonRecord
 from ingest.sources.input_file import HEAD_BYTES
 from ingest.sources.rows import MARK, Lines, is_json_lines
 from ingest.sources.tree import UnreadableEntryError
@@ -22,16 +22,11 @@ from lake.limits import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, TooMuchUnpackedError
 _NAMED = re.compile(r'"(?:original_inst_id|instance_id)"\s*:\s*"([^"\\]{1,300})"')
 _LOOKED_THROUGH = 4096
 _SMALL_BLOCK_BYTES, _BLOCK_BYTES = 1 << 12, 1 << 20
+_KINDS = {list: "a list", str: "a text", bool: "true or false", type(None): "null"}
 
 
 class DamagedFileError(Exception):
-    """A file, or a part of one, that cannot be read to its end.
-
-    Attributes:
-        reason: Why, with the place.
-        item: The item that it says it is about; empty where it does not say.
-        position: Where in the file it stands, of a part: `line 3`.
-    """
+    """A file, or a part of one, that cannot be read to its end: why, the item it says it is about, and where it is."""
 
     def __init__(self, reason: str, item: str = "", position: str = "") -> None:
         super().__init__(reason)
@@ -70,11 +65,7 @@ class TrajectoryFile:
         return self.all.get(normpath(join(dirname(self.path), path)))
 
     def data(self) -> bytes:
-        """The content, unpacked.
-
-        Raises:
-            DamagedFileError: It is packed and damaged, or has more than `MAX_DOCUMENT_BYTES`.
-        """
+        """The content, unpacked; a `DamagedFileError` where it is damaged or has more than `MAX_DOCUMENT_BYTES`."""
         data = b"".join(self._blocks(MAX_DOCUMENT_BYTES + 1, _BLOCK_BYTES))
         if len(data) > MAX_DOCUMENT_BYTES:
             reason = f"it holds more than {MAX_DOCUMENT_BYTES:,} bytes, which are read at most"
@@ -96,25 +87,16 @@ class TrajectoryFile:
         """The objects of JSON Lines, of a JSON list, or of one JSON object, each with its position.
 
         A line or entry that is no object is added to `damages`, and the next is read. JSON Lines may be of any length.
-        A file that holds one object gives it an empty position.
-
-        Raises:
-            DamagedFileError: It is a list or one object over several lines, and not JSON to its end; or as for `data`.
+        A file that holds one object gives it an empty position. What else is damaged is a `DamagedFileError`.
         """
         for position, value in self._values():
             if isinstance(value, dict):
                 yield position, value
                 continue
             if not isinstance(value, DamagedFileError):
-                value = DamagedFileError(f"it is {kind_of(value)}, not an object")
+                value = DamagedFileError(f"it is {_KINDS.get(type(value), 'a number')}, not an object")
             value.position = position
             self.damages.append(value)
-
-    def rows(self) -> list[JsonRecord]:
-        """The objects of a file that is one trajectory: where one is damaged, all of it is."""
-        rows = [row for _, row in self.objects()]
-        self.fail_if_damaged()
-        return rows
 
     def fail_if_damaged(self) -> None:
         """Refuse a file whose rows make up one trajectory, where some of them could not be read."""
@@ -122,6 +104,12 @@ class TrajectoryFile:
             reason = "; ".join(f"{damage.position}: {damage.reason}" for damage in self.damages[:MAX_EXAMPLES])
             self.damages.clear()
             raise DamagedFileError(reason)
+
+    def rows(self) -> list[JsonRecord]:
+        """The objects of a file that is one trajectory: where one is damaged, all of it is."""
+        rows = [row for _, row in self.objects()]
+        self.fail_if_damaged()
+        return rows
 
     def _values(self) -> Iterator[tuple[str, object]]:
         """The JSON values of a file by their positions; an error in place of a line that is damaged."""
@@ -150,7 +138,6 @@ class TrajectoryFile:
             raise DamagedFileError(error.reason, error.item or _item_named(unfinished)) from error
 
     def _blocks(self, n_bytes: int, block_bytes: int) -> Iterator[bytes]:
-        """The first bytes, block by block."""
         with self._stream() as stream:
             while n_bytes > 0 and (block := stream.read(min(n_bytes, block_bytes))):
                 n_bytes -= len(block)

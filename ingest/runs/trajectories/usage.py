@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from ingest.runs.values import JsonRecord, at, count_at, object_at
+from ingest.runs.values import JsonRecord, at, count_at
 
 _MOST = 2**53
 SYNTHETIC = "<synthetic>"
@@ -29,17 +29,8 @@ _OUTPUT = ("output_tokens", "completion_tokens", "total_completion_tokens")
 class AgentUsage:
     """What was used for an item, subagents included; None where the file does not say it.
 
-    Attributes:
-        model: The model that answered most often.
-        n_input: TokenCounts that models were given and that no cache held or was to hold.
-        n_cached: TokenCounts that models were given out of a cache.
-        n_cache_written: TokenCounts that models were given and that were written to a cache.
-        n_output: TokenCounts that models wrote, reasoning included.
-        usd: US dollars.
-        seconds: From the first timestamp to the last.
-        n_turns: Answers of models.
-        n_calls: Tool calls.
-        exit_status: How the work ended, in the agent's own word.
+    `model` is the one that answered most often; `n_input` are tokens that no cache held or was to hold; `seconds` go
+    from the first timestamp to the last; `n_turns` are answers of models; `exit_status` is the agent's own word.
     """
 
     model: str | None = None
@@ -61,7 +52,7 @@ class AgentUsage:
 
 @dataclass(frozen=True)
 class TokenCounts:
-    """TokenCounts as :class:`AgentUsage` counts them; None where a format does not tell of a cache."""
+    """Tokens as :class:`AgentUsage` counts them; None where a format does not tell of a cache."""
 
     n_input: int = 0
     n_cached: int | None = None
@@ -75,9 +66,8 @@ class TokenCounts:
         return cls(prompt - others if others <= prompt else prompt, cached, written, output)
 
     @classmethod
-    def of(cls, given: object) -> TokenCounts | None:
+    def of(cls, usage: object) -> TokenCounts | None:
         """Of a model's answer, or of several together, in OpenAI's, litellm's, Codex's or Anthropic's words."""
-        usage = object_at(given)
         details = count_at(usage, "prompt_tokens_details", "cached_tokens")
         prompt, cached, written, output = (
             max((count for name in names if (count := count_at(usage, name)) is not None), default=None)
@@ -87,8 +77,8 @@ class TokenCounts:
         n_input = prompt if prompt is not None else count_at(usage, "input_tokens")
         if n_input is None:
             return None
-        make = cls.of_prompt if prompt is not None or "cached_input_tokens" in usage else cls
-        return make(n_input, cached, written, output or 0)
+        includes_cached = prompt is not None or (isinstance(usage, dict) and "cached_input_tokens" in usage)
+        return (cls.of_prompt if includes_cached else cls)(n_input, cached, written, output or 0)
 
     def __add__(self, other: TokenCounts) -> TokenCounts:
         pairs = ((self.n_cached, other.n_cached), (self.n_cache_written, other.n_cache_written))

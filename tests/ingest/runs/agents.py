@@ -15,8 +15,8 @@ import pytest
 
 from ingest.benchmarks.declaration import query_rows
 from ingest.contents.blobs import pool_frames
+from ingest.runs.imported_runs import Imported
 from ingest.runs.importing import import_run
-from ingest.runs.outcome import Imported
 from ingest.runs.request import ImportRequest
 from lake.errors import GoldspanError
 from lake.store import Lake

@@ -14,8 +14,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from ingest.runs.imported_runs import Imported
 from ingest.runs.importing import import_run
-from ingest.runs.outcome import Imported
 from ingest.runs.request import ImportRequest
 from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
 from lake.catalog.protocols import TASKS

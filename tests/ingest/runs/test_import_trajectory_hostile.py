@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.runs.find_trajectories import TrajectoryFiles
+from ingest.runs.find_trajectories import TrajectoryFiles, importers
+from ingest.runs.imported_runs import Imported
 from ingest.runs.importer import Importer
-from ingest.runs.outcome import Imported
-from ingest.runs.read_trajectories import ANSWER_COLUMNS, VIEW_COLUMNS, Ids, ParsedRuns, parse_runs
-from ingest.runs.registry import importers
+from ingest.runs.read_trajectories import ANSWER_COLUMNS, VIEW_COLUMNS, Ids, parse_runs
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from ingest.sources.input_file import InputFile
 from lake.rejects import Rejects
@@ -44,19 +43,19 @@ IMPORTERS = [one for one in importers().values() if one.kind == "trajectory"]
 WHOLE = {"info": {}, "messages": [], "trajectory": [], "traj_data": {}, "instance_id": ROCKETS}
 
 
-def read_by(importer: Importer, path: Path) -> tuple[ParsedRuns, Rejects]:
+def read_by(importer: Importer, path: Path) -> tuple[pl.DataFrame, pl.DataFrame, Rejects]:
     rejects = Rejects()
     file = TrajectoryFile(path.name, InputFile(path).opened)
-    return parse_runs(TrajectoryFiles(importer, [file]), Ids({ROCKETS: ROCKETS}), rejects, Imported("")), rejects
+    return *parse_runs(TrajectoryFiles(importer, [file]), Ids({ROCKETS: ROCKETS}), rejects, Imported("")), rejects
 
 
 @pytest.mark.parametrize("importer", IMPORTERS, ids=lambda one: one.name)
 @given(value=JSON, whole=st.booleans())
 def test_any_json_is_read_or_told(tmp_path: Path, importer: Importer, value: object, whole: bool) -> None:
     document = {**WHOLE, **value} if whole and isinstance(value, dict) else value
-    found, rejects = read_by(importer, put(tmp_path / "x.json", json.dumps(document).encode()))
-    assert (found.views.schema, found.answers.schema) == (pl.Schema(VIEW_COLUMNS), pl.Schema(ANSWER_COLUMNS))
-    assert found.answers.height + len(rejects) > 0
+    views, answers, rejects = read_by(importer, put(tmp_path / "x.json", json.dumps(document).encode()))
+    assert (views.schema, answers.schema) == (pl.Schema(VIEW_COLUMNS), pl.Schema(ANSWER_COLUMNS))
+    assert answers.height + len(rejects) > 0
 
 
 @pytest.mark.parametrize("importer", IMPORTERS, ids=lambda one: one.name)
@@ -68,8 +67,8 @@ def test_any_bytes_are_read_or_told(tmp_path: Path, importer: Importer, data: by
 
 @pytest.mark.parametrize("data", [b"NaN", b'{"instance_id": 1' + b"0" * 5000 + b"}", b'{"patch": "\0"}', b"\xff"])
 def test_what_python_or_json_does_not_take_is_told(tmp_path: Path, data: bytes) -> None:
-    found, rejects = read_by(importers()["unified"], put(tmp_path / "x.json", data + b"\n" + jsonl(unified())))
-    assert (found.answers.height, len(rejects)) == (1, 1)
+    _, answers, rejects = read_by(importers()["unified"], put(tmp_path / "x.json", data + b"\n" + jsonl(unified())))
+    assert (answers.height, len(rejects)) == (1, 1)
 
 
 def test_lines_that_no_file_has_are_left_out_and_told(lake: Lake) -> None:

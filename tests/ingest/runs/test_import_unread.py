@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ingest.commands import app
-from ingest.runs.outcome import Imported
+from ingest.runs.imported_runs import Imported
 from ingest.runs.values import object_at
 from lake.errors import GoldspanError
 from lake.store import Lake

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from ingest.runs.formats.answers import parse_answer
-from ingest.runs.pool_folders import write_below
+from ingest.runs.program_runs import write_below
 from lake.errors import Exit
 from lake.store import Lake
 from tests.ingest.runs.test_import import FIRST, ITEMS, LAST, hits, lake, once

@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 import pytest
 
-from ingest.runs.registry import importers
+from ingest.runs.find_trajectories import importers
 from lake.errors import Exit
 from lake.store import Lake
 from tests.ingest.runs.test_import import FIRST, LAST, Ranked, hits, imported, lake, once, refused, trec, tsv

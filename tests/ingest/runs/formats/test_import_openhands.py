@@ -177,4 +177,4 @@ def test_an_event_that_is_lost_damages_all(tmp_path: Path) -> None:
 
 def test_an_instance_without_a_history_has_failed_and_says_why(tmp_path: Path) -> None:
     found = one(trajectories, tmp_path, rows({**row(), "history": None, "error": "RuntimeError: no container"}))
-    assert found.failed == "it has no list of events: history is null; RuntimeError: no container"
+    assert found.failed == "it has no list of events; RuntimeError: no container"

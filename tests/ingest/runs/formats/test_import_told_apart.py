@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.runs.registry import importers
+from ingest.runs.find_trajectories import importers
 from ingest.runs.trajectories.trajectory_file import DamagedFileError
 from ingest.runs.values import objects_in
 from lake.errors import GoldspanError

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.runs.find_trajectories import trajectory_files
-from ingest.runs.registry import importer_for
+from ingest.runs.find_trajectories import importer_for, trajectory_files
 from ingest.runs.trajectories.trajectory import FileSpan, Trajectory, Views
 from ingest.sources.input_file import InputFile
 from lake.rejects import Rejects

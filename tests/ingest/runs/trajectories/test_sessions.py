@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ingest.runs.sessions import paired
-from ingest.runs.trajectories.trajectory import FileSpan, Unread, with_named_files
+from ingest.runs.trajectories.trajectory import Unread
 
 
 def result(name: str, of: str = "") -> dict[str, object]:
@@ -33,11 +33,3 @@ def test_what_is_unread_is_told_the_most_frequent_first() -> None:
     unread = Unread({"tool b": 2, "tool a": 2, "file x": 1200})
     assert unread.summary() == "file x (1,200), tool a (2), tool b (2)"
     assert unread.summary(most=1) == "file x (1,200) and 2 more"
-
-
-def test_the_files_of_lines_are_named_once_and_before_them() -> None:
-    lines, whole, symbol = FileSpan("a.py", 1, 2), FileSpan("b.py", 1), FileSpan("c.py", symbol="f")
-    assert with_named_files([lines, FileSpan("a.py", 5, 6), whole, symbol]) == (
-        FileSpan("a.py"), FileSpan("b.py"), lines, FileSpan("a.py", 5, 6), whole, symbol,
-    )  # fmt: skip
-    assert with_named_files([FileSpan("a.py"), lines]) == (FileSpan("a.py"), lines)

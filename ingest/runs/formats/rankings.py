@@ -1,0 +1,185 @@
+"""Rankings as text: TREC runs, tables of tab-separated columns under a header (BEIR's too), and scores as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+
+import polars as pl
+
+from ingest.runs.importer import Importer
+from ingest.runs.ranking_rows import as_numbers, check_columns, framed, json_document, refuse
+from ingest.runs.values import objects_in
+from ingest.sources.input_file import InputFile
+from lake.errors import did_you_mean
+
+# The document may hold spaces; the other five columns may not.
+_TREC_ROW = r"^\s*(\S+)\s+(\S+)\s+(.+?)\s+(\S+)\s+(\S+)\s+(\S+)\s*$"
+_TREC_EXAMPLE = "function-2k/acme_rockets/0 Q0 src/engine.py#L10-L20 1 0.93 my-run"
+
+COLUMN_NAMES: Mapping[str, str] = {
+    "item_id": "item_id", "item": "item_id", "query": "item_id", "qid": "item_id", "query_id": "item_id",
+    "query-id": "item_id", "document": "document", "doc": "document", "docid": "document", "doc_id": "document",
+    "corpus-id": "document", "path": "path", "line_start": "line_start", "line_end": "line_end", "rank": "rank",
+    "score": "score", "query_sha256": "query_sha256",
+}  # fmt: skip
+"""A column's name in a header → what it is."""
+_NUMBERS = ("rank", "score", "line_start", "line_end")
+
+_ROWS_AT_ONCE = 500_000
+_SCORES = ("position", "item_id", "document", "score")
+_STRING = rb'"(?:[^"\\]|\\.)*"'
+_FIRST_SCORE = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*\{\s*(?:\}|%s\s*:\s*\{\s*(?:\}|%s\s*:\s*[^\s\"{\[]))" % (_STRING, _STRING)
+)
+_SCORES_HINT = "Scores as JSON are {query: {document: score}}."
+
+
+def recognise_trec(head: bytes, name: str) -> bool:
+    """A first line of six columns, the fourth a whole number and the fifth a number."""
+    columns = head.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0].split()
+    if len(columns) < 6 or not columns[-3].isdigit():
+        return False
+    try:
+        float(columns[-2])
+    except ValueError:
+        return False
+    return True
+
+
+def read_trec(input_file: InputFile) -> Iterator[pl.DataFrame]:
+    """Item, document, rank and score of every line; the second and the last column say nothing of the ranking."""
+    for lines in input_file.lines():
+        group = pl.col("text").str.extract_groups(_TREC_ROW).struct.field
+        rows = lines.with_columns(
+            item_id=_unescaped(group("1")), document=_unescaped(group("3")), rank=group("4"), score=group("5")
+        )
+        broken, hint = rows.filter(pl.col("item_id").is_null()), f"A TREC run has lines as: {_TREC_EXAMPLE}"
+        refuse(input_file, broken, "not six columns", shown=pl.col("text"), hint=hint)
+        yield as_numbers(input_file, rows.drop("text"), "rank", "score")
+
+
+def _unescaped(column: pl.Expr) -> pl.Expr:
+    """Spaces, which would end a column, are written `%20`, and so `%` is `%25`: as `report export` writes them."""
+    return column.str.replace_all("%20", " ", literal=True).str.replace_all("%25", "%", literal=True)
+
+
+def _names_in(header: str) -> list[str]:
+    return [name.strip().strip('"').lower() for name in header.removeprefix("\ufeff").split("\t")]
+
+
+def recognise_table(head: bytes, name: str) -> bool:
+    """A first line of tab-separated names, an item's and a document's or path's among them."""
+    columns = {COLUMN_NAMES.get(column, "") for column in _names_in(head.split(b"\n", 1)[0].decode(errors="replace"))}
+    return "item_id" in columns and bool({"document", "path"} & columns) and not recognise_beir(head, name)
+
+
+def recognise_beir(head: bytes, name: str) -> bool:
+    """BEIR's own header: query-id, corpus-id, score."""
+    return _names_in(head.split(b"\n", 1)[0].decode(errors="replace")) == ["query-id", "corpus-id", "score"]
+
+
+def read_table(input_file: InputFile) -> Iterator[pl.DataFrame]:
+    """The rows below the header, by the columns it names, or of BEIR's JSON; a number that is blank is null."""
+    if input_file.head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
+        yield from read_scores(input_file)
+        return
+    columns: list[str] = []
+    for lines in input_file.lines():
+        rows = lines
+        if not columns:
+            header = _names_in(str(lines["text"][0]) if lines.height else "")
+            if unknown := [name for name in header if name not in COLUMN_NAMES]:
+                hint = did_you_mean(unknown[0], COLUMN_NAMES)
+                raise input_file.wrong(what=f"unknown column {unknown[0]!r} in the header", hint=hint)
+            columns = [COLUMN_NAMES[name] for name in header]
+            check_columns(input_file, columns)
+            rows = lines.slice(1)
+        fields = pl.col("text").str.split("\t")
+        uneven = rows.filter(fields.list.len() != len(columns))
+        refuse(input_file, uneven, f"not the {len(columns)} columns of the header", shown=pl.col("text"))
+        table = rows.select("position", *(fields.list.get(n).alias(name) for n, name in enumerate(columns)))
+        blank = [pl.when(pl.col(name) != "").then(name).alias(name) for name in _NUMBERS if name in columns]
+        yield as_numbers(input_file, table.with_columns(blank), *_NUMBERS)
+
+
+def recognise_scores(head: bytes, name: str) -> bool:
+    """One object whose first value is an object of numbers; rows of it, or a text beside it, are a record of events."""
+    if _FIRST_SCORE.match(head) is None:
+        return False
+    objects = objects_in(head)
+    return len(objects) < 2 and not any(isinstance(value, str) for each in objects for value in each.values())
+
+
+class _Pairs(list[tuple[str, object]]):
+    """An object's pairs in the file's order, a name that stands twice twice."""
+
+
+def read_scores(input_file: InputFile) -> Iterator[pl.DataFrame]:
+    """A row per score, query by query; a name that stands twice in a list stands in two rows."""
+    document = json_document(input_file, lambda text: json.loads(text, object_pairs_hook=_Pairs), _SCORES_HINT)
+    if not isinstance(document, _Pairs):
+        raise input_file.wrong(what="it is no object", hint=_SCORES_HINT)
+    rows, seen = list[tuple[object, ...]](), set[str]()
+    for position, (item_id, scores) in enumerate(document, start=1):
+        if not isinstance(scores, _Pairs):
+            what = f"entry {position}: item {item_id!a} has no object {{document: score}}"
+            raise input_file.wrong(what=what, hint=_SCORES_HINT)
+        if item_id in seen:
+            raise input_file.wrong(what=f"entry {position}: the query {item_id!a} stands twice")
+        seen.add(item_id)
+        for name, score in scores:
+            if isinstance(score, bool) or not isinstance(score, int | float):
+                shown = json.dumps(score)[:40] if not isinstance(score, list) else "an object or list"
+                what = f"entry {position}, item {item_id!a}: the score of {name!a} is {shown}, no number"
+                raise input_file.wrong(what=what)
+            is_float = isinstance(score, float) or abs(score) < 2**1000
+            rows.append((position, item_id, name, float(score) if is_float else float("inf")))
+        if not scores:
+            rows.append((position, item_id, None, None))
+        if len(rows) >= _ROWS_AT_ONCE:
+            yield framed(input_file, rows, _SCORES)
+            rows.clear()
+    if rows:
+        yield framed(input_file, rows, _SCORES)
+
+
+TREC = Importer(
+    name="trec",
+    title="TREC run",
+    meaning="Six columns: query, Q0, document, rank, score, run; plain, .gz or .zst. A space inside a name is %20. "
+    "Where the ranks are all alike (all 0, all 1) the scores decide, as trec_eval has them.",
+    recognise=recognise_trec,
+    read=read_trec,
+    as_trec_eval=True,
+    example=_TREC_EXAMPLE,
+)
+TSV = Importer(
+    name="tsv",
+    title="Table of tab-separated columns",
+    meaning="A header, then rows: item_id (query, qid), document (doc, docid) or path, line_start, line_end (0-based, "
+    "half-open, as in the lake), and rank, score or both.",
+    recognise=recognise_table,
+    read=read_table,
+    example="item_id\tdocument\tscore",
+)
+BEIR_TABLE = Importer(
+    name="beir",
+    title="BEIR results",
+    meaning="A table of query-id, corpus-id and score under that header; BEIR's results as JSON, "
+    "{query: {document: score}}, are read as well.",
+    recognise=recognise_beir,
+    read=read_table,
+    example="query-id\tcorpus-id\tscore",
+)
+SCORES_JSON = Importer(
+    name="json",
+    title="Scores as JSON",
+    meaning="{query: {document: score}}, as ranx, pytrec_eval and BEIR write it.",
+    recognise=recognise_scores,
+    read=read_scores,
+    unit="entry",
+    example='{"function-2k/acme_rockets/0": {"src/engine.py#L10-L20": 0.93}}',
+    aliases=("ranx", "pytrec_eval"),
+)
