@@ -36,6 +36,7 @@ ALONE = "(testing this pair alone) "
 
 NOT_RUN = "Nothing to compare: the declared reference was not run."
 NO_SYSTEM = "No system was run beside the baselines."
+NO_OTHER = "No system was run beside the reference."
 NONE_WHOLE = "No system has a number over all the items, so none is ranked."
 
 SENTENCES: Mapping[str, str] = {
@@ -69,8 +70,7 @@ def without_least(text: str) -> str:
 class Verdict:
     """What is said of the first system of a benchmark compared with its reference, or why there is `nothing` to say.
 
-    `is_first`: the system ranks first; otherwise the reference's own retriever does. `delta` is how far it is above the
-    reference.
+    `is_first`: the system ranks first; otherwise the reference does. `delta` is how far it is above the reference.
     """
 
     nothing: str = ""
@@ -96,7 +96,7 @@ class Verdict:
             by = f" (95 % CI {low:z.{digits}f} to {high:z.{digits}f})"
         text = SENTENCES[self.kind].format(
             system=called(self.run_id),
-            place=first if self.is_first else "the best with another retriever",
+            place=first if self.is_first else "the best of the others",
             reference=called(self.reference),
             by=f"{abs(self.delta):.{digits}f}",
             interval=by,
@@ -113,11 +113,10 @@ class Verdict:
 
 
 class Line(NamedTuple):
-    """A run of a leaderboard: its retriever is None where nobody knows it; is_whole, its number is over all items."""
+    """A run of a leaderboard; `is_whole`: its number is over all items."""
 
     run_id: str
     system: str
-    retriever: str | None
     number: float | None
     is_baseline: bool
     is_whole: bool
@@ -134,20 +133,16 @@ def by_pair(comparisons: pl.LazyFrame) -> Pairs:
 
 
 def verdict_on(lines: Sequence[Line], reference: str, pairs: Pairs) -> Verdict:
-    """The verdict on the first of some runs, best first, that is no baseline.
-
-    The reference's own retriever over other chunks is passed over, unless there is nothing else.
-    """
+    """The verdict on the first of some runs, best first, that is no baseline and not the reference itself."""
     systems = [line for line in lines if line.is_whole and not line.is_baseline]
     if not systems:
         return Verdict(NO_SYSTEM if all(line.is_baseline for line in lines) else NONE_WHOLE)
     if not reference:
         return Verdict(NOT_RUN)
     other = min((not line.is_whole, line.run_id, line) for line in lines if line.system == reference)[2]
-    others = [line for line in systems if line.system != reference]
-    if not others:
-        return Verdict(NO_SYSTEM)
-    first = next((line for line in others if line.retriever != other.retriever), others[0])
+    first = next((line for line in systems if line.system != reference), None)
+    if first is None:
+        return Verdict(NO_OTHER)
     row = pairs.get((other.run_id, first.run_id))
     between = Verdict(run_id=first.run_id, reference=other.run_id)
     if row is None or row["verdict"] is None:

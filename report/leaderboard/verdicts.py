@@ -115,7 +115,7 @@ def sentences(board: Board) -> dict[str, dict[str, str]]:
 def _verdict(board: Board, numbers: Iterable[tuple[str, float | None, bool]], pairs: Pairs) -> Verdict:
     """The verdict on the first of some runs, each with its number and whether that is over all items, best first."""
     lines = [
-        Line(run_id, run.system, run.retriever, number, run.baseline, is_whole)
+        Line(run_id, run.system, number, run.baseline, is_whole)
         for run_id, number, is_whole in numbers
         for run in [board.runs[run_id]]
     ]

@@ -5,7 +5,19 @@ from __future__ import annotations
 import pytest
 
 from lake.catalog.unit import ITEM
-from lake.verdict import BETTER, DIFFERENCE, INSEPARABLE, PAIR_ALONE, WORSE, Share, Verdict, which_matters_more
+from lake.verdict import (
+    BETTER,
+    DIFFERENCE,
+    INSEPARABLE,
+    NO_OTHER,
+    PAIR_ALONE,
+    WORSE,
+    Line,
+    Share,
+    Verdict,
+    verdict_on,
+    which_matters_more,
+)
 
 SHARES: dict[str, Share] = {
     "chunker": (0.221, 0.104, 0.338), "retriever": (0.614, 0.44, 0.78), "interaction": (0.165, 0.05, 0.29)
@@ -83,3 +95,19 @@ def test_an_interval_that_leaves_out_0_without_a_verdict_is_explained(
 ) -> None:
     verdict = Verdict(run_id="a", reference="b", kind=kind, delta=0.1, low=low, high=0.2, exploratory=exploratory)
     assert (PAIR_ALONE in verdict.sentence(str)) == is_said
+
+
+@pytest.mark.parametrize(
+    ("ranked", "said"),
+    [
+        (["other", "reference"], "OTHER, ranked first, beats REFERENCE by 0.100."),
+        (["reference", "other"], "No system beats REFERENCE: OTHER, the best of the others, scores 0.100 less."),
+        (["reference"], NO_OTHER),
+    ],
+)  # fmt: skip
+def test_the_verdict_is_on_the_first_system_even_where_the_reference_is(ranked: list[str], said: str) -> None:
+    lines = [Line(name, name, 0.5, is_baseline=False, is_whole=True) for name in ranked]
+    kind, delta = (BETTER, 0.1) if ranked[0] != "reference" else (WORSE, -0.1)
+    numbers = {"low": None, "high": None, "smallest_detectable": None, "exploratory": False, "unit": "repository"}
+    pairs = {("reference", "other"): {"verdict": kind, "delta": delta, **numbers}}
+    assert verdict_on(lines, "reference", pairs).sentence(str.upper) == said
