@@ -19,20 +19,19 @@ ROWS_AT_ONCE = 3_000_000
 
 def rows_of(item_part: ItemPart, name: str, runs: Sequence[Run], **folders: str) -> pl.LazyFrame:
     """What some items have of some runs in a table, with its declared columns."""
-    parts = [part for run in runs for part in item_part.parts_of(name, run_id=run.run_id, **folders)]
-    return item_part.lake.scan_parts(parts, name)
+    return item_part.lake.scan_parts(_parts([item_part], name, runs, **folders), name)
 
 
 def batches(runs: Sequence[Run], name: str, item_parts: Sequence[ItemPart], **folders: str) -> Iterator[list[Run]]:
     """Runs in batches, of so many that memory holds what a table has of theirs on some parts of the items."""
     if runs:
-        parts = [
-            part
-            for item_part in item_parts
-            for run in runs
-            for part in item_part.parts_of(name, run_id=run.run_id, **folders)
-        ]
+        parts = _parts(item_parts, name, runs, **folders)
         yield from _batches({run.run_id: run for run in runs}, item_parts[0].lake, name, parts)
+
+
+def _parts(item_parts: Sequence[ItemPart], name: str, runs: Sequence[Run], **folders: str) -> list[Part]:
+    ids = [run.run_id for run in runs]
+    return [part for each in item_parts for run_id in ids for part in each.parts_of(name, run_id=run_id, **folders)]
 
 
 def part_batches(lake: Lake, name: str, parts: Sequence[Part]) -> Iterator[list[Part]]:

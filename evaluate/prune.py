@@ -33,12 +33,7 @@ def remove_other_parts(lake: Lake, benchmark: str, works: Sequence[TaskRuns]) ->
 
 
 def remove_stale(work: TaskRuns) -> list[str]:
-    """Remove a task's stale and unfinished runs; sentences that say how many.
-
-    A run is held against what would be made now of the items that it was asked. Trials on a sample or a selection are
-    kept until everything is asked again.
-    """
-    lake, task, requested = work.lake, work.task, work.selection
+    """Remove a task's stale and unfinished runs, and trials where everything is asked; sentences that say how many."""
     rows = work.stored("built-in").select("run_id", "retriever", "limit", "selection").sort("run_id").collect()
     current: dict[Selection, set[str]] = {}
     known, stale, have_run = work.retrievers, [], {*rows["retriever"]}
@@ -48,30 +43,29 @@ def remove_stale(work: TaskRuns) -> list[str]:
             continue
         selection = Selection.of_run(where, limit)
         if selection not in current:
-            is_over = requested.is_whole and not selection.is_whole
+            is_over = work.selection.is_whole and not selection.is_whole
             # One with arguments may be called otherwise in a run: a model by its folder's name in place of its path.
             may_have_run = {name for name in known if ":" in name or name in have_run}
-            current[selection] = set() if is_over else _current(work, selection, may_have_run)
+            current[selection] = set() if is_over else _current(work, selection, sorted(may_have_run))
         if run_id not in current[selection]:
             stale.append(run_id)
-    stored = _parts_by_run(lake, task.benchmark)
+    stored = _parts_by_run(work.lake, work.task.benchmark)
     # Those that have parts and no row were cut short.
     has_row = {run_id for run_id, parts in stored.items() if any(part.table == "runs" for part in parts)}
-    prefix = f"{task.name}--".replace("/", ".")
+    prefix = f"{work.task.name}--".replace("/", ".")
     unfinished = [run_id for run_id in stored if run_id not in has_row and run_id.startswith(prefix)]
     for part in (part for run_id in (*stale, *unfinished) for part in stored[run_id]):
-        lake.remove(part)
+        work.lake.remove(part)
     return [f"taken away: {counted(len(stale), 'run')} of an earlier state of the data or code"] if stale else []
 
 
-def _current(work: TaskRuns, selection: Selection, retrievers: set[str]) -> set[str]:
+def _current(work: TaskRuns, selection: Selection, retrievers: Sequence[str]) -> set[str]:
     """The runs by some retrievers over a selection of the items that would be made just so again."""
     if selection != work.selection:
         item_parts = list(selected_parts(work.lake, work.task, selection))
         work = replace(work, item_parts=item_parts, selection=selection, result=Outcome())
     # Named one by one, so that systems that run only when asked for are among them.
-    every = work.planned([f"*+{name}" for name in sorted(retrievers)])
-    return {run.run_id for run in every if work.is_current(run)}
+    return {run.run_id for run in work.planned([f"*+{name}" for name in retrievers]) if work.is_current(run)}
 
 
 def _parts_by_run(lake: Lake, benchmark: str) -> defaultdict[str, list[Part]]:

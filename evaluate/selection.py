@@ -53,12 +53,8 @@ class Selection:
 class ItemPart:
     """Some items of a benchmark as a task asks them.
 
-    Attributes:
-        stored: The names of the parts of `items` that hold them.
-        items: The selected scorable items; `pool_id` is the task's.
-        fingerprint: What the part, its gold and its pools were made from.
-        n_unscorable: How many selected items cannot be scored.
-        n_blank: How many of those are not asked because their gold is nothing but white space.
+    `stored` are the names of the parts of `items` that hold them, `items` the selected scorable ones with the task's
+    `pool_id`; of the `n_unscorable` others `n_blank` have gold that is nothing but white space.
     """
 
     lake: Lake
@@ -105,13 +101,7 @@ class ItemPart:
 
     def gold_of(self, rule: str) -> pl.DataFrame:
         """The gold spans under one rule."""
-        if rule not in self._gold_of:
-            self._gold_of[rule] = self.gold.filter(gold=rule)
-        return self._gold_of[rule]
-
-    @cached_property
-    def _gold_of(self) -> dict[str, pl.DataFrame]:
-        return {}
+        return self.gold.filter(gold=rule)
 
     def scan(self, name: str, **folders: str) -> pl.LazyFrame:
         """The rows of a table that are of the parts that hold these items."""
@@ -137,7 +127,13 @@ def part_groups(lake: Lake, benchmark: str) -> list[tuple[str, ...]]:
     """The names of the parts of a benchmark's items, those together that are ranked and scored together."""
     groups: list[tuple[str, ...]] = []
     n_items = n_files = 0
-    for name, items, files in _sizes(lake, benchmark):
+    parts = lake.parts("items", benchmark=benchmark)
+    every = numbered(lake, "items", parts, lambda items: items.select("pool_id")).lazy()
+    of_pools = lake.scan("pools", benchmark=benchmark).select("pool_id", "n_files").unique("pool_id")
+    by_pool = every.group_by("part", "pool_id").len("n_items").join(of_pools, on="pool_id", how="left")
+    sizes = by_pool.group_by("part").agg(pl.col("n_items", "n_files").sum()).collect().rows_by_key("part", unique=True)
+    for number, part in enumerate(parts):
+        name, (items, files) = part.name, sizes.get(number, (0, 0))
         if groups and n_items + items <= ITEMS_AT_ONCE and n_files + files <= FILES_AT_ONCE:
             groups[-1] += (name,)
             n_items, n_files = n_items + items, n_files + files
@@ -149,18 +145,6 @@ def part_groups(lake: Lake, benchmark: str) -> list[tuple[str, ...]]:
     return groups
 
 
-def _sizes(lake: Lake, benchmark: str) -> Iterator[tuple[str, int, int]]:
-    """The parts of a benchmark's items in their order: name, items, and the files of the pools that these search."""
-    parts = lake.parts("items", benchmark=benchmark)
-    every = numbered(lake, "items", parts, lambda items: items.select("pool_id")).lazy()
-    n_files = lake.scan("pools", benchmark=benchmark).select("pool_id", "n_files").unique("pool_id")
-    by_pool = every.group_by("part", "pool_id").len("n_items").join(n_files, on="pool_id", how="left")
-    sizes = by_pool.group_by("part").agg(pl.col("n_items", "n_files").sum()).collect()
-    known = {part: (n_items, n_files) for part, n_items, n_files in sizes.iter_rows()}
-    for number, part in enumerate(parts):
-        yield part.name, *known.get(number, (0, 0))
-
-
 def part_name(stored: Sequence[str]) -> str:
     """What a part is called that is made of some ingested parts."""
     return stored[0] if len(stored) == 1 else f"{stored[0]}+{len(stored) - 1}"
@@ -169,10 +153,7 @@ def part_name(stored: Sequence[str]) -> str:
 def selected_parts(
     lake: Lake, task: Task, selection: Selection, groups: Sequence[Sequence[str]] | None = None
 ) -> Iterator[ItemPart]:
-    """A benchmark's items as a task asks them, those parts together that a group names, without groups all of them.
-
-    Groups that the selection leaves without items are left out.
-    """
+    """A benchmark's items as a task asks them, the parts of a group together; groups without any are left out."""
     if groups is None:
         groups = part_groups(lake, task.benchmark)
     drawn = drawn_ids(lake, task, selection.where, selection.limit)
@@ -182,14 +163,11 @@ def selected_parts(
         items = of_where(rows, selection.where).collect()
         if drawn is not None:
             items = items.filter(pl.col("item_id").is_in(drawn.implode()))
-        scorable = items.filter("scorable")
-        n_blank = 0
-        if not task.ranks_blank:
-            is_blank = pl.col("gold_flags").list.contains(BLANK_GOLD).fill_null(value=False)
-            n_blank = scorable.filter(is_blank).height
-            scorable = scorable.filter(~is_blank)
         if items.is_empty():
             continue
+        is_blank = pl.col("gold_flags").list.contains(BLANK_GOLD).fill_null(value=False) & (not task.ranks_blank)
+        every = items.filter("scorable")
+        scorable = every.filter(~is_blank)
         files = parts_holding(lake, "files", "pool_id", scorable["pool_id"], benchmark=task.benchmark)
         stamp = fingerprint(
             [part.fingerprint for part in parts],
@@ -200,7 +178,8 @@ def selected_parts(
             # Which are drawn depends on the other parts too.
             [] if drawn is None else scorable["item_id"].to_list(),
         )
-        yield ItemPart(lake, task, names, scorable, stamp, items.height - scorable.height, n_blank)
+        n_unscorable, n_blank = (rows.height - scorable.height for rows in (items, every))
+        yield ItemPart(lake, task, names, scorable, stamp, n_unscorable, n_blank)
 
 
 def _gold(lake: Lake, benchmark: str, part: str) -> Part:

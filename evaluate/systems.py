@@ -61,10 +61,7 @@ class BuiltInSystem:
 
 @dataclass(frozen=True)
 class Run:
-    """A run that is to be scored or aggregated, under its one protocol, or under every one where that is empty.
-
-    `chunker` is None where nobody knows who cut what it searched; a run `is_chance` stands for every order of its pool.
-    """
+    """A run that is to be scored or aggregated, under its one protocol, or under every one where that is empty."""
 
     run_id: str
     protocol: str = ""
@@ -80,11 +77,6 @@ class PlannedRun(Run):
     stamp: str = field(kw_only=True)
 
 
-def planned_run_id(task: Task, system: BuiltInSystem, stamp: str) -> str:
-    """`<task>--<system>--<8 hex>`, with `/` written `.`."""
-    return f"{task.name}--{system.name}--{stamp[:8]}".replace("/", ".")
-
-
 def resolve_systems(
     task: Task,
     patterns: Sequence[str],
@@ -96,7 +88,7 @@ def resolve_systems(
     """The systems that some patterns pick for a task, and the baselines over the same chunkers.
 
     Without patterns, every system that always runs, and what was `made_before` as far as it still can. Within a chunker
-    the oracle, one for each protocol, comes first. `chunkers` says what their chunks were made from.
+    the oracle, one for each protocol, comes first.
     """
     meant = {
         name: retriever
@@ -204,20 +196,17 @@ def retriever_named(name: str) -> Retriever:
     retriever = retriever_of_name(before)
     if retriever.runs == "always" and name not in retrievers():
         retriever = replace(retriever, runs="asked")
-    return _asking(retriever, form) if tilde else retriever
-
-
-def _asking(retriever: Retriever, name: str) -> Retriever:
-    """A retriever that is asked a part of each query."""
-    form = lookup(name, "query form", QUERY_FORMS)
+    if not tilde:
+        return retriever
+    meaning = lookup(form, "query form", QUERY_FORMS).meaning
     if BASELINE in retriever.tags:
-        message = f"{retriever.name!r} looks at no word of a query, so {'~' + name!r} changes nothing"
-        raise GoldspanError(message, hint=f"Write {retriever.name}.", code=Exit.USAGE)
+        message = f"{before!r} looks at no word of a query, so {tilde + form!r} changes nothing"
+        raise GoldspanError(message, hint=f"Write {before}.", code=Exit.USAGE)
     return replace(
         retriever,
-        name=f"{retriever.name}~{name}",
-        title=f"{retriever.title}, {name.replace('-', ' ')}",
-        meaning=f"{retriever.meaning} Asked: {form.meaning[0].lower()}{form.meaning[1:]}",
-        parameters={**retriever.parameters, "query form": name},
-        query_form=name,
+        name=f"{retriever.name}~{form}",
+        title=f"{retriever.title}, {form.replace('-', ' ')}",
+        meaning=f"{retriever.meaning} Asked: {meaning[0].lower()}{meaning[1:]}",
+        parameters={**retriever.parameters, "query form": form},
+        query_form=form,
     )

@@ -67,9 +67,8 @@ def rows_of_board(
 ) -> pl.DataFrame | None:
     """A task's rows of table `boards` over one slice, averaged as the protocol shows them; None without any.
 
-    Beside the table's own columns there are system, retriever, status and is_baseline. The slice is `level=function`,
-    without it the one that the board opens on; systems may be globs. A small slice, metrics that the protocol does not
-    declare (`requested`) and a selection of items (`where`) are not in the table: they are worked out by the same rule.
+    Beside the table's own columns there are system, retriever, status and is_baseline. A small slice, metrics that the
+    protocol does not declare (`requested`) and selected items (`where`) are not in the table: they are worked out.
     """
     runs = systems_of(lake, task).select("run_id", "retriever", "is_baseline").lazy()
     runs = runs.join(lake.scan("runs", benchmark=task.benchmark).select("run_id", "system", "status"), on="run_id")
@@ -78,10 +77,7 @@ def rows_of_board(
     of_slice = stored.filter(slice=slice_, slice_value=value or slice_) if slice_name else stored.filter("is_opening")
     rows = of_slice.drop("benchmark").collect()
     if requested or where or rows.is_empty():
-        worked_out = _worked_out(lake, task, protocol, slice_name, requested, where)
-        if worked_out is None:
-            return None
-        rows = worked_out
+        rows = _worked_out(lake, task, protocol, slice_name, requested, where)
     rows = rows.filter("is_shown").lazy().join(runs, on="run_id").collect()
     if systems:
         rows = rows.filter(pl.col("system").map_elements(lambda name: is_any(name, systems), pl.Boolean))
@@ -90,14 +86,14 @@ def rows_of_board(
 
 def _worked_out(
     lake: Lake, task: Task, protocol: Protocol, slice_name: str, requested: Requested, where: Where
-) -> pl.DataFrame | None:
+) -> pl.DataFrame:
     folders = {"benchmark": task.benchmark, "protocol": protocol.name}
     runs = lake.read("runs", benchmark=task.benchmark).filter(task=task.name)
     is_mine = pl.col("run_id").is_in(runs["run_id"].implode())
     aggregates = lake.scan("aggregates", benchmark=task.benchmark).filter(is_mine, protocol=protocol.name)
     aggregates = aggregates.drop("benchmark")
     if aggregates.head(1).collect().is_empty():
-        return None
+        return pl.DataFrame(schema=declared_table("boards").columns)
     items = of_where(lake.scan("items", benchmark=task.benchmark), where)
     slice_, value = slice_of(protocol, aggregates, slice_name, items if where else None)
     empty = pl.DataFrame(schema=declared_table("scores").columns)
@@ -123,8 +119,7 @@ def _worked_out(
 def best_first(rows: pl.DataFrame, columns: Requested) -> pl.DataFrame:
     """A row per run of those that :func:`rows_of_board` gave, in the order of the first of some metrics.
 
-    Of the first there are all columns, the value as `number`; is_whole, whether nothing keeps it from being compared;
-    the values of the others are `1`, `2`, …
+    Of the first there are all columns, the value as `number`, and is_whole; the values of the others are `1`, `2`, …
     """
     metric, k = columns[0]
     key = ["run_id", "system", "retriever", "status", "is_baseline", "slice", "slice_value", "of_items"]
@@ -155,8 +150,7 @@ def board(
 ) -> PrintedTable | None:
     """A task's runs under a protocol, best first, those over fewer items than others last; None where there is none.
 
-    Without requested metrics they are the primary, recall and reciprocal rank. `top` does not count baselines. Over
-    selected items (`where`) nothing is ranked: places and verdicts are of all items.
+    `top` does not count baselines. Over selected items (`where`) nothing is ranked.
     """
     declared = metrics_of(protocol)
     usual = [primary_metric(protocol), *(column for column in _USUAL if column in declared)]
@@ -190,7 +184,7 @@ def board(
             [
                 _system(row),
                 *([_rank(row)] if is_ranked else []),
-                *(number_of(row[name]) for name in shown),
+                *(number_of(row[of]) for of in shown),
                 item_counts(row),
             ]
             for row in table.iter_rows(named=True)

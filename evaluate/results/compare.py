@@ -42,11 +42,9 @@ def compare(
     where: Where = (),
     say: Callable[[str], None] = lambda _: None,
 ) -> list[Comparison]:
-    """Compare two systems under every protocol that scored both.
+    """Compare two systems, run ids or `reference`, under every protocol that scored both; by primary metrics.
 
-    Each is a run's id, a system's name, or `reference` for the one that the task's benchmark declares; published scores
-    (`against`) hold the first, and then only stored metrics are compared. Nothing asked for is each protocol's primary
-    metric. Where items are selected (`where`) the two are compared on these alone. The caller holds the lake's lock
+    Published scores (`against`) hold the first; then only stored metrics are compared. The caller holds the lake's lock
     where something exploratory is asked for; `say` is called with what is published and could not be compared.
     """
     sources = (lake if against is None else against, lake)
@@ -77,8 +75,9 @@ def compare(
     rows = [row for pair in pairs for row in _under(lake, pair, requested, slice_name, where, runs[1])]
     missing = {metric_label(*column) for column in requested} - {_metric_of(row) for row in rows}
     if missing or not rows:
-        both = f"{a} there and {b} here" if against else f"{a} and {b}"
-        message = f"no item has a value from both {both}"
+        message = (
+            f"no item has a value from both {a} {'there and' if against else 'and'} {b}{' here' if against else ''}"
+        )
         hint = "With --against only stored metrics are compared: those that a protocol declares." if against else ""
         hint = "The slice that is shown holds none of the selected items; name theirs with --slice." if where else hint
         raise GoldspanError(message, examples=sorted(missing), hint=hint, code=Exit.MISSING)
@@ -91,11 +90,12 @@ def _metric_of(row: Comparison) -> str:
 
 def _scored(source: Lake | Published) -> pl.DataFrame:
     """The scored runs: run_id, system, task, status, protocol."""
+    names = ("run_id", "protocol")
     if isinstance(source, Lake):
-        stored = [(part.folders["run_id"], part.folders["protocol"]) for part in source.parts("scores")]
-        scored = pl.LazyFrame(stored, schema={"run_id": pl.String, "protocol": pl.String}, orient="row").unique()
+        stored = {tuple(part.folders[name] for name in names) for part in source.parts("scores")}
+        scored = pl.LazyFrame(list(stored), schema=dict.fromkeys(names, pl.String), orient="row")
     else:
-        scored = source.scan("scores").select("run_id", "protocol").unique()
+        scored = source.scan("scores").select(names).unique()
     runs = source.scan("runs").select("run_id", "system", "task", "status")
     return runs.join(scored, on="run_id").sort("run_id", "protocol").collect()
 
@@ -145,7 +145,6 @@ def _under(
     expected = set(runs.join(by_chance, on="run_id", how="semi")["system"])
     is_expected = [system in expected for _, system in pair.runs]
     # Over selected items nothing is stored.
-    boards = [board.filter(pl.lit(not where)) for board in pair.boards]
     stored = lake.scan("comparisons", **pair.folders)
     stored = stored.filter(pl.lit(not is_across and not where), slice=slice_, slice_value=value)
     of_pair = {"run_a": pair.runs[0][0], "run_b": pair.runs[1][0]}
@@ -153,17 +152,13 @@ def _under(
     for metric, k in wanted:
         sides = [side.filter(metric=metric.name, k=k) for side in scores]
         row = known.filter(metric=metric.name, k=k)
-        yield from compared(pair, metric, k, (slice_, value), sides, boards, items, is_expected, row)
+        yield from compared(pair, metric, k, (slice_, value), sides, items, is_expected, row)
 
 
 def comparison(
     rows: Sequence[Comparison], broken: Sequence[Comparison], *, flips: bool = False, names_runs: bool = False
 ) -> Iterator[str]:
-    """The lines of comparisons: the numbers, once more where the two have numbers for different items, the verdict.
-
-    Those that fail the gate are marked; `flips` are the items on which the two differ, `names_runs` which runs A and B
-    are, where they were not named.
-    """
+    """The lines of comparisons: the numbers, once more where the two have numbers for different items, the verdict."""
     yield f"{'protocol, metric':44}{'A':>9}{'B':>9}{'B - A':>9}{'wins':>7}{'ties':>7}{'losses':>8}{'items':>8}  over"
     for row in rows:
         several = len({other["task"] for other in rows if other["protocol"] == row["protocol"]}) > 1

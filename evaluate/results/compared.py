@@ -56,12 +56,6 @@ class RunPair(NamedTuple):
         sides = zip(self.sources, self.runs, strict=True)
         return [source.scan("scores", **self.folders, run_id=run_id) for source, (run_id, _) in sides]
 
-    @property
-    def boards(self) -> list[pl.LazyFrame]:
-        """The rows of table `boards` of each; none of published scores without a board beside them."""
-        sides = zip(self.sources, self.runs, strict=True)
-        return [source.scan("boards", **self.folders).filter(run_id=run_id) for source, (run_id, _) in sides]
-
 
 def compared(
     pair: RunPair,
@@ -69,15 +63,14 @@ def compared(
     k: int,
     where: tuple[str, str],
     scores: Sequence[pl.LazyFrame],
-    boards: Sequence[pl.LazyFrame],
     items: pl.LazyFrame,
     expected: Sequence[bool],
     stored: pl.DataFrame,
 ) -> Iterator[Comparison]:
     """The comparison of two runs by a metric over a value of a slice; none without an item that both have.
 
-    `boards` are the rows of each run that hold over just these items, `expected` is whether the scores of each are
-    expectations, `stored` the pair's row of table `comparisons`; what is not stored is worked out.
+    `expected` is whether the scores of each are expectations, `stored` the pair's row of table `comparisons`; what is
+    not stored is worked out.
     """
     protocol = pair.protocol
     average, inside = average_of(protocol, metric), in_slice(items, *where)
@@ -102,11 +95,7 @@ def compared(
     if stored.is_empty():
         return
     row = stored.row(0, named=True)
-    shown = [board.filter(average=average, **key).select("value", "n").collect().rows() for board in boards]
-    own = [
-        numbers[0] if numbers else _number(protocol, rows, inside, average)
-        for numbers, rows in zip(shown, sides, strict=True)
-    ]
+    own = [_number(protocol, rows, inside, average) for rows in sides]
     both = [rows.join(other, on="item_id", how="semi") for rows, other in (sides, sides[::-1])]
     has_all = {n for _, n in own} == {row["n_items"]}
     shared = own if has_all else [_number(protocol, rows, inside, average) for rows in both]
@@ -144,22 +133,24 @@ def _number(protocol: Protocol, rows: pl.LazyFrame, items: pl.LazyFrame, average
 
 def _by_repository(by_item: pl.DataFrame, average: Aggregate) -> tuple[tuple[str, int, float, float], ...]:
     """Each repository's items and two numbers, those of most items first."""
-
-    def number(side: str) -> pl.Expr:
-        if average == "micro":
+    numbers = by_item.group_by("repo").agg(
+        pl.len().alias("n"),
+        *(
             # Of nothing there is no share.
-            return (pl.col(f"numerator{side}").sum() / pl.col(f"denominator{side}").sum()).fill_nan(0.0)
-        return exact_sum(pl.col(f"value{side}")) / pl.len()
-
-    numbers = by_item.group_by("repo").agg(pl.len().alias("n"), number("").alias("a"), number("_right").alias("b"))
+            (pl.col(f"numerator{side}").sum() / pl.col(f"denominator{side}").sum()).fill_nan(0.0).alias(name)
+            if average == "micro"
+            else (exact_sum(pl.col(f"value{side}")) / pl.len()).alias(name)
+            for name, side in (("a", ""), ("b", "_right"))
+        ),
+    )
     return tuple(numbers.sort("n", "repo", descending=[True, False]).iter_rows())
 
 
 def _flips(by_item: pl.DataFrame) -> tuple[tuple[str, float, float], ...]:
     """The items on which the two differ, the largest rise first."""
     moved = by_item.filter(pl.col("value") != pl.col("value_right"))
-    order = (pl.col("value_right") - pl.col("value"), pl.col("item_id"))
-    return tuple(moved.sort(*order, descending=[True, False]).select("item_id", "value", "value_right").iter_rows())
+    moved = moved.sort(pl.col("value_right") - pl.col("value"), "item_id", descending=[True, False])
+    return tuple(moved.select("item_id", "value", "value_right").iter_rows())
 
 
 @dataclass(frozen=True)

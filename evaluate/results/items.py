@@ -20,9 +20,8 @@ from lake.selection import Where, of_where
 from lake.store import Lake
 from lake.text import counted, escaped
 
-N_RESULTS = 20
-"""So many results of a list are printed."""
-
+N_RESULTS, WIDTH = 20, 80
+"""So many results of a list are printed, and so many characters of a question."""
 
 ItemRow = dict[str, Any]
 """A row of table `items`."""
@@ -59,7 +58,9 @@ def item_lines(
     for row in scores.iter_rows(named=True):
         yield f"  {_value(row['value'])}  {escaped(row['system'])}"
     for row in scores.filter(pl.col("system").is_in(systems)).iter_rows(named=True):
-        yield f"\n{escaped(row['system'])}: {measure} {_value(row['value'])}{_arithmetic(row)}"
+        has_sums = row["numerator"] is not None and row["denominator"] is not None
+        of = f" = {row['numerator']:g} / {row['denominator']:g}" if has_sums else ""
+        yield f"\n{escaped(row['system'])}: {measure} {_value(row['value'])}{of}"
         yield from _results(lake, item, row["run_id"], gold)
 
 
@@ -129,21 +130,10 @@ def _value(value: float | None) -> str:
     return "   –" if value is None else f"{value:.3f}"
 
 
-def _arithmetic(row: dict[str, object]) -> str:
-    """What was divided by what."""
-    numerator, denominator = row["numerator"], row["denominator"]
-    return "" if numerator is None or denominator is None else f" = {numerator:g} / {denominator:g}"
-
-
-WIDTH = 80
-"""So many characters of a question are printed."""
-
-
 def item_table(lake: Lake, benchmark: str, where: Where, *, failed_by: str = "", protocol: str = "") -> PrintedTable:
     """The scorable items of a benchmark, the best system's score of each, and a line of its question.
 
-    With a system in `failed_by` only the items that it scores 0, or has no answer to. The score is by the primary
-    metric of `protocol`, without it by that of the benchmark's first.
+    With a system in `failed_by` only the items that it scores 0, or has no answer to.
     """
     benchmarks = lake.scan("items").select(pl.col("benchmark").unique().sort()).collect()["benchmark"].to_list()
     if benchmark not in benchmarks:

@@ -65,10 +65,7 @@ def _files(folder: Path | None, name: str) -> list[Path]:
 def check_same_data(
     task: Task, protocol: Protocol, sources: tuple[Published, Lake], scores: Sequence[pl.LazyFrame]
 ) -> Iterator[str]:
-    """See that what a published run scored is of the data and rules of a run here; sentences on what is not known.
-
-    The scores, rows of that table, are first the published ones, then the lake's.
-    """
+    """See that what a published run scored is of the data and rules of a run here; sentences on what is not known."""
     hashes, scored = (
         [side.select(name).unique().sort(name).collect() for side in scores] for name in ("protocol_hash", "item_id")
     )

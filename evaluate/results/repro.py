@@ -23,9 +23,6 @@ from lake.text import escaped
 
 app = typer.Typer()
 
-_FOLDER, _FILE, _VECTORS = "FOLDER", "FILE", "VECTORS"
-"""What stands in a command for a place that only the reader knows."""
-
 _DATA = ("items", "queries", "gold_spans")
 
 
@@ -43,9 +40,8 @@ def reproduce(
 def provenance(lake: Lake, run_id: str) -> dict[str, Any]:
     """Where a run comes from, as `repro --json` prints it.
 
-    `run` is its row of table `runs`, `protocols` the hash of each that scored it. `data` is over the benchmark's items,
-    queries and gold, equal on every machine for equal data and code; `lake` is over everything that the lake holds.
-    `commands` make the run again, in order: arguments of `python -m`.
+    `data` is over the benchmark's items, queries and gold, equal on every machine for equal data and code; `lake` is
+    over everything that the lake holds. `commands` make the run again, in order: arguments of `python -m`.
     """
     runs = {row["run_id"]: row for row in lake.read("runs").iter_rows(named=True)}
     run = lookup(run_id, "run", runs, code=Exit.MISSING)
@@ -74,9 +70,9 @@ def _commands(lake: Lake, run: Mapping[str, Any], source: str) -> list[list[str]
     is_imported = run["origin"] == "imported"
     selected = ",".join(f"{picked['column']}={picked['value']}" for picked in run["selection"] or ())
     of_ingest = {
-        "--source": source if source in {"sample", "hub"} else _FOLDER,
+        "--source": source if source in {"sample", "hub"} else "FOLDER",
         "--subsets": ",".join(subsets),
-        **_cut_by(lake, "" if is_imported else str(run["chunker"])),
+        **({} if is_imported else _cut_by(lake, str(run["chunker"]))),
         "--limit": edition(lake, benchmark).limit,
     }
     made = [["ingest", benchmark, *_options(of_ingest)]]
@@ -84,13 +80,13 @@ def _commands(lake: Lake, run: Mapping[str, Any], source: str) -> list[list[str]
         options = {"--benchmark": benchmark, **{f"--{name}": run[name] for name in ("system", "task", "chunker")}}
         if is_program := run["format"] in PROGRAMS:
             options |= {"--search": run["file"], "--items": selected, "--limit": run["limit"]}
-        made.append(["ingest", "run", *([] if is_program else [_FILE]), *_options(options)])
+        made.append(["ingest", "run", *([] if is_program else ["FILE"]), *_options(options)])
     of_evaluate = {
         "--benchmarks": benchmark,
         "--systems": run["system"],
         "--items": "" if is_imported else selected,
         "--limit": run["limit"],
-        "--vectors": _VECTORS if run["retriever"] == "recorded" else "",
+        "--vectors": "VECTORS" if run["retriever"] == "recorded" else "",
     }
     return [*made, ["evaluate", *_options(of_evaluate)]]
 

@@ -28,17 +28,15 @@ from lake.store import Lake
 from lake.text import NO_VALUE, group_name
 from lake.verdict import Line, by_pair, verdict_on
 
-_N_SHOWN = 3
-"""How many systems are shown."""
-N_WANTED = 20
-"""How many more at most of those that were asked for or scored now."""
+_N_SHOWN, N_WANTED = 3, 20
+"""How many systems are shown, and how many more at most of those that were asked for or scored now."""
 
 
 def summary(lake: Lake, benchmark: str, patterns: Sequence[str] = (), made: Collection[str] = ()) -> Iterator[str]:
     """The lines on one benchmark, of its first task and protocol that have runs; none where there is no run.
 
-    Systems that were asked for (`patterns`, globs allowed) are shown whatever their rank is; without any, so are runs
-    that were scored now, as the parts that were `made` tell, unless all were.
+    Systems that were asked for (`patterns`) are shown whatever their rank is; without any, so are runs that were scored
+    now, as the parts that were `made` tell, unless all were.
     """
     for task in tasks_of(lake, benchmark):
         for protocol in sorted(protocols_of(task), key=lambda protocol: protocol.place):

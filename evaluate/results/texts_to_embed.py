@@ -43,10 +43,7 @@ def texts(
 
 
 def texts_to_embed(lake: Lake, system: str, benchmarks: Sequence[str]) -> pl.DataFrame:
-    """Every text of some benchmarks, or of all, that a system needs a vector of: key, kind (`chunk` or `query`), text.
-
-    The system is `chunker+recorded`, `~` and a query form behind it where queries are rewritten.
-    """
+    """Every text of some benchmarks, or all, that a system needs a vector of: key, kind (`chunk` or `query`), text."""
     chunker, _, retriever = system.partition("+")
     if not retriever.startswith("recorded"):
         message = f"{system!r} is no system of vectors that are made elsewhere"

@@ -21,11 +21,7 @@ from lake.tables import table
 
 
 def why_not(task: Task, protocol: Protocol, metric: Metric, k: int) -> str:
-    """Why a metric cannot be had of a task's runs under a protocol's rules; empty where it can.
-
-    A protocol's own metrics can be had at any cut-off that the runs reach. So can those that ask for ranks alone, and
-    those of sets of lines where it measures some.
-    """
+    """Why a metric cannot be had of a task's runs under a protocol's rules; empty where it can."""
     if (metric, k) in metrics_of(protocol):
         return ""
     measures = [measure for measure, _ in metrics_of(protocol)]
@@ -52,8 +48,7 @@ def explored(
 ) -> pl.DataFrame:
     """Scores by metrics that a protocol does not declare, of every item that a run was scored on under it.
 
-    The rows of table `scores` have no protocol's hash. The metrics are such as :func:`why_not` has nothing against; the
-    caller holds the lake's lock, as similarities may be stored that were not there.
+    The caller holds the lake's lock, as similarities may be stored that were not there.
     """
     rules = _with_metrics(protocol, requested)
     folders = {"benchmark": task.benchmark, "protocol": protocol.name}

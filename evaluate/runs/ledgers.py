@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 
 import polars as pl
 
@@ -25,10 +24,7 @@ from lake.tables import table
 
 
 def keep_ledgers(item_parts: Sequence[ItemPart], systems: pl.DataFrame) -> None:
-    """Make the ledgers of a task's scored runs under every protocol that has such; a chunker's runs share a part.
-
-    `item_parts` are all parts of the items; of the systems run_id, chunker and is_expected are read.
-    """
+    """Make the ledgers of a task's scored runs under every protocol that has such; a chunker's runs share a part."""
     lake, task = item_parts[0].lake, item_parts[0].task
     by_chunker: dict[str | None, list[Run]] = {}
     for run_id, chunker, is_chance in systems.select("run_id", "chunker", "is_expected").iter_rows():
@@ -37,8 +33,7 @@ def keep_ledgers(item_parts: Sequence[ItemPart], systems: pl.DataFrame) -> None:
         kept = set[str]()
         for part in item_parts:
             searched = _Searched(part, protocol)
-            for runs in by_chunker.values():
-                kept.update(_keep(searched, runs))
+            kept |= {name for runs in by_chunker.values() if (name := _keep(searched, runs))}
         for stored in lake.parts("ledger", benchmark=task.benchmark, protocol=protocol.name):
             if stored.name.startswith(f"{task.name.replace('/', '.')}--") and stored.name not in kept:
                 lake.remove(stored)
@@ -79,18 +74,18 @@ class _Searched:
         return held.select("item_id", "path", "sha256").join(spans, on="sha256").drop("sha256")
 
 
-def _keep(searched: _Searched, runs: Sequence[Run]) -> Iterator[str]:
-    """The name of the part that holds the ledgers of runs over the chunks of one chunker, if any is scored."""
+def _keep(searched: _Searched, runs: Sequence[Run]) -> str:
+    """The name of the part that holds the ledgers of runs over the chunks of one chunker; empty if none is scored."""
     item_part, protocol, lake = searched.item_part, searched.protocol, searched.item_part.lake
     folders = {"benchmark": item_part.task.benchmark, "protocol": protocol.name}
     parts = {run: lake.part("scores", item_part.part, run_id=run.run_id, **folders) for run in runs}
     scored = [run for run, scores in parts.items() if scores]
     if not scored:
-        return
+        return ""
     read: list[Part | None] = []
     for run in scored:
-        of_run = (item_part.parts_of(name, run_id=run.run_id) for name in ("hits", "run_items"))
-        read += [parts[run], *chain.from_iterable(of_run)]
+        read.append(parts[run])
+        read += [part for table in ("hits", "run_items") for part in item_part.parts_of(table, run_id=run.run_id)]
     chunker = scored[0].chunker
     cut = lake.part("chunkers", chunker) if chunker else None
     name = f"{item_part.task.name.replace('/', '.')}--{chunker or 'uncut'}--{item_part.part}"
@@ -99,7 +94,7 @@ def _keep(searched: _Searched, runs: Sequence[Run]) -> Iterator[str]:
         lake, "ledger", part=name, inputs=[*read, cut, item_part], parameters=chance, code=_CODE, **folders
     )
     ledger.make(lambda: pl.concat(list(_ledgers(searched, scored))))
-    yield name
+    return name
 
 
 def _ledgers(searched: _Searched, runs: Sequence[Run]) -> Iterator[pl.DataFrame]:

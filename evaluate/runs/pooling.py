@@ -104,10 +104,7 @@ def systems_of(lake: Lake, task: Task) -> pl.DataFrame:
 
 
 def compare_task(item_parts: Sequence[ItemPart], systems: pl.DataFrame) -> None:
-    """Write the parts of what a task's systems are compared by, as far as they are not current, under the lake's lock.
-
-    `item_parts` are all parts of the items, `systems` what :func:`systems_of` gives.
-    """
+    """Write the parts of what a task's systems (:func:`systems_of`) are compared by, as far as they are not current."""
     keep_ledgers(item_parts, systems)
     for protocol in protocols_of(item_parts[0].task):
         _compare(item_parts[0].lake, item_parts[0].task, protocol, systems)

@@ -19,7 +19,7 @@ from evaluate.rank.pools import cut_files, load_pools, split_pools
 from evaluate.retrievers import BASELINE, Retriever, TrackSteps
 from evaluate.runs.pooling import aggregate_runs, compare_task, systems_of
 from evaluate.selection import ItemPart, Selection
-from evaluate.systems import BuiltInSystem, PlannedRun, Run, picks_imported, planned_run_id, resolve_systems
+from evaluate.systems import BuiltInSystem, PlannedRun, Run, picks_imported, resolve_systems
 from evaluate.texts.query_forms import rewritten
 from lake.catalog.protocol import Protocol, Task
 from lake.catalog.protocols import protocols_of
@@ -41,8 +41,7 @@ LIBRARIES = ("numpy", "polars", "scipy")
 class TaskRuns:
     """One task's runs over the asked items, systems that some patterns pick, imported ones too.
 
-    What was imported is scored over every item that it was asked, so `whole` are the parts of all items. `result` notes
-    what was done; `known_chunkers` is what `chunkers` gives, where it is known.
+    What was imported is scored over every item that it was asked, so `whole` are the parts of all items.
     """
 
     lake: Lake
@@ -105,14 +104,12 @@ class TaskRuns:
         """The runs that some patterns mean; none where nothing here answers the task, or nothing is asked."""
         if self.task.imported_only or not self.has_items or (self.takes_contexts and not self.chunkers):
             return []
-        before = () if patterns else self._made_before()
+        # The systems that have a run over just these items are kept as current as those that always run.
+        rows = self.stored("built-in").select("system", "selection", "limit").collect().iter_rows()
+        made = {system for system, where, limit in rows if Selection.of_run(where, limit) == self.selection}
+        before = () if patterns else made
         systems = resolve_systems(self.task, patterns, self.chunkers, self.retrievers, self.protocols, before)
         return [self._run(system) for system in systems]
-
-    def _made_before(self) -> set[str]:
-        """The systems that have a run over just these items: they are kept as current as those that always run."""
-        rows = self.stored("built-in").select("system", "selection", "limit").collect().iter_rows()
-        return {system for system, where, limit in rows if Selection.of_run(where, limit) == self.selection}
 
     def stored(self, origin: str) -> pl.LazyFrame:
         """The task's rows of `runs` that were made here (`built-in`) or `imported`."""
@@ -124,8 +121,8 @@ class TaskRuns:
         rules = self.lake.part("symbol_rules", DEFINITION_RULES) if "definitions" in needs else None
         stamp = made_from([given, rules], system.fingerprint(self.task, self.label, self.selection.parameters()))
         protocol = system.protocol.name if system.protocol else ""
-        is_chance, run_id = system.retriever.is_chance, planned_run_id(self.task, system, stamp)
-        return PlannedRun(run_id, protocol, system.chunker, is_chance, system=system, stamp=stamp)
+        run_id = f"{self.task.name}--{system.name}--{stamp[:8]}".replace("/", ".")
+        return PlannedRun(run_id, protocol, system.chunker, system.retriever.is_chance, system=system, stamp=stamp)
 
     @cached_property
     def imported(self) -> Sequence[Run]:
@@ -134,10 +131,7 @@ class TaskRuns:
         return [Run(run_id, chunker=chunker) for name, run_id, chunker in rows if picks_imported(self.patterns, name)]
 
     def jobs(self) -> Iterator[tuple[ItemPart, str, Sequence[Run]]]:
-        """What is ranked and scored together: a part, the chunker over whose chunks the runs are, and these.
-
-        Imported runs stand under no chunker's name, as it does not matter who cut what they searched.
-        """
+        """What is ranked and scored together: a part, a chunker (empty for imported runs), the runs over its chunks."""
         for item_part in self.item_parts:
             for chunker in dict.fromkeys(run.system.chunker for run in self.plan):
                 yield item_part, chunker, [run for run in self.plan if run.chunker == chunker]
@@ -148,10 +142,8 @@ class TaskRuns:
     def prepare(self, run: PlannedRun, track: TrackSteps) -> dict[str, str]:
         """Do what a system does for its whole run at once; what is to be said of it with the run's parameters."""
         arguments = VectorStore(self.lake), partial(self._texts, run.system), track
-        notes: dict[str, str] = {}
-        for retriever in run.system.retriever.parts():
-            notes |= retriever.prepare(*arguments) if retriever.prepare else {}
-        return notes
+        prepares = [retriever.prepare for retriever in run.system.retriever.parts() if retriever.prepare]
+        return {name: note for prepare in prepares for name, note in prepare(*arguments).items()}
 
     def _texts(self, system: BuiltInSystem) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
         for item_part in self.item_parts:
@@ -162,10 +154,7 @@ class TaskRuns:
                 yield pools.texts.text, pool_queries["text"].to_list()
 
     def conclude(self, parameters: Mapping[str, Mapping[str, str]]) -> None:
-        """Write the planned runs' own rows, all their parts being there, and count their items.
-
-        The parameters are, by run, what preparing it has to say with its own.
-        """
+        """Write the planned runs' own rows, with what preparing them has to say, and count their items."""
         counts = self._count(self.plan)
         rows = [self._run_row(run, *counts[run.run_id], parameters.get(run.run_id, {})) for run in self.plan]
         todo = {run.run_id: target for run in self.plan if not (target := self._row(run)).is_current}
@@ -180,9 +169,8 @@ class TaskRuns:
             reason = f": {why.removeprefix('GoldspanError: ')}" if why else ""
             of_run = f"{run.system.name}, {self.task.name}"
             self.result.warnings.append(f"{of_run}: {n_failed:,} of {counted(n, 'item')} failed{reason}")
-        status = "complete" if self.selection.is_whole else "partial"
-        if n_failed:
-            status = "failed" if n_failed == n else "partial"
+        is_complete = self.selection.is_whole and not n_failed
+        status = "complete" if is_complete else "failed" if n_failed and n_failed == n else "partial"
         system, where = run.system, self.selection.where
         return {
             "run_id": run.run_id,

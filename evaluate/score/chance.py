@@ -39,13 +39,9 @@ def expected_random(inputs: ScoringInputs, run_id: str) -> pl.LazyFrame:
 
 @dataclass(frozen=True)
 class Draw:
-    """Drawing an item's pool without replacement, in arrays over items.
+    """Drawing an item's pool without replacement, in arrays over items, of what `ScoringInputs.judged` has.
 
-    Attributes:
-        gains: Per item and relevant chunk its IoU, best first, then zeros.
-        n_elsewhere: Relevant chunks that are not from the gold candidate.
-        best: The best similarity of any chunk.
-        boundary: The best of the gold candidate's own chunks; NaN where it has none.
+    `gains` are filled up with zeros; `boundary` is NaN where the gold candidate has no chunks.
     """
 
     n: Floats

@@ -57,33 +57,31 @@ def seal_of(protocol: Protocol) -> str:
     if protocol.context is None:
         # Rankings alone are not read as contexts; saying so would say nothing new.
         del rules["context"]
-    frames = _scores(protocol) if protocol.context is None else _context_scores(protocol)
-    scores = [[_digits(value) for value in row] for frame in frames for row in frame.iter_rows()]
+    if protocol.context is None:
+        frames = [_scores(protocol)]
+    else:
+        scored, key = score_contexts(protocol, *contexts()), ["run_id", "item_id", "granularity"]
+        frames = [scored.scores.sort(*key, "metric", "k"), scored.steps.sort(*key, "step")]
+    rows = (row for frame in frames for row in frame.iter_rows())
+    scores = [[f"{value:.12g}" if isinstance(value, float) else str(value) for value in row] for row in rows]
     return sha256_of(canonical_json({"rules": rules, "scores": scores}).encode())
 
 
-def _context_scores(protocol: Protocol) -> list[pl.DataFrame]:
-    scored = score_contexts(protocol, *contexts())
-    key = ["run_id", "item_id", "granularity"]
-    return [scored.scores.sort(*key, "metric", "k"), scored.steps.sort(*key, "step")]
-
-
-def _scores(protocol: Protocol) -> list[pl.DataFrame]:
+def _scores(protocol: Protocol) -> pl.DataFrame:
     frames = {name: frame.lazy() for name, frame in _fixture("rankings").items()}
     hits, completions = frames.pop("hits"), frames.pop("completions")
     axis = LineOffsets.of(frames.pop("lines").collect())
     inputs = ScoringInputs(protocol, axis=axis, **frames)
     cases = inputs.items.join(completions, on="item_id", how="left", maintain_order="left")
     scores = measure_runs(Lists(inputs, hits, cases, ("item_id",))).collect()
-    return [scores.select(SCORE_COLUMNS).sort("item_id", "granularity", "metric", "k")]
+    return scores.select(SCORE_COLUMNS).sort("item_id", "granularity", "metric", "k")
 
 
 def contexts() -> tuple[Material, ContextRuns]:
     """A small world in which ContextBench's readings differ wherever they can.
 
     Four files and six items, one of which nobody answers; an agent that does everything odd, one that never edits, and
-    rankings, one of them with an order for lines. Whole lines spend 8,000 characters to the last, and what comes next
-    may begin with a blank line.
+    rankings, one of them with an order for lines. Whole lines spend 8,000 characters to the last.
     """
     frames = dict(_fixture("contexts"))
     answered = {name: frames.pop(name) for name in ("run_items", "hits", "edits")}
@@ -104,7 +102,3 @@ def _fixture(kind: str) -> dict[str, pl.DataFrame]:
         name: pl.DataFrame(content["rows"], content["columns"], orient="row", infer_schema_length=None)
         for name, content in tables.items()
     }
-
-
-def _digits(value: object) -> str:
-    return format(value, ".12g") if isinstance(value, float) else str(value)

@@ -38,17 +38,9 @@ def line_sets(
     next one would exceed the budget in non-whitespace characters; there it ends. Blank lines cost nothing. A number of
     lines takes so many of them, blank ones too. A depth takes the first k results whole.
 
-    Args:
-        hits: The key, rank, path, line_start, line_end; they may overlap, repeat and run past a file's end. Where
-            `n_new_nws` is among their columns (the characters that each adds to those before), it saves work.
-        items: The key, pool_id and the columns of OWN_TEXT, which may be null.
-        gold: As :func:`lake.relevance.disjoint` gives it.
-        axis: The lines of every file of the pools; a hit elsewhere has no lines, gold elsewhere stays in `n_gold`.
-        cut_offs: Where to cut, each place once.
-        key: What tells one list from another: item_id, of several runs with run_id.
-
-    Returns:
-        By item, in their order: the key, n_gold, and for every cut-off the _SIZES as `size_at` names them, all Int64.
+    Hits have the key, rank, path, line_start, line_end; where they have `n_new_nws`, it saves work. Items have the key,
+    pool_id and the columns of OWN_TEXT; gold is disjoint. A hit in no file of the axis has no lines, gold there stays
+    in n_gold. What is given are, in the items' order, the key, n_gold, and the _SIZES at every cut-off, all Int64.
     """
     numbered = items.with_row_index("item").with_columns(pl.col("item").cast(pl.Int64))
     known, span = numbered.select(*key, "pool_id", "item"), ("pool_id", "item", "path", "line_start", "line_end")
@@ -86,9 +78,8 @@ def _within_reach(hits: pl.LazyFrame, cut_offs: Sequence[CutOff], key: Sequence[
 def walk(spans: pl.LazyFrame, axis: LineOffsets, cut_offs: Sequence[CutOff]) -> pl.LazyFrame:
     """The pieces of the axis that hits hold, in the order they are returned, and how much each cut-off takes of each.
 
-    From item (Int64), start, end on the axis, and of a hit its rank, of a gold span `in_gold`, of own text `in_own`; to
-    item, start, end, rank of the first hit that holds the piece, in_gold, in_own, n_nws, and of each cut-off under
-    `size_at("", …)` how many of the piece's lines it takes from `start` on.
+    Spans have item (Int64), start, end on the axis, and a hit its rank, a gold span `in_gold`, own text `in_own`; a
+    cut-off's column is `size_at("", …)`: how many of a piece's lines it takes from `start` on.
     """
     # Paid for in the order of the ranking, and of the lines within a hit.
     pieces = held_pieces(spans, len(axis.n_nws_before), "in_gold", "in_own").sort("item", "rank", "start")
@@ -116,10 +107,7 @@ def own_text(items: pl.LazyFrame, key: str = "item_id") -> pl.LazyFrame:
 
 
 def count_gold(gold: pl.LazyFrame, known: pl.LazyFrame, axis: LineOffsets) -> pl.LazyFrame:
-    """How many lines each item's gold, as `disjoint` gives it, has: item_id, n_gold.
-
-    Lines past a file's end are none; gold in a file that the axis does not hold counts whole.
-    """
+    """How many lines each item's disjoint gold has: item_id, n_gold; in a file that the axis does not hold, all."""
     ends = [pl.min_horizontal(f"line_{side}", "n_lines") for side in ("start", "end")]
     return (
         gold_as_spans(gold)

@@ -39,10 +39,9 @@ _FILE = ["item_id", "path"]
 
 
 def is_kept(protocol: Protocol) -> bool:
-    """Whether it can be said where the gold went under a protocol.
+    """Whether it can be said where the gold went: lines measured at a budget, or one gold candidate to rank first.
 
-    Either lines are measured at a budget as they are, or there is one gold candidate to be ranked first. Published
-    ranges, which may lie outside of files or count less than nothing, have no place where they could have gone.
+    Published ranges, which may lie outside of files or count less than nothing, have no place where they could go.
     """
     names = [(metric.name, k) for metric, k in metrics_of(protocol)]
     if RELEVANCE[protocol.relevance].by_lines:
@@ -71,8 +70,7 @@ def ledger_of_lines(
         hits: Their rows of `hits`; of a run with a part `lines` that is its ranking.
         gold: item_id, path, line_start, line_end, of the protocol's gold rule.
         files: item_id, path, n_lines of the gold files that are there.
-        chunks: item_id, path, line_start, line_end: the chunks of the gold files that are searched; where nobody knows
-            how they were cut, those files whole.
+        chunks: item_id, path, line_start, line_end: the chunks of those that are searched; if not known, the files.
         chance: The runs that stand for every order of the pool; they have no hits.
     """
     of_coverage = scores.filter(metric="line_coverage", k=protocol.primary.k).filter(pl.col("denominator") > 0)

@@ -8,7 +8,6 @@ from functools import cached_property
 import polars as pl
 
 from lake.catalog.protocol import Protocol
-from lake.errors import GoldspanError
 from lake.offsets import LineOffsets
 from lake.pools import POOL
 from lake.relevance import RELEVANCE, JudgementInputs, Rule, disjoint
@@ -16,18 +15,15 @@ from lake.relevance import RELEVANCE, JudgementInputs, Rule, disjoint
 
 @dataclass(frozen=True)
 class ScoringInputs:
-    """What rankings of some items are scored by. Lines are 0-based and half-open.
+    """What rankings of some items are scored by.
 
     Attributes:
-        protocol: The rules.
-        items: item_id, pool_id, the columns that the protocol's `applies` names, for metrics of line sets
-            `coverage.OWN_TEXT`, for those of completions target_text. Every item must have a score.
+        items: Rows of `items`, with the pools of the task. Every item must have a score.
         gold: item_id, path, line_start, line_end, of the protocol's gold rule.
         pool: The columns of POOL: the chunks each pool holds under the run's chunker. None where nobody knows how the
             searched files were cut: what counts the relevant chunks of the pool has no value then.
         axis: The lines of the pools' files, for protocols that measure sets of lines.
-        relevance: item_id, path, chunk_no, jaccard, identifier_overlap of every chunk of the items' pools under the
-            run's chunker, for protocols that judge by similarity.
+        relevance: The rows of table `relevance` of the pools' chunks, for protocols that judge by similarity.
     """
 
     protocol: Protocol
@@ -66,23 +62,16 @@ class ScoringInputs:
 
     @property
     def files(self) -> LineOffsets:
-        """The axis.
-
-        Raises:
-            GoldspanError: There is none.
-        """
-        if self.axis is None:
-            message = f"{self.protocol.name} measures sets of lines and was given no files"
-            raise GoldspanError(message, hint="Pass axis=LineOffsets.of(lines).")
+        """The axis, which protocols that measure sets of lines are given."""
+        assert self.axis is not None, "sets of lines are measured on the lines of the pools' files"
         return self.axis
 
     @cached_property
     def judged(self) -> pl.LazyFrame:
         """What denominators read of an item, from its whole pool, in the items' order.
 
-        These are item_id, what `applies` names, n_relevant, gains and, where gold is lines, shares (of the relevant
-        chunks, best first); best (the best similarity of any chunk), boundary (that of the gold candidate's own chunks,
-        or null) and n_elsewhere (relevant chunks of others).
+        These are item_id, what `applies` names, n_relevant, gains and, where gold is lines, shares, best first; best is
+        the best similarity of any chunk, boundary that of the gold candidate's own, n_elsewhere the relevant of others.
         """
         iou, similarity = pl.col("iou"), pl.col("similarity")
         lists = {"gains": iou.drop_nulls()} | ({"shares": pl.col("share")} if self.rule.by_lines else {})
@@ -114,11 +103,8 @@ class ScoringInputs:
 class Lists:
     """The ranked lists of some runs, or of one, over the items that are scored.
 
-    Attributes:
-        hits: The key, rank (from 1), path, and line_start, line_end or chunk_no, as the relevance rule asks.
-        cases: The key, the item's columns and, for metrics of completions, the completion (null for no answer): a row
-            for every list that must have a score, also an empty one.
-        key: What tells one list from another: item_id, of several runs with run_id.
+    `cases`, a row for every list that must have a score, have the key, the item's columns and the completion (null for
+    no answer); `key` tells one list from another: item_id, of several runs with run_id.
     """
 
     inputs: ScoringInputs

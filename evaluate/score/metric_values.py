@@ -32,16 +32,8 @@ def measure(
 ) -> pl.LazyFrame:
     """Numerators, denominators and values of ranked metrics, one row per item in the items' order.
 
-    Args:
-        relevant: The relevant results: key, `rank` (Int64, from 1) and what else the metrics read (`iou`); others have
-            no rank.
-        items: One row per item that must have a value: key and the columns denominators read (`n_relevant`, `gains`).
-        requested: The metrics and cut-offs, all of the shapes BY_HITS, or of `filed` or `listed` with hits to match.
-        key: The columns that tell one item from another.
-
-    Returns:
-        The key, and per metric the columns `<name>@<k>` (value), `<name>@<k>/n` and `<name>@<k>/d`; an item without
-        relevant results scores 0, or null where the metric says so.
+    Relevant results have the key, `rank` (Int64, from 1) and what else the metrics read, others no rank; items the key
+    and what denominators read. Per metric the columns are `<name>@<k>` (value), `<name>@<k>/n` and `<name>@<k>/d`.
     """
     depths = [k for _, k in requested]
     kinds = (("ranked", "filed"), ("found", "listed"), ("pooled",))
@@ -63,10 +55,7 @@ def measure(
 
 
 def measure_sets(sets: pl.LazyFrame, requested: Requested) -> pl.LazyFrame:
-    """Numerators, denominators and values of metrics of sets, as :func:`measure` gives those of ranked ones.
-
-    `sets` has one row per item with the columns that the metrics read, as `line_sets`, `compared` or contexts give it.
-    """
+    """Numerators, denominators and values of metrics of sets, whose columns `sets` has, in those of :func:`measure`."""
     return sets.with_columns(*_numerators(requested), *_denominators(requested)).with_columns(
         _value(metric, k) for metric, k in requested
     )
@@ -85,16 +74,10 @@ def lengthen(wide: pl.LazyFrame, requested: Requested, *, key: Sequence[str] = (
 
 
 def measure_runs(lists: Lists) -> pl.LazyFrame:
-    """Everything a protocol measures of some runs, one row per list, metric and cut-off, unsorted.
-
-    Raises:
-        GoldspanError: The protocol measures sets of lines and there is no axis, or similarity and there is none.
-    """
+    """Everything a protocol measures of some runs, one row per list, metric and cut-off, unsorted."""
     inputs, key = lists.inputs, lists.key
     protocol, requested, measured = inputs.protocol, metrics_of(inputs.protocol), []
     covered, completed = (of_shape(requested, shape) for shape in ("covered", "completed"))
-    # Before anything is computed.
-    axis = inputs.files if covered else None
     if by_hits := of_shape(requested, *BY_HITS):
         known = lists.cases.select(*key, *inputs.applying)
         if any(reads_pool(metric, k) for metric, k in by_hits):
@@ -106,9 +89,10 @@ def measure_runs(lists: Lists) -> pl.LazyFrame:
     for shape, read in (("filed", Lists.gold_files), ("listed", Lists.judged_hits)):
         if listed := of_shape(requested, shape):
             measured.append(lengthen(measure(*read(lists), listed, key=key), listed, key=key))
-    if axis is not None:
+    if covered:
+        cut_offs = cut_offs_of(covered)
         sets = line_sets(
-            hits=lists.hits, items=lists.cases, gold=inputs.lines, axis=axis, cut_offs=cut_offs_of(covered), key=key
+            hits=lists.hits, items=lists.cases, gold=inputs.lines, axis=inputs.files, cut_offs=cut_offs, key=key
         )
         measured.append(lengthen(measure_sets(sets, covered), covered, key=key))
     if completed:
@@ -170,11 +154,5 @@ def _score(metric: Metric, k: int) -> list[pl.Expr]:
     name = label(metric, k)
     is_pooled = metric.micro != "undefined"
     sums = [pl.col(f"{name}/{part}") if is_pooled else pl.lit(None, pl.Float64) for part in "nd"]
-    return [
-        pl.lit(metric.granularity).alias("granularity"),
-        pl.lit(metric.name).alias("metric"),
-        pl.lit(k, pl.Int64).alias("k"),
-        pl.col(name).alias("value"),
-        sums[0].alias("numerator"),
-        sums[1].alias("denominator"),
-    ]
+    what = (pl.lit(metric.granularity), pl.lit(metric.name), pl.lit(k, pl.Int64), pl.col(name), *sums)
+    return [value.alias(column) for column, value in zip(SCORE_COLUMNS[1:], what, strict=True)]

@@ -22,11 +22,7 @@ N_ORDERS = 100
 
 
 def mean_of_orders(inputs: ScoringInputs, requested: Requested) -> pl.LazyFrame:
-    """Means over N_ORDERS orders of numerators, denominators and values, in the columns :func:`measure` gives.
-
-    The orders belong to the pool: items that search one pool are asked about the same ones. An item's mean is as true
-    as with orders of its own, and a pool is walked once for all its items.
-    """
+    """Means over N_ORDERS orders of each pool, the same for all its items, in the columns :func:`measure` gives."""
     ranked, covered = of_shape(requested, *BY_HITS), of_shape(requested, "covered")
     heads = draw(inputs.chunks, inputs.axis, cut_offs_of([*ranked, *covered])).lazy()
     items = inputs.items.select("item_id", "pool_id")
@@ -49,8 +45,7 @@ def mean_of_orders(inputs: ScoringInputs, requested: Requested) -> pl.LazyFrame:
 def draw(pool: pl.LazyFrame, axis: LineOffsets | None, cut_offs: Sequence[CutOff]) -> pl.DataFrame:
     """The heads of N_ORDERS random orders of each pool: its columns, `order` (from 0) and `rank` (from 1).
 
-    A head holds as many results as the deepest cut-off takes, and as many more as surely spend the largest budgets, of
-    which 0 is no limit. For budgets of characters the axis is needed.
+    A head holds as many results as the deepest cut-off takes, and as many more as surely spend the largest budgets.
     """
     budgets, lines, results = ([k for cut, k in cut_offs if cut == kind] for kind in ("budget", "lines", "results"))
     n_results = max(results, default=0)
@@ -88,10 +83,7 @@ _CHUNK = ["pool_id", "path", "chunk_no", "line_start", "line_end"]
 def _heads(
     orders: npt.NDArray[np.int64], n_results: int, costs: Sequence[tuple[npt.NDArray[np.int64], float]]
 ) -> npt.NDArray[np.bool_]:
-    """Which places belong to the head of each order, in as many columns as the longest head has, or some more.
-
-    The first `n_results` do; and those before which no more is spent than may be, of what each chunk costs.
-    """
+    """Which places belong to the head of each order, in as many columns as the longest head has, or some more."""
     n, width = orders.shape[1], max(64, n_results)
     while True:
         is_head = np.tile(np.arange(min(n, width)) < n_results, (len(orders), 1))

@@ -22,14 +22,9 @@ def score_runs(
 ) -> pl.DataFrame:
     """Rows of table `scores` for the items of one part and all runs over the chunks of one chunker.
 
-    Every answer has a row for every metric and cut-off; nothing retrieved scores 0.
-
-    Args:
-        inputs: The rules, and what the items are.
-        hits: The runs' rows of table `hits`. Where a run has a part `lines` beside its ranking (the oracle), metrics at
-            a budget are measured on that one.
-        answers: run_id, item_id, completion: the items that each of the runs was asked.
-        chance: The runs that stand for every order of the pool; they are scored by expectation, and `answers` has none.
+    Every answer (run_id, item_id, completion) has a row for every metric and cut-off. Where a run has a part `lines`
+    beside its ranking (the oracle), metrics at a budget are measured on that one. The runs of `chance`, which stand for
+    every order of the pool, are scored by expectation, and have no answers.
     """
     scores = [expected_random(inputs, run_id).collect() for run_id in chance]
     # Read once: several plans go by it.

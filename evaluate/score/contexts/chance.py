@@ -39,10 +39,9 @@ _SUMS = ["value", "numerator", "denominator"]
 
 
 def expected_contexts(item_part: ItemPart, protocol: Protocol, run_id: str, chunker: str) -> pl.DataFrame:
-    """The mean scores of all orders of each pool; where only drawing tells, of those that other benchmarks draw too.
+    """The mean scores of all orders of each pool that a chunker cut; where only drawing tells, of seeded orders.
 
-    They are those of a run that stands for all orders of what a chunker cut, in the columns of table `scores` but for
-    `protocol` and its hash.
+    They are in the columns of table `scores` but for `protocol` and its hash.
     """
     means = [_nothing(*_SCORE, *_SUMS)]
     for first in range(0, len(item_part.pool_ids), _POOLS_AT_ONCE):
@@ -66,16 +65,10 @@ def has_closed_form(metric: Metric, k: int) -> bool:
 
 
 def expected_coverage(protocol: Protocol, material: Material, pools: ContextRuns, sizes: pl.DataFrame) -> pl.DataFrame:
-    """The means of the metrics with a closed form, for every item with gold.
+    """The means of the metrics with a closed form, for every item with gold: _SCORE, value, numerator.
 
-    Args:
-        protocol: The metrics and rules.
-        material: The items.
-        pools: One run: of each item's pool the chunks in files of its gold, ranked 1, 2, 3.
-        sizes: item_id, n (the pool's chunks), n_first: those that an order may begin with and be an answer.
-
-    Returns:
-        item_id, granularity, metric, k, value, numerator.
+    Pools are one run: of each item's pool the chunks in files of its gold, ranked 1, 2, 3. Sizes are item_id, n (the
+    pool's chunks), n_first: those that an order may begin with and be an answer.
     """
     sets = GoldSets.of(material, pools, rules_of(protocol))
     rows = context_rows(sets.seen.sort("case", "rank").with_columns(step="rank"), "case")

@@ -18,10 +18,8 @@ from lake.exact import Integers, Mask
 class ContentDefinitions:
     """The definitions of some contents, by content (`text`) and place; row i of every column is definition i.
 
-    Attributes:
-        end: The byte after the last that a span may hold to overlap it.
-        symbol: Which symbol it defines, counted within the content in the order of their first definitions.
-        names: text, symbol, name, and `whole`: what a name is compared with first.
+    `end` is after the last byte that a span may hold to overlap it, `symbol` which it defines, counted within the
+    content; `names` has text, symbol, name, and `whole`: what a name is compared with first.
     """
 
     text: Integers

@@ -14,14 +14,10 @@ from lake.naming import LINES, RANKING
 
 
 class Rows(NamedTuple):
-    """What was seen, row by row, by a walk, or by an item where it is gold. Lines are half-open.
+    """What was seen, row by row, by a walk, or by an item where it is gold; steps are from 1.
 
-    Attributes:
-        step: From 1.
-        rank: Its place in the order given.
-        is_lines: Whether it names lines. What names none names a file alone.
-        is_whole: Whether it is a view from `start` on to the end of the file, and names no last line.
-        is_file: Whether it names its file beside its lines: what names none does, and so does a ranking's result.
+    What is not `is_lines` names a file alone; `is_whole` is a view from `start` on to the end of the file; `is_file`
+    names its file beside its lines: what names none does, and so does a ranking's result.
     """
 
     walk: Integers
@@ -72,12 +68,9 @@ def concatenated(*several: Rows) -> Rows:
 class NamedFiles:
     """The files that anything names, by item; row i of every column is file i.
 
-    Attributes:
-        text: Its content; -1 where the repository has no such file.
-        is_open: Whether its last line has no end.
-        starts: The byte at which each line of each content starts, and each content's length after its last.
-        nws: The non-whitespace characters of each of those lines, 0 after the last.
-        first_start: Where a content's lines begin in `starts` and in `nws`.
+    `text` is its content, -1 where the repository has no such file; `is_open`, the last line has no end. `starts` are
+    the bytes at which each content's lines start, and its length, `nws` the non-whitespace characters of each, 0 after
+    the last; `first_start` is where a content's lines begin in both.
     """
 
     item: Integers

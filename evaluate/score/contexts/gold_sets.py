@@ -57,12 +57,9 @@ class Answers:
 class GoldSets:
     """What some runs answered and what that is held against, with numbers in place of names.
 
-    Attributes:
-        cases: run_id, item_id, item (its number), has_gold_patch, status (null for what a run passed over), n_steps,
-            has_patch and is_ranking; a row for every run and item, by run. A case's number is its row.
-        seen: case, run (its number), part, step, rank, file, line_start, line_end, symbol: all hits.
-        files: The files that anything names, each under every item that does.
-        gold: The gold; its walks are items.
+    `cases` have run_id, item_id, item (its number), has_gold_patch, status (null for what a run passed over), n_steps,
+    has_patch and is_ranking, a row for every run and item, whose place is the case's number; `seen` are all hits, each
+    with case, run and file. The gold's walks are items.
     """
 
     rules: ContextRules
@@ -120,8 +117,8 @@ class GoldSets:
     def within(self, rows: Rows, budgets: Sequence[int], *, in_lines: bool = False) -> dict[int, Rows]:
         """The lines that each budget pays for, as rows: no line twice, `rank` that of the first row that holds it.
 
-        An answer, whose `walk` is the case, is walked in its order, the lines of a row in theirs. A line costs its
-        non-whitespace characters, or 1 where a budget is `in_lines`; the first that would exceed it ends the walk.
+        A line costs its non-whitespace characters, or 1 where a budget is `in_lines`; the first that would exceed it
+        ends the walk.
         """
         files, item = self.files, self.item
         axis = files.axis(files.n_lines, self.n_items)

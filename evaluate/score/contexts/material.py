@@ -28,8 +28,7 @@ class Material:
         gold: item_id, path, line_start, line_end, of the protocol's gold rule.
         gold_edits: item_id, path, line: the lines that the gold patches edit, as the protocol reads patches.
         files: pool_id, path, sha256, of whatever is named.
-        texts: sha256, n_bytes, n_lines, line_starts and line_nws (lists of Int64), flags, of those files.
-        definitions: sha256, byte_start, byte_end, kind, name, qualified_name, of those files, by the protocol's rules.
+        texts, definitions: Columns of `blobs` and of `symbols`, of those files.
     """
 
     items: pl.DataFrame
@@ -42,14 +41,7 @@ class Material:
 
 @dataclass(frozen=True)
 class ContextRuns:
-    """What some runs answered.
-
-    Attributes:
-        run_items: run_id, item_id, status, n_steps (null for a ranking), has_patch.
-        hits: run_id, item_id, part, step, rank, path_given, path, line_start, line_end, symbol.
-        edits: run_id, item_id, path, line: the lines that the runs' patches edit, as the protocol reads patches.
-        rankings: Which of the runs are rankings: nobody counts their steps.
-    """
+    """What some runs answered: columns of `run_items`, `hits` and `edits`; nobody counts the steps of `rankings`."""
 
     names: tuple[str, ...]
     run_items: pl.DataFrame
@@ -131,11 +123,7 @@ def _reading_of(protocol: Protocol) -> str:
 
 
 def _as_read(answers: pl.LazyFrame, hits: pl.LazyFrame, reading: str) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-    """What agents' files say by one reading, of `run_items` and `hits` that may hold a second one of some items.
-
-    The second, under parts that begin with `published-`, is what ContextBench's published converter makes of a file
-    that is read otherwise here.
-    """
+    """What agents' files say by one reading; a second, by ContextBench's converter, is under parts `published-…`."""
     is_published = pl.col("part").str.starts_with(PUBLISHED_READING)
     if reading == "docs":
         return answers, hits.filter(~is_published)

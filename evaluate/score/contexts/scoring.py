@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -65,10 +65,7 @@ def score_part(item_part: ItemPart, protocol: Protocol, names: Sequence[str]) ->
 
 
 def _edited(cases: pl.DataFrame, material: Material, runs: ContextRuns, rules: ContextRules) -> pl.DataFrame:
-    """The sizes of the sets of edited lines, a row for every case, and has_edits: whether there is anything to measure.
-
-    There is nothing of a system that never edits, or of an item without any patch.
-    """
+    """The sizes of the sets of edited lines, and has_edits: whether there is anything to measure; a row per case."""
     known = cases.lazy().select(*_CASE, "has_patch", "has_gold_patch")
     own, every = runs.edits.lazy().select(*_CASE, "path", "line"), [*_CASE, "path", "line"]
     if rules.edits == "gold patch":
@@ -200,17 +197,8 @@ def _step_rows(cases: pl.DataFrame, gathered: _Gathered) -> pl.DataFrame:
     return pl.concat(frames).select(name for name in table("step_scores").columns if name != "protocol")
 
 
-@dataclass(frozen=True)
-class _Gathered:
-    """Sizes for every case: every run and item.
-
-    Attributes:
-        answered: Which cases have an answer; the others are errors where the rules have such.
-        n_steps: How many steps each case has, as the rules count them.
-        steps: Per granularity, after every step of the cases.
-        finals: Per granularity, of the final contexts.
-        cut: Per cut-off, as columns name it, of the lines up to it.
-    """
+class _Gathered(NamedTuple):
+    """Of every case, whether it has an answer, its steps, and sizes: by granularity, of lines by cut-off (`cut`)."""
 
     answered: Mask
     n_steps: Integers
