@@ -27,11 +27,11 @@ from evaluate.rank.pools import (
 )
 from evaluate.rank.ranking import Ranked, rank, together
 from evaluate.retrievers import Pool, Queries
+from evaluate.score.chance import score_runs
 from evaluate.score.conformance import protocol_hash, sealed
 from evaluate.score.contexts.chance import expected_contexts
 from evaluate.score.contexts.scoring import score_part
 from evaluate.score.metric_inputs import ScoringInputs
-from evaluate.score.scoring import score_runs
 from evaluate.selection import ItemPart
 from evaluate.systems import PlannedRun, Run
 from evaluate.texts.query_forms import rewritten

@@ -12,9 +12,8 @@ import polars as pl
 from lake.catalog.protocol import Task
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint
-from lake.holding import numbered, parts_holding
 from lake.naming import BLANK_GOLD
-from lake.pools import with_pools_of
+from lake.pools import numbered, parts_holding, with_pools_of
 from lake.selection import Where, drawn_ids, of_where, said
 from lake.store import Lake, Part
 from lake.tables import table

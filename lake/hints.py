@@ -12,13 +12,8 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-_COMMAND = re.compile(r"(?<![\w/])python -m (?:(?P<stage>ingest|evaluate|report)\b(?: (?P<verb>[a-z]+)\b)?)?")
+_COMMAND = re.compile(r"(?<![\w/])python -m (?P<stage>(?:ingest|evaluate|report)\b)?")
 _MAKE = re.compile(r"(?<!\w)make (?P<verbs>(?:ingest|evaluate|report|serve|clean)(?: (?:ingest|evaluate|report)\b)*)\b")
-_VERBS = {
-    *("list", "table", "compare", "effects", "repro", "run", "check", "submissions", "verify", "clean", "mine", "own"),
-    *("tasks", "export", "publish", "item", "items", "status", "texts"),
-}
-_WITHOUT_LAKE = {("ingest", "show"), ("evaluate", "score"), ("report", "serve"), ("report", "list")}
 _READERS = {"LAKE": {"ingest", "evaluate", "report", "clean"}, "SITE": {"report", "serve"}}
 """Make variable → the verbs that it is for."""
 
@@ -36,25 +31,18 @@ def typed(text: str) -> str:
 
 
 def _command(match: re.Match[str]) -> str:
-    stage, verb, lake = match["stage"], match["verb"], given("lake")
-    start = match[0].replace("python", _python(), 1)
-    if not lake or not stage or (stage, verb) in _WITHOUT_LAKE or "--lake" in match.string[match.end() :]:
-        return start
-    flag = f" --lake {shlex.quote(lake)}"
-    # A stage's own command has no verb, and what follows belongs to that.
-    return f"{start}{flag}" if verb in _VERBS or not verb else start.removesuffix(f" {verb}") + f"{flag} {verb}"
+    # This Python from the working directory, or wherever it is.
+    program, here = Path(sys.executable), Path.cwd()
+    python = shlex.quote(str(program.relative_to(here) if program.is_relative_to(here) else program))
+    start = match[0].replace("python", python, 1)
+    is_complete = not match["stage"] or not given("lake") or "--lake" in match.string[match.end() :]
+    return start if is_complete else f"GOLDSPAN_LAKE={shlex.quote(given('lake'))} {start}"
 
 
 def _make(match: re.Match[str]) -> str:
     verbs = set(match["verbs"].split())
     of_verbs = [name for name, readers in _READERS.items() if verbs & readers and given(name.lower())]
     return " ".join([match[0], *(f"{name}={shlex.quote(given(name.lower()))}" for name in of_verbs)])
-
-
-def _python() -> str:
-    """This Python from the working directory, or wherever it is."""
-    program = Path(sys.executable)
-    return shlex.quote(str(program.relative_to(Path.cwd()) if program.is_relative_to(Path.cwd()) else program))
 
 
 def check_libraries(stage: str) -> None:

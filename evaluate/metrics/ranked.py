@@ -1,4 +1,4 @@
-"""Metrics of a ranked list, over an item's relevant hits: the definitions of RepoEval's brief, binary relevance."""
+"""Metrics of rankings, over relevant hits, by RepoEval's brief; of what pools allow; and RepoCoder's of completions."""
 
 from __future__ import annotations
 
@@ -163,3 +163,39 @@ def best_similarity(k: int) -> Ratio:
     # Over everything returned: it may be below what makes a result relevant.
     returned = pl.col("place") <= k if k else pl.col("place") >= 1
     return Ratio(pl.col("similarity").filter(returned).max(), _ONE)
+
+
+@metric(
+    "reachable", granularity="item", micro="equals macro", shape="pooled",
+    formula=("1 if any chunk of the pool is relevant, else 0",),
+)  # fmt: skip
+def reachable(k: int) -> Ratio:
+    """Whether any chunk of the pool is relevant: 1 or 0. Cutting alone decides; no ranking can do better."""
+    return Ratio(pl.col("n_relevant") > 0, _ONE)
+
+
+@metric("boundary_similarity", granularity="item", micro="undefined", shape="pooled", is_undefined_null=True)
+def boundary_similarity(k: int) -> Ratio:
+    """How like the gold snippet the best of its own chunks is: 1 where a chunker leaves it whole.
+
+    It needs no ranking. No value where the pool does not hold the snippet as a candidate.
+    """
+    return Ratio(pl.col("boundary"), pl.col("boundary").is_not_null())
+
+
+@metric(
+    "em", title="Exact match", granularity="completion", micro="equals macro", shape="completed",
+    formula=("1 if the lines are equal, else 0",),
+)  # fmt: skip
+def em(k: int) -> Ratio:
+    """Whether the completion says exactly the target's lines: stripped, without blanks, cut to as many."""
+    return Ratio(pl.col("is_exact"), _ONE)
+
+
+@metric(
+    "es", title="Edit similarity", granularity="completion", micro="undefined", shape="completed",
+    formula=("1 − ", "edit distance", "length of the longer"),
+)  # fmt: skip
+def es(k: int) -> Ratio:
+    """One minus the edit distance over the longer length, of the same lines joined by newlines; 0 for no answer."""
+    return Ratio(pl.col("similarity"), _ONE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from evaluate.metrics.covered import OVER_GOLD, OVER_RETURNED
+from evaluate.metrics.context import OVER_GOLD, OVER_RETURNED
 from evaluate.metrics.declaration import Ratio, metric, size_at
 from evaluate.metrics.ranked import discount, hits_within, within
 from lake.exact import exact_sum

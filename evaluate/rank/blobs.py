@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from lake.holding import held_in
+from lake.pools import held_in
 from lake.store import Lake
 from lake.tables import table
 

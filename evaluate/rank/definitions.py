@@ -12,8 +12,7 @@ import polars as pl
 from evaluate.retrievers import Pool
 from evaluate.texts.tokens import Counted, by_spelling
 from lake.errors import Exit, GoldspanError
-from lake.holding import parts_holding
-from lake.pools import files_of
+from lake.pools import files_of, parts_holding
 from lake.store import Lake
 from lake.text import counted, language_of
 

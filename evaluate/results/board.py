@@ -19,12 +19,12 @@ from lake.benchmarks import tasks_of
 from lake.catalog.protocol import Protocol, Task
 from lake.catalog.protocols import protocols_of
 from lake.catalog.references import unbeaten_baselines
-from lake.catalog.unit import ITEM, ITEM_INTERVALS
 from lake.errors import Exit, GoldspanError
 from lake.selection import Where, of_where
 from lake.store import Lake
 from lake.tables import table as declared_table
 from lake.text import NO_VALUE, counted, group_name, listed
+from lake.verdict import ITEM, ITEM_INTERVALS
 
 
 def boards_of(lake: Lake, benchmarks: Sequence[str]) -> list[tuple[Task, Protocol]]:

@@ -21,13 +21,24 @@ from evaluate.statistics.slices import slice_of
 from lake.benchmarks import known_protocols, known_tasks, protocols_called
 from lake.catalog.protocol import Protocol, Task
 from lake.catalog.references import REFERENCE, reference_of
-from lake.catalog.unit import FEWEST_ITEMS, ITEM, ITEM_NOTE
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.selection import Where, of_where
 from lake.store import Lake
 from lake.tables import table
 from lake.text import counted
-from lake.verdict import ALONE, BETTER, EQUIVALENT, EXPLORATORY, INSEPARABLE, TOO_FEW, WORSE, mirrored
+from lake.verdict import (
+    ALONE,
+    BETTER,
+    EQUIVALENT,
+    EXPLORATORY,
+    FEWEST_ITEMS,
+    INSEPARABLE,
+    ITEM,
+    ITEM_NOTE,
+    TOO_FEW,
+    WORSE,
+    mirrored,
+)
 
 
 def compare(

@@ -22,11 +22,10 @@ from lake.benchmarks import tasks_of
 from lake.catalog.protocol import Protocol, Task
 from lake.catalog.protocols import protocols_of
 from lake.catalog.references import reference_of
-from lake.catalog.unit import ITEM_INTERVALS
 from lake.hints import typed
 from lake.store import Lake
 from lake.text import NO_VALUE, group_name
-from lake.verdict import Line, by_pair, verdict_on
+from lake.verdict import ITEM_INTERVALS, Line, by_pair, verdict_on
 
 _N_SHOWN, N_WANTED = 3, 20
 """How many systems are shown, and how many more at most of those that were asked for or scored now."""

@@ -15,8 +15,7 @@ from typing import Literal
 
 import polars as pl
 
-from evaluate.embedding.encoder import encoder_of
-from evaluate.embedding.models import Model, TextKind
+from evaluate.embedding.models import Model, TextKind, encoder_of
 from evaluate.embedding.vectors import TEXTS_PER_PART, KeyedVectors, Made, VectorStore, key_of
 from evaluate.retrievers import Index, Pool, Retriever, RunTexts, TrackSteps
 from evaluate.retrievers._arguments import settings_in

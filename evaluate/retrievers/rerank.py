@@ -13,8 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluate.embedding.encoder import encoder_of
-from evaluate.embedding.models import Model
+from evaluate.embedding.models import Model, encoder_of
 from evaluate.embedding.vectors import key_of
 from evaluate.retrievers import Floats, Index, Integers, Pool, PoolScores, Queries, Retriever
 from evaluate.retrievers._arguments import component, settings_in

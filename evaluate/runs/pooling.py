@@ -20,10 +20,10 @@ from evaluate.statistics.slices import SLICE
 from evaluate.systems import PlannedRun, Run
 from lake.catalog.protocol import Protocol, Task
 from lake.catalog.protocols import protocols_of
-from lake.catalog.unit import FEWEST_ITEMS
 from lake.make import BuildTarget, Input, target_of, write_by_run
 from lake.store import Lake, Part
 from lake.tables import table
+from lake.verdict import FEWEST_ITEMS
 
 
 def aggregate_runs(item_parts: Sequence[ItemPart], protocols: Sequence[Protocol], runs: Sequence[Run]) -> None:

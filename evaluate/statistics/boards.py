@@ -14,9 +14,8 @@ from evaluate.statistics.slices import MEASURE, SLICE, average_of, headline_slic
 from lake.averages import AVERAGES, average_columns
 from lake.catalog.protocol import MAX_VALUES, Protocol
 from lake.catalog.references import reference_of
-from lake.catalog.unit import FEWEST_ITEMS
 from lake.tables import table
-from lake.verdict import BETTER, FEWER_ITEMS, LIMITED, WORSE, mirrored
+from lake.verdict import BETTER, FEWER_ITEMS, FEWEST_ITEMS, LIMITED, WORSE, mirrored
 
 _WHERE = [*MEASURE, *SLICE]
 

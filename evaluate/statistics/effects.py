@@ -30,10 +30,9 @@ from evaluate.statistics.pairs import Values, standard_error
 from evaluate.statistics.slices import MEASURE, SLICE, average_of
 from lake.averages import Aggregate
 from lake.catalog.protocol import Protocol
-from lake.catalog.unit import FEWEST_REPOS
 from lake.exact import Floats, Integers, Mask
 from lake.tables import table
-from lake.verdict import DIFFERENCE, FACTORS
+from lake.verdict import DIFFERENCE, FACTORS, FEWEST_REPOS
 
 _FEWEST = 3
 """So many units are needed for one to be left out and two to remain."""

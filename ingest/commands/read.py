@@ -26,7 +26,6 @@ from ingest.sources.git import GITHUB, Repositories, checked
 from ingest.sources.tree import CACHE, HUB, Source
 from ingest.stored_parts import check_replaced, remove_benchmark
 from lake.benchmarks import own_kinds
-from lake.catalog.unit import FEWEST_ITEMS
 from lake.console import (
     DEFAULT_LAKE,
     Console,
@@ -46,6 +45,7 @@ from lake.outcome import Outcome
 from lake.rejects import Rejects
 from lake.store import Lake
 from lake.text import listed
+from lake.verdict import FEWEST_ITEMS
 
 app = typer.Typer()
 

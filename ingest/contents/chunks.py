@@ -21,11 +21,11 @@ from ingest.contents.processes import Workers
 from ingest.contents.symbols import declare_rules, endings_of, note_symbols, symbol_rows, symbols_of
 from lake.declarations import Resolved
 from lake.fingerprint import canonical_json, fingerprint
-from lake.holding import numbered
 from lake.make import BuildTarget, Slot, made_from, write_if_changed
 from lake.naming import SEARCHED
 from lake.offsets import Offsets
 from lake.outcome import Outcome
+from lake.pools import numbered
 from lake.store import Lake, Part
 from lake.tables import declared_row
 from lake.text import counted, percent

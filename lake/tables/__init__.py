@@ -14,7 +14,7 @@ import polars as pl
 from lake.averages import column_meanings
 from lake.errors import Exit, GoldspanError, lookup
 from lake.fingerprint import canonical_json
-from lake.tables import declared, evaluated, ingested, of_runs
+from lake.tables import evaluated, ingested, of_runs
 
 
 @dataclass(frozen=True)
@@ -74,13 +74,13 @@ class Table:
 TABLES: Mapping[str, Table] = {
     table.name: table
     for table in (
-        Table("benchmarks", declared.Benchmarks),
-        Table("chunkers", declared.Chunkers),
-        Table("symbol_rules", declared.Declared),
-        Table("tasks", declared.Tasks, (), "evaluate"),
-        Table("protocols", declared.Protocols, (), "evaluate"),
-        Table("metrics", declared.Metrics, (), "evaluate"),
-        Table("retrievers", declared.Declared, (), "evaluate"),
+        Table("benchmarks", of_runs.Benchmarks),
+        Table("chunkers", of_runs.Chunkers),
+        Table("symbol_rules", of_runs.Declared),
+        Table("tasks", of_runs.Tasks, (), "evaluate"),
+        Table("protocols", of_runs.Protocols, (), "evaluate"),
+        Table("metrics", of_runs.Metrics, (), "evaluate"),
+        Table("retrievers", of_runs.Declared, (), "evaluate"),
         Table("items", ingested.Items, ("benchmark",)),
         # By query rule as well, so that the texts of one alone are read.
         Table("queries", ingested.QueryRows, ("benchmark", "query")),
@@ -97,7 +97,7 @@ TABLES: Mapping[str, Table] = {
         Table("vectors", evaluated.Vectors, (), "evaluate"),
         Table("runs", of_runs.Runs, ("benchmark", "run_id"), "runs"),
         Table("submissions", of_runs.Submissions),
-        Table("formats", declared.Formats),
+        Table("formats", of_runs.Formats),
         Table("costs", of_runs.CostRows, ("benchmark", "run_id"), "evaluate"),
         Table("run_items", of_runs.RunItems, ("benchmark", "run_id"), "runs"),
         Table("hits", of_runs.Hits, ("benchmark", "run_id"), "runs"),

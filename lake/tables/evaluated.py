@@ -6,8 +6,8 @@ import dataframely as dy
 import polars as pl
 
 from lake.averages import AVERAGES, average_columns
-from lake.catalog.unit import ITEM, REPOSITORY
 from lake.tables.columns import integer_columns, key_columns, number_columns, text_columns
+from lake.verdict import ITEM, REPOSITORY
 
 
 class Vectors(dy.Schema):

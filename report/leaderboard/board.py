@@ -8,9 +8,8 @@ from functools import cached_property, lru_cache
 import polars as pl
 
 from lake.averages import AVERAGES, Aggregate
-from lake.catalog.unit import ITEM
 from lake.text import counted
-from lake.verdict import mirrored
+from lake.verdict import ITEM, mirrored
 from report.format import score
 from report.leaderboard.columns import Cell, Column, Interval, Measure, cells_in, columns_of, primary_of
 from report.models import FAILED, ProtocolRow, RunRow, TaskRow

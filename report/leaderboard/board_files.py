@@ -9,7 +9,7 @@ from urllib.parse import quote
 import polars as pl
 
 from lake.averages import AVERAGES, average_columns
-from lake.catalog.unit import ITEM_INTERVALS
+from lake.verdict import ITEM_INTERVALS
 from report.addresses import run_key
 from report.data_files import data_file, data_file_of
 from report.format import slug, visible

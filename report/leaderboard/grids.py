@@ -6,8 +6,7 @@ import math
 
 import polars as pl
 
-from lake.catalog.unit import ITEM, REPOSITORY
-from lake.verdict import FACTORS, which_matters_more
+from lake.verdict import FACTORS, ITEM, REPOSITORY, which_matters_more
 from report.leaderboard.board import Board
 from report.models import ALL_ITEMS
 from report.slices import in_numbers_order, place_of, title_of

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from lake.catalog.references import reference_of
-from lake.catalog.unit import ITEM
 from lake.verdict import (
     BETTER,
     EQUIVALENT,
     INSEPARABLE,
+    ITEM,
     TOO_FEW,
     WORSE,
     Line,

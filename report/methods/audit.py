@@ -8,7 +8,7 @@ from statistics import median
 
 import polars as pl
 
-from lake.catalog.gold_flags import CONSEQUENCES, FLAGS
+from lake.naming import CONSEQUENCES, FLAGS
 from lake.store import Lake
 from lake.text import counted
 from report.format import DASH, count

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from lake.catalog.unit import ITEM, ITEM_NOTE
-from lake.verdict import BETTER, EQUIVALENT, IN_WORDS, WORSE
+from lake.verdict import BETTER, EQUIVALENT, IN_WORDS, ITEM, ITEM_NOTE, WORSE
 from report.format import DASH, between, score, signed
 from report.leaderboard.board import Board, build_board
 from report.methods.expectations import EXPECTATIONS, Expectation

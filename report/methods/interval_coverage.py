@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from statistics import median
 
-from lake.catalog.unit import FEWEST_REPOS
+from lake.verdict import FEWEST_REPOS
 
 HIT_OR_MISS, SPREAD, EXTREME = KINDS = ("hit or miss", "spread between 0 and 1", "mostly near 0 or 1")
 """What items' scores are like."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from lake.averages import AVERAGES
 from lake.catalog.protocol import MAX_VALUES
-from lake.catalog.unit import FEWEST_REPOS, ITEM_INTERVALS, ITEM_NOTE, NO_INTERVAL
+from lake.verdict import FEWEST_REPOS, ITEM_INTERVALS, ITEM_NOTE, NO_INTERVAL
 from report.addresses import pairs_path, run_key
 from report.format import SCORE_DIGITS, slug
 from report.leaderboard.board import Board

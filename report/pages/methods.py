@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lake.catalog.protocol import MAX_VALUES
-from lake.catalog.unit import FEWEST_REPOS, ITEM_NOTE
-from lake.verdict import SENTENCES
+from lake.verdict import FEWEST_REPOS, ITEM_NOTE, SENTENCES
 from report.leaderboard.board import Board
 from report.leaderboard.gold_ledger import LEDGER_TITLES
 from report.methods import parity

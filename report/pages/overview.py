@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from lake.catalog.unit import ITEM_NOTE
+from lake.verdict import ITEM_NOTE
 from report.addresses import ledger_address, run_key
 from report.charts.figures import Figure
 from report.charts.scores import Point, forest_chart

@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from lake.catalog.unit import ITEM, ITEM_NOTE
 from lake.text import counted
-from lake.verdict import BETTER, EQUIVALENT, EXPLORATORY, INSEPARABLE, TOO_FEW, WORSE
+from lake.verdict import BETTER, EQUIVALENT, EXPLORATORY, INSEPARABLE, ITEM, ITEM_NOTE, TOO_FEW, WORSE
 from report.addresses import compare_address, pairs_path
 from report.format import signed
 from report.leaderboard.verdicts import pairs_among

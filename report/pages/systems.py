@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lake.catalog.unit import FEWEST_REPOS, ITEM_NOTE
+from lake.verdict import FEWEST_REPOS, ITEM_NOTE
 from report.addresses import compare_address, item_address
 from report.downloads import table_files
 from report.format import score, slug

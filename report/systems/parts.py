@@ -9,8 +9,7 @@ from statistics import median
 import polars as pl
 
 from lake.averages import Aggregate
-from lake.catalog.unit import ITEM, ITEM_NOTE
-from lake.verdict import EXPLORATORY, IN_WORDS
+from lake.verdict import EXPLORATORY, IN_WORDS, ITEM, ITEM_NOTE
 from report.format import between, signed, two_digits
 from report.leaderboard.board import Board, BoardRow
 from report.leaderboard.columns import Cell, cells_in

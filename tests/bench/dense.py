@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from evaluate.embedding.encoder import BATCH
-from evaluate.embedding.models import Model, TextKind
+from evaluate.embedding.models import BATCH, Model, TextKind
 from evaluate.embedding.vectors import VectorStore
 from evaluate.rank.pools import load_pools, queries_by_pool
 from evaluate.rank.ranking import rank

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from evaluate.embedding.encoder import Encoder
+from evaluate.embedding.models import Encoder
 from evaluate.embedding.vectors import Made
 
 

@@ -23,7 +23,7 @@ def test_what_came_out_is_on_stdout_and_the_last_block_on_stderr(lake_folder: Pa
     assert first == f"repoeval: line_f1@8000, {over} (repoeval@chunking-v1)"
     assert verdict.endswith(".")
     assert sum("too few to rank" in line for line in systems) == 3
-    assert systems[-1].endswith(f"python -m evaluate table --lake {lake_folder} repoeval")
+    assert systems[-1].endswith(f"GOLDSPAN_LAKE={lake_folder} .venv/bin/python -m evaluate table repoeval")
     last, hint = said.err.splitlines()[-2:]
     assert last.startswith("evaluate: ")
     assert " item rankings, " in last

@@ -17,8 +17,7 @@ import polars as pl
 import pytest
 
 from evaluate.embedding import vectors as stored
-from evaluate.embedding.encoder import encoder_of
-from evaluate.embedding.models import Model, TextKind
+from evaluate.embedding.models import Model, TextKind, encoder_of
 from evaluate.embedding.vectors import KeyedVectors, VectorStore, key_of
 from evaluate.retrievers import Queries, cosine
 from evaluate.retrievers.cosine import cosine_index

@@ -10,7 +10,7 @@ from types import ModuleType
 import polars as pl
 import pytest
 
-from evaluate.metrics import covered, metrics_of, ranked
+from evaluate.metrics import context, metrics_of, ranked
 from evaluate.score import coverage
 from evaluate.score.conformance import protocol_hash, seal_of
 from lake.catalog.protocol import Primary, Protocol
@@ -82,7 +82,7 @@ def _spent_to_the_last_is_too_much(axis: LineOffsets, budget: int) -> pl.Expr:
         (ranked, "discount", _discount_one_later),
         (ranked, "_ONE", pl.lit(2.0)),
         (ranked, "ideal_dcg", lambda k: pl.lit(k)),
-        (covered, "_N_GOLD", pl.col("n_gold") + 1),
+        (context, "_N_GOLD", pl.col("n_gold") + 1),
         (coverage, "_paid_by", _spent_to_the_last_is_too_much),
     ],
 )

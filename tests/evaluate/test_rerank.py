@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluate.embedding.encoder import Encoder
-from evaluate.embedding.models import Model
+from evaluate.embedding.models import Encoder, Model
 from evaluate.embedding.vectors import VectorStore
 from evaluate.retrievers import Floats, Pool, Queries
 from evaluate.systems import ranking_code, retriever_named

@@ -39,7 +39,7 @@ SWITCHES = (
     ),
     ("evaluate/metrics/ranked.py", 'pl.col("rank") <= k if', 'pl.col("rank") < k if', "repoeval@code-chunk-v1"),
     ("evaluate/score/metric_values.py", '"n_returned") < pl.min', '"n_returned") <= pl.min', "repobench-r@official-v1"),
-    ("evaluate/metrics/unranked.py", '"n_relevant") > 0', '"n_relevant") > 1', "repobench-r@identifier-v1"),
+    ("evaluate/metrics/ranked.py", '"n_relevant") > 0', '"n_relevant") > 1', "repobench-r@identifier-v1"),
     ("evaluate/score/contexts/gold_sets.py", 'left, side="right")', 'left, side="left")', "contextbench@docs-v1"),
     ("evaluate/score/contexts/gold_sets.py", "has_left = left >= 0", "has_left = left > 0", "contextbench@docs-v1"),
     ("evaluate/score/contexts/scoring.py", "<= N_RANKED_STEPS", "< N_RANKED_STEPS", "contextbench@docs-v1"),

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 from scipy.stats import t
 
-from lake.catalog.unit import ITEM, REPOSITORY
 from lake.usage import Repair, _repairs
+from lake.verdict import ITEM, REPOSITORY
 
 
 def rows(n_repos: int, n: int, effect: float, seed: int = 1) -> pl.DataFrame:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ingest.benchmarks.fields import FieldError, check, is_encodable
 from ingest.sources.repository import is_searched
-from lake.catalog.gold_flags import FLAGS
+from lake.naming import FLAGS
 from lake.offsets import Offsets, split_lines
 from lake.text import decode
 

@@ -17,10 +17,9 @@ from ingest.contents.edited_definitions import edited_sources, gold_of_patch
 from ingest.sources.git import Repositories
 from ingest.sources.git_process import RepositoryError
 from ingest.sources.repository import ClonedRepository, Repository, RepositoryFiles, is_searched
-from lake.catalog.gold_flags import FLAGS
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
 from lake.fingerprint import sha256_of
-from lake.naming import UNSEARCHED
+from lake.naming import FLAGS, UNSEARCHED
 from lake.rejects import Rejects
 from lake.text import counted
 

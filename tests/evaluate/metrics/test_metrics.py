@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
 from evaluate.metrics import Ratio, declaration, metric, metric_named, parse_metric
-from evaluate.score.completions import completion_similarity
+from evaluate.score.metric_values import completion_similarity
 from lake.errors import GoldspanError
 from tests.graded import score_graded
 

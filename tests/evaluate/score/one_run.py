@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from evaluate.score.chance import CASE, score_lists
 from evaluate.score.metric_inputs import Lists, ScoringInputs
-from evaluate.score.scoring import CASE, score_lists
 
 
 def score(inputs: ScoringInputs, *, hits: pl.LazyFrame) -> pl.LazyFrame:

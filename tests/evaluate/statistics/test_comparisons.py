@@ -18,11 +18,10 @@ from evaluate.statistics.pairs import Values as Matrix
 from evaluate.statistics.pairs import differences
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols
-from lake.catalog.unit import ITEM
 from lake.exact import steps
 from lake.store import Lake
 from lake.tables import table
-from lake.verdict import BETTER, INSEPARABLE, TOO_FEW, WORSE
+from lake.verdict import BETTER, INSEPARABLE, ITEM, TOO_FEW, WORSE
 
 REPOBENCH = protocols()["repobench-r@official-v1"]
 CONTEXTS = protocols()["contextbench@official-v1"]

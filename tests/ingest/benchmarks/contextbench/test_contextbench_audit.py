@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.benchmarks.contextbench.gold import Audit, GoldFile, GoldSpan, audit
-from lake.catalog.gold_flags import CONSEQUENCES, FLAGS
+from lake.naming import CONSEQUENCES, FLAGS
 
 FILES = {"a.py": "one\ntwo\nthree\n", "ü.py": "äöü\nß", "crlf.py": "one\r\ntwo\r\n", "empty.py": "", ".env": "x=1\n"}
 
