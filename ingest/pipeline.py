@@ -57,10 +57,7 @@ def ingest(
     needs: bool = False,
     say: Callable[[str], None] = lambda _: None,
 ) -> Callable[[], Outcome]:
-    """Bring a benchmark's subsets into the lake, and when the answer is called their chunks; the caller holds its lock.
-
-    In between processes parse its first files.
-    """
+    """Bring a benchmark's subsets into the lake, and when the answer is called their chunks."""
     if benchmark.is_one_subset and len(subsets) > 1:
         message = f"{benchmark.display_name}: {listed(subsets)} hold the same items and are never pooled"
         raise GoldspanError(message, hint="Ask for one of them: SUBSETS=" + subsets[0], code=Exit.USAGE)
@@ -70,44 +67,31 @@ def ingest(
         needs or lake.part("files", NEEDS_RULE, benchmark=benchmark.name, kind="searched") is not None
     )
     reader = _Reader(lake, benchmark, source, repositories, needs, Contents(lake), workers, result, say)
-    for subset, share in zip(subsets, _shares(limit, len(subsets)), strict=True):
-        reader.read(subset, share)
+    for number, subset in enumerate(subsets):
+        # Shares as equal as whole items allow, and one at the least.
+        whole, rest = divmod(limit or 0, len(subsets))
+        reader.read(subset, None if limit is None else max(1, whole + (number < rest)))
     if benchmark.needs_symbols:
         parse_ahead(lake, benchmark.name, chunkers, workers)
 
     def finish() -> Outcome:
         cut_contents(lake, benchmark.name, chunkers, say, result, workers if benchmark.needs_symbols else None)
-        _finish(lake, benchmark, source, subsets, limit, result)
+        _declare(lake, benchmark, source, limit)
+        parts = [part for subset in subsets for part in parts_of_subset(lake, benchmark, subset)]
+        items = lake.scan_parts(parts, "items").select("item_id", "scorable", "why_not").collect()
+        refused = [part for subset in subsets for part in rejects_of(lake, benchmark, subset)]
+        rejects = lake.scan_parts(refused, "rejects").collect()
+        result.expected, result.scored = items.height, int(items["scorable"].sum())
+        result.missing = result.expected - result.scored
+        result.rejected += rejects.height
+        if not result.scored:
+            result.warnings.append(f"{benchmark.display_name}: nothing {_why_none(items, rejects)}")
         return result
 
     return finish
 
 
-def _finish(
-    lake: Lake, benchmark: Benchmark, source: Source, subsets: Sequence[str], limit: int | None, result: Outcome
-) -> None:
-    """Declare the benchmark, and count what there is of it."""
-    _declare(lake, benchmark, source, limit)
-    parts = [part for subset in subsets for part in parts_of_subset(lake, benchmark, subset)]
-    items = lake.scan_parts(parts, "items").select("item_id", "scorable", "why_not").collect()
-    refused = [part for subset in subsets for part in rejects_of(lake, benchmark, subset)]
-    rejects = lake.scan_parts(refused, "rejects").collect()
-    result.expected, result.scored = items.height, int(items["scorable"].sum())
-    result.missing = result.expected - result.scored
-    result.rejected += rejects.height
-    if not result.scored:
-        result.warnings.append(f"{benchmark.display_name}: nothing {_why_none(items, rejects)}")
-
-
-def _shares(limit: int | None, n_subsets: int) -> list[int | None]:
-    """The number of items of each of some subsets: as equal as whole items allow, and one at the least."""
-    if limit is None:
-        return [None] * n_subsets
-    return [max(1, limit // n_subsets + (number < limit % n_subsets)) for number in range(n_subsets)]
-
-
 def _why_none(items: pl.DataFrame, rejects: pl.DataFrame) -> str:
-    """Why nothing could be read, or nothing of what was read can be scored."""
     unscorable = items.select(reason=pl.format("{}: {}", "item_id", "why_not"))
     unread = rejects.select(reason=pl.format("{}, {}: {}", "source", "position", "reason"))
     reasons = (unscorable if items.height else unread)["reason"].drop_nulls().sort()
@@ -119,8 +103,6 @@ def _why_none(items: pl.DataFrame, rejects: pl.DataFrame) -> str:
 
 @dataclass(frozen=True)
 class _Reader:
-    """The reader of the subsets of a benchmark that are not current."""
-
     lake: Lake
     benchmark: Benchmark
     source: Source
@@ -143,8 +125,13 @@ class _Reader:
         code: list[Callable[..., object]] = [benchmark.find, benchmark.parts]
         code += [under_its_name] if benchmark.like else []
         stamp = made_from(parameters=inputs, code=code)
-        absent = lake.scan_parts(parts_of_subset(lake, benchmark, subset), "items").filter(wants_repository()).collect()
-        is_whole = _is_current(lake, benchmark, subset, stamp)
+        before = parts_of_subset(lake, benchmark, subset)
+        absent = lake.scan_parts(before, "items").filter(wants_repository()).collect()
+        # With all that it needs: what somebody deleted is made again.
+        has_pools = have_pools(lake, benchmark, before)
+        is_whole = has_pools and whole_subset(lake, benchmark, subset, stamp, [part.name for part in before]).is_current
+        stamps = {part.name: fingerprint(stamp, part.name) for part in before}
+        is_whole &= all(whole_part(lake, benchmark, name, made).is_current for name, made in stamps.items())
         # What is missing for want of a repository is asked for again, and named again.
         is_other = is_whole and raw.repositories is not None and may_now_be_had(absent, raw.repositories)
         if is_whole and not is_other:
@@ -157,7 +144,7 @@ class _Reader:
         if benchmark.needs_symbols:
             self.workers.start(look_through)
         names = []
-        is_searchable = have_pools(lake, benchmark, parts_of_subset(lake, benchmark, subset)) and not is_other
+        is_searchable = has_pools and not is_other
         for part in benchmark.parts(raw, subset, limit, rejects):
             names.append(part.name)
             target = whole_part(lake, benchmark, part.name, fingerprint(stamp, part.name))
@@ -177,7 +164,6 @@ class _Reader:
         whole_subset(lake, benchmark, subset, stamp, sorted(names)).write(rejects.frame("ingest"))
 
     def _write(self, target: BuildTarget, part: str, rows: SubsetRows, rejects: Rejects) -> None:
-        """Store what the items search, then the part itself."""
         repos = rows.items.select("pool_id", "repo", "commit").unique("pool_id")
         repos = pl.concat([repos, repos.with_columns(pl.col("pool_id") + UNSEARCHED)])
         for group in rows.pools:
@@ -199,16 +185,6 @@ class _Reader:
         pools = pool_rows(group.files, repos, **folders).sort("pool_id")
         write_if_changed(self.lake, "pools", group.name, pools, **folders)
         files.make(lambda: group.files)
-
-
-def _is_current(lake: Lake, benchmark: Benchmark, subset: str, stamp: str) -> bool:
-    """Whether a subset is there with all that it needs; what somebody deleted is made again."""
-    parts = parts_of_subset(lake, benchmark, subset)
-    if not whole_subset(lake, benchmark, subset, stamp, [part.name for part in parts]).is_current:
-        return False
-    if not all(whole_part(lake, benchmark, part.name, fingerprint(stamp, part.name)).is_current for part in parts):
-        return False
-    return have_pools(lake, benchmark, parts)
 
 
 def _bound(value: object) -> list[object]:
@@ -235,7 +211,6 @@ def _made_of(raw: RawFiles, rejects: Rejects) -> list[tuple[str, str]]:
 
 
 def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None) -> None:
-    """The benchmark's own row: what it is, and what of it this lake holds."""
     columns = ("scorable", "repo", "language", "subset")
     items = lake.scan("items", benchmark=benchmark.name).select(columns).collect()
     parameters = {

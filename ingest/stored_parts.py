@@ -56,20 +56,18 @@ def whole_subset(
 def whole_part(lake: Lake, benchmark: Benchmark, part: str, made_from: str = "") -> BuildTarget:
     """A part with all that is given with it; its items come last, so that they say that all the rest is there."""
     folders = {"benchmark": benchmark.name}
+    # Rows that are given with the items, of runs under a run called `gold`.
+    of_gold = {**folders, "run_id": GOLD_RUN}
+    more = [Slot(name, part, {folder: of_gold[folder] for folder in table(name).folders}) for name in benchmark.more]
     slots = [
         Slot("gold_spans", part, folders),
         *(Slot("queries", part, of_query) for of_query in query_folders(benchmark)),
-        *(Slot(name, part, folders_of(benchmark, name)) for name in benchmark.more),
+        *more,
         # No rejects are written as well: a part of no rows says that there were none.
         Slot("rejects", rejects_part(benchmark, part), {}),
         Slot("items", part, folders),
     ]
     return BuildTarget(lake, slots, made_from)
-
-
-def folders_of(benchmark: Benchmark, name: str) -> dict[str, str]:
-    """The Hive folders of a table whose rows are given with the items: those of runs under a run called `gold`."""
-    return {folder: benchmark.name if folder == "benchmark" else GOLD_RUN for folder in table(name).folders}
 
 
 def query_folders(benchmark: Benchmark) -> list[dict[str, str]]:
@@ -88,16 +86,12 @@ def have_pools(lake: Lake, benchmark: Benchmark, parts: list[Part]) -> bool:
     without_files = pools.join(files, on="pool_id", how="anti")
     untold = pools.join(lake.scan("pools").select("pool_id"), on="pool_id", how="anti")
     without_blob = files.join(lake.scan("blobs").select("sha256"), on="sha256", how="anti")
+    tables = ("files", "pools") if benchmark.names_commits else ()
     searched, beside = (
-        {
-            (part.table, part.name)
-            for name in ("files", "pools")
-            for part in lake.parts(name, benchmark=benchmark.name, kind=kind)
-        }
+        {(name, part.name) for name in tables for part in lake.parts(name, benchmark=benchmark.name, kind=kind)}
         for kind in ("searched", "rest")
     )
-    has_unsearched_files = not benchmark.names_commits or searched <= beside
-    return has_unsearched_files and all(lost.collect().is_empty() for lost in (without_files, untold, without_blob))
+    return searched <= beside and all(lost.collect().is_empty() for lost in (without_files, untold, without_blob))
 
 
 def remove_readers(lake: Lake, benchmark: Benchmark, reader: str, files: Part, result: Outcome) -> None:
@@ -155,16 +149,15 @@ def check_replaced(lake: Lake, benchmark: Benchmark, source: Source) -> None:
         return
     runs = imported_runs(lake, benchmark=benchmark.name)
     imported = f", and {counted(len(runs), 'imported run')}" if runs else ""
-    old, new = (_what(*state) for state in (before[0], now))
+
+    def what(label: str, like: str) -> str:
+        manner = f" in the manner of {like}" if like else ""
+        return RESERVED.get(label or PUBLISHED_LABEL, f"data labelled {label}{manner}")
+
+    old, new = (what(*state) for state in (before[0], now))
     message = f"{benchmark.display_name}: the lake holds {old}{imported}; {new} would replace it"
     hint = f"Give own data another name (name: my-data, like: {benchmark.kind}) or a lake (--lake FOLDER) of its own."
     raise GoldspanError(message, where=str(lake.root), hint=hint, code=Exit.USAGE)
-
-
-def _what(label: str, like: str) -> str:
-    """The data in words."""
-    manner = f" in the manner of {like}" if like else ""
-    return RESERVED.get(label or PUBLISHED_LABEL, f"data labelled {label}{manner}")
 
 
 def tags_of(source: Source) -> list[str]:

@@ -30,25 +30,16 @@ from lake.limits import MAX_POOL_BYTES, MAX_SOURCE_BYTES
 from lake.rejects import Rejects
 from lake.text import counted, listed
 
-BEIR_FIELDS: Fields = {
-    "document": ("_id",),
-    "title": ("title",),
-    "text": ("text",),
-    "query": ("_id",),
-    "query_text": ("text",),
-    "judged_query": ("query-id",),
-    "judged_document": ("corpus-id",),
-    "grade": ("score",),
-}
-"""The keys of BEIR's rows: of the corpus, of the queries, of the judgements."""
+_CORPUS = {"document": ("_id",), "title": ("title",), "text": ("text",)}
+_QUERIES = {"query": ("_id",), "query_text": ("text",)}
+_JUDGEMENTS = {"judged_query": ("query-id",), "judged_document": ("corpus-id",), "grade": ("score",)}
+BEIR_FIELDS: Fields = {**_CORPUS, **_QUERIES, **_JUDGEMENTS}
+"""The keys of BEIR's rows."""
 
 MAX_GRADE = 2**31
 
-BEIR_PLACES = {
-    "corpus": DataLocation("corpus.jsonl"),
-    "queries": DataLocation("queries.jsonl"),
-    "qrels": DataLocation("qrels/test.tsv"),
-}
+_USUAL = {"corpus": "corpus.jsonl", "queries": "queries.jsonl", "qrels": "qrels/test.tsv"}
+BEIR_PLACES = {name: DataLocation(usual) for name, usual in _USUAL.items()}
 """The data sets of a declaration, in the order in which they are read."""
 
 
@@ -82,28 +73,22 @@ def read(
     queries = _queries(raw, fields, rejects)
     judged = _judgements(raw, fields, queries, set(files["path"]), rejects)
     is_relevant = pl.col("grade") > 0
-    constants = {"benchmark": collection.name, "subset": subset, "split": subset, "repo": collection.name}
     items = judged.group_by("item_id", maintain_order=True).agg(scorable=is_relevant.any())
     items = items.with_columns(
         upstream_id="item_id",
         why_not=pl.when(~pl.col("scorable")).then(pl.lit("no document is judged relevant to it")),
-        **{
-            name: pl.lit(value)
-            for name, value in {**constants, "language": collection.language, "pool_id": pool_id}.items()
-        },
+        benchmark=pl.lit(collection.name),
+        subset=pl.lit(subset),
+        split=pl.lit(subset),
+        repo=pl.lit(collection.name),
+        language=pl.lit(collection.language),
+        pool_id=pl.lit(pool_id),
     )
     # Whole documents.
     ends = files.join(blobs, on="sha256").select("path", line_end="n_lines")
-    gold = (
-        judged.filter(is_relevant)
-        .join(ends, on="path", how="left")
-        .with_columns(
-            pl.col("line_end").fill_null(0),
-            benchmark=pl.lit(collection.name),
-            gold=pl.lit("judged"),
-            line_start=pl.lit(0, pl.Int64),
-        )
-    )
+    gold = judged.filter(is_relevant).join(ends, on="path", how="left")
+    same = {"benchmark": pl.lit(collection.name), "gold": pl.lit("judged"), "line_start": pl.lit(0, pl.Int64)}
+    gold = gold.with_columns(pl.col("line_end").fill_null(0), **same)
     n_none = judged.filter(~is_relevant).height
     return SubsetRows(
         table_rows("items", items),
@@ -115,17 +100,13 @@ def read(
 
 
 def _documents(raw: RawFiles, fields: Fields, rejects: Rejects) -> Iterator[tuple[str, bytes]]:
-    """Every document's id, and its title and text."""
     seen: set[str] = set()
     n_bytes = 0
 
     def document(_: str, row: JsonObject) -> tuple[str, bytes]:
         nonlocal n_bytes
-        name, text, title = (
-            _id(row, fields["document"]),
-            text_at(row, fields["text"]),
-            text_at(row, fields["title"], ""),
-        )
+        name, text = _id(row, fields["document"]), text_at(row, fields["text"])
+        title = text_at(row, fields["title"], "")
         data = (f"{title}\n{text}" if title else text).encode()
         check(name not in seen, f"document {name!r} is there more than once; the first is read")
         check(len(data) <= MAX_SOURCE_BYTES, f"it has {len(data):,} bytes; at most {MAX_SOURCE_BYTES:,} are read")
@@ -146,8 +127,7 @@ def _queries(raw: RawFiles, fields: Fields, rejects: Rejects) -> dict[str, str]:
         check(name not in queries, f"query {name!r} is there more than once; the first is read")
         return name, text
 
-    for _, (name, text) in parse_rows(raw.tasks[1], rejects, query):
-        queries[name] = text
+    queries.update(pair for _, pair in parse_rows(raw.tasks[1], rejects, query))
     return queries
 
 

@@ -56,10 +56,8 @@ class PoolGroup:
 class SubsetRows:
     """The rows that a benchmark's reader gives for one subset.
 
-    Attributes:
-        pools: What the items search in; pools of one group are stored together, so a group is always read whole. They
-            are asked for once, before anything else, and may be made one at a time as they are.
-        notes: Sentences for the last block: counts of what was clamped, replaced or merged; whole when the pools are.
+    `pools` are asked for once, before anything else, and may be made one at a time; `notes`, sentences for the last
+    block, are whole when the pools are.
     """
 
     items: pl.DataFrame
@@ -101,7 +99,7 @@ def query_rows(benchmark: str, texts: Iterable[tuple[str, str, str]]) -> pl.Data
 
 
 def reject_refused(tree: Tree, rejects: Rejects, location: str = "") -> None:
-    """Reject what a tree refused, or what is called otherwise than it."""
+    """Reject what a tree refused."""
     for refused in tree.refused:
         rejects.add(location or tree.location, f"entry {refused.path}", refused.reason)
 
@@ -133,7 +131,7 @@ class DataLocation:
 
 def find_places(places: Mapping[str, DataLocation], source: Source, subset: str, rejects: Rejects) -> RawFiles:
     """The files in the places of a declaration, which has one subset: its data sets, and the trees to search in."""
-    del subset
+    del subset  # there is one
     trees = {name: source.tree(name) or Tree(name, []) for name in places}
     pools = [trees[name] for name, declared in places.items() if declared.is_tree]
     for tree in pools:
@@ -143,12 +141,9 @@ def find_places(places: Mapping[str, DataLocation], source: Source, subset: str,
 
 @dataclass(frozen=True)
 class DataSchema:
-    """The keys of a declaration (`--config`) of data in a benchmark's manner.
+    """The keys of a declaration (`--config`) of data in a benchmark's manner, below `data` and below `fields`.
 
-    Attributes:
-        places: Key below `data` → what lies there.
-        fields: Key below `fields` → where upstream's rows have it.
-        find: As the benchmark's own, of a source whose trees are called as `places` are; without one, all of them.
+    `find` is as the benchmark's own, of a source whose trees are called as `places` are; without one, all of them.
     """
 
     places: Mapping[str, DataLocation]
@@ -162,14 +157,12 @@ class Benchmark:
     """A benchmark, as `python -m ingest list` and the pages say it.
 
     Attributes:
-        version: For pages; what is read again, the code decides.
         markers: Files or folders one of which its folder holds; `*` stands for any part of a name.
         find: `find(source, subset, rejects)` → the raw files.
         parts: `parts(raw, subset, limit, rejects)` → the subset's items, part by part and always in the same parts;
             with a limit a seeded sample of so many in all. It takes `fields` where it has a schema.
         at_hand: Which subsets a source on this machine holds, where all of them are read when none is named.
         is_one_subset: Its subsets hold the same items, so that one alone may stand in a lake.
-        tags: What it is about, by which `list benchmarks --tag` finds it.
         is_collection: Documents of one's own: a source that does not hold it is named only where it is asked for.
         like: Of own data the benchmark by whose rules it is read, asked and scored; empty for that itself.
         names_commits: Its rows name repositories at commits, which are cloned where no file beside the rows holds them;

@@ -65,7 +65,6 @@ def list_inputs(
 
 
 def _chunkers(store: Lake) -> list[dict[str, object]]:
-    """The chunkers that are declared, and those that were given to a lake."""
     given = [(name, f"Given as {what}", list[str](), "") for name, what in given_before(store).items()]
     declared = [
         (

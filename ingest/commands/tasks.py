@@ -117,7 +117,6 @@ def _items(lake: Lake, task: Task, where: Where) -> pl.DataFrame:
 
 
 def _files(lake: Lake, benchmark: str, pool_id: str) -> Sequence[tuple[str, str]]:
-    """Path and text of a repository's files, those too that are not searched."""
     files = lake.scan("files", benchmark=benchmark).filter(pl.col("pool_id").is_in([pool_id, f"{pool_id}{UNSEARCHED}"]))
     texts = lake.scan("blobs").select("sha256", "text")
     return files.select("path", "sha256").join(texts, on="sha256").select("path", "text").sort("path").collect().rows()

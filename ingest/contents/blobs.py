@@ -94,7 +94,7 @@ def _blobs(contents: dict[str, tuple[str, bytes]]) -> pl.DataFrame:
 
 
 class Contents:
-    """The blobs that the lake holds, looked up once: asking again for every part would cost more with each."""
+    """The blobs that the lake holds, looked up once."""
 
     def __init__(self, lake: Lake) -> None:
         self._lake = lake
@@ -116,18 +116,15 @@ class Contents:
         if new.is_empty():
             return
         for stale in [part for part in self._parts[1] if part.path.is_file()]:
-            self._take_from(stale, new)
+            rows = self._lake.scan_parts([stale], "blobs").collect()
+            left = rows.join(new.select("sha256"), on="sha256", how="anti")
+            if left.is_empty():
+                self._lake.remove(stale)
+            elif left.height < rows.height:
+                self._lake.write("blobs", left, part=stale.name, fingerprint=stale.fingerprint)
         # Contents are only ever added, under a name of their own: no row of another part depends on when it was read.
         _target(self._lake, fingerprint(new["sha256"].sort().to_list())[:16]).write(new)
         self._known.update(new["sha256"])
-
-    def _take_from(self, stale: Part, new: pl.DataFrame) -> None:
-        rows = self._lake.scan_parts([stale], "blobs")
-        left = rows.join(new.lazy().select("sha256"), on="sha256", how="anti").collect()
-        if left.is_empty():
-            self._lake.remove(stale)
-        elif left.height < rows.select(pl.len()).collect().item():
-            self._lake.write("blobs", left, part=stale.name, fingerprint=stale.fingerprint)
 
 
 def _target(lake: Lake, name: str) -> BuildTarget:

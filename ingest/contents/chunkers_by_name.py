@@ -13,8 +13,8 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 import ingest.contents.chunkers
-from ingest.contents.chunkers import CHUNK, PATH, Chunker, Cut, Document, LineRange
-from ingest.contents.definitions import Definition, definitions_of
+from ingest.contents.chunkers import CHUNK, PATH, Chunker, Cut, Document
+from ingest.contents.definitions import definitions_of
 from ingest.contents.syntax_trees import GRAMMARS
 from ingest.programs.command import ANSWER_SECONDS, JsonCommand
 from lake.code import code_digest
@@ -37,23 +37,20 @@ def with_context(document: Document, cut: Cut) -> Cut:
     """The cut with a text for each chunk: the path, the file's first imports and the heads of definitions around it.
 
     What the chunk itself begins with or holds is not said twice. Chunks that are not ranges of lines keep their own
-    text, and so do those of a file that is one chunk, but for the path.
+    text. code-chunk puts the same before its chunks (github.com/supermemoryai/code-chunk, "contextualized text").
     """
     if cut.unit != "lines" or cut.failed:
         return cut
     docs = definitions_of(document.text, _ENDINGS.get(document.language, "")).get("docs")
-    around = docs.definitions if docs is not None else []
+    around = sorted(docs.definitions if docs else (), key=lambda each: (each.line_start, -each.line_end))
     imports = import_lines(document.text, document.language)[:MAX_IMPORTS]
-    return cut._replace(texts=[_text(document, lines, imports, around) for lines in cut.ranges])
-
-
-def _text(document: Document, lines: LineRange, imports: list[tuple[int, str]], around: list[Definition]) -> str:
-    start, end = lines
-    statements = [" ".join(text.split())[:_MAX_LINE] for line, text in imports if not start <= line < end]
-    holding = [definition for definition in around if definition.line_start < start < definition.line_end]
-    holding.sort(key=lambda definition: (definition.line_start, -definition.line_end))
-    heads = [document.lines[definition.line_start].strip()[:_MAX_LINE] for definition in holding]
-    return "\n".join([PATH, *dict.fromkeys(statements), *dict.fromkeys(heads), CHUNK])
+    texts = []
+    for start, end in cut.ranges:
+        statements = [" ".join(text.split())[:_MAX_LINE] for line, text in imports if not start <= line < end]
+        holding = [each.line_start for each in around if each.line_start < start < each.line_end]
+        heads = [document.lines[line].strip()[:_MAX_LINE] for line in holding]
+        texts.append("\n".join([PATH, *dict.fromkeys(statements), *dict.fromkeys(heads), CHUNK]))
+    return cut._replace(texts=texts)
 
 
 COMMAND = "command"
@@ -93,17 +90,15 @@ def _resolve(name: str) -> Resolved[Chunker]:
     wrong = check(**resolved.parameters) if check else ""
     if wrong:
         raise GoldspanError(f"chunker {name!r}: {wrong}", code=Exit.USAGE)
-    return _in_context(resolved) if name.endswith(CONTEXT) else resolved
-
-
-def _in_context(cut: Resolved[Chunker]) -> Resolved[Chunker]:
-    declared = cut.declaration
+    if not name.endswith(CONTEXT):
+        return resolved
+    declared = resolved.declaration
     meaning = f"{declared.meaning} A chunk is ranked with its path, its file's imports and the definitions around it."
     in_context = replace(
         declared, name=f"{declared.name}{CONTEXT}", title=f"{declared.title}, in context", meaning=meaning,
         grammars=declared.grammars or GRAMMARS, text=with_context,
     )  # fmt: skip
-    return replace(cut, name=f"{cut.name}{CONTEXT}", declaration=in_context)
+    return replace(resolved, name=f"{resolved.name}{CONTEXT}", declaration=in_context)
 
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
@@ -177,7 +172,6 @@ def _given_now(given: str, seconds: float) -> Resolved[Chunker]:
 
 
 def _function(what: str) -> Callable[..., Cut]:
-    """A function of a module that lies where Python looks for it, the working directory first."""
     module, _, name = what.partition(":")
     hint = "It takes a Document and answers a Cut, as those in ingest/contents/chunkers do."
     try:
@@ -194,5 +188,4 @@ def _function(what: str) -> Callable[..., Cut]:
 
 
 def _never(document: Document) -> Cut:
-    """No function cuts: the command does."""
     raise NotImplementedError(document)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ingest.contents.definitions import definitions_of, ending_of
@@ -47,7 +47,13 @@ def surroundings_of(data: bytes, path: str, lines: Sequence[int]) -> Surrounding
         names |= {definition.name for definition in around if definition.name}
         if start < n_lines:
             spans.add((start, min(end, n_lines)))
-    return Surroundings(_merged(spans), frozenset(names))
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((start, end))
+    return Surroundings(merged, frozenset(names))
 
 
 def gold_of_patch(patch: str, files: Mapping[str, bytes]) -> list[tuple[str, int, int]]:
@@ -59,14 +65,3 @@ def gold_of_patch(patch: str, files: Mapping[str, bytes]) -> list[tuple[str, int
         if path in files
         for span in surroundings_of(files[path], path, lines).spans
     ]
-
-
-def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans in order, those that touch or overlap as one."""
-    merged: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
-        else:
-            merged.append((start, end))
-    return merged

@@ -142,7 +142,6 @@ def _path(old: str, new: str, *, is_new: bool) -> tuple[str, bool]:
 
 
 def _hunk(lines: list[str], at: int) -> tuple[list[tuple[int, str]], int, str]:
-    """The old lines that a hunk edits, the place of the line below it, and what is wrong with it."""
     head = _HUNK.match(lines[at])
     at += 1
     if head is None:

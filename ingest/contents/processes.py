@@ -47,7 +47,6 @@ class Workers(AbstractContextManager["Workers"]):
                 self._begun.update((job, (future, number)) for number, job in enumerate(batch))
 
     def _begun_answer(self, job: Hashable) -> list[Any]:
-        """The answer to a job that was begun; nothing where it was not, or a process died with it."""
         if job not in self._begun:
             return []
         future, number = self._begun.pop(job)
@@ -67,29 +66,21 @@ class Workers(AbstractContextManager["Workers"]):
 
     def _do(self, work: Callable[[Sequence[_J]], list[_R]], batches: Sequence[Sequence[_J]]) -> list[list[_R] | None]:
         """The work's answers to some batches; None for those that a process died with, which may be any of them."""
-        executor = self.start(work)
-        answers: list[list[_R] | None] = []
-        futures = []
-        for batch in batches:
-            try:
-                futures.append(executor.submit(work, batch))
-            except BrokenProcessPool:
-                # One has died already: the others are in nobody's hands.
-                break
-        for future in futures:
-            try:
-                answers.append(self.engine.answer(future))
-            except WorkerDiedError:
-                answers.append(None)
-        answers += [None] * (len(batches) - len(futures))
+        executor, futures = self.start(work), list[Future[list[_R]]]()
+        # Where one has died already, the others are in nobody's hands.
+        with suppress(BrokenProcessPool):
+            futures.extend(executor.submit(work, batch) for batch in batches)
+        answers: list[list[_R] | None] = [None] * len(batches)
+        for number, future in enumerate(futures):
+            with suppress(WorkerDiedError):
+                answers[number] = self.engine.answer(future)
         if None in answers:
             self.stop()
         return answers
 
     def stop(self) -> None:
         """End the processes."""
-        self._executor = None
-        self._stack.close()
+        self.__exit__(None, None, None)
 
     def __exit__(self, *raised: object) -> None:
         self._executor = None

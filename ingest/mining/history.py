@@ -56,11 +56,18 @@ class History:
     git: GitFolder
     head: str
 
+    def _text(self, *arguments: str) -> str:
+        done = self.git.ask(*arguments, seconds=FETCH_SECONDS)
+        if done.code:
+            verb = next(word for word in arguments if not word.startswith("-"))
+            raise RepositoryError(f"git {verb} cannot read the history: {done.reason}", where=str(self.git.folder))
+        return done.out
+
     def commits(self) -> Iterator[Commit]:
         """The commits that lead to the head, the youngest first, merges left out."""
         how = ("log", "--no-merges", "--topo-order", "-z", "--name-status", "-M", "--no-ext-diff", "--encoding=UTF-8")
         # No message and no path holds a NUL, so whatever else stands in one is taken as it is.
-        words = _Words(_text(self.git, *how, f"--format={_FORMAT}", self.head, "--").split("\0"))
+        words = _Words(self._text(*how, f"--format={_FORMAT}", self.head, "--").split("\0"))
         while words.next_one():
             commit_id, parents, author, message = (words.take() for _ in range(4))
             changes = list[Change]()
@@ -76,17 +83,17 @@ class History:
     @cached_property
     def n_merges(self) -> int:
         """The number of merges among the commits that lead to the head."""
-        return int(_text(self.git, "rev-list", "--count", "--merges", self.head, "--"))
+        return int(self._text("rev-list", "--count", "--merges", self.head, "--"))
 
     def patch(self, commit: Commit, paths: Iterable[str]) -> str:
         """The changes of a commit to some files, as a unified diff."""
         how = ("diff-tree", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
         # A path is taken as it is, whatever signs it has.
-        return _text(self.git, "--literal-pathspecs", *how, commit.parent, commit.commit_id, "--", *paths)
+        return self._text("--literal-pathspecs", *how, commit.parent, commit.commit_id, "--", *paths)
 
     def listing(self, commit_id: str) -> dict[str, str]:
         """Path → git id of the content, of a commit's regular files."""
-        records = _text(self.git, "ls-tree", "-r", "-z", "--full-tree", commit_id).split("\0")
+        records = self._text("ls-tree", "-r", "-z", "--full-tree", commit_id).split("\0")
         entries = (record.partition("\t") for record in records if record)
         return {path: about.split()[2] for about, _, path in entries if about.startswith(_REGULAR)}
 
@@ -118,14 +125,6 @@ def fetched(url: str, cache: Path, at: str) -> History:
         what = f"{url} has no commit, branch or tag {at!r}" if at else f"the HEAD of {url} is no commit"
         raise RepositoryError(what, examples=branches, hint="Name one: --at BRANCH", code=Exit.MISSING)
     return History(git, parsed.out.strip())
-
-
-def _text(git: GitFolder, *arguments: str) -> str:
-    done = git.ask(*arguments, seconds=FETCH_SECONDS)
-    if done.code:
-        verb = next(word for word in arguments if not word.startswith("-"))
-        raise RepositoryError(f"git {verb} cannot read the history: {done.reason}", where=str(git.folder))
-    return done.out
 
 
 @dataclass
@@ -178,8 +177,6 @@ class HistoryRepositories(Repositories):
 
 @dataclass
 class _AtCommit(Checkout):
-    """The files of one commit of a history."""
-
     listing: Mapping[str, str] = field(kw_only=True)
     owner: HistoryRepositories = field(kw_only=True)
 

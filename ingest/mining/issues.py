@@ -6,7 +6,6 @@ so many whose sha256 of (seed, repository, commit) is smallest, so that the choi
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections import Counter
@@ -17,6 +16,7 @@ from functools import cached_property
 from ingest.contents.edited_definitions import edited_sources, surroundings_of
 from ingest.mining.history import Commit, History, HistoryRepositories
 from ingest.mining.syntax import GENERATED, TESTS, is_source
+from lake.fingerprint import sha256_of
 from lake.text import language_of
 
 MAX_CHANGED_FILES = 10
@@ -26,11 +26,7 @@ MAX_CHANGED_LINES = 200
 MIN_WORDS = 4
 """A message of fewer words asks nothing."""
 
-SIZES: Mapping[int, str] = {
-    5: "1 to 5 lines",
-    25: "6 to 25 lines",
-    MAX_CHANGED_LINES: f"26 to {MAX_CHANGED_LINES} lines",
-}
+SIZES = {5: "1 to 5 lines", 25: "6 to 25 lines", MAX_CHANGED_LINES: f"26 to {MAX_CHANGED_LINES} lines"}
 """Most lines that a commit replaces → the name of the size."""
 
 NAMES_FILE, NAMES_SYMBOL, NAMES_NEITHER = "names the file", "names the symbol", "names neither"
@@ -48,7 +44,6 @@ def question_of(commit: Commit) -> str:
 
 
 def _sources(commit: Commit) -> list[str]:
-    """The source files that stood there before and that a commit changes."""
     return [change.before for change in commit.changes if change.before and is_source(change.before)]
 
 
@@ -105,7 +100,11 @@ class IssueMiner:
             else:
                 candidates.append(commit)
         rows: dict[str, dict[str, object]] = {}
-        for n_looked_at, commit in enumerate(sorted(candidates, key=self._order)):
+
+        def order(commit: Commit) -> str:
+            return sha256_of("\0".join((self.seed, self.repository, commit.commit_id)).encode())
+
+        for n_looked_at, commit in enumerate(sorted(candidates, key=order)):
             if len(rows) == self.n:
                 self.n_not_needed = len(candidates) - n_looked_at
                 break
@@ -132,10 +131,6 @@ class IssueMiner:
         n_commits = n_tasks + self.n_not_needed + self.left_out.total()
         tasks = f"{n_tasks:,} issue tasks{by_slice and f' ({by_slice})'} of {n_commits:,} commits"
         return f"{tasks}; left out: {left_out or 'none'}"
-
-    def _order(self, commit: Commit) -> str:
-        identity = "\0".join((self.seed, self.repository, commit.commit_id))
-        return hashlib.sha256(identity.encode()).hexdigest()
 
     def _task(self, commit: Commit) -> tuple[str, dict[str, object]]:
         """A commit's task; or the rule that leaves it out."""

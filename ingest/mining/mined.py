@@ -57,8 +57,6 @@ class MinedBenchmark(NamedTuple):
 
 @dataclass(frozen=True)
 class _IssueSource(SampleSource):
-    """Issue tasks, and the repository at the commits that they search."""
-
     own_repositories: Repositories = field(kw_only=True)
 
 
@@ -137,7 +135,13 @@ class _CodeMiner(Generic[MinedTask]):
 
 def open_repository(request: MineRequest, cache: Path) -> History:
     """The history that a target and a commit name, in a cache."""
-    return fetched(_url(request.target), cache, request.at)
+    if "://" in request.target:
+        return fetched(checked("address", request.target), cache, request.at)
+    folder = Path(request.target).resolve()
+    if not folder.is_dir():
+        what, hint = f"{request.target} is neither a folder nor a URL", "Name a git repository: a folder or a URL."
+        raise GoldspanError(what, hint=hint, code=Exit.MISSING)
+    return fetched(folder.as_uri(), cache, request.at)
 
 
 def mined(
@@ -191,7 +195,6 @@ def _lines(benchmark: Benchmark, history: History, repository: str, request: Min
 
 
 def _questions(repository: str, files: SourceFiles) -> Iterator[Question]:
-    """The lines that first use a definition of another file."""
     for usage in usages_by_name(repository, files):
         yield from usage.questions()
 
@@ -227,7 +230,6 @@ _MEANINGS = {
 
 
 def _names(request: MineRequest) -> tuple[str, str]:
-    """The benchmarks' common name, and `owner/name` of the repository."""
     last = _last(request.target)
     name = _NOT_IN_A_NAME.sub("-", (request.name or last).lower()).strip("-")
     if not name or len(name) > _MAX_NAME:
@@ -241,16 +243,3 @@ def _names(request: MineRequest) -> tuple[str, str]:
 def _last(target: str) -> str:
     path = urlsplit(target).path if "://" in target else str(Path(target).resolve())
     return path.rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
-
-
-def _url(target: str) -> str:
-    """The address that git is given."""
-    if "://" in target:
-        return checked("address", target)
-    folder = Path(target).resolve()
-    if not folder.is_dir():
-        what = f"{target} is neither a folder nor a URL"
-        raise GoldspanError(
-            what, hint="Name a git repository: a folder, or https://host/owner/name.", code=Exit.MISSING
-        )
-    return folder.as_uri()

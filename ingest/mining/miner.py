@@ -17,7 +17,6 @@ from typing import Literal, TypeVar
 from tree_sitter import Node
 
 from ingest.contents.definitions import docs, ending_of
-from ingest.contents.definitions.nodes import Definition
 from ingest.mining.names import DrawnTask, SourceFiles
 from ingest.mining.syntax import is_alone
 from lake.text import regex_tokens
@@ -122,7 +121,6 @@ def prompt_before(lines: Sequence[str], hole: int, limit: int) -> tuple[str, int
 
 
 def _function_targets(lines: list[str], root: Node, ending: str, left_out: Counter[str]) -> Iterator[Target]:
-    """The bodies of a file's functions and methods, after the docstring in Python."""
     times: Counter[str] = Counter()
     end_of_outer = 0
     for definition in docs.definitions(root, "".join(lines).encode(), ending):
@@ -132,20 +130,16 @@ def _function_targets(lines: list[str], root: Node, ending: str, left_out: Count
             left_out[NESTED] += 1
             continue
         end_of_outer = definition.byte_end
-        hole = _hole(_node_of(root, definition), lines)
+        node = root.descendant_for_byte_range(definition.byte_start, definition.byte_end)
+        while node is not None and node.type != definition.kind:
+            node = node.parent
+        hole = _hole(node or root, lines)
         if isinstance(hole, str):
             left_out[hole] += 1
             continue
         name = definition.qualified_name or ""
         times[name] += 1
         yield Target(*hole, definition.name or "", f"{name}#{times[name]}")
-
-
-def _node_of(root: Node, definition: Definition) -> Node:
-    node = root.descendant_for_byte_range(definition.byte_start, definition.byte_end)
-    while node is not None and node.type != definition.kind:
-        node = node.parent
-    return node or root
 
 
 def _hole(function: Node, lines: list[str]) -> tuple[int, int] | str:

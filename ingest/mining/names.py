@@ -85,7 +85,6 @@ class FileUsage:
 
     @cached_property
     def _n_code_lines(self) -> list[int]:
-        """The number of lines of code before each line, imports and blank ones not counted."""
         counts = [0]
         for row, line in enumerate(self.lines):
             counts.append(counts[-1] + bool(line.strip() and row not in self.import_rows))
@@ -143,8 +142,6 @@ _BOUND_FIELDS = ("name", "left", "pattern", "declarator")
 
 @dataclass(frozen=True)
 class _Definition:
-    """A definition at the top level of its file."""
-
     path: str
     line: int
     text: str
@@ -260,7 +257,6 @@ def _is_import(node: Node) -> bool:
 
 
 def _is_bound(node: Node) -> bool:
-    """Whether an identifier is given to something else where it stands."""
     parent = node.parent
     return (
         parent is not None

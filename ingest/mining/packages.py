@@ -44,7 +44,6 @@ def read_package(pin: str) -> dict[str, Entry]:
 
 
 def _read(file: Path, called: str, digest: str, again: str) -> bytes:
-    """A file's bytes, exactly as the wheel carried them."""
     try:
         data = file.read_bytes()
         checksum = f"sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()}"

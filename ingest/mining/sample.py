@@ -127,7 +127,7 @@ class SampleRepository:
 
 @dataclass(frozen=True)
 class SampleSource(Source):
-    """A benchmark's layout over entries: folder → files; its revision is the packages it is cut from."""
+    """A benchmark's layout over entries: folder → files."""
 
     folders: Mapping[str, Sequence[Entry]]
 
@@ -142,24 +142,20 @@ def open_sample(benchmark: str) -> SampleSource:
         hint = "There is one of contextbench, repobench-r and repoeval. Give a folder: SOURCE=<folder>."
         raise GoldspanError(f"there is no sample of {benchmark}", hint=hint, code=Exit.MISSING)
     repositories = read_places()
-    revision = " ".join(repository.places.pin for repository in repositories if repository.places.pin)
+    revision = " ".join(each.places.pin for each in repositories if each.places.pin)
     if benchmark == "repoeval":
-        repositories = [repository for repository in repositories if repository.places.completions]
-        licences = {folder_of(repository.places.repository): repository.places.licence for repository in repositories}
+        repositories = [each for each in repositories if each.places.completions]
+        licences = {folder_of(each.places.repository): each.places.licence for each in repositories}
         folders = _repoeval_folders(repositories)
     else:
-        licences = {repository.places.repository: repository.places.licence for repository in repositories}
+        licences = {each.places.repository: each.places.licence for each in repositories}
         folders = _repobench_folders(repositories)
     return SampleSource(folders, name="sample", label="sample", pinned=revision, licences=licences)
 
 
 @cache
 def read_places(file: Path = PLACES_FILE) -> list[SampleRepository]:
-    """The repositories of the sample.
-
-    Raises:
-        GoldspanError: A package is not installed in the version whose places are known.
-    """
+    """The repositories of the sample."""
     repositories = []
     for line in file.read_text(encoding="utf-8").splitlines():
         places = Places.model_validate_json(line)
@@ -222,7 +218,7 @@ def _made_when_read(
 
 @dataclass(frozen=True)
 class ContextBenchSample(FolderSource):
-    """The sample; see `Source` for what the attributes say."""
+    """The sample, with repositories of its own."""
 
     cache: Path
 
@@ -249,13 +245,11 @@ def contextbench_sample(cache: Path) -> ContextBenchSample:
 
 
 def _streams() -> dict[str, Path]:
-    """`owner/name` → what a repository is made of."""
     files = sorted(STREAMS.rglob("*.fast-export"))
     return {file.relative_to(STREAMS).with_suffix("").as_posix(): file for file in files}
 
 
 def _make(folder: Path, stream: Path) -> None:
-    """A bare repository of what was exported; one that is there already stays."""
     if folder.is_dir():
         return
     beside = folder.with_name(f"{folder.name}.{os.getpid()}.new")

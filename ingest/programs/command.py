@@ -42,11 +42,7 @@ class JsonCommand:
 
     @classmethod
     def of(cls, text: str, *, seconds: float = ANSWER_SECONDS) -> JsonCommand:
-        """A command as a person writes it, with quotes where a word has blanks.
-
-        Raises:
-            GoldspanError: It is none, or its program is not on this machine.
-        """
+        """A command as a person writes it, with quotes where a word has blanks."""
         try:
             words = shlex.split(text)
         except ValueError as error:
@@ -125,14 +121,11 @@ ANSWER_HINT = 'An answer is {"id": …, "results": [{"path": …, "start": 1, "e
 
 @dataclass
 class ProgramSession:
-    """A program that is asked one item after the other.
+    """A program, called as it was written, that is asked one item after the other.
 
     Attributes:
-        name: The program as it was written.
-        command: What is run.
         check: What is wrong with an answer, or an empty string.
-        first_seconds: What the first answer in each pool took, where the pool had others.
-        query_seconds: What the others took.
+        first_seconds: What the first answer in each pool took, where the pool had others; `query_seconds` the others.
         together: Whether a pool's items are sent together, to a program that is silent until its input ends.
     """
 
@@ -146,11 +139,7 @@ class ProgramSession:
     _program: RunningProgram | None = None
 
     def answers(self, requests: Sequence[Request]) -> list[Request]:
-        """An answer for every item of a pool, or with `error` why there is none.
-
-        Raises:
-            GoldspanError: The program wrote what is no answer.
-        """
+        """An answer for every item of a pool, or with `error` why there is none."""
         answers: list[Request] = []
         failures: list[str] = []
         for request in requests:
@@ -165,7 +154,15 @@ class ProgramSession:
             except NoAnswerError as error:
                 failures.append(str(error))
                 answers.append({"id": request["id"], "error": failures[-1]})
-        return self._all_at_once(requests) if self.together else answers
+        if not self.together:
+            return answers
+        # Of one that is sent all items and then its input's end, nothing is timed.
+        payloads, why = self.command.run(requests)
+        given = [(request, payloads.get(str(request["id"]))) for request in requests]
+        return [
+            {"id": request["id"], "error": why} if answer is None else self._checked(request, answer)
+            for request, answer in given
+        ]
 
     def close(self) -> None:
         """End the program."""
@@ -190,15 +187,6 @@ class ProgramSession:
             raise
         (self.first_seconds if is_first else self.query_seconds).append(time.perf_counter() - started)
         return self._checked(request, answer)
-
-    def _all_at_once(self, requests: Sequence[Request]) -> list[Request]:
-        """The answers of a program that is sent all items and then its input's end; nothing is timed."""
-        payloads, error = self.command.run(requests)
-        given = [(request, payloads.get(str(request["id"]))) for request in requests]
-        return [
-            {"id": request["id"], "error": error} if answer is None else self._checked(request, answer)
-            for request, answer in given
-        ]
 
     def _checked(self, request: Request, answer: Request) -> Request:
         """An answer whose paths do not say where the pool's files lay."""

@@ -15,12 +15,7 @@ from pathlib import Path
 
 
 def _main(what: str, located: Callable[[BaseException, Path | None], str]) -> None:
-    """Answer every line of standard input; what the function prints goes to standard error.
-
-    Args:
-        what: `module:function`.
-        located: :func:`lake.located.located`.
-    """
+    """Answer every line of standard input; what the function prints goes to standard error."""
     module, _, name = what.partition(":")
     try:
         function = getattr(importlib.import_module(module), name)

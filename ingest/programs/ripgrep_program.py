@@ -16,7 +16,7 @@ from collections import Counter
 from pathlib import Path
 
 N_PATTERNS = 16
-"""At most so many identifiers of a query are searched for, the rarest ones."""
+"""At most so many identifiers of a query are searched for."""
 _AROUND = 10
 """Lines before and behind a hit that belong to its window."""
 _IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z0-9_]{2,}")
@@ -66,7 +66,6 @@ class _Pool:
 
 
 def _hits(output: bytes) -> list[tuple[str, int, list[bytes]]]:
-    """Path, line and the identifiers in it."""
     hits = []
     for event in map(json.loads, output.splitlines()):
         if event["type"] == "match":
@@ -77,7 +76,6 @@ def _hits(output: bytes) -> list[tuple[str, int, list[bytes]]]:
 
 
 def _main() -> None:
-    """Answer every line of standard input."""
     pool = None
     for line in sys.stdin:
         item = json.loads(line)

@@ -121,7 +121,6 @@ class RunningProgram:
                 self._process.stdin.close()
 
     def _read(self) -> None:
-        """Queue every line, and an empty one at the end."""
         assert self._process.stdout is not None
         with suppress(OSError, ValueError), self._process.stdout as output:
             while line := output.readline(MAX_LINE_BYTES + 1):
@@ -157,7 +156,6 @@ class RunningProgram:
 
 
 def _parse(line: bytes, owed: set[str]) -> tuple[Payload, str]:
-    """An answer, or what is wrong with the line."""
     shown = line[:80].decode(errors="backslashreplace").rstrip()
     if len(line) > MAX_LINE_BYTES:
         return {}, f"its answer has a line of more than {MAX_LINE_BYTES:,} bytes"

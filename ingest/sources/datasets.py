@@ -102,7 +102,6 @@ def _entry(location: str, path: str, dataset: Callable[[], Dataset | IterableDat
 
 
 def _from_disk(folder: Path) -> Dataset:
-    """The data set that `save_to_disk` made, all of it in the folder itself."""
     names = [str(file["filename"]) for file in json.loads((folder / _STATE).read_bytes())["_data_files"]]
     if any(Path(name).name != name for name in names):
         raise ValueError(f"{_STATE} names files that do not lie beside it")

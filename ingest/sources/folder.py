@@ -44,11 +44,7 @@ def open_archive(file: Path, location: str) -> Tree:
     """The regular files of a zip archive, opened once and read entry by entry when asked, in one thread.
 
     Refused, each with its reason: paths that climb out or mislead, links and devices, encrypted entries, a path that
-    stands there again (the first is read), and what is beyond the limits. `.` and empty parts of a path are dropped.
-    Names that are not marked as UTF-8 are taken as cp437, as the format has it.
-
-    Raises:
-        GoldspanError: It is no zip archive, is cut short, or its table of contents is damaged.
+    stands there again (the first is read), and what is beyond the limits.
     """
     try:
         archive = zipfile.ZipFile(file)
@@ -153,9 +149,6 @@ def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) 
 
     It holds at least one of the markers, as a folder, a file or an archive `<marker>.zip`, `*` standing for any part of
     a name; with none given, a folder that is called like the benchmark is taken as it is.
-
-    Raises:
-        GoldspanError: There is no such folder, nothing in it is the benchmark's, or more than one subfolder is.
     """
     try:
         if not folder.is_dir():
@@ -190,9 +183,8 @@ def read_folder(root: Path, location: str) -> Tree:
     """The regular files below a folder, hidden ones too.
 
     A link to a regular file inside the folder is read as that file, in a snapshot of the hub's cache one to a file of
-    that dataset's too; links to folders are never followed. Refused, each with its reason: links that leave, break or
-    lead to a folder, pipes, sockets and devices, what may not be read, names that are not UTF-8, files and depths
-    beyond the limits.
+    that dataset's too. Refused with a reason is what else is there: other links, devices, what may not be read, names
+    that are not UTF-8, what is beyond the limits.
     """
     entries: list[Entry] = []
     refused: list[Refused] = []
@@ -257,7 +249,6 @@ def _why_not(homes: Sequence[Path], target: Path, *, linked: bool) -> str | None
 
 
 def _system(item: Path) -> str:
-    """A recorded run's name: its file's without what tells its format."""
     name = item.name
     while item.is_file() and (end := Path(name).suffix.lower()) in _ENDINGS and Path(name).stem:
         name = name[: -len(end)]

@@ -40,13 +40,10 @@ _UNKNOWN = ("not our ref", "couldn't find remote ref")
 
 @dataclass(eq=False)
 class Repositories:
-    """Git repositories in a cache, below its `git/`.
+    """Git repositories in a cache, below its `git/`; `base` is the URL below which `owner/name` is looked up.
 
-    Attributes:
-        base: The URL below which `owner/name` is looked up: `https://github.com`, `file:///folder`, ….
-        waits: Seconds before a failing server is asked again, each waited once until a fetch succeeds.
-        timeout: Seconds that one fetch may take.
-        say: Told of the first fetches, and of every hundredth.
+    `waits` are the seconds before a failing server is asked again, each waited once until a fetch succeeds; one fetch
+    may take `timeout` seconds. `say` is told of the first fetches, and of every hundredth.
     """
 
     cache: Path
@@ -60,18 +57,12 @@ class Repositories:
     _known: set[tuple[str, str]] = field(default_factory=set)
 
     def files(self, repo: str, commit: str) -> Checkout:
-        """The files of a repository at a commit, fetched where the cache does not hold it.
-
-        Processes and threads that ask for one repository wait for one another.
-
-        Raises:
-            RepositoryError: It is refused or beyond a limit (code INVALID), or not there or not to be had (MISSING).
-            GoldspanError: There is no git, or the cache cannot be used.
-        """
+        """The files of a repository at a commit, fetched where the cache does not hold it."""
         url, commit = f"{self.base.rstrip('/')}/{checked('repository', repo)}", checked("commit", commit)
         git = GitFolder(self.folder(url))
         try:
             git.folder.parent.mkdir(parents=True, exist_ok=True)
+            # Whoever else asks for this repository waits.
             with FileLock(git.folder.with_suffix(".lock")):
                 try:
                     return self._files(git, url, commit)
@@ -100,12 +91,12 @@ class Repositories:
         return git.read(commit, url)
 
     def _fetch(self, git: GitFolder, url: str, commit: str) -> None:
-        fetch = (*_FETCH, url, f"{commit}:{COMMITS}{commit}")
-        answer = git.ask(*fetch, seconds=self.timeout)
-        while answer.code and self._n_waited < len(self.waits) and not answer.complains(*_NOT_THERE, *_UNKNOWN):
+        while True:
+            answer = git.ask(*_FETCH, url, f"{commit}:{COMMITS}{commit}", seconds=self.timeout)
+            if not answer.code or self._n_waited == len(self.waits) or answer.complains(*_NOT_THERE, *_UNKNOWN):
+                break
             self.sleep(self.waits[self._n_waited])
             self._n_waited += 1
-            answer = git.ask(*fetch, seconds=self.timeout)
         hint = ""
         if answer.complains(*_NOT_THERE):
             what = f"there is no repository {url}, or it is not public: {answer.reason}"

@@ -24,28 +24,17 @@ COMMITS = "refs/goldspan/commits/"
 LOCAL_SECONDS = 300.0  # that a command may take that asks no server
 MAX_BLOB_BYTES = 1_000_000  # of a content that is read
 
-_SETTINGS = (
-    f"core.hooksPath={os.devnull}",
-    f"core.attributesFile={os.devnull}",
-    "credential.helper=",
-    "fetch.recurseSubmodules=false",
-    # What arrives stays one pack, however small, and nothing tidies up behind our back.
-    "fetch.unpackLimit=1",
-    "gc.auto=0",
-    # A server that goes quiet is hung up on.
-    "http.lowSpeedLimit=1000",
-    "http.lowSpeedTime=60",
-)
+# What arrives stays one pack, however small, and nothing tidies up behind our back; a quiet server is hung up on.
+_SETTINGS = (f"core.hooksPath={os.devnull}", f"core.attributesFile={os.devnull}", "credential.helper=",
+             "fetch.recurseSubmodules=false", "fetch.unpackLimit=1", "gc.auto=0", "http.lowSpeedLimit=1000",
+             "http.lowSpeedTime=60")  # fmt: skip
 _EMPTIED = ("GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_ASKPASS", "GIT_CONFIG_PARAMETERS", "GIT_NAMESPACE", "SSH_ASKPASS")
 _ENVIRONMENT = {
     **dict.fromkeys(_EMPTIED, ""),
+    **dict.fromkeys(("GIT_CONFIG_COUNT", "GIT_TERMINAL_PROMPT"), "0"),
+    **dict.fromkeys(("GIT_ATTR_NOSYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_NO_REPLACE_OBJECTS"), "1"),
     "GIT_ALLOW_PROTOCOL": "https:http:file",
-    "GIT_ATTR_NOSYSTEM": "1",
-    "GIT_CONFIG_COUNT": "0",
     "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_TERMINAL_PROMPT": "0",
 }
 
 
@@ -65,8 +54,7 @@ class GitResult(NamedTuple):
     err: str
 
     @property
-    def reason(self) -> str:
-        """The line of its complaint that says most."""
+    def reason(self) -> str:  # noqa: D102
         fatal = re.search(r"^(?:fatal|error|remote|ERROR): *(.+)", self.err, re.MULTILINE)
         return (fatal[1] if fatal else self.err.strip() or f"git ended with status {self.code}")[:300]
 
@@ -77,11 +65,9 @@ class GitResult(NamedTuple):
 
 @dataclass
 class Checkout:
-    """A commit's files, their contents in a file on disk; no path of it is ever written.
+    """A commit's regular files of at most `MAX_BLOB_BYTES` (path, begin, size), their contents in a file on disk.
 
-    Attributes:
-        files: The path, begin and size in bytes of each regular file of at most `MAX_BLOB_BYTES`, as git lists them.
-        noted: Reason → the paths that are not read for it.
+    `noted` has by reason the paths that are not read for it. No path of a commit is ever written.
     """
 
     contents: IO[bytes]
@@ -179,7 +165,7 @@ class GitFolder:
         return answer.out
 
     def ask(self, *arguments: str, given: IO[bytes] | None = None, seconds: float = LOCAL_SECONDS) -> GitResult:
-        """The answer of one command; a `RepositoryError` where its time is up, and it and all it started are killed."""
+        """The answer of one command; a `RepositoryError` where its time is up."""
         with self._started(*arguments, given=given, seconds=seconds) as process:
             out, err = (text.decode(errors="replace") for text in process.communicate())
         return GitResult(process.returncode, out, err)
@@ -188,7 +174,6 @@ class GitFolder:
     def _started(
         self, *arguments: str, given: IO[bytes] | None = None, seconds: float = LOCAL_SECONDS
     ) -> Iterator[Any]:
-        """A command, of which nothing runs any more when this is left."""
         if shutil.which("git") is None:
             hint = "Install git 2.32 or newer, or use data that brings its files."
             raise GoldspanError("there is no git on this machine", hint=hint, code=Exit.MISSING)

@@ -38,11 +38,9 @@ _INSTEAD = (
 
 @dataclass(frozen=True)
 class Pin:
-    """A commit of a publisher's git repository, `owner/name`.
+    """A commit of a publisher's git repository, `owner/name`, whose files are at `<base>/<repository>/<commit>/<path>`.
 
-    Attributes:
-        archives: Path in the benchmark's layout (`datasets`) → path in the repository and git blob id.
-        base: Where files of a commit are served: `<base>/<repository>/<commit>/<path>`.
+    `archives` are by path in the benchmark's layout (`datasets`): the path in the repository, and the git blob id.
     """
 
     repository: str
@@ -82,7 +80,7 @@ DATASETS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True)
 class HubSource(Source):
-    """A publisher's archives, downloaded when they are read; see `Source` for what the other attributes say."""
+    """A publisher's archives, downloaded when they are read."""
 
     benchmark: str
     pin: Pin
@@ -104,7 +102,6 @@ class HubSource(Source):
         return open_archive(file, name)
 
     def _download(self, url: str, name: str, file: Path) -> None:
-        """Fetch a file, which is moved into place once it is the one that is pinned."""
         part, fault = file.with_suffix(".part"), ""
         for _ in range(ATTEMPTS):
             try:
@@ -130,7 +127,6 @@ class HubSource(Source):
         part.replace(file)
 
     def _receive(self, url: str, name: str, part: Path) -> str:
-        """Write what the server sends; where its connection broke off, empty where it sent all."""
         n_had = 0
         with urllib.request.urlopen(url, timeout=_SECONDS) as response, part.open("wb") as stream:
             n_bytes = response.length or 0
@@ -149,15 +145,13 @@ def blob_id_of(file: Path) -> str:
 
 
 class _Record(BaseModel):
-    """The commit of a dataset, and its files with their sizes in bytes."""
-
     commit: str
     sizes: dict[str, int]
 
 
 @dataclass(frozen=True)
 class DatasetSource(Source):
-    """A dataset's files, each downloaded when it is read; see `Source` for what the other attributes say.
+    """A dataset's files, each downloaded when it is read.
 
     The hub is asked for the commit the first time, and the answer is recorded in `<cache>/<owner>--<name>.json`. Later
     runs keep to it until the record is deleted.
@@ -171,11 +165,7 @@ class DatasetSource(Source):
 
     @property
     def revision(self) -> str:
-        """`owner/name@commit`.
-
-        Raises:
-            GoldspanError: The commit is not recorded here and cannot be had (code MISSING).
-        """
+        """`owner/name@commit`."""
         return f"{self.dataset}@{self._record().commit}"
 
     def find(self, path: str) -> Tree | None:
@@ -189,7 +179,6 @@ class DatasetSource(Source):
         return Entry(path, UNKNOWN_SIZE, lambda: self._downloaded(path).read(), lambda: self._downloaded(path).open())
 
     def _downloaded(self, path: str) -> Entry:
-        """A file of the dataset on this machine; what the cache holds is not asked for again."""
         # Imported when needed: it takes long.
         from huggingface_hub import snapshot_download
         from huggingface_hub.utils.tqdm import disable_progress_bars
@@ -246,11 +235,7 @@ class DatasetSource(Source):
 
 
 def open_hub(benchmark: str, cache: Path, *, progress: Progress | None = None) -> Source:
-    """The publisher's files of a benchmark, kept in a cache; nothing is downloaded yet.
-
-    Raises:
-        GoldspanError: The benchmark is neither pinned here nor a dataset.
-    """
+    """The publisher's files of a benchmark, kept in a cache; nothing is downloaded yet."""
     if (pin := PINS.get(benchmark)) is not None:
         return HubSource(benchmark, pin, cache, progress, name=HUB, pinned=f"{pin.repository}@{pin.commit}")
     if benchmark in DATASETS:

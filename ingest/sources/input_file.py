@@ -27,12 +27,7 @@ MAX_LINE_CHARACTERS = 1 << 22
 
 @dataclass(frozen=True)
 class InputFile:
-    """A file or folder that was given to be imported.
-
-    Attributes:
-        path: Where it lies.
-        unit: What a position in it counts: lines, rows or entries.
-    """
+    """A file or folder that was given to be imported; a position in it counts lines, rows or entries, its `unit`."""
 
     path: Path
     unit: str = "line"
@@ -42,11 +37,7 @@ class InputFile:
 
     @classmethod
     def at(cls, path: Path) -> InputFile:
-        """The file at a path.
-
-        Raises:
-            GoldspanError: There is none, or it cannot be opened.
-        """
+        """The file at a path."""
         try:
             if not path.is_file() and not path.is_dir():
                 message = f"there is no file {path}" if not path.exists() else f"{path} is not a file"
@@ -83,21 +74,13 @@ class InputFile:
             return stream.read(HEAD_BYTES)
 
     def blocks(self) -> Iterator[bytes]:
-        """The unpacked bytes, block by block.
-
-        Raises:
-            GoldspanError: What is packed is cut off or damaged.
-        """
+        """The unpacked bytes, block by block."""
         with self.opened() as stream:
             while block := stream.read(BLOCK_BYTES):
                 yield block
 
     def texts(self) -> Iterator[str]:
-        """The unpacked text, block by block, without a byte order mark.
-
-        Raises:
-            GoldspanError: It is no text in UTF-8.
-        """
+        """The unpacked text, block by block, without a byte order mark."""
         decoder, line, first = codecs.getincrementaldecoder("utf-8")(), 1, True
         for block in self.blocks():
             try:
@@ -133,11 +116,7 @@ class InputFile:
 
     @contextmanager
     def opened(self) -> Iterator[IO[bytes]]:
-        """The file, unpacked while it is read.
-
-        Raises:
-            GoldspanError: What is packed is cut off or damaged, or unpacks to too much.
-        """
+        """The file, unpacked while it is read."""
         try:
             with opened(entry_on_disk(self.path, self.name, "", self.path.stat().st_size)) as stream:
                 yield stream

@@ -26,13 +26,7 @@ _HASHES = {40: hashlib.sha1, 64: hashlib.sha256}
 
 
 class TreeFile(NamedTuple):
-    """A regular file of a repository.
-
-    Attributes:
-        path: From the repository's root.
-        data: Its bytes.
-        is_replaced: Whether the bytes are of a text in which what could not be decoded had been replaced.
-    """
+    """A regular file of a repository; `is_replaced` if what of its text could not be decoded had been replaced."""
 
     path: str
     data: bytes
@@ -48,12 +42,9 @@ class Repository(Protocol):
     """A repository at a commit."""
 
     def files(self, rejects: Rejects, only: Collection[str] | None = None) -> Iterator[TreeFile]:
-        """Its regular files, in any order; with `only`, those of them that have such a path.
+        """Its regular files, in any order, with `only` those of such a path; a `RepositoryError` if none can be had.
 
         A file that is not as it should be is rejected, and the others follow.
-
-        Raises:
-            RepositoryError: None can be had.
         """
         ...
 
@@ -65,29 +56,29 @@ class RepositoryParquet:
     entry: Entry
     location: str
 
-    @property
-    def where(self) -> str:
-        """The file, within the source."""
-        return f"{self.location}/{self.entry.path}"
-
     def files(self, rejects: Rejects, only: Collection[str] | None = None) -> Iterator[TreeFile]:
         """As of `Repository`; rejected are paths that leave, that stand there again, and contents that are none."""
-        rows = (row for frame in self._frames() for row in frame.iter_rows() if only is None or row[0] in only)
-        return _checked(rows, self.where, rejects)
+        where = f"{self.location}/{self.entry.path}"
+        rows = (row for frame in self._frames(where) for row in frame.iter_rows() if only is None or row[0] in only)
+        return _checked(rows, where, rejects)
 
-    def _frames(self) -> Iterator[pl.DataFrame]:
+    def _frames(self, where: str) -> Iterator[pl.DataFrame]:
         """path, blob_sha (or null) and the content's bytes, some files at a time."""
         try:
             with self.entry.open() as file:
-                for frame in read_batches(file, _columns, max_bytes=MAX_REPOSITORY_BYTES):
-                    if wrong := _wrong(frame.schema):
-                        raise RepositoryError(f"{self.where} is not path, blob_sha, content: {', '.join(wrong)}")
+                for frame in read_batches(
+                    file, lambda names: [*filter(_KINDS.get, names)], max_bytes=MAX_REPOSITORY_BYTES
+                ):
+                    wrong = [f"it has no column {name}" for name in ("path", "content") if name not in frame.columns]
+                    wrong += [f"{name} is {kind}" for name, kind in frame.schema.items() if kind not in _KINDS[name]]
+                    if wrong:
+                        raise RepositoryError(f"{where} is not path, blob_sha, content: {', '.join(wrong)}")
                     known = frame if "blob_sha" in frame.columns else frame.with_columns(blob_sha=None)
                     yield known.select("path", pl.col("blob_sha").cast(pl.String), pl.col("content").cast(pl.Binary))
         except UnreadableEntryError as error:
             raise RepositoryError(error.what) from error
         except UnreadableParquetError as error:
-            raise RepositoryError(f"{self.where}: {error}") from error
+            raise RepositoryError(f"{where}: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -101,21 +92,12 @@ class ClonedRepository:
     repo: str
     commit: str
 
-    @property
-    def where(self) -> str:
-        """`owner/name@commit`."""
-        return f"{self.repo}@{self.commit}"
-
     def files(self, rejects: Rejects, only: Collection[str] | None = None) -> Iterator[TreeFile]:
         """As of `Repository`; rejected are links, submodules, and names that have to be read by another name."""
-        checkout = self.repositories.files(self.repo, self.commit)
-        where = f"repository {self.where}"
+        checkout, where = self.repositories.files(self.repo, self.commit), f"repository {self.repo}@{self.commit}"
         for reason, paths in checkout.noted.items() if only is None else ():
-            where = f"path {listed(sorted(paths), MAX_EXAMPLES)}"
-            rejects.add(f"repository {self.where}", where, reason, "\n".join(sorted(paths)))
-        yield from _checked(
-            ((path, None, data) for path, data in checkout.read(only)), f"repository {self.where}", rejects
-        )
+            rejects.add(where, f"path {listed(sorted(paths), MAX_EXAMPLES)}", reason, "\n".join(sorted(paths)))
+        yield from _checked(((path, None, data) for path, data in checkout.read(only)), where, rejects)
 
 
 @dataclass(frozen=True)
@@ -137,8 +119,6 @@ class RepositoryFiles:
 
 
 _OTHER_CONTENT = "its content is not what blob_sha says"
-
-
 _KINDS = {"path": (pl.String,), "content": (pl.String, pl.Binary), "blob_sha": (pl.String, pl.Null)}
 """Column → what it may hold; a file without `blob_sha` is one that does not know."""
 
@@ -158,15 +138,6 @@ def _checked(
             continue
         seen.add(path)
         yield TreeFile(path, data, is_replaced=is_replaced)
-
-
-def _columns(names: Sequence[str]) -> list[str]:
-    return [name for name in names if name in _KINDS]
-
-
-def _wrong(schema: Mapping[str, pl.DataType]) -> list[str]:
-    lacking = [f"it has no column {name}" for name in ("path", "content") if name not in schema]
-    return lacking + [f"{name} is {kind}" for name, kind in schema.items() if kind not in _KINDS[name]]
 
 
 def _why_not(path: str | None, blob_id: str | None, data: bytes | None) -> str | None:

@@ -34,7 +34,6 @@ _PACKED = (".gz", ".zst")
 _BLOCK_BYTES = 1 << 20
 _BEGINNING_BYTES = 1 << 12
 _ROWS_AT_ONCE = 8
-_TOO_LONG = f"longer than {MAX_LINE_BYTES:,} bytes, the most that is read of a line"
 
 
 class UnreadableFileError(ValueError):
@@ -50,12 +49,9 @@ def format_of(path: str) -> str:
 
 
 def read_rows(entry: Entry, rejects: Rejects, keys: Sequence[str] = ()) -> Iterator[tuple[str, JsonObject]]:
-    """The rows of a file and where each stands, as far as the limits go.
+    """The rows of a file and where each stands: of `.parquet`, `.tsv` and `.json`, anything else is JSON Lines.
 
-    Args:
-        entry: The file. `.parquet`, `.tsv` and `.json` say what they are; anything else is JSON Lines.
-        rejects: What cannot be read.
-        keys: The columns that are read of Parquet, all without any; and those of a table without a header.
+    `keys` are the columns that are read of Parquet, all without any; and those of a table without a header.
     """
     n = 0
     try:
@@ -73,11 +69,7 @@ def read_rows(entry: Entry, rejects: Rejects, keys: Sequence[str] = ()) -> Itera
 
 
 def read_pickle(entry: Entry) -> object:
-    """The plain value of a pickle, packed or not; nothing that it names is looked up.
-
-    Raises:
-        UnreadableFileError: It is damaged, or holds anything but containers, texts, bytes and numbers.
-    """
+    """The plain value of a pickle, packed or not; nothing that it names is looked up."""
     with opened(entry) as stream:
         try:
             value: object = _PlainUnpickler(stream).load()
@@ -94,8 +86,6 @@ def read_pickle(entry: Entry) -> object:
 
 
 class _PlainUnpickler(pickle.Unpickler):
-    """Makes containers, texts, bytes and numbers, and no object of any class."""
-
     def find_class(self, module: str, name: str) -> NoReturn:
         message = f"the pickle names {module}.{name}, and only plain values are read from one; nothing in it was run"
         raise UnreadableFileError(message)
@@ -133,12 +123,11 @@ def _rows(entry: Entry, rejects: Rejects, keys: Sequence[str]) -> Iterator[tuple
 
 
 def _parquet(entry: Entry, keys: Sequence[str]) -> Iterator[tuple[str, object]]:
-    def columns(names: Sequence[str]) -> list[str]:
-        return [name for name in names if name in keys or not keys]
-
     try:
         with entry.open() as file:
-            frames = read_batches(file, columns, max_bytes=MAX_ROWS_BYTES)
+            frames = read_batches(
+                file, lambda names: [n for n in names if not keys or n in keys], max_bytes=MAX_ROWS_BYTES
+            )
             # Few at once: where memory is short, polars would end the process.
             rows = (row for frame in frames for row in frame.iter_rows(named=True, buffer_size=_ROWS_AT_ONCE))
             yield from ((f"row {number}", row) for number, row in enumerate(rows, 1))
@@ -194,22 +183,18 @@ def _table(entry: Entry, stream: IO[bytes], rejects: Rejects, keys: Sequence[str
 
 
 def _lines(entry: Entry, stream: IO[bytes], rejects: Rejects, head: bytes = b"") -> Iterator[tuple[str, bytes]]:
-    """The lines that are not blank, with their positions, from 1."""
     for number, line in Lines(stream, head=head):
         if line is None:
-            rejects.add(entry.path, f"line {number}", _TOO_LONG)
+            too_long = f"longer than {MAX_LINE_BYTES:,} bytes, the most that is read of a line"
+            rejects.add(entry.path, f"line {number}", too_long)
         elif line.strip():
             yield f"line {number}", line
 
 
 class Lines:
-    """The lines of a file with their numbers, from 1, without their ends and without a byte order mark.
+    """The lines of a file with their numbers, from 1, without their ends; None for one that is longer than the limit.
 
-    In place of a line that is longer than the limit stands None; it is never held whole.
-
-    Attributes:
-        unfinished: What was read of the line at which reading broke off.
-        beginning: How the last line that was longer than the limit begins.
+    `unfinished` is what was read of the line at which reading broke off, `beginning` how the last long line begins.
     """
 
     def __init__(self, stream: IO[bytes], limit: int = MAX_LINE_BYTES, head: bytes = b"") -> None:

@@ -38,11 +38,7 @@ class _Loader(yaml.SafeLoader):
 
 
 def read_yaml(file: Path, hint: str = "") -> object:
-    """A file's content.
-
-    Raises:
-        GoldspanError: It is not there, too large, or no YAML of plain texts, numbers, lists and keys that stand once.
-    """
+    """A file's content, of plain texts, numbers, lists and keys that stand once."""
     problem, where = f"has more than {_MAX_BYTES:,} bytes", str(file)
     try:
         with file.open("rb") as stream:
@@ -67,11 +63,7 @@ def read_yaml(file: Path, hint: str = "") -> object:
 
 
 def validated(model: type[_M], content: object, file: Path, hint: str = "") -> _M:
-    """A file's content as a model, whose keys it has.
-
-    Raises:
-        GoldspanError: It is not: every fault with its key, and "did you mean" for a key that there is not.
-    """
+    """A file's content as a model; where it is none, every fault with its key, and "did you mean"."""
     try:
         return model.model_validate(content)
     except ValidationError as error:

@@ -6,7 +6,6 @@ import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -46,13 +45,11 @@ def unusable(cache: Path, error: OSError) -> GoldspanError:
 
 @dataclass(frozen=True)
 class Entry:
-    """A regular file inside a tree.
+    """A regular file inside a tree, by its path from the tree's root, which stays inside it.
 
     Attributes:
-        path: Relative to the tree's root, with `/`, already known to stay inside it.
         size: In bytes, or `UNKNOWN_SIZE`.
-        read: Its bytes, read when asked; raises `UnreadableEntryError`.
-        stream: Its bytes as a file, where it need not be held whole; using it raises the same.
+        read: Its bytes; raises `UnreadableEntryError`, as does `stream`, where it need not be held whole.
         made_from: A digest of all that its bytes depend on, where that is known without having them; else empty.
     """
 
@@ -77,13 +74,7 @@ class Refused:
 
 @dataclass(frozen=True)
 class Tree:
-    """The files of a folder or of an archive, which are the same thing to a reader.
-
-    Attributes:
-        location: Relative to the source's root, as a person would name it: `repositories/function_level.zip`.
-        entries: Every regular file that stays inside, sorted by path.
-        refused: What was left out and why.
-    """
+    """The regular files of a folder or an archive, sorted by path, and what was left out; `location` is for people."""
 
     location: str
     entries: Sequence[Entry]
@@ -92,12 +83,7 @@ class Tree:
 
 @dataclass(frozen=True)
 class BundledRun:
-    """A run that lies beside a benchmark's data and is imported with it.
-
-    Attributes:
-        system: What made it.
-        path: A file, an archive or a folder that an importer reads.
-    """
+    """A run of a system that lies beside a benchmark's data: a file, an archive or a folder that an importer reads."""
 
     system: str
     path: Path
@@ -105,13 +91,10 @@ class BundledRun:
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A benchmark's raw files in upstream layout, wherever they are.
+    """A benchmark's raw files in upstream layout: of `sample`, `hub`, or the folder as the user gave it.
 
-    Attributes:
-        name: `sample`, `hub`, or the folder as the user gave it.
-        label: Shown wherever the numbers are: `sample`, `mined`, …; empty for the published data itself.
-        pinned: Its revision, where that is known beforehand.
-        licences: What applies to the content: repository → licence, where known.
+    `label` is shown wherever the numbers are (empty for the published data), `pinned` its revision where that is known
+    beforehand, `licences` by repository what applies to the content.
     """
 
     name: str
@@ -125,7 +108,7 @@ class Source:
         return self.pinned
 
     def find(self, path: str) -> Tree | None:
-        """A folder of the layout, taken as a folder `<path>/` or an archive `<path>.zip`; None where there is none."""
+        """A folder of the layout: `<path>/` or an archive `<path>.zip`."""
         raise NotImplementedError
 
     def tree(self, *paths: str) -> Tree | None:
@@ -139,7 +122,24 @@ class Source:
 
 def entry_on_disk(file: Path, path: str, location: str, size: int) -> Entry:
     """A regular file as an entry of a tree, with the size that it had when it was listed."""
-    return Entry(path, size, partial(_read, file, path, location, size), partial(_opened, file, path, location))
+
+    def read() -> bytes:
+        if size > MAX_DOCUMENT_BYTES:
+            reason = f"it has {size:,} bytes; at most {MAX_DOCUMENT_BYTES:,} are read whole"
+            raise UnreadableEntryError(location, path, reason)
+        with opened() as stream:
+            return read_whole(stream, MAX_DOCUMENT_BYTES)
+
+    @contextmanager
+    def opened() -> Iterator[IO[bytes]]:
+        try:
+            stream = file.open("rb")
+        except OSError as error:
+            raise UnreadableEntryError(location, path, error.strerror or type(error).__name__) from error
+        with stream:
+            yield stream
+
+    return Entry(path, size, read, opened)
 
 
 def too_large(size: int) -> str | None:
@@ -149,14 +149,6 @@ def too_large(size: int) -> str | None:
     return f"it has {size:,} bytes; at most {MAX_STREAMED_BYTES:,} are read of one file"
 
 
-def _read(file: Path, path: str, location: str, size: int) -> bytes:
-    if size > MAX_DOCUMENT_BYTES:
-        reason = f"it has {size:,} bytes; at most {MAX_DOCUMENT_BYTES:,} are read whole"
-        raise UnreadableEntryError(location, path, reason)
-    with _opened(file, path, location) as stream:
-        return read_whole(stream, MAX_DOCUMENT_BYTES)
-
-
 def read_whole(stream: IO[bytes], most: int) -> bytes:
     """The bytes of a stream, at most so many, block by block: what is asked for at once is held at once."""
     blocks = []
@@ -164,13 +156,3 @@ def read_whole(stream: IO[bytes], most: int) -> bytes:
         blocks.append(block)
         most -= len(block)
     return b"".join(blocks)
-
-
-@contextmanager
-def _opened(file: Path, path: str, location: str) -> Iterator[IO[bytes]]:
-    try:
-        stream = file.open("rb")
-    except OSError as error:
-        raise UnreadableEntryError(location, path, error.strerror or type(error).__name__) from error
-    with stream:
-        yield stream

@@ -65,7 +65,12 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
         message = f"ContextBench: {source.name} holds the verified subset alone"
         raise GoldspanError(message, hint=f"Ask for it: SUBSETS={VERIFIED}", code=Exit.MISSING)
     if subset == SELECTED:
-        rows = [_selection(tree, source), *rows]
+        selections = [entry for entry in tree.entries if entry.path.rsplit("/", 1)[-1] == _SELECTION]
+        if not selections:
+            message = f"ContextBench: {_SELECTION} is not in {source.name}"
+            hint = f"{SELECTED} wants the publisher's list of instances beside the rows."
+            raise GoldspanError(message, hint=hint, code=Exit.MISSING)
+        rows = [selections[0], *rows]
     return RawFiles(rows, [beside], source.own_repositories if isinstance(source, Cloning) else None)
 
 
@@ -102,10 +107,7 @@ def parts(
 def _read(
     instances: Sequence[Instance], subset: str, trees: Trees, tally: Tally, rejects: Rejects, *, is_last: bool
 ) -> SubsetRows:
-    """The items, their gold held against the files it names, the gold patches, and the repositories one at a time.
-
-    What is to be said of all parts is said of the last.
-    """
+    """The items, gold, gold patches, and the repositories one at a time; the last part says what is said of all."""
     checked = check_instances(instances, trees, rejects)
     tally.add(checked)
     gold = [
@@ -140,15 +142,13 @@ def _read(
 
 
 def _drawn(instances: Sequence[Instance], trees: Trees, limit: int, notes: list[str]) -> list[Instance]:
-    """A sample of those that can be scored, or of all where none can."""
     had = [instance for instance in instances if instance.why_not is None and trees.find(instance) is not None]
     if 0 < len(had) < len(instances):
         n = f"{len(had):,} of {counted(len(instances), 'item')}"
         notes.append(f"drawn from {n}: the others' repositories are not here, or their rows cannot be read")
         instances = had
-    frame = pl.DataFrame(
-        {"item_id": [instance.item_id for instance in instances], "repo": [instance.repo for instance in instances]}
-    )
+    names = [(instance.item_id, instance.repo) for instance in instances]
+    frame = pl.DataFrame(names, {"item_id": pl.String, "repo": pl.String}, orient="row")
     kept = set(stratified(frame, limit)["item_id"])
     return [instance for instance in instances if instance.item_id in kept]
 
@@ -168,7 +168,6 @@ def _item(checked: Checked, subset: str) -> dict[str, object]:
 
 
 def _selected(instances: Sequence[Instance], selection: Entry, notes: list[str]) -> list[Instance]:
-    """The instances that the selection names by either id."""
     try:
         frame = pl.read_csv(io.BytesIO(selection.read()), infer_schema=False)
     except pl.exceptions.PolarsError as error:
@@ -183,15 +182,6 @@ def _selected(instances: Sequence[Instance], selection: Entry, notes: list[str])
     notes.append(f"{n_absent:,} of the {frame.height:,} selected instances are not among the rows at hand")
     chosen = {name for key in keys for name in frame[key] if name is not None}
     return [instance for instance in instances if chosen.intersection(instance.ids)]
-
-
-def _selection(tree: Tree, source: Source) -> Entry:
-    selections = [entry for entry in tree.entries if entry.path.rsplit("/", 1)[-1] == _SELECTION]
-    if not selections:
-        message = f"ContextBench: {_SELECTION} is not in {source.name}"
-        hint = f"{SELECTED} wants the publisher's list of instances beside the rows."
-        raise GoldspanError(message, hint=hint, code=Exit.MISSING)
-    return selections[0]
 
 
 def _may_hold_rows(path: str) -> bool:

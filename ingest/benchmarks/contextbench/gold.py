@@ -63,7 +63,12 @@ def decode_gold(value: object) -> list[GoldSpan]:
     if isinstance(value, str):
         text = value.removeprefix("\ufeff")
         check(text.strip() != "", "it is an empty text")
-        return decode_gold(_json(text)) if text.lstrip()[0] == "[" else _blocks(text)
+        if text.lstrip()[0] != "[":
+            return _blocks(text)
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise FieldError(f"it is not JSON ({error}); is it cut off?") from error
     if isinstance(value, (list, tuple)):
         return [_span(item, f"span {number}") for number, item in enumerate(value, start=1)]
     raise FieldError(f"it is {_called(value)}, not a list of spans")
@@ -102,13 +107,6 @@ def _inside(path: str) -> str:
     return path
 
 
-def _json(text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise FieldError(f"it is not JSON ({error}); is it cut off?") from error
-
-
 def _span(entry: object, where: str) -> GoldSpan:
     if not isinstance(entry, Mapping):
         raise FieldError(f"{where} is {_called(entry)}, not an object with {', '.join(_FIELDS)}")
@@ -125,7 +123,6 @@ def _span(entry: object, where: str) -> GoldSpan:
 
 
 def _line(value: object, what: str) -> int:
-    """A line's number, which blocks have as a text."""
     if isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value):
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value < 2**31:
@@ -134,18 +131,17 @@ def _line(value: object, what: str) -> int:
 
 
 def _blocks(text: str) -> list[GoldSpan]:
-    """The spans of text blocks; a block's content ends where the next one's head is."""
     before, *blocks = _HEAD.split(text)
     if not blocks or before.strip():
         raise FieldError("it is neither a JSON list nor text blocks that begin with `context0` and a colon")
-    return [_block(block, f"context{n}") for n, block in zip(blocks[::2], blocks[1::2], strict=True)]
-
-
-def _block(text: str, where: str) -> GoldSpan:
-    *lines, content = (*text.split("\n", len(_FIELDS)), *[""] * len(_FIELDS))[: len(_FIELDS) + 1]
-    pairs = (line.partition(":") for line in lines)
-    fields = {key.strip(): value.strip() for key, colon, value in pairs if colon and value.strip()}
-    return _span({**{key: fields[key] for key in _FIELDS if key in fields}, "content": content}, where)
+    spans = []
+    for number, block in zip(blocks[::2], blocks[1::2], strict=True):
+        *lines, content = (*block.split("\n", len(_FIELDS)), *[""] * len(_FIELDS))[: len(_FIELDS) + 1]
+        pairs = (line.partition(":") for line in lines)
+        fields = {key.strip(): value.strip() for key, colon, value in pairs if colon and value.strip()}
+        given = {key: fields[key] for key in _FIELDS if key in fields}
+        spans.append(_span({**given, "content": content}, f"context{number}"))
+    return spans
 
 
 def _is_missing(value: object) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -58,13 +58,8 @@ def not_at_hand(repo: str, commit: str, reason: str = "") -> str:
     return f"{_NOT_AT_HAND}: {repo} at {commit[:12]}{f': {reason}' if reason else ''}"
 
 
-def is_not_at_hand(why_not: str | None) -> bool:
-    """Whether that is why."""
-    return (why_not or "").startswith(_NOT_AT_HAND)
-
-
 def wants_repository() -> pl.Expr:
-    """As `is_not_at_hand`, of rows of `items`."""
+    """Whether that is why, of rows of `items`."""
     return pl.col("why_not").str.starts_with(_NOT_AT_HAND).fill_null(value=False)
 
 
@@ -111,44 +106,29 @@ def pool_groups(
     repositories: Mapping[str, Repository], rejects: Rejects, left_out: Counter[str]
 ) -> Iterator[PoolGroup]:
     """Each repository as two parts: what is searched, and the rest of its text files; what is left out is counted."""
+    no_files, no_blobs = pool_frames([])
     # Commits of one repository share most of their contents.
     seen: set[str] = set()
     for pool_id, repository in repositories.items():
-        group = pool_id.removeprefix("contextbench/").replace("/", "__")
-        yield from _groups(pool_id, group, repository, rejects, left_out, seen)
-
-
-def _groups(
-    pool_id: str, group: str, repository: Repository, rejects: Rejects, left_out: Counter[str], seen: set[str]
-) -> Iterator[PoolGroup]:
-    no_files, no_blobs = pool_frames([])
-    searched, rest = [no_files], [no_files]
-    replaced: set[str] = set()
-    try:
-        for files, blobs in pool_batches(_texts(pool_id, repository, rejects, left_out, replaced), seen):
-            is_rest = pl.col("pool_id") == pool_id + UNSEARCHED
-            searched.append(files.filter(~is_rest))
-            rest.append(files.filter(is_rest))
-            yield PoolGroup("", no_files, _marked(blobs, replaced))
-    except RepositoryError as error:
-        message = f"ContextBench: the files of {pool_id} could be had a moment ago, and now cannot: {error.what}"
-        raise GoldspanError(message, hint="Run the same again; what is stored stands.", code=Exit.ERROR) from error
-    for kind, batches in (("searched", searched), ("rest", rest)):
-        yield PoolGroup(group, concat_files(batches), no_blobs, kind)
-
-
-def _marked(blobs: pl.DataFrame, replaced: Collection[str]) -> pl.DataFrame:
-    """Contents with a flag for those that had been decoded with replacement before."""
-    flags = pl.col("flags")
-    again = pl.col("sha256").is_in(list(replaced)) & ~flags.list.contains("not-utf8")
-    flags = pl.when(again).then(pl.concat_list(pl.lit(["not-utf8"]), flags)).otherwise(flags)
-    return blobs.with_columns(flags=flags) if replaced else blobs
+        batches, replaced = [no_files], set[str]()
+        try:
+            for files, blobs in pool_batches(_texts(pool_id, repository, rejects, left_out, replaced), seen):
+                batches.append(files)
+                flags = pl.col("flags")
+                again = pl.col("sha256").is_in(list(replaced)) & ~flags.list.contains("not-utf8")
+                flags = pl.when(again).then(pl.concat_list(pl.lit(["not-utf8"]), flags)).otherwise(flags)
+                yield PoolGroup("", no_files, blobs.with_columns(flags=flags) if replaced else blobs)
+        except RepositoryError as error:
+            message = f"ContextBench: the files of {pool_id} could be had a moment ago, and now cannot: {error.what}"
+            raise GoldspanError(message, hint="Run the same again; what is stored stands.", code=Exit.ERROR) from error
+        group, is_rest = pool_id.removeprefix("contextbench/").replace("/", "__"), pl.col("pool_id") != pool_id
+        for kind, of_kind in (("searched", ~is_rest), ("rest", is_rest)):
+            yield PoolGroup(group, concat_files(files.filter(of_kind) for files in batches), no_blobs, kind)
 
 
 def _texts(
     pool_id: str, repository: Repository, rejects: Rejects, left_out: Counter[str], replaced: set[str]
 ) -> Iterator[tuple[str, str, bytes]]:
-    """The text files of a repository, each in the pool of those that are searched or in that of the rest."""
     for file in repository.files(rejects):
         if b"\0" in file.data[:_SNIFFED_BYTES]:
             left_out["binary"] += 1
@@ -183,7 +163,9 @@ def _checked_pool(pool: Sequence[Instance], trees: Trees, rejects: Rejects) -> I
         return
     repository, files, why_not = gold_files(pool, trees, rejects)
     for instance in pool:
-        gold = [*instance.gold, *_of_patch(instance, files)]
+        # A patch tells the definitions around the lines that it replaces.
+        told = gold_of_patch(instance.gold_patch, {path: file.data for path, file in files.items()})
+        gold = [*instance.gold, *(GoldSpan(path, start + 1, end, None) for path, start, end in told)]
         audited = audit(gold, files) if repository and instance.why_not is None else None
         reason = instance.why_not or why_not
         if audited is not None and not audited.has_gold:
@@ -194,21 +176,12 @@ def _checked_pool(pool: Sequence[Instance], trees: Trees, rejects: Rejects) -> I
         yield Checked(instance, repository, audited, reason)
 
 
-def _of_patch(instance: Instance, files: Mapping[str, GoldFile]) -> list[GoldSpan]:
-    """The gold that a patch tells: the definitions around the lines that it replaces."""
-    data = {path: file.data for path, file in files.items()}
-    return [GoldSpan(path, start + 1, end, None) for path, start, end in gold_of_patch(instance.gold_patch, data)]
-
-
 @dataclass
 class Tally:
-    """The notes on a subset, told when all its parts are read.
+    """The notes on a subset, told when all its parts are read: first `read`, what was said of its rows.
 
-    Attributes:
-        read: What was said of its rows.
-        counts: How many items and gold spans there are, how many of them are at hand, and the gold's flags.
-        absent: The items whose repositories nobody has.
-        left_out: How many files of the repositories are binary, and how many had been decoded with replacement.
+    `absent` are the items whose repositories nobody has; `left_out` counts files of repositories that are binary, and
+    those that had been decoded with replacement.
     """
 
     read: Sequence[str]
@@ -225,7 +198,7 @@ class Tally:
             self.counts += Counter(items=1, scorable=int(item.why_not is None), spans=n_spans)
             if audit:
                 self.counts += Counter(audited=n_spans) + audit.counts
-            if is_not_at_hand(item.why_not):
+            if (item.why_not or "").startswith(_NOT_AT_HAND):
                 self.absent.append(item.instance.item_id)
 
     def notes(self) -> Iterator[str]:

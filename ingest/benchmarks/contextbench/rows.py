@@ -167,7 +167,6 @@ def _text(row: _Row, key: str) -> str | None:
 
 
 def _rows(entry: Entry, rejects: Rejects, notes: list[str]) -> Iterator[tuple[str, _Row]]:
-    """A file's rows and where each stands; a file of something else is passed over and noted."""
     n_refused, seen = len(rejects), list[tuple[str, _Row]]()
     rows = read_rows(entry, rejects, _COLUMNS)
     for where, row in rows:

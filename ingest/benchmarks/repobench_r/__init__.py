@@ -64,7 +64,6 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
 
 
 def _find_own(source: Source, subset: str, rejects: Rejects) -> RawFiles:
-    """The data set of a declaration, which is of the subset, whatever it is called."""
     files = find_places(_PLACES, source, subset, rejects)
     return RawFiles([replace(entry, path=f"{subset}/{entry.path}") for entry in files.tasks], [])
 
@@ -97,7 +96,6 @@ def parts(
 
 
 def _sample(raw: RawFiles, name: str, split: str, limit: int, fields: Fields) -> PartToRead:
-    """A seeded sample of all rows, stratified by repository, in one part."""
     part = f"{name}-{split}-sample"
 
     def checked(rejects: Rejects) -> Iterator[RepoBenchRow]:
@@ -125,7 +123,6 @@ def _item_id(row: RepoBenchRow, name: str, split: str) -> str:
 def _reading(
     part: str, name: str, split: str, rows: Callable[[Rejects], Iterable[RepoBenchRow]], rejects: Rejects
 ) -> SubsetRows:
-    """Rows as frames: a row's candidates are its pool."""
     language = name.partition("_")[0]
     items, queries, gold, files = [], [], [], []
     contents: dict[str, SharedContent] = {}

@@ -55,17 +55,12 @@ def _exported(entry: Entry, split: str, rejects: Rejects, fields: Fields) -> Ite
     """Rows of an export; split and level come from its columns, else its path, else from the number of candidates."""
     path = entry.path.lower()
     default = min((name for name in SPLITS if name in path), key=path.find, default="test")
+    by_path = next((name for name in _LEVELS if name in path.rsplit("/", 1)[-1]), "")
     for _, row in upstream_rows(entry, rejects, fields, REPOBENCH_FIELDS):
         if str(row.get("split") or default) == split:
-            yield _level_of(row, path), row
-
-
-def _level_of(row: dict[str, object], path: str) -> str:
-    level = str(row.get("level") or row.get("difficulty") or "")
-    known = level if level in _LEVELS else next((name for name in _LEVELS if name in path.rsplit("/", 1)[-1]), "")
-    candidates = row.get("context")
-    n_candidates = len(candidates) if isinstance(candidates, (list, tuple)) else 0
-    return known or ("hard" if n_candidates >= HARD_FROM else "easy")
+            level, candidates = str(row.get("level") or row.get("difficulty") or ""), row.get("context")
+            is_hard = isinstance(candidates, (list, tuple)) and len(candidates) >= HARD_FROM
+            yield level if level in _LEVELS else by_path or ("hard" if is_hard else "easy"), row
 
 
 class RepoBenchRow(NamedTuple):

@@ -31,11 +31,7 @@ from lake.limits import MAX_POOL_BYTES, MAX_SOURCE_BYTES
 from lake.rejects import Rejects
 from lake.text import counted, language_of
 
-_LEVELS: Mapping[str, str] = {
-    "function": "function_level",
-    "line": "line_and_api_level",
-    "api": "line_and_api_level",
-}
+_LEVELS = {"function": "function_level", "line": "line_and_api_level", "api": "line_and_api_level"}
 """Level → where its repositories lie; line and api tasks share theirs."""
 
 _CONTEXTS = ("1k", "2k", "4k")
@@ -109,7 +105,6 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
 
 
 def _find_own(source: Source, subset: str, rejects: Rejects) -> RawFiles:
-    """The task file and the repositories of a declaration."""
     raw = find_places(_PLACES, source, subset, rejects)
     return RawFiles(raw.tasks, [_searched(raw.pools[0], rejects)])
 
@@ -118,18 +113,19 @@ def _searched(pools: Tree, rejects: Rejects) -> Tree:
     """The files of the repositories that are searched; those beyond the limits are rejected before any is read."""
     python, total = [], 0
     for entry in pools.entries:
-        if not _searchable(entry.path):
+        *folders, name = entry.path.split("/")
+        if not name.endswith(".py") or any(folder[:1] == "." or folder == "__pycache__" for folder in folders):
             continue
-        reason = None
+        reason = ""
         if entry.size > MAX_SOURCE_BYTES:
             reason = f"it has {entry.size:,} bytes; at most {MAX_SOURCE_BYTES:,} are read of a source file"
         elif total + entry.size > MAX_POOL_BYTES:
             reason = f"the files before it have the {MAX_POOL_BYTES:,} bytes that are read in all"
-        if reason is None:
+        if reason:
+            rejects.add(pools.location, f"entry {entry.path}", reason)
+        else:
             python.append(entry)
             total += entry.size
-        else:
-            rejects.add(pools.location, f"entry {entry.path}", reason)
     return Tree(pools.location, python)
 
 
@@ -140,7 +136,11 @@ def read(raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = REPOEVAL
     level, context = subset.split("-")
     group = repositories_of(raw.pools[0], _LEVELS[level], {task.repo for task in tasks}, rejects)
     items = _placed(tasks, subset, group)
-    _reject_unscorable(items, raw.pools[0].location.removesuffix(".zip"), rejects)
+    for where, position, why_not in items.filter("is_there").select("where", "position", "why_not").drop_nulls().rows():
+        rejects.add(where, position, why_not)
+    location = raw.pools[0].location.removesuffix(".zip")
+    for repo, n in items.filter(~pl.col("is_there")).group_by("repo").len().sort("repo").iter_rows():
+        rejects.add(location, f"repository {repo}", f"it {_NO_PYTHON}: {counted(n, 'task')} cannot be scored")
     constants = {"benchmark": "repoeval", "subset": subset, "split": "test", "level": level, "context": context}
     languages = [language_of(path) or "python" for path in items["target_path"]]
     items = items.with_columns(
@@ -148,18 +148,10 @@ def read(raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = REPOEVAL
         language=pl.Series(languages, dtype=pl.String),
         **{name: pl.lit(value) for name, value in constants.items()},
     )
-    gold = pl.concat(
-        items.filter("scorable").select(
-            "benchmark",
-            "item_id",
-            "n_lines",
-            gold=pl.lit(rule),
-            path="target_path",
-            line_start=bounds.start,
-            end=bounds.end,
-        )
-        for rule, bounds in GOLD_RULES.items()
-    ).with_columns(line_end=pl.min_horizontal("end", "n_lines"))
+    of_rules = [{"gold": pl.lit(rule), "line_start": by.start, "end": by.end} for rule, by in GOLD_RULES.items()]
+    same = items.filter("scorable")
+    gold = pl.concat(same.select("benchmark", "item_id", "n_lines", path="target_path", **by) for by in of_rules)
+    gold = gold.with_columns(line_end=pl.min_horizontal("end", "n_lines"))
     notes += _notes(gold, group)
     pools = [group]
     if subset == "function-2k":
@@ -176,11 +168,6 @@ def read(raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = REPOEVAL
     prompts = ((item_id, "prompt", prompt) for item_id, prompt in items.select("item_id", "prompt").iter_rows())
     queries = query_rows("repoeval", prompts)
     return SubsetRows(table_rows("items", items), queries, table_rows("gold_spans", gold), pools, notes)
-
-
-def _searchable(path: str) -> bool:
-    folders = path.split("/")[:-1]
-    return path.endswith(".py") and not any(folder.startswith(".") or folder == "__pycache__" for folder in folders)
 
 
 _NO_PYTHON = "is not there or has no .py file, and tasks in the manner of RepoEval are in Python"
@@ -217,14 +204,6 @@ def _placed(tasks: Sequence[CompletionTask], subset: str, group: PoolGroup) -> p
             .then(pl.format(message, "target_line", "target_path", "n_lines"))
         )
     )
-
-
-def _reject_unscorable(items: pl.DataFrame, location: str, rejects: Rejects) -> None:
-    wrong = items.filter(pl.col("is_there"), pl.col("why_not").is_not_null())
-    for where, position, why_not in wrong.select("where", "position", "why_not").iter_rows():
-        rejects.add(where, position, why_not)
-    for repo, n in items.filter(~pl.col("is_there")).group_by("repo").len().sort("repo").iter_rows():
-        rejects.add(location, f"repository {repo}", f"it {_NO_PYTHON}: {counted(n, 'task')} cannot be scored")
 
 
 def _notes(gold: pl.DataFrame, group: PoolGroup) -> Iterator[str]:
@@ -267,11 +246,7 @@ REPOEVAL = Benchmark(
     gold_rules={**{name: rule.meaning for name, rule in GOLD_RULES.items()}, NEEDS_RULE: _NEEDS},
     find=find,
     parts=partial(in_one_part, read),
-    schema=DataSchema(
-        places=_PLACES,
-        fields=REPOEVAL_FIELDS,
-        find=_find_own,
-    ),
+    schema=DataSchema(_PLACES, REPOEVAL_FIELDS, _find_own),
     needs_symbols=True,
     tags=("completion", "repositories", "python"),
     place=1,

@@ -57,15 +57,10 @@ class Need(NamedTuple):
 
 
 def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.DataFrame, PoolGroup]:
-    """Gold by need for the tasks of a subset.
+    """Gold by need for the tasks of a subset, whose repositories are the group.
 
-    Args:
-        items: item_id, repo, language, pool_id, target_path, target_line, target_text and scorable of each task.
-        group: Their repositories.
-
-    Returns:
-        The items with a column `need`, null where one is not scorable; item_id, path, line_start, line_end of the
-        gold; and a pool for every hole that has some: its repository, in which its own file ends at the hole.
+    The items with a column `need`, null where one is not scorable; item_id, path, line_start, line_end of the gold; and
+    a pool for every hole that has some: its repository, in which its own file ends at the hole.
     """
     scorable = items.filter("scorable", language="python").select(
         "item_id", "pool_id", "target_path", "target_line", "target_text"
@@ -112,7 +107,6 @@ def _written(root: Path, group: PoolGroup) -> Mapping[str, str]:
 
 
 def _pools(items: pl.DataFrame, group: PoolGroup) -> PoolGroup:
-    """A pool for every hole of some items: `repoeval/need/<repository>/<path>:<line>`."""
     hole = pl.format("repoeval/need/{}/{}:{}", "repo", "target_path", "target_line")
     holes = items.select("pool_id", "target_path", "target_line", hole=hole).unique("hole").sort("hole")
     whole = group.files.join(group.blobs.select("sha256", "text"), on="sha256")
@@ -157,7 +151,6 @@ def _need(hole: Hole) -> Need:
 
 
 def _resolved(script: jedi.Script, leaf: Name, root: Path, own: Path) -> tuple[str, set[_Span]]:
-    """A name's kind, and the definitions of other files of the repository that it resolves to."""
     try:
         targets = script.goto(*leaf.start_pos, follow_imports=True)
     except (RecursionError, AttributeError, ValueError, TypeError, NotImplementedError):
@@ -192,7 +185,6 @@ def _is_local(leaf: Name) -> bool:
 
 @lru_cache(maxsize=512)
 def _bound(scope: NodeOrLeaf) -> Mapping[str, set[str]]:
-    """The names that a function binds in itself, each with the kinds of nodes that do."""
     kinds: dict[str, set[str]] = {}
     for name in _names(scope):
         definition = _defined_by(name)
@@ -220,7 +212,6 @@ def _base(leaf: Name) -> Name | None:
 
 
 def _node(target: jedi.api.classes.Name) -> NodeOrLeaf | None:
-    """The node that defines a name that was resolved, in the syntax tree of its file."""
     if target.line is None or target.module_path is None:
         return None
     # Inside it: at its start the leaf before it ends as well.
@@ -229,7 +220,6 @@ def _node(target: jedi.api.classes.Name) -> NodeOrLeaf | None:
 
 
 def _defined_by(name: Name) -> NodeOrLeaf | None:
-    """The statement, function, class, parameter or import that binds a name where it stands; None where none does."""
     node: NodeOrLeaf | None = name.get_definition(import_name_always=True)
     return node
 
@@ -240,10 +230,7 @@ def _is_import(target: jedi.api.classes.Name) -> bool:
 
 
 def _definition(target: jedi.api.classes.Name) -> tuple[int, int] | None:
-    """The lines of a definition, from 0 and half-open; None for a module, and for an import that leads to a library.
-
-    A function with its decorators, a parameter's function, a class to its first method's end, a statement.
-    """
+    """The lines of a definition, from 0 and half-open; None for a module, and for an import that leads to a library."""
     node = _node(target)
     if node is None or node.type in ("import_name", "import_from"):
         return None
@@ -260,7 +247,6 @@ def _definition(target: jedi.api.classes.Name) -> tuple[int, int] | None:
 
 
 def _names(node: NodeOrLeaf) -> Iterator[Name]:
-    """The names in a piece of code, in their order."""
     for child in getattr(node, "children", ()):
         if isinstance(child, Name):
             yield child

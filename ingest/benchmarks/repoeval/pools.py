@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -173,20 +173,13 @@ def constructed_pools(group: PoolGroup, tasks: Sequence[CompletionTask]) -> list
 def with_others(
     files: pl.DataFrame, words: DocumentWords, queries: Mapping[str, Sequence[str]], kind: str
 ) -> pl.DataFrame:
-    """Pools with files of the other pools at their end.
+    """Pools with files of the other pools at their end; one without queries (by pool), or without others, is left out.
 
     A pool is given as many files as it has: those that rank highest for any of its queries, by BM25 or by the cosine of
     TF-IDF vectors over the files of all other pools, or by lot; or all files of so many other pools, drawn by a seed,
     each number's among the next one's. Where two rank or score alike, a seeded hash of pool and content decides. Each
     content comes in once, and none that the pool has itself or that holds nothing but white space. Their paths begin
-    with `other/` and the name of their repository, and so are those of none of its own files. A pool without queries,
-    or without others, is left out.
-
-    Args:
-        files: Rows of table `files`; a pool's repository is what stands behind the last `/` of its name.
-        words: Of all their contents.
-        queries: Pool → what is searched for in it.
-        kind: One of POOLS.
+    with `other/` and the name of their repository, and so are those of none of its own files.
     """
     pools: dict[str, dict[str, str]] = {}
     for pool_id, path, sha256 in files.select("pool_id", "path", "sha256").iter_rows():
@@ -196,8 +189,13 @@ def with_others(
         own, held = pools[pool_id], set(pools[pool_id].values())
         others = [pool for pool in pools if pool != pool_id and not held.issuperset(pools[pool].values())]
         if kind.startswith(WITH):
-            others = _drawn(pool_id, others, int(kind.removeprefix(WITH)))
-        prefix = _unused("other", own)
+            # Of all kinds of pools a repository has the same order of the others.
+            repo = pool_id.rpartition("/")[2]
+            others.sort(key=lambda other: (seeded_hash(repo, other.rpartition("/")[2]), other))
+            others = others[: int(kind.removeprefix(WITH))]
+        prefix = "other"
+        while any(path.startswith(f"{prefix}/") for path in own):
+            prefix += "_"
         # The first place of a content is the one that is taken.
         places: dict[str, str] = {}
         for pool in sorted(others, key=list(pools).index):
@@ -215,19 +213,6 @@ def with_others(
         for position, (path, sha256) in enumerate([*own.items(), *added] if added else []):
             rows.append((pool_id, path, sha256, position))
     return pl.DataFrame(rows, table("files").columns, orient="row")
-
-
-def _drawn(pool_id: str, others: Sequence[str], n: int) -> list[str]:
-    """The names of n of the other pools; of all kinds of pools a repository has the same order of the others."""
-    repo = pool_id.rpartition("/")[2]
-    return sorted(others, key=lambda other: (seeded_hash(repo, other.rpartition("/")[2]), other))[:n]
-
-
-def _unused(name: str, paths: Iterable[str]) -> str:
-    """A folder's name that none of some paths begins with."""
-    while any(path.startswith(f"{name}/") for path in paths):
-        name += "_"
-    return name
 
 
 def bm25(counts: sparse.csr_array) -> Score:

@@ -123,7 +123,6 @@ def _line_number(row: JsonObject, paths: Paths) -> int:
 
 
 def _fpath(row: JsonObject, paths: Paths) -> list[str]:
-    """A repository and the parts of a path in it, given as a list or as its Python repr."""
     _, value = get_path(row, paths)
     if isinstance(value, str):
         try:

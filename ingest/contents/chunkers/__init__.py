@@ -25,12 +25,7 @@ Unit = Literal["lines", "characters", "bytes"]
 
 @dataclass(frozen=True)
 class Document:
-    """A file as a chunker sees it: its text and its language, never its path (chunks hang on the content).
-
-    Attributes:
-        text: The whole text, line ends as they are.
-        language: As in `lake.text.LANGUAGES`, or an empty string.
-    """
+    """A file as a chunker sees it: its text, its language, never its path: chunks are a content's."""
 
     text: str
     language: str = ""
@@ -79,8 +74,6 @@ class Chunker:
 
     Attributes:
         name: What it is called; whole numbers in it stand in angle brackets: `fixed-nws-<n>`.
-        title: A few words for tables.
-        meaning: What it does, in a sentence that reads well on a page.
         chunk: `chunk(document, **numbers)` → `Cut`, with the numbers of the name (`n=1500`). A pure function.
         version: For pages; what is cut again, the code decides.
         source: Where the rule comes from.

@@ -111,7 +111,8 @@ def definitions(root: Node, data: bytes, ending: str) -> list[Definition]:
     captures = captured(root, language, QUERIES[language])
     nodes = [(node, node, True) for node in captures.get("definition", [])]
     nodes += [(node, node, False) for node in captures.get("scope", [])]
-    nodes += [(node, _value(node), True) for node in captures.get("bound", [])]
+    for node in captures.get("bound", []):
+        nodes.append((node, node.child_by_field_name("value") or node.child_by_field_name("right") or node, True))
     nodes.sort(key=lambda entry: (entry[1].start_byte, -entry[1].end_byte, entry[1].type))
     names = Names(data, language)
     rows = []
@@ -127,7 +128,3 @@ def definitions(root: Node, data: bytes, ending: str) -> list[Definition]:
             rows.append(Definition.of(value, parts[-1], ".".join([*around, *parts])))
         enclosing.append((value.end_byte, ".".join(parts)[-MAX_NAME:]))
     return by_place(rows)
-
-
-def _value(node: Node) -> Node:
-    return node.child_by_field_name("value") or node.child_by_field_name("right") or node

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from tree_sitter import Node, Query, QueryCursor
-from tree_sitter_language_pack import SupportedLanguage, get_language
+from tree_sitter_language_pack import get_language
 
 MAX_NAME = 200
 """A longer name is cut."""
@@ -61,14 +61,12 @@ def name_text(node: Node, data: bytes) -> str:
     return " ".join(text.split())[:MAX_NAME]
 
 
+_query = cache(lambda language, query: Query(get_language(language), query))
+
+
 def captured(root: Node, language: str, query: str) -> dict[str, list[Node]]:
     """The nodes that a query captures, by capture name."""
     return QueryCursor(_query(language, query)).captures(root)
-
-
-@cache
-def _query(language: str, query: str) -> Query:
-    return Query(get_language(cast("SupportedLanguage", language)), query)
 
 
 def by_place(definitions: Iterable[Definition]) -> list[Definition]:

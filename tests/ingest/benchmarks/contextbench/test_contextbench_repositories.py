@@ -104,7 +104,7 @@ def test_a_repository_is_found_by_an_instance_or_by_its_own_name(name: str) -> N
     beside = RepositoryFiles.of([entry(f"{name}.parquet", b""), entry("other__thing-1.parquet", b"")], "repo_files")
     found = beside.find(["acme__rockets-1", upstream("acme__rockets-1")], "acme/rockets", COMMIT)
     assert found is not None
-    assert found.where == f"repo_files/{name}.parquet"
+    assert found.entry.path == f"{name}.parquet"
     assert beside.find(["acme__rockets-2"], "acme/rockets", "c" * 40) is None
 
 
@@ -115,4 +115,3 @@ def test_a_repository_from_git_gives_the_same_files(tmp_path: Path) -> None:
     cloned = ClonedRepository(repositories(tmp_path / "cache", tmp_path / "remotes"), "acme/rockets", commit)
     assert list(cloned.files(Rejects())) == read(repo_parquet())[0]
     assert [file.path for file in cloned.files(Rejects(), {"README.md", "link.py"})] == ["README.md"]
-    assert cloned.where == f"acme/rockets@{commit}"
