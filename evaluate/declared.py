@@ -31,12 +31,8 @@ def declare(lake: Lake, known: Iterable[Retriever]) -> None:
     }
     for name, declared in rows.items():
         frame = declared_rows(name, declared)
-        write_if_changed(
-            lake,
-            name,
-            "all",
-            frame.with_columns(fingerprint=pl.Series([fingerprint([row]) for row in frame.to_dicts()])),
-        )
+        stamps = pl.Series([fingerprint([row]) for row in frame.to_dicts()])
+        write_if_changed(lake, name, "all", frame.with_columns(fingerprint=stamps))
 
 
 def _row(name: str, declared: object, parameters: Mapping[str, object], **others: object) -> DeclaredRow:

@@ -168,10 +168,13 @@ def selected_parts(
         every = items.filter("scorable")
         scorable = every.filter(~is_blank)
         files = parts_holding(lake, "files", "pool_id", scorable["pool_id"], benchmark=task.benchmark)
+        gold = [part for name in names if (part := lake.part("gold_spans", name, benchmark=task.benchmark))]
+        if len(gold) < len(names):
+            raise _nothing(lake, task.benchmark, f"gold_spans for all of {', '.join(names)}")
         stamp = fingerprint(
             [part.fingerprint for part in parts],
             # Without gold every score would be 0.
-            [_gold(lake, task.benchmark, name).fingerprint for name in names],
+            [part.fingerprint for part in gold],
             [(part.name, part.fingerprint) for part in files],
             selection.parameters(),
             # Which are drawn depends on the other parts too.
@@ -179,13 +182,6 @@ def selected_parts(
         )
         n_unscorable, n_blank = (rows.height - scorable.height for rows in (items, every))
         yield ItemPart(lake, task, names, scorable, stamp, n_unscorable, n_blank)
-
-
-def _gold(lake: Lake, benchmark: str, part: str) -> Part:
-    gold = lake.part("gold_spans", part, benchmark=benchmark)
-    if gold is None:
-        raise _nothing(lake, benchmark, f"gold_spans for {part}")
-    return gold
 
 
 def _nothing(lake: Lake, benchmark: str, what: str = "items") -> GoldspanError:

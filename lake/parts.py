@@ -90,7 +90,11 @@ def new_part(
 ) -> Part:
     """A part that is to be written: its path holds the digest of its bytes."""
     stem = ".".join([f"part-{quoted(name)}", fingerprint])
-    inside = _folders(declared, folders, f"{stem}.{'0' * _DIGEST_LENGTH}.parquet")
+    inside = [declared.name, *(f"{folder}={quoted(folders[folder])}" for folder in declared.folders)]
+    for called in [*inside, f"{stem}.{'0' * _DIGEST_LENGTH}.parquet"]:
+        if len(called.encode()) > MAX_NAME_BYTES:
+            message = f"a name is too long for a file's: {len(called.encode()):,} bytes, {MAX_NAME_BYTES} at most"
+            raise GoldspanError(message, examples=[called], hint="Give it a shorter one.", code=Exit.USAGE)
     written = hashlib.sha256(_digest_prefix(declared.name, root.joinpath(*inside), stem, len(inside)))
     written.update(data)
     digest = written.hexdigest()[:_DIGEST_LENGTH]
@@ -200,16 +204,6 @@ def _check_format(path: Path) -> None:
         hint = "Name another folder with LAKE=…, or delete this one and make it anew: make ingest evaluate. "
         hint += "What was imported is to be imported again."
         raise OtherFormatError(message, where=str(path), hint=hint, code=Exit.INVALID)
-
-
-def _folders(declared: Table, folders: Mapping[str, str], file: str) -> list[str]:
-    """The names of a part's folders, from its table's on, where all of them and its file's can be names."""
-    inside = [declared.name, *(f"{folder}={quoted(folders[folder])}" for folder in declared.folders)]
-    for name in [*inside, file]:
-        if len(name.encode()) > MAX_NAME_BYTES:
-            message = f"a name is too long for a file's: {len(name.encode()):,} bytes, {MAX_NAME_BYTES} at most"
-            raise GoldspanError(message, examples=[name], hint="Give it a shorter one.", code=Exit.USAGE)
-    return inside
 
 
 def quoted(value: str) -> str:

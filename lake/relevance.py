@@ -107,21 +107,30 @@ def _reachable(evidence: JudgementInputs) -> pl.LazyFrame:
     )
 
 
-def _overlapping_hits(hits: pl.LazyFrame, evidence: JudgementInputs, key: Sequence[str]) -> pl.LazyFrame:
-    return _all_relevant(line_overlap(hits, evidence.gold, [*key, "rank"]), place="rank")
+_Judge = Callable[[pl.LazyFrame, JudgementInputs, Sequence[str]], pl.LazyFrame]
 
 
-def _overlapping_chunks(evidence: JudgementInputs) -> pl.LazyFrame:
-    return _all_relevant(line_overlap(_reachable(evidence), evidence.gold, CHUNK))
+def _on_spans(judge: _Judge, *, by_lines: bool = False) -> Rule:
+    """A rule that judges hits as it judges the chunks in files of the gold: spans, told apart by some columns."""
+    return Rule(
+        lambda hits, evidence, key: judge(hits, evidence, [*key, "rank"]).with_columns(place="rank"),
+        lambda evidence: judge(_reachable(evidence), evidence, CHUNK),
+        by_lines=by_lines,
+    )
+
+
+def _overlapping(spans: pl.LazyFrame, evidence: JudgementInputs, identity: Sequence[str]) -> pl.LazyFrame:
+    return _all_relevant(line_overlap(spans, evidence.gold, identity))
+
+
+def _in_the_candidate(spans: pl.LazyFrame, evidence: JudgementInputs, identity: Sequence[str]) -> pl.LazyFrame:
+    spans = spans.select(*dict.fromkeys([*identity, "path"]))
+    return _all_relevant(spans.join(evidence.gold, on=["item_id", "path"], how="semi").with_columns(iou=pl.lit(1.0)))
 
 
 def _alike_hits(hits: pl.LazyFrame, evidence: JudgementInputs, key: Sequence[str]) -> pl.LazyFrame:
-    judged = _alike(_overlapping_hits(hits, evidence, key), evidence)
+    judged = _alike(_overlapping(hits, evidence, [*key, "rank"]).with_columns(place="rank"), evidence)
     return judged.with_columns(rank=pl.when(pl.col("iou").is_not_null()).then("rank"))
-
-
-def _alike_chunks(evidence: JudgementInputs) -> pl.LazyFrame:
-    return _alike(_overlapping_chunks(evidence), evidence)
 
 
 def _alike(judged: pl.LazyFrame, evidence: JudgementInputs) -> pl.LazyFrame:
@@ -130,27 +139,14 @@ def _alike(judged: pl.LazyFrame, evidence: JudgementInputs) -> pl.LazyFrame:
     return judged.with_columns(pl.when(is_relevant).then(name).alias(name) for name in ("iou", "share"))
 
 
-def _hits_of_the_candidate(hits: pl.LazyFrame, evidence: JudgementInputs, key: Sequence[str]) -> pl.LazyFrame:
-    in_gold_files = hits.select(*key, "path", "rank").join(evidence.gold, on=["item_id", "path"], how="semi")
-    return _all_relevant(in_gold_files.with_columns(iou=pl.lit(1.0)), place="rank")
-
-
-def _chunks_of_the_candidate(evidence: JudgementInputs) -> pl.LazyFrame:
-    return _all_relevant(_reachable(evidence).select(*CHUNK, iou=pl.lit(1.0)))
-
-
 def _judged_hits(hits: pl.LazyFrame, evidence: JudgementInputs, key: Sequence[str]) -> pl.LazyFrame:
     # A document that is returned in pieces counts once, where the first of them stands.
     first = hits.group_by(*key, "path").agg(pl.col("rank").min())
-    return _all_relevant(first.join(evidence.gold, on=["item_id", "path"]), place="rank")
+    return _all_relevant(first.join(evidence.gold, on=["item_id", "path"])).with_columns(place="rank")
 
 
-def _judged_documents(evidence: JudgementInputs) -> pl.LazyFrame:
-    return _all_relevant(evidence.gold.with_columns(chunk_no=pl.lit(0, pl.Int64)))
-
-
-def _all_relevant(judged: pl.LazyFrame, **more: str) -> pl.LazyFrame:
-    return judged.with_columns(similarity="iou", is_gold=pl.lit(value=True), **more)
+def _all_relevant(judged: pl.LazyFrame) -> pl.LazyFrame:
+    return judged.with_columns(similarity="iou", is_gold=pl.lit(value=True))
 
 
 def _similar(column: str) -> Rule:
@@ -169,18 +165,23 @@ def _similar(column: str) -> Rule:
         )
 
     def hits(hits: pl.LazyFrame, evidence: JudgementInputs, key: Sequence[str]) -> pl.LazyFrame:
-        rank = pl.when(pl.col("iou").is_not_null()).then("place")
         returned = hits.select(*{*key, *CHUNK}, place="rank").join(chunks(evidence), on=CHUNK)
-        return returned.with_columns(rank=rank)
+        return returned.with_columns(rank=pl.when(pl.col("iou").is_not_null()).then("place"))
 
     return Rule(hits, chunks, similarity=column)
 
 
 RELEVANCE: Mapping[str, Rule] = {
-    "line-overlap": Rule(_overlapping_hits, _overlapping_chunks, by_lines=True),
-    "line-iou": Rule(_alike_hits, _alike_chunks, by_lines=True),
-    "same-candidate": Rule(_hits_of_the_candidate, _chunks_of_the_candidate),
-    "graded": Rule(_judged_hits, _judged_documents, is_graded=True),
+    "line-overlap": _on_spans(_overlapping, by_lines=True),
+    "line-iou": Rule(
+        _alike_hits, lambda inputs: _alike(_overlapping(_reachable(inputs), inputs, CHUNK), inputs), by_lines=True
+    ),
+    "same-candidate": _on_spans(_in_the_candidate),
+    "graded": Rule(
+        _judged_hits,
+        lambda evidence: _all_relevant(evidence.gold.with_columns(chunk_no=pl.lit(0, pl.Int64))),
+        is_graded=True,
+    ),
     "jaccard": _similar("jaccard"),
     "identifier-overlap": _similar("identifier_overlap"),
 }

@@ -107,11 +107,12 @@ def item_lines(
     for text in queries_of(lake, item["benchmark"], rules).filter(item_id=item_id).collect()["text"]:
         yield "\nquestion"
         yield from (f"  {escaped(line)}" for line in text.splitlines())
-    spans = lake.scan("gold_spans", benchmark=item["benchmark"]).filter(item_id=item_id, gold=rules.gold)
-    rows = spans.select("path", "line_start", "line_end").sort("path", "line_start").collect()
+    of_item = lake.scan("gold_spans", benchmark=item["benchmark"]).filter(item_id=item_id, gold=rules.gold)
+    rows = of_item.select("path", "line_start", "line_end").sort("path", "line_start").collect()
     gold: GoldLines = rows.rows_by_key("path")
     yield f"\ngold ({rules.name})"
-    yield from (f"  {escaped(path)} {_ranges(lines)}" for path, lines in gold.items())
+    for path, spans in gold.items():
+        yield f"  {escaped(path)} " + ", ".join(f"{a + 1}-{b}" if b > a else "no line" for a, b in spans)
     scores = primary_scores(lake, item["benchmark"], rules).filter(item_id=item_id)
     scores = scores.sort("value", "system", descending=[True, False], nulls_last=True)
     known = scores["system"].to_list()
@@ -185,10 +186,6 @@ def _results(lake: Lake, item: ItemRow, run_id: str, gold: GoldLines) -> Iterato
         yield f"  {'✓' if of_gold else '✗'} {rank:>3}  {escaped(path or given or '')}{escaped(where)}{of_gold}"
     if rows.height > N_RESULTS:
         yield f"  … {rows.height - N_RESULTS:,} more"
-
-
-def _ranges(spans: Sequence[tuple[int, int]]) -> str:
-    return ", ".join(f"{start + 1}-{end}" if end > start else "no line" for start, end in spans)
 
 
 def _value(value: float | None) -> str:

@@ -102,7 +102,9 @@ def iou(k: int) -> Ratio:
 )  # fmt: skip
 def ndcg_iou(k: int) -> Ratio:
     """Like nDCG, but a result's gain is its IoU with the gold, and the ideal is the best order of the pool's chunks."""
-    return Ratio(_dcg_iou(k), _ideal_dcg_iou(k))
+    rank = pl.int_range(1, pl.len() + 1)
+    ideal = pl.col("gains").list.head(k).list.eval(exact_sum(pl.element() * discount(rank))).list.first()
+    return Ratio(_dcg_iou(k), ideal)
 
 
 @metric("dcg_iou", title="DCG by IoU", ks=(5, 10), micro="undefined", formula=("min(1, Σᵢ₌₁…ₖ IoUᵢ ÷ log₂(i + 1))",))
@@ -113,11 +115,6 @@ def dcg_iou(k: int) -> Ratio:
 
 def _dcg_iou(k: int) -> pl.Expr:
     return exact_sum((pl.col("iou") * discount(pl.col("rank"))).filter(within(k)))
-
-
-def _ideal_dcg_iou(k: int) -> pl.Expr:
-    rank = pl.int_range(1, pl.len() + 1)
-    return pl.col("gains").list.head(k).list.eval(exact_sum(pl.element() * discount(rank))).list.first()
 
 
 @metric("accuracy_reachable", title="Accuracy, reachable", ks=(1, 3, 5), micro="equals macro", is_undefined_null=True)

@@ -101,6 +101,8 @@ def compared(
     shared = own if has_all else [_number(protocol, rows, inside, average) for rows in both]
     columns = [rows.select("item_id", "value", "numerator", "denominator") for rows in both]
     by_item = columns[0].join(columns[1], on="item_id").join(items.select("item_id", "repo"), on="item_id").collect()
+    moved = by_item.filter(pl.col("value") != pl.col("value_right"))
+    moved = moved.sort(pl.col("value_right") - pl.col("value"), "item_id", descending=[True, False])
     yield {
         "protocol": protocol.name,
         "task": pair.task.name,
@@ -121,7 +123,7 @@ def compared(
         **{name: row[name] for name in _OF_TABLE},
         "is_declared": (metric, k) in metrics_of(protocol),
         "repositories": _by_repository(by_item, average),
-        "flips": _flips(by_item),
+        "flips": tuple(moved.select("item_id", "value", "value_right").iter_rows()),
     }
 
 
@@ -144,13 +146,6 @@ def _by_repository(by_item: pl.DataFrame, average: Aggregate) -> tuple[tuple[str
         ),
     )
     return tuple(numbers.sort("n", "repo", descending=[True, False]).iter_rows())
-
-
-def _flips(by_item: pl.DataFrame) -> tuple[tuple[str, float, float], ...]:
-    """The items on which the two differ, the largest rise first."""
-    moved = by_item.filter(pl.col("value") != pl.col("value_right"))
-    moved = moved.sort(pl.col("value_right") - pl.col("value"), "item_id", descending=[True, False])
-    return tuple(moved.select("item_id", "value", "value_right").iter_rows())
 
 
 @dataclass(frozen=True)

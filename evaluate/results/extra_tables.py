@@ -33,8 +33,8 @@ def usage_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[st
         return None
     cells = [
         [
-            row["system"], row["models"] or NO_VALUE, *(_used(row, name) for name in USED),
-            *_first_gold(row),
+            row["system"], row["models"] or NO_VALUE, *(_used(row, name) for name in USED), _first_gold(row),
+            NO_VALUE if row["lines_per_step"] is None else f"{row['lines_per_step']:,.0f}",
             f"{row['n_resolved']}/{row['n_outcomes']}" if row["n_outcomes"] else NO_VALUE,
         ]
         for row in rows.iter_rows(named=True)
@@ -49,14 +49,10 @@ def usage_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[st
     return PrintedTable(title, ["system", "model", *usage], cells, [*prices, *sentences])
 
 
-def _first_gold(row: Mapping[str, float | None]) -> tuple[str, str]:
-    """When a gold line was first seen, in how many items, and how many lines a step shows."""
-    lines = NO_VALUE if row["lines_per_step"] is None else f"{row['lines_per_step']:,.0f}"
-    if row["first_step"] is None:
-        return NO_VALUE, lines
-    when = (row[f"first_{name}"] for name in ("step", "turn", "call"))
+def _first_gold(row: Mapping[str, float | None]) -> str:
+    when = [row[f"first_{name}"] for name in ("step", "turn", "call")]
     means = "/".join(NO_VALUE if mean is None else f"{mean:.1f}" for mean in when)
-    return f"{means} ({row['n_found']}/{row['n_items']})", lines
+    return NO_VALUE if row["first_step"] is None else f"{means} ({row['n_found']}/{row['n_items']})"
 
 
 def _used(row: Mapping[str, float | None], name: str) -> str:

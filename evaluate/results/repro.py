@@ -69,10 +69,14 @@ def _commands(lake: Lake, run: Mapping[str, Any], source: str) -> list[list[str]
     subsets = items.select(pl.col("subset").unique().sort()).collect()["subset"].to_list()
     is_imported = run["origin"] == "imported"
     selected = ",".join(f"{picked['column']}={picked['value']}" for picked in run["selection"] or ())
+    # A chunker is asked for by its name, or with the command or function that it was given by.
+    cut_by = lake.scan("chunkers").filter(name=run["chunker"] or "").select("parameters").collect()["parameters"]
+    given = jsonlib.loads(cut_by[0]).get("command") if len(cut_by) and not is_imported else None
     of_ingest = {
         "--source": source if source in {"sample", "hub"} else "FOLDER",
         "--subsets": ",".join(subsets),
-        **({} if is_imported else _cut_by(lake, str(run["chunker"]))),
+        "--chunkers": "" if is_imported or given else run["chunker"],
+        "--chunker": f"{run['chunker']}={given}" if given else "",
         "--limit": edition(lake, benchmark).limit,
     }
     made = [["ingest", benchmark, *_options(of_ingest)]]
@@ -89,13 +93,6 @@ def _commands(lake: Lake, run: Mapping[str, Any], source: str) -> list[list[str]
         "--vectors": "VECTORS" if run["retriever"] == "recorded" else "",
     }
     return [*made, ["evaluate", *_options(of_evaluate)]]
-
-
-def _cut_by(lake: Lake, chunker: str) -> dict[str, str]:
-    """How a chunker is asked for: by its name, or with the command or function that it was given by."""
-    rows = lake.scan("chunkers").filter(name=chunker).select("parameters").collect()["parameters"]
-    given = jsonlib.loads(rows[0]).get("command") if len(rows) else None
-    return {"--chunker": f"{chunker}={given}"} if given else {"--chunkers": chunker}
 
 
 def _options(values: Mapping[str, object]) -> Iterator[str]:

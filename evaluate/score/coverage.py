@@ -83,11 +83,13 @@ def walk(spans: pl.LazyFrame, axis: LineOffsets, cut_offs: Sequence[CutOff]) -> 
     """
     # Paid for in the order of the ranking, and of the lines within a hit.
     pieces = held_pieces(spans, len(axis.n_nws_before), "in_gold", "in_own").sort("item", "rank", "start")
-    spent = pl.col("n_nws").cum_sum().over("item") - pl.col("n_nws")
-    priced = pieces.with_columns(n_nws=axis.n_nws()).with_columns(spent=spent)
-    before = _N_LINES.cum_sum().over("item") - _N_LINES
+    priced = pieces.with_columns(n_nws=axis.n_nws()).with_columns(
+        spent=pl.col("n_nws").cum_sum().over("item") - pl.col("n_nws")
+    )
+    before, spent = _N_LINES.cum_sum().over("item") - _N_LINES, pl.col("spent")
     takes: dict[CutKind, Callable[[int], pl.Expr]] = {
-        "budget": lambda budget: _paid_by(axis, budget),
+        # A budget of 0 is no limit.
+        "budget": lambda k: pl.when(spent <= k).then(axis.n_lines_for(k - spent)).otherwise(0) if k else _N_LINES,
         "lines": lambda n: (n - before).clip(0, _N_LINES),
         "results": lambda k: _N_LINES * (pl.col("rank") <= k),
     }
@@ -119,13 +121,6 @@ def count_gold(gold: pl.LazyFrame, known: pl.LazyFrame, axis: LineOffsets) -> pl
 
 
 _N_LINES = pl.col("end") - pl.col("start")
-
-
-def _paid_by(axis: LineOffsets, budget: int) -> pl.Expr:
-    if budget == 0:
-        return _N_LINES
-    left = budget - pl.col("spent")
-    return pl.when(left >= 0).then(axis.n_lines_for(left)).otherwise(0)
 
 
 def _sizes(cut: CutKind, k: int) -> list[pl.Expr]:

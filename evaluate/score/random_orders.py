@@ -56,7 +56,10 @@ def draw(pool: pl.LazyFrame, axis: LineOffsets | None, cut_offs: Sequence[CutOff
     sorted_chunks = pool.select(_CHUNK).sort("pool_id", "path", "chunk_no")
     chunks = sorted_chunks.with_columns(begin).collect()
     starts, ends = ((chunks["begin"].to_numpy() + chunks[side].to_numpy()) for side in ("line_start", "line_end"))
-    n_nws = np.zeros(chunks.height, np.int64) if axis is None else _n_nws(chunks, axis)
+    n_nws = np.zeros(chunks.height, np.int64)
+    if axis is not None:
+        placed = axis.place(chunks.lazy().with_row_index("row")).select("row", axis.n_nws().alias("n_nws")).collect()
+        n_nws[placed["row"].to_numpy()] = placed["n_nws"].to_numpy()
     n_of = (chunks["line_end"] - chunks["line_start"]).to_numpy()
     most, most_lines = np.inf if 0 in budgets else max(budgets, default=-1), max(lines, default=-1)
     heads = [np.zeros((3, 0), np.int64)]
@@ -66,7 +69,9 @@ def draw(pool: pl.LazyFrame, axis: LineOffsets | None, cut_offs: Sequence[CutOff
         generator = np.random.default_rng(int(sha256_of(str(pool_id).encode())[:16], 16))
         orders = generator.permuted(np.tile(np.arange(n), (N_ORDERS, 1)), axis=1)
         # A line lies in so many chunks at most: what the chunks before this one cost, over that, is spent on new lines.
-        at_once = _most_at_once(starts[first : first + n], ends[first : first + n])
+        begin_at, end_at = np.sort(starts[first : first + n]), np.sort(ends[first : first + n])
+        n_open = np.arange(1, n + 1) - np.searchsorted(end_at, begin_at, side="right")
+        at_once = max(1, int(n_open.max(initial=0)))
         costs = [(sizes[first : first + n], most * at_once) for sizes, most in ((n_nws, most), (n_of, most_lines))]
         order, position = np.nonzero(_heads(orders, n_results, costs))
         heads.append(np.stack([first + orders[order, position], order, position + 1]))
@@ -97,21 +102,6 @@ def _heads(
 
 def _columns(requested: Requested) -> list[str]:
     return [f"{label(metric, k)}{part}" for metric, k in requested for part in ("/n", "/d", "")]
-
-
-def _n_nws(chunks: pl.DataFrame, axis: LineOffsets) -> npt.NDArray[np.int64]:
-    """The non-whitespace characters of each chunk, in the chunks' order."""
-    placed = axis.place(chunks.lazy().with_row_index("row")).select("row", axis.n_nws().alias("n_nws")).collect()
-    n_nws = np.zeros(chunks.height, np.int64)
-    n_nws[placed["row"].to_numpy()] = placed["n_nws"].to_numpy()
-    return n_nws
-
-
-def _most_at_once(starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> int:
-    """In how many of a pool's chunks a line lies at most, of whose files one begins behind the other."""
-    starts, ends = np.sort(starts), np.sort(ends)
-    begun, over = np.arange(1, len(starts) + 1), np.searchsorted(ends, starts, side="right")
-    return max(1, int((begun - over).max(initial=0)))
 
 
 def _line_sets(

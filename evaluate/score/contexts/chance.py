@@ -47,7 +47,9 @@ def expected_contexts(item_part: ItemPart, protocol: Protocol, run_id: str, chun
     for first in range(0, len(item_part.pool_ids), _POOLS_AT_ONCE):
         pool_ids = item_part.pool_ids[first : first + _POOLS_AT_ONCE]
         some = replace(item_part, items=item_part.items.filter(pl.col("pool_id").is_in(pool_ids.implode())))
-        axis, pools = load_axis(item_part.lake, pool_ids), _chunks(some, chunker)
+        axis, files = load_axis(item_part.lake, pool_ids), files_of(item_part.lake, pool_ids).collect()
+        cut = chunks_of(item_part.lake, chunker, files.select("sha256").unique(), with_blank=False)
+        pools = files.lazy().join(cut, on="sha256").select(*POOL).collect()
         orders = _orders(some, pools, axis, protocol)
         material = load_material(some, protocol, orders)
         drawn = score_contexts(protocol, material, orders, with_steps=False).scores
@@ -100,14 +102,6 @@ def expected_coverage(protocol: Protocol, material: Material, pools: ContextRuns
 
 def _nothing(*names: str) -> pl.DataFrame:
     return pl.DataFrame(schema={name: table("scores").columns[name] for name in names})
-
-
-def _chunks(item_part: ItemPart, chunker: str) -> pl.DataFrame:
-    """The columns of POOL: what is ordered."""
-    lake = item_part.lake
-    files = files_of(lake, item_part.pool_ids).select("pool_id", "path", "sha256").collect()
-    chunks = chunks_of(lake, chunker, files.select("sha256").unique(), with_blank=False)
-    return files.lazy().join(chunks, on="sha256").select(*POOL).collect()
 
 
 def _orders(item_part: ItemPart, pools: pl.DataFrame, axis: LineOffsets, protocol: Protocol) -> ContextRuns:

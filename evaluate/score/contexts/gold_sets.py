@@ -160,7 +160,13 @@ class GoldSets:
         spans = _placed(answers.rows, held, axis)
         if granularity == "symbol":
             spans = self._with_named(walks, spans, answers.named_symbols, axis)
-        return walks, spans, self._gold_of_walks(_placed(self.gold, should, axis))
+        gold = _placed(self.gold, should, axis)
+        order = np.argsort(gold.walk, kind="stable")
+        first = np.searchsorted(gold.walk[order], np.arange(self.n_items + 1))
+        # The gold of the items as that of the walks.
+        walk, position = ranges(first[self.item], first[self.item + 1])
+        row = order[position]
+        return walks, spans, Spans(walk, np.ones_like(walk), gold.start[row], gold.end[row])
 
     def _extent(self, granularity: str, rows: Rows, *, is_gold: bool = False) -> Extent:
         if granularity == "file":
@@ -171,14 +177,6 @@ class GoldSets:
         if granularity == "span":
             return spans
         return self.definitions.overlapped(self.files.text[rows.file[spans.row]], spans)
-
-    def _gold_of_walks(self, gold: Spans) -> Spans:
-        """The gold of the items as that of the walks."""
-        order = np.argsort(gold.walk, kind="stable")
-        first = np.searchsorted(gold.walk[order], np.arange(self.n_items + 1))
-        walk, position = ranges(first[self.item], first[self.item + 1])
-        row = order[position]
-        return Spans(walk, np.ones_like(walk), gold.start[row], gold.end[row])
 
     def _with_named(self, walks: Walks, spans: Spans, named_symbols: pl.DataFrame, axis: FileAxis) -> Spans:
         """The symbols with those that were named: beside the others, or in place of all others of their step."""

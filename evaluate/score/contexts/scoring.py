@@ -99,7 +99,8 @@ def _wide(sets: GoldSets, gathered: _Gathered, depths: Sequence[int]) -> pl.Data
         for k in depths:
             columns[f"n_pred/{granularity}@{k}"] = _after(gathered.n_steps, steps.n_cumulative, k)
             columns[f"n_hit/{granularity}@{k}"] = _after(gathered.n_steps, steps.n_cumulative_hit, k)
-        columns[f"n_seen/{granularity}"] = _total(gathered.n_steps, steps.n_pred)
+        before, last = np.concatenate(([0], np.cumsum(steps.n_pred))), np.cumsum(gathered.n_steps)
+        columns[f"n_seen/{granularity}"] = before[last] - before[last - gathered.n_steps]
         columns[f"n_union/{granularity}"] = _after(gathered.n_steps, steps.n_cumulative, 0)
         columns[f"auc/{granularity}"] = _auc(gathered, granularity, sets.rules)
     columns["n_gold"] = gathered.finals["line"].n_gold
@@ -115,13 +116,6 @@ def _after(n_steps: Integers, amount: Integers, k: int) -> Integers:
     first = np.cumsum(n_steps) - n_steps
     n = np.minimum(n_steps, k) if k else n_steps
     return np.where(n > 0, np.append(amount, 0)[first + n - 1], 0)
-
-
-def _total(n_steps: Integers, amount: Integers) -> Integers:
-    """An amount added up over each case's steps."""
-    before, end = np.concatenate(([0], np.cumsum(amount))), np.cumsum(n_steps)
-    total: Integers = before[end] - before[end - n_steps]
-    return total
 
 
 def _auc(gathered: _Gathered, granularity: str, rules: ContextRules) -> Floats:
