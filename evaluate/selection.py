@@ -21,7 +21,6 @@ from lake.text import counted
 
 ITEMS_AT_ONCE = 2_000
 """About so many items are ranked and scored together: ingested parts that have fewer share one."""
-
 FILES_AT_ONCE = 100_000
 """About so many files have the pools of the items that do, where there are several parts."""
 

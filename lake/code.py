@@ -22,7 +22,6 @@ from lake.fingerprint import fingerprint, sha256_of
 
 ROOT = Path(__file__).resolve().parents[1]
 """The checkout: modules below it are ours, all others are libraries."""
-
 _CACHE = ROOT / "lake" / "cache"
 """Where what was worked out of sources is looked up: parsing them costs a second per run of a stage."""
 

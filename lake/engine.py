@@ -112,17 +112,20 @@ _PR_SET_PDEATHSIG = 1
 @contextmanager
 def _processes(n_processes: int) -> Iterator[ProcessPoolExecutor]:
     # Fresh processes: a forked one would inherit locks of polars' threads that nobody is left to release.
-    context = multiprocessing.get_context("spawn")
-    with (
-        _threads_each(max(1, (os.cpu_count() or 1) // n_processes)),
-        ProcessPoolExecutor(n_processes, mp_context=context, initializer=end_with_parent) as pool,
-    ):
-        try:
-            yield pool
-        except BaseException:
-            # What has begun still writes: whoever cleans up behind it has to come after it.
-            pool.shutdown(cancel_futures=True)
-            raise
+    context, before = multiprocessing.get_context("spawn"), os.environ.get(THREADS)
+    # The processes share the cores.
+    os.environ[THREADS] = str(max(1, (os.cpu_count() or 1) // n_processes))
+    try:
+        with ProcessPoolExecutor(n_processes, mp_context=context, initializer=end_with_parent) as pool:
+            try:
+                yield pool
+            except BaseException:
+                # What has begun still writes: whoever cleans up behind it has to come after it.
+                pool.shutdown(cancel_futures=True)
+                raise
+    finally:
+        del os.environ[THREADS]
+        os.environ.update({THREADS: before} if before is not None else {})
 
 
 def end_with_parent() -> None:
@@ -153,16 +156,3 @@ def parse_engine(text: str, lake: Path | None = None) -> Engine:
         hint = "Write local:N, N processes on this machine: local:2; dask://HOST:PORT, a scheduler's workers; or auto."
         raise GoldspanError(f"unknown engine {text!r}", hint=hint, code=Exit.USAGE)
     return Engine(int(match[1]))
-
-
-@contextmanager
-def _threads_each(n_threads: int) -> Iterator[None]:
-    """Give each of the processes that are started inside so many threads."""
-    before = os.environ.get(THREADS)
-    os.environ[THREADS] = str(n_threads)
-    try:
-        yield
-    finally:
-        del os.environ[THREADS]
-        if before is not None:
-            os.environ[THREADS] = before

@@ -48,7 +48,6 @@ MAX_POOL_LINES = 20_000_000  # of the same: as many as code of that size has, an
 
 SHARE_OF_MEMORY = 0.85
 """Of the machine's memory, what a process may hold where no limit is given."""
-
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 

@@ -22,11 +22,9 @@ if TYPE_CHECKING:
 
 PATIENCE = int(os.environ.get("GOLDSPAN_DASK_TIMEOUT", "30"))
 """Seconds for a scheduler to answer, and for it to have a first worker."""
-
 _STAGES = ("lake", "ingest", "evaluate")
 _PACKAGES = ("polars", "pyarrow", "numpy", "scipy")
 """Of another version, they may write other bytes."""
-
 _SCHEDULER = "cd CHECKOUT && .venv/bin/python -m dask scheduler"
 _START = "cd CHECKOUT && .venv/bin/python -m dask worker {address} --nworkers 2 --nthreads 1"
 

@@ -6,34 +6,24 @@ from collections.abc import Mapping
 
 RANKING, LINES = "ranking", "lines"
 """The parts of a ranking's hits; the second, where there is one, is what to return to cover lines."""
-
 STEP, FINAL = "step", "final"
 """The parts of an agent's hits."""
-
 PUBLISHED_READING = "published-"
 """What stands before `step` and `final` in `hits` where ContextBench's converter reads an agent's file otherwise."""
-
 UNSEARCHED = "#rest"
 """What follows a pool's id in that of its repository's files that are not searched, but may be named."""
-
 DONE = "done"
 """The status of an item that a run answered; any other is counted as failed."""
-
 BLANK_GOLD = "blank"
 """The flag of an item whose gold is nothing but white space: chunks never are, so no ranking of chunks can find it."""
-
 GOLD_RUN = "gold"
 """The run under which rows of runs' tables stand that are the benchmark's own: the lines that gold patches edit."""
-
 IMPORT_REJECTS = "import-"
 """What stands before a run's name in that of the part of `rejects` that every imported run has."""
-
 PROGRAMS = ("command", "function", "ripgrep")
 """The formats of imported runs whose answers were given here, by a program that was asked; `file` is what it is."""
-
 SEARCHED = ("searched", "candidates")
 """The kinds of pools that are searched; those of kind `rest` are not."""
-
 SITE_PAGES = frozenset({"compare", "data", "index", "methods", "submit"})
 """What the pages of every site are called that lie beside those of the benchmarks."""
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 EVERY = frozenset(table.made_by for table in TABLES.values())
 """Everyone who makes parts, as tables name them."""
-
 LOCK = ".lock"
 """The file of a lake that whoever writes to it holds; every lake has it."""
 

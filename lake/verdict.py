@@ -15,42 +15,29 @@ import polars as pl
 
 FEWEST_REPOS = 6
 """Of five repositories the least p of a two-sided sign-flip test is 0.0625: no difference could be significant."""
-
 FEWEST_ITEMS = 30
 """Below this many items systems are ordered, but neither ranked nor judged."""
-
 REPOSITORY, ITEM = "repository", "item"
 """What interval, test, rank and gate generalise over: with fewer than FEWEST_REPOS repositories it is the item."""
-
 ITEM_NOTE = "for these repositories only"
 """What is shown wherever the unit is the item."""
-
 ITEM_INTERVALS = f"95 % intervals are over items: {ITEM_NOTE}"
 """The sentence on a table whose intervals are."""
-
 NO_INTERVAL = "no interval: a single item shows nothing of how others differ"
 """What is said of a board without any."""
-
-
 BETTER, WORSE, INSEPARABLE = "better", "worse", "cannot be separated"
 EQUIVALENT, TOO_FEW = "equivalent", "too few items"
 """The verdicts, on the second of two systems."""
-
 IN_WORDS: Mapping[str, str] = {INSEPARABLE: "not significantly different"}
 """A verdict as people say it, where that is not the verdict itself."""
-
 LIMITED, FEWER_ITEMS = "limited", "fewer items"
 """States of a board's rows that are not compared though their runs are complete: asked, or scored on, fewer items."""
-
 EXPLORATORY = "not corrected for multiple comparisons"
 """What the word means where it is printed."""
-
 PAIR_ALONE = "the interval is of this pair alone, the test is corrected for multiple comparisons"
 """Why two systems may not be significantly different although the interval leaves out 0."""
-
 ALONE = "(testing this pair alone) "
 """Precedes the smallest detectable difference of an exploratory pair."""
-
 NOT_RUN = "Nothing to compare: the declared reference was not run."
 NO_SYSTEM = "No system was run beside the baselines."
 NO_OTHER = "No system was run beside the reference."
@@ -68,13 +55,10 @@ SENTENCES: Mapping[str, str] = {
 
 Share = tuple[float | None, float, float]
 """A share of the variance, and its interval."""
-
 DIFFERENCE = "retriever over chunker"
 """The factor whose share is that of the retriever less that of the chunker."""
-
 FACTORS = ("chunker", "retriever", "interaction")
 """What varies between the systems of a grid."""
-
 _UNDECIDED = "It is undecided here whether the chunker or the retriever matters more"
 
 

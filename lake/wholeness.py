@@ -15,10 +15,8 @@ from lake.text import counted
 
 ASIDE = ".damaged"
 """The folder of a lake that holds what was set aside."""
-
 TEMPORARY = ".tmp"
 """What a part's name ends in while it is being written."""
-
 _REMEDIES = {"vectors": "it is made again, but vectors that were given are to be given again with --vectors"}
 
 _OF_SCORES = {"benchmark": ("items", "gold_spans", "files"), "run_id": ("runs", "run_items", "aggregates")}

@@ -87,7 +87,6 @@ def _benchmarks(store: Lake) -> list[list[str]]:
 
 N_RESULTS, WIDTH = 20, 80
 """So many results of a list are printed, and so many characters of a question."""
-
 ItemRow = dict[str, Any]
 """A row of table `items`."""
 GoldLines = dict[str, list[tuple[int, int]]]

@@ -27,11 +27,8 @@ if TYPE_CHECKING:
 PACKAGES = ("torch", "sentence_transformers")
 _INSTALL = "pip install torch==2.13.0, then pip install -r requirements-dense.txt; in a checkout: make dense"
 """In that order: the second alone takes torch's GPU packages, several GB."""
-
 _COUNTED = (".bin", ".jinja", ".json", ".model", ".pt", ".safetensors", ".txt")
 """Weights, settings and vocabularies: what else lies in a model's folder changes no vector."""
-
-
 TextKind = Literal["query", "document"]
 
 

@@ -22,10 +22,8 @@ EncodedText = TypeVar("EncodedText", str, tuple[str, str])
 
 Made = tuple[npt.NDArray[np.float32], list[int]]
 """A row for each text, and how many of its tokens the row does not stand for."""
-
 TEXTS_PER_PART = 512
 """How many vectors are made and stored at once; when work is broken off, what is stored stays."""
-
 GIVEN = "given"
 """Whoever made the vectors that the lake was given."""
 

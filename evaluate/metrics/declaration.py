@@ -27,13 +27,10 @@ Shape = Literal["ranked", "filed", "found", "listed", "pooled", "covered", "comp
 - ``completed``: both read one row per item that compares a completion with its target: `is_exact`, `similarity`.
 - ``gathered``: both read one row per item with the sizes of its contexts, as `evaluate.metrics.context` names them.
 """
-
 CutKind = Literal["results", "budget", "lines"]
 """What k counts: results from the top of the list, or non-whitespace characters of newly covered lines, or those."""
-
 Micro = Literal["ratio of sums", "equals macro", "undefined"]
 """What pooling a metric over items means."""
-
 Direction = Literal["higher", "lower", "neither"]
 """Which values are better; `neither` describes a run and ranks nothing."""
 
@@ -110,7 +107,6 @@ class Metric:
 
 Requested = Sequence[tuple[Metric, int]]
 """Metrics, each with the cut-off at which it is taken."""
-
 metric = Metric
 _METRICS: dict[str, Metric] = {}
 _ALIAS = re.compile(r"(?P<name>[a-z][a-z0-9_]*?)(?:(?:@|_at_)(?P<k>[0-9]+))?", re.IGNORECASE)

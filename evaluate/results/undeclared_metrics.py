@@ -77,7 +77,6 @@ def aggregated(lake: Lake, task: Task, protocol: Protocol, scores: pl.DataFrame)
 
 _OF_RESULTS = ("ranked", "filed", "listed")
 """The shapes that are read over a list of results, which an agent does not give."""
-
 _COLUMNS = {name: kind for name, kind in table("scores").columns.items() if not name.startswith("protocol")}
 
 

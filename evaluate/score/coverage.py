@@ -15,11 +15,8 @@ from lake.offsets import LineOffsets, held_pieces
 
 CutOff = tuple[CutKind, int]
 """Where a ranking is cut off: what is counted, and how many of it."""
-
 OWN_TEXT = ("target_path", "query_line_start", "target_line")
 """Columns of `items`: the query's own text is the lines from query_line_start up to target_line of target_path."""
-
-
 _SIZES = ("n_returned", "n_both", "n_own")
 
 

@@ -33,7 +33,6 @@ from lake.relevance import RELEVANCE, disjoint
 
 GOLD_CLASSES = ("found", "past_budget", "seen", "unreachable", "no_answer", "other_lines", "not_returned")
 """The classes, in the order in which each takes of what is left."""
-
 _CASE = ["run_id", "item_id"]
 _FILE = ["item_id", "path"]
 

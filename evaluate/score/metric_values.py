@@ -16,10 +16,8 @@ from lake.catalog.protocol import Protocol
 
 SCORE_COLUMNS = ("item_id", "granularity", "metric", "k", "value", "numerator", "denominator")
 """What a score says before it is told which run and protocol it belongs to."""
-
 BY_HITS = ("ranked", "found", "pooled")
 """The shapes that are read over relevant hits and item columns."""
-
 _OF_THE_POOL = frozenset({"n_relevant", "gains", "shares", "boundary"})
 """The item columns that metrics read and `ScoringInputs.judged` finds in the whole pool."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lake.catalog.protocol import Primary, Protocol, Task
+from lake.catalog.protocol import WHOLE, Primary, Protocol, Task, at
 
 
 @dataclass(frozen=True)
@@ -56,13 +56,11 @@ class Collection:
             gold="judged",
             relevance="graded",
             metrics=(
-                ("ndcg", (1, 3, 5, 10, 100)),
-                ("recall", (1, 3, 5, 10, 100)),
+                *at((1, 3, 5, 10, 100), "ndcg", "recall"),
                 ("precision", (1, 3, 5, 10)),
                 ("mrr", (10,)),
                 ("hit", (1, 3, 5, 10)),
-                ("correct", (0,)),
-                ("found_rank", (0,)),
+                *at(WHOLE, "correct", "found_rank"),
             ),
             primary=Primary("ndcg", 10, "chunk", "macro"),
             source="trec_eval's ndcg_cut, recall, P, recip_rank and success over the query's judgements; a judged "

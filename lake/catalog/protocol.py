@@ -9,19 +9,21 @@ from lake.averages import Aggregate
 
 CUT_OFFS = (1, 3, 5, 10, 20, 50, 100)
 """The ranks at which it is noted whether a list was cut between equal scores: those that measures are taken at."""
-
 BUDGETS = (2_000, 8_000, 32_000)
 """Non-whitespace characters of newly returned lines: a short, a usual and a generous context."""
-
 DEPTHS = (5, 10, 20)
 """After how many results a ranking is looked at; an agent has no such cut-offs."""
-
 MAX_VALUES = 24
 """So many values of a slice are on a board, those of most items; the others are in table `aggregates` alone."""
-
-
 GRANULARITIES = ("file", "symbol", "span", "line")
 """What contexts are sets of; a span is bytes."""
+WHOLE = (0,)
+"""The cut-off of what has none."""
+
+
+def at(ks: tuple[int, ...], *metrics: str) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """Some metrics, each at the same cut-offs."""
+    return tuple((metric, ks) for metric in metrics)
 
 
 @dataclass(frozen=True)
@@ -40,21 +42,16 @@ class ContextRules:
 
     Attributes:
         symbols: The set of rules in table `symbols` that says what a definition is.
-        symbol_identity: What makes two definitions one symbol: their file and qualified name, or nothing but being the
-            same node.
-        named_symbols: Names that a run gave are symbols beside those its spans overlap, or in their place. A name that
-            no definition of the file bears is none.
+        symbol_identity: Two definitions are one symbol by file and qualified name, or only as the same node.
+        named_symbols: Names that a run gave are symbols beside those its spans overlap, or in their place.
         overlap: A definition is overlapped where it shares a byte, or also where it ends right before a span.
-        ranges: Lines are cut to the file (`clamped`), or taken as the published code takes them (`published`): lines as
-            they were given unless one is 0 or less, a reversed range counting negative; bytes cut to the file's end, a
-            line after the last newline being one byte, and so an empty file.
+        ranges: Lines are cut to the file (`clamped`), or as the published code has them (`published`): as given unless
+            one is 0 or less, a reversed range counting negative; a line after the last newline is one byte.
         unresolved_files: A predicted file that is not in the repository counts among the predicted, or not at all.
         files_of_spans: The file of a span or of a named symbol is among the predicted files, and a view of a whole file
             is a span over it. Otherwise only what was named as a file is, as a ranking names those of its results.
         empty_gold: With no gold at a granularity there is no value, or all of it is covered.
-        empty_prediction: The precision of an empty prediction.
-        failed: An item without an answer scores 0 (its steps are worth what they saw), or is left out as an error: its
-            final context names neither a file nor a span of the repository.
+        failed: An item whose final context names nothing of the repository scores 0, or is left out as an error.
         no_steps: A run without steps covers nothing on its way, or its final context is its one step.
         edits: Edited lines are held against those the gold patch edits, or against the gold context's ranges; an item
             without a patch then answers with the gold patch's own lines.
@@ -118,18 +115,16 @@ class Task:
     """A benchmark, a query rule, a pool rule and a tie rule; a run belongs to one.
 
     Attributes:
-        query: What is searched for: the name of a query rule, by which the benchmark's reader writes `queries`.
+        query: The name of a query rule, by which the benchmark's reader writes `queries`.
         tie: How equal scores are ordered: by a seeded hash of item and chunk, or by the pool's own order.
         depth: How many results a built-in run keeps per item; None for all.
         pool_prefix: Pools of its own in place of the items'; items without one are not asked.
-        pool_by: Which items share such a pool: those of a repository (`<prefix>/<repo>`), or those of a hole
-            (`<prefix>/<repo>/<target path>:<target line>`).
+        pool_by: Such a pool is a repository's (`<prefix>/<repo>`), or a hole's (`…/<target path>:<target line>`).
         subsets: Where it has pools of its own, the subsets it asks.
-        ranks_blank: What holds nothing but white space is ranked too, and scores 0, as everything does for a blank
-            query; elsewhere it is in no pool, and items whose gold is so are not asked.
-        answered_by: The kinds of files made elsewhere that answer it.
+        ranks_blank: What is white space alone is ranked, and scores 0; else it is in no pool, and items with such gold
+            are not asked.
         runs: It runs always, or only where `--tasks` names it; then as long as the lake holds runs of it.
-        imported_only: It is answered by what was made elsewhere; nothing here answers it.
+        imported_only: It is answered by what was made elsewhere alone.
         version: Raised whenever rankings may change.
         like: Of own data, the declared task whose rules it has.
     """
@@ -183,10 +178,8 @@ class Protocol:
         relevance: When a result is relevant; by its name, as the stage that scores declares it.
         headline: The slice shown first, as (slice, value); None for the whole.
         threshold: From which similarity on a result is relevant, for relevance rules of similarity.
-        applies: Cut-offs that only some items are measured at, as (metric, k, column of items, its value); others have
-            no value there.
-        full_lists: A list that is shorter than k, although its pool is not, scores 0 at k: what is not ranked is not
-            found, and ranking only what is sure gains nothing.
+        applies: Cut-offs that only some items have a value at, as (metric, k, column of items, its value).
+        full_lists: A list that is shorter than k, although its pool is not, scores 0 at k.
         parity_only: Scored to be compared with published numbers, never shown on a leaderboard.
         place: Where it stands among its benchmark's protocols on a page, the headline first.
         context: How gathered contexts are read, where the protocol scores those: every run of its tasks, rankings too.

@@ -33,7 +33,6 @@ from lake.tables import table
 
 _POOLS_AT_ONCE = 10
 """How many pools are ordered and scored together: what memory must hold."""
-
 _SCORE = ["item_id", "granularity", "metric", "k"]
 _SUMS = ["value", "numerator", "denominator"]
 

@@ -36,10 +36,8 @@ from lake.exact import Integers
 
 N_RANKED_STEPS = 20
 """How many of a ranking's first results are its steps; in a shorter one the last state stands."""
-
 RANKED_BUDGET = 8_000
 """Non-whitespace characters: where a ranking is cut to stand beside an agent's final context."""
-
 FARTHEST = 1 << 32
 """No file has so many lines: what is said to lie further on is taken to lie there."""
 

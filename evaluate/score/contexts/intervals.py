@@ -17,7 +17,6 @@ from lake.exact import Integers, Mask
 
 NEVER = np.iinfo(np.int64).max
 """The step at which something is held that no interval holds."""
-
 _DENSE = 4
 """Up to so many places per end of an interval, places are marked one by one; beyond, ends are sorted."""
 

@@ -24,7 +24,6 @@ from lake.tables import table
 
 _ITEMS_AT_ONCE = 200
 """So many items are scored together: the lines of all files that runs name for them are in memory."""
-
 _CASE = ["run_id", "item_id"]
 _LINE = ["item_id", "path", "line"]
 

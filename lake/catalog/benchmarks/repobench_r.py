@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lake.catalog.protocol import Primary, Protocol, Task
+from lake.catalog.protocol import WHOLE, Primary, Protocol, Task, at
 
 REPOBENCH_OFFICIAL = Task(
     name="repobench-r/official",
@@ -69,16 +69,13 @@ REPOBENCH_CHUNKING = Protocol(
     relevance="jaccard",
     metrics=(
         ("accuracy", (1, 3, 5)),
-        ("precision", (5,)),
-        ("recall", (5,)),
+        *at((5,), "precision", "recall"),
         ("mrr", (10,)),
-        ("reachable", (0,)),
+        ("reachable", WHOLE),
         ("accuracy_reachable", (1, 3, 5)),
-        ("boundary_similarity", (0,)),
+        ("boundary_similarity", WHOLE),
         ("non_gold_share", (5,)),
-        ("correct", (0,)),
-        ("found_rank", (0,)),
-        ("best_similarity", (0,)),
+        *at(WHOLE, "correct", "found_rank", "best_similarity"),
     ),
     primary=_PRIMARY,
     headline=_HEADLINE,
