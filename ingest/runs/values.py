@@ -61,8 +61,9 @@ def content_of(message: object) -> str:
     return str_at(message, "content") or "\n".join(filter(None, parts))
 
 
-def line_of(value: object) -> int | None:
+def line_of(value: object, *keys: str) -> int | None:
     """A line number: a whole number, also as a text or as a float; None for anything else."""
+    value = at(value, *keys)
     if isinstance(value, str):
         digits = value.strip()
         value = int(digits) if len(digits) < 20 and digits.removeprefix("-").isdecimal() else None
@@ -71,8 +72,9 @@ def line_of(value: object) -> int | None:
     return value if type(value) is int and abs(value) <= LAST_LINE else None
 
 
-def parsed_object(value: object) -> JsonRecord:
+def parsed_object(value: object, *keys: str) -> JsonRecord:
     """An object, also where it is given as a text of one, as a call's arguments may be."""
+    value = at(value, *keys)
     if isinstance(value, str):
         try:
             value = json.loads(value)

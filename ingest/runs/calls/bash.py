@@ -47,10 +47,9 @@ class Command:
 
 @dataclass
 class Pipeline:
-    """One command or more, of which each reads what the one before it prints.
+    """Commands of which each reads what the one before it prints; joined by `&&`, `||` or nothing to the one before it.
 
-    `joined_by` is `&&` or `||` where whether it runs depends on the pipeline before it; `scope` are the subshells it
-    runs in, outermost first: a `cd` in one holds there alone.
+    `scope` are the subshells it runs in, outermost first: a `cd` in one holds there alone.
     """
 
     commands: list[Command]
@@ -116,7 +115,8 @@ class _Parser:
         for command in pipeline.commands:
             command.words = _without_prefix(command.words)
         first, *following = pipeline.commands
-        script = _script(first)
+        given = pairwise(first.words[1:] if first.name in ("bash", "sh", "zsh") else ())
+        script = next((text for flag, text in given if re.fullmatch(r"-[a-z]*c", flag)), None)
         if script is not None and self._depth < _MAX_DEPTH:
             around = Command(is_hidden=first.is_hidden, hides_errors=first.hides_errors)
             inner = replace(pipeline, commands=[around, *following], scope=(*pipeline.scope, next(self._scopes)))
@@ -146,7 +146,7 @@ class _Parser:
             self._read_all(children, inner, inner)
 
     def _read_all(self, nodes: Sequence[Node], around: Pipeline, last: Pipeline) -> None:
-        """Add what nodes run one after the other; redirections after a list are of its last."""
+        # Redirections after a list are of its last.
         for number, node in enumerate(nodes):
             inner = last if number == len(nodes) - 1 else around
             joined_by = "||" if node.type in ("else_clause", "elif_clause") else around.joined_by if not number else ""
@@ -171,7 +171,6 @@ class _Parser:
         return command
 
     def _stage(self, node: Node) -> Command:
-        """A command that a pipe leads to; of a compound one what it is called in the grammar."""
         body, redirects = node, list[Node]()
         if node.type == "redirected_statement":
             body, *redirects = node.named_children
@@ -179,7 +178,7 @@ class _Parser:
         return self._redirected(command, redirects)
 
     def _redirected(self, command: Command, redirects: Sequence[Node], is_fed: str = "command") -> Command:
-        """A command with redirections; of a compound one no command is given the file that is fed to it."""
+        # Of a compound command none is given the file that is fed to it.
         command = replace(command, words=[*command.words])
         for node in redirects:
             if node.type != "file_redirect":
@@ -207,14 +206,11 @@ class _Parser:
             return self.variables.get(text.strip("${}"), UNKNOWN)
         if kind == "command_substitution":
             return "." if text in ("$(pwd)", "`pwd`") else UNKNOWN
-        if kind == "string":
-            return self._quoted(node)
         if kind in ("concatenation", "command_name"):
             return "".join(map(self._word, node.children))
-        return UNKNOWN if node.is_named or text in "{}" else text
-
-    def _quoted(self, node: Node) -> str:
-        """A text in double quotes; white space between its pieces is in no node."""
+        if kind != "string":
+            return UNKNOWN if node.is_named or text in "{}" else text
+        # White space between the pieces of a text in double quotes is in no node.
         source, end, pieces = node.text or b"", 1, list[str]()
         for child in node.named_children:
             start = child.start_byte - node.start_byte
@@ -238,12 +234,6 @@ def _without_prefix(words: list[str]) -> list[str]:
         else:
             break
     return words
-
-
-def _script(command: Command) -> str | None:
-    """What a shell is given as `-c`, also among other flags as in `-lc`."""
-    given = pairwise(command.words[1:] if command.name in ("bash", "sh", "zsh") else ())
-    return next((script for flag, script in given if re.fullmatch(r"-[a-z]*c", flag)), None)
 
 
 def _source(node: Node) -> str:

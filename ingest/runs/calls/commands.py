@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from ingest.runs.calls.bash import Command, CommandFlags, CommandWords, Pipeline, options_of, verb_of
 from ingest.runs.trajectories.trajectory import UNKNOWN, FileSpan
@@ -109,6 +110,9 @@ def parse_search(words: CommandWords) -> FileSearch | None:
 def parse_print_command(words: CommandWords) -> PrintedRange | None:
     """What a command shows of files or of its input; None for one that shows nothing, or is not known."""
     name, rest = verb_of(words)
+    if name == "git show":
+        files = [word.partition(":")[2] for word in options_of(rest)[1] if ":" in word]
+        return PrintedRange(ALL_LINES, files) if files else None
     printer, with_value = _PRINTERS.get(name, (None, ""))
     return printer(*options_of(rest, with_value)) if printer else None
 
@@ -116,8 +120,8 @@ def parse_print_command(words: CommandWords) -> PrintedRange | None:
 def not_read(command: Command, *, is_fed: bool = False) -> str:
     """The name of a command that shows something of files and is not read; empty for any other."""
     name = verb_of(command.words)[0]
-    is_filter = is_fed and name in FILTERS
-    return name if name in _NOT_READ and not is_filter and parse_print_command(command.words) is None else ""
+    is_read = (is_fed and name in FILTERS) or parse_print_command(command.words) is not None
+    return name if name in _NOT_READ and not is_read else ""
 
 
 def passes_on(command: Command) -> bool:
@@ -151,28 +155,16 @@ def unrolled(pipeline: Pipeline) -> Pipeline:
     return replace(pipeline, commands=[replace(commands[index], words=inner), *commands[index + 1 :]])
 
 
-def _git_show(flags: CommandFlags, operands: CommandWords) -> PrintedRange | None:
-    files = [word.partition(":")[2] for word in operands if ":" in word]
-    return PrintedRange(ALL_LINES, files) if files else None
-
-
-def _head(flags: CommandFlags, files: CommandWords) -> PrintedRange:
-    sign, n = _count(flags)
-    return PrintedRange(((1, n),) if n is not None and sign != "-" else None, files)
-
-
-def _tail(flags: CommandFlags, files: CommandWords) -> PrintedRange:
-    sign, n = _count(flags)
-    return PrintedRange(((n or 1, None),), files) if n is not None and sign == "+" else PrintedRange(None, files, n)
-
-
-def _count(flags: CommandFlags) -> tuple[str, int | None]:
-    """How many lines `head` or `tail` shows, 10 where it is not said; None where it is told in bytes."""
-    if any(flag.startswith(("-c", "--bytes")) for flag, _ in flags):
-        return "", None
+def _end(flags: CommandFlags, files: CommandWords, *, is_head: bool) -> PrintedRange:
+    """What `head` or `tail` shows, 10 lines where it is not said; what is told in bytes is of lines unknown."""
     counts = [f"-n{value}" if flag in ("-n", "--lines") else flag for flag, value in flags]
     numbers = [match for match in map(_COUNT.fullmatch, counts) if match and line_of(match["n"]) is not None]
-    return (numbers[-1]["sign"], line_of(numbers[-1]["n"])) if numbers else ("", 10)
+    sign, n = (numbers[-1]["sign"], line_of(numbers[-1]["n"])) if numbers else ("", 10)
+    if any(flag.startswith(("-c", "--bytes")) for flag, _ in flags):
+        sign, n = "", None
+    if is_head:
+        return PrintedRange(((1, n),) if n is not None and sign != "-" else None, files)
+    return PrintedRange(((n or 1, None),), files) if n is not None and sign == "+" else PrintedRange(None, files, n)
 
 
 def _sed(flags: CommandFlags, files: CommandWords) -> PrintedRange | None:
@@ -221,11 +213,10 @@ def _window(start: str, end: str, sign: str = "") -> PrintedLines | None:
 _PRINTERS: Mapping[str, tuple[Callable[[CommandFlags, CommandWords], PrintedRange | None], str]] = {
     "cat": (lambda _, files: PrintedRange(ALL_LINES, files), ""),
     "nl": (lambda _, files: PrintedRange(ALL_LINES, files), "-[bdfhilnsvw]"),
-    "head": (_head, "-[cn]|--lines|--bytes"),
-    "tail": (_tail, "-[cn]|--lines|--bytes"),
+    "head": (partial(_end, is_head=True), "-[cn]|--lines|--bytes"),
+    "tail": (partial(_end, is_head=False), "-[cn]|--lines|--bytes"),
     "sed": (_sed, "--expression|-[nErsuz]*e"),
     "awk": (_awk, "-[Fv]"),
     "gawk": (_awk, "-[Fv]"),
-    "git show": (_git_show, ""),
 }
 """By the command's name: what reads its flags and operands, and which flags have a value."""

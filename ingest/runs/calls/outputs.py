@@ -44,8 +44,7 @@ def listed_spans(output: str, only: str = "", *, numbers: bool = True, lists: bo
     """The lines and files that a search printed, file by file, lines next to each other as one span.
 
     Read are `path:12:text` and, of a path that has such lines, `path-12-text` around them; `12:text` under a heading
-    (`File: path`, or a path alone) or of the only file that was searched, `only`; and paths that stand alone or before
-    a text, which name files, where the output `lists` them. Without `numbers` rows do not begin with their lines'.
+    or of the `only` file that was searched; and paths that stand alone or before a text, where the output `lists` them.
     """
     lines: list[tuple[str, int | None]] = []
     files: dict[str, None] = {}
@@ -59,8 +58,8 @@ def listed_spans(output: str, only: str = "", *, numbers: bool = True, lists: bo
             lines.append((heading, line_of(match["line"])))
         elif numbers and (match := _HIT.match(row)):
             lines.append((match["path"], line_of(match["line"])))
-        elif around := _around(row, hit_paths):
-            lines.append(around)
+        elif around := [mark for mark in _AROUND.finditer(row, 0, 500) if row[: mark.start()] in hit_paths]:
+            lines.append((row[: around[0].start()], line_of(around[0][1])))
         elif not only or row.startswith(f"{only.rstrip('/')}/"):
             # A path that a row is, or begins with before a colon.
             path = match["path"] if (match := _NAMED.match(row)) else row
@@ -73,12 +72,6 @@ def listed_spans(output: str, only: str = "", *, numbers: bool = True, lists: bo
     with_lines = {span.path for span in spans}
     spans += [FileSpan(path) for path in files if path not in with_lines]
     return spans or ([FileSpan(only)] if only and output.strip() else [])
-
-
-def _around(row: str, paths: set[str]) -> tuple[str, int | None] | None:
-    """The path and line of a row that stands around a hit: its path may hold such numbers as well."""
-    marks = _AROUND.finditer(row, 0, 500) if paths else ()
-    return next(((path, line_of(mark[1])) for mark in marks if (path := row[: mark.start()]) in paths), None)
 
 
 def joined_lines(lines: Iterable[tuple[str, int | None]]) -> list[FileSpan]:

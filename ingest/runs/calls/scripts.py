@@ -17,8 +17,7 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0
 def script_calls(script: str) -> list[tuple[str, JsonRecord]]:
     """The calls `tools.name({…})` of a script, in its order, at most 1,000: the tool's name, and what it is given.
 
-    Read are texts, templates, lists, objects, the constants they name, and `+`. What only the run could tell is None.
-    A text in place of an object is the argument `input`. A script that cannot be parsed has no calls.
+    What only the run could tell is None; a text in place of an object is the argument `input`.
     """
     root = syntax_tree(script.encode(errors="replace"), "javascript")
     try:
@@ -72,7 +71,6 @@ def _value(node: Node | None, constants: dict[str, object]) -> object:
 
 
 def _joined(pieces: Sequence[object]) -> str | None:
-    """Texts as one, None where one of them is not known."""
     texts = [piece for piece in pieces if isinstance(piece, str)]
     return "".join(texts) if len(texts) == len(pieces) else None
 

@@ -154,7 +154,12 @@ class _Walk:
     def _read(self, pipeline: Pipeline) -> None:
         folder, first = self.folder(pipeline.scope), pipeline.commands[0]
         if first.name in _MOVES:
-            self._move(pipeline, folder)
+            target = next(iter(options_of(first.words[1:])[1]), "~" if first.name == "cd" else UNKNOWN)
+            is_run = len(pipeline.commands) == 1 and not (self.failed and self.is_single)
+            if is_run and not self.failures.refuse(target):
+                is_back = first.words[1:] == ["-"]
+                now = self.folder(pipeline.scope, before=True) if is_back else gone_to(folder, target)
+                self.folders[pipeline.scope] = (now, folder)
             return
         pipeline = unrolled(pipeline)
         spans = self._shown_by(pipeline)
@@ -170,15 +175,6 @@ class _Walk:
         if spans and not known:
             self.unread.append(f"command {first.name} in a folder that only the shell knew")
         self.views += known
-
-    def _move(self, pipeline: Pipeline, folder: str) -> None:
-        words = pipeline.commands[0].words
-        target = next(iter(options_of(words[1:])[1]), "~" if pipeline.commands[0].name == "cd" else UNKNOWN)
-        is_run = len(pipeline.commands) == 1 and not (self.failed and self.is_single)
-        if is_run and not self.failures.refuse(target):
-            is_back = words[1:] == ["-"]
-            now = self.folder(pipeline.scope, before=True) if is_back else gone_to(folder, target)
-            self.folders[pipeline.scope] = (now, folder)
 
     def _shown_by(self, pipeline: Pipeline) -> Sequence[FileSpan]:
         """What a pipeline shows, its paths as they are given."""
@@ -209,7 +205,6 @@ class _Walk:
         return self._printed(first, printed, rest)
 
     def _listed(self, search: FileSearch) -> list[FileSpan]:
-        """What a search showed."""
         only = search.only
         if self.output is None:
             return [FileSpan(only)] if "." in posixpath.basename(only).lstrip(".") and not self.failed else []
@@ -227,10 +222,13 @@ class _Walk:
             # Whose lines the output lists cannot be told where it does not name them.
             return [FileSpan(only)]
         roots = [posixpath.normpath(path) for path in search.files[:_MAX_TARGETS] if UNKNOWN not in path]
-        return [span for span in spans if not roots or _is_below(span.path, roots)]
+        if not roots or any(root == "." or root.startswith("..") for root in roots):
+            return spans
+        below = (*(f"{root}/" for root in roots), "../")
+        paths = [posixpath.normpath(span.path.replace("\\", "/")) for span in spans]
+        return [span for span, path in zip(spans, paths, strict=True) if f"{path}/".startswith(below)]
 
     def _printed(self, first: Command, printed: PrintedRange, rest: Sequence[Command]) -> list[FileSpan]:
-        """What a command that prints files showed, and what the pipe after it left of that."""
         no_path = re.compile(rf"/dev/|-|.*[{UNKNOWN}\n]", re.DOTALL)
         paths = [file for file in printed.files if 0 < len(file) < 500 and not no_path.match(file)]
         files = [file for file in paths if not self.failures.refuse(file)]
@@ -238,37 +236,23 @@ class _Walk:
             return []
         spans = [span for file in files for span in printed.of(FileSpan(file, 1))]
         for command in rest:
-            if hits := self._numbered(spans, command):
-                return hits
-            spans = _narrowed(spans, command)
+            search, piped = parse_search(command.words), parse_print_command(command.words)
+            first_line = spans[0].start if len(spans) == 1 and self.is_alone else None
+            if search and search.is_numbered and first_line is not None:
+                # `grep -n` numbers from the first line on that is piped into it.
+                hits = [hit for hit in listed_spans(self.output or "", spans[0].path) if hit.start and hit.end]
+                ahead = first_line - 1
+                if hits:
+                    return [FileSpan(hit.path, (hit.start or 0) + ahead, (hit.end or 0) + ahead) for hit in hits]
+            if command.name in FILTERS or (piped is not None and piped.windows == ALL_LINES):
+                continue
+            if piped is None or len(spans) > 1:
+                # It shows some of them, no one can tell which.
+                spans = list(dict.fromkeys(FileSpan(span.path) for span in spans))
+            else:
+                spans = [shown for span in spans for shown in piped.of(span)]
         if len(files) == 1 and self.is_alone and numbers_lines(first.words):
             shown = [(span.start or 1, span.end or LAST_LINE) for span in spans]
             numbers = (line for line in numbers_in(self.output or "") if any(a <= line <= b for a, b in shown))
             spans = joined_lines((files[0], line) for line in numbers) or spans
         return spans
-
-    def _numbered(self, spans: Sequence[FileSpan], command: Command) -> list[FileSpan]:
-        """The lines that `grep -n` lists of one span that is piped into it: numbered from the span's first on."""
-        search = parse_search(command.words)
-        first = spans[0].start if len(spans) == 1 and self.is_alone else None
-        if search is None or not search.is_numbered or first is None:
-            return []
-        hits = listed_spans(self.output or "", spans[0].path)
-        return [FileSpan(hit.path, hit.start + first - 1, hit.end + first - 1) for hit in hits if hit.start and hit.end]
-
-
-def _is_below(path: str, roots: Sequence[str]) -> bool:
-    """Whether a path of an output can be one of those that were searched, or lies below one."""
-    path = posixpath.normpath(path.replace("\\", "/"))
-    return any(root in (".", path) or path.startswith((f"{root}/", "../")) or root.startswith("..") for root in roots)
-
-
-def _narrowed(spans: list[FileSpan], command: Command) -> list[FileSpan]:
-    """What a command that a pipe leads to prints of some spans."""
-    printed = parse_print_command(command.words)
-    if command.name in FILTERS or (printed is not None and printed.windows == ALL_LINES):
-        return spans
-    if printed is None or len(spans) > 1:
-        # It shows some of them, no one can tell which.
-        return list(dict.fromkeys(FileSpan(span.path) for span in spans))
-    return [shown for span in spans for shown in printed.of(span)]

@@ -143,17 +143,13 @@ def parse_call(call: ToolCall) -> ParsedCall:
     path = first_text(call.arguments, _PATHS)
     if call.tool not in (*_READERS, *_EDITORS, *_SEARCHES):
         return ParsedCall(folder=folder, unread=(f"tool {call.name or 'without a name'}",))
-    spans: list[FileSpan] = []
-    if not (call.failed or _REFUSED.match(call.output or "")):
-        spans = _searched(path, call.output or "") if call.tool in _SEARCHES else _read(path, call)
+    spans, output = list[FileSpan](), call.output or ""
+    if call.tool not in _SEARCHES:
+        spans = [] if call.failed or _REFUSED.match(output) else _read(path, call)
+    elif not (call.failed or _REFUSED.match(output) or _NO_HITS.match(output)):
+        is_file = "." in path.rpartition("/")[2].lstrip(".") or _ONE_FILE.match(output) is not None
+        spans = listed_spans(output, path if is_file else "")
     return ParsedCall(tuple(dict.fromkeys(renamed(spans, partial(joined_path, folder)))), reads=True, folder=folder)
-
-
-def _searched(path: str, output: str) -> list[FileSpan]:
-    if _NO_HITS.match(output):
-        return []
-    is_file = "." in path.rpartition("/")[2].lstrip(".") or _ONE_FILE.match(output) is not None
-    return listed_spans(output, path if is_file else "")
 
 
 def _read(path: str, call: ToolCall) -> list[FileSpan]:
@@ -172,7 +168,7 @@ def _read(path: str, call: ToolCall) -> list[FileSpan]:
 
 
 def _numbered(text: str) -> tuple[int, int] | None:
-    """The first and last number of lines that are numbered without a gap; other numbers are the file's own."""
+    # Numbers with a gap are the file's own.
     numbers = [line_of(mark["codex"] or mark["line"]) for mark in _NUMBERED.finditer(text)]
     lines = [line for line in numbers if line is not None]
     return (lines[0], lines[-1]) if lines and lines == list(range(lines[0], lines[0] + len(lines))) else None

@@ -81,7 +81,6 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
 
 
 def _patches_beside(file: TrajectoryFile) -> tuple[dict[str, str], list[str]]:
-    """Item → patch, of the files of patches beside; the first file that has one counts. And what could not be read."""
     patches, notes = dict[str, str](), list[str]()
     for other in (file.all[path] for path in companions(file.path) if path in file.all):
         try:
@@ -134,7 +133,6 @@ def _by_file(value: object, files: Sequence[str]) -> object:
 
 
 def _samples(value: object, key: str, notes: list[str]) -> list[JsonRecord]:
-    """Locations by file: of one sample, or of several in a list."""
     given = value if isinstance(value, list) else [] if value is None else [value]
     samples: list[JsonRecord] = [sample for sample in given if isinstance(sample, dict)]
     if len(samples) < len(given):
@@ -143,7 +141,6 @@ def _samples(value: object, key: str, notes: list[str]) -> list[JsonRecord]:
 
 
 def _rows(sample: JsonRecord, pattern: re.Pattern[str]) -> Iterator[tuple[str, re.Match[str]]]:
-    """The rows of a sample's texts that are as a pattern has them, each with its file."""
     for path, texts in sample.items():
         for text in [texts] if isinstance(texts, str) else list_at(texts):
             matches = (pattern.fullmatch(row.strip()) for row in str_at(text).split("\n"))

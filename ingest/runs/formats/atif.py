@@ -21,28 +21,14 @@ from ingest.runs.sessions import Event, Note, Session, paired
 from ingest.runs.trajectories import records
 from ingest.runs.trajectories.trajectory import ParsedCall, Trajectory, unscorable
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
-from ingest.runs.trajectories.usage import (
-    AgentUsage,
-    TokenCounts,
-    dollars_at,
-    most_frequent,
-    seconds_between,
-    seconds_of,
-)
-from ingest.runs.values import (
-    JsonRecord,
-    content_of,
-    object_at,
-    objects_at,
-    objects_in,
-    parsed_object,
-    str_at,
-)
+from ingest.runs.trajectories.usage import AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_between
+from ingest.runs.values import JsonRecord, content_of, object_at, objects_at, objects_in, parsed_object, str_at
 
 _VERSION = re.compile(r"ATIF\b", re.IGNORECASE)
 _PART = re.compile(r"(?P<stem>.+)\.(?:cont|summarization)-[0-9]+(?:-[a-z]+)?\.json(?:\.gz|\.zst)?$")
 _MAX_PARTS, _MAX_FILES = 20, 100
 _PARTS = ("cont-{}", "summarization-{}-summary", "summarization-{}-questions", "summarization-{}-answers")
+_NAMES = ("trajectory_id", "session_id")
 _WRITTEN_AT_ONCE = 1.0
 """A whole trajectory that took fewer seconds has the times at which another format was converted."""
 
@@ -119,13 +105,13 @@ class _Record:
                 yield from self._calls(step)
             for result in _results(step):
                 for reference in objects_at(result, "subagent_trajectory_ref"):
+                    names = {str_at(reference, key) for key in _NAMES} - {""}
                     agents = objects_at(row, "subagent_trajectories")
-                    own = [agent for agent in agents if _names(agent) & _names(reference)]
-                    yield from (
-                        self.events_of({"steps": own[0].get("steps")})
-                        if own
-                        else self._events_in(str_at(reference, "trajectory_path"))
-                    )
+                    own = [agent for agent in agents if names & {str_at(agent, key) for key in _NAMES}]
+                    if own:
+                        yield from self.events_of({"steps": own[0].get("steps")})
+                    else:
+                        yield from self._events_in(str_at(reference, "trajectory_path"))
         yield from self._events_in(str_at(row, "continued_trajectory_ref"))
 
     def _events_in(self, path: str) -> Iterator[Event]:
@@ -150,7 +136,6 @@ class _Record:
             yield from self._together([replace(tool, is_answered=is_answered) for tool in together], own)
 
     def _together(self, tools: Sequence[ToolCall], results: Sequence[JsonRecord]) -> Iterator[Event]:
-        """Calls with the same results, each with what it gave, where a screen tells that apart."""
         text = "\n".join(map(content_of, results)) if results else None
         failed = any(True in (result.get("is_error"), object_at(result, "extra").get("is_error")) for result in results)
         typed = [_typed(tool) for tool in tools if tool.is_shell and tool.is_answered]
@@ -174,7 +159,6 @@ class _Record:
 
 
 def _usage(session: Session) -> AgentUsage:
-    """As the trajectory or its trial's result sums it up, else of its steps and those of what belongs to it."""
     # A file that continues a trajectory is a part, and so is each of its trajectories.
     rows = list({id(row): row for part in session.parts for row in part}.values())
     sums = [object_at(row, "final_metrics") for row in rows]
@@ -186,7 +170,7 @@ def _usage(session: Session) -> AgentUsage:
     steps = [step for row in rows for step in objects_at(row, "steps")]
     own = list(filter(_is_answer, steps))
     models = [str_at(row, "agent", "model_name") for row in rows]
-    seconds = seconds_of(steps)
+    seconds = seconds_between(step.get("timestamp") for step in steps)
     if seconds is None or seconds < _WRITTEN_AT_ONCE:
         seconds = seconds_between(object_at(trial, "agent_execution").values()) or seconds
     return AgentUsage(
@@ -209,16 +193,10 @@ def _results(step: JsonRecord) -> list[JsonRecord]:
     return objects_at(step, "observation", "results")
 
 
-def _names(subagent: JsonRecord) -> set[str]:
-    """The names that a subagent's record goes by."""
-    return {str_at(subagent, "trajectory_id"), str_at(subagent, "session_id")} - {""}
-
-
 def _printed_on(screen: str, commands: Sequence[str]) -> list[tuple[str | None, str]]:
-    """What a screen shows of each of some commands, typed one after the other, and where each ran, empty where unsaid.
+    """What a screen shows of each of some commands, None where its prompt is out of sight, and where each ran.
 
-    A command whose prompt has moved out of sight, or is not there yet, has no output that is known. A screen without
-    any prompt is the output of all of them.
+    A screen without any prompt is the output of all of them.
     """
     prompts = list(_PROMPT.finditer(screen, 0, _MAX_CHARACTERS))
     if not prompts:

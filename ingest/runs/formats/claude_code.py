@@ -18,17 +18,7 @@ from ingest.runs.sessions import Event, Note, Session, session_importer
 from ingest.runs.trajectories.records import patch_path
 from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
 from ingest.runs.trajectories.usage import SYNTHETIC, AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_of
-from ingest.runs.values import (
-    JsonRecord,
-    at,
-    content_of,
-    count_at,
-    line_of,
-    object_at,
-    objects_at,
-    parsed_object,
-    str_at,
-)
+from ingest.runs.values import JsonRecord, content_of, count_at, line_of, object_at, objects_at, parsed_object, str_at
 
 _SHOWN = ("file", "edited_text_file", "selected_lines_in_ide", "nested_memory", "compact_file_reference")
 """Attachments that show something of files without a call of the agent's; they are no steps."""
@@ -48,14 +38,6 @@ def _folder_of(path: str) -> str:
     return f"{patch_path(path).removesuffix('.patch')}/"
 
 
-def _events_of(session: Session) -> Iterator[Event]:
-    record = _Record(session)
-    yield from record.events_of(session.parts[0])
-    for path in sorted({file.path for file in record.subagents.values()} - session.opened):
-        yield Note("unread", f"file {path.rpartition('/')[2]}")
-    yield _usage([event for part in session.parts for event in part])
-
-
 class _Record:
     """A session with its subagents: those it names, the answers that were counted, in the order of their first rows."""
 
@@ -65,6 +47,12 @@ class _Record:
         self.subagents = {name["id"]: file for file in below if (name := _OF_SUBAGENT.search(file.path))}
         self.recorded: set[str] = set()
         self.turns: dict[str, int] = {}
+
+    def __iter__(self) -> Iterator[Event]:
+        yield from self.events_of(self.session.parts[0])
+        for path in sorted({file.path for file in self.subagents.values()} - self.session.opened):
+            yield Note("unread", f"file {path.rpartition('/')[2]}")
+        yield _usage([event for part in self.session.parts for event in part])
 
     def events_of(self, events: Sequence[JsonRecord]) -> Iterator[Event]:
         """What some rows tell, with what the subagents did that their calls began."""
@@ -92,10 +80,9 @@ class _Record:
                     yield from self._called(call, *results.get(call.call_id, ({}, None)))
 
     def _called(self, call: ToolCall, event: JsonRecord, result: JsonRecord | None) -> Iterator[Event]:
-        """A call, and what the subagents did that it began."""
         text, failed = content_of(result), object_at(result).get("is_error") is True
         beside = event.get("toolUseResult", event.get("tool_use_result")) if len(_results(event)) == 1 else None
-        start, n = line_of(at(beside, "file", "startLine")), line_of(at(beside, "file", "numLines")) or 0
+        start, n = line_of(beside, "file", "startLine"), line_of(beside, "file", "numLines") or 0
         lines = (start, start + n - 1) if start is not None and n > 0 and not failed else None
         answered = replace(call, output=text, failed=failed, lines=lines)
         yield answered if result is not None else replace(call, is_answered=False)
@@ -123,7 +110,6 @@ def _results(event: JsonRecord) -> list[JsonRecord]:
 
 
 def _task_of(file: TrajectoryFile) -> str:
-    """What a subagent was told first, which is its task."""
     try:
         return next((content_of(row.get("message")) for _, row in replace(file, damages=[]).objects()), "")
     except DamagedFileError:
@@ -170,7 +156,7 @@ CLAUDE_CODE = session_importer(
     marks=(b'"type"',),
     holders=("events", "response", "session", "messages"),
     is_event=_is_event,
-    events_of=_events_of,
+    events_of=lambda session: iter(_Record(session)),
     # A subagent's own file beside its session; one in a folder `subagents` is read where its session is not there.
     is_part=lambda _, name: _OF_SUBAGENT.search(name) is not None and "subagents/" not in name,
     companions=lambda path: [patch_path(path), _folder_of(path)],

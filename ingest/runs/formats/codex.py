@@ -154,7 +154,6 @@ def _item(event: JsonRecord) -> JsonRecord:
 
 
 def _calls(kind: str, item: JsonRecord, output: _Output | None) -> Iterator[ToolCall]:
-    """The calls that an item stands for, each with what it gave: its own text where there are as many, else all."""
     name, value = str_at(item, "name").removeprefix("functions."), item.get("arguments", item.get("input"))
     arguments = parsed_object(value) or ({"input": value} if isinstance(value, str) else {})
     calls = [(name, arguments)]

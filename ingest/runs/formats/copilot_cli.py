@@ -24,7 +24,6 @@ _CODE = re.compile(r"\n?<[^<>\n]* with exit code (-?[0-9]+)>\s*\Z")
 
 
 def _is_event(row: JsonRecord) -> bool:
-    """A session's start by Copilot, a call of a tool with its id, or a message of the assistant."""
     kind, data = str_at(row, "type"), object_at(row, "data")
     if kind == "session.start":
         return "copilotVersion" in data or "copilot" in str_at(data, "producer")
@@ -34,7 +33,8 @@ def _is_event(row: JsonRecord) -> bool:
 
 def _events_of(session: Session) -> Iterator[Event]:
     events = session.parts[0]
-    results = {_id(event): object_at(event, "data") for event in events if event.get("type") == _COMPLETE}
+    ended = [object_at(event, "data") for event in events if event.get("type") == _COMPLETE]
+    results = {str_at(data, "toolCallId"): data for data in ended}
     folder, turn = "", 0
     for event in events:
         data, kind = object_at(event, "data"), event.get("type")
@@ -49,8 +49,9 @@ def _events_of(session: Session) -> Iterator[Event]:
         elif kind == _START:
             given = data.get("arguments")
             arguments = parsed_object(given) or ({"input": given} if isinstance(given, str) else {})
-            call = ToolCall(str_at(data, "toolName"), arguments, folder=folder, turn=turn, call_id=_id(event))
-            result = results.get(_id(event))
+            call_id = str_at(data, "toolCallId")
+            call = ToolCall(str_at(data, "toolName"), arguments, folder=folder, turn=turn, call_id=call_id)
+            result = results.get(call_id)
             yield replace(call, is_answered=False) if result is None else _with_result(call, result)
     end = next((object_at(event, "data") for event in reversed(events) if event.get("type") == "session.shutdown"), {})
     names = ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")
@@ -62,10 +63,6 @@ def _events_of(session: Session) -> Iterator[Event]:
         n_turns=turn or None,
         exit_status=str_at(end, "shutdownType") or None,
     ).with_tokens(TokenCounts.of_prompt(*(count_at(model, name) or 0 for name in names)) for model in by_model)
-
-
-def _id(event: JsonRecord) -> str:
-    return str_at(event, "data", "toolCallId")
 
 
 def _with_result(call: ToolCall, result: JsonRecord) -> ToolCall:

@@ -17,17 +17,7 @@ from ingest.runs.calls.tools import ToolCall, parse_call
 from ingest.runs.sessions import Event, Note, Session, session_importer
 from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, Views, joined_path, renamed
 from ingest.runs.trajectories.usage import AgentUsage, TokenCounts, most_frequent, seconds_of
-from ingest.runs.values import (
-    JsonRecord,
-    content_of,
-    count_at,
-    first_text,
-    line_of,
-    list_at,
-    object_at,
-    objects_at,
-    str_at,
-)
+from ingest.runs.values import JsonRecord, content_of, count_at, line_of, list_at, object_at, objects_at, str_at
 
 _SHOWN = re.compile(
     r"\s*(?:IMPORTANT: [^\n]*\s+Status: |\[File content [^\n:]*: )?(?:showing|read) lines ([0-9]+)-([0-9]+) of [0-9]+",
@@ -44,7 +34,6 @@ _NOTHING = "(empty)"
 
 
 def _is_event(row: JsonRecord) -> bool:
-    """A message of type `gemini`, a session of a `projectHash`, or a row of a stream."""
     kind = row.get("type")
     if "projectHash" in row and "sessionId" in row:
         return True
@@ -100,7 +89,7 @@ def _recorded(call: JsonRecord) -> tuple[str, bool] | None:
     if not parts and call.get("status") != "success":
         return None
     responses = [object_at(part, "functionResponse", "response") for part in parts]
-    texts = [first_text(response, ("output", "error")) for response in responses]
+    texts = [str_at(response, "output") or str_at(response, "error") for response in responses]
     texts += [str_at(part, "text") for part in parts]
     failed = call.get("status") in ("error", "cancelled") or any("error" in response for response in responses)
     return "\n".join(filter(None, texts)), failed
@@ -138,7 +127,7 @@ def _files(call: ToolCall) -> Views:
 
 def _searched(call: ToolCall) -> ParsedCall:
     """What a search listed: its files are named from the folder that was searched."""
-    base = first_text(call.arguments, ("dir_path", "path")).rstrip("/")
+    base = (str_at(call.arguments, "dir_path") or str_at(call.arguments, "path")).rstrip("/")
     parsed = parse_call(replace(call, arguments={}))
 
     def below(path: str) -> str:

@@ -18,21 +18,10 @@ from ingest.runs.importer import Importer
 from ingest.runs.sessions import Note, Session, paired
 from ingest.runs.trajectories.published_converter import views_of_command
 from ingest.runs.trajectories.records import answer_in, in_repository, item_of_trial, spans_named, trial_results
-from ingest.runs.trajectories.trajectory import Context, FileSpan, Trajectory, Views, renamed
+from ingest.runs.trajectories.trajectory import Context, Trajectory, Views, renamed
 from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
 from ingest.runs.trajectories.usage import AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_between
-from ingest.runs.values import (
-    JsonRecord,
-    at,
-    content_of,
-    count_at,
-    first_text,
-    line_of,
-    object_at,
-    objects_at,
-    parsed_object,
-    str_at,
-)
+from ingest.runs.values import JsonRecord, content_of, count_at, line_of, object_at, objects_at, parsed_object, str_at
 
 _OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
 _FORMAT = re.compile(rb'"trajectory_format"\s*:\s*"mini-swe-agent|"mini_version"\s*:')
@@ -72,7 +61,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     template in the request where there is no answer.
     """
     document = file.json()
-    item, listed = str_at(document, "instance_id") or item_of_trial(file), at(document, "messages")
+    item, listed = str_at(document, "instance_id") or item_of_trial(file), object_at(document).get("messages")
     if not isinstance(listed, list):
         raise DamagedFileError("it has no list of messages", item)
     messages, texts = [object_at(message) for message in listed], [content_of(message) for message in listed]
@@ -83,21 +72,23 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     # What the repository's folder below `/home` is called, the container's image says, else the item.
     image = _IMAGE.search(str_at(document, *_ENVIRONMENT, "image"))
     match = image or _ITEM.match(item or file.path.rpartition("/")[2])
-    folder = match[1] if match else ""
+    inside = partial(in_repository, folder=match[1] if match else "")
     steps, shown_at, n_turns, n_calls = list[Views](), list[tuple[int, int]](), 0, 0
     for message, text in zip(messages, texts, strict=True):
         n_turns += _is_answer(message)
         n_calls += len(_actions_of(message)) if _is_answer(message) else 0
-        blocks = [views for block in _STEP.findall(text) if (views := _views(block, folder)) is not None]
+        named = [spans_named(block) for block in _STEP.findall(text)]
+        # One that names what lies outside the repository alone is none.
+        blocks = [views for spans in named if (views := renamed(spans, inside)) or not spans]
         steps += blocks
         shown_at += [(n_turns, n_calls)] * len(blocks)
-    final, any_final = (_views(answer_in(some) or "", folder) or None for some in (own, texts))
+    final, any_final = (renamed(spans_named(answer_in(some) or ""), inside) or None for some in (own, texts))
     commands = [block[1] for text in own if (block := _COMMAND.search(text)) and _SUBMITS not in block[1]]
-    shown = filter(None, (_inside(views_of_command(command), folder) for command in commands))
+    shown = filter(None, (renamed(views_of_command(command), inside) for command in commands))
     published = Context(tuple(steps or shown), any_final)
     # The submission is the file's, or that of the message that ends the work.
-    ends = (at(document, "info"), *(message.get("extra") for message in messages[-1:]))
-    patch = next((patch for end in ends if isinstance(patch := at(end, "submission"), str)), None)
+    ends = (object_at(document, "info"), *(object_at(message, "extra") for message in messages[-1:]))
+    patch = next((patch for end in ends if isinstance(patch := end.get("submission"), str)), None)
     usage, calls, first = _usage(document, messages), calls_of(messages), tuple(prompts[:1])
     if any(_ASKS.search(text) for text in texts):
         usage = replace(usage, n_calls=sum(1 for _ in calls))
@@ -110,10 +101,9 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
 
 
 def _usage(document: object, messages: Sequence[JsonRecord]) -> AgentUsage:
-    """As `info` sums it up, the tokens and the time of its messages."""
     info, extras = object_at(document, "info"), [object_at(message, "extra") for message in messages]
     answers = [object_at(extra, "response") for extra in extras]
-    stamps = [message.get("timestamp") or at(message, "extra", "timestamp") for message in messages]
+    stamps = [message.get("timestamp") or object_at(message, "extra").get("timestamp") for message in messages]
     models = (str_at(answer, "model") for answer in answers)
     return AgentUsage(
         model=str_at(info, "config", "model", "model_name") or most_frequent(models),
@@ -124,23 +114,8 @@ def _usage(document: object, messages: Sequence[JsonRecord]) -> AgentUsage:
     ).with_tokens(TokenCounts.of(answer.get("usage")) for answer in answers)
 
 
-def _views(block: str, folder: str) -> Views | None:
-    """The views of a block; None where all that it names lies outside the repository."""
-    spans = spans_named(block)
-    views = _inside(spans, folder)
-    return None if spans and not views else views
-
-
-def _inside(views: Sequence[FileSpan], folder: str) -> Views:
-    return renamed(views, partial(in_repository, folder=folder))
-
-
 def returned(text: str) -> tuple[str, bool] | None:
-    """What a command gave and whether it failed, as a message tells it: `<returncode>` and `<output>`, or both as JSON.
-
-    Returns:
-        None for a message that tells of no command, such as one that refuses an answer.
-    """
+    """What a command gave and whether it failed, as a message tells it; None for one that tells of no command."""
     result = parsed_object(text) if text.lstrip().startswith("{") else {}
     if "returncode" in result:
         return str_at(result, "output"), line_of(result["returncode"]) != 0
@@ -180,7 +155,8 @@ def _actions_of(message: JsonRecord) -> list[tuple[str, str]]:
     for call in () if given else (*objects_at(message, "tool_calls"), *objects_at(message, "output")):
         inner = object_at(call, "function") or call
         if "arguments" in inner:
-            given.append({**parsed_object(inner["arguments"]), "tool_call_id": first_text(call, ("call_id", "id"))})
+            call_id = str_at(call, "call_id") or str_at(call, "id")
+            given.append({**parsed_object(inner["arguments"]), "tool_call_id": call_id})
     if given:
         return [(str_at(action, "command"), str_at(action, "tool_call_id")) for action in given]
     return [(command.strip(), "") for command in _BLOCK.findall(content_of(message))]

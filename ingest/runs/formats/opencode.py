@@ -15,14 +15,7 @@ from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall, numbered_from
 from ingest.runs.sessions import Event, Note, Session, session_importer
-from ingest.runs.trajectories.usage import (
-    AgentUsage,
-    TokenCounts,
-    dollars_at,
-    most_frequent,
-    seconds_between,
-    seconds_of,
-)
+from ingest.runs.trajectories.usage import AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_between
 from ingest.runs.values import JsonRecord, at, count_at, first_text, object_at, objects_at, str_at
 
 _NUMBER = re.compile(r"^ *([0-9]+)(?:: |:$|\| |\|$)", re.MULTILINE)
@@ -59,11 +52,11 @@ def _events_of(session: Session) -> Iterator[Event]:
     steps = [part for event in events if str_at(part := object_at(event, "part"), "type") == "step-finish"]
     spent = [dollars for part in answers or steps if (dollars := dollars_at(part, "cost")) is not None]
     times = [moment for part in answers for moment in object_at(part, "time").values()]
-    times += [at(event, "info", "time", "created") for event in events]
+    times += [at(event, "info", "time", "created") if answers else event.get("timestamp") for event in events]
     yield AgentUsage(
         model=most_frequent(str_at(part, "modelID") for part in answers),
         usd=sum(spent) if spent else None,
-        seconds=seconds_between(times, 1000) if answers else seconds_of(events),
+        seconds=seconds_between(times, 1000 if answers else 1),
         n_turns=len(answers or steps) or None,
     ).with_tokens(_tokens(object_at(part, "tokens")) for part in answers or steps)
 

@@ -24,17 +24,7 @@ from ingest.runs.trajectories.records import item_of, patch_beside, patch_path, 
 from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, Trajectory, unscorable
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from ingest.runs.trajectories.usage import AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_of
-from ingest.runs.values import (
-    JsonRecord,
-    at,
-    content_of,
-    line_of,
-    list_at,
-    object_at,
-    objects_in,
-    parsed_object,
-    str_at,
-)
+from ingest.runs.values import JsonRecord, content_of, line_of, list_at, object_at, objects_in, parsed_object, str_at
 
 _MARKS = (b'"git_patch"', b'"history"', b'"kind"', b'"args"', b'"cause"')
 """One of them stands in every file of these: most files of other formats are told by it without being parsed."""
@@ -120,7 +110,6 @@ def _is_event(row: JsonRecord) -> bool:
 
 
 def _item(row: JsonRecord) -> str:
-    """The item of an instance, or of an issue as ContextBench would call it."""
     issue = object_at(row, "issue")
     owner, repository, number = str_at(issue, "owner"), str_at(issue, "repo"), issue.get("number")
     return item_of(row) or (f"{owner}__{repository}-{number}" if owner and repository and number else "")
@@ -184,7 +173,6 @@ def _events_of(events: Sequence[JsonRecord]) -> Iterator[Event]:
 
 
 def _usage(row: JsonRecord, events: Sequence[JsonRecord]) -> AgentUsage:
-    """As the row sums it up, else as its last event does, else of every answer that an event holds once."""
     sums = [object_at(row, "metrics"), *(object_at(event, "llm_metrics") for event in reversed(events))]
     dollars = (amount for total in sums if (amount := dollars_at(total, "accumulated_cost")) is not None)
     totals = (TokenCounts.of(total.get("accumulated_token_usage")) for total in sums)
@@ -205,14 +193,14 @@ def _key(value: object) -> str:
 
 
 def _folder(held: JsonRecord, output: str) -> str:
-    """The folder that a terminal, or a notebook, is in after a call."""
     match = _PROMPT.search(output[-500:]) or _CELLS_FOLDER.search(output[-500:])
     return str_at(held, "metadata", "working_dir") or (match["folder"].strip() if match is not None else "")
 
 
 def _call(event: JsonRecord, result: JsonRecord | None) -> ToolCall:
     action, arguments, extras = str_at(event, "action"), object_at(event, "args") or event, object_at(result, "extras")
-    exit_code = object_at(extras, "metadata").get("exit_code", extras.get("exit_code", at(result, "exit_code")))
+    exit_code = extras.get("exit_code", object_at(result).get("exit_code"))
+    exit_code = object_at(extras, "metadata").get("exit_code", exit_code)
     failed = str_at(result, "observation") == "error" or line_of(exit_code) not in _SUCCESS
     output = None if result is None else _PROMPT.sub("", str_at(result, "content"))
     if action == "read":
@@ -225,7 +213,7 @@ def _call(event: JsonRecord, result: JsonRecord | None) -> ToolCall:
 
 
 def _call_of_sdk(event: JsonRecord, result: JsonRecord | None) -> ToolCall:
-    arguments = object_at(event, "action") or parsed_object(at(event, "tool_call", "arguments"))
+    arguments = object_at(event, "action") or parsed_object(event, "tool_call", "arguments")
     call = ToolCall(str_at(event, "tool_name"), arguments)
     if result is None:
         return call

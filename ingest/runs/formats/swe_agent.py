@@ -157,7 +157,6 @@ def _window(observation: str, folder: str) -> tuple[Views, str]:
 
 
 def _published(rows: Sequence[JsonRecord]) -> Context:
-    """What the published converter makes of checkpoints."""
     steps: list[Views] = []
     for row in rows:
         view = _PUBLISHED.search(str_at(row, "action"))
@@ -169,7 +168,7 @@ def _published(rows: Sequence[JsonRecord]) -> Context:
 
 
 def _published_final(answer: str) -> Views | None:
-    """A context as the published converter reads it: a file without lines is named alone."""
+    # A file without lines is named alone.
     files = [row.removeprefix("File:").strip() for row in map(str.strip, answer.split("\n")) if row.startswith("File:")]
     return renamed([*map(FileSpan, dict.fromkeys(files)), *spans_named(answer)], in_repository) or None
 
