@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ingest.runs.imported_runs import Imported, ImportedRun
+from ingest.runs.imported_runs import Imported, delete_imported_runs
 from ingest.runs.importing import NoItemKnownError, import_run
 from ingest.runs.request import ImportRequest
 from ingest.runs.submission import DECLARATION, SubmissionFolder, folders_in, name_of, read_submission
@@ -24,10 +24,7 @@ Say = Callable[[str], None]
 
 
 def import_recorded(lake: Lake, benchmark: str, source: Source, result: Outcome, say: Say = lambda _: None) -> None:
-    """Import what a source has recorded, as far as it does not stand; what cannot be imported is a row of `rejects`.
-
-    Answers to items that were not ingested are left out, counted. The caller holds the lake's lock.
-    """
+    """Import what a source has recorded, under the caller's lock; what cannot be imported is a row of `rejects`."""
     rejects = Rejects()
     for run in source.recorded():
         request = ImportRequest(run.path, benchmark, run.system, skip_unknown=True)
@@ -39,12 +36,11 @@ def import_recorded(lake: Lake, benchmark: str, source: Source, result: Outcome,
         except GoldspanError as error:
             rejects.add(run.path.name, f"system {run.system}", error.what)
             result.warnings.append(f"left out: {run.system}: {error.what}")
-    _note_rejects(lake, f"recorded-{benchmark}", rejects)
+    _store(lake, "rejects", f"recorded-{benchmark}", rejects.frame("ingest"))
     result.rejected += len(rejects)
 
 
 def _import_file(lake: Lake, request: ImportRequest, name: str, result: Outcome, say: Say) -> Imported:
-    """Import a file, and say in the last block what was read of it; the caller holds the lake's lock."""
     imported = import_run(lake, request, write=True, say=say)
     result.rejected += imported.n_rejected
     result.changes += imported.notes
@@ -53,20 +49,16 @@ def _import_file(lake: Lake, request: ImportRequest, name: str, result: Outcome,
     return imported
 
 
-def _note_rejects(lake: Lake, part: str, rejects: Rejects) -> None:
-    """Store what was refused as a part of its own, in place of what it was before."""
-    if len(rejects):
-        write_if_changed(lake, "rejects", part, rejects.frame("ingest"))
-    elif (stale := lake.part("rejects", part)) is not None:
+def _store(lake: Lake, name: str, part: str, rows: pl.DataFrame) -> None:
+    """Store a part in place of what it was before, or take it away where it has no rows."""
+    if rows.height:
+        write_if_changed(lake, name, part, rows)
+    elif (stale := lake.part(name, part)) is not None:
         lake.remove(stale)
 
 
 def check_submission(lake: Lake, path: Path, *, skip_unknown: bool, say: Say) -> Outcome:
-    """Check a submission as it would be imported; nothing is written.
-
-    Raises:
-        GoldspanError: It is none, the lake does not hold what it answers, or a run file does not fit.
-    """
+    """Check a submission as it would be imported; nothing is written."""
     submission = read_submission(path)
     if submission.runs and (why := _absence(lake, submission)):
         hint = f"First bring in what it answers: make ingest BENCHMARKS={submission.system.benchmark} SOURCE=…"
@@ -81,7 +73,7 @@ def check_submission(lake: Lake, path: Path, *, skip_unknown: bool, say: Say) ->
 
 
 def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> list[str]:
-    """Bring the lake's submissions to what a folder holds; what became of each. The caller holds the lake's lock.
+    """Bring the lake's submissions to what a folder holds, under the caller's lock; what became of each.
 
     What cannot be imported is a row of `rejects`; what the lake lacks the items for waits, and is told of.
     """
@@ -95,7 +87,7 @@ def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> lis
     before = lake.read("submissions")
     rows: list[dict[str, object]] = []
     newest: dict[tuple[str, ...], str] = {}
-    for submission in sorted(read, key=lambda submission: (submission.date, submission.name), reverse=True):
+    for submission in sorted(read, key=lambda submission: (submission.folder.name, submission.name), reverse=True):
         system = submission.system
         for task in submission.runs or [submission.first]:
             newer = newest.setdefault((system.benchmark, system.label, system.name, task), submission.name)
@@ -107,14 +99,10 @@ def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> lis
             rows.append(_row(submission, task, status, why, run_id))
     gone = set(before["run_id"].drop_nulls()) - {row["run_id"] for row in rows}
     for run_id, benchmark in before.filter(pl.col("run_id").is_in(sorted(gone))).select("run_id", "benchmark").rows():
-        if lake.parts("runs", benchmark=benchmark, run_id=run_id):
-            ImportedRun(lake, benchmark, run_id, "").remove()
-            result.changes.append(f"{run_id} went with its submission")
-    if rows:
-        write_if_changed(lake, "submissions", "all", pl.DataFrame(rows, schema=table("submissions").columns))
-    elif (stale := lake.part("submissions", "all")) is not None:
-        lake.remove(stale)
-    _note_rejects(lake, "submissions", rejects)
+        names = delete_imported_runs(lake, benchmark, pl.col("run_id") == run_id)
+        result.changes += [f"{name} went with its submission" for name in names]
+    _store(lake, "submissions", "all", pl.DataFrame(rows, schema=table("submissions").columns))
+    _store(lake, "rejects", "submissions", rejects.frame("ingest"))
     result.rejected += len(rejects)
     return [str(row["status"]) for row in rows]
 
@@ -151,10 +139,8 @@ def _absence(lake: Lake, submission: SubmissionFolder) -> str:
 
 def _request(submission: SubmissionFolder, task: str, *, skip_unknown: bool) -> ImportRequest:
     system, file = submission.system, submission.runs[task]
-    asked_all = system.asked == "all"
-    return ImportRequest(
-        file, system.benchmark, system.name, task, system.format, skip_unknown, system.chunker, asked_all=asked_all
-    )
+    names = (system.benchmark, system.name, task, system.format)
+    return ImportRequest(file, *names, skip_unknown, system.chunker, system.asked == "all")
 
 
 def _reject(name: str, error: GoldspanError, rejects: Rejects, result: Outcome) -> None:
@@ -169,6 +155,11 @@ def _row(submission: SubmissionFolder, task: str, status: str, why: str, run_id:
     row = submission.system.model_dump(exclude={"name", "format", "chunker", "task", "asked"})
     reported = [{"metric": metric, "value": value} for metric, value in sorted(submission.system.reported.items())]
     row |= {"authors": list(submission.system.authors), "reported": reported}
-    own = {"submission": submission.name, "system": submission.system.name, "task": task, "date": submission.date}
+    own = {
+        "submission": submission.name,
+        "system": submission.system.name,
+        "task": task,
+        "date": submission.folder.name,
+    }
     file = submission.runs[task].name if task in submission.runs else None
-    return {**row, **own, "file": file, "status": status, "why": why, "run_id": run_id}
+    return {**row, **own, "task": task, "file": file, "status": status, "why": why, "run_id": run_id}

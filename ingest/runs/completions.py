@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import polars as pl
 
 from ingest.runs.imported_runs import UNANSWERED, Imported, Tables, run_items
-from ingest.runs.importer import Importer
 from ingest.runs.ranking_rows import refuse
 from ingest.runs.request import AskedItems, ImportJob
 from ingest.sources.input_file import InputFile
@@ -16,24 +15,13 @@ _HOLE = ["repo", "path", "line"]
 _SHOWN = pl.format("{}/{}, line {} from 0", "repo", "path", "line")
 
 
-def load(input_file: InputFile, importer: Importer) -> pl.DataFrame:
-    """A file's completions, in its order; a file without any is refused."""
-    frames = list(importer.read(input_file))
-    if not frames:
-        raise input_file.wrong(what="the file holds no rows")
-    return pl.concat(frames)
-
-
 def matched(
     input_file: InputFile, rows: pl.DataFrame, parts: Sequence[AskedItems]
 ) -> tuple[dict[str, pl.DataFrame], pl.DataFrame]:
     """Part of the items → the rows that fill its holes, with item_id; and the rows that answer none.
 
-    One hole is asked about in several contexts: the part that most of the file's prompts fit is the one it answers.
-    Within a part, of several items in one hole a row answers the one whose completion, context and prompt it names.
-
-    Raises:
-        GoldspanError: An item is answered twice, or nothing tells which of two items or parts is answered.
+    One hole is asked about in several contexts: the part that most of the file's prompts fit is the one it answers, and
+    within a part the item whose completion, context and prompt a row names.
     """
     holes = {part.name: _filled(rows, part) for part in parts}
     by_part: dict[str, pl.DataFrame] = {}

@@ -42,7 +42,6 @@ def _file(file: TrajectoryFile, files: TrajectoryFiles) -> Iterator[str]:
 
 
 def _calls(trajectory: Trajectory) -> Iterator[str]:
-    """Every call, those that showed something with the number of their step; of a format without calls its steps."""
     step = 0
     shown_at = iter(trajectory.shown_at)
     for event in trajectory.calls or map(ParsedCall, trajectory.steps):

@@ -11,7 +11,7 @@ import polars as pl
 from ingest.runs import completions
 from ingest.runs.find_trajectories import AUTO, trajectory_files
 from ingest.runs.imported_runs import UNANSWERED, Imported, ImportedRun, Tables, count_rows, counts_in
-from ingest.runs.ranking_rows import REPEATED, load_ranking, ranked_as_trec_eval, ranks_say_nothing
+from ingest.runs.ranking_rows import REPEATED, load_ranking
 from ingest.runs.rankings import DEFINITIONS, ranking_tables
 from ingest.runs.read_trajectories import Ids, deduplicate, parse_runs
 from ingest.runs.request import AskedItems, ImportJob, ImportRequest, check_request, item_parts, task_named
@@ -35,11 +35,7 @@ class NoItemKnownError(GoldspanError):
 def import_run(
     lake: Lake, request: ImportRequest, *, write: bool, say: Callable[[str], None] = lambda _: None
 ) -> Imported:
-    """Check a file and, if that is wanted, store it as a run; the caller holds the lake's lock then.
-
-    Raises:
-        GoldspanError: The file, the names or the lake do not fit; nothing of the file is stored then.
-    """
+    """Check a file and, if that is wanted, store it as a run, under the caller's lock."""
     input_file, rejects = InputFile.at(request.file), Rejects()
     chunker = check_request(lake, request)
     files = trajectory_files(input_file, request.format, rejects)
@@ -131,10 +127,9 @@ def _stored(job: ImportJob) -> ImportedRun:
 
 def _rankings(job: ImportJob, rejects: Rejects, result: Imported) -> Iterator[tuple[AskedItems, Tables]]:
     """Every part of the items that the file touches, with its rows table by table; so do the two below."""
-    rows = load_ranking(job.input_file, job.files.importer)
-    if job.files.importer.as_trec_eval and ranks_say_nothing(rows):
+    rows, is_reordered = load_ranking(job.input_file, job.files.importer)
+    if is_reordered:
         result.notes.append("the rank column says nothing: lists are ordered by score, as trec_eval does")
-        rows = ranked_as_trec_eval(rows)
     rows = named_whole(job.lake, job.task.benchmark, rows).drop("document")
     part_numbers = pl.concat(
         part.items.select(pl.col("item_id").cast(REPEATED), part=pl.lit(number, pl.Int64))
@@ -150,7 +145,10 @@ def _rankings(job: ImportJob, rejects: Rejects, result: Imported) -> Iterator[tu
 
 
 def _completions(job: ImportJob, rejects: Rejects, result: Imported) -> Iterator[tuple[AskedItems, Tables]]:
-    rows = completions.load(job.input_file, job.files.importer)
+    frames = list(job.files.importer.read(job.input_file))
+    if not frames:
+        raise job.input_file.wrong(what="the file holds no rows")
+    rows = pl.concat(frames)
     by_part, unknown = completions.matched(job.input_file, rows, job.parts)
     item_id = pl.format("{}/{}#L{}", "repo", "path", pl.col("line") + 1).alias("item_id")
     _refuse_unknown(job, unknown.select(item_id, "position"), rows.height, rejects, result)
@@ -200,18 +198,13 @@ def _refuse_unknown(job: ImportJob, unknown: pl.DataFrame, n_rows: int, rejects:
     subsets = listed(items["subset"].unique().sort().to_list())
     hint = f"Did you mean {near[0]!r}? " if near else ""
     hint += f"{task} asks {counted(items.height, 'item')} here, of {subsets}."
-    none = unknown.height == n_rows
     what = f"{counted(ids.height, 'item')} of the file {'is' if ids.height == 1 else 'are'} not asked by {task}"
-    raise (NoItemKnownError if none else GoldspanError)(
-        what + (", none of the file's is known" if none else ""),
-        where=str(job.input_file.path),
-        examples=[
-            f"{position}: {ascii(item_id[:120]) if item_id else 'it names no item'}"
-            for item_id, _, position in ids.head(3).iter_rows()
-        ],
-        hint=hint if none else f"{hint} --skip-unknown leaves them out.",
-        code=Exit.INVALID,
-    )
+    first = ids.head(3).select("position", "item_id").iter_rows()
+    examples = [f"{where}: {ascii(name[:120]) if name else 'it names no item'}" for where, name in first]
+    if unknown.height == n_rows:
+        what, where = f"{what}, none of the file's is known", str(job.input_file.path)
+        raise NoItemKnownError(what, where=where, examples=examples, hint=hint, code=Exit.INVALID)
+    raise job.input_file.wrong(what, examples=examples, hint=f"{hint} --skip-unknown leaves them out.")
 
 
 def _row(job: ImportJob, result: Imported) -> pl.DataFrame:
@@ -220,23 +213,15 @@ def _row(job: ImportJob, result: Imported) -> pl.DataFrame:
     limit = request.limit or next(iter(of_benchmark), None)
     of_program = {"search": program.name, "files": dict(program.files)} if program else {}
     row = {
-        "run_id": job.run_id,
-        "system": request.system,
-        "benchmark": request.benchmark,
-        "task": job.task.name,
-        "chunker": job.chunker,
-        "origin": "imported",
+        "run_id": job.run_id, "system": request.system, "benchmark": request.benchmark, "task": job.task.name,
+        "chunker": job.chunker, "origin": "imported", "n_items": result.n_items, "limit": limit,
         "parameters": canonical_json({"sha256": job.files.sha256, **of_program}),
         "versions": canonical_json(dict(program.versions) if program else {}),
         "status": "partial" if counts["n_not_asked"] or limit is not None or request.where else "complete",
-        "n_items": result.n_items,
-        "limit": limit,
         "selection": [{"column": column, "value": value} for column, value in request.where],
         "format": program.format if program else job.files.importer.name,
         "file": program.name if program else job.input_file.name,
         "counts": count_rows({**counts, "n_rejected": result.n_rejected, "n_unknown": result.n_unknown}),
-        "unread": count_rows(result.unread),
-        "notes": result.sentences(),
-        "fingerprint": job.stamp,
-    }
+        "unread": count_rows(result.unread), "notes": result.sentences(), "fingerprint": job.stamp,
+    }  # fmt: skip
     return pl.DataFrame([row], schema=table("runs").columns)

@@ -42,20 +42,14 @@ def kinds_of(names: Iterable[str]) -> pl.Schema:
 
 
 def refuse(input_file: InputFile, rows: pl.DataFrame, what: str, *, shown: pl.Expr, hint: str = "") -> None:
-    """Raise for some rows, if there are any: how many there are, what is wrong, and the first ones by their place.
-
-    The rows have `position` and what `shown`, a text per row, is made of.
-    """
+    """Raise for some rows, if there are any: how many, what is wrong, and a text of the first by their position."""
     if rows.is_empty():
         return
     first = rows.sort("position").head(MAX_EXAMPLES).cast({pl.Categorical: pl.String})
     texts = first.select("position", shown.cast(pl.String).alias("shown")).iter_rows()
-    examples = [f"{input_file.unit} {position}: {_printable(text)}" for position, text in texts]
+    printable = ((at, "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(text)[:160])) for at, text in texts)
+    examples = [f"{input_file.unit} {position}: {text}" for position, text in printable]
     raise input_file.wrong(what=f"{what}: {counted(rows.height, input_file.unit)}", examples=examples, hint=hint)
-
-
-def _printable(text: object) -> str:
-    return "".join(mark if mark.isprintable() else ascii(mark)[1:-1] for mark in str(text)[:160])
 
 
 def as_numbers(input_file: InputFile, rows: pl.DataFrame, *names: str) -> pl.DataFrame:
@@ -86,21 +80,16 @@ def check_columns(input_file: InputFile, columns: Sequence[str]) -> None:
 
 
 def framed(input_file: InputFile, rows: Sequence[Sequence[object]], names: Sequence[str]) -> pl.DataFrame:
-    """Rows as a frame of some columns, `position` among them.
-
-    Raises:
-        GoldspanError: A text holds half a surrogate pair, as JSON can and UTF-8 cannot.
-    """
+    """Rows as a frame of some columns, of which `position` is the first."""
     try:
         return pl.DataFrame(rows, schema=kinds_of(names), orient="row")
-    except UnicodeEncodeError:
-        index = list(names).index("position")
-        texts = ((row[index], value) for row in rows for value in row if isinstance(value, str))
-        for position, text in texts:
-            if text.encode(errors="replace").decode() != text:
-                what = f"{input_file.unit} {position}: {text[:60]!a} holds half a surrogate pair, which is no character"
-                raise input_file.wrong(what=what) from None
-        raise
+    except UnicodeEncodeError as error:
+        # As JSON can hold and UTF-8 cannot.
+        texts = ((row[0], value) for row in rows for value in row if isinstance(value, str))
+        broken = (pair for pair in texts if pair[1].encode(errors="replace").decode() != pair[1])
+        position, text = next(broken, ("?", ""))
+        what = f"{input_file.unit} {position}: {text[:60]!a} holds half a surrogate pair, which is no character"
+        raise input_file.wrong(what=what) from error
 
 
 def row_of(input_file: InputFile, position: int, text: str, hint: str) -> Mapping[str, object]:
@@ -128,11 +117,10 @@ def json_document(input_file: InputFile, parse: Callable[[str], object], hint: s
         raise input_file.wrong(what=f"not JSON ({reason}); is the file cut off?", hint=hint) from error
 
 
-def load_ranking(input_file: InputFile, importer: Importer) -> pl.DataFrame:
+def load_ranking(input_file: InputFile, importer: Importer) -> tuple[pl.DataFrame, bool]:
     """A ranking's rows as one frame of the columns `RANKING`, in the file's order, each row checked by itself.
 
-    Raises:
-        GoldspanError: The file holds no rows, or a row has no document, no finite score, or neither rank nor score.
+    And whether scores gave them ranks, as trec_eval does, where those of the file are all alike: all 0, or all 1.
     """
     frames, n_rows = [], 0
     for frame in importer.read(input_file):
@@ -148,23 +136,18 @@ def load_ranking(input_file: InputFile, importer: Importer) -> pl.DataFrame:
     without = listed.filter(pl.col("rank").is_null())
     if without.height < listed.height:
         refuse(input_file, without, "no rank, where other rows have one", shown=written())
-    return rows
-
-
-def ranks_say_nothing(rows: pl.DataFrame) -> bool:
-    """Whether the ranks of every list are all alike, in a file with a list of several rows: all 0, or all 1."""
-    lists = rows.filter(pl.col("path_given").is_not_null()).group_by("item_id")
-    counts = lists.agg(n=pl.len(), n_ranks=pl.col("rank").n_unique(), n_without=pl.col("score").null_count())
-    return bool((counts["n_ranks"] == 1).all() and (counts["n"] > 1).any() and counts["n_without"].sum() == 0)
-
-
-def ranked_as_trec_eval(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows with the ranks that trec_eval gives them: scores as Float32 descending, then documents descending."""
-    # Larger numbers are infinite there, and so alike.
+    if not importer.as_trec_eval:
+        return rows, False
+    n_without = pl.col("score").null_count()
+    counts = listed.group_by("item_id").agg(n=pl.len(), n_ranks=pl.col("rank").n_unique(), n_without=n_without)
+    are_alike = (counts["n_ranks"] == 1).all() and (counts["n"] > 1).any() and counts["n_without"].sum() == 0
+    if not are_alike:
+        return rows, False
+    # Scores as Float32 descending, where larger numbers are infinite, and so alike; then documents descending.
     score = pl.col("score").clip(-_LARGEST_FLOAT32, _LARGEST_FLOAT32).cast(pl.Float32).cast(pl.Float64)
     order = [pl.col("score"), pl.col("document").cast(pl.String)]
     rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).sort_by(pl.arg_sort_by(order, descending=True))
-    return rows.with_columns(score=score).with_columns(rank=rank.over("item_id"))
+    return rows.with_columns(score=score).with_columns(rank=rank.over("item_id")), True
 
 
 def _checked(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
@@ -174,7 +157,15 @@ def _checked(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
         spans = frame.join(parsed, on="document", how="left", maintain_order="left", nulls_equal=False)
     else:
         absent = {"line_start", "line_end"} - set(frame.columns)
-        spans = faults_of(frame.rename({"path": "path_given"}).with_columns(_nulls(absent)))
+        path, start, end = pl.col("path_given"), pl.col("line_start"), pl.col("line_end")
+        fault = _first_fault({
+            "the path is empty": path == "",
+            "the path holds a control character": path.str.contains(_CONTROL),
+            "one of line_start and line_end is missing": start.is_null() != end.is_null(),
+            "lines are counted from 0 here": (start < 0) | (end < 0),
+            "the range is reversed": end < start,
+        })  # fmt: skip
+        spans = frame.rename({"path": "path_given"}).with_columns(_nulls(absent)).with_columns(fault=fault)
     given = pl.col("document" if "document" in frame.columns else "path_given")
     faulty = spans.filter(pl.col("fault").is_not_null())
     refuse(input_file, faulty, "a document that cannot be read", shown=pl.format("{}: {}", given, "fault"), hint=_HELP)
@@ -197,11 +188,10 @@ def _nulls(names: Iterable[str]) -> list[pl.Expr]:
 
 
 def spans_of(documents: pl.DataFrame) -> pl.DataFrame:
-    """Documents as people write them (column `document`), with the span each means, or why it means none.
+    """Documents as people write them (column `document`), with the span each means, or the `fault` why it means none.
 
-    Added are path_given, symbol (the definition that is named; null for none), line_start, line_end (0-based,
-    half-open; null for a whole file and for a definition), nth (which of the chunks with these lines; null for the
-    first) and `fault`, null where there is none.
+    Added are path_given, symbol (the definition that is named), line_start, line_end (0-based, half-open; null for a
+    whole file and for a definition) and nth (which of the chunks with these lines; null for the first).
     """
     document, symbol = pl.col("document"), pl.col("symbol")
     groups = document.str.extract_groups(_RANGE)
@@ -235,19 +225,6 @@ def spans_of(documents: pl.DataFrame) -> pl.DataFrame:
         "nth",
         "fault",
     )
-
-
-def faults_of(spans: pl.DataFrame) -> pl.DataFrame:
-    """Spans of path_given, line_start, line_end (0-based, half-open; both null for a whole file) with their `fault`."""
-    path, start, end = pl.col("path_given"), pl.col("line_start"), pl.col("line_end")
-    fault = _first_fault({
-        "the path is empty": path == "",
-        "the path holds a control character": path.str.contains(_CONTROL),
-        "one of line_start and line_end is missing": start.is_null() != end.is_null(),
-        "lines are counted from 0 here": (start < 0) | (end < 0),
-        "the range is reversed": end < start,
-    })  # fmt: skip
-    return spans.with_columns(fault=fault)
 
 
 def _first_fault(faults: Mapping[str, pl.Expr]) -> pl.Expr:

@@ -17,12 +17,7 @@ _CANDIDATE = "candidate"
 
 
 def ranking_tables(job: ImportJob, part: AskedItems, rows: pl.DataFrame, result: Imported) -> Tables:
-    """One part's rows of `hits` and of `run_items`, of the file's rows about its items.
-
-    Raises:
-        GoldspanError: Another query's hash, ranks that disagree with scores or with one another, a document twice
-            in a list, or a range beyond its file.
-    """
+    """One part's rows of `hits` and of `run_items`, of the file's rows about its items."""
     items = part.scorable.with_row_index("item").cast({"item": pl.Int64})
     result.counts["n_unscorable"] += rows["item_id"].n_unique()
     rows = rows.join(items.select(pl.col("item_id").cast(REPEATED), "item"), on="item_id", maintain_order="left")
@@ -39,13 +34,20 @@ def ranking_tables(job: ImportJob, part: AskedItems, rows: pl.DataFrame, result:
     result.counts["n_unanswered"] += failed.height
     result.counts["n_missing"] += items.height - len(listed)
     result.counts["n_tied"] += tied.height
-    outcomes = _outcomes(job.input_file.name, items, listed, failed, spans, tied)
+    returned = spans.group_by("item").agg(n_returned=pl.len().cast(pl.Int64), n_nws=pl.col("n_nws").sum())
+    counted = items.select("item_id", "item")
+    for facts in (returned, tied, failed):
+        counted = counted.join(facts, on="item", how="left")
+    done = pl.col("item").is_in(listed.implode())
+    missing = pl.when(~done).then(pl.lit(f"no list in {job.input_file.name}"))
+    ended = pl.when(pl.col("error").is_null()).then(pl.lit("done")).otherwise(pl.lit("failed"))
+    status = pl.when(done).then(ended).otherwise(pl.lit(UNANSWERED))
+    outcomes = counted.with_columns(status=status, error=pl.coalesce("error", missing))
     hits = imported_hits(job.run_id, spans.with_columns(part=pl.lit("ranking"), step=pl.lit(0)), items)
     return {"hits": hits, "run_items": run_items(job.run_id, outcomes)}
 
 
 def _check_revision(job: ImportJob, part: AskedItems, rows: pl.DataFrame) -> None:
-    """Compare the queries' hashes and the right candidates that a file names, where it does, with the items'."""
     hint = f"Is this the same revision of the data? {job.task.name} searches for {job.task.query_meaning}."
     rows = rows.with_columns(pl.col("item_id", "query_sha256").cast(pl.String))
     hashed = rows.filter(pl.col("query_sha256") != "")
@@ -67,7 +69,7 @@ def _check_revision(job: ImportJob, part: AskedItems, rows: pl.DataFrame) -> Non
 
 
 def _ranked(job: ImportJob, rows: pl.DataFrame, result: Imported) -> pl.DataFrame:
-    """The rows in order, ranks from 1: by rank where the file has ranks, else by score, equals in file order."""
+    """The rows ranked from 1: by rank where the file has ranks, else by score, equals in file order."""
     has_ranks = bool(rows["rank"].is_not_null().any())
     order, descending = (["item", "rank"], [False, False]) if has_ranks else (["item", "score"], [False, True])
     ordered = rows.sort([*order, "position"], descending=[*descending, False], maintain_order=True)
@@ -171,24 +173,3 @@ def _numbered(job: ImportJob, rows: pl.DataFrame, result: Imported) -> pl.DataFr
     result.counts["n_no_chunk"] += int(numbered["chunk_no"].is_null().sum())
     # A chunk may begin and end inside the lines.
     return numbered.with_columns(pl.coalesce(f"{name}_cut", name).alias(name) for name in measured)
-
-
-def _outcomes(
-    file: str, items: pl.DataFrame, listed: pl.Series, failed: pl.DataFrame, spans: pl.DataFrame, ties: pl.DataFrame
-) -> pl.DataFrame:
-    """What came of each item: item_id, status, error, n_returned, n_nws, ties."""
-    returned = spans.group_by("item").agg(n_returned=pl.len().cast(pl.Int64), n_nws=pl.col("n_nws").sum())
-    done = pl.col("item").is_in(listed.implode())
-    counted = items.select("item_id", "item")
-    for facts in (returned, ties, failed):
-        counted = counted.join(facts, on="item", how="left")
-    missing = pl.when(~done).then(pl.lit(f"no list in {file}"))
-    return counted.select(
-        "item_id",
-        pl.when(~done).then(pl.lit(UNANSWERED)).when(pl.col("error").is_null()).then(pl.lit("done"))
-        .otherwise(pl.lit("failed")).alias("status"),
-        pl.coalesce("error", missing).alias("error"),
-        "n_returned",
-        "n_nws",
-        "ties",
-    )  # fmt: skip

@@ -19,10 +19,7 @@ _LEAVES = r"(?:^|/)\.\.(?:/|$)"
 
 
 def _files_of(lake: Lake, benchmark: str, pool_ids: pl.Series, paths: pl.Series, *, whole_trees: bool) -> pl.DataFrame:
-    """The files of some pools that are called as some paths, whatever folder these are in: no other can be meant.
-
-    Columns: pool (the pool's place in `pool_ids`), path, sha256, n_lines.
-    """
+    """The files of some pools, by place in `pool_ids`, that are called as some paths, whatever folder these are in."""
     pools = pool_ids.to_frame("pool_id").with_row_index("pool").cast({"pool": pl.Int64})
     if whole_trees:
         pools = pl.concat([pools, pools.with_columns(pl.col("pool_id") + UNSEARCHED)])
@@ -37,8 +34,7 @@ def _files_of(lake: Lake, benchmark: str, pool_ids: pl.Series, paths: pl.Series,
 def _resolved(wanted: pl.DataFrame, files: pl.DataFrame) -> pl.DataFrame:
     """The file each path means: the one of that name, else what is left after dropping the fewest leading folders.
 
-    A path with `..` in it means none. Of pool and path_given, each pair once, those that mean a file, with path,
-    sha256, n_lines.
+    A path with `..` in it means none. `wanted` are pairs of pool and path_given, each once.
     """
     key, tail = ["pool", "path_given"], pl.col("tail")
     as_given = wanted.join(files.with_columns(path_given="path"), on=key)
@@ -58,14 +54,9 @@ def _resolved(wanted: pl.DataFrame, files: pl.DataFrame) -> pl.DataFrame:
 def with_files(
     lake: Lake, benchmark: str, rows: pl.DataFrame, given: str = "path_given", *, whole_trees: bool = False
 ) -> pl.DataFrame:
-    """Rows with the file of their pool that each path means: path, sha256, n_lines; null where it means none.
+    """Rows of pool_id, which is dropped, with the file that each path of a column means: path, sha256, n_lines.
 
-    Args:
-        lake: Where the files are.
-        benchmark: Whose.
-        rows: pool_id, which is dropped, and the paths.
-        given: The column of the paths.
-        whole_trees: Whether files that lie beside those that are searched, in pool `<pool>#rest`, belong to it.
+    `whole_trees`: files that lie beside those that are searched, in pool `<pool>#rest`, count too.
     """
     pools = rows["pool_id"].unique().sort()
     numbered = pools.to_frame().with_row_index("pool").cast({"pool": pl.Int64})
@@ -91,10 +82,8 @@ def named_whole(lake: Lake, benchmark: str, rows: pl.DataFrame) -> pl.DataFrame:
 class ContentLines:
     """The line starts of some contents, laid end to end: one place for every line and one for each end.
 
-    Attributes:
-        contents: sha256, offset (the place of its first line).
-        n_nws_before: Per place, the non-white characters that stand before it in its content and in those before.
-        byte_at: Per place, its byte in its content.
+    `contents` are sha256 and offset, the place of the first line; of each place `n_nws_before` are the non-white
+    characters before it, also of the contents before, and `byte_at` is its byte in its content.
     """
 
     contents: pl.DataFrame
@@ -114,10 +103,7 @@ class ContentLines:
         return cls(contents, before, stored.select(starts.explode()).to_series())
 
     def measured(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Rows of sha256, line_start, line_end, inside the content, with byte_start, byte_end and n_nws.
-
-        These are null where the content is not known.
-        """
+        """Rows of sha256, line_start, line_end, inside the content, with byte_start, byte_end and n_nws."""
         placed = rows.join(self.contents, on="sha256", how="left", maintain_order="left")
         start, end = pl.col("offset") + pl.col("line_start"), pl.col("offset") + pl.col("line_end")
         byte, nws = pl.lit(self.byte_at), pl.lit(self.n_nws_before)

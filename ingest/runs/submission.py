@@ -81,14 +81,7 @@ class SubmittedSystem(BaseModel):
 
 @dataclass(frozen=True)
 class SubmissionFolder:
-    """A submission as it lies there.
-
-    Attributes:
-        folder: Its folder, `<system>/<date>`.
-        system: What it says of what made it.
-        runs: Task → run file.
-        first: The task of a run file that names none: as the declaration says, else the benchmark's first of rankings.
-    """
+    """A submission in a folder `<system>/<date>`: its run files by task, and the task of one that names none."""
 
     folder: Path
     system: SubmittedSystem
@@ -99,11 +92,6 @@ class SubmissionFolder:
     def name(self) -> str:
         """`<system>/<date>`."""
         return name_of(self.folder)
-
-    @property
-    def date(self) -> str:
-        """When it was submitted, as its folder says."""
-        return self.folder.name
 
 
 def name_of(folder: Path) -> str:
@@ -122,11 +110,7 @@ def is_submission(path: Path) -> bool:
 
 
 def read_submission(path: Path) -> SubmissionFolder:
-    """The submission in a folder.
-
-    Raises:
-        GoldspanError: It is none: the folder, a file in it or a key of its declaration is not as it is to be.
-    """
+    """The submission in a folder; a `GoldspanError` where that, a file or a key is not as it is to be."""
     folder = (path.parent if path.name == DECLARATION else path).absolute()
     is_day = False
     with suppress(ValueError):
