@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
@@ -12,12 +13,7 @@ from ingest.contents.chunkers_by_name import absence, given_before
 from ingest.contents.chunkers_by_name import chunkers as known_chunkers
 from ingest.runs.find_trajectories import importers
 from lake.benchmarks import known_tasks
-from lake.console import (
-    DEFAULT_LAKE,
-    FormatOption,
-    LakeOption,
-    print_listing,
-)
+from lake.console import DEFAULT_LAKE, FormatOption, LakeOption, print_listing
 from lake.errors import lookup
 from lake.store import Lake
 
@@ -36,43 +32,37 @@ def list_inputs(
     format: FormatOption = "",  # noqa: A002  # the flag's own name
 ) -> None:
     """What there is: benchmarks, subsets, chunkers, formats of imports, tasks (of the lake)."""
-    tags = {name for benchmark in known_benchmarks().values() for name in benchmark.tags}
-    wanted = lookup(tag, "tag", {name: name for name in sorted(tags)}) if tag else ""
-    declared = [each for each in known_benchmarks().values() if not wanted or wanted in each.tags]
-    tasks = known_tasks(Lake(lake)) if what == "tasks" else {}
-    listings: dict[str, list[dict[str, object]]] = {
-        "benchmarks": [
-            {key: value for key, value in describe(each).items() if format or key in _IN_A_TABLE} for each in declared
-        ],
-        "subsets": [
-            {"benchmark": benchmark.name, "name": subset, "default": subset in benchmark.default_subsets}
-            for benchmark in declared
-            for subset in benchmark.subsets
-        ],
-        "chunkers": _chunkers(Lake(lake)),
-        "formats": [
-            {
-                "name": importer.name,
-                "aliases": list(importer.aliases),
-                "meaning": importer.meaning,
-                "example": importer.example,
-            }
-            for importer in importers().values()
-        ],
-        "tasks": [{"name": task.name, "meaning": task.meaning} for task in tasks.values()],
-    }
-    print_listing(lookup(what, "listing", listings), format)
+    declared, store = list(known_benchmarks().values()), Lake(lake)
+    if tag:
+        lookup(tag, "tag", {name: name for name in sorted({name for each in declared for name in each.tags})})
+        declared = [each for each in declared if tag in each.tags]
 
+    def listed_benchmarks() -> Iterator[dict[str, object]]:
+        for each in declared:
+            yield {key: value for key, value in describe(each).items() if format or key in _IN_A_TABLE}
 
-def _chunkers(store: Lake) -> list[dict[str, object]]:
-    given = [(name, f"Given as {what}", list[str](), "") for name, what in given_before(store).items()]
-    declared = [
-        (
-            declaration.name,
-            declaration.meaning,
-            list(declaration.defaults),
-            (why := absence(declaration)) and f"{why}: make chunkers",
-        )
-        for declaration in known_chunkers().values()
-    ]
-    return [dict(zip(("name", "meaning", "defaults", "missing"), row, strict=True)) for row in [*declared, *given]]
+    def subsets() -> Iterator[dict[str, object]]:
+        for each in declared:
+            for name in each.subsets:
+                yield {"benchmark": each.name, "name": name, "default": name in each.default_subsets}
+
+    def chunkers() -> Iterator[dict[str, object]]:
+        for each in known_chunkers().values():
+            missing = (why := absence(each)) and f"{why}: make chunkers"
+            yield {"name": each.name, "meaning": each.meaning, "defaults": list(each.defaults), "missing": missing}
+        for name, given in given_before(store).items():
+            yield {"name": name, "meaning": f"Given as {given}", "defaults": [], "missing": ""}
+
+    def formats() -> Iterator[dict[str, object]]:
+        for each in importers().values():
+            about = {"meaning": each.meaning, "example": each.example}
+            yield {"name": each.name, "aliases": list(each.aliases), **about}
+
+    def tasks() -> Iterator[dict[str, object]]:
+        for task in known_tasks(store).values():
+            yield {"name": task.name, "meaning": task.meaning}
+
+    listings = {
+        "benchmarks": listed_benchmarks, "subsets": subsets, "chunkers": chunkers, "formats": formats, "tasks": tasks,
+    }  # fmt: skip
+    print_listing(list(lookup(what, "listing", listings)()), format)

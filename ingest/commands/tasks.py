@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import polars as pl
 import typer
@@ -51,28 +51,22 @@ def tasks(
     if where:
         with_items(store, [benchmark], where)
     task = tasks_of(store, benchmark)[0]
-    done = hand_out(store, task, where, output, as_lines=format == "jsonl", with_repositories=not no_repositories)
+    as_lines, has_files = format == "jsonl", not no_repositories
+    n_items, unwritten = _hand_out(store, task, where, output, as_lines=as_lines, has_files=has_files)
     console = Console()
-    console.say(f"tasks: {counted(done.n_items, 'item')} of {benchmark} → {output}")
-    for item in done.unwritten[:MAX_EXAMPLES]:
+    console.say(f"tasks: {counted(n_items, 'item')} of {benchmark} → {output}")
+    for item in unwritten[:MAX_EXAMPLES]:
         console.say(f"  cannot be written here: {item}")
-    if n_more := len(done.unwritten[MAX_EXAMPLES:]):
+    if n_more := len(unwritten[MAX_EXAMPLES:]):
         console.say(f"  and {n_more:,} more")
     console.say(f"  next: python -m ingest run SESSIONS --benchmark {benchmark} --system NAME")
-    raise typer.Exit(Exit.INCOMPLETE if done.unwritten else Exit.DONE)
+    raise typer.Exit(Exit.INCOMPLETE if unwritten else Exit.DONE)
 
 
-class HandedOut(NamedTuple):
-    """The number of items written, and the files that could not be, a sentence each."""
-
-    n_items: int
-    unwritten: list[str]
-
-
-def hand_out(
-    lake: Lake, task: Task, where: Where, folder: Path, *, as_lines: bool, with_repositories: bool
-) -> HandedOut:
-    """Write the selected scorable items of a task into a new folder: a folder each, or one file of lines."""
+def _hand_out(
+    lake: Lake, task: Task, where: Where, folder: Path, *, as_lines: bool, has_files: bool
+) -> tuple[int, list[str]]:
+    """Write the selected scorable items of a task into a new folder; how many, and what could not be written."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         message = "the folder for the tasks holds something"
         raise GoldspanError(message, where=str(folder), hint="Name a new one: -o DIR")
@@ -84,10 +78,10 @@ def hand_out(
         rows = [{**_about(task, item, hosted), "prompt": _prompt(item)} for item in items.iter_rows(named=True)]
         text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
         (folder / TASKS).write_text(text, encoding="utf-8")
-        return HandedOut(len(rows), [])
+        return len(rows), []
     nameless, unwritten = list[str](), list[str]()
     for pool_id, of_pool in items.sort("pool_id", "item_id").group_by("pool_id", maintain_order=True):
-        files = _files(lake, task.benchmark, str(pool_id[0])) if with_repositories else []
+        files = _files(lake, task.benchmark, str(pool_id[0])) if has_files else []
         for item in of_pool.iter_rows(named=True):
             name, about = str(item["item_id"]), _about(task, item, hosted)
             own = {PROMPT: _prompt(item), ABOUT: f"{json.dumps(about, indent=1, ensure_ascii=False)}\n"}
@@ -97,7 +91,7 @@ def hand_out(
             into = folder / PurePosixPath(name) / REPOSITORY
             paths = (path for path, text in files if not write_below(into, path, _without_answer(item, path, text)))
             unwritten += [f"{name}: {path}" for path in paths]
-    return HandedOut(items.height - len(nameless), nameless + unwritten)
+    return items.height - len(nameless), nameless + unwritten
 
 
 def _items(lake: Lake, task: Task, where: Where) -> pl.DataFrame:
@@ -147,17 +141,8 @@ def _about(task: Task, item: dict[str, object], hosted: str) -> dict[str, object
         known["url"] = f"{hosted}/{repo}"
     if item["target_path"] is not None:
         known |= {"path": item["target_path"], "line": int(str(item["target_line"])) + 1}
-    return {
-        "item_id": item["item_id"],
-        "benchmark": task.benchmark,
-        "task": task.name,
-        "language": item["language"],
-        **known,
-        "result": list(_results(task)),
-    }
-
-
-def _results(task: Task) -> Iterator[str]:
-    yield "a session file of your agent, called like the item: python -m ingest run SESSIONS --system NAME"
+    results = ["a session file of your agent, called like the item: python -m ingest run SESSIONS --system NAME"]
     if "ranking" in task.answered_by:
-        yield 'or a ranking: {"id": item_id, "results": [{"path": …, "start": 1, "end": 9, "score": 0.5}]}'
+        results += ['or a ranking: {"id": item_id, "results": [{"path": …, "start": 1, "end": 9, "score": 0.5}]}']
+    about = {"item_id": item["item_id"], "benchmark": task.benchmark, "task": task.name, "language": item["language"]}
+    return {**about, **known, "result": results}

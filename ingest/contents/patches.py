@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 import polars as pl
@@ -15,8 +14,7 @@ PatchReading = Literal["docs", "official"]
 
 READINGS: tuple[PatchReading, ...] = ("docs", "official")
 
-DELETED = "deleted"
-BEFORE_INSERTION = "before-insertion"
+DELETED, BEFORE_INSERTION = "deleted", "before-insertion"
 
 # A position of more than ten digits is none.
 _HUNK = re.compile(r"@@ -(\d{1,10})(?:,(\d{1,10}))? \+(\d{1,10})(?:,(\d{1,10}))? @@")
@@ -35,12 +33,11 @@ class EditedLine(NamedTuple):
     kind: str
 
 
-@dataclass
-class Edited:
-    """The lines that a patch edits by a reading."""
+class Edited(NamedTuple):
+    """The lines that a patch edits by a reading, and notes on what cannot be read."""
 
     lines: list[EditedLine]
-    notes: list[str] = field(default_factory=list)
+    notes: Sequence[str] = ()
 
 
 def edited_lines(patch: str, reading: PatchReading) -> Edited:
@@ -191,7 +188,6 @@ def _unquoted(name: str) -> str:
         return name
 
     def byte(match: re.Match[bytes]) -> bytes:
-        escape = match[1]
-        return bytes([int(escape, 8) & 0xFF if escape.isdigit() else _ESCAPES[escape[0]]])
+        return bytes([int(match[1], 8) & 0xFF if match[1].isdigit() else _ESCAPES[match[1][0]]])
 
     return _QUOTED.sub(byte, name[1:-1].encode()).decode(errors="replace")

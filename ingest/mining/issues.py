@@ -117,8 +117,7 @@ class IssueMiner:
                 rows[question] = row
         return sorted(rows.values(), key=lambda row: str(row["instance_id"]))
 
-    def count(self) -> int:
-        """The number of tasks."""
+    def count(self) -> int:  # noqa: D102
         return len(self.rows)
 
     def summary(self) -> str:

@@ -114,7 +114,6 @@ class _CodeMiner(Generic[MinedTask]):
         return choose(candidates, self.request.n, self.request.seed)
 
     def count(self) -> int:
-        """The number of tasks that were drawn."""
         return len(self.tasks)
 
     def summary(self) -> str:

@@ -52,11 +52,9 @@ class DrawnTask:
 
 @dataclass(frozen=True)
 class FileUsage:
-    """A file of a repository and where it uses what it imports from there.
+    """A file of a repository, the texts of the definitions that it imports from there, and which line uses which.
 
     Attributes:
-        candidates: The imported definitions' texts, in the order of the imports, none twice.
-        uses: Line → the candidates it uses.
         unasked: Candidates whose name means something else somewhere in the file; they are no question's gold.
         closed: Lines that are no next line, such as those inside a string of several lines.
     """
@@ -80,7 +78,9 @@ class FileUsage:
         """A question where a candidate is used first, in the order of the candidates."""
         for gold in range(len(self.candidates)):
             row = min((row for row, used in self.uses.items() if gold in used), default=None)
-            if row is not None and self._is_open(row, gold) and gold not in self.unasked:
+            if row is None or self.uses[row] != {gold} or row in self.closed or gold in self.unasked:
+                continue
+            if self._n_code_lines[row] >= MIN_CODE_LINES:
                 yield Question.of(self, row, gold)
 
     @cached_property
@@ -89,9 +89,6 @@ class FileUsage:
         for row, line in enumerate(self.lines):
             counts.append(counts[-1] + bool(line.strip() and row not in self.import_rows))
         return counts
-
-    def _is_open(self, row: int, gold: int) -> bool:
-        return self.uses[row] == {gold} and row not in self.closed and self._n_code_lines[row] >= MIN_CODE_LINES
 
 
 @dataclass(frozen=True)
@@ -209,7 +206,12 @@ def _usage(
     repository: str, path: str, lines: list[str], root: Node, elsewhere: Mapping[str, _Definition]
 ) -> FileUsage | None:
     language = language_of(path)
-    statements = [node for node in root.children if _is_import(node)]
+    statements = [
+        node
+        for node in root.children
+        if _IMPORT.search(node.type)
+        or (node.start_point.row == node.end_point.row and _CALLED_IMPORT.search(node_text(node)))
+    ]
     imports = [_Import.of(node_text(node)) for node in statements]
     folder = PurePosixPath(path).parent
 
@@ -247,12 +249,6 @@ def _usage(
         uses={row: frozenset(used) for row, used in uses.items()},
         unasked=frozenset(bound),
         closed=frozenset(closed | {row for row, used in uses.items() if not used >= mentioned[row]}),
-    )
-
-
-def _is_import(node: Node) -> bool:
-    return bool(_IMPORT.search(node.type)) or (
-        node.start_point.row == node.end_point.row and bool(_CALLED_IMPORT.search(node_text(node)))
     )
 
 

@@ -59,11 +59,9 @@ class Uses(BaseModel):
 
 
 class Places(BaseModel):
-    """What is asked of a repository.
+    """What is asked of a repository, whose files are those of the package `pin`; empty for Java of our own.
 
     Attributes:
-        pin: The package that its files are read from; empty for Java of our own.
-        licence: As the package states it.
         completions: Level → path, lines [start, end) from 0 and, of a function, its name.
         next_lines: Setting → path, line from 0 and number of the candidate that the line uses.
     """
@@ -112,16 +110,12 @@ class SampleRepository:
         texts = {path: "".join(lines).encode() for path, lines in self.lines.items()}
         usages = {}
         for path, uses in self.places.files.items():
-            text, imports = texts[path], uses.imports
+            text, imports, lines = texts[path], uses.imports, self.lines[path]
             rows = (range(text.count(b"\n", 0, start), text.count(b"\n", 0, end) + 1) for start, end in imports)
-            usages[path] = FileUsage(
-                self.places.repository,
-                path,
-                self.lines[path],
-                statements=[text[start:end].decode() for start, end in imports],
-                import_rows=frozenset(row for of_one in rows for row in of_one),
-                candidates=[texts[span.path][span.start : span.end].decode() for span in uses.candidates],
-            )
+            statements = [text[start:end].decode() for start, end in imports]
+            import_rows = frozenset(row for of_one in rows for row in of_one)
+            candidates = [texts[span.path][span.start : span.end].decode() for span in uses.candidates]
+            usages[path] = FileUsage(self.places.repository, path, lines, statements, import_rows, candidates)
         return usages
 
 
@@ -230,7 +224,15 @@ class ContextBenchSample(FolderSource):
             folder.mkdir(parents=True, exist_ok=True)
             with FileLock(folder / ".lock"):
                 for name, stream in _streams().items():
-                    _make(folder / name, stream)
+                    if (folder / name).is_dir():
+                        continue
+                    beside = folder / f"{name}.{os.getpid()}.new"
+                    beside.parent.mkdir(parents=True, exist_ok=True)
+                    git = GitFolder(beside)
+                    git.make()
+                    with stream.open("rb") as given:
+                        git.run("fast-import", "--quiet", given=given)
+                    beside.replace(folder / name)
         except OSError as error:
             raise unusable(self.cache, error) from error
         return Repositories(self.cache, base=folder.as_uri())
@@ -247,15 +249,3 @@ def contextbench_sample(cache: Path) -> ContextBenchSample:
 def _streams() -> dict[str, Path]:
     files = sorted(STREAMS.rglob("*.fast-export"))
     return {file.relative_to(STREAMS).with_suffix("").as_posix(): file for file in files}
-
-
-def _make(folder: Path, stream: Path) -> None:
-    if folder.is_dir():
-        return
-    beside = folder.with_name(f"{folder.name}.{os.getpid()}.new")
-    beside.parent.mkdir(parents=True, exist_ok=True)
-    git = GitFolder(beside)
-    git.make()
-    with stream.open("rb") as given:
-        git.run("fast-import", "--quiet", given=given)
-    beside.replace(folder)

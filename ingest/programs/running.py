@@ -73,7 +73,12 @@ class RunningProgram:
         """The next answer to any request of some ids; without one a `NoAnswerError`, and the program is ended."""
         line = self._next_line()
         if not line:
-            raise NoAnswerError(self._ended(self._ending()))
+            ending = "it closed its output and gave no answer"
+            with suppress(subprocess.TimeoutExpired):
+                code = self._process.wait(1)
+                how = f"it was ended by signal {-code}" if code < 0 else f"it ended with status {code}"
+                ending = f"{how} and no answer"
+            raise NoAnswerError(self._ended(ending))
         payload, fault = _parse(line, owed)
         if fault:
             raise InvalidAnswerError(self._ended(fault))
@@ -133,14 +138,6 @@ class RunningProgram:
         with suppress(OSError, ValueError), self._process.stderr as complaint:
             while line := complaint.readline(1 << 10):
                 self._complaint.append(line)
-
-    def _ending(self) -> str:
-        """The way in which a program ended, or closed its output, that owed answers."""
-        with suppress(subprocess.TimeoutExpired):
-            code = self._process.wait(1)
-            how = f"it was ended by signal {-code}" if code < 0 else f"it ended with status {code}"
-            return f"{how} and no answer"
-        return "it closed its output and gave no answer"
 
     def _ended(self, why: str) -> str:
         """End the program; why there is no answer, with the last lines of its standard error."""

@@ -110,7 +110,7 @@ def _from_disk(folder: Path) -> Dataset:
 
 def _from_hub(rows: HubRows) -> Dataset | IterableDataset:
     """The split at its commit: a large one as it comes, any other from the cache, where it is put first."""
-    datasets = _datasets()
+    datasets, reason = _datasets(), ""
     try:
         builder = datasets.load_dataset_builder(rows.hub, rows.config or None, revision=rows.revision)
         is_here = Path(builder.cache_dir).is_dir()
@@ -121,25 +121,20 @@ def _from_hub(rows: HubRows) -> Dataset | IterableDataset:
             return builder.as_streaming_dataset(split=rows.split)
         if not is_here:
             builder.download_and_prepare()
+        # Without a network the cache gives whatever commit it holds.
+        reason = "" if rows.revision in builder.cache_dir else "the cache holds another commit"
     except (ConnectionError, FileNotFoundError) as error:
-        raise _missing(rows, str(error)) from error
+        reason = str(error).partition("\n")[0][:200] or type(error).__name__
     except datasets.exceptions.DatasetsError as error:
         raise ValueError(str(error.__cause__ or error)) from error
-    if rows.revision not in builder.cache_dir:
-        # Without a network the cache gives whatever commit it holds.
-        raise _missing(rows, "the cache holds another commit")
+    if reason:
+        what = f"{rows.hub}@{rows.revision} cannot be had from the Hugging Face hub, and the cache does not hold it"
+        again = "Try again with a connection and without HF_HUB_OFFLINE, or name a copy on this machine instead."
+        raise GoldspanError(what, where=f"dataset {rows.hub}", hint=f"{reason}\n  {again}", code=Exit.MISSING)
     return builder.as_dataset(split=rows.split)
 
 
-def _missing(rows: HubRows, reason: str) -> GoldspanError:
-    what = f"{rows.hub}@{rows.revision} cannot be had from the Hugging Face hub, and the cache does not hold it"
-    again = "Try again with a connection and without HF_HUB_OFFLINE, or name a copy on this machine instead."
-    hint = f"{reason.partition(chr(10))[0][:200]}\n  {again}"
-    return GoldspanError(what, where=f"dataset {rows.hub}", hint=hint, code=Exit.MISSING)
-
-
 def _datasets() -> ModuleType:
-    """The library, which takes a second to import; whoever uses it tells nobody."""
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     import datasets
 
@@ -149,7 +144,6 @@ def _datasets() -> ModuleType:
 
 
 def _rows(dataset: Dataset | IterableDataset) -> Iterator[Mapping[str, object]]:
-    """The rows, some at a time: a text in a dictionary of values may stand for many."""
     n_rows = 0
     for table in dataset.with_format("arrow").iter(batch_size=_ROWS_AT_ONCE):
         table.validate(full=True)

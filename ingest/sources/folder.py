@@ -214,7 +214,7 @@ def _walk(homes: Sequence[Path], folder: Path, prefix: str, location: str) -> It
         is_link = item.is_symlink()
         if is_junk(path):
             continue
-        if not _is_utf8(path):
+        if path.encode(errors="ignore").decode() != path:
             yield Refused(os.fsencode(path).decode(errors="backslashreplace"), "the name is not UTF-8")
         elif item.is_dir(follow_symlinks=False):
             if prefix.count("/") < MAX_DEPTH:
@@ -229,13 +229,6 @@ def _walk(homes: Sequence[Path], folder: Path, prefix: str, location: str) -> It
                 yield Refused(path, reason) if reason else entry_on_disk(target, path, location, size)
             except (OSError, RuntimeError):  # RuntimeError: links in a circle, before Python 3.13
                 yield Refused(path, "a link that leads nowhere" if is_link else "cannot be read")
-
-
-def _is_utf8(name: str) -> bool:
-    try:
-        return bool(name.encode())
-    except UnicodeEncodeError:
-        return False
 
 
 def _why_not(homes: Sequence[Path], target: Path, *, linked: bool) -> str | None:

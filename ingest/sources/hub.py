@@ -64,7 +64,7 @@ PINS: Mapping[str, Pin] = {
                 "90b701a8c1106365465b398b15a844aec7f3da36",
             ),
         },
-    ),
+    )
 }
 
 # Of each dataset, what the names of the files end in that are read. RepoBench-R is a script dataset, which `datasets`
@@ -105,15 +105,23 @@ class HubSource(Source):
         part, fault = file.with_suffix(".part"), ""
         for _ in range(ATTEMPTS):
             try:
-                fault = self._receive(url, name, part)
+                n_had = 0
+                with urllib.request.urlopen(url, timeout=_SECONDS) as response, part.open("wb") as stream:
+                    n_bytes = response.length or 0
+                    while block := response.read1(_BLOCK):
+                        n_had += stream.write(block)
+                        if self.progress is not None:
+                            self.progress(n_had, n_bytes, name)
+                if n_had >= n_bytes:
+                    fault = ""
+                    break
+                fault = f"the connection broke off after {n_had:,} of {n_bytes:,} bytes"
             except urllib.error.HTTPError as error:
                 error.close()
                 fault = f"the server answers {error.code} {error.reason}"
                 break
             except _BROKEN_OFF as error:
                 fault = str(getattr(error, "reason", error))
-            if not fault:
-                break
         if fault:
             what = f"{name} cannot be downloaded from {urlsplit(url).netloc}: {fault}"
             lacking = [name for name, blob_id in self.pin.archives.values() if not (self.cache / blob_id).is_file()]
@@ -125,17 +133,6 @@ class HubSource(Source):
             hint = "It was removed. Does a proxy's page come in its place, or did the publisher change it?"
             raise GoldspanError(what, where=url, hint=hint, code=Exit.INVALID)
         part.replace(file)
-
-    def _receive(self, url: str, name: str, part: Path) -> str:
-        n_had = 0
-        with urllib.request.urlopen(url, timeout=_SECONDS) as response, part.open("wb") as stream:
-            n_bytes = response.length or 0
-            while block := response.read1(_BLOCK):
-                stream.write(block)
-                n_had += len(block)
-                if self.progress is not None:
-                    self.progress(n_had, n_bytes, name)
-        return f"the connection broke off after {n_had:,} of {n_bytes:,} bytes" if n_had < n_bytes else ""
 
 
 def blob_id_of(file: Path) -> str:

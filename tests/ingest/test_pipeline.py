@@ -11,19 +11,7 @@ import polars as pl
 import pytest
 
 from lake.store import Lake
-from tests.tiny import (
-    CATS,
-    DOGS,
-    TASKS,
-    build,
-    ingested,
-    jsonl,
-    leftovers,
-    put,
-    stored,
-    task,
-    task_file,
-)
+from tests.tiny import CATS, DOGS, TASKS, build, ingested, jsonl, leftovers, put, stored, task, task_file
 
 pytestmark = pytest.mark.slow
 

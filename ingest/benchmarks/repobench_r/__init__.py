@@ -24,13 +24,7 @@ from ingest.benchmarks.declaration import (
     table_rows,
 )
 from ingest.benchmarks.fields import Fields
-from ingest.benchmarks.repobench_r.rows import (
-    REPOBENCH_FIELDS,
-    SPLITS,
-    RepoBenchRow,
-    checked_rows,
-    numbered_rows,
-)
+from ingest.benchmarks.repobench_r.rows import REPOBENCH_FIELDS, SPLITS, RepoBenchRow, checked_rows, numbered_rows
 from ingest.contents.blobs import SharedContent, pool_frames
 from ingest.sources.tree import Source
 from lake.errors import Exit, GoldspanError
@@ -164,10 +158,7 @@ def _reading(
     blobs = blobs.with_columns(language=pl.lit(language))
     group = PoolGroup(part, stored, blobs, "candidates")
     return SubsetRows(
-        table_rows("items", items),
-        query_rows("repobench-r", queries),
-        table_rows("gold_spans", gold),
-        [group],
+        table_rows("items", items), query_rows("repobench-r", queries), table_rows("gold_spans", gold), [group]
     )
 
 
@@ -185,9 +176,7 @@ REPOBENCH_R = Benchmark(
     subsets=_SUBSETS,
     default_subsets=("python_cff/test",),
     markers=("data/*_cff*", "data/*_cfr*", "*_cff*", "*_cfr*"),
-    gold_rules={
-        "candidate": "The candidate that the next line uses, whole.",
-    },
+    gold_rules={"candidate": "The candidate that the next line uses, whole."},
     find=find,
     parts=parts,
     schema=DataSchema(_PLACES, REPOBENCH_FIELDS, _find_own),

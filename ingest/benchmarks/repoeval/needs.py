@@ -168,7 +168,7 @@ def _resolved(script: jedi.Script, leaf: Name, root: Path, own: Path) -> tuple[s
             kinds.add(LIBRARY if _is_import(target) else OWN_FILE)
         elif span := _definition(target):
             spans.add((module.relative_to(root).as_posix(), *span))
-    return next((kind for kind in (LIBRARY,) if kind in kinds and not spans), OWN_FILE), spans
+    return LIBRARY if LIBRARY in kinds and not spans else OWN_FILE, spans
 
 
 def _is_local(leaf: Name) -> bool:
@@ -196,19 +196,12 @@ def _bound(scope: NodeOrLeaf) -> Mapping[str, set[str]]:
 
 def _is_of_a_library(script: jedi.Script, leaf: Name, root: Path, own: Path) -> bool:
     """Whether a name that leads nowhere is imported from outside the repository, or an attribute of such a one."""
-    base = _base(leaf)
-    if base is not None:
-        return _resolved(script, base, root, own)[0] == LIBRARY
-    return any(_is_import(target) for target in script.goto(*leaf.start_pos))
-
-
-def _base(leaf: Name) -> Name | None:
-    """The name that an attribute is of: `np` of `np.linalg.norm`; None for what is no attribute of a name."""
     trailer = leaf.parent
-    if trailer is None or trailer.type != "trailer" or trailer.parent is None:
-        return None
-    first = trailer.parent.children[0]
-    return first if isinstance(first, Name) else None
+    if trailer is not None and trailer.type == "trailer" and trailer.parent is not None:
+        base = trailer.parent.children[0]
+        if isinstance(base, Name):
+            return _resolved(script, base, root, own)[0] == LIBRARY
+    return any(_is_import(target) for target in script.goto(*leaf.start_pos))
 
 
 def _node(target: jedi.api.classes.Name) -> NodeOrLeaf | None:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cache, partial
-from typing import Protocol
-
-from tree_sitter import Node, Parser
 
 from ingest.contents.chunkers import Chunker, Cut, Document, LineRange
 from ingest.contents.chunkers.lines import fixed_nws
@@ -19,38 +16,19 @@ NOT_KNOWN = "language not known"
 AST_LANGUAGES = ("csharp", "java", "python", "typescript")
 
 
-class Window(Protocol):
-    """A node as astchunk keeps it."""
-
-    node: Node
-
-
-class Builder(Protocol):
-    """Astchunk's cutter of files of one language."""
-
-    parser: Parser
-
-    def assign_tree_to_windows(self, code: str, root_node: Node) -> Iterable[list[Window]]: ...  # noqa: D102
-
-
 def astchunk(document: Document, n: int) -> Cut:
     """From a chunk's first node to the end of its last; as `fixed-nws-<n>` in languages that it does not know."""
     language = "typescript" if document.language == "tsx" else document.language
     if language not in AST_LANGUAGES:
         return fixed_nws(document, n, f"no way with {language!r}" if language else NOT_KNOWN)
-    builder = _ast_builder(language, n)
-    root = builder.parser.parse(document.text.encode()).root_node
-    windows = builder.assign_tree_to_windows(document.text, root)
-    ranges = [(window[0].node.start_byte, window[-1].node.end_byte) for window in windows]
-    return Cut([span for span in ranges if span[0] < span[1]], unit="bytes")
+    return Cut([span for span in _ast_ranges(language, n)(document.text) if span[0] < span[1]], unit="bytes")
 
 
 def by_texts(document: Document, n: int, split: Split) -> Cut:
     """A library's pieces of a text; as `fixed-nws-<n>`, and why, where it gives up."""
     try:
         return Cut(placed(document.text, split(document.text)), unit="characters")
-    except ImportError:
-        # No oddity of the file.
+    except ImportError:  # no oddity of the file
         raise
     except Exception as error:
         # Whatever a library raises of an odd file.
@@ -83,11 +61,16 @@ def by_size(document: Document, n: int, splitter: Callable[[int], Split]) -> Cut
 
 
 @cache
-def _ast_builder(language: str, n: int) -> Builder:
+def _ast_ranges(language: str, n: int) -> Callable[[str], list[LineRange]]:
     from astchunk import ASTChunkBuilder
 
-    builder: Builder = ASTChunkBuilder(max_chunk_size=n, language=language, metadata_template="none")
-    return builder
+    builder = ASTChunkBuilder(max_chunk_size=n, language=language, metadata_template="none")
+
+    def ranges(text: str) -> list[LineRange]:
+        windows = builder.assign_tree_to_windows(text, builder.parser.parse(text.encode()).root_node)
+        return [(window[0].node.start_byte, window[-1].node.end_byte) for window in windows]
+
+    return ranges
 
 
 @cache

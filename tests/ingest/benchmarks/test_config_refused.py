@@ -99,12 +99,7 @@ def test_aliases_that_would_stand_for_billions_cost_nothing(tmp_path: Path) -> N
 GONE = {
     "root": ("data:\n", "data:\n  root: else\n", "data.tasks: the file", "else/questions.jsonl is not there"),
     "tasks": ("questions", "question", "data.tasks: the file", "Did you mean 'questions.jsonl'?"),
-    "a folder of tasks": (
-        "questions.jsonl",
-        "repos",
-        "data.tasks: the file",
-        "There is: mine.yaml, questions.jsonl.",
-    ),
+    "a folder of tasks": ("questions.jsonl", "repos", "data.tasks: the file", "There is: mine.yaml, questions.jsonl."),
     "repositories": ("repos\n", "repo\n", "data.repositories: the folder or zip", "Did you mean 'repos'?"),
     "a name too long": ("questions", "q" * 300, "cannot be looked at: "),
 }

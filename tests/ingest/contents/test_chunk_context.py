@@ -125,11 +125,7 @@ def test_a_program_gives_a_chunk_a_text_of_its_own(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("given", "why"),
-    [
-        (["a", "b"], "answered 2 texts for 1 chunks"),
-        ([3], "answered 3, not a text"),
-        (["\ud800"], "not a text"),
-    ],
+    [(["a", "b"], "answered 2 texts for 1 chunks"), ([3], "answered 3, not a text"), (["\ud800"], "not a text")],
 )
 def test_texts_that_are_none_fail_their_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: list[object], why: str

@@ -220,12 +220,7 @@ def test_the_same_command_on_the_same_commit_gives_the_same_bytes(made: MadeRepo
     ],
 )
 def test_what_cannot_be_mined_is_said(
-    made: MadeRepository,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    arguments: list[str],
-    code: Exit,
-    words: str,
+    made: MadeRepository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: Exit, words: str
 ) -> None:
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")

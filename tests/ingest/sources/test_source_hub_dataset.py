@@ -163,10 +163,7 @@ def test_the_hubs_own_library_resolves_downloads_and_finds_it_again_without_aski
     endpoint, asked = publisher
     code, out, err = _child(tmp_path, HF_ENDPOINT=endpoint)
     assert code == 0, out + err
-    assert out.splitlines() == [
-        f"{NAME}@{OLD}",
-        "b'rows'",
-    ]
+    assert out.splitlines() == [f"{NAME}@{OLD}", "b'rows'"]
     asked.clear()
     code, out, err = _child(tmp_path, HF_ENDPOINT=endpoint, HF_HUB_OFFLINE="1")
     assert (code, out.splitlines()[-1], asked) == (0, "b'rows'", [])

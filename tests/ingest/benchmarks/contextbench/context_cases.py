@@ -33,11 +33,7 @@ COMMIT, OTHER_COMMIT = "a" * 40, "b" * 40
 ENGINE = "class Engine:\n    def burn(self):\n        return 1\n\n\ndef main():\n    pass\n"
 """Seven lines."""
 
-FILES: Mapping[str, str] = {
-    "src/engine.py": ENGINE,
-    "README.md": "# Rockets\n",
-    ".github/workflow.yml": "on: push\n",
-}
+FILES: Mapping[str, str] = {"src/engine.py": ENGINE, "README.md": "# Rockets\n", ".github/workflow.yml": "on: push\n"}
 
 PATCH = """\
 --- a/src/engine.py

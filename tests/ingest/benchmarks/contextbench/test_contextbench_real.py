@@ -55,12 +55,7 @@ def test_what_is_odd_about_the_gold_at_hand(shared: Path, lake: Path) -> None:
     flags = Lake(lake).read("items")["gold_flags"].explode().drop_nulls()
     counted = flags.str.split_exact(":", 1).struct.unnest()
     totals = dict(counted.group_by("field_0").agg(pl.col("field_1").cast(pl.Int64).sum()).rows())
-    assert totals == {
-        "content-differs": 17,
-        "ends-past-eof": 13,
-        "file-not-searched": 2,
-        "duplicate-spans": 1,
-    }
+    assert totals == {"content-differs": 17, "ends-past-eof": 13, "file-not-searched": 2, "duplicate-spans": 1}
     scorable = {name for name, one in items(lake).items() if one["scorable"]}
     checked = [one for one in instances(shared / "contextbench", BOTH[0]) if one.item_id in scorable]
     assert sum(len(one.gold) for one in checked) == 108

@@ -8,12 +8,7 @@ import polars as pl
 import pytest
 
 from ingest.sources.git_process import RepositoryError
-from ingest.sources.repository import (
-    ClonedRepository,
-    RepositoryFiles,
-    RepositoryParquet,
-    TreeFile,
-)
+from ingest.sources.repository import ClonedRepository, RepositoryFiles, RepositoryParquet, TreeFile
 from lake.rejects import Rejects
 from tests.ingest.benchmarks.contextbench.context_cases import (
     COMMIT,

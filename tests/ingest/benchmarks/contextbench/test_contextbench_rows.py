@@ -9,15 +9,7 @@ import pytest
 
 from ingest.benchmarks.contextbench.rows import Instance, read_instances, repository_of
 from lake.rejects import Rejects
-from tests.ingest.benchmarks.contextbench.context_cases import (
-    COMMIT,
-    OTHER_COMMIT,
-    entry,
-    parquet,
-    row,
-    span,
-    upstream,
-)
+from tests.ingest.benchmarks.contextbench.context_cases import COMMIT, OTHER_COMMIT, entry, parquet, row, span, upstream
 
 TEXT_GOLD = "context0\uff1a\nfile: /testbed/src/engine.py\nstart_line: 2\nend_line: 3\nburn\n"
 

@@ -38,14 +38,7 @@ def patch_of(path: str, start: int, lines: list[str]) -> str:
 
 @pytest.mark.parametrize(
     ("lines", "spans"),
-    [
-        ([7], [(6, 8)]),
-        ([7, 10], [(6, 8), (9, 11)]),
-        ([2], [(2, 3)]),
-        ([5], [(5, 11)]),
-        ([2, 3], [(2, 4)]),
-        ([99], []),
-    ],
+    [([7], [(6, 8)]), ([7, 10], [(6, 8), (9, 11)]), ([2], [(2, 3)]), ([5], [(5, 11)]), ([2, 3], [(2, 4)]), ([99], [])],
     ids=["a method", "two methods", "a constant", "a class's own line", "two lines that touch", "past the end"],
 )
 def test_the_innermost_definitions_are_around_lines(lines: list[int], spans: list[tuple[int, int]]) -> None:
