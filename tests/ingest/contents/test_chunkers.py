@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from itertools import pairwise
+from pathlib import Path
 
+import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.contents.chunkers import Document, LineRange
-from ingest.contents.chunkers_by_name import resolve_chunkers
+from ingest.contents.chunkers import Cut, Document, LineRange
+from ingest.contents.chunkers_by_name import resolve_chunkers, with_context
+from lake.errors import Exit
+from lake.store import Lake
+from tests.tiny import build, command
 
 MARKS = ["\n", "\n", "\n", "\r\n", " ", "    ", "\t", "\ufeff", "\x00", "\x0c", "é", "\U0001f600", "(", ")", "}"]
 CODE = ["def f(x):", "return x", "class A:", "# note", "@deco", "if x:", "x = 1", '"""']
@@ -83,3 +91,130 @@ def test_no_two_neighbours_fit_into_one_chunk(text: str, language: str) -> None:
             assert n_nws[start:end].sum() > n
         for (start, _), (line, _) in pairwise(ranges(f"fixed-nws-{n}", text, language)):
             assert n_nws[start : line + 1].sum() > n
+
+
+TEXT = '''"""Cats."""
+import math
+from zoo import (
+    Cage,
+)
+
+
+class Cat(Animal):
+    lives = 9
+
+    @property
+    def age(self):
+        return math.floor(self.born)
+
+    def meow(self, times):
+        for _ in range(times):
+            print("meow")
+'''
+
+
+def context_texts(*ranges: tuple[int, int], text: str = TEXT, language: str = "python") -> list[str | None]:
+    return list(with_context(Document(text, language), Cut(list(ranges))).texts)
+
+
+def test_a_chunk_has_its_path_imports_and_scope_in_front() -> None:
+    assert context_texts((0, 7), (7, 10), (10, 13), (15, 17)) == [
+        # What the chunk says itself stands there once.
+        "{path}\n{chunk}",
+        "{path}\nimport math\nfrom zoo import ( Cage, )\n{chunk}",
+        "{path}\nimport math\nfrom zoo import ( Cage, )\nclass Cat(Animal):\n{chunk}",
+        "{path}\nimport math\nfrom zoo import ( Cage, )\nclass Cat(Animal):\ndef meow(self, times):\n{chunk}",
+    ]
+
+
+def test_what_is_no_range_of_lines_or_could_not_be_cut_stays_as_it_is() -> None:
+    for cut in (Cut([(0, 3)], unit="bytes"), Cut([], failed="no")):
+        assert with_context(Document(TEXT, "python"), cut) == cut
+
+
+def test_it_cuts_as_the_chunker_that_it_is_called_after() -> None:
+    plain, in_context = resolve_chunkers(["fixed-nws-40", "fixed-nws-40~context"])
+    assert (in_context.name, in_context.parameters) == ("fixed-nws-40~context", {"n": 40})
+    assert in_context.declaration.title == f"{plain.declaration.title}, in context"
+
+
+def asked(tmp_path: Path, *arguments: object) -> tuple[Lake, tuple[object, ...]]:
+    lake = Lake(tmp_path / "lake")
+    said = command("ingest", "repoeval", "--source", build(tmp_path / "source"), "--lake", lake.root, *arguments)
+    assert said.code == Exit.DONE, said.err
+    return lake, ("--lake", lake.root)
+
+
+def test_its_lines_are_what_is_scored(tmp_path: Path) -> None:
+    lake, where = asked(tmp_path, "--chunkers", "fixed-nws-60,fixed-nws-60~context")
+    assert command("evaluate", "--systems", "*+bm25-okapi,*+oracle", *where).code == Exit.DONE
+    chunks = lake.read("chunks")
+    of = [chunks.filter(chunker=name).drop("chunker", "text") for name in ("fixed-nws-60", "fixed-nws-60~context")]
+    assert of[0].equals(of[1])
+    # Whoever is shown the gold has the same of both.
+    means = lake.read("aggregates").filter(slice="all").join(lake.read("runs").select("run_id", "system"), on="run_id")
+    by_system = {
+        system: rows.drop("run_id", "system") for (system,), rows in means.partition_by("system", as_dict=True).items()
+    }
+    keys = ["protocol", "granularity", "metric", "k"]
+    plain, in_context = (
+        by_system[f"fixed-nws-60{end}+oracle"].sort(keys).select(*keys, "macro", "n") for end in ("", "~context")
+    )
+    assert plain.equals(in_context)
+    ranked = [
+        lake.scan("hits").filter(pl.col("run_id").str.contains(f"fixed-nws-60{end}+bm25", literal=True)).collect()
+        for end in ("", "~context")
+    ]
+    assert not ranked[0].drop("run_id").equals(ranked[1].drop("run_id"))
+    # What a model is to embed is what is ranked.
+    out = tmp_path / "texts.parquet"
+    assert command("evaluate", "texts", "fixed-nws-60~context+recorded", "-o", out, *where).code == Exit.DONE
+    every = pl.read_parquet(out).filter(kind="chunk")["text"]
+    paths = set(lake.read("files", benchmark="repoeval")["path"])
+    assert {text.partition("\n")[0] for text in every} <= paths
+    assert not every.str.contains("{chunk}", literal=True).any()
+
+
+PROGRAM = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    n = asked["text"].count("\\n")
+    chunks = [{"start": 1, "end": 1, "text": "In {path} of {folder}: {chunk}"}, {"start": 2, "end": n}]
+    print(json.dumps({"id": asked["id"], "chunks": chunks}), flush=True)
+"""
+
+
+def test_a_program_gives_a_chunk_a_text_of_its_own(tmp_path: Path) -> None:
+    script = tmp_path / "chunk.py"
+    script.write_text(PROGRAM)
+    lake, where = asked(tmp_path, "--chunker", f"mine={sys.executable} {script}")
+    out = tmp_path / "texts.parquet"
+    assert command("evaluate", "texts", "mine+recorded", "-o", out, *where).code == Exit.DONE
+    files = lake.read("files", benchmark="repoeval").join(lake.read("blobs").select("sha256", "text"), on="sha256")
+    firsts = [
+        (path, text.splitlines(keepends=True)[0]) for path, text in files.select("path", "text").iter_rows() if text
+    ]
+    wanted = {f"In {path} of {{folder}}: {line}".removesuffix("\n") for path, line in firsts if line.strip()}
+    said = {text for text in pl.read_parquet(out)["text"] if text.startswith("In ")}
+    assert len(said) > 3
+    assert said <= wanted
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [(["a", "b"], "answered 2 texts for 1 chunks"), ([3], "answered 3, not a text"), (["\ud800"], "not a text")],
+)
+def test_texts_that_are_none_fail_their_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: list[object], why: str
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    name = f"given_texts_{abs(hash(why))}"
+    (tmp_path / f"{name}.py").write_text(
+        "import json\nfrom ingest.contents.chunkers import Cut\n\n\ndef first(document):\n"
+        f"    return Cut([(0, 1)], texts=json.loads({json.dumps(json.dumps(given))}))\n"
+    )
+    lake = Lake(tmp_path / "lake")
+    source = build(tmp_path / "source")
+    said = command("ingest", "repoeval", "--source", source, "--chunker", f"mine={name}:first", "--lake", lake.root)
+    assert (said.code, why in said.err) == (Exit.INCOMPLETE, True), said.err

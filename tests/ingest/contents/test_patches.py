@@ -10,9 +10,30 @@ from git import Repo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.contents.patches import edit_rows, edited_lines
+from ingest.contents.patches import Edited, PatchReading, edit_rows, edited_lines
 from lake.tables import table
-from tests.ingest.contents.patch_texts import CHANGE, head
+
+CHANGE = """\
+diff --git a/src/cart.py b/src/cart.py
+index 1111111..2222222 100644
+--- a/src/cart.py
++++ b/src/cart.py
+@@ -3,7 +3,7 @@ class Cart:
+ three
+-four
+-five
++new four
+ six
++after six
+ seven
+ eight
+ nine
+"""
+
+
+def head(path: str) -> str:
+    """The names above a file's hunks."""
+    return f"--- a/{path}\n+++ b/{path}\n"
 
 
 def docs(patch: str) -> list[tuple[str, int, str]]:
@@ -140,3 +161,106 @@ def test_rows_have_both_readings_and_an_item_without_a_patch_has_none() -> None:
     ]  # fmt: skip
     table("edits").schema.validate(rows)
     assert [item for item, _ in notes] == ["three"]
+
+
+def official(patch: str) -> list[tuple[str, int]]:
+    edited = edited_lines(patch, "official")
+    assert edited.notes == []
+    assert {line.kind for line in edited.lines} <= {"deleted"}
+    return [(line.path, line.line) for line in edited.lines]
+
+
+def test_only_deleted_lines_count() -> None:
+    assert official(CHANGE) == [("src/cart.py", 3), ("src/cart.py", 4)]
+
+
+def test_a_deleted_files_lines_go_to_the_file_above_it() -> None:
+    deleted = "--- a/gone.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n"
+    assert official(CHANGE + deleted) == [("src/cart.py", 0), *official(CHANGE)]
+    assert official(deleted + CHANGE) == official(CHANGE)
+
+
+def test_a_removed_line_that_starts_with_two_dashes_ends_the_hunk() -> None:
+    patch = head("q.sql") + "@@ -1,4 +1,1 @@\n-one\n--- two\n-three\n four\n@@ -9 +7,0 @@\n-nine\n"
+    assert official(patch) == [("q.sql", 0), ("q.sql", 8)]
+
+
+def test_a_hunk_is_as_long_as_its_lines_go_on() -> None:
+    assert official(head("a.py") + "@@ -1,1 +1,0 @@\n-one\n \n-three\nindex\n-five\n") == [("a.py", 0), ("a.py", 2)]
+
+
+def test_an_empty_context_line_without_its_blank_is_not_counted() -> None:
+    for empty in ("", "\r"):
+        patch = head("a.py") + f"@@ -1,3 +1,1 @@\n-one\n{empty}\n-three\n"
+        assert official(patch) == [("a.py", 0), ("a.py", 1)]
+
+
+def test_an_added_line_that_starts_with_pluses_is_no_name_and_ends_nothing() -> None:
+    for added in ("++++ b/other.py", "+++++", "+++ two", "+++"):
+        patch = head("a.py") + f"@@ -1,2 +1,2 @@\n-one\n{added}\n-two\n"
+        assert official(patch) == [("a.py", 0), ("a.py", 1)], added
+
+
+def test_a_name_without_its_prefix_is_ignored() -> None:
+    plain = "--- b.py\n+++ b.py\n@@ -1 +0,0 @@\n-one\n"
+    assert official(plain) == []
+    assert official(CHANGE + plain) == [("src/cart.py", 0), *official(CHANGE)]
+    assert official(plain.replace("+++ b.py", "+++ a/b.py")) == [("b.py", 0)]
+
+
+def told(patch: str) -> tuple[list[int], str]:
+    """The edited lines of a patch with a fault, and what was said of it."""
+    edited = edited_lines(patch, "docs")
+    assert edited.notes
+    return [line.line for line in edited.lines], "; ".join(edited.notes)
+
+
+def test_a_patch_that_is_cut_off_keeps_what_it_has() -> None:
+    lines, said = told(CHANGE[: CHANGE.index(" seven")])
+    assert lines == [3, 4, 5]
+    assert said == (
+        "line 5 of the patch: a hunk that is cut off, or whose head counts other lines than it has (src/cart.py)"
+    )
+
+
+def test_lines_beyond_what_the_head_counts_are_left_out() -> None:
+    lines, said = told(head("a.py") + "@@ -1,2 +1,1 @@\n-one\n two\n-three\n-four\n")
+    assert lines == [0]
+    assert "goes on below what its head counts" in said
+
+
+def test_a_hunk_of_no_file_is_told() -> None:
+    assert told("@@ -1 +0,0 @@\n-one\n") == ([], "line 1 of the patch: a hunk of no file: @@ -1 +0,0 @@")
+    # A file's names end with the file.
+    assert told(CHANGE + "diff --git a/x b/x\n@@ -1 +0,0 @@\n-one\n")[0] == [3, 4, 5]
+
+
+@pytest.mark.parametrize("line", ["@@", "@@ ... @@", "@@ -1 @@", "@@ -x,1 +1,1 @@", "@@ -99999999999 +1 @@"])
+def test_a_head_without_numbers_is_told(line: str) -> None:
+    assert told(f"{head('a.py')}{line}\n-one\n") == ([], f"line 3 of the patch: no hunk's head: {line} (a.py)")
+
+
+def test_binary_changes_are_told_but_for_created_files() -> None:
+    changed = "diff --git a/x.png b/x.png\nindex 1..2 100644\nBinary files a/x.png and b/x.png differ\n"
+    assert told(changed)[0] == []
+    literal = "diff --git a/x b/x\nindex 1..2 100644\nGIT binary patch\nliteral 3\nKcmZQ(000L7\n\nliteral 2\nJcmZQ)\n\n"
+    assert told(literal + CHANGE)[0] == [3, 4, 5]
+    created = "diff --git a/x.png b/x.png\nnew file mode 100644\nBinary files /dev/null and b/x.png differ\n"
+    assert edited_lines(created, "docs") == Edited([])
+
+
+_PIECES = st.sampled_from(
+    ["diff --git a/x b/x", "--- a/x", "+++ b/x", "--- /dev/null", "+++ /dev/null", "--- ", "+++ ", "+++", "---",
+     "@@ -1,2 +1,2 @@", "@@ -0 +9 @@", "@@@ -1 -1 +1 @@@", "@@", "-one", "+one", " one", "", "\\ No newline", "\r",
+     "rename from y", "new file mode 100644", '--- "a/\\3', '--- "a/\\377"', '"', "Binary files a and b differ", "\0"]
+)  # fmt: skip
+_PATCHES = st.one_of(st.text(), st.lists(_PIECES).map("\n".join), st.lists(_PIECES).map("\r\n".join))
+
+
+@given(_PATCHES, st.sampled_from(["docs", "official"]))
+def test_any_text_has_sorted_lines_each_once(patch: str, reading: PatchReading) -> None:
+    edited = edited_lines(patch, reading)
+    places = [(line.path, line.line) for line in edited.lines]
+    assert places == sorted(set(places))
+    assert all(path and line >= 0 for path, line in places)
+    assert edited == edited_lines(patch, reading)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import importlib.metadata
 import json
 import os
@@ -13,10 +15,21 @@ from pathlib import Path
 import pytest
 
 from ingest.commands.open_source import open_source
-from ingest.mining import sample
-from ingest.mining.sample import PLACES_FILE, PROMPT_TOKENS, SampleSource, open_sample, read_places
+from ingest.mining import sample as sample_module
+from ingest.mining.packages import read_package
+from ingest.mining.sample import (
+    PLACES_FILE,
+    PROMPT_TOKENS,
+    ContextBenchSample,
+    SampleSource,
+    contextbench_sample,
+    open_sample,
+    read_places,
+)
+from ingest.sources.repository import ClonedRepository
 from ingest.sources.tree import UNKNOWN_SIZE
 from lake.errors import Exit, GoldspanError
+from lake.rejects import Rejects
 from tests.tiny import ROOT, command, put, stored
 
 REVISION = (
@@ -107,6 +120,146 @@ def test_what_is_current_is_known_without_cutting_the_sample(
         message = "the sample is cut again"
         raise AssertionError(message)
 
-    monkeypatch.setattr(sample, "lines_of", cut)
+    monkeypatch.setattr(sample_module, "lines_of", cut)
     assert command("ingest", *arguments).code == 0
     assert stored(tmp_path) == before
+
+
+ROWS = [
+    json.loads(line)
+    for line in (ROOT / "ingest/mining/data/contextbench/test.jsonl").read_text(encoding="utf-8").splitlines()
+]
+IDS = [row["original_inst_id"] for row in ROWS]
+
+Row = dict[str, str]
+MADE = """
+import sys
+from pathlib import Path
+from ingest.mining.sample import contextbench_sample
+from ingest.sources.git_process import GitFolder
+folder = Path(contextbench_sample(Path(sys.argv[1])).own_repositories.base.removeprefix("file://"))
+for made in sorted(folder.glob("*/*")):
+    print(made.name, GitFolder(made).run("rev-list", "main").split())
+"""
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> ContextBenchSample:
+    return contextbench_sample(tmp_path_factory.mktemp("sample"))
+
+
+@pytest.fixture(scope="module")
+def texts(sample: ContextBenchSample) -> dict[str, dict[str, str]]:
+    """Instance → the files of its repository at its commit."""
+    found = {}
+    for row in ROWS:
+        files = ClonedRepository(sample.own_repositories, row["repo"], row["base_commit"]).files(Rejects())
+        found[row["original_inst_id"]] = {file.path: file.data.decode() for file in files}
+    return found
+
+
+def test_there_are_thirty_instances_in_five_repositories_and_languages() -> None:
+    assert len({row["instance_id"] for row in ROWS}) == len(ROWS) == 30
+    assert len({row["repo"] for row in ROWS}) == len({row["language"] for row in ROWS}) == 5
+
+
+def test_commits_are_the_same_wherever_they_are_made(tmp_path: Path) -> None:
+    elsewhere = {"GIT_AUTHOR_DATE": "@1 +0900", "GIT_COMMITTER_NAME": "Else", "GIT_AUTHOR_EMAIL": "x@y", "HOME": "/no"}
+    made = []
+    for n, settings in enumerate(
+        [
+            {"TZ": "Pacific/Auckland", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "1"},
+            {"TZ": "America/New_York", "LC_ALL": "C", "LANG": "de_DE", "PYTHONHASHSEED": "2"} | elsewhere,
+        ]
+    ):
+        arguments = [sys.executable, "-c", MADE, str(tmp_path / str(n))]
+        environment = {"PATH": os.environ["PATH"], **settings}
+        made.append(subprocess.run(arguments, cwd=ROOT, env=environment, capture_output=True, check=True).stdout)
+    assert made[0] == made[1]
+    assert {row["base_commit"] for row in ROWS} <= set(made[0].decode().replace("'", " ").split())
+
+
+def test_what_is_built_is_built_once(tmp_path: Path) -> None:
+    def built() -> dict[Path, int]:
+        assert contextbench_sample(tmp_path / "a cache").own_repositories.base
+        objects = [*(tmp_path / "a cache").rglob("*.pack"), *(tmp_path / "a cache").rglob("objects/??/*")]
+        return {path: path.stat().st_mtime_ns for path in objects}
+
+    first = built()
+    assert first
+    assert built() == first
+
+
+def test_the_sample_is_ingested_whole(sample_contextbench: Path) -> None:
+    said = (sample_contextbench / "said").read_text(encoding="utf-8")
+    assert "30 of 30 items ready" in said
+    assert "labelled sample" in said
+
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.parametrize(
+    ("pin", "repo"), [(it.places.pin, it.places.repository) for it in read_places() if it.places.pin]
+)
+def test_each_package_is_pure_python_pinned_for_all_and_developed_where_it_says(pin: str, repo: str) -> None:
+    found = importlib.metadata.distribution(pin.partition("==")[0])
+    assert pin in (ROOT / "requirements.txt").read_text().splitlines()
+    assert "none-any" in (found.read_text("WHEEL") or "")
+    urls = [*(found.metadata.get_all("Project-URL") or []), *(found.metadata.get_all("Home-page") or [])]
+    assert any(f"github.com/{repo}" in str(url) for url in urls)
+
+
+def _install(folder: Path, files: dict[str, bytes], *, recorded: bool = True) -> None:
+    about = folder / "toy-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: toy\nVersion: 1.0\n")
+    record = ["../../../bin/toy,sha256=x,1", "toy-1.0.dist-info/RECORD,,"]
+    for name, data in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        record.append(f"{name},sha256={digest},{len(data)}")
+    if recorded:
+        (about / "RECORD").write_text("\n".join(record))
+
+
+def test_a_package_is_its_python_files_and_licences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {"toy/b.py": b"b", "toy/a.py": b"a\r\n", "toy/x.txt": b"", "toy-1.0.dist-info/licenses/LICENSE": b"free"}
+    _install(tmp_path, files)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    package = read_package("toy==1.0")
+    assert {path: file.read() for path, file in package.items()} == {
+        "LICENSE": b"free",
+        "toy/a.py": b"a\r\n",
+        "toy/b.py": b"b",
+    }
+
+
+@pytest.mark.parametrize(("damage", "says"), [(b"changed", "is not what its wheel recorded"), (None, "cannot be read")])
+def test_a_file_that_was_changed_or_removed_is_an_error_that_says_how_to_mend_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes | None, says: str
+) -> None:
+    _install(tmp_path, {"toy/a.py": b"a", "toy/b.py": b"b"})
+    monkeypatch.syspath_prepend(str(tmp_path))
+    if damage is None:
+        (tmp_path / "toy/a.py").unlink()
+    else:
+        (tmp_path / "toy/a.py").write_bytes(damage)
+    files = read_package("toy==1.0")
+    assert files["toy/b.py"].read() == b"b"
+    with pytest.raises(GoldspanError, match=rf"toy/a\.py of toy==1\.0 {says}") as caught:
+        files["toy/a.py"].read()
+    assert caught.value.code == Exit.INVALID
+    assert "--force-reinstall --no-deps toy==1.0" in str(caught.value)
+
+
+def test_a_missing_package_and_one_without_a_record_are_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(GoldspanError, match=r"toy==1\.0, which is not installed") as caught:
+        read_package("toy==1.0")
+    assert caught.value.code == Exit.MISSING
+    assert "requirements.txt" in str(caught.value)
+    _install(tmp_path, {"toy.py": b""}, recorded=False)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(GoldspanError, match="no record of its files"):
+        read_package("toy==1.0")

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import string
+from functools import partialmethod
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from ingest.sources import git_process
+from ingest.sources.git import Repositories, checked
 from ingest.sources.git_process import MAX_BLOB_BYTES, GitFolder, RepositoryError
 from ingest.sources.repository import ClonedRepository
 from lake.errors import Exit
@@ -105,3 +111,154 @@ def test_a_repository_that_is_not_there_is_asked_for_once(tmp_path: Path, monkey
         repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", "1" * 40)
     assert told.value.code == Exit.MISSING
     assert len(commands(log, "fetch")) == 1
+
+
+HOSTILE = [
+    "ext::sh -c touch% /tmp/x",
+    "https://github.com/a/b",
+    "https://user:secret@example.org/a/b",
+    "//example.org/a",
+    "--upload-pack=x",
+    "a/-b",
+    "a%2fb/c",
+    "",
+    "../a",
+    "a/..",
+    "a/b\n",
+    "a/\u202eb",
+    f"a/{'b' * 229}",
+]
+"""What a data row may say of its repository."""
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_name_is_refused_before_git_is_asked(tmp_path: Path, name: str) -> None:
+    with pytest.raises(RepositoryError, match="rows name owner/name alone") as told:
+        Repositories(tmp_path / "cache").files(name, "1" * 40)
+    assert told.value.code == Exit.INVALID
+    assert "secret" not in str(told.value)
+    assert str(told.value).isprintable() or str(told.value).replace("\n", "").isprintable()
+    assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.parametrize("commit", ["main", "-x", "1" * 39, "g" * 40, "1" * 40 + "\n"])
+def test_what_is_no_full_commit_id_is_refused(tmp_path: Path, commit: str) -> None:
+    with pytest.raises(RepositoryError, match="no full commit id") as told:
+        Repositories(tmp_path / "cache").files("acme/boats", commit)
+    assert told.value.code == Exit.INVALID
+    assert not (tmp_path / "cache").exists()
+
+
+@given(st.text(alphabet=string.printable + "\u202e\x85é", max_size=40))
+def test_whatever_is_let_through_is_two_plain_folders(name: str) -> None:
+    try:
+        checked("repository", name)
+    except RepositoryError:
+        return
+    assert set(name) <= {*string.ascii_letters, *string.digits, *"._-/"}
+    assert name.count("/") == 1
+    assert not any(part in ("", "..", ".") or part.startswith("-") for part in name.split("/"))
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        "file:///srv/git",
+        "https://example.org",
+        "https://example.org:8443/scm/mirrors/",
+        "http://127.0.0.1:8000/git",
+        "file:///srv/my%20gits/é",
+    ],
+)
+def test_a_base_is_a_url_below_which_repositories_lie(base: str) -> None:
+    assert checked("address", base) == base
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        "1",
+        "ssh://example.org/a",
+        "https://example.org/a/%2e%2e/b",
+        "https://-oProxyCommand=x/a",
+        "https://example.org/a%0ab",
+        "https://example.org/a?b=c",
+        "https:///a/b",
+        "https://[::1/a/b",
+        "https://user:secret@example.org/a/b",
+        "file:///a/../b",
+    ],
+)
+def test_a_base_that_misleads_is_refused(base: str) -> None:
+    with pytest.raises(RepositoryError, match="it is not https://host/") as told:
+        checked("address", base)
+    assert told.value.code == Exit.INVALID
+    assert "secret" not in str(told.value)
+
+
+PLAIN_HULL = ("100644", "src/hull.py", b"planks = 12\n")
+
+
+def committed(remote: Remote, tree: str) -> str:
+    """A tree as the commit of the main branch."""
+    commit = remote.run("commit-tree", tree, "-m", "made for a test")
+    remote.run("update-ref", "refs/heads/main", commit)
+    return commit
+
+
+def nested(remote: Remote, bottom: str, levels: int, times: int = 1) -> str:
+    """A tree that holds another some times, which holds another, and so on down to the bottom."""
+    tree = bottom
+    for _ in range(levels):
+        rows = "".join(f"040000 tree {tree}\t{n}\n" for n in range(times))
+        tree = remote.run("mktree", given=rows.encode())
+    return tree
+
+
+def file_tree(remote: Remote, name: str = "a.py") -> str:
+    blob = remote.run("hash-object", "-w", "--stdin", given=b"x = 1\n")
+    return remote.run("mktree", given=f"100644 blob {blob}\t{name}\n".encode())
+
+
+def test_a_tree_that_unfolds_is_refused_by_its_number_of_entries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(git_process, "MAX_FILES", 1_000)
+    remote = Remote(tmp_path / "remotes")
+    # A hundred million entries, in nine small objects.
+    commit = committed(remote, nested(remote, file_tree(remote), levels=8, times=10))
+    with pytest.raises(
+        RepositoryError, match="holds more than 1,000 files or 8,589,934,592 bytes, and is not read"
+    ) as told:
+        repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
+    assert told.value.code == Exit.INVALID
+
+
+def test_a_tree_of_nothing_but_folders_ends_with_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    remote = Remote(tmp_path / "remotes")
+    commit = committed(remote, nested(remote, remote.run("mktree"), levels=9, times=10))
+    cache = repositories(tmp_path / "cache", tmp_path / "remotes")
+    soon = partialmethod(GitFolder._started, seconds=2.0)  # what an archive may take
+    monkeypatch.setattr(GitFolder, "_started", soon)
+    with pytest.raises(RepositoryError, match=r"git archive took longer than 2 seconds") as told:
+        cache.files("acme/boats", commit)
+    assert told.value.code == Exit.MISSING
+
+
+def test_what_is_not_read_of_a_repository_is_named_once_for_each_reason(tmp_path: Path) -> None:
+    links = [("120000", f"link{n}", b"src/hull.py") for n in range(5)]
+    given = [PLAIN_HULL, *links, ("160000", "lib", b"1" * 40), ("100644", "caf\udce9.py", b"x = 1\n")]
+    commit = Remote(tmp_path / "remotes").commit(*given)
+    cloned = ClonedRepository(repositories(tmp_path / "cache", tmp_path / "remotes"), "acme/boats", commit)
+    rejects = Rejects()
+    assert [file.path for file in cloned.files(rejects)] == ["caf\ufffd.py", "src/hull.py"]
+    assert {(one.source, one.position, one.reason) for one in rejects} == {
+        (f"repository acme/boats@{commit}", position, reason)
+        for position, reason in {
+            "path link0, link1, link2 and 2 more": "a symbolic link, which is not followed",
+            "path lib": "a submodule, which is not followed",
+        }.items()
+    }
+    again = Rejects()
+    list(cloned.files(again, {"src/hull.py"}))
+    assert not len(again)

@@ -7,20 +7,33 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from ingest.contents.processes import Workers
+from ingest.pipeline import ingest
 from ingest.sources.git_process import RepositoryError
+from ingest.sources.hub import open_hub
 from ingest.sources.repository import ClonedRepository, RepositoryFiles, RepositoryParquet, TreeFile
+from lake.engine import IN_PROCESS
+from lake.errors import Exit, GoldspanError
+from lake.outcome import Outcome
 from lake.rejects import Rejects
+from lake.store import Lake
 from tests.ingest.benchmarks.contextbench.context_cases import (
     COMMIT,
     FILES,
     File,
     blob_id,
+    contextbench,
     entry,
+    items,
     parquet,
     repo_parquet,
+    row,
     upstream,
+    why_not,
 )
+from tests.ingest.sources.fake_hub import FakeHub
 from tests.ingest.sources.git_remotes import Remote, repositories
+from tests.tiny import command, put
 
 
 def read(data: bytes, only: set[str] | None = None) -> tuple[list[TreeFile], list[tuple[str, str]]]:
@@ -110,3 +123,74 @@ def test_a_repository_from_git_gives_the_same_files(tmp_path: Path) -> None:
     cloned = ClonedRepository(repositories(tmp_path / "cache", tmp_path / "remotes"), "acme/rockets", commit)
     assert list(cloned.files(Rejects())) == read(repo_parquet())[0]
     assert [file.path for file in cloned.files(Rejects(), {"README.md", "link.py"})] == ["README.md"]
+
+
+REVISION = "c" * 40
+
+
+def read_hub(tmp_path: Path, subset: str = "full") -> Outcome:
+    store, opened = Lake(tmp_path / "lake"), open_hub("contextbench", tmp_path / "cache")
+    cloned = repositories(tmp_path / "cache", tmp_path / "remotes")
+    with store.locked(), Workers(IN_PROCESS) as workers:
+        return ingest(
+            store, contextbench(), opened, subsets=[subset], chunkers=[], workers=workers, repositories=cloned
+        )()
+
+
+def test_every_parquet_file_is_read_and_repositories_are_fetched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit = Remote(tmp_path / "remotes", "acme/rockets").commit(
+        *(("100644", path, text.encode()) for path, text in FILES.items())
+    )
+    rows = [row(f"acme__rockets-{n}", base_commit=commit) for n in (1, 2)]
+    files = {
+        "README.md": b"# ContextBench",
+        "data/train-00000-of-00001.parquet": parquet([*rows, row("acme__boats-3", repo="boats")]),
+        "contextbench_verified/train-00000-of-00001.parquet": parquet(rows[1:]),
+    }
+    FakeHub(monkeypatch, files, REVISION)
+    done = read_hub(tmp_path)
+    revision = Lake(tmp_path / "lake").read("benchmarks")["revision"].to_list()
+    assert revision == [f"Contextbench/ContextBench@{REVISION}"]
+    assert (done.expected, done.scored) == (3, 2)
+    found = why_not(tmp_path / "lake")
+    assert [found[f"acme__rockets-{n}"] for n in (1, 2)] == [None, None]
+    assert "its repository is not at hand: acme/boats" in str(found["acme__boats-3"])
+    assert set(Lake(tmp_path / "lake").read("files")["path"]) == set(FILES)
+
+    read_hub(tmp_path, "verified")
+    assert set(items(tmp_path / "lake")) == {"acme__rockets-2"}
+
+
+def test_what_to_do_without_the_hub_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    FakeHub(monkeypatch, {}, REVISION).is_there = False
+    with pytest.raises(GoldspanError, match="no route to host") as caught:
+        read_hub(tmp_path)
+    assert caught.value.code == Exit.MISSING
+    assert not items(tmp_path / "lake")
+    assert "<folder>/contextbench/ and give SOURCE=<folder>" in caught.value.hint
+    assert "REPOSITORIES=github" in caught.value.hint
+    commit = Remote(tmp_path / "remotes", "acme/rockets").commit(
+        *(("100644", path, text.encode()) for path, text in FILES.items())
+    )
+    put(tmp_path / "folder" / "contextbench" / "data" / "train.parquet", parquet([row(base_commit=commit)]))
+    arguments = ["--source", tmp_path / "folder", "--repositories", f"file://{tmp_path / 'remotes'}"]
+    said = command("ingest", "contextbench", *arguments, "--lake", tmp_path / "other", "--chunkers", "whole-file")
+    assert said.code == Exit.DONE, said.err
+    assert "1 of 1 item ready" in said.err
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        (parquet([row(problem_statement=None)]), "of its items can be scored: acme__rockets-1: `problem_statement` is"),
+        (b"no Parquet", "could be read: data/train.parquet, the whole file: "),
+    ],
+)
+def test_that_nothing_can_be_scored_or_read_is_told_with_a_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: bytes, why: str
+) -> None:
+    FakeHub(monkeypatch, {"data/train.parquet": rows}, REVISION)
+    [told] = [note for note in read_hub(tmp_path).warnings if note.startswith("ContextBench: nothing")]
+    assert f"nothing {why}" in told
