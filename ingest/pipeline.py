@@ -10,9 +10,9 @@ import polars as pl
 
 from ingest.benchmarks.config import under_its_name
 from ingest.benchmarks.contextbench.pools import absent_notes, may_now_be_had, wants_repository
-from ingest.benchmarks.declaration import Benchmark, PoolGroup, RawFiles, SubsetRows, part_of
+from ingest.benchmarks.declaration import Benchmark, PoolGroup, RawFiles, SubsetRows, part_of, table_rows
 from ingest.benchmarks.repoeval.tasks import NEEDS_RULE
-from ingest.contents.blobs import Contents, pool_rows
+from ingest.contents.blobs import Contents
 from ingest.contents.chunkers import Chunker
 from ingest.contents.chunks import cut_contents, look_through, parse_ahead
 from ingest.contents.processes import Workers
@@ -27,7 +27,6 @@ from ingest.stored_parts import (
     remove_other_subsets,
     remove_readers,
     source_name,
-    tags_of,
     whole_part,
     whole_subset,
 )
@@ -182,7 +181,9 @@ class _Reader:
         stored = self.lake.part("files", group.name, **folders)
         if stored is not None and not files.is_current:
             remove_readers(self.lake, self.benchmark, part, stored, self.result)
-        pools = pool_rows(group.files, repos, **folders).sort("pool_id")
+        pools = group.files.group_by("pool_id").agg(n_files=pl.len().cast(pl.Int64)).sort("pool_id")
+        pools = pools.join(repos, on="pool_id", how="left", maintain_order="left")
+        pools = table_rows("pools", pools.with_columns(pl.lit(value).alias(name) for name, value in folders.items()))
         write_if_changed(self.lake, "pools", group.name, pools, **folders)
         files.make(lambda: group.files)
 
@@ -228,7 +229,7 @@ def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None
     row = declared_row(
         "benchmarks",
         **{name: getattr(benchmark, name) for name in same},
-        tags=tags_of(source),
+        tags=[source.label] if source.label else [],
         source=source_name(source),
         revision=source.revision,
         parameters=canonical_json(parameters),

@@ -36,7 +36,7 @@ def rejects_of(lake: Lake, benchmark: Benchmark, subset: str = "") -> list[Part]
 
 def belongs(part: str, subset: str) -> bool:
     """Whether a part is one of a subset's."""
-    return part == part_of(subset) or part.startswith(f"{part_of(subset)}-")
+    return f"{part}-".startswith(f"{part_of(subset)}-")
 
 
 def rejects_part(benchmark: Benchmark, part: str) -> str:
@@ -101,8 +101,8 @@ def remove_readers(lake: Lake, benchmark: Benchmark, reader: str, files: Part, r
         searching = lake.scan_parts([part], "items").join(pools, on="pool_id")
         if part.name != reader and not searching.collect().is_empty():
             whole_part(lake, benchmark, part.name).remove()
-            change = f"{benchmark.display_name} {part.name}: its repositories changed; it is to be read again"
-            result.changes.append(change)
+            again = "its repositories changed; it is to be read again"
+            result.changes.append(f"{benchmark.display_name} {part.name}: {again}")
 
 
 def remove_other_subsets(lake: Lake, benchmark: Benchmark, subset: str, result: Outcome) -> None:
@@ -118,8 +118,8 @@ def remove_other_subsets(lake: Lake, benchmark: Benchmark, subset: str, result: 
 
 def remove_other_sources(lake: Lake, benchmark: Benchmark, source: Source, result: Outcome) -> None:
     """Take away what an earlier source left of a benchmark: the sample and the published data never stand together."""
-    row = lake.scan_part("benchmarks", benchmark.name).select("source", "revision", "tags").collect().to_dicts()
-    if row in ([], [{"source": source_name(source), "revision": source.revision, "tags": tags_of(source)}]):
+    row = lake.scan_part("benchmarks", benchmark.name).select("source", "revision", "label").collect().to_dicts()
+    if row in ([], [{"source": source_name(source), "revision": source.revision, "label": source.label}]):
         return
     for stored in lake.parts("items", benchmark=benchmark.name):
         whole_part(lake, benchmark, stored.name).remove()
@@ -158,11 +158,6 @@ def check_replaced(lake: Lake, benchmark: Benchmark, source: Source) -> None:
     message = f"{benchmark.display_name}: the lake holds {old}{imported}; {new} would replace it"
     hint = f"Give own data another name (name: my-data, like: {benchmark.kind}) or a lake (--lake FOLDER) of its own."
     raise GoldspanError(message, where=str(lake.root), hint=hint, code=Exit.USAGE)
-
-
-def tags_of(source: Source) -> list[str]:
-    """The tags of a source in a benchmark's row: its label."""
-    return [source.label] if source.label else []
 
 
 def source_name(source: Source) -> str:

@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 from ingest import benchmarks
 from ingest.benchmarks.declaration import Benchmark
-from ingest.commands.open_source import open_source
+from ingest.commands.read import open_source
 from ingest.contents.chunkers_by_name import resolve_chunkers
 from ingest.contents.processes import Workers
 from ingest.pipeline import ingest

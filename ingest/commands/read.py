@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -10,20 +10,22 @@ import typer
 
 from ingest.benchmarks import benchmarks as known_benchmarks
 from ingest.benchmarks.config import read_config
+from ingest.benchmarks.declaration import Benchmark
 from ingest.benchmarks.own_shapes import declare_own
-from ingest.commands.open_source import open_sources
 from ingest.commands.runs import TimeoutOption, outcome_of
 from ingest.contents.chunkers_by_name import wanted_chunkers
 from ingest.contents.chunks import remove_undeclared
 from ingest.contents.processes import Workers
 from ingest.mining.mined import MINED_TASKS, MineRequest, mined, open_repository
+from ingest.mining.sample import contextbench_sample, open_sample
 from ingest.pipeline import ingest as ingest_benchmark
 from ingest.programs.command import ANSWER_SECONDS
 from ingest.runs.bundled_runs import import_recorded, import_submissions
 from ingest.runs.find_trajectories import declare_formats
 from ingest.runs.submission import SUBMISSIONS
+from ingest.sources.folder import open_folder
 from ingest.sources.git import GITHUB, Repositories, checked
-from ingest.sources.tree import CACHE, HUB, Source
+from ingest.sources.tree import CACHE, HUB, Progress, Source
 from ingest.stored_parts import check_replaced, remove_benchmark
 from lake.benchmarks import own_kinds
 from lake.console import (
@@ -46,6 +48,46 @@ from lake.rejects import Rejects
 from lake.store import Lake
 from lake.text import listed
 from lake.verdict import FEWEST_ITEMS
+
+
+def open_source(
+    spec: str, benchmark: str, *, markers: tuple[str, ...] = (), cache: Path, progress: Progress | None = None
+) -> Source:
+    """The source of a benchmark that `SOURCE=` names: `sample`, `hub`, or a folder (one called so is `./sample`)."""
+    if spec == "sample":
+        return contextbench_sample(cache) if benchmark == "contextbench" else open_sample(benchmark)
+    if spec == HUB:
+        # Imported when needed: who reads a folder does not wait for ssl.
+        from ingest.sources.hub import open_hub
+
+        return open_hub(benchmark, cache, progress=progress)
+    return open_folder(Path(spec), benchmark, markers=markers)
+
+
+def open_sources(
+    spec: str,
+    requested: Sequence[str],
+    declared: Mapping[str, Benchmark],
+    store: Lake,
+    say: Callable[[str], None],
+    progress: Progress | None,
+) -> dict[str, Source]:
+    """The sources of the benchmarks asked for, by name; of all that the source holds when none is."""
+    opened, problems = dict[str, Source](), []
+    for name in requested or declared:
+        try:
+            cache = store.root / CACHE
+            opened[name] = open_source(spec, name, markers=declared[name].markers, cache=cache, progress=progress)
+        except GoldspanError as error:
+            if requested or error.code != Exit.MISSING:
+                raise
+            problems += [error] if not declared[name].is_collection else []
+    if not opened and problems:
+        raise problems[0]
+    for problem in problems:
+        say(f"left out: {problem.what}")
+    return opened
+
 
 app = typer.Typer()
 

@@ -129,10 +129,3 @@ class Contents:
 
 def _target(lake: Lake, name: str) -> BuildTarget:
     return target_of(lake, "blobs", part=name, parameters=name, code=[pool_frames])
-
-
-def pool_rows(files: pl.DataFrame, repos: pl.DataFrame, *, benchmark: str, kind: str) -> pl.DataFrame:
-    """Rows of the table `pools` for rows of `files`; `repos` has pool_id, repo and commit, each pool once."""
-    counted = files.group_by("pool_id").agg(n_files=pl.len().cast(pl.Int64))
-    pools = counted.join(repos, on="pool_id", how="left").with_columns(benchmark=pl.lit(benchmark), kind=pl.lit(kind))
-    return pools.select(list(table("pools").columns))

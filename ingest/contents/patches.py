@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 import polars as pl
@@ -37,7 +37,7 @@ class Edited(NamedTuple):
     """The lines that a patch edits by a reading, and notes on what cannot be read."""
 
     lines: list[EditedLine]
-    notes: Sequence[str] = ()
+    notes: list[str]
 
 
 def edited_lines(patch: str, reading: PatchReading) -> Edited:
@@ -93,7 +93,7 @@ def _official(lines: list[str]) -> Edited:
             old += 1
         else:
             old = old + 1 if line.startswith(" ") else -1
-    return Edited(sorted(edited))
+    return Edited(sorted(edited), [])
 
 
 def _docs(lines: list[str]) -> Edited:

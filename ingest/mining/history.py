@@ -99,7 +99,7 @@ class History:
 
 
 def fetched(url: str, cache: Path, at: str) -> History:
-    """The history of a repository, brought up to date in a cache, at a commit, branch or tag; without one at HEAD."""
+    """The history of a repository, brought up to date in a cache, at a commit, branch, tag or HEAD."""
     folder = cache / "git" / f"history-{sha256(url.encode()).hexdigest()[:16]}.git"
     settings = folder.with_suffix(".config")
     git = GitFolder(folder, str(settings))
@@ -148,7 +148,7 @@ class _Words:
 
 @dataclass(eq=False)
 class HistoryRepositories(Repositories):
-    """A repository at many of its commits: each content is read once, however many commits have it."""
+    """A repository at many of its commits: each content is read once."""
 
     history: History = field(kw_only=True)
     _contents: dict[str, SharedContent | None] = field(default_factory=dict)

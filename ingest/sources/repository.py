@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import IO, NamedTuple, Protocol
 
@@ -98,24 +98,6 @@ class ClonedRepository:
         for reason, paths in checkout.noted.items() if only is None else ():
             rejects.add(where, f"path {listed(sorted(paths), MAX_EXAMPLES)}", reason, "\n".join(sorted(paths)))
         yield from _checked(((path, None, data) for path, data in checkout.read(only)), where, rejects)
-
-
-@dataclass(frozen=True)
-class RepositoryFiles:
-    """A folder `repo_files`: Parquet files called by an instance's id, or `<owner>__<name>@<commit>`."""
-
-    by_name: Mapping[str, RepositoryParquet]
-
-    @classmethod
-    def of(cls, entries: Sequence[Entry], location: str) -> RepositoryFiles:
-        """The repositories among some entries, in whatever folder within."""
-        by_name = {entry.path.rsplit("/", 1)[-1]: entry for entry in entries if entry.path.endswith(".parquet")}
-        return cls({name: RepositoryParquet(entry, location) for name, entry in by_name.items()})
-
-    def find(self, ids: Sequence[str], repo: str, commit: str) -> RepositoryParquet | None:
-        """The first there is of a repository at a commit, by the ids of its instances or by its own name."""
-        names = [*ids, f"{repo.replace('/', '__')}@{commit}"]
-        return next((self.by_name[f"{name}.parquet"] for name in names if f"{name}.parquet" in self.by_name), None)
 
 
 _OTHER_CONTENT = "its content is not what blob_sha says"

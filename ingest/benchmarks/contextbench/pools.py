@@ -16,7 +16,7 @@ from ingest.contents.blobs import concat_files, pool_batches, pool_frames
 from ingest.contents.edited_definitions import edited_sources, gold_of_patch
 from ingest.sources.git import Repositories
 from ingest.sources.git_process import RepositoryError
-from ingest.sources.repository import ClonedRepository, Repository, RepositoryFiles, is_searched
+from ingest.sources.repository import ClonedRepository, Repository, RepositoryParquet, is_searched
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
 from lake.fingerprint import sha256_of
 from lake.naming import FLAGS, UNSEARCHED
@@ -33,7 +33,7 @@ _SNIFFED_BYTES = 8_000
 class Trees:
     """The sources of repositories: the files beside the rows, then wherever the source fetches them."""
 
-    beside: RepositoryFiles
+    beside: Mapping[str, RepositoryParquet]
     repositories: Repositories | None
     ids: Mapping[str, Sequence[str]]
 
@@ -43,14 +43,18 @@ class Trees:
         ids: dict[str, list[str]] = {}
         for instance in instances:
             ids.setdefault(instance.pool_id, []).extend(instance.ids)
-        return cls(RepositoryFiles.of(raw.pools[0].entries, raw.pools[0].location), raw.repositories, ids)
+        # A folder `repo_files`: Parquet files called by an instance's id, or `<owner>__<name>@<commit>`.
+        (tree,) = raw.pools
+        files = {entry.path.rsplit("/", 1)[-1]: RepositoryParquet(entry, tree.location) for entry in tree.entries}
+        return cls(files, raw.repositories, ids)
 
     def find(self, instance: Instance) -> Repository | None:
         """The repository that an instance searches, at its commit."""
-        repository: Repository | None = self.beside.find(self.ids[instance.pool_id], instance.repo, instance.commit)
-        if repository is None and self.repositories is not None:
-            return ClonedRepository(self.repositories, instance.repo, instance.commit)
-        return repository
+        repo, commit = instance.repo, instance.commit
+        for name in (*self.ids[instance.pool_id], f"{repo.replace('/', '__')}@{commit}"):
+            if f"{name}.parquet" in self.beside:
+                return self.beside[f"{name}.parquet"]
+        return ClonedRepository(self.repositories, repo, commit) if self.repositories is not None else None
 
 
 def not_at_hand(repo: str, commit: str, reason: str = "") -> str:

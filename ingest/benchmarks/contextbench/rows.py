@@ -72,9 +72,8 @@ def read_instances(
     cannot be decoded gives way to one of the same id that can.
     """
     instances: dict[str, Instance] = {}
-    n_again = 0
+    n_again, is_usual = 0, fields == CONTEXTBENCH_FIELDS
     for entry in entries:
-        is_usual = fields == CONTEXTBENCH_FIELDS
         rows = _rows(entry, rejects, notes) if is_usual else upstream_rows(entry, rejects, fields, CONTEXTBENCH_FIELDS)
         for position, row in rows:
             instance = _instance(row, (entry.path, position), rejects)
@@ -102,20 +101,16 @@ def repository_of(row: _Row, item_id: str) -> str:
 
 
 def _one_of(first: Instance, again: Instance, rejects: Rejects) -> Instance:
-    if not (first.gold or first.gold_patch) or not (again.gold or again.gold_patch):
-        return again if again.gold or again.gold_patch else first
-    differing = [] if _places(first) == _places(again) else ["gold"]
-    differing += [] if first.commit == again.commit else ["commit"]
+    places, others = (sorted(span[:3] for span in each.gold) or each.gold_patch for each in (first, again))
+    if not places or not others:
+        return again if others else first
+    differing = [*(["gold"] if places != others else []), *(["commit"] if first.commit != again.commit else [])]
     if not differing:
         return first
     both = " and ".join(" ".join(instance.where) for instance in (first, again))
     reason = f"two rows disagree on its {' and '.join(differing)}: {both}"
     rejects.add(*again.where, f"{first.item_id}: {reason}")
     return replace(first, why_not=reason)
-
-
-def _places(instance: Instance) -> list[tuple[str, int, int]]:
-    return sorted(span[:3] for span in instance.gold) or [(instance.gold_patch, 0, 0)]
 
 
 def _instance(row: _Row, where: tuple[str, str], rejects: Rejects) -> Instance | None:

@@ -62,22 +62,21 @@ def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.
     The items with a column `need`, null where one is not scorable; item_id, path, line_start, line_end of the gold; and
     a pool for every hole that has some: its repository, in which its own file ends at the hole.
     """
-    scorable = items.filter("scorable", language="python").select(
-        "item_id", "pool_id", "target_path", "target_line", "target_text"
-    )
-    rows = list(scorable.iter_rows())
+    columns = ("item_id", "pool_id", "target_path", "target_line", "target_text")
+    rows = items.filter("scorable", language="python").select(columns).rows()
     with tempfile.TemporaryDirectory() as name:
         folders = _written(Path(name), group)
-        n_lines = [len(text.removesuffix("\n").split("\n")) for *_, text in rows]
-        holes = [Hole(folders[row[1]], row[2], row[3], n) for row, n in zip(rows, n_lines, strict=True)]
+        holes = [
+            Hole(folders[pool_id], path, line, text.removesuffix("\n").count("\n") + 1)
+            for _, pool_id, path, line, text in rows
+        ]
         with Workers(BY_JOBS) as workers:
             answers = workers.map(resolve_hole, holes, _HANDED_OUT)
     # What kills its process is as little resolved as what jedi does not know.
-    needs = [need or Need((), UNRESOLVED) for need in answers]
-    known = pl.DataFrame(
-        {"item_id": scorable["item_id"], "need": [need.kind for need in needs]}, schema_overrides={"need": pl.String}
-    )
-    spans = [(row[0], *span) for row, need in zip(rows, needs, strict=True) for span in need.spans]
+    needs = [(item_id, need or Need((), UNRESOLVED)) for (item_id, *_), need in zip(rows, answers, strict=True)]
+    kinds = [(item_id, need.kind) for item_id, need in needs]
+    known = pl.DataFrame(kinds, {"item_id": pl.String, "need": pl.String}, orient="row")
+    spans = [(item_id, *span) for item_id, need in needs for span in need.spans]
     schema = {"item_id": pl.String, "path": pl.String, "line_start": pl.Int64, "line_end": pl.Int64}
     gold = pl.DataFrame(spans, schema, orient="row").sort(pl.all())
     items = items.join(known, on="item_id", how="left", maintain_order="left")

@@ -103,15 +103,12 @@ def _task(where: str, fields: Fields, position: str, row: JsonObject) -> Complet
     check(start <= line, f"the context starts at line {start}, after the completion at {line}")
     _, name = get_path(row, _FUNCTION_NAME)
     function_name = name if isinstance(name, str) and is_encodable(name) else None
-    known = (where, position, 0, _id(row, fields), function_name)
-    return CompletionTask(*known, repo, "/".join(path), line, start, prompt, ground_truth)
-
-
-def _id(row: JsonObject, fields: Fields) -> str:
-    _, value = get_path(row, fields["id"])
-    if value is MISSING and fields["id"] != REPOEVAL_FIELDS["id"]:
+    _, upstream_id = get_path(row, fields["id"])
+    if upstream_id is MISSING and fields["id"] != REPOEVAL_FIELDS["id"]:
         raise field_error(row, fields["id"], "is to be there")
-    return "" if value is MISSING else str(value).encode(errors="backslashreplace").decode()
+    upstream_id = "" if upstream_id is MISSING else str(upstream_id).encode(errors="backslashreplace").decode()
+    known = (where, position, 0, upstream_id, function_name)
+    return CompletionTask(*known, repo, "/".join(path), line, start, prompt, ground_truth)
 
 
 def _line_number(row: JsonObject, paths: Paths) -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from tree_sitter import Node
 
 from ingest.contents.definitions.nodes import Definition, by_place, captured, name_text
@@ -54,7 +52,10 @@ def _name(node: Node, data: bytes) -> str:
     if own is not None and (name := name_text(own, data)):
         return name
     best, best_rank = "", len(_RANK)
-    for inner in _inside(node.child_by_field_name("declarator") or node):
+    left = [node.child_by_field_name("declarator") or node]
+    while left:
+        inner = left.pop()
+        left += reversed(inner.children)
         rank = _RANK.get(inner.type, best_rank)
         if rank < best_rank and (name := name_text(inner, data)):
             best, best_rank = name, rank
@@ -63,9 +64,3 @@ def _name(node: Node, data: bytes) -> str:
     return best
 
 
-def _inside(node: Node) -> Iterator[Node]:
-    left = [node]
-    while left:
-        node = left.pop()
-        yield node
-        left += reversed(node.children)

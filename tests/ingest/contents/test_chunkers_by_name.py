@@ -122,7 +122,7 @@ def test_a_new_chunker_is_one_file(folder: Path) -> None:
         (f"import no_such\n{HALVES}", "this file of chunkers cannot be imported: {}:1: ModuleNotFoundError"),
         (
             HALVES.replace("Chunker(", "print("),
-            "{} declares no chunker\n  Write at the end of the file: MINE = Chunker(",
+            "{} declares no chunker\n  End it with MINE = Chunker(",
         ),
     ],
 )

@@ -10,7 +10,7 @@ from tree_sitter import Parser
 
 import ingest.benchmarks
 from ingest.benchmarks.declaration import Benchmark
-from ingest.commands.open_source import open_source
+from ingest.commands.read import open_source
 from ingest.contents import syntax_trees
 from ingest.contents.chunkers import Chunker, Cut, Document
 from ingest.contents.chunkers_by_name import resolve_chunkers

@@ -246,7 +246,7 @@ def test_binary_changes_are_told_but_for_created_files() -> None:
     literal = "diff --git a/x b/x\nindex 1..2 100644\nGIT binary patch\nliteral 3\nKcmZQ(000L7\n\nliteral 2\nJcmZQ)\n\n"
     assert told(literal + CHANGE)[0] == [3, 4, 5]
     created = "diff --git a/x.png b/x.png\nnew file mode 100644\nBinary files /dev/null and b/x.png differ\n"
-    assert edited_lines(created, "docs") == Edited([])
+    assert edited_lines(created, "docs") == Edited([], [])
 
 
 _PIECES = st.sampled_from(

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.commands.open_source import open_source
+from ingest.commands.read import open_source
 from ingest.mining import sample as sample_module
 from ingest.mining.packages import read_package
 from ingest.mining.sample import (

@@ -74,7 +74,7 @@ def test_offline_is_one_error_that_says_what_into_which_folder_and_what_instead(
 CHILD = """
 import sys
 from pathlib import Path
-from ingest.commands.open_source import open_source
+from ingest.commands.read import open_source
 from lake.errors import GoldspanError
 
 source = open_source("hub", "repobench-r", cache=Path(sys.argv[1]))

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from ingest.benchmarks.contextbench.pools import Trees
+from ingest.benchmarks.contextbench.rows import Instance
+from ingest.benchmarks.declaration import RawFiles
 from ingest.contents.processes import Workers
 from ingest.pipeline import ingest
 from ingest.sources.git_process import RepositoryError
 from ingest.sources.hub import open_hub
-from ingest.sources.repository import ClonedRepository, RepositoryFiles, RepositoryParquet, TreeFile
+from ingest.sources.repository import ClonedRepository, RepositoryParquet, TreeFile
+from ingest.sources.tree import Tree
 from lake.engine import IN_PROCESS
 from lake.errors import Exit, GoldspanError
 from lake.outcome import Outcome
@@ -109,11 +114,15 @@ def test_a_parquet_file_that_is_none_or_another_says_so(data: bytes, reason: str
     "name", ["acme__rockets-1", upstream("acme__rockets-1"), f"acme__rockets@{COMMIT}", "inside/acme__rockets-1"]
 )
 def test_a_repository_is_found_by_an_instance_or_by_its_own_name(name: str) -> None:
-    beside = RepositoryFiles.of([entry(f"{name}.parquet", b""), entry("other__thing-1.parquet", b"")], "repo_files")
-    found = beside.find(["acme__rockets-1", upstream("acme__rockets-1")], "acme/rockets", COMMIT)
-    assert found is not None
+    ids = ("acme__rockets-1", upstream("acme__rockets-1"))
+    mine = Instance(*ids, "acme/rockets", COMMIT, "", None, None, None, [], None, ("", ""))
+    other = replace(mine, item_id="acme__rockets-2", upstream_id=None, commit="c" * 40)
+    files = Tree("repo_files", [entry(f"{name}.parquet", b""), entry("other__thing-1.parquet", b"")])
+    trees = Trees.of(RawFiles([], [files]), [mine, other])
+    found = trees.find(mine)
+    assert isinstance(found, RepositoryParquet)
     assert found.entry.path == f"{name}.parquet"
-    assert beside.find(["acme__rockets-2"], "acme/rockets", "c" * 40) is None
+    assert trees.find(other) is None
 
 
 def test_a_repository_from_git_gives_the_same_files(tmp_path: Path) -> None:
