@@ -45,16 +45,13 @@ def edited_lines(patch: str, reading: PatchReading) -> Edited:
 
     `docs`, of the benchmark's description: lines that the patch deletes or changes. An insertion that changes no line
     counts as the line before it, at a file's head as its first line. Created and copied files have none, a renamed file
-    goes by its old name.
-    Hunks are as long as their heads say, as `git apply` and `patch` have it: what follows is none of theirs.
+    goes by its old name. Hunks are as long as their heads say, as `git apply` has it: what follows is none of theirs.
 
     `official`, the published evaluator's: deleted lines alone, under the name of the last `+++ a/…` or `+++ b/…` line,
     which keeps a carriage return at its end. Other names are ignored, as is `/dev/null`: a deleted file's lines go to
     the file above it, and those before any name are dropped. A hunk runs until a line that is none of a hunk's or
     starts `---`, as a removed line that starts `--` does. An empty context line whose blank an editor stripped is not
     counted.
-
-    Never raises: what cannot be read is left out and noted.
     """
     # Half a surrogate pair, which JSON can hold, is no text to store.
     lines = patch.encode(errors="replace").decode().split("\n")

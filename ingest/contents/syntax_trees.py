@@ -34,11 +34,7 @@ def _parser(language: str) -> Parser | None:
 
 @lru_cache(maxsize=3)
 def syntax_tree(data: bytes, language: str) -> Node | str:
-    """The root of a text's syntax tree, errors and all, or why there is none; the last ones are kept.
-
-    There is none without a grammar, for texts over a million bytes and where the parser takes more than 100,000 + 10 ×
-    bytes steps.
-    """
+    """The root of a text's syntax tree, errors and all, or why there is none; the last ones are kept."""
     parser = _parser(language) if language else None
     if parser is None:
         return f"no grammar for {language!r}" if language else "language not known"

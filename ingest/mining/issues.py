@@ -75,10 +75,7 @@ SAME_QUESTION = "a message that another commit has"
 
 @dataclass
 class IssueMiner:
-    """The issue tasks of a history, and how many commits each rule left out of those that were looked at.
-
-    `n_not_needed` are commits that were not looked at: there were enough tasks.
-    """
+    """The issue tasks of a history, and how many commits each rule left out, or none: there were enough tasks."""
 
     history: History
     repositories: HistoryRepositories

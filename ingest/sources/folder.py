@@ -43,8 +43,7 @@ def is_junk(path: str) -> bool:
 def open_archive(file: Path, location: str) -> Tree:
     """The regular files of a zip archive, opened once and read entry by entry when asked, in one thread.
 
-    Refused, each with its reason: paths that climb out or mislead, links and devices, encrypted entries, a path that
-    stands there again (the first is read), and what is beyond the limits.
+    Refused with a reason are paths that climb out or mislead, links, what is encrypted, twice or beyond the limits.
     """
     try:
         archive = zipfile.ZipFile(file)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -73,27 +74,22 @@ class InputFile:
         with self.opened() as stream:
             return stream.read(HEAD_BYTES)
 
-    def blocks(self) -> Iterator[bytes]:
-        """The unpacked bytes, block by block."""
-        with self.opened() as stream:
-            while block := stream.read(BLOCK_BYTES):
-                yield block
-
     def texts(self) -> Iterator[str]:
         """The unpacked text, block by block, without a byte order mark."""
         decoder, line, first = codecs.getincrementaldecoder("utf-8")(), 1, True
-        for block in self.blocks():
-            try:
-                text = decoder.decode(block)
-            except UnicodeDecodeError as error:
-                number = line + error.object[: error.start].count(b"\n")
-                raise self.wrong(what=f"line {number} is not UTF-8: {error.reason}") from error
-            if "\0" in text:
-                number = line + text[: text.index("\0")].count("\n")
-                raise self.wrong(what=f"line {number} holds a NUL byte: this is no text file")
-            line += text.count("\n")
-            yield text.removeprefix("\ufeff") if first else text
-            first = False
+        with self.opened() as stream:
+            while block := stream.read(BLOCK_BYTES):
+                try:
+                    text = decoder.decode(block)
+                except UnicodeDecodeError as error:
+                    number = line + error.object[: error.start].count(b"\n")
+                    raise self.wrong(what=f"line {number} is not UTF-8: {error.reason}") from error
+                if "\0" in text:
+                    number = line + text[: text.index("\0")].count("\n")
+                    raise self.wrong(what=f"line {number} holds a NUL byte: this is no text file")
+                line += text.count("\n")
+                yield text.removeprefix("\ufeff") if first else text
+                first = False
         if decoder.getstate()[0]:
             raise self.wrong(what=f"line {line} is not UTF-8: the file ends inside a character")
 
@@ -126,9 +122,8 @@ class InputFile:
     @contextmanager
     def sought(self) -> Iterator[IO[bytes]]:
         """The file, unpacked whole, read from any place; errors as of `opened`."""
-        with TemporaryFile() as whole:
-            for block in self.blocks():
-                whole.write(block)
+        with TemporaryFile() as whole, self.opened() as stream:
+            shutil.copyfileobj(stream, whole)
             whole.seek(0)
             yield whole
 

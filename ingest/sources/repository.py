@@ -83,10 +83,7 @@ class RepositoryParquet:
 
 @dataclass(frozen=True)
 class ClonedRepository:
-    """A repository at a commit, fetched when its files are first asked for; see `Repository`.
-
-    Links and submodules are no regular files, and contents that are too large to be fetched are none that is read.
-    """
+    """A repository at a commit, fetched when its files are first asked for."""
 
     repositories: Repositories
     repo: str

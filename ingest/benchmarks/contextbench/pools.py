@@ -157,7 +157,7 @@ def check_instances(instances: Sequence[Instance], trees: Trees, rejects: Reject
     by_pool: dict[str, list[Instance]] = {}
     for instance in instances:
         by_pool.setdefault(instance.pool_id, []).append(instance)
-    checked = {item.instance.item_id: item for pool in by_pool.values() for item in _checked_pool(pool, trees, rejects)}
+    checked = {each.instance.item_id: each for pool in by_pool.values() for each in _checked_pool(pool, trees, rejects)}
     return [checked[instance.item_id] for instance in instances]
 
 

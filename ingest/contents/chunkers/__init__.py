@@ -53,9 +53,8 @@ class Cut(NamedTuple):
         ranges: The chunks as ranges `[start, end)` of lines, or of another unit, in the file's order. They may overlap;
             each must lie inside the file, hold at least one line or character, and stand there once. What begins or
             ends inside a line counts as its own bytes and characters, and as all the lines that it touches.
-        fell_back: Why the chunker's own way could not be taken and a simpler one was, or an empty string; counted.
-        unit: What the ranges count.
-        failed: Why the file could not be cut at all, or an empty string; a reject.
+        fell_back: Why the chunker's own way could not be taken and a simpler one was; counted.
+        failed: Why the file could not be cut at all; a reject.
         texts: By what each chunk is ranked; None for its own text, and none at all where that is so of all. `{path}` in
             it stands for the file's path, which a chunker is not told, as a content may lie under several, and
             `{chunk}` for the chunk's own text. What is scored are the chunk's lines, whatever its text.
@@ -76,12 +75,10 @@ class Chunker:
         name: What it is called; whole numbers in it stand in angle brackets: `fixed-nws-<n>`.
         chunk: `chunk(document, **numbers)` → `Cut`, with the numbers of the name (`n=1500`). A pure function.
         version: For pages; what is cut again, the code decides.
-        source: Where the rule comes from.
         defaults: The concrete names that run when none are asked for.
         grammars: Packages whose version decides the chunks as well.
         library: The package that cuts; its version decides the chunks as well, and the extra `chunkers` brings it.
         also: Packages that the library imports and does not ask for.
-        given: The command or `module:function` that somebody gave it by.
         command: What cuts in place of `chunk`: see :func:`ingest.contents.chunking.cut_by_command`.
         check: `check(**numbers)` says what is wrong with the numbers of a name, or an empty string.
         text: `text(document, cut)` gives the chunks texts to be ranked by: see :mod:`ingest.contents.chunkers_by_name`.

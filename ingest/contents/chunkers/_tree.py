@@ -33,7 +33,6 @@ class Piece(NamedTuple):
     """Lines `[start, end)` that begin with a node on a fresh line.
 
     Attributes:
-        end: One past the last line; blank lines below belong to the piece.
         depth: How many nodes had to be opened for a cut before this piece.
         kind: The type of the node the piece begins with; empty where that is a bare word or mark such as `def` or `{`.
         sticks: It makes no sense without the next piece: a comment directly above, a decorator, the head of a body.

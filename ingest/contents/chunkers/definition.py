@@ -48,10 +48,7 @@ def definition(document: Document) -> Cut:
 
     Top level includes the inside of namespaces, modules and conditional compilation. A class of more than 1,500
     non-whitespace characters is opened in turn: its head (with what stands before the first member that is a
-    definition), each such member, and the code between. Blank lines belong to the chunk above them.
-
-    A partition of the file. Where there is no tree to rely on (see `_tree.parse`), the file is cut as `fixed-nws-1500`
-    does.
+    definition), each such member, and the code between. Without a tree the file is cut as `fixed-nws-1500` does.
     """
     n_lines, before = document.n_lines, cumulative(document.n_nws)
     if not n_lines:

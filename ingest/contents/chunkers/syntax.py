@@ -19,10 +19,8 @@ def syntax(document: Document, n: int) -> Cut:
     named node is first on its line, and takes the blank lines below it, so that a chunk begins with what it is about.
     Comments and decorators directly above stay with what they annotate, and the head of a body with the body's first
     piece, if both fit. What cannot be opened, a long string say, falls into its lines. Then the pieces are merged into
-    as few chunks as possible and, among the ways to do that, the one whose cuts lie highest in the tree.
-
-    A partition of the file; only a single line, with the blank ones around it, may exceed `n`. Where there is no tree
-    to rely on (see `_tree.parse`), the file is cut as `fixed-nws-<n>` does.
+    as few chunks as possible and, among the ways to do that, the one whose cuts lie highest in the tree. Without a tree
+    (see `_tree.parse`) the file is cut as `fixed-nws-<n>` does.
     """
     n_lines, before = document.n_lines, cumulative(document.n_nws)
     if before[-1] <= n:

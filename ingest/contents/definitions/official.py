@@ -62,5 +62,3 @@ def _name(node: Node, data: bytes) -> str:
             if not rank:
                 break
     return best
-
-
