@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lake.errors import GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
@@ -23,7 +23,6 @@ from report.items.licences import ItemText
 if TYPE_CHECKING:
     from report.publisher import Publisher
 
-STATIC = CHECKOUT / "site" / "static"
 _LIBRARIES = ("jinja2", "markupsafe", "polars", "pygments", "vl-convert-python")
 _ID_LENGTH = 12
 _WORKERS = 2
@@ -32,18 +31,11 @@ _WORKERS = 2
 _READ = tuple(name for name in TABLES if name not in {"blobs", "symbols", "costs"})
 
 
-@dataclass(frozen=True)
-class Built:
-    """What a build did: the site's files with facts, among them `bytes`; or that it is current, and left alone."""
+class Built(NamedTuple):
+    """What a build did: the site as its manifest has it; or that it is current, and left alone."""
 
-    files: Mapping[str, SiteFile]
+    manifest: Manifest
     is_current: bool
-
-
-def project() -> dict[str, str]:
-    """The project as pyproject.toml describes it."""
-    described = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return {**described, "name": described["name"].capitalize()}
 
 
 def publishers() -> list[Publisher]:
@@ -73,7 +65,7 @@ def build(
     lake_id, costs = lake_state(lake), costs_state(lake)
     made_from = fingerprint(lake_id, code_state(), since.text() if since else "", url, item_text or "")
     if stored := folder.current(made_from, costs):
-        return Built(stored.files, is_current=True)
+        return Built(stored, is_current=True)
     with folder.building() as new:
         manifest = _write(lake, new, Manifest(made_from, lake_id, costs, {}, {}), say, since, url, item_text)
         (new / MANIFEST).write_text(manifest.text(), encoding="utf-8")
@@ -81,7 +73,7 @@ def build(
             message = "the lake changed while the site was being built; the site before it still stands"
             hint = "Run the same command again when the other stage is done."
             raise GoldspanError(message, where=str(lake.root), hint=hint)
-    return Built(manifest.files, is_current=False)
+    return Built(manifest, is_current=False)
 
 
 def lake_state(lake: Lake) -> str:
@@ -96,10 +88,8 @@ def costs_state(lake: Lake) -> str:
 
 def code_state() -> str:
     """A fingerprint of the files that turn a lake into a site, and of those that are shown or copied."""
-    sources = [path for top in ("report", "lake") for path in CHECKOUT.joinpath(top).rglob("*.py")]
-    sources += [
-        path for top in ("templates", "static", "recipes") for path in CHECKOUT.joinpath("site", top).rglob("*")
-    ]
+    sources = [*CHECKOUT.joinpath("report").rglob("*.py"), *CHECKOUT.joinpath("lake").rglob("*.py")]
+    sources += [path for top in ("templates", "static", "recipes") for path in (CHECKOUT / "site" / top).rglob("*")]
     sources += [CHECKOUT / "pyproject.toml", *(CHECKOUT / ".github" / "workflows").glob("*.yml")]
     files = {path.relative_to(CHECKOUT).as_posix(): sha256_of_file(path) for path in sources if path.is_file()}
     return fingerprint(files, {name: version(name) for name in _LIBRARIES})
@@ -118,19 +108,20 @@ def _write(
     from lake.engine import Engine
     from report.changes import CHANGES, changes_since, numbers_of
     from report.charts.drawing import drawing_in
-    from report.charts.figures import FIGURES, alone, write_figure, write_shared_picture
+    from report.charts.figures import FIGURES, alone, write_figure
     from report.downloads import write_downloads
     from report.publisher import SiteMaterial
     from report.render import render
     from report.tables_read import TablesRead
 
+    about = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    about["name"] = about["name"].capitalize()
+    metadata = {"goldspan.lake": made_from.lake, "goldspan.version": about["version"]}
     # Two kinds of pages are made at a time: polars and deflate leave the interpreter to others.
     with Engine(1).executor() as artist, drawing_in(artist), ThreadPoolExecutor(_WORKERS) as workers:
-        about = project()
-        metadata = {"goldspan.lake": made_from.lake, "goldspan.version": about["version"]}
         downloaded = workers.submit(write_downloads, lake, new, metadata)
         material = SiteMaterial(TablesRead(lake), downloaded, about, item_text, is_local=not url and item_text is None)
-        shutil.copytree(STATIC, new / "static")
+        shutil.copytree(CHECKOUT / "site" / "static", new / "static")
         numbers = numbers_of(material.every_board)
         changes = changes_since(since, numbers, material.downloads) if since else None
         if changes is not None:
@@ -150,15 +141,10 @@ def _write(
             """Write the pages of a kind with their data; what is still being drawn is given back."""
             pictures = []
             for page in kind.pages(material):
-                # A page that concludes nothing says what its kind is for.
-                description = page.description or kind.meaning
-                # Whoever shows a picture of a shared page asks for it by its whole address.
-                picture = f"{FIGURES}/shared/{page.path.removesuffix('.html')}.png" if url else ""
-                if picture:
-                    pictures.append(artist.submit(write_shared_picture, new / picture, page.title, description))
                 for path, content in page.files.items():
                     _write_new(new, path, content)
-                own = {"path": page.path, "title": page.title, "said": description, "picture": picture}
+                # A page that concludes nothing says what its kind is for.
+                own = {"path": page.path, "title": page.title, "said": page.description or kind.meaning}
                 values = {**frame, **page.values, **own, "root": "../" * page.path.count("/")}
                 _write_new(new, page.path, render(page.template, values).encode())
                 for figure in page.figures:
@@ -170,9 +156,8 @@ def _write(
         for pictures in workers.map(publish, kinds):
             for written in pictures:
                 written.result()
-        downloads = material.downloads
-        say(f"{counted(len(downloads), 'download')} written")
-    rows = {stored.path: stored.n_rows for stored in downloads}
+        rows = {stored.path: stored.n_rows for stored in material.downloads}
+        say(f"{counted(len(rows), 'download')} written")
     paths = {path.relative_to(new).as_posix(): path for path in sorted(new.rglob("*")) if path.is_file()}
     files = {name: SiteFile(path.stat().st_size, sha256_of_file(path), rows.get(name)) for name, path in paths.items()}
     return replace(made_from, files=files, numbers=dict(sorted(numbers.items())))

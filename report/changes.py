@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from report.downloads import Stored
 from report.folder import BoardNumbers, Manifest, PrimaryNumber
-from report.format import DASH, count, score, slug
+from report.format import DASH, board_page, count, score
 from report.leaderboard.board import Board
 
 CHANGES = "changes.json"
@@ -18,17 +18,12 @@ def numbers_of(boards: Iterable[Board]) -> dict[str, BoardNumbers]:
     numbers = {}
     for board in boards:
         benchmark, protocol = board.benchmark, board.protocol
-        source = " ".join(filter(None, [benchmark.source, benchmark.revision]))
-        title = f"{benchmark.title}, {protocol.short}: {board.primary.title}, {board.averaging}"
-        systems = {
-            row.run.system: PrimaryNumber(row.number, row.head.n if row.head else 0, row.run.run_id)
-            for row in board.every
-        }
+        systems = {row.run.system: PrimaryNumber(row.number, row.n, row.run.run_id) for row in board.every}
         if systems:
-            path, data = f"{slug(benchmark.name)}.html", f"{source}, {count(benchmark.n_scorable)} items"
-            numbers[f"{protocol.name} {protocol.task}".strip()] = BoardNumbers(
-                title, path, data, protocol.hash, systems
-            )
+            title = f"{benchmark.title}, {protocol.short}: {board.primary.title}, {board.averaging}"
+            source = " ".join(filter(None, [benchmark.source, benchmark.revision]))
+            data, name = f"{source}, {count(benchmark.n_scorable)} items", f"{protocol.name} {protocol.task}".strip()
+            numbers[name] = BoardNumbers(title, board_page(benchmark.name), data, protocol.hash, systems)
     return numbers
 
 
@@ -57,25 +52,22 @@ def _of_board(before: BoardNumbers | None, now: BoardNumbers | None) -> dict[str
     else:
         reasons = [f"other data: {before.data} before, {now.data} now"] * (before.data != now.data)
         reasons += [f"other rules: protocol {before.rules} before, {now.rules} now"] * (before.rules != now.rules)
-    changed = _of_systems(before.systems if before else {}, now.systems if now else {})
-    systems = sorted(changed, key=lambda row: (row["size"] is not None, -(row["size"] or 0.0), row["system"]))
+    old, new = before.systems if before else {}, now.systems if now else {}
+    changed = [_of_system(name, old.get(name), new.get(name)) for name in {*old, *new}]
+    systems = [row for row in changed if row["why"] is not None]
+    systems.sort(key=lambda row: (row["size"] is not None, -(row["size"] or 0.0), row["system"]))
     return {"title": shown.title, "path": shown.path if now else "", "why": "; ".join(reasons), "systems": systems}
 
 
-def _of_systems(before: Mapping[str, PrimaryNumber], now: Mapping[str, PrimaryNumber]) -> Iterator[dict[str, Any]]:
-    """Each system with another number: the numbers, why they differ as far as that is known, and how much."""
-    for system in {*before, *now}:
-        old, new = before.get(system), now.get(system)
-        if new is None and old is not None:
-            yield {"system": system, "before": score(old.value), "now": DASH, "why": "gone", "size": None}
-        elif old is None and new is not None:
-            yield {"system": system, "before": DASH, "now": score(new.value), "why": "new", "size": None}
-        elif old is not None and new is not None and old.value != new.value:
-            reasons = [f"over {count(new.n)} items, before over {count(old.n)}"] * (old.n != new.n)
-            reasons += ["another run"] * (old.run != new.run)
-            size = None if old.value is None or new.value is None else abs(new.value - old.value)
-            # Numbers that would look alike are shown in as many digits as tell them apart.
-            is_alike = size is not None and score(old.value) == score(new.value)
-            shown = repr if is_alike else score
-            why = "; ".join(reasons)
-            yield {"system": system, "before": shown(old.value), "now": shown(new.value), "why": why, "size": size}
+def _of_system(system: str, old: PrimaryNumber | None, new: PrimaryNumber | None) -> dict[str, Any]:
+    """A system's numbers, why they differ as far as that is known (None where they do not), and how much."""
+    before, now = old.value if old else None, new.value if new else None
+    size = None if before is None or now is None else abs(now - before)
+    # Numbers that would look alike are shown in as many digits as tell them apart.
+    shown = repr if size and score(before) == score(now) else score
+    why: str | None = "new" if old is None else "gone"
+    if old is not None and new is not None:
+        reasons = [f"over {count(new.n)} items, before over {count(old.n)}"] * (old.n != new.n)
+        why = "; ".join([*reasons, *["another run"] * (old.run != new.run)]) if before != now else None
+    cells = {"before": shown(before) if old else DASH, "now": shown(now) if new else DASH}
+    return {"system": system, **cells, "why": why, "size": size}

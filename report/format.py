@@ -1,25 +1,33 @@
-"""How values are shown to people: scores, counts, durations, sizes, and characters that would otherwise hide."""
+"""How things are shown to people: numbers, names of slices, characters that would hide, and addresses of views.
+
+What a view shows stands in the part of its address behind `#`, so that the same files serve any host and a folder.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from urllib.parse import quote
 
 from lake.text import escaped
 
 DASH = "–"
-
 SCORE_DIGITS = 3
 MAX_LENGTH = 2_000
 """Longer texts are cut on a page; the downloads hold them whole."""
+
+COMPARE = "compare.html"
+_OPEN = "/@:"
+_WORDS = {"repo": "repository", "band": "number of candidates"}
+_ORDER = ("repo", "language", "source", "subset", "level", "difficulty", "band")
+"""The order in which a page shows slices; others follow by name. Of two that are alike the first is shown."""
 
 
 @lru_cache(maxsize=1 << 14)
 def visible(text: str) -> str:
     r"""The text with every hidden character as an escape a person can see (`\u{202E}`), cut where it is very long."""
-    kept = text if len(text) <= MAX_LENGTH else f"{text[:MAX_LENGTH]}… ({len(text):,} characters)"
-    return escaped(kept)
+    return escaped(text if len(text) <= MAX_LENGTH else f"{text[:MAX_LENGTH]}… ({len(text):,} characters)")
 
 
 def score(value: float | None) -> str:
@@ -53,13 +61,11 @@ def between(low: float | None, high: float | None, show: Callable[[float], str] 
 
 
 def two_digits(value: float | None, scale: float = 1.0) -> str:
-    """A measured duration to two significant digits or to whole units: measurements carry no more."""
+    """A measured number to two significant digits or to whole units: measurements carry no more."""
     if value is None:
         return DASH
     scaled = value * scale
-    if scaled >= 10:
-        return f"{scaled:,.0f}"
-    return f"{scaled:.2f}" if scaled < 1 else f"{scaled:.1f}"
+    return f"{scaled:,.0f}" if scaled >= 10 else f"{scaled:.1f}" if scaled >= 1 else f"{scaled:.2f}"
 
 
 def size(n_bytes: int) -> str:
@@ -70,6 +76,61 @@ def size(n_bytes: int) -> str:
     return f"{n_bytes:,} bytes"
 
 
+def title_of(slice_: str) -> str:
+    """What a slice's items are alike in, in words: `context, repository` of `context/repo`."""
+    return ", ".join(_WORDS.get(column, column) for column in slice_.split("/"))
+
+
+def place_of(slice_: str) -> tuple[int, str]:
+    """Where a slice stands among others."""
+    return (_ORDER.index(slice_) if slice_ in _ORDER else len(_ORDER), slice_)
+
+
+def in_numbers_order(values: Iterable[str]) -> list[str]:
+    """Values in order, numbers in them by their size: 5-9 before 10-14."""
+
+    def key(value: str) -> list[tuple[int, int, str]]:
+        parts = re.findall(r"[0-9]+|[^0-9]+", value)
+        return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]
+
+    return sorted(values, key=lambda value: (key(value), value))
+
+
 def slug(name: str) -> str:
     """A name as part of a file name or an address."""
     return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-") or "unnamed"
+
+
+def board_page(benchmark: str, suffix: str = "") -> str:
+    """The page of a benchmark's leaderboards; with `-all` the one with every number."""
+    return f"{slug(benchmark)}{suffix}.html"
+
+
+def items_path(benchmark: str) -> str:
+    """The page on which a benchmark's items are listed, and each is shown."""
+    return f"items/{slug(benchmark)}.html"
+
+
+def pairs_path(benchmark: str) -> str:
+    """The page with every pair of a benchmark's systems, under its headline protocol."""
+    return f"pairs/{slug(benchmark)}.html"
+
+
+def item_address(benchmark: str, item_id: str) -> str:
+    """Where an item is shown: its spans, what each system returned of them, the arithmetic."""
+    return f"{items_path(benchmark)}#item={quote(item_id, safe=_OPEN)}"
+
+
+def ledger_address(benchmark: str, key: str, name: str) -> str:
+    """Where the items are listed some of whose gold went one way for a run, given by its key."""
+    return f"{items_path(benchmark)}#ledger={key}/{name}"
+
+
+def run_key(run_id: str) -> str:
+    """What names a run in an address: the last part of its id, eight hexadecimal digits."""
+    return run_id.rpartition("--")[2]
+
+
+def compare_address(protocol: str, run_ids: Sequence[str]) -> str:
+    """Where two to six runs are compared under a protocol, given by its full name."""
+    return f"{COMPARE}#protocol={quote(protocol, safe=_OPEN)}&systems={','.join(map(run_key, run_ids))}"

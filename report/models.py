@@ -17,13 +17,7 @@ ALL_ITEMS = "all"
 """The slice that holds every item, and its one value."""
 
 REPORTED = "reported only, not ranked"
-COMPLETE = "complete"
-FAILED = "failed"
-IMPORTED = "imported"
-BUILT_IN = "built-in"
-
-
-ORACLE_KIND = "oracle"
+COMPLETE, FAILED, IMPORTED, BUILT_IN, ORACLE_KIND = "complete", "failed", "imported", "built-in", "oracle"
 
 
 class KindLook(NamedTuple):
@@ -104,8 +98,8 @@ class BenchmarkRow(DeclarationRow):
         """Where its data is from, in words."""
         if self.is_edition:
             return "results that ship with Goldspan"
-        known = {"sample": "the built-in sample", "hub": "the Hugging Face Hub"}
         what = "declaration" if self.source.lower().endswith((".yaml", ".yml")) else "folder"
+        known = {"sample": "the built-in sample", "hub": "the Hugging Face Hub"}
         return known.get(self.source, f"a local copy, {what} “{self.source}”")
 
 
@@ -153,7 +147,6 @@ class ProtocolRow(DeclarationRow):
     tasks: list[str]
     gold: str
     relevance: str
-    metrics: list[dict[str, object]]
     primary: PrimaryMeasure
     headline: dict[str, str]
     has_contexts: bool
@@ -202,25 +195,24 @@ class UsageMeans(NamedTuple):
     @property
     def numbers(self) -> list[tuple[str, float | None, int]]:
         """What is shown of it: the head of a column, the mean in its unit, and over how many items."""
-        return [
-            ("Tokens", self.n_tokens, self.n_tokens_known),
-            ("US dollars", self.usd, self.usd_known),
-            ("Seconds", self.seconds, self.seconds_known),
-            ("Turns", self.n_turns, self.n_turns_known),
-            ("Tool calls", self.n_calls, self.n_calls_known),
-        ]
+        heads = {
+            "Tokens": "n_tokens",
+            "US dollars": "usd",
+            "Seconds": "seconds",
+            "Turns": "n_turns",
+            "Tool calls": "n_calls",
+        }
+        return [(head, getattr(self, name), getattr(self, f"{name}_known")) for head, name in heads.items()]
 
 
 class SubmissionRow:
     """A row of `submissions`: the run that it became, where it was scored, and the numbers that its authors report."""
 
     def __init__(self, row: Mapping[str, Any]) -> None:
-        standing = {"scored": "scored here", "reported": REPORTED, "older": "not scored"}
         self.row, self.run_id = row, row["run_id"]
         self.kind: str = row["kind"]
-        self.standing = standing.get(row["status"], row["status"])
-        if row["status"] not in ("scored", "reported"):
-            self.standing += f": {row['why']}"
+        standing = {"scored": "scored here", "reported": REPORTED, "older": f"not scored: {row['why']}"}
+        self.standing = standing.get(row["status"], f"{row['status']}: {row['why']}")
         self.reported = {number["metric"]: number["value"] for number in row["reported"]}
 
 

@@ -12,13 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from report.addresses import run_key
 from report.data_files import data_file, packed
-from report.format import slug
+from report.format import in_numbers_order, run_key, slug
 from report.leaderboard.board import Board
-from report.leaderboard.gold_ledger import LEDGER_TITLES
+from report.leaderboard.gold_ledger import largest_class
 from report.models import ALL_ITEMS
-from report.slices import in_numbers_order
 
 _NUMBERED = r"(?s)^((?:.*[^0-9])?)(0|[1-9][0-9]{0,14})$"
 """An id that ends with a number: those that follow one another are stored as a range."""
@@ -60,13 +58,14 @@ def _items(board: Board, strata: Sequence[str]) -> pl.DataFrame:
 
 
 def outcome_files(outcomes: BoardOutcomes, about_board: Mapping[str, object]) -> Iterator[tuple[str, bytes]]:
-    """The files of a board's outcomes: path and content; `said` is added to the file on the items."""
-    total, n = np.zeros(outcomes.items.height), np.zeros(outcomes.items.height)
-    gold = pl.Series([None] * outcomes.items.height, dtype=pl.Float64)
+    """The files of a board's outcomes, path and content; what is said of the board is in that on the items."""
+    n_items = outcomes.items.height
+    total, n = np.zeros(n_items), np.zeros(n_items)
+    gold = pl.Series([None] * n_items, dtype=pl.Float64)
     systems = [row for row in outcomes.rows if row.comparable and not row.run.baseline] or outcomes.rows
-    by_run = _values(outcomes)
-    for row in outcomes.rows:
-        values, name = by_run[row.run.run_id], f"{outcomes.name}/{run_key(row.run.run_id)}"
+    every = _values(outcomes)
+    for number, row in enumerate(outcomes.rows):
+        values, name = every.slice(number * n_items, n_items), f"{outcomes.name}/{run_key(row.run.run_id)}"
         gold = gold.fill_null(values["n_gold"])
         if row in systems:
             total += values["value"].fill_null(0.0).to_numpy()
@@ -76,19 +75,18 @@ def outcome_files(outcomes: BoardOutcomes, about_board: Mapping[str, object]) ->
     yield f"{outcomes.name}.js", data_file(outcomes.name, about)
 
 
-def _values(outcomes: BoardOutcomes) -> dict[str, pl.DataFrame]:
-    """By run, of every item the primary metric's value, numerator and denominator, null where there is none; and why.
+def _values(outcomes: BoardOutcomes) -> pl.DataFrame:
+    """Run by run, of every item the primary metric's value, numerator and denominator, null where there is none; why.
 
-    That is which class of the ledger holds most of its gold, counted from 1, of equal ones the first; 0 for none. Where
-    lines are counted, n_gold, found and returned are how many are gold, how many of these were found, among how many.
+    That is which class of the ledger holds most of its gold, counted from 1; 0 for none. Where lines are counted,
+    n_gold, found and returned are how many are gold, how many of these were found, among how many.
     """
     board, lake = outcomes.board, outcomes.board.facts.lake
-    folders, key = {"benchmark": board.benchmark.name, "protocol": board.protocol.name}, ("run_id", "item_id")
+    folders = {"benchmark": board.benchmark.name, "protocol": board.protocol.name}
     stored = lake.scan("scores", **folders)
     scores = stored.filter(**board.primary.where)
     lines = stored.filter(granularity="line", metric="line_precision", k=board.primary.k)
-    most = (pl.concat_list(list(LEDGER_TITLES)).list.arg_max() + 1).cast(pl.Int64)
-    ledger = lake.scan("ledger", **folders).filter(pl.col("n_gold") > 0).select(*key, "n_gold", "found", why=most)
+    ledger = lake.scan("ledger", **folders).filter(pl.col("n_gold") > 0).with_columns(why=largest_class() + 1)
     runs = pl.LazyFrame({"run_id": outcomes.run_ids}, {"run_id": pl.String}).with_row_index("run")
     items, n_items = outcomes.items.lazy().select("item_id").with_row_index("item"), outcomes.items.height
     # One number for run and item: what is long is joined by it, and not by two texts.
@@ -97,7 +95,7 @@ def _values(outcomes: BoardOutcomes) -> dict[str, pl.DataFrame]:
     def placed(rows: pl.LazyFrame, *columns: str | pl.Expr) -> pl.LazyFrame:
         return rows.join(runs, on="run_id").join(items, on="item_id").select(at, *columns)
 
-    values = (
+    return (
         pl.LazyFrame()
         .select(at=pl.int_range(len(outcomes.run_ids) * n_items))
         .join(placed(scores, "value", *_SUMS), on="at", how="left", maintain_order="left")
@@ -106,7 +104,6 @@ def _values(outcomes: BoardOutcomes) -> dict[str, pl.DataFrame]:
         .with_columns(pl.col("why").fill_null(0))
         .collect()
     )
-    return {run_id: values.slice(number * n_items, n_items) for number, run_id in enumerate(outcomes.run_ids)}
 
 
 _SUMS = ("numerator", "denominator")
@@ -158,9 +155,9 @@ def _described(items: pl.DataFrame, mean: np.ndarray[tuple[int], np.dtype[np.flo
 def _ranges(items: pl.DataFrame) -> list[list[object]]:
     """The ids in order: `[prefix, first number, how many]`, or `[id]` of one that ends with no number."""
     follows = (pl.col("prefix") == pl.col("prefix").shift(1)) & (pl.col("number") == pl.col("number").shift(1) + 1)
-    runs = (
+    ranges = (
         items.group_by((~follows.fill_null(value=False)).cum_sum().alias("range"), maintain_order=True)
         .agg(pl.col("item_id", "prefix", "number").first(), n=pl.len())
         .select("item_id", "prefix", "number", "n")
     )
-    return [[item] if prefix is None else [prefix, number, n] for item, prefix, number, n in runs.iter_rows()]
+    return [[item] if prefix is None else [prefix, number, n] for item, prefix, number, n in ranges.iter_rows()]

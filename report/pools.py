@@ -1,4 +1,4 @@
-"""What is searched: into how many chunks it is cut, and what the order of candidates is worth."""
+"""What is searched: into how many chunks it is cut, what the order of candidates is worth; and how large slices are."""
 
 from __future__ import annotations
 
@@ -26,17 +26,13 @@ def chunk_counts(lake: Lake, tasks: Sequence[TaskRow]) -> Mapping[tuple[str, str
     cut = lake.scan("chunk_status").select("chunker", "sha256", "n_covered", n="n_chunks")
     counts: dict[tuple[str, str], ChunkCount] = {}
     for task in tasks:
-        files = lake.scan("files").join(_pools(lake, task), on="pool_id", how="semi").select("sha256").unique()
+        items = lake.scan("items", benchmark=task.benchmark).filter("scorable")
+        pools = items.select(pool_id=own_pool(task.pool_prefix, task.pool_by))
+        files = lake.scan("files").join(pools, on="pool_id", how="semi").select("sha256").unique()
         n_chunks = files.join(cut, on="sha256").group_by("chunker").agg(pl.col("n", "n_covered").sum()).collect()
         for chunker, n, covered in n_chunks.iter_rows():
             counts[task.name, chunker] = ChunkCount(n, covered / max(n, 1))
     return counts
-
-
-def _pools(lake: Lake, task: TaskRow) -> pl.LazyFrame:
-    pool_id = own_pool(task.pool_prefix, task.pool_by)
-    items = lake.scan("items", benchmark=task.benchmark).filter("scorable")
-    return items.select(pool_id.alias("pool_id")).unique()
 
 
 def fallbacks(lake: Lake) -> Mapping[str, Mapping[str, int]]:
@@ -82,3 +78,12 @@ def pool_orders(lake: Lake) -> Mapping[tuple[str, str], str]:
             f"accuracy@1 {score(first)}, where chance has {score(chance)}"
         )
     return orders
+
+
+def slice_sizes(lake: Lake) -> Mapping[tuple[str, str | None, str], tuple[int, int]]:
+    """Protocol, task and slice → how many values the slice has, and items in all: a board has the largest alone."""
+    tasks, of = lake.scan("runs").select("run_id", "task"), ["protocol", "task", "slice"]
+    rows = lake.scan("aggregates").join(tasks, on="run_id", how="left")
+    values = rows.group_by(*of, "slice_value").agg(pl.col("n_items").max())
+    sizes = values.group_by(of).agg(pl.len(), pl.col("n_items").sum()).collect()
+    return {(row[0], row[1], row[2]): (row[3], row[4]) for row in sizes.iter_rows()}

@@ -14,46 +14,33 @@ from report.tables_read import TablesRead
 
 
 @dataclass(frozen=True)
-class NavigationEntry:
-    """A place in the navigation."""
-
-    title: str
-    path: str
-
-
-@dataclass(frozen=True)
 class Page:
-    """A page to be rendered from a template, its path in the site and the title of the browser's tab."""
+    """A page to be rendered from a template, its path in the site and the title of the browser's tab.
+
+    `description` is what it says in a sentence, for those who share its address; `files` are data loaded on demand:
+    path in the site → content; `figures` what is drawn for it.
+    """
 
     path: str
     title: str
     template: str
     values: Mapping[str, object]
-    """What the template needs besides the frame's own."""
     description: str = ""
-    """What it says in a sentence, for those who share its address: a verdict where there is one."""
     files: Mapping[str, bytes] = field(default_factory=dict)
-    """Files that belong to it, such as data loaded on demand: path in the site → content."""
     figures: Sequence[Figure] = ()
-    """What is drawn for it."""
 
 
 class SiteMaterial:
     """What pages are made of: the leaderboards of every benchmark, the headline first, and what else is asked for.
 
-    Another process writes the downloads meanwhile; the project is as pyproject.toml describes it. Where `is_local`
-    nobody said that the site is published, or of which items it is to show text.
+    The downloads are written meanwhile; the project is as pyproject.toml describes it. Where `is_local` nobody said
+    that the site is published, or of which items it is to show text.
     """
 
     def __init__(
-        self,
-        facts: TablesRead,
-        written: Future[list[Stored]],
-        project: Mapping[str, str],
-        item_text: ItemText | None,
-        *,
-        is_local: bool,
-    ) -> None:
+        self, facts: TablesRead, written: Future[list[Stored]], project: Mapping[str, str], item_text: ItemText | None,
+        *, is_local: bool,
+    ) -> None:  # fmt: skip
         self.facts, self.written, self.project, self.item_text = facts, written, project, item_text
         self.is_local = is_local
         self.boards = {
@@ -69,13 +56,16 @@ class SiteMaterial:
 
 @dataclass(frozen=True)
 class Publisher:
-    """Makes the pages of one kind; `order` is its place in the navigation, `doc` its module's docstring."""
+    """Makes the pages of one kind; `doc` is its module's docstring: the name, and what a reader finds there.
+
+    Kinds come in the `order` of the navigation, in which `entries` are titles and paths.
+    """
 
     name: str
     order: int
     doc: str
     pages: Callable[[SiteMaterial], Iterable[Page]]
-    entries: Callable[[TablesRead], Sequence[NavigationEntry]] = lambda _: ()
+    entries: Callable[[TablesRead], Sequence[tuple[str, str]]] = lambda _: ()
 
     @property
     def meaning(self) -> str:

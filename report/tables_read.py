@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import polars as pl
 from pydantic import ValidationError
@@ -30,11 +30,9 @@ from report.models import (
     TaskRow,
     UsageMeans,
 )
-from report.pools import ChunkCount, chunk_counts, fallbacks, left_out, pool_orders
-from report.slices import slice_sizes
+from report.pools import ChunkCount, chunk_counts, fallbacks, left_out, pool_orders, slice_sizes
 
 _D = TypeVar("_D", bound=DeclarationRow)
-
 MAX_STEPS = 20
 
 
@@ -113,29 +111,24 @@ class TablesRead:
         return dict(sorted(described.items(), key=lambda each: (each[1].place, each[0])))
 
     def _runs(self) -> tuple[RunRow, ...]:
-        lake = self.lake
-        by_run = {submission.run_id: submission for submission in self.submissions}
-        costs = {
-            row.pop("run_id"): row for row in run_costs(lake).select("run_id", *RunCost._fields).collect().to_dicts()
-        }
-        usage = {
-            row.pop("run_id"): row for row in run_usage(lake).select("run_id", *UsageMeans._fields).collect().to_dicts()
-        }
+        lake, submissions = self.lake, {submission.run_id: submission for submission in self.submissions}
+        costs = {run_id: RunCost(*row) for run_id, *row in _rows(run_costs(lake), RunCost._fields)}
+        usage = {run_id: UsageMeans(*row) for run_id, *row in _rows(run_usage(lake), UsageMeans._fields)}
         steps = lake.scan("run_items").filter(pl.col("n_steps").is_not_null()).select("run_id").unique().collect()
         agents = set(steps["run_id"])
         texts = pl.col("format", "file", "parameters", "versions").fill_null("")
         rows = lake.read("runs").with_columns(texts).sort("benchmark", "system", "run_id")
         runs = []
         for row in rows.iter_rows(named=True):
-            retriever = self.retrievers.get(row["retriever"] or "")
+            retriever, run_id = self.retrievers.get(row["retriever"] or ""), row["run_id"]
             added = {
                 "notes": tuple(row["notes"] or ()),
                 "retriever_title": retriever.title if retriever else "",
                 "baseline": retriever is not None and "baseline" in retriever.tags,
-                "has_steps": row["run_id"] in agents,
-                "cost": RunCost(**costs[row["run_id"]]) if row["run_id"] in costs else None,
-                "usage": UsageMeans(**usage[row["run_id"]]) if row["run_id"] in usage else None,
-                "submission": by_run.get(row["run_id"]),
+                "has_steps": run_id in agents,
+                "cost": costs.get(run_id),
+                "usage": usage.get(run_id),
+                "submission": submissions.get(run_id),
             }
             runs.append(RunRow(**{name: row[name] for name in RunRow.__dataclass_fields__ if name in row} | added))
         return tuple(runs)
@@ -157,20 +150,17 @@ class TablesRead:
         Once there are runs, a protocol that has scored none of them is not among them, and one that has scored those of
         several tasks is there once for each: numbers of two tasks are not to be compared.
         """
-        mine = [
-            protocol
-            for protocol in self.protocols.values()
-            if protocol.benchmark == benchmark and not protocol.parity_only
-        ]
-        scored = set(self.scored["protocol"])
-        mine = [protocol for protocol in mine if protocol.name in scored] or mine
-        ordered = sorted(mine, key=lambda protocol: (protocol.place, protocol.name))
-        return [of_task for protocol in ordered for of_task in self._by_task(protocol)]
-
-    def _by_task(self, protocol: ProtocolRow) -> list[ProtocolRow]:
-        tasks = set(self.scored.filter(protocol=protocol.name)["task"])
-        own = [task for task in protocol.tasks if task in tasks]
-        return [protocol.model_copy(update={"task": task}) for task in own] if len(own) > 1 else [protocol]
+        mine = [each for each in self.protocols.values() if each.benchmark == benchmark and not each.parity_only]
+        scored = set(self.scored.select("protocol", "task").iter_rows())
+        names = {name for name, _ in scored}
+        boards = []
+        for protocol in sorted(mine, key=lambda protocol: (protocol.place, protocol.name)):
+            tasks = [task for task in protocol.tasks if (protocol.name, task) in scored]
+            if len(tasks) > 1:
+                boards += [protocol.model_copy(update={"task": task}) for task in tasks]
+            elif protocol.name in names or not any(each.name in names for each in mine):
+                boards.append(protocol)
+        return boards
 
     def board_rows(self, protocol: ProtocolRow) -> pl.LazyFrame:
         """The rows of table `boards` of a protocol, of one task where the protocol stands for one."""
@@ -196,6 +186,10 @@ class TablesRead:
         }
 
 
+def _rows(table: pl.LazyFrame, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    return table.select("run_id", *columns).collect().iter_rows()
+
+
 def _most_first(reason: tuple[str, int]) -> tuple[int, str]:
     return -reason[1], reason[0]
 
@@ -208,30 +202,25 @@ def coverage_by_step(lake: Lake, granularities: Mapping[str, str], max_steps: in
     A trajectory that is over keeps what it had, and one without a step has seen nothing: the items are those whose
     area under the same curve (metric `<granularity>_auc`) has a value.
     """
-    item = ["run_id", "protocol", "granularity", "item_id"]
-    kinds = {"protocol": pl.String(), "granularity": pl.String()}
+    of_run = ["run_id", "protocol", "granularity"]
+    item, kinds = [*of_run, "item_id"], {"protocol": pl.String(), "granularity": pl.String()}
     ranked_by = pl.LazyFrame(list(granularities.items()), kinds, orient="row")
     stored = lake.scan("step_scores").filter(pl.col("step") <= max_steps, pl.col("n_gold") > 0)
     stored = stored.join(ranked_by, on=["protocol", "granularity"], how="semi")
-    seen = stored.select(*item, "step", coverage=pl.col("n_cumulative_hit") / pl.col("n_gold"))
     # A step counts from its own on: what it adds is spread over all that follow as a sum of gains, in whole numbers, so
     # that the order of the items says nothing.
-    covered = in_steps(pl.col("coverage"))
-    gains = seen.sort(*item, "step").with_columns(gain=covered - covered.shift(1).over(item).fill_null(0))
-    is_area = pl.col("metric") == pl.format("{}_auc", "granularity")
-    items = (
-        lake.scan("aggregates").filter(is_area, pl.col("slice") == ALL_ITEMS, pl.col("n") > 0).select(*item[:3], "n")
-    )
+    covered = in_steps(pl.col("n_cumulative_hit") / pl.col("n_gold"))
+    gains = stored.sort(*item, "step").with_columns(gain=covered - covered.shift(1).over(item).fill_null(0))
+    by_step = gains.group_by(*of_run, "step").agg(pl.col("gain").sum())
+    areas = lake.scan("aggregates").filter(pl.col("metric") == pl.format("{}_auc", "granularity"), slice=ALL_ITEMS)
     # What is a mean over many orders, as chance is, has no steps that could be shown.
-    items = items.join(seen.select(item[:3]).unique(), on=item[:3], how="semi")
+    items = areas.filter(pl.col("n") > 0).select(*of_run, "n").join(stored, on=of_run, how="semi")
     steps = pl.LazyFrame({"step": range(1, max_steps + 1)}, schema={"step": pl.Int64})
-    by_step = gains.group_by(*item[:3], "step").agg(pl.col("gain").sum())
     return (
         items.join(steps, how="cross")
-        .join(by_step, on=[*item[:3], "step"], how="left")
-        .sort(*item[:3], "step")
-        .with_columns(coverage=from_steps(pl.col("gain").fill_null(0).cum_sum().over(item[:3])) / pl.col("n"))
-        .select(*item[:3], "step", "coverage", "n")
-        .sort(*item[:3], "step")
+        .join(by_step, on=[*of_run, "step"], how="left")
+        .sort(*of_run, "step")
+        .with_columns(coverage=from_steps(pl.col("gain").fill_null(0).cum_sum().over(of_run)) / pl.col("n"))
+        .select(*of_run, "step", "coverage", "n")
         .collect()
     )

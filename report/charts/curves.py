@@ -40,14 +40,12 @@ _SHADES = 4
 """So many shades of a kind's colour there are; a system has the same one in every picture that has room for that."""
 
 
-@dataclass(frozen=True)
 class Curve:
-    """One system's curve: its numbers at `places`, or at 1, 2, 3, … without."""
+    """One system's curve: its numbers at `places`, or at steps 1, 2, 3, … without."""
 
-    label: str
-    values: Sequence[float]
-    kind: str
-    places: Sequence[float] = ()
+    def __init__(self, label: str, values: Sequence[float], kind: str, places: Sequence[float] = ()) -> None:
+        self.label, self.values, self.kind, self.is_sized = label, values, kind, bool(places)
+        self.places = places or range(1, len(values) + 1)
 
 
 @dataclass(frozen=True)
@@ -66,26 +64,19 @@ class Spot:
     number: int | None = None
 
 
-def step_chart(curves: Sequence[Curve], title: str, name: str) -> Picture:
-    """A curve per system over the steps, each with its name at its end."""
-    axis = alt.Axis(title="Step", tickMinStep=1, grid=False, domainColor=LINE, tickColor=LINE, format="d")
-    x = alt.X("at:Q", scale=alt.Scale(domain=[1, max(len(curve.values) for curve in curves)]), axis=axis)
-    return _curve_chart(curves, x, title, name, has_marks=False)
-
-
-def size_chart(curves: Sequence[Curve], titles: tuple[str, str], name: str) -> Picture:
-    """A curve per system over sizes, on a scale of powers, a mark at every size and its name at its end."""
-    x = powers_axis("at", [position for curve in curves for position in curve.places], titles[0], 1.1)
-    return _curve_chart(curves, x, titles[1], name, has_marks=True)
-
-
-def _curve_chart(curves: Sequence[Curve], x: alt.X, title: str, name: str, *, has_marks: bool) -> Picture:
+def line_chart(curves: Sequence[Curve], titles: tuple[str, str], name: str) -> Picture:
+    """A curve per system with its name at its end: over steps, or over sizes on a scale of powers, each with a mark."""
+    has_marks = any(curve.is_sized for curve in curves)
+    places = [place for curve in curves for place in curve.places]
+    axis = alt.Axis(title=titles[0], tickMinStep=1, grid=False, domainColor=LINE, tickColor=LINE, format="d")
+    steps = alt.X("at:Q", scale=alt.Scale(domain=[1, max(places)]), axis=axis)
+    x = powers_axis("at", places, titles[0], 1.1) if has_marks else steps
     kinds = [curve.kind for curve in curves]
     shades = _shades([(curve.kind, curve.label) for curve in curves])
     rows = [
         {"curve": number, "at": position, "value": value, "kind": curve.kind, "dashed": curve.kind in _DASHED}
         for number, curve in enumerate(curves)
-        for position, value in zip(curve.places or range(1, len(curve.values) + 1), curve.values, strict=True)
+        for position, value in zip(curve.places, curve.values, strict=True)
     ]
     top = max([0.1, *(value for curve in curves for value in curve.values)])
     labels = [f"{cut(curve.label)} {score(curve.values[-1])}" for curve in curves]
@@ -95,7 +86,7 @@ def _curve_chart(curves: Sequence[Curve], x: alt.X, title: str, name: str, *, ha
     ]
     colour = alt.Color("curve:N", scale=alt.Scale(domain=list(range(len(curves))), range=shades), legend=None)
     _, shape = by_kind(kinds, has_legend=False)
-    y = value_axis(title, top)
+    y = value_axis(titles[1], top)
     way: Literal["linear", "step-after"] = "linear" if has_marks else "step-after"
     lines = marks_of("rows").encode(x=x, y=y, color=colour, detail=alt.Detail("curve:N"))
     if len(curves) > MOST_TOGETHER:

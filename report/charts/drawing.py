@@ -132,13 +132,8 @@ def _svg_of(specification: str, name: str) -> str:
     )
 
 
-def png_of(svg: str) -> bytes:
-    """A picture that needs no page, as a PNG of its own size."""
-    return vlc.svg_to_png(_FOREIGN.sub("?", _WEIGHT.sub("", svg)), scale=1)
-
-
 def pdf_of(svg: str) -> bytes:
-    """The same as a PDF, whose bytes are the same every time."""
+    """A picture that needs no page as a PDF, whose bytes are the same every time."""
     content = vlc.svg_to_pdf(_FOREIGN.sub("?", _WEIGHT.sub("", svg)))
     return _LISTED.sub(lambda names: b"".join(sorted(names[0].splitlines(keepends=True))), content)
 

@@ -41,10 +41,7 @@ from report.items.licences import ItemText
 DEFAULT_SITE = Path("site/public")
 
 app = typer.Typer()
-
-
 SiteOption = Annotated[Path, setting("SITE", "Output folder.")]
-PublishedOption = Annotated[str, setting("PUBLISHED", "Folder of published results to show too, or none.")]
 
 
 @app.command("build")
@@ -59,36 +56,32 @@ def _build(
             "ITEM_TEXT", "Items to show as text where their licence permits it. Without it, and without --url: all."
         ),
     ] = None,
-    published: PublishedOption = str(EDITIONS),
+    published: Annotated[str, setting("PUBLISHED", "Folder of published results to show too, or none.")] = str(
+        EDITIONS
+    ),
     json: JsonOption = False,
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:
     """Build the site from the lake; `python -m report` alone does this."""
-    console, store = Console(quiet=quiet, json=json), _read(lake, published)
-    earlier = [since / MANIFEST if since.is_dir() else since] if since else []
+    console, store = Console(quiet=quiet, json=json), Lake(lake)
+    if published != "none":
+        if not Path(published).is_dir():
+            message = f"--published: there is no folder {published}"
+            raise GoldspanError(message, hint="Name one of editions, or none.", code=Exit.MISSING)
+        store = LakeWithEditions(lake, Path(published))
     check_whole(lake)
-    earlier_site = next(map(_published, earlier), None)
-    built = build(store, site, console.say, earlier_site, _address(url), item_text)
-    n_pages = sum(name.endswith(".html") for name in built.files)
-    n_bytes = sum(file.bytes for file in built.files.values())
+    earlier = _earlier(since / MANIFEST if since.is_dir() else since) if since else None
+    built = build(store, site, console.say, earlier, _address(url), item_text)
+    files = built.manifest.files
+    n_pages = sum(name.endswith(".html") for name in files)
     outcome = Outcome(
         written=str(site), expected=n_pages, scored=n_pages, unit="pages", parts="files", hint="make serve"
     )
-    files = set(built.files)
-    outcome.tally = PartCounts(current=files) if built.is_current else PartCounts(made=files)
-    outcome.warnings.append(f"{counted(len(built.files), 'file')}, {size(n_bytes)}; open {site / 'index.html'}")
+    outcome.tally = PartCounts(current=set(files)) if built.is_current else PartCounts(made=set(files))
+    n_bytes = size(sum(file.bytes for file in files.values()))
+    outcome.warnings.append(f"{counted(len(files), 'file')}, {n_bytes}; open {site / 'index.html'}")
     raise typer.Exit(console.finish("report", outcome))
-
-
-def _read(lake: Path, published: str) -> Lake:
-    """A lake and the published results that are to be shown with it."""
-    if published == "none":
-        return Lake(lake)
-    if not Path(published).is_dir():
-        message = f"--published: there is no folder {published}"
-        raise GoldspanError(message, hint="Name one of editions, or none.", code=Exit.MISSING)
-    return LakeWithEditions(lake, Path(published))
 
 
 def _address(url: str) -> str:
@@ -99,7 +92,7 @@ def _address(url: str) -> str:
     return f"{url.rstrip('/')}/" if url else ""
 
 
-def _published(file: Path) -> Manifest:
+def _earlier(file: Path) -> Manifest:
     try:
         return manifest_in(file)
     except (OSError, ValueError, RecursionError) as error:
@@ -161,15 +154,14 @@ def _list(
     print_listing(lookup(what, "listing", listings), format)
 
 
-ExportOption = Annotated[str, typer.Option("--format", help="Format, as in `python -m report list formats`.")]
-
-
 @app.command("export")
 def _export(
     run_id: Annotated[
         str | None, typer.Argument(metavar="[RUN]", help="A run, or a system that has one; the boards without it.")
     ] = None,
-    format: ExportOption = "csv",  # noqa: A002  # the flag's own name
+    format: Annotated[  # noqa: A002  # the flag's own name
+        str, typer.Option("--format", help="Format, as in `python -m report list formats`.")
+    ] = "csv",
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Output file (default: stdout).")] = None,
     table: Annotated[str, typer.Option(help="Which table of the run: ranking or scores.")] = "ranking",
     benchmark: Annotated[str, typer.Option(help="Only this benchmark's boards.")] = "",
@@ -187,25 +179,14 @@ def _export(
 
     # An edition's lists are cut: what is exported is the lake's own.
     store = Lake(lake)
-    choice = Choice(
-        benchmark,
-        _protocol(store, protocol, benchmark),
-        slice,
-        tuple(split_names(metrics)),
-        tuple(split_names(systems)),
-        top,
-    )
+    meant = [each.name for each in protocols_called(store, protocol, benchmark)] if protocol else [""]
+    if len(meant) > 1:
+        raise GoldspanError(f"--protocol {protocol} means {listed(meant)}", hint="Name one of them.", code=Exit.USAGE)
+    choice = Choice(benchmark, meant[0], slice, tuple(split_names(metrics)), tuple(split_names(systems)), top)
     check_whole(lake)
     written = export(store, run_id, format, output, table, choice)
     if output is not None:
         Console().say(f"wrote {written}")
-
-
-def _protocol(lake: Lake, name: str, benchmark: str) -> str:
-    meant = [protocol.name for protocol in protocols_called(lake, name, benchmark)] if name else [""]
-    if len(meant) > 1:
-        raise GoldspanError(f"--protocol {name} means {listed(meant)}", hint="Name one of them.", code=Exit.USAGE)
-    return meant[0]
 
 
 @app.command("publish")

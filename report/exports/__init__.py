@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
@@ -37,14 +36,11 @@ _RANKS = ("rank", "rank_low", "rank_high", "tie_group")
 """Where a system stands by its board's primary metric, and where the verdicts leave it."""
 
 
-@dataclass(frozen=True)
 class Export:
     """What is exported: the leaderboards where no run is named, else a table of the run; of both what is chosen."""
 
-    lake: Lake
-    run_id: str
-    table: str
-    choice: Choice
+    def __init__(self, lake: Lake, run_id: str, table: str, choice: Choice) -> None:
+        self.lake, self.run_id, self.table, self.choice = lake, run_id, table, choice
 
     @cached_property
     def boards(self) -> list[Board]:
@@ -70,15 +66,16 @@ class Export:
         return rows.select(pl.lit(system).alias("system"), pl.all())
 
 
-@dataclass(frozen=True)
-class ExportFormat:
-    """A way of writing results: what a reader gets, and whether of leaderboards, a run, or both."""
+class ExportFormat(NamedTuple):
+    """A way of writing results: what a reader gets, and whether of leaderboards, a run, or both.
+
+    Where it is binary it is no text, or a folder, and never goes to stdout.
+    """
 
     meaning: str
     of: str
     write: Callable[[Export], Written]
     is_binary: bool = False
-    """It is no text, or a folder, and never goes to stdout."""
 
 
 def export(
@@ -99,7 +96,9 @@ def export(
     if run is not None and replace(choice, benchmark="", protocol="") != Choice():
         message = "a run is exported whole: --slice, --metrics, --systems, --top choose boards"
         raise GoldspanError(message, code=Exit.USAGE)
-    _check_output(output)
+    if output and (not output.name or output.is_dir() or not output.parent.is_dir()):
+        what = "names no file" if output.parent.is_dir() else f"the folder {output.parent} does not exist"
+        raise GoldspanError(f"-o {str(output)!r}: {what}", hint="Leave it out to write to stdout.", code=Exit.USAGE)
     if output is None and chosen.is_binary:
         message = f"{format_name} is not written to the terminal: give a file or folder with -o"
         raise GoldspanError(message, code=Exit.USAGE)
@@ -110,50 +109,24 @@ def export(
     return f"{output or 'stdout'}: {counted(n_bytes, 'byte')}"
 
 
-def _check_output(path: Path | None) -> None:
-    if path is None:
-        return
-    if not path.name or path.is_dir():
-        message = f"-o names no file: {str(path)!r}"
-        raise GoldspanError(message, hint="Leave it out to write to stdout.", code=Exit.USAGE)
-    if not path.parent.is_dir():
-        message = f"-o {path}: the folder {path.parent} does not exist"
-        raise GoldspanError(message, hint="Make it first, or name a file in another.", code=Exit.USAGE)
-
-
 def _write(path: Path | None, data: Written) -> None:
-    """Write to a file, to stdout, or the files of a folder that is not there yet: all or none.
-
-    A device, a pipe or a link is written to, never replaced.
-    """
-    is_file = isinstance(data, bytes)
-    beside = None if path is None else path.with_name(f".goldspan.{os.getpid()}.tmp")
+    """Write to a file, to stdout, or the files of a folder that is not there yet."""
     try:
-        if path is None or beside is None:
-            assert isinstance(data, bytes)
+        if not isinstance(data, bytes):
+            for name, content in data.items():
+                file = Path(path or "") / name
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(content)
+        elif path is None:
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
-        elif not isinstance(data, bytes):
-            for name, content in data.items():
-                (beside / name).parent.mkdir(parents=True, exist_ok=True)
-                (beside / name).write_bytes(content)
-            beside.rename(path)
-        elif path.is_symlink() or (path.exists() and not path.is_file()):
-            path.write_bytes(data)
         else:
-            beside.write_bytes(data)
-            beside.replace(path)
+            path.write_bytes(data)
     except BrokenPipeError:
         raise
     except OSError as error:
-        message = f"the {'file' if is_file else 'folder'} could not be written: {error.strerror or error}"
-        hint = "Name one that is not there yet." if path and path.exists() and not is_file else ""
-        raise GoldspanError(message, where=str(path or "stdout"), hint=hint) from error
-    finally:
-        if beside and beside.is_dir():
-            shutil.rmtree(beside, ignore_errors=True)
-        elif beside:
-            beside.unlink(missing_ok=True)
+        message = f"the output could not be written: {error.strerror or error}"
+        raise GoldspanError(message, where=str(path or "stdout")) from error
 
 
 def _numbers(boards: list[Board]) -> pl.DataFrame:

@@ -36,36 +36,28 @@ class Choice:
             lookup(self.benchmark, "benchmark", facts.benchmarks)
         if self.protocol:
             lookup(self.protocol, "protocol", facts.protocols)
-        of_benchmark = [
-            protocol for name in facts.benchmarks if self.benchmark in ("", name) for protocol in facts.boards(name)
-        ]
-        protocols = [protocol for protocol in of_benchmark if self.protocol in ("", protocol.name)]
-        places = [(protocol, self._where(facts, protocol.name)) for protocol in protocols]
+        names = [name for name in facts.benchmarks if self.benchmark in ("", name)]
+        protocols = [each for name in names for each in facts.boards(name) if self.protocol in ("", each.name)]
+        slices = {each.name: _slices(facts, each.name) for each in protocols if self.slice}
+        places = [(protocol, self._where(slices.get(protocol.name, []))) for protocol in protocols]
         if self.slice and not any(where for _, where in places):
-            raise unknown_name(
-                self.slice, "slice", {slice_ for each in protocols for slice_ in _slices(facts, each.name)}
-            )
+            known = {f"{name}={value}" for of_protocol in slices.values() for name, value in of_protocol}
+            raise unknown_name(self.slice, "slice", known)
         boards = [build_board(facts, protocol, where) for protocol, where in places if where or not self.slice]
         scored = [board for board in boards if board.every]
-        _check(
-            "metric",
-            self.metrics,
-            {name for board in scored for column in board.columns for name in _names(column.name)},
-        )
-        _check("system", self.systems, {row.run.system for board in scored for row in board.every})
+        columns = [column for board in scored for column in board.columns]
+        _check("metric", self.metrics, [name for column in columns for name in (column.name, column.metric)])
+        _check("system", self.systems, [row.run.system for board in scored for row in board.every])
         return [part for board in scored if (part := self._part(board))]
 
-    def _where(self, facts: TablesRead, protocol: str) -> tuple[str, str] | None:
-        slices = (slice_.partition("=") for slice_ in _slices(facts, protocol))
-        matching = [(name, value) for name, _, value in slices if self.slice in (name, f"{name}={value}")]
+    def _where(self, slices: Sequence[tuple[str, str]]) -> tuple[str, str] | None:
+        matching = [(name, value) for name, value in slices if self.slice in (name, f"{name}={value}")]
         return matching[0] if len(matching) == 1 else None
 
     def _part(self, board: Board) -> Board | None:
         """A board's chosen columns and rows; None where one of them is empty."""
-        columns = [
-            column for column in board.columns if not self.metrics or set(_names(column.name)) & set(self.metrics)
-        ]
-        globs = self.systems or ("*",)
+        metrics, globs = self.metrics, self.systems or ("*",)
+        columns = [each for each in board.columns if not metrics or each.name in metrics or each.metric in metrics]
         rows, unranked = (
             [row for row in of if any(fnmatchcase(row.run.system, glob) for glob in globs)]
             for of in (board.rows, board.unranked)
@@ -99,17 +91,13 @@ def run_named(lake: Lake, name: str, benchmark: str = "", protocol: str = "") ->
     return str(run_ids[0])
 
 
-def _slices(facts: TablesRead, protocol: str) -> list[str]:
+def _slices(facts: TablesRead, protocol: str) -> list[tuple[str, str]]:
     rows = facts.board_rows(facts.protocols[protocol]).select("slice", "slice_value").unique().sort(pl.all())
-    return [f"{name}={value}" for name, value in rows.collect().rows()]
-
-
-def _names(metric: str) -> tuple[str, str]:
-    return metric, metric.partition("@")[0]
+    return [(name, value) for name, value in rows.collect().iter_rows()]
 
 
 def _check(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
-    choices = sorted(known)
+    choices = sorted(set(known))
     for name in names:
         if choices and not any(fnmatchcase(choice, name) for choice in choices):
             raise unknown_name(name, kind, choices)

@@ -10,10 +10,9 @@ from unicodedata import normalize
 from lake.text import group_name
 from lake.verdict import ITEM_INTERVALS
 from report.format import DASH, SCORE_DIGITS, count, fixed, score, share, visible
-from report.leaderboard.board import Board, BoardRow
-from report.leaderboard.columns import Column, Interval
+from report.leaderboard.board import Board, BoardRow, Column, Interval
 from report.leaderboard.main_table import MainTable
-from report.leaderboard.verdicts import board_verdict
+from report.leaderboard.verdicts import reference_row
 
 
 class _Listed(NamedTuple):
@@ -44,7 +43,25 @@ def latex(boards: Sequence[Board], *, is_chosen: bool) -> bytes:
 
     Bold is the best of a metric and, in the primary one, the first tie group; baselines are never bold.
     """
-    tables = (_latex_table(board, _columns(board, is_chosen=is_chosen)) for board in boards)
+    tables = []
+    for board in boards:
+        columns = _columns(board, is_chosen=is_chosen)
+        cells = []
+        for each in columns:
+            bold = _bold(board, each.metric)
+            texts = (
+                f"\\textbf{{{_latex_text(text)}}}" if line in bold else _latex_text(text)
+                for line, text in enumerate(each.cells)
+            )
+            cells.append(list(texts))
+        tables.append(
+            _TABLE.format(
+                caption=_latex_text(_caption(board)),
+                kinds="".join("l" if each.head == _SYSTEM else "r" for each in columns),
+                head=" & ".join(_latex_text(each.head) for each in columns),
+                body="\n".join(f"{' & '.join(row)} \\\\" for row in zip(*cells, strict=True)),
+            )
+        )
     return "\n".join([_HEAD, *tables, "\\end{document}\n"]).encode()
 
 
@@ -53,23 +70,6 @@ _HEAD = r"""\documentclass{article}
 \usepackage{booktabs}
 \begin{document}
 """
-
-
-def _latex_table(board: Board, columns: Sequence[_Listed]) -> str:
-    bold = {(number, line) for number, each in enumerate(columns) for line in _bold(board, each.metric)}
-    rows = [
-        " & ".join(
-            f"\\textbf{{{_latex_text(text)}}}" if (number, line) in bold else _latex_text(text)
-            for number, text in enumerate(row)
-        )
-        for line, row in enumerate(zip(*(each.cells for each in columns), strict=True))
-    ]
-    return _TABLE.format(
-        caption=_latex_text(_caption(board)),
-        kinds="".join("l" if each.head == _SYSTEM else "r" for each in columns),
-        head=" & ".join(_latex_text(each.head) for each in columns),
-        body="\n".join(f"{row} \\\\" for row in rows),
-    )
 
 
 _TABLE = r"""\begin{{table}}
@@ -125,9 +125,8 @@ def _chosen(board: Board, rows: Sequence[BoardRow]) -> Iterator[_Listed]:
 
 
 def _as_on_the_page(board: Board, rows: Sequence[BoardRow]) -> Iterator[_Listed]:
-    run_id = board_verdict(board).reference
-    reference = next((row for row in board.every if row.run.run_id == run_id), None)
-    main, primary = MainTable(board, reference), board.primary
+    reference, primary = reference_row(board), board.primary
+    main = MainTable(board, reference)
     yield _Listed(primary.title, [_with(row.number, row.interval, main.digits) for row in rows], primary)
     if reference:
         cells = [

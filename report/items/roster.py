@@ -1,20 +1,25 @@
-"""Whose answers to a benchmark's items are shown, under which protocol, and down to which cut-off."""
+"""Whose answers to a benchmark's items are shown, under which protocol, down to which cut-off; and in which files.
+
+The files are shards of like size with what is shown of each item, and the list that finds one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import polars as pl
 
 from lake.catalog.references import reference_of
 from lake.pools import own_pool
+from report.data_files import data_file, packed
 from report.leaderboard.board import Board
-from report.leaderboard.gold_ledger import shown_rows
+from report.leaderboard.gold_ledger import LEDGER_TITLES, largest_class, shown_rows
 from report.models import RunRow
 
 CONTEXT_BUDGET = 8_000
-"""Non-whitespace characters: where a ranking is cut that is held against contexts, as their protocols say."""
+"""Non-whitespace characters: where a ranking is cut that is compared with contexts, as their protocols say."""
 
 _RESULTS = 10
 
@@ -23,6 +28,14 @@ CHANCE = "random"
 
 N_RETRIEVERS, N_AGENTS = 1, 2
 """So many of either are shown where nobody chose, of a benchmark without agents one more retriever."""
+
+RAW_BYTES = 1_000_000
+"""So much JSON goes into a file, which packed is a fifth of it or so."""
+
+NO_CLASS = "-"
+"""Stands for an item of which nothing is kept: it cannot be scored, or has no gold."""
+
+_NULL = r',"[a-z_]+":null'
 
 
 class Roster:
@@ -73,11 +86,87 @@ class Roster:
     @cached_property
     def gold(self) -> pl.DataFrame:
         """The gold of the headline's rule: item, path, line_start, line_end, candidate."""
+        columns = ("item", "path", "line_start", "line_end")
         spans = self.lake.scan("gold_spans", benchmark=self.benchmark).filter(gold=self.board.protocol.gold)
-        known = self.items.lazy().select("item_id", "item")
-        return (
-            spans.join(known, on="item_id")
-            .select("item", "path", "line_start", "line_end", "candidate")
-            .sort("item", "path", "line_start", "line_end")
-            .collect()
-        )
+        known = spans.join(self.items.lazy().select("item_id", "item"), on="item_id")
+        return known.select(*columns, "candidate").sort(columns).collect()
+
+
+def classes_of(roster: Roster) -> pl.DataFrame:
+    """The class that holds most of an item's gold, by run: run, item_id, class (its number) and each class's amount."""
+    return (
+        roster.lake.scan("ledger", benchmark=roster.benchmark, protocol=roster.board.protocol.name)
+        .join(roster.numbers, on="run_id")
+        .filter(pl.col("n_gold") > 0)
+        .select("run", "item_id", largest_class().alias("class"), *LEDGER_TITLES)
+        .collect()
+    )
+
+
+def class_texts(roster: Roster, classes: pl.DataFrame) -> dict[int, str]:
+    """Run → a character for each item, in their order: the class that holds most of its gold."""
+    shown, ids = pl.col("class").cast(pl.String).fill_null(NO_CLASS), roster.items.select("item_id")
+    of_run = ((run, classes.filter(run=run).select("item_id", "class")) for run in range(len(roster.runs)))
+    return {
+        run: ids.join(mine, on="item_id", how="left", maintain_order="left").select(shown.str.join("")).item()
+        for run, mine in of_run
+    }
+
+
+def listing(roster: Roster, classes: pl.DataFrame) -> pl.DataFrame:
+    """What the list says of each item: item_id, repo, language, scorable, gold, solved.
+
+    `gold` is how many lines, or 1 where gold is a candidate, null where that is not kept. `solved` counts the systems,
+    baselines left out, with most of the item's gold in the first class.
+    """
+    systems = [number for number, run in enumerate(roster.runs) if not run.baseline]
+    amount = pl.sum_horizontal(list(LEDGER_TITLES)).round().cast(pl.Int64)
+    is_solved = (pl.col("class") == 0) & pl.col("run").is_in(systems)
+    known = classes.group_by("item_id").agg(gold=amount.max(), solved=is_solved.sum())
+    return (
+        roster.items.select("item_id", "repo", "language", "scorable")
+        .join(known, on="item_id", how="left", maintain_order="left")
+        .with_columns(pl.col("solved").fill_null(0))
+    )
+
+
+def list_columns(listed: pl.DataFrame) -> dict[str, object]:
+    """The same for a script: a list per column; repositories and languages by number, behind their names."""
+    columns: dict[str, object] = {"id": listed["item_id"].to_list()}
+    for name, many in (("repo", "repos"), ("language", "languages")):
+        values = listed[name].unique().sort().to_list()
+        numbers = listed[name].replace_strict(values, range(len(values)), return_dtype=pl.Int64)
+        columns |= {many: values, name: numbers.to_list()}
+    scorable = listed["scorable"].cast(pl.Int8).to_list()
+    return columns | {"scorable": scorable, "gold": listed["gold"].to_list(), "solved": listed["solved"].to_list()}
+
+
+def with_shards(frame: pl.DataFrame) -> pl.DataFrame:
+    """Rows in their order as JSON: item_id, scorable, json, shard (from 0); what is null is left out of the JSON."""
+    rows = frame.select("item_id", "scorable", json=pl.struct(pl.exclude("scorable")).struct.json_encode())
+    # Names of what is null take much of what is small.
+    rows = rows.with_columns(pl.col("json").str.replace_all(_NULL, ""))
+    before = pl.col("json").str.len_bytes().cast(pl.Int64).cum_sum() - 1
+    return rows.with_columns(shard=(before // RAW_BYTES).rle_id())
+
+
+def bounds(rows: pl.DataFrame) -> list[str]:
+    """The least item id of each shard, in order: an item is in the last shard whose least id is not above its own."""
+    return rows.group_by("shard", maintain_order=True).agg(pl.col("item_id").first())["item_id"].to_list()
+
+
+def shard_files(rows: pl.DataFrame, folder: str, name: str) -> Iterator[tuple[str, bytes]]:
+    """The files of rows from :func:`with_shards`: path and content, which gives packed JSON under `<name>/<shard>`.
+
+    Beside `rows` it has `at`, how many scorable items come before them, and the scorable items `before` and `behind`.
+    """
+    id_, is_scorable = pl.when("scorable").then("item_id"), pl.col("scorable").cast(pl.Int64)
+    walked = rows.with_columns(
+        at=is_scorable.cum_sum() - is_scorable, before=id_.forward_fill().shift(1), behind=id_.backward_fill().shift(-1)
+    )
+    edges = [pl.col("at", "before").first(), pl.col("behind").last()]
+    joined = walked.group_by("shard", maintain_order=True).agg(*edges, pl.col("json").str.join(","))
+    for shard, at, before, behind, text in joined.iter_rows():
+        edges_json = json.dumps({"at": at, "before": before, "behind": behind}, ensure_ascii=False)
+        content = f'{edges_json[:-1]},"rows":[{text}]}}'
+        yield f"{folder}/{shard}.js", data_file(f"{name}/{shard}", packed(content.encode()))

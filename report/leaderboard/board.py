@@ -1,24 +1,95 @@
-"""A leaderboard as plain values: which systems, which columns, which number in each cell."""
+"""A leaderboard as plain values: which systems, which columns, the primary one first, which number in each cell."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import polars as pl
 
 from lake.averages import AVERAGES, Aggregate
+from lake.errors import lookup
 from lake.text import counted
 from lake.verdict import ITEM, mirrored
-from report.format import score
-from report.leaderboard.columns import Cell, Column, Interval, Measure, cells_in, columns_of, primary_of
-from report.models import FAILED, ProtocolRow, RunRow, TaskRow
+from report.format import score, visible
+from report.models import FAILED, MetricRow, ProtocolRow, RunRow, TaskRow
 from report.tables_read import TablesRead
 
-LAST = 1 << 31
+Measure = tuple[str, str, int]
+MEASURE = ("granularity", "metric", "k")
+Interval = tuple[float | None, float | None]
 
-MANY_GRANULARITIES = 4
+_LAST = 1 << 31
+_MANY_GRANULARITIES = 4
 """A table of so many granularities can be shown one at a time."""
+
+
+class Cell(NamedTuple):
+    """A run's number in a column, averaged one way over one slice: columns of table `boards`."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    unit: str
+    n: int
+    n_items: int
+    n_repos: int
+    n_failed: int
+    n_not_applicable: int
+    of_items: int
+    state: str
+    place: int
+    rank: int | None
+    rank_low: int | None
+    rank_high: int | None
+    tie_group: int | None
+    too_few: bool | None
+    share_of_oracle: float | None
+    delta: float | None
+    delta_low: float | None
+    delta_high: float | None
+    read: float | None
+
+    @property
+    def interval(self) -> Interval:
+        """The interval of the number."""
+        return self.low, self.high
+
+
+def cells_in(rows: pl.DataFrame) -> list[Cell]:
+    """A cell per row of `boards`."""
+    return [Cell(*row) for row in rows.select(Cell._fields).iter_rows()]
+
+
+class Column:
+    """One metric at one cut-off (0: none), as the protocol averages it.
+
+    Beside ratios of sums these are means over items of what has no such ratio and of what describes a run's steps.
+    `name` is the metric with its cut-off, `quantity` what it measures whatever it counts (`coverage` of
+    `line_coverage`), `measured` the metric as people say it, `title` the same with the cut-off, `cut` as in `@10`.
+    """
+
+    def __init__(self, measure: Measure, average: Aggregate, rule: MetricRow) -> None:
+        self.measure, self.average, self.rule = measure, average, rule
+        self.granularity, self.metric, self.k = measure
+        self.where = dict(zip(MEASURE, measure, strict=True))
+        self.lower_is_better = rule.direction == "lower"
+        self.cut = f"@{self.k}" if self.k else ""
+        self.name = f"{self.metric}{self.cut}"
+        self.quantity = self.metric.removeprefix(f"{self.granularity}_")
+        self.measured = rule.title or self.metric
+        within = f" in {self.k:,} characters" if rule.cut == "budget" else f" at {self.k:,}"
+        self.title = f"{self.measured}{within}" if self.k else self.measured
+
+
+def columns_of(facts: TablesRead, rows: pl.DataFrame) -> tuple[Column, ...]:
+    """The columns of rows of table `boards`, in their order."""
+    columns = rows.filter("is_shown").select("position", *MEASURE, "average").unique().sort("position")
+    return tuple(
+        Column((granularity, metric, k), average, lookup(metric, "metric", facts.metrics))
+        for _, granularity, metric, k, average in columns.iter_rows()
+    )
 
 
 class BoardRow:
@@ -28,10 +99,23 @@ class BoardRow:
         self, run: RunRow, cells: Mapping[tuple[Measure, Aggregate], Cell], primary: Column, n_items: int
     ) -> None:
         self.run, self.cells, self.primary, self.n_items = run, cells, primary, n_items
-        self.head = cells.get((primary.measure, primary.average))
-        self.number = self.head.value if self.head else None
-        self.interval: Interval = self.head.interval if self.head else (None, None)
-        self.comparable = self.head is not None and not self.head.state
+        self.head = head = cells.get((primary.measure, primary.average))
+        self.number = head.value if head else None
+        self.interval: Interval = head.interval if head else (None, None)
+        self.comparable = head is not None and not head.state
+        self.n = head.n if head else 0
+        self.state = self._state()
+
+    def _state(self) -> str:
+        """What keeps it from being compared, in a word or two; empty when nothing does."""
+        if self.comparable:
+            return ""
+        if self.run.limit is not None:
+            return f"limited to {self.run.limit:,}"
+        if self.head is None and not self.run.comparable:
+            return self.run.status
+        share = f"{self.n:,} of {counted(self.n_items, 'item')}"
+        return share if self.run.comparable else f"{self.run.status}: {share}"
 
     def cell(self, column: Column, average: Aggregate | None = None) -> Cell | None:
         """What is known of a column, averaged as the protocol does or in another way."""
@@ -45,7 +129,7 @@ class BoardRow:
     def place(self, average: Aggregate) -> tuple[int, str, str]:
         """Where it stands by the primary metric averaged one way; without a place behind the others, by name."""
         cell = self.cell(self.primary, average)
-        return cell.place if cell else LAST, self.run.system, self.run.run_id
+        return cell.place if cell else _LAST, self.run.system, self.run.run_id
 
     @property
     def standing(self) -> str:
@@ -57,21 +141,8 @@ class BoardRow:
             return f"not ranked: {self.state or 'no score'}"
         if head.rank is None:
             return "too few items to rank"
-        if head.rank_low == head.rank_high:
-            return f"rank {head.rank}"
-        return f"rank {head.rank}, may be {head.rank_low} to {head.rank_high}"
-
-    @property
-    def state(self) -> str:
-        """What keeps it from being compared, in a word or two; empty when nothing does."""
-        if self.comparable:
-            return ""
-        if self.run.limit is not None:
-            return f"limited to {self.run.limit:,}"
-        if self.head is None and not self.run.comparable:
-            return self.run.status
-        share = f"{self.head.n if self.head else 0:,} of {counted(self.n_items, 'item')}"
-        return share if self.run.comparable else f"{self.run.status}: {share}"
+        others = "" if head.rank_low == head.rank_high else f", may be {head.rank_low} to {head.rank_high}"
+        return f"rank {head.rank}{others}"
 
 
 class Board:
@@ -89,22 +160,23 @@ class Board:
         where: tuple[str, str],
         columns: Sequence[Column],
         rows: Sequence[BoardRow],
-        unranked: Sequence[BoardRow] = (),
+        unranked: Sequence[BoardRow],
     ) -> None:
         self.facts, self.protocol, self.slice, self.columns = facts, protocol, where, columns
         self.benchmark = facts.benchmarks[protocol.benchmark]
         self.where = {"protocol": protocol.name, "slice": where[0], "slice_value": where[1]}
+        self.view = f"{where[0]}={visible(where[1])}"
         self.primary, self.average = columns[0], protocol.primary.aggregate
         self.averaging = AVERAGES[self.average].meaning
         self.rows, self.unranked, self.every = rows, unranked, [*rows, *unranked]
         self.systems = [row for row in rows if not row.run.baseline]
-        apart = [row for row in unranked if not row.run.baseline]
-        self.in_parts = [*self.systems, *apart, *(row for row in self.every if row.run.baseline)]
+        self.apart = [row for row in unranked if not row.run.baseline]
+        self.in_parts = [*self.systems, *self.apart, *(row for row in self.every if row.run.baseline)]
         self.runs = {row.run.run_id: row.run for row in self.every}
         self.n_items = max((row.n_items for row in self.every), default=0)
         self.is_of_items = any(row.head is not None and row.head.unit == ITEM for row in self.every)
         levels = list(dict.fromkeys(column.granularity for column in columns))
-        self.granularities = levels if len(levels) >= MANY_GRANULARITIES else []
+        self.granularities = levels if len(levels) >= _MANY_GRANULARITIES else []
 
     def has(self, name: str, rows: Iterable[BoardRow] | None = None) -> bool:
         """Whether any cell of the primary metric, of those that are compared, has a field."""
@@ -182,23 +254,22 @@ def build_board(facts: TablesRead, protocol: ProtocolRow, where: tuple[str, str]
         opening = numbers.select("slice", "slice_value").head(1).rows()
         where = opening[0] if opening else (protocol.headline["slice"], protocol.headline["slice_value"])
     cells: dict[str, dict[tuple[Measure, Aggregate], Cell]] = {}
-    keys = numbers.select("run_id", "granularity", "metric", "k", "average").iter_rows()
+    keys = numbers.select("run_id", *MEASURE, "average").iter_rows()
     for (run_id, granularity, metric, k, average), cell in zip(keys, cells_in(numbers), strict=True):
         cells.setdefault(run_id, {})[(granularity, metric, k), average] = cell
-    columns = columns_of(facts, numbers) or (primary_of(facts, protocol),)
+    columns = columns_of(facts, numbers)
+    if not columns:
+        rule, metric = protocol.primary, lookup(protocol.primary.metric, "metric", facts.metrics)
+        columns = (Column((rule.granularity, rule.metric, rule.k), rule.aggregate, metric),)
     n_items = max(numbers["of_items"], default=0)
     every = [
         BoardRow(run, cells.get(run.run_id, {}), columns[0], n_items)
         for run in facts.runs_of(protocol.benchmark)
-        if protocol.task in ("", run.task) and _belongs(run, protocol, cells)
+        # Scored under the protocol, or failed at one of its tasks.
+        if protocol.task in ("", run.task)
+        and run.protocol in (None, protocol.name)
+        and (run.run_id in cells or (run.status == FAILED and run.task in protocol.tasks))
     ]
     ordered = rows_in_order(every, protocol.primary.aggregate)
     ranked, unranked = ([row for row in ordered if row.comparable is flag] for flag in (True, False))
     return Board(facts, protocol, where, columns, ranked, unranked)
-
-
-def _belongs(run: RunRow, protocol: ProtocolRow, scored: Iterable[str]) -> bool:
-    """Whether a run stands on this board: scored under the protocol, or failed at one of its tasks."""
-    if run.protocol not in (None, protocol.name):
-        return False
-    return run.run_id in scored or (run.status == FAILED and run.task in protocol.tasks)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from urllib.parse import quote
 
 import polars as pl
 
 from lake.averages import AVERAGES, average_columns
 from lake.verdict import ITEM_INTERVALS
-from report.addresses import run_key
 from report.data_files import data_file, data_file_of
-from report.format import slug, visible
-from report.leaderboard.board import Board, BoardRow
-from report.leaderboard.columns import Column, Measure
+from report.format import run_key, slug, visible
+from report.leaderboard.board import MEASURE, Board, BoardRow, Column, Measure
 from report.leaderboard.gold_ledger import precisions_of, shares_of
 from report.leaderboard.main_table import slices_of
 from report.leaderboard.verdicts import board_sentence, names_of, sentences
@@ -26,8 +23,9 @@ MEASURE_FIELDS = (
 )  # fmt: skip
 """What a measure's file has of a run in a slice, in this order; what is missing at the end is left out."""
 
-_WHERE = ("slice", "slice_value")
-_MEASURE = ("granularity", "metric", "k")
+PUBLISHED_AGAIN = "make published SOURCE=FOLDER LAKE=lake/again"
+"""The command that measures again what ships; a run of the lake has one of its own."""
+
 _DIGITS = 6
 
 
@@ -36,51 +34,30 @@ def board_path(board: Board) -> str:
     return f"boards/{slug(board.benchmark.name)}/{slug(board.protocol.short)}"
 
 
-PUBLISHED_AGAIN = "make published SOURCE=FOLDER LAKE=lake/again"
-"""The command that measures again what ships; a run of the lake has one of its own."""
-
-
 def measure_path(board: Board, column: Column) -> str:
     """Where those of a measure lie, without the suffix."""
-    granularity, metric, k = column.measure
-    return f"{board_path(board)}/{slug(granularity)}-{slug(metric)}-{k}"
+    return f"{board_path(board)}/{slug(column.granularity)}-{slug(column.metric)}-{column.k}"
 
 
 def board_files(board: Board, reference: BoardRow | None) -> dict[str, bytes]:
     """The files of a board: path in the site → content. Differences are against the reference."""
-    runs = sorted(board.every, key=lambda row: (row.run.system, row.run.run_id))
-    places = {row.run.run_id: number for number, row in enumerate(runs)}
-    path, measures = board_path(board), _measures(board, places)
-    files: dict[str, object] = {}
-    files[path] = _board(board, reference, runs) | _concluded(board)
-    files[f"{path}/costs"] = {
-        places[row.run.run_id]: [cost.index_seconds, cost.index_bytes, cost.query_p50, cost.query_p95, cost.hardware]
-        for row in runs
-        if (cost := row.run.cost)
+    rows = sorted(board.every, key=lambda row: (row.run.system, row.run.run_id))
+    costs = [row.run.cost for row in rows]
+    path, measures = board_path(board), _measures(board, [row.run.run_id for row in rows])
+    measured = {
+        number: [cost.index_seconds, cost.index_bytes, cost.query_p50, cost.query_p95, cost.hardware]
+        for number, cost in enumerate(costs)
+        if cost
     }
-    by_measure = {measure_path(board, column): measures[column.measure] for column in board.columns}
     return {
-        **{f"{path}.js": data_file(path, value) for path, value in files.items()},
-        **{f"{path}.js": data_file_of(path, value) for path, value in by_measure.items()},
+        f"{path}.js": data_file(path, _board(board, reference, rows)),
+        f"{path}/costs.js": data_file(f"{path}/costs", measured),
+        **{
+            f"{to}.js": data_file_of(to, measures.get(column.measure, "{}"))
+            for column in board.columns
+            for to in [measure_path(board, column)]
+        },
     }
-
-
-def _numbers(board: Board) -> pl.DataFrame:
-    """A row per measure, slice and run: what the board shows of it, and the numbers of every average."""
-    stored = board.numbers
-    rows = stored.filter("is_shown").drop("value", "low", "high", "share_of_oracle")
-    # In the order of the table's key, in which those of each average are stored: it has a row for each of these.
-    rows = rows.sort(*_WHERE, "run_id", "column")
-    averaged = [
-        stored.filter(average=average).select(
-            **dict(zip(average_columns(average), ("value", "low", "high"), strict=True)),
-            **({"share_of_oracle": "share_of_oracle"} if average == "macro" else {}),
-        )
-        for average in AVERAGES
-    ]
-    short = [shortened(name) for name in (*_NUMBERS, "share_of_oracle", "delta", "delta_low", "delta_high")]
-    whole, unit = pl.col("read").round(0).cast(pl.Int64), pl.format('"{}"', "unit")
-    return pl.concat([rows, *averaged], how="horizontal").with_columns(*short, whole, unit.alias("unit"))
 
 
 def shortened(name: str) -> pl.Expr:
@@ -90,23 +67,36 @@ def shortened(name: str) -> pl.Expr:
     return pl.when(is_half_way).then(pl.col(name)).otherwise(short).alias(name)
 
 
-def _measures(board: Board, places: Mapping[str, int]) -> Mapping[Measure, str]:
+def _measures(board: Board, run_ids: list[str]) -> dict[Measure, str]:
     """Measure → as JSON, `slice=value` → of each run the MEASURE_FIELDS up to the last that is known, or null."""
-    numbers = _numbers(board)
+    stored, view = board.numbers, ["position", "slice", "slice_value"]
+    # In the order of the table's key, in which those of each average are stored: it has a row for each of these.
+    rows = stored.filter("is_shown").drop("value", "low", "high", "share_of_oracle")
+    averaged = [
+        stored.filter(average=average).select(
+            **dict(zip(average_columns(average), ("value", "low", "high"), strict=True)),
+            **({"share_of_oracle": "share_of_oracle"} if average == "macro" else {}),
+        )
+        for average in AVERAGES
+    ]
+    short = [shortened(name) for name in (*_NUMBERS, "share_of_oracle", "delta", "delta_low", "delta_high")]
+    whole, unit = pl.col("read").round(0).cast(pl.Int64), pl.format('"{}"', "unit").alias("unit")
+    numbers = pl.concat([rows.sort(*view[1:], "run_id", "column"), *averaged], how="horizontal")
     # As text at once: there are millions of them.
-    text = numbers.select(MEASURE_FIELDS).write_csv(include_header=False, null_value="null", quote_style="never")
+    fields = numbers.with_columns(*short, whole, unit).select(MEASURE_FIELDS)
+    text = fields.write_csv(include_header=False, null_value="null", quote_style="never")
     row = pl.format("[{}]", pl.Series("row", text.splitlines(), pl.String).str.replace("(?:,null)+$", ""))
-    at, view = pl.col("at"), ["position", *_WHERE]
-    n_missing = at - at.shift(1).over(view).fill_null(-1) - 1
-    missing = pl.lit("null," * len(places)).str.slice(0, n_missing * len("null,"))
+    at = pl.col("run_id").replace_strict(run_ids, range(len(run_ids)), return_dtype=pl.Int64)
+    n_missing = pl.col("at") - pl.col("at").shift(1).over(view).fill_null(-1) - 1
+    missing = pl.lit("null," * len(run_ids)).str.slice(0, n_missing * len("null,"))
     by_view = (
-        numbers.select(*_MEASURE, *view, row.alias("row"), at=pl.col("run_id").replace_strict(places))
+        numbers.select(*MEASURE, *view, row.alias("row"), at=at)
         .sort(*view, "at")
         .with_columns(row=missing + pl.col("row"))
-        .group_by(*_MEASURE, *_WHERE, maintain_order=True)
+        .group_by(*MEASURE, *view[1:], maintain_order=True)
         .agg(pl.col("row").str.join(","))
     )
-    by_measure: dict[Measure, dict[str, str]] = {column.measure: {} for column in board.columns}
+    by_measure: dict[Measure, dict[str, str]] = {}
     for granularity, metric, k, slice_, value, joined in by_view.iter_rows():
         by_measure.setdefault((granularity, metric, k), {})[f"{slice_}={visible(value)}"] = joined
     return {
@@ -115,29 +105,21 @@ def _measures(board: Board, places: Mapping[str, int]) -> Mapping[Measure, str]:
     }
 
 
-def _concluded(board: Board) -> dict[str, object]:
-    """What is concluded of each view; of those without a stored comparison what is of the opening one, named."""
-    by_view, verdict = {**sentences(board)}, board_sentence(board)
-    by_view[board.primary.name] = {**by_view.get(board.primary.name, {}), _slice(board): verdict}
-    return {"verdicts": by_view, "verdict": f"{board.primary.title}, {board.averaging}, {board.slice[1]}: {verdict}"}
-
-
-def _slice(board: Board) -> str:
-    return f"{board.slice[0]}={visible(board.slice[1])}"
-
-
-def _board(board: Board, reference: BoardRow | None, runs: list[BoardRow]) -> dict[str, object]:
+def _board(board: Board, reference: BoardRow | None, rows: list[BoardRow]) -> dict[str, object]:
     facts, names = board.facts, names_of(board)
     ledger, precisions = shares_of(board), precisions_of(board)
+    # Of views without a stored comparison is said what is concluded of the opening one, named.
+    by_view, verdict = {**sentences(board)}, board_sentence(board)
+    by_view[board.primary.name] = {**by_view.get(board.primary.name, {}), board.view: verdict}
     return {
         "benchmark": visible(board.benchmark.title),
         "protocol": board.protocol.name,
         "short": board.protocol.short,
         "average": board.average,
-        "slice": _slice(board),
+        "slice": board.view,
         "fields": MEASURE_FIELDS,
         "itemIntervals": f"{ITEM_INTERVALS}. ",
-        "reference": runs.index(reference) if reference else None,
+        "reference": rows.index(reference) if reference else None,
         "again": PUBLISHED_AGAIN if board.benchmark.is_edition else "",
         "citation": board.benchmark.citation,
         "averages": {name: average.meaning for name, average in AVERAGES.items()},
@@ -173,7 +155,9 @@ def _board(board: Board, reference: BoardRow | None, runs: list[BoardRow]) -> di
                 "ledger": [[share.name, share.title, round(share.share, 4)] for share in ledger.get(run.run_id, ())],
                 "precision": precisions.get(run.run_id),
             }
-            for row in runs
+            for row in rows
             for run in [row.run]
         ],
+        "verdicts": by_view,
+        "verdict": f"{board.primary.title}, {board.averaging}, {board.slice[1]}: {verdict}",
     }

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
-from lake.usage import METRICS, Repair, first_gold, pareto_front, repairs
+from lake.usage import first_gold, pareto_front, repairs
 from report.charts.curves import Spot, frontier_chart
 from report.charts.figures import Figure
-from report.charts.scores import Point, forest_chart
 from report.format import count, score, two_digits
-from report.leaderboard.board import Board, BoardRow
-from report.leaderboard.columns import Column
+from report.leaderboard.board import Board, BoardRow, Column
 from report.leaderboard.pictures import figure_of
-from report.models import UsageMeans
 
 MOST_NAMED = 6
 """So many systems of a picture are named; of more the colours could not be told apart."""
 
 
-@dataclass(frozen=True)
-class Offer:
+class Offer(NamedTuple):
     """What a system costs down to a cut-off, and its number there."""
 
     row: BoardRow
@@ -31,8 +27,7 @@ class Offer:
     value: float
 
 
-@dataclass(frozen=True)
-class Frontier:
+class Frontier(NamedTuple):
     """The systems by one cost; `offers` are those on the frontier, the cheapest first, with cost and value as shown."""
 
     column: Column
@@ -45,57 +40,42 @@ class Frontier:
 
 
 class BoardCosts:
-    """The rows with known costs, the hardware of their times, what agents used, and frontiers by each of these."""
+    """The rows with known costs, the hardware of their times, what agents used, and frontiers by each of these.
+
+    `repair` says whether context predicts repair, a sentence for each system and coverage; None where no outcome is
+    known.
+    """
 
     def __init__(self, board: Board) -> None:
-        known = {run_id for run_id, k in board.characters if k == board.primary.k}
+        lake, protocol, primary = board.facts.lake, board.protocol.name, board.primary
+        known = {run_id for run_id, k in board.characters if k == primary.k}
         self.rows = [row for row in board.every if row.run.cost is not None or row.run.run_id in known]
         self.hardware = sorted({row.run.cost.hardware for row in self.rows if row.run.cost is not None})
-        self.curve, self.by_time = by_characters(board, *board.primary.measure[:2]), _by_time(board)
-        first = first_gold(board.facts.lake, board.protocol.name).select("run_id", "first_step", "n_found").collect()
+        self.curve = by_characters(board, *primary.measure[:2])
+        times = [
+            Offer(row, primary, cost.query_p50 * 1000, row.number)
+            for row in board.systems
+            if (cost := row.run.cost) is not None and cost.query_p50 is not None and row.number is not None
+        ]
+        self.by_time = _frontier(board, times, "time", ("Median query, ms", primary.title), two_digits)
+        first = first_gold(lake, protocol).select("run_id", "first_step", "n_found").collect()
         self.first_gold = {run_id: steps for run_id, *steps in first.iter_rows()}
         self.used = [(row, row.run.usage) for row in board.every if row.run.usage is not None]
-        self.by_usage = _by_usage(board, self.used)
-        self.repair = RepairOutcomes(board) if any(usage.n_outcomes for _, usage in self.used) else None
-
-    def cuts(self, row: BoardRow) -> list[str]:
-        """At which cut-offs a system is on the frontier by characters."""
-        return self.curve.cuts(row) if self.curve else []
-
-
-class RepairOutcomes:
-    """Whether context predicts repair: a sentence for each system and coverage, and a picture where there are any."""
-
-    def __init__(self, board: Board) -> None:
-        rows = {row.run.run_id: row for row in board.every}
-        shown = [repair for repair in repairs(board.facts.lake, board.protocol.name) if repair.run_id in rows]
-        self.sentences = [repair.sentence(rows[repair.run_id].run.system) for repair in shown]
-        self.figure = self._figure(board, [(rows[repair.run_id], repair) for repair in shown]) if shown else None
-
-    def _figure(self, board: Board, shown: Sequence[tuple[BoardRow, Repair]]) -> Figure:
-        points = [
-            Point(
-                "", f"{METRICS[repair.metric]}, {row.run.system}", row.run.drawn, repair.delta, repair.low, repair.high
-            )
-            for row, repair in shown
-        ]
-        picture = forest_chart(points, " ".join(self.sentences))
-        columns = ("system", "coverage", "difference", "low", "high", "items", "repositories")
-        numbers = [
-            (
-                row.run.system,
-                METRICS[repair.metric],
-                repair.delta,
-                repair.low,
-                repair.high,
-                repair.n_items,
-                repair.n_repos,
-            )
-            for row, repair in shown
-        ]
-        return figure_of(
-            board, "repair", "Coverage of resolved items less that of the others", picture, columns, numbers
-        )
+        self.by_usage = []
+        for place, what in enumerate(("tokens", "dollars", "seconds")):
+            means = [(row, *usage.numbers[place][:2]) for row, usage in self.used]
+            offers = [
+                Offer(row, primary, mean, row.number)
+                for row, _, mean in means
+                if mean is not None and row.number is not None
+            ]
+            titles = (f"{means[0][1]} per item" if means else "", primary.title)
+            if frontier := _frontier(board, offers, what, titles, two_digits):
+                self.by_usage.append(frontier)
+        self.repair: list[str] | None = None
+        if any(usage.n_outcomes for _, usage in self.used):
+            outcomes = [each for each in repairs(lake, protocol) if each.run_id in board.runs]
+            self.repair = [each.sentence(board.runs[each.run_id].system) for each in outcomes]
 
 
 @cache
@@ -110,26 +90,6 @@ def by_characters(board: Board, granularity: str, metric: str) -> Frontier | Non
     ]
     titles = ("Characters read per item", columns[0].measured if columns else "")
     return _frontier(board, offers, f"reading-{metric}", titles, count)
-
-
-def _by_time(board: Board) -> Frontier | None:
-    offers = [
-        Offer(row, board.primary, cost.query_p50 * 1000, row.number)
-        for row in board.systems
-        if (cost := row.run.cost) is not None and cost.query_p50 is not None and row.number is not None
-    ]
-    return _frontier(board, offers, "time", ("Median query, ms", board.primary.title), two_digits)
-
-
-def _by_usage(board: Board, used: Sequence[tuple[BoardRow, UsageMeans]]) -> list[Frontier]:
-    """The primary metric against the tokens, dollars and seconds of agents, each where two or more tell them."""
-    frontiers = []
-    for column, what in enumerate(("tokens", "dollars", "seconds")):
-        known = [(row, usage.numbers[column]) for row, usage in used if row.number is not None]
-        offers = [Offer(row, board.primary, mean, row.number or 0.0) for row, (_, mean, _) in known if mean is not None]
-        titles = (f"{known[0][1][0]} per item", board.primary.title) if known else ("", "")
-        frontiers.append(_frontier(board, offers, what, titles, two_digits))
-    return [frontier for frontier in frontiers if frontier]
 
 
 def _frontier(
@@ -147,7 +107,7 @@ def _frontier(
     )
     edge = [offer for offer, is_kept in zip(ordered, kept, strict=True) if is_kept]
     edge.sort(key=lambda offer: (offer.cost, offer.row.run.system))
-    labels = _labels(board, ordered, edge, lower_is_better=lower_is_better)
+    labels = _labels(ordered, edge, lower_is_better=lower_is_better)
     spots = [
         Spot(
             cost=offer.cost, value=offer.value, kind=offer.row.run.drawn,
@@ -161,14 +121,14 @@ def _frontier(
     heading = f"{titles[1]} by {titles[0][0].lower()}{titles[0][1:]}"
     picture = frontier_chart(spots, titles, f"Chart: {heading}. On the frontier: {listed}.")
     numbers = [
-        (offer.row.run.system, spot.kind, offer.column.name, offer.cost, offer.value, spot.number)
+        (spot.system, spot.kind, offer.column.name, spot.cost, spot.value, spot.number)
         for offer, spot in zip(ordered, spots, strict=True)
     ]
     columns = ("system", "kind", "metric", "cost", "value", "place on the frontier")
     return Frontier(ordered[0].column, figure_of(board, what, heading, picture, columns, numbers), priced)
 
 
-def _labels(board: Board, offers: Sequence[Offer], edge: Sequence[Offer], *, lower_is_better: bool) -> dict[str, str]:
+def _labels(offers: Sequence[Offer], edge: Sequence[Offer], *, lower_is_better: bool) -> dict[str, str]:
     """The runs that are named in a picture: those on the frontier, the best of each retriever, some agents, others."""
     ranked = sorted(offers, key=lambda offer: (offer.value if lower_is_better else -offer.value, offer.row.run.system))
     agents = [offer for offer in ranked if offer.row.run.drawn != "retriever"]

@@ -21,8 +21,7 @@ LEDGER_TITLES = {
 """Class of the ledger → what it is called, in the order in which the bars have them."""
 
 N_RETRIEVERS, N_AGENTS = 2, 3
-
-NARROW = 0.045
+_NARROW = 0.045
 """A share below this is too narrow for its number, which the table beside it has."""
 
 
@@ -33,7 +32,7 @@ class GoldShare:
         self.name, self.title, self.share = name, title, share
         self.percent = f"{100 * share:.0f} %" if share >= 0.005 else "< 1 %"
         self.width = f"{100 * share:.3f}%"
-        self.is_narrow = share < NARROW
+        self.is_narrow = share < _NARROW
 
 
 def shares_in(amounts: Mapping[str, float]) -> list[GoldShare]:
@@ -41,14 +40,25 @@ def shares_in(amounts: Mapping[str, float]) -> list[GoldShare]:
     return [GoldShare(name, title, amounts[name]) for name, title in LEDGER_TITLES.items() if amounts.get(name)]
 
 
-@cache
-def shares_of(board: Board) -> dict[str, list[GoldShare]]:
-    """Where the gold of a board's items went, by run."""
-    mine = board.facts.ledger.filter(pl.col("micro") > 0, **board.where)
+def largest_class() -> pl.Expr:
+    """The number of the class that holds most of an item's gold, of equal ones the first; of rows of table `ledger`."""
+    return pl.concat_list(list(LEDGER_TITLES)).list.arg_max().cast(pl.Int64)
+
+
+def amounts_of(board: Board, value: str = "") -> dict[str, dict[str, float]]:
+    """Run → class of the ledger → its share of the gold, over a value of the board's slice."""
+    mine = board.facts.ledger.filter(**board.where | ({"slice_value": value} if value else {}))
     by_run: dict[str, dict[str, float]] = {}
     for run_id, name, share in mine.select("run_id", "class", "micro").iter_rows():
         by_run.setdefault(run_id, {})[name] = share
-    return {run_id: shares_in(amounts) for run_id, amounts in by_run.items()}
+    return by_run
+
+
+@cache
+def shares_of(board: Board) -> dict[str, list[GoldShare]]:
+    """Where the gold of a board's items went, by run."""
+    shares = {run_id: shares_in(amounts) for run_id, amounts in amounts_of(board).items()}
+    return {run_id: of_run for run_id, of_run in shares.items() if of_run}
 
 
 def precisions_of(board: Board, slice_value: str = "") -> Mapping[str, float]:
@@ -61,7 +71,6 @@ def precisions_of(board: Board, slice_value: str = "") -> Mapping[str, float]:
 
 @cache
 def _precisions(board: Board) -> Mapping[str, Mapping[str, float]]:
-    """The same over every value of the board's slice."""
     lines = {"granularity": "line", "metric": "line_precision", "k": board.primary.k}
     rows = board.facts.board_rows(board.protocol).filter(average="micro", slice=board.slice[0], **lines)
     by_value: dict[str, dict[str, float]] = {}

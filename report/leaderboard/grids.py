@@ -7,9 +7,9 @@ import math
 import polars as pl
 
 from lake.verdict import FACTORS, ITEM, REPOSITORY, which_matters_more
+from report.format import in_numbers_order, place_of, title_of
 from report.leaderboard.board import Board
 from report.models import ALL_ITEMS
-from report.slices import in_numbers_order, place_of, title_of
 
 HEAT_STEPS = 8
 
@@ -26,12 +26,12 @@ class Heat:
         self.values = tuple((value, sizes[value]) for value in in_numbers_order(sizes))
         n_values, self.n_items = board.slice_size(name)
         self.n_values = max(n_values, len(self.values))
-        numbers_by_value = part.select("run_id", "slice_value", "value").iter_rows()
-        at = {(run_id, value): number for run_id, value, number in numbers_by_value}
+        numbers = part.select("run_id", "slice_value", "value").iter_rows()
+        at = {(run_id, value): number for run_id, value, number in numbers}
         self.rows = [(row, tuple(at.get((row.run.run_id, value)) for value, _ in self.values)) for row in board.rows]
         lines = [values for row, values in self.rows if not row.run.baseline] or [values for _, values in self.rows]
-        numbers = [value for values in lines for value in values if value is not None] or [0.0]
-        self.range = min(numbers), max(numbers)
+        known = [value for values in lines for value in values if value is not None] or [0.0]
+        self.range = min(known), max(known)
 
     def shade(self, value: float | None) -> int:
         """The higher the darker; a baseline beyond the systems is as the nearest of them."""
@@ -53,6 +53,7 @@ class Choices:
     """The grid of a board's chunkers and retrievers, best rows and columns first.
 
     `means` has a system's mean by chunker and retriever; one of them is empty for the mean of a row or a column.
+    `by_repository` has how far each factor moves the number within a repository: name, items, the three factors.
     """
 
     def __init__(self, board: Board, effects: pl.DataFrame) -> None:
@@ -72,18 +73,20 @@ class Choices:
             too_few=any(row.head is not None and bool(row.head.too_few) for row in board.rows),
             unit=ITEM if board.is_of_items else REPOSITORY,
         )
-        self.by_repository = _by_repository(effects.filter(pl.col("repo") != ""))
+        self.by_repository = (
+            effects.filter(pl.col("repo") != "", pl.col("effect").is_not_null())
+            .group_by("repo", "n_items")
+            .agg((pl.col("effect").filter(factor=factor) ** 2).mean().sqrt().alias(factor) for factor in FACTORS)
+            .sort("n_items", "repo", descending=[True, False])
+            .rows()
+        )
         self.left_out = whole["left_out"].to_list()[0]
-        self.grid = [
-            (chunker, retriever, self.means[chunker, retriever])
-            for chunker in self.chunkers
-            for retriever in self.retrievers
-        ]
+        grid = [self.means[chunker, retriever] for chunker in self.chunkers for retriever in self.retrievers]
+        self._least, self._range = min(grid), (max(grid) - min(grid)) or 1.0
 
     def shade(self, chunker: str, retriever: str) -> int:
         """The higher the darker, from the least of the grid to the greatest."""
-        means = [mean for _, _, mean in self.grid]
-        return round((self.means[chunker, retriever] - min(means)) / ((max(means) - min(means)) or 1.0) * HEAT_STEPS)
+        return round((self.means[chunker, retriever] - self._least) / self._range * HEAT_STEPS)
 
 
 def choices_of(board: Board) -> Choices | None:
@@ -91,13 +94,3 @@ def choices_of(board: Board) -> Choices | None:
     tasks = {board.protocol.task} if board.protocol.task else {row.run.task for row in board.rows}
     effects = board.facts.effects.filter(pl.col("task").is_in(tasks), **board.where)
     return Choices(board, effects) if effects.filter(repo="")["mean"].count() else None
-
-
-def _by_repository(rows: pl.DataFrame) -> list[tuple[str | int | float, ...]]:
-    return (
-        rows.filter(pl.col("effect").is_not_null())
-        .group_by("repo", "n_items")
-        .agg((pl.col("effect").filter(factor=factor) ** 2).mean().sqrt().alias(factor) for factor in FACTORS)
-        .sort("n_items", "repo", descending=[True, False])
-        .rows()
-    )

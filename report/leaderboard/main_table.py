@@ -1,19 +1,17 @@
-"""What a leaderboard opens with: the primary metric with its interval drawn, and what the view can be switched by."""
+"""A board's tables: what it opens with, the primary metric with its interval; its switches; every average by itself."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import polars as pl
 
 from lake.averages import AVERAGES, Aggregate
 from lake.catalog.references import unbeaten_baselines
-from lake.text import group_name
-from report.format import score, visible
+from report.format import in_numbers_order, place_of, score, title_of, visible
 from report.leaderboard.board import Board, BoardRow, rows_in_order
 from report.leaderboard.pictures import score_picture
 from report.models import ALL_ITEMS
-from report.slices import in_numbers_order, place_of, title_of
 
 N_SHOWN = 15
 """So many rows stand in the page; the others are loaded on demand, and are in the plain page."""
@@ -37,11 +35,12 @@ class MainTable:
 
     def __init__(self, board: Board, reference: BoardRow | None) -> None:
         systems = board.systems
-        apart = [row for row in board.unranked if not row.run.baseline]
-        self.rows = [*systems, *apart][:N_SHOWN]
+        self.rows = [*systems, *board.apart][:N_SHOWN]
         self.n_ranked = min(len(systems), N_SHOWN)
-        self.n_systems = len(systems) + len(apart)
-        self.digits = _digits(systems)
+        self.n_systems = len(systems) + len(board.apart)
+        ends = [row.interval for row in systems]
+        widths = sorted(high - low for low, high in ends if low is not None and high is not None)
+        self.digits = COARSE if widths and widths[(len(widths) - 1) // 2] >= _NARROW else FINE
         # Of each baseline the reference itself where it is one, else the best.
         baselines = sorted((row for row in board.rows if row.run.baseline), key=lambda row: row is not reference)
         best = list({row.run.retriever: row for row in reversed(baselines)}.values())
@@ -53,27 +52,10 @@ class MainTable:
         self.has_oracle = board.average == "macro" and board.has("share_of_oracle", systems)
         self.has_read = board.has("read", systems)
         self.is_too_few = any(row.head and row.head.too_few for row in systems)
-        self.split_groups = _split(systems)
 
     def at(self, value: float) -> float:
         """Where a number lies, in per cent of the width."""
         return 100 * min(max(value / self.reach, 0.0), 1.0)
-
-
-def _digits(systems: Sequence[BoardRow]) -> int:
-    ends = [row.interval for row in systems]
-    widths = sorted(high - low for low, high in ends if low is not None and high is not None)
-    return COARSE if widths and widths[(len(widths) - 1) // 2] >= _NARROW else FINE
-
-
-def _split(systems: Sequence[BoardRow]) -> list[str]:
-    """The tie groups whose members do not follow each other in the order of ranks."""
-    ranked = sorted(
-        (head.rank, head.tie_group) for row in systems if (head := row.head) and head.rank and head.tie_group
-    )
-    groups = [group for _, group in ranked]
-    runs = [group for number, group in enumerate(groups) if number == 0 or groups[number - 1] != group]
-    return [group_name(group).upper() for group in sorted({group for group in runs if runs.count(group) > 1})]
 
 
 class Controls:
@@ -116,7 +98,10 @@ def slices_of(board: Board) -> list[dict[str, object]]:
 
 
 class AverageTable:
-    """The leaderboard averaged one way, in the order of the primary metric so averaged, compared with a reference."""
+    """The leaderboard averaged one way, in the order of the primary metric so averaged, compared with a reference.
+
+    `means` are metrics that the protocol averages over items here too.
+    """
 
     def __init__(self, board: Board, average: Aggregate, reference: BoardRow | None) -> None:
         ordered = rows_in_order(board.rows, average)
@@ -132,15 +117,8 @@ class AverageTable:
         known = {row.run.run_id: row.cell(board.primary, average) for row in board.rows}
         self.shares = {run_id: cell.share_of_oracle for run_id, cell in known.items() if cell and cell.share_of_oracle}
         self._best = {column.name: board.best(column, average) for column in board.columns}
-        # Metrics that the protocol averages over items here too; whose ratio of sums is that mean; that have no ratio.
-        self.means = list(
-            dict.fromkeys(column.metric for column in board.columns if board.averaged(column, average) != average)
-        )
-        micro = {column.metric: column.rule.micro for column in board.columns if average == "micro"}
-        self.same, self.undefined = (
-            [name for name, rule in micro.items() if rule == kind and name not in self.means]
-            for kind in ("same", "none")
-        )
+        apart = (column.metric for column in board.columns if board.averaged(column, average) != average)
+        self.means = list(dict.fromkeys(apart))
 
     def cells(self, row: BoardRow) -> Iterator[tuple[str, bool, int | None]]:
         """What each column shows, whether it is the best of its column, and over how many items it is if not over n."""
@@ -148,12 +126,12 @@ class AverageTable:
             cell = row.cell(column, self._board.averaged(column, self.average))
             value = cell.value if cell else None
             shown, is_ranked = score(value), row.comparable and not row.run.baseline
-            others = cell.n if cell and row.head and value is not None and cell.n != row.head.n else None
+            others = cell.n if cell and row.head and value is not None and cell.n != row.n else None
             yield shown, is_ranked and cell is not None and shown == self._best[column.name], others
 
     def above(self, row: BoardRow) -> float | None:
         """How far a row is above the reference, by the primary metric; None where one has a mean over fewer items."""
-        if row.head and self._reference and self._reference.head and row.head.n != self._reference.head.n:
+        if row.head and self._reference and self._reference.head and row.n != self._reference.n:
             return None
         cell = row.cell(self._board.primary, self.average)
         return cell.delta if cell else None
@@ -169,8 +147,5 @@ def unbeaten(board: Board, average: Aggregate) -> list[str]:
     """Why no system is above a baseline, where none is."""
     numbers = [(row.run.retriever or "", row.run.baseline, row.value(board.primary, average)) for row in board.rows]
     task = board.protocol.task or next((row.run.task for row in board.rows), "")
-    return unbeaten_baselines(
-        f"{board.benchmark.kind}/{task.partition('/')[2]}",
-        numbers,
-        lower_is_better=board.primary.lower_is_better,
-    )
+    asked = f"{board.benchmark.kind}/{task.partition('/')[2]}"
+    return unbeaten_baselines(asked, numbers, lower_is_better=board.primary.lower_is_better)

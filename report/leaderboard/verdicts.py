@@ -25,10 +25,8 @@ from lake.verdict import (
     mirrored,
     verdict_on,
 )
-from report.addresses import compare_address
-from report.format import fixed, visible
-from report.leaderboard.board import Board
-from report.leaderboard.columns import Column
+from report.format import compare_address, fixed, visible
+from report.leaderboard.board import MEASURE, Board, BoardRow, Column
 
 DIGITS = 2
 """So many decimals a verdict has: intervals are far wider than the next would tell."""
@@ -43,13 +41,12 @@ class Name(NamedTuple):
 
 def names_of(board: Board) -> Mapping[str, Name]:
     """By run: its retriever's title and its chunker; the system's own name where that means several."""
-    runs = [row.run for row in board.every]
-    own_names = {run.run_id: Name(visible(run.system), visible(run.agent)) for run in runs}
+    own_names = {run_id: Name(visible(run.system), visible(run.agent)) for run_id, run in board.runs.items()}
     names = {
-        run.run_id: Name(visible(run.retriever_title or run.retriever), visible(run.chunker))
+        run_id: Name(visible(run.retriever_title or run.retriever), visible(run.chunker))
         if run.chunker and run.retriever
-        else own_names[run.run_id]
-        for run in runs
+        else own_names[run_id]
+        for run_id, run in board.runs.items()
     }
     counts = Counter(names.values())
     return {run_id: own_names[run_id] if counts[name] > 1 else name for run_id, name in names.items()}
@@ -59,21 +56,27 @@ def names_of(board: Board) -> Mapping[str, Name]:
 def board_verdict(board: Board) -> Verdict:
     """The verdict on a board's first system against the reference that its benchmark declares beforehand."""
     compared = by_pair(board.facts.comparisons.lazy().filter(**board.where))
-    lines = [(row.run.run_id, row.number, row.comparable) for row in board.every]
-    return _verdict(board, lines, compared)
+    return _verdict(board, [(row.run.run_id, row.number, row.comparable) for row in board.every], compared)
+
+
+def reference_row(board: Board) -> BoardRow | None:
+    """The row of the reference."""
+    run_id = board_verdict(board).reference
+    return next((row for row in board.every if row.run.run_id == run_id), None)
 
 
 def board_sentence(board: Board) -> str:
     """The verdict on a board's first system; where lines are counted, that by files too, if the board has it."""
     first, primary = sentence(board, board_verdict(board)), board.primary
-    by_files = ("file", primary.quantity, primary.k) if primary.granularity == "line" else None
-    name = next((column.name for column in board.columns if _counts(column) == by_files), "")
-    second = sentences(board).get(name, {}).get(f"{board.slice[0]}={visible(board.slice[1])}", "") if name else ""
+    by_files = column_at(board, "file") if primary.granularity == "line" else None
+    second = sentences(board).get(by_files.name, {}).get(board.view, "") if by_files else ""
     return f"By lines: {first} By files: {second}" if second else first
 
 
-def _counts(column: Column) -> tuple[str, str, int]:
-    return column.granularity, column.quantity, column.k
+def column_at(board: Board, level: str) -> Column | None:
+    """The column of what the primary metric measures, counted at another level."""
+    wanted = (level, board.primary.quantity, board.primary.k)
+    return next((each for each in board.columns if (each.granularity, each.quantity, each.k) == wanted), None)
 
 
 @cache
@@ -82,34 +85,30 @@ def sentences(board: Board) -> dict[str, dict[str, str]]:
 
     These are all metrics over the slice that the board opens on, and the primary metric over every slice.
     """
-    reference, where = board_verdict(board).reference, ("slice", "slice_value")
-    of_board = pl.col("protocol") == board.protocol.name
-    with_reference = of_board & ((pl.col("run_a") == reference) | (pl.col("run_b") == reference))
-    stored = board.facts.lake.scan("comparisons", benchmark=board.benchmark.name).filter(with_reference)
-    measure = ("granularity", "metric", "k")
+    reference, view = board_verdict(board).reference, [*MEASURE, "slice", "slice_value"]
+    with_reference = (pl.col("run_a") == reference) | (pl.col("run_b") == reference)
+    stored = board.facts.lake.scan("comparisons", benchmark=board.benchmark.name)
+    stored = stored.filter(with_reference, protocol=board.protocol.name)
     told = ("verdict", "delta", "low", "high", "smallest_detectable", "exploratory", "unit")
     both_ways = pl.concat([stored, mirrored(stored)]).filter(run_a=reference)
-    compared = both_ways.select(*measure, *where, "run_a", "run_b", *told).collect()
-    view_of = itemgetter(*measure, *where)
-    columns = {column.measure: column for column in board.columns if column.rule.direction != "neither"}
-    pairs_by_view: dict[tuple[Any, ...], dict[tuple[str, str], dict[str, Any]]] = {}
+    compared = both_ways.select(*view, "run_a", "run_b", *told).collect()
+    pairs: dict[tuple[Any, ...], dict[tuple[str, str], dict[str, Any]]] = {}
+    view_of = itemgetter(*view)
     for row in compared.iter_rows(named=True):
-        pairs_by_view.setdefault(view_of(row), {})[row["run_a"], row["run_b"]] = row
-    lines_by_view: dict[tuple[Any, ...], list[tuple[str, float | None, bool]]] = {}
-    numbers = board.numbers.filter("is_shown").join(compared, on=[*measure, *where], how="semi").sort("place")
-    for *key, run_id, value, state in numbers.select(*measure, *where, "run_id", "value", "state").iter_rows():
-        lines_by_view.setdefault(tuple(key), []).append((run_id, value, not state))
+        pairs.setdefault(view_of(row), {})[row["run_a"], row["run_b"]] = row
+    lines: dict[tuple[Any, ...], list[tuple[str, float | None, bool]]] = {}
+    numbers = board.numbers.filter("is_shown").join(compared, on=view, how="semi").sort("place")
+    for *key, run_id, value, state in numbers.select(*view, "run_id", "value", "state").iter_rows():
+        lines.setdefault(tuple(key), []).append((run_id, value, not state))
     concluded: dict[str, dict[str, str]] = {}
-    for of_view, pairs in pairs_by_view.items():
-        if (column := columns.get(of_view[:3])) is None:
-            continue
-        first = "ranked first" if column == board.primary else f"first by {column.title}"
-        view = f"{of_view[3]}={visible(str(of_view[4]))}"
-        concluded.setdefault(column.name, {})[view] = sentence(
-            board, _verdict(board, lines_by_view[of_view], pairs), first
-        )
-    # In the order of the columns.
-    return {column.name: concluded[column.name] for column in columns.values() if column.name in concluded}
+    for column in board.columns:
+        first = "ranked first" if column is board.primary else f"first by {column.title}"
+        for of_view in pairs if column.rule.direction != "neither" else ():
+            if of_view[:3] == column.measure:
+                verdict = _verdict(board, lines[of_view], pairs[of_view])
+                name = f"{of_view[3]}={visible(of_view[4])}"
+                concluded.setdefault(column.name, {})[name] = sentence(board, verdict, first)
+    return concluded
 
 
 def _verdict(board: Board, numbers: Iterable[tuple[str, float | None, bool]], pairs: Pairs) -> Verdict:
@@ -124,10 +123,10 @@ def _verdict(board: Board, numbers: Iterable[tuple[str, float | None, bool]], pa
 
 def sentence(board: Board, verdict: Verdict, first: str = "ranked first") -> str:
     """The verdict in the names that people know; the chunkers are named where the retrievers' names do not tell."""
-    runs = board.runs
-    names = {run_id: runs[run_id].short_name for run_id in (verdict.run_id, verdict.reference) if run_id}
+    runs = {run_id: board.runs[run_id] for run_id in (verdict.run_id, verdict.reference) if run_id}
+    names = {run_id: run.short_name for run_id, run in runs.items()}
     if len(set(names.values())) < len(names):
-        names = {run_id: runs[run_id].full_name for run_id in names}
+        names = {run_id: run.full_name for run_id, run in runs.items()}
     text = verdict.sentence(names.__getitem__, DIGITS, first).replace("(-", "(−").replace(" -", " −")
     return text[0].upper() + text[1:]
 
@@ -152,7 +151,7 @@ PAIR_COLUMNS = (
 """What is told of a pair: the places of its systems on the board, then columns of table `comparisons`."""
 
 
-def pairs_among(board: Board, run_ids: Sequence[str], value: str) -> pl.DataFrame:
+def pairs_among(board: Board, run_ids: Sequence[str], value: str = "") -> pl.DataFrame:
     """The pairs of some runs by a board's primary metric, over one value of its slice: PAIR_COLUMNS by `b`, then `a`.
 
     `b` is the run of the two that comes first in the order given; the numbers are of `b` against `a`.
@@ -180,7 +179,7 @@ class Beats:
         chosen = [*board.systems[:MOST_SYSTEMS], *baselines]
         rows = [row for row in board.rows if row in chosen]
         ids = [row.run.run_id for row in rows]
-        pairs = pairs_among(board, ids, board.slice[1])
+        pairs = pairs_among(board, ids)
         cells = {
             (b, a): {
                 "shown": fixed(delta, 2, sign=True),

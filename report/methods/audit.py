@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from statistics import median
+from collections.abc import Sequence
 
 import polars as pl
 
 from lake.naming import CONSEQUENCES, FLAGS
+from lake.selection import seeded_hash
 from lake.store import Lake
 from lake.text import counted
-from report.format import DASH, count
-from report.leaderboard.board import Board
-from report.leaderboard.columns import columns_of
+from report.format import DASH, count, item_address
+from report.leaderboard.board import MEASURE, Board, columns_of
 from report.models import ALL_ITEMS, BenchmarkRow
 from report.tables_read import TablesRead
 
+N_DRAWN = 50
 SIDES = (
     "Asked with", "Searched", "Gold", "Ranked by", "Gold of an item", "Items", "Repositories", "Languages", "Subsets",
     "Licence",
@@ -36,7 +36,7 @@ def side_of(facts: TablesRead, benchmark: BenchmarkRow, boards: Sequence[Board])
         return cells
     board = boards[0]
     gold = board.protocol.gold
-    task = board.task if board.task else None
+    task = board.task
     return cells | {
         "Asked with": task.query if task else DASH,
         "Searched": task.pool if task else DASH,
@@ -93,52 +93,67 @@ def findings(facts: TablesRead) -> list[tuple[str, str, str, str, str]]:
     return lines
 
 
-_MEASURE = ["granularity", "metric", "k"]
-
-
 def protocol_differences(facts: TablesRead, benchmark: str) -> list[dict[str, object]]:
     """The benchmark's first protocol against each other one that scored the same runs, without baselines.
 
-    `rows` has one entry per shared metric; `largest` is the largest difference of one `system`, second less first.
+    `rows` has one entry per shared metric, averaged as a ratio of sums where both have that: how many systems, the
+    medians of both, and the largest difference of one `system`, second less first.
     """
-    mine = [protocol for protocol in facts.protocols.values() if protocol.benchmark == benchmark]
     shown = facts.boards(benchmark)
     if not shown:
         return []
-    first = facts.protocols[shown[0].name]
     systems = {run.run_id: run.system for run in facts.runs_of(benchmark) if run.comparable and not run.baseline}
-    is_compared = pl.col("run_id").is_in(list(systems))
+    key, is_compared = [*MEASURE, "average"], pl.col("run_id").is_in(list(systems))
     numbers = {
-        protocol.name: facts.board_rows(protocol).filter(is_compared, slice=ALL_ITEMS).drop_nulls("value").collect()
-        for protocol in mine
+        name: facts.board_rows(protocol).filter(is_compared, slice=ALL_ITEMS).drop_nulls("value").collect()
+        for name, protocol in facts.protocols.items()
+        if protocol.benchmark == benchmark
     }
-    pairs = (
-        (other, list(_apart(facts, systems, numbers[first.name], numbers[other.name])))
-        for other in mine
-        if other.name != first.name
-    )
-    return [{"first": first, "other": other, "rows": rows} for other, rows in pairs if rows]
+    first = numbers.pop(shown[0].name)
+    columns = [column for column in columns_of(facts, first) if column.rule.direction != "neither"]
+    apart = pl.col("value_other") - pl.col("value")
+    furthest = apart.abs().arg_max()
+    differences = []
+    for name, other in numbers.items():
+        both = first.join(other, on=[*key, "run_id"], suffix="_other").sort("run_id").group_by(key)
+        medians = (pl.col("value").median(), pl.col("value_other").median().alias("other"))
+        found = both.agg(*medians, n=pl.len(), largest=apart.get(furthest), run=pl.col("run_id").get(furthest))
+        known = {tuple(of): each for *of, each in found.select(*key, pl.struct(pl.exclude(key))).iter_rows()}
+        rows = [
+            {
+                "title": column.title,
+                "average": average,
+                "n": each["n"],
+                "medians": (each["value"], each["other"]),
+                "largest": each["largest"],
+                "system": systems[each["run"]],
+            }
+            for column in columns
+            for average in ["micro" if (*column.measure, "micro") in known else "macro"]
+            if (each := known.get((*column.measure, average)))
+        ]
+        if rows:
+            differences.append({"first": facts.protocols[shown[0].name], "other": facts.protocols[name], "rows": rows})
+    return differences
 
 
-def _apart(
-    facts: TablesRead, systems: Mapping[str, str], first: pl.DataFrame, other: pl.DataFrame
-) -> Iterator[dict[str, object]]:
-    both = first.join(other, on=[*_MEASURE, "average", "run_id"], suffix="_other")
-    numbers = both.sort("run_id").select(*_MEASURE, "average", "run_id", "value", "value_other").rows()
-    by_average: dict[tuple[object, ...], list[tuple[str, float, float]]] = {}
-    for *measure_and_average, run_id, ours, theirs in numbers:
-        by_average.setdefault(tuple(measure_and_average), []).append((run_id, ours, theirs))
-    for column in columns_of(facts, first):
-        average = "micro" if (*column.measure, "micro") in by_average else "macro"
-        known = by_average.get((*column.measure, average))
-        if column.rule.direction == "neither" or known is None:
-            continue
-        run_id, ours, theirs = max(known, key=lambda numbers: abs(numbers[2] - numbers[1]))
-        yield {
-            "title": column.title,
-            "average": average,
-            "n": len(known),
-            "medians": (median(value for _, value, _ in known), median(value for _, _, value in known)),
-            "largest": theirs - ours,
-            "system": systems[run_id],
-        }
+def needs_of(lake: Lake, benchmark: BenchmarkRow) -> dict[str, object] | None:
+    """What the completions of a benchmark's items need, by how many, and some items with their gold, if there is any.
+
+    Gold is `path:first–last`, lines counted from 1.
+    """
+    gold = lake.scan("gold_spans", benchmark=benchmark.name).filter(gold="needs")
+    spans = gold.sort("item_id", "path", "line_start").select("item_id", "path", "line_start", "line_end").collect()
+    if spans.is_empty():
+        return None
+    kinds = lake.scan("items", benchmark=benchmark.name).filter(pl.col("need").is_not_null()).group_by("need")
+    counts = kinds.agg(n=pl.len()).sort("n", "need", descending=[True, False]).collect()
+    by_item: dict[str, list[str]] = {}
+    for item_id, path, start, end in spans.iter_rows():
+        by_item.setdefault(item_id, []).append(f"{path}:{start + 1}–{end}")
+    chosen = sorted(by_item, key=seeded_hash)[:N_DRAWN]
+    drawn = [
+        {"item_id": item, "address": item_address(benchmark.name, item), "spans": by_item[item]}
+        for item in sorted(chosen)
+    ]
+    return {"benchmark": benchmark, "counts": counts.rows(), "drawn": drawn}

@@ -5,41 +5,36 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from report.addresses import COMPARE, items_path, pairs_path, run_key
 from report.data_files import data_file, packed
-from report.format import visible
-from report.leaderboard.columns import cells_in
-from report.leaderboard.gold_ledger import LEDGER_TITLES, precisions_of
+from report.format import COMPARE, items_path, pairs_path, run_key, title_of, visible
+from report.leaderboard.board import cells_in
+from report.leaderboard.gold_ledger import LEDGER_TITLES, amounts_of, precisions_of
 from report.leaderboard.verdicts import DIGITS, PAIR_COLUMNS, PAIR_SENTENCES, board_verdict, pairs_among
 from report.outcomes import BoardOutcomes, outcome_files
-from report.publisher import NavigationEntry, Page, Publisher, SiteMaterial
-from report.slices import title_of
-from report.tables_read import TablesRead
+from report.publisher import Page, Publisher, SiteMaterial
 
 MOST = 6
 
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:
-    facts = material.facts
     every = [outcomes for outcomes in map(BoardOutcomes, material.every_board) if len(outcomes.rows) > 1]
     files: dict[str, bytes] = {}
     for outcomes in every:
-        files |= outcome_files(outcomes, _said(facts, outcomes))
+        files |= outcome_files(outcomes, _said(outcomes))
         for number, stratum in enumerate(outcomes.strata):
             name = f"{outcomes.name}/slice-{number}"
-            files[f"{name}.js"] = data_file(name, _stratum(facts, outcomes, stratum))
+            files[f"{name}.js"] = data_file(name, _stratum(outcomes, stratum))
     boards_of = [
         (benchmark, pairs_path(name), [outcomes for outcomes in every if outcomes.board.benchmark is benchmark])
-        for name, benchmark in facts.benchmarks.items()
+        for name, benchmark in material.facts.benchmarks.items()
     ]
     values = {"benchmarks": boards_of, "n_boards": len(every), "most": MOST}
     description = "Two to six systems compared: verdict, difference by repository, every item that flips."
-    yield Page(COMPARE, "Compare", "compare.html", values, description, files=files)
+    yield Page(COMPARE, "Compare", "compare.html", values, description, files)
 
 
-def _said(facts: TablesRead, outcomes: BoardOutcomes) -> dict[str, object]:
-    board = outcomes.board
-    verdict = board_verdict(board)
+def _said(outcomes: BoardOutcomes) -> dict[str, object]:
+    board, verdict = outcomes.board, board_verdict(outcomes.board)
     first = [run_id for run_id in (verdict.reference, verdict.run_id) if run_id in outcomes.run_ids]
     return {
         "protocol": board.protocol.name,
@@ -60,7 +55,7 @@ def _said(facts: TablesRead, outcomes: BoardOutcomes) -> dict[str, object]:
                 "kind": row.run.kind,
                 "drawn": row.run.drawn,
                 "state": row.state,
-                "page": facts.system_paths[row.run.system],
+                "page": board.facts.system_paths[row.run.system],
             }
             for row in outcomes.rows
         ],
@@ -70,26 +65,22 @@ def _said(facts: TablesRead, outcomes: BoardOutcomes) -> dict[str, object]:
     }
 
 
-def _stratum(facts: TablesRead, outcomes: BoardOutcomes, value: str) -> dict[str, object]:
+def _stratum(outcomes: BoardOutcomes, value: str) -> dict[str, object]:
     """Over one value of the slice: each run's number with its interval, its ledger, and every pair's comparison."""
     board, run_ids = outcomes.board, outcomes.run_ids
-    here = {**board.where, "slice_value": value}
     rows = board.by_slice.filter(slice=board.slice[0], slice_value=value)
-    means = {
-        run_id: [cell.value, *cell.interval, cell.n]
-        for run_id, cell in zip(rows["run_id"], cells_in(rows), strict=True)
-    }
-    shares: dict[str, dict[str, float]] = {}
-    for run_id, name, share in facts.ledger.filter(**here).select("run_id", "class", "micro").iter_rows():
-        shares.setdefault(run_id, dict.fromkeys(LEDGER_TITLES, 0.0))[name] = share
-    precisions = precisions_of(board, value)
+    cells = dict(zip(rows["run_id"], cells_in(rows), strict=True))
+    amounts, precisions = amounts_of(board, value), precisions_of(board, value)
     return {
-        "means": [means.get(run_id) for run_id in run_ids],
-        "ledger": [list(shares[run_id].values()) if run_id in shares else None for run_id in run_ids],
+        "means": [[cell.value, *cell.interval, cell.n] if (cell := cells.get(run_id)) else None for run_id in run_ids],
+        "ledger": [
+            [of_run.get(name, 0.0) for name in LEDGER_TITLES] if (of_run := amounts.get(run_id)) else None
+            for run_id in run_ids
+        ],
         "precision": [precisions.get(run_id) for run_id in run_ids],
         "columns": PAIR_COLUMNS,
         "pairs": packed(json.dumps(pairs_among(board, run_ids, value).rows()).encode()),
     }
 
 
-COMPARE_PAGES = Publisher("compare", 60, __doc__, _pages, lambda _: [NavigationEntry("Compare", COMPARE)])
+COMPARE_PAGES = Publisher("compare", 60, __doc__, _pages, lambda _: [("Compare", COMPARE)])

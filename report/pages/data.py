@@ -8,7 +8,7 @@ from itertools import groupby
 from report.dataset_card import CARD, CROISSANT, card_files
 from report.downloads import table_files
 from report.format import DASH
-from report.publisher import NavigationEntry, Page, Publisher, SiteMaterial
+from report.publisher import Page, Publisher, SiteMaterial
 from report.snippets import recipes
 
 _PATH = "data.html"
@@ -51,4 +51,4 @@ def _citation(project: Mapping[str, str]) -> str:
     return f"@software{{{project['name'].lower()},\n{lines}\n}}"
 
 
-DATA_PAGES = Publisher("data", 80, __doc__, _pages, lambda _: [NavigationEntry("Data", _PATH)])
+DATA_PAGES = Publisher("data", 80, __doc__, _pages, lambda _: [("Data", _PATH)])

@@ -6,15 +6,13 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from report.addresses import items_path, run_key
 from report.data_files import data_file, packed_json
-from report.format import slug, visible
+from report.format import items_path, run_key, slug, visible
 from report.items.answers import candidates_by_item, spans_by_item
-from report.items.roster import Roster
-from report.items.shards import bounds, class_texts, classes_of, list_columns, listing, shard_files, with_shards
+from report.items.roster import Roster, bounds, class_texts, classes_of, list_columns, listing, shard_files, with_shards
 from report.items.texts import LINES_AROUND, chosen, texts_by_item
 from report.leaderboard.gold_ledger import LEDGER_TITLES
-from report.publisher import NavigationEntry, Page, Publisher, SiteMaterial
+from report.publisher import Page, Publisher, SiteMaterial
 from report.tables_read import TablesRead
 
 _PATH = "items/index.html"
@@ -28,35 +26,54 @@ FIRST = 10
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:
     rosters = [Roster(boards[0]) for boards in material.boards.values() if boards]
-    description = (
-        "Every item of every benchmark: its gold, what each system returned of it, and the score that follows."
-    )
+    said = "Every item of every benchmark: its gold, what each system returned of it, and the score that follows."
     lines = [(roster.board.benchmark, items_path(roster.benchmark), len(roster.runs)) for roster in rosters]
-    yield Page(_PATH, "Items", "items.html", {"lines": lines, "within": _PATH}, description=description)
+    yield Page(_PATH, "Items", "items.html", {"lines": lines, "within": _PATH}, said)
     while rosters:
         # One at a time in memory: their items are many.
         yield _page(material, rosters.pop(0))
 
 
 def _page(material: SiteMaterial, roster: Roster) -> Page:
-    name, items, classes = roster.benchmark, roster.items, classes_of(roster)
+    name, items, board, classes = roster.benchmark, roster.items, roster.board, classes_of(roster)
     is_candidates = roster.gold["candidate"].is_not_null().any()
-    shown = candidates_by_item if is_candidates else spans_by_item
-    answers = shown(roster)
+    answers = candidates_by_item(roster) if is_candidates else spans_by_item(roster)
     published, why_not = chosen(roster, classes, material.item_text, is_local=material.is_local)
     texts = with_shards(texts_by_item(roster, published, answers, is_local=material.is_local))
+    # Where an item's gold went, run by run: its number and the amounts in the order of LEDGER_TITLES.
+    amounts = pl.concat_list("run", *(pl.col(name).round().cast(pl.Int64) for name in LEDGER_TITLES))
+    ledger = (classes.clear() if is_candidates else classes).sort("item_id", "run").group_by("item_id")
     rows = with_shards(
         items.select(_SAID)
         .join(answers, on="item", how="left", maintain_order="left")
-        .join(_ledgers(classes.clear() if is_candidates else classes), on="item_id", how="left", maintain_order="left")
+        .join(
+            ledger.agg(ledger=amounts.list.explode(keep_nulls=False, empty_as_null=False)),
+            on="item_id", how="left", maintain_order="left",
+        )
         .join(texts.select("item_id", has_text=True), on="item_id", how="left", maintain_order="left")
         .drop("item")
-    )
+    )  # fmt: skip
     folder, key = f"items/{slug(name)}", f"items/{name}"
-    listed = listing(roster, classes)
-    first = roster.runs.index(roster.usual[0]) if roster.usual else 0
+    listed, first = listing(roster, classes), roster.runs.index(roster.usual[0]) if roster.usual else 0
     about = {
-        **_about(material.facts, roster),
+        "title": board.benchmark.title,
+        "protocol": board.protocol.name,
+        "metric": board.primary.title,
+        "k": board.primary.k,
+        "budget": roster.budget,
+        "depth": roster.depth,
+        "runs": [
+            {
+                "key": run_key(run.run_id),
+                "title": visible(run.full_name),
+                "kind": run.kind,
+                "page": f"../{material.facts.system_paths[run.system]}",
+                "steps": run.has_steps,
+            }
+            for run in roster.runs
+        ],
+        "usual": [roster.runs.index(run) for run in roster.usual],
+        "classes": LEDGER_TITLES,
         "kind": "candidates" if is_candidates else "lines",
         "shards": bounds(rows),
         "items": items["scorable"].sum(),
@@ -74,71 +91,28 @@ def _page(material: SiteMaterial, roster: Roster) -> Page:
     }
     for run, text in class_texts(roster, classes).items():
         files[f"{folder}/class-{run}.js"] = data_file(f"{key}/class-{run}", packed_json({"classes": text}))
-    benchmark = roster.board.benchmark
+    title = pl.col("class").replace_strict(range(len(LEDGER_TITLES)), [*LEDGER_TITLES.values()], return_dtype=pl.String)
+    main = classes.filter(run=first).select("item_id", title)
     values = {
-        "benchmark": benchmark,
-        "board": roster.board,
+        "benchmark": board.benchmark,
+        "board": board,
         "folder": slug(name),
         "key": key,
-        "first": _first(listed, classes, first),
-        "noun": "candidates" if is_candidates else "lines",
+        "first": listed.filter("scorable")
+        .head(FIRST)
+        .join(main, on="item_id", how="left", maintain_order="left")
+        .to_dicts(),
+        "noun": about["kind"],
         "best": roster.runs[first].full_name if roster.runs else "",
         "within": _PATH,
     }
-    description = (
-        f"The {benchmark.n_scorable:,} items of {benchmark.title}, one by one: gold, what systems returned, scores."
-    )
-    return Page(
-        items_path(name), f"{benchmark.title}, items", "items_of.html", values, description=description, files=files
-    )
+    n_items, title_of_page = f"{board.benchmark.n_scorable:,}", f"{board.benchmark.title}, items"
+    said = f"The {n_items} items of {board.benchmark.title}, one by one: gold, what systems returned, scores."
+    return Page(items_path(name), title_of_page, "items_of.html", values, said, files)
 
 
-def _about(facts: TablesRead, roster: Roster) -> dict[str, object]:
-    """What the scripts know of the benchmark before they know its items."""
-    board = roster.board
-    runs = [
-        {
-            "key": run_key(run.run_id),
-            "title": visible(run.full_name),
-            "kind": run.kind,
-            "page": f"../{facts.system_paths[run.system]}",
-            "steps": run.has_steps,
-        }
-        for run in roster.runs
-    ]
-    return {
-        "title": board.benchmark.title,
-        "protocol": board.protocol.name,
-        "metric": board.primary.title,
-        "k": board.primary.k,
-        "budget": roster.budget,
-        "depth": roster.depth,
-        "runs": runs,
-        "usual": [roster.runs.index(run) for run in roster.usual],
-        "classes": LEDGER_TITLES,
-    }
-
-
-def _ledgers(classes: pl.DataFrame) -> pl.DataFrame:
-    """Where an item's gold went: item_id and, run by run, its number and the amounts in the order of LEDGER_TITLES."""
-    amounts = [pl.col(name).round().cast(pl.Int64) for name in LEDGER_TITLES]
-    by_item = classes.lazy().sort("item_id", "run").group_by("item_id", maintain_order=True)
-    return by_item.agg(
-        ledger=pl.concat_list("run", *amounts).list.explode(keep_nulls=False, empty_as_null=False)
-    ).collect()
-
-
-def _first(listed: pl.DataFrame, classes: pl.DataFrame, run: int) -> list[dict[str, object]]:
-    """The first items that can be scored, for the page itself, and where most of their gold went in a run."""
-    title = pl.col("class").replace_strict(
-        range(len(LEDGER_TITLES)), list(LEDGER_TITLES.values()), return_dtype=pl.String
-    )
-    main = classes.filter(run=run).select("item_id", title)
-    return listed.filter("scorable").head(FIRST).join(main, on="item_id", how="left", maintain_order="left").to_dicts()
-
-
-def _entries(facts: TablesRead) -> list[NavigationEntry]:
-    return [NavigationEntry("Items", _PATH)] if any(facts.boards(name) for name in facts.benchmarks) else []
+def _entries(facts: TablesRead) -> list[tuple[str, str]]:
+    return [("Items", _PATH)] if any(facts.boards(name) for name in facts.benchmarks) else []
 
 
 ITEM_PAGES = Publisher("items", 70, __doc__, _pages, _entries)

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from lake.catalog.protocol import MAX_VALUES
 from lake.verdict import FEWEST_REPOS, ITEM_NOTE, SENTENCES
-from report.leaderboard.board import Board
 from report.leaderboard.gold_ledger import LEDGER_TITLES
 from report.methods import parity
-from report.methods.audit import SIDES, findings, gold_rules, protocol_differences, side_of
+from report.methods.audit import SIDES, findings, gold_rules, needs_of, protocol_differences, side_of
 from report.methods.expected import outcomes
-from report.methods.interval_coverage import MEANS, N_SETS, coverage_rows
-from report.methods.needs import needs_of
-from report.models import MetricRow
-from report.publisher import NavigationEntry, Page, Publisher, SiteMaterial
-from report.systems.parts import BREADTH, LATE, LEAST_ITEMS, REDUNDANT
-from report.tables_read import TablesRead
+from report.methods.interval_coverage import MEANS, N_SETS, simulated_coverage
+from report.publisher import Page, Publisher, SiteMaterial
+from report.systems import BREADTH, LATE, LEAST_ITEMS, REDUNDANT
 
 _PATH = "methods.html"
 
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:
     facts, boards = material.facts, material.every_board
+    simulated = simulated_coverage().items()
+    measured = {column.metric for board in boards for column in board.columns}
     values = {
         "parity": parity.parity_rows(),
         "expected": outcomes(facts),
@@ -34,14 +32,14 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
         "boards": boards,
         "gold_rules": gold_rules,
         "between": [difference for name in facts.benchmarks for difference in protocol_differences(facts, name)],
-        "metrics": _metrics(facts, boards),
+        "metrics": [metric for name, metric in facts.metrics.items() if name in measured],
         "findings": findings(facts),
         "needs": [needs for benchmark in facts.benchmarks.values() if (needs := needs_of(facts.lake, benchmark))],
         "stages": facts.rejects["stage"].value_counts().sort("stage").rows(),
         "sentences": SENTENCES,
         "classes": LEDGER_TITLES,
         "benchmarks": list(facts.benchmarks.values()),
-        "coverage": {"means": MEANS, "rows": coverage_rows(), "n_sets": N_SETS},
+        "coverage": {"means": MEANS, "rows": [(*key, cells) for key, cells in simulated], "n_sets": N_SETS},
         "fewest_repos": FEWEST_REPOS,
         "item_note": ITEM_NOTE,
         "max_values": MAX_VALUES,
@@ -51,9 +49,4 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
     yield Page(_PATH, "Methods", "methods.html", values)
 
 
-def _metrics(facts: TablesRead, boards: Sequence[Board]) -> Sequence[MetricRow]:
-    measured = {column.metric for board in boards for column in board.columns}
-    return [metric for name, metric in facts.metrics.items() if name in measured]
-
-
-METHODS_PAGES = Publisher("methods", 85, __doc__, _pages, lambda _: [NavigationEntry("Methods", _PATH)])
+METHODS_PAGES = Publisher("methods", 85, __doc__, _pages, lambda _: [("Methods", _PATH)])

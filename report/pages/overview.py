@@ -5,26 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from lake.verdict import ITEM_NOTE
-from report.addresses import ledger_address, run_key
 from report.charts.figures import Figure
 from report.charts.scores import Point, forest_chart
-from report.format import score, slug
-from report.leaderboard.board import Board, BoardRow
-from report.leaderboard.columns import Column
+from report.format import board_page, ledger_address, run_key, score
+from report.leaderboard.across import WaysToCount
+from report.leaderboard.board import Board, BoardRow, Column
 from report.leaderboard.costs import Frontier, by_characters
 from report.leaderboard.gold_ledger import LEDGER_TITLES, GoldShare, precisions_of, shares_of, shown_rows
 from report.leaderboard.pictures import NUMBER, figure_of
-from report.leaderboard.readings import WaysToCount
-from report.leaderboard.verdicts import board_sentence, board_verdict
+from report.leaderboard.verdicts import board_sentence, column_at, reference_row
 from report.models import RunRow
-from report.publisher import NavigationEntry, Page, Publisher, SiteMaterial
+from report.publisher import Page, Publisher, SiteMaterial
 from report.tables_read import TablesRead
 
 _PATH = "index.html"
 QUESTION = "Does searching find the code that is needed?"
 
 _LEVELS = ("line", "file")
-"""What an agent is held against a retriever by, where a benchmark counts both."""
+"""What an agent is compared with a retriever by, where a benchmark counts both."""
 
 FOREST_SYSTEMS = 3
 """So many systems stand in a card's picture beside the baselines, each retriever once."""
@@ -36,11 +34,11 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
     known = [board for board in boards.values() if board]
     scored = {board.benchmark.name: board for board in known if board.every}
     sentences = {name: board_sentence(board) for name, board in scored.items()}
-    forests = {name: _forest(board, board_verdict(board).reference) for name, board in scored.items()}
+    forests = {name: _forest(board) for name, board in scored.items()}
     cards = [
         {
             "benchmark": benchmark,
-            "path": f"{slug(name)}.html",
+            "path": board_page(name),
             "n_systems": len({run.system for run in facts.runs_of(name) if not run.baseline}),
             "board": boards[name],
             "verdict": sentences.get(name, ""),
@@ -65,23 +63,16 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
     }
     every = " ".join(f"{facts.benchmarks[name].title}: {verdict}" for name, verdict in sentences.items())
     figures = [*forests.values(), *(frontier.figure for frontier, is_own in reading if is_own)]
-    yield Page(_PATH, QUESTION, "overview.html", values, description=every, figures=list(filter(None, figures)))
+    yield Page(_PATH, QUESTION, "overview.html", values, every, figures=list(filter(None, figures)))
 
 
 def _bars(board: Board) -> list[tuple[str, str, Sequence[GoldShare], float | None]]:
     """System, what names its run in addresses, its shares of the gold, and how much of what it returned is gold."""
     shares, precisions = shares_of(board), precisions_of(board)
-    return [
-        # What is not compared with the others says why: its bar is of fewer items.
-        (
-            f"{row.run.full_name}{f' ({row.state})' if row.state else ''}",
-            run_key(run_id),
-            shares[run_id],
-            precisions.get(run_id),
-        )
-        for row in shown_rows(board)
-        if (run_id := row.run.run_id) in shares
-    ]
+    rows = {row.run.run_id: row for row in shown_rows(board) if row.run.run_id in shares}
+    # What is not compared with the others says why: its bar is of fewer items.
+    names = {run_id: row.run.full_name + (f" ({row.state})" if row.state else "") for run_id, row in rows.items()}
+    return [(names[run_id], run_key(run_id), shares[run_id], precisions.get(run_id)) for run_id in rows]
 
 
 def _reading(boards: Sequence[Board]) -> list[tuple[Frontier, bool]]:
@@ -98,18 +89,19 @@ def _reading(boards: Sequence[Board]) -> list[tuple[Frontier, bool]]:
     ][:1]
 
 
-def _forest(board: Board, reference: str) -> Figure | None:
+def _forest(board: Board) -> Figure | None:
     """The systems that matter with their intervals: the best agent beside the reference, or the first of each."""
+    reference = reference_row(board)
     shown = _by_level(board, reference) or first_of_each(board, reference)
     if not shown:
         return None
-    points = []
-    for name, row, column in shown:
-        cell = row.cells[column.measure, board.average]
-        points.append(Point("", name, row.run.drawn, cell.value or 0.0, *cell.interval))
-    measures = list(dict.fromkeys(column.title for _, _, column in shown))
-    over = f", {ITEM_NOTE}" if board.is_of_items else ""
-    title = f"{' and '.join(measures)}, {board.averaging}, with 95 % intervals{over}"
+    cells = [row.cells[column.measure, board.average] for _, row, column in shown]
+    points = [
+        Point("", name, row.run.drawn, cell.value or 0.0, *cell.interval)
+        for cell, (name, row, _) in zip(cells, shown, strict=True)
+    ]
+    measures = " and ".join(dict.fromkeys(column.title for _, _, column in shown))
+    title = f"{measures}, {board.averaging}, with 95 % intervals{f', {ITEM_NOTE}' if board.is_of_items else ''}"
     scores = "; ".join(f"{point.label} {score(point.value)}" for point in points)
     numbers = [
         (row.run.system, column.title, point.kind, point.value, point.low, point.high)
@@ -119,37 +111,32 @@ def _forest(board: Board, reference: str) -> Figure | None:
     return figure_of(board, "forest", title, picture, ("system", "metric", "kind", *NUMBER), numbers)
 
 
-def _by_level(board: Board, reference: str) -> list[tuple[str, BoardRow, Column]]:
+def _by_level(board: Board, reference: BoardRow | None) -> list[tuple[str, BoardRow, Column]]:
     """The reference and the agent that is best, by lines and by files; nothing where either is counted of none."""
     shown = []
     for level in _LEVELS:
-        wanted = (level, board.primary.quantity, board.primary.k)
-        column = next(
-            (column for column in board.columns if (column.granularity, column.quantity, column.k) == wanted), None
-        )
+        column = column_at(board, level)
         known = [row for row in board.rows if column and row.value(column, board.average) is not None]
-        beside = next((row for row in known if row.run.run_id == reference), None)
         agents = [row for row in known if row.run.has_steps]
-        if column is None or beside is None or not agents:
+        if column is None or reference is None or reference not in known or not agents:
             return []
         best = min(agents, key=lambda row: row.cells[column.measure, board.average].place)
-        labelled = ((beside.run.short_name, beside), ("best agent", best))
-        shown += [(f"{name}, {level}s", row, column) for name, row in labelled]
+        shown += [(f"{reference.run.short_name}, {level}s", reference, column), (f"best agent, {level}s", best, column)]
     return shown
 
 
-def first_of_each(board: Board, reference: str) -> list[tuple[str, BoardRow, Column]]:
+def first_of_each(board: Board, reference: BoardRow | None) -> list[tuple[str, BoardRow, Column]]:
     """Every baseline and the first systems, best first: each retriever once, over the chunks on which it does best.
 
     Of the reference's retriever it is the run that the verdict compares with, whatever its chunks.
     """
     scored = [row for row in board.rows if row.number is not None]
     first: dict[str, BoardRow] = {}
-    for row in sorted(scored, key=lambda row: row.run.run_id != reference):
+    for row in sorted(scored, key=lambda row: row is not reference):
         first.setdefault(row.run.retriever or row.run.system, row)
     rows = [row for row in scored if row in first.values()]
     systems = [row for row in rows if not row.run.baseline][:FOREST_SYSTEMS]
-    shown = [row for row in rows if row.run.baseline or row in systems or row.run.run_id == reference]
+    shown = [row for row in rows if row.run.baseline or row in systems or row is reference]
     return [(row.run.short_name, row, board.primary) for row in shown]
 
 
@@ -177,4 +164,4 @@ def _matrix(facts: TablesRead, boards: Mapping[str, Board | None]) -> list[tuple
     return [(run, [cell(system, name) for name in boards]) for system, run in systems.items()]
 
 
-OVERVIEW_PAGES = Publisher("overview", 0, __doc__, _pages, lambda _: [NavigationEntry("Overview", _PATH)])
+OVERVIEW_PAGES = Publisher("overview", 0, __doc__, _pages, lambda _: [("Overview", _PATH)])

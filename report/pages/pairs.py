@@ -8,8 +8,7 @@ from itertools import groupby
 
 from lake.text import counted
 from lake.verdict import BETTER, EQUIVALENT, EXPLORATORY, INSEPARABLE, ITEM, ITEM_NOTE, TOO_FEW, WORSE
-from report.addresses import compare_address, pairs_path
-from report.format import signed
+from report.format import compare_address, pairs_path, signed
 from report.leaderboard.verdicts import pairs_among
 from report.models import RunRow
 from report.publisher import Page, Publisher, SiteMaterial
@@ -31,14 +30,15 @@ _Pair = Mapping[str, float | str | None]
 def _pages(material: SiteMaterial) -> Iterator[Page]:
     addresses = {benchmark.title: pairs_path(name) for name, benchmark in material.facts.benchmarks.items()}
     for board in (boards[0] for boards in material.boards.values() if boards):
-        benchmark, runs = board.benchmark, [row.run for row in board.every]
-        pairs = pairs_among(board, [run.run_id for run in runs], board.slice[1]).rows(named=True)
+        benchmark, runs = board.benchmark, list(board.runs.values())
+        pairs = pairs_among(board, list(board.runs)).rows(named=True)
         tested = [pair for pair in pairs if not pair["exploratory"]]
+        answer = _answer(tested)
         values = {
             "benchmark": benchmark,
             "board": board,
             "runs": runs,
-            "answer": _answer(tested),
+            "answer": answer,
             "tested": _groups(runs, tested),
             "others": _groups(runs, [pair for pair in pairs if pair["exploratory"]]),
             "is_open": len(pairs) <= MOST_OPEN,
@@ -50,21 +50,19 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             "exploratory": EXPLORATORY,
         }
         title = f"Pairs: {benchmark.title}, {board.protocol.short}"
-        yield Page(pairs_path(benchmark.name), title, "pairs.html", values, description=str(values["answer"]))
+        yield Page(pairs_path(benchmark.name), title, "pairs.html", values, answer)
 
 
 def _answer(tested: Sequence[_Pair]) -> str:
     """How many of the pairs that are tested together differ significantly."""
     if not tested:
         return "No two systems are tested against one another here."
-    counts = Counter(pair["verdict"] for pair in tested)
+    counts, n_pairs = Counter(pair["verdict"] for pair in tested), counted(len(tested), "pair")
     if counts[TOO_FEW] == len(tested):
-        return f"Too few items to compare any of {counted(len(tested), 'pair')} of systems."
-    apart = counts[BETTER] + counts[WORSE]
+        return f"Too few items to compare any of {n_pairs} of systems."
     equal = f", {counts[EQUIVALENT]:,} are equivalent" if counts[EQUIVALENT] else ""
-    return (
-        f"Of {counted(len(tested), 'pair')} of systems that are tested together {apart:,} differ significantly{equal}."
-    )
+    apart = counts[BETTER] + counts[WORSE]
+    return f"Of {n_pairs} of systems that are tested together {apart:,} differ significantly{equal}."
 
 
 def _groups(runs: Sequence[RunRow], pairs: Sequence[_Pair]) -> list[tuple[RunRow, list[_Pair], str]]:
@@ -74,7 +72,7 @@ def _groups(runs: Sequence[RunRow], pairs: Sequence[_Pair]) -> list[tuple[RunRow
         of_run = list(mine)
         counts = Counter(pair["verdict"] for pair in of_run)
         summed = ", ".join(words.format(counts[verdict]) for verdict, words in _SUMMED.items() if counts[verdict])
-        groups.append((runs[int(number)], of_run, summed))
+        groups.append((runs[int(str(number))], of_run, summed))
     return groups
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from report.folder import CHECKOUT
 from report.models import REPORTED, BenchmarkRow
-from report.publisher import NavigationEntry, Page, Publisher, SiteMaterial
+from report.publisher import Page, Publisher, SiteMaterial
 
 _PATH = "submit.html"
 RECIPES = {"publish": ".github/workflows/publish.yml", "gate": "site/recipes/gate.yml"}
@@ -52,13 +52,7 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
         "submissions": facts.submissions,
         "recipes": {name: (RECIPES[name], file.read_text("utf-8")) for name, file in texts.items() if file.is_file()},
     }
-    yield Page(
-        _PATH,
-        "Submit",
-        "submit.html",
-        values,
-        description="A result in three commands, checked, scored and shown here.",
-    )
+    yield Page(_PATH, "Submit", "submit.html", values, "A result in three commands, checked, scored and shown here.")
 
 
-SUBMIT_PAGES = Publisher("submit", 95, __doc__, _pages, lambda _: [NavigationEntry("Submit", _PATH)])
+SUBMIT_PAGES = Publisher("submit", 95, __doc__, _pages, lambda _: [("Submit", _PATH)])

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from lake.verdict import FEWEST_REPOS, ITEM_NOTE
-from report.addresses import compare_address, item_address
 from report.downloads import table_files
-from report.format import score, slug
+from report.format import board_page, compare_address, item_address, score
 from report.leaderboard.board import Board, BoardRow
 from report.leaderboard.board_files import PUBLISHED_AGAIN
-from report.models import BenchmarkRow
 from report.publisher import Page, Publisher, SiteMaterial
 from report.snippets import of_system
-from report.systems.parts import SystemOnBoard, profile, systems_on
+from report.systems import SystemOnBoard, profile, systems_on
 
 _FILES = ("scores", "rankings", "aggregates")
 
@@ -21,24 +19,23 @@ _FILES = ("scores", "rankings", "aggregates")
 class _Standings:
     """A system on one benchmark: all that it did on the first board that has it, and its rows on the others."""
 
-    def __init__(self, benchmark: BenchmarkRow, first: SystemOnBoard) -> None:
-        self.benchmark, self.first = benchmark, first
+    def __init__(self, first: SystemOnBoard) -> None:
+        self.benchmark, self.first = first.board.benchmark, first
         self.others: list[tuple[Board, BoardRow]] = []
 
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:
     facts = material.facts
     by_system: dict[str, dict[str, _Standings]] = {run.system: {} for run in facts.runs}
-    for name, boards in material.boards.items():
-        for board in boards:
-            new = [row for row in board.every if name not in by_system[row.run.system]]
-            for part in systems_on(board, new) if new else ():
-                by_system[part.row.run.system][name] = _Standings(board.benchmark, part)
-            for row in board.every:
-                if row not in new:
-                    by_system[row.run.system][name].others.append((board, row))
+    for board in material.every_board:
+        name = board.benchmark.name
+        new = [row for row in board.every if name not in by_system[row.run.system]]
+        for part in systems_on(board, new) if new else ():
+            by_system[part.row.run.system][name] = _Standings(part)
+        for row in board.every:
+            if row not in new:
+                by_system[row.run.system][name].others.append((board, row))
     for system, by_benchmark in by_system.items():
-        standings = list(by_benchmark.values())
         runs = [run for run in facts.runs if run.system == system]
         made_of = (facts.chunkers.get(runs[0].chunker or ""), facts.retrievers.get(runs[0].retriever or ""))
         declared = [each for each in made_of if each is not None]
@@ -50,8 +47,8 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             "runs": runs,
             "own": [run for run in runs if not facts.benchmarks[run.benchmark].is_edition],
             "again": PUBLISHED_AGAIN,
-            "standings": standings,
-            "paths": {name: f"{slug(name)}.html" for name in facts.benchmarks},
+            "standings": list(by_benchmark.values()),
+            "paths": {name: board_page(name) for name in facts.benchmarks},
             "declared": declared,
             "snippet": of_system(files, system),
             "files": files,
@@ -62,16 +59,13 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             "fewest_repos": FEWEST_REPOS,
             "compare_address": compare_address,
         }
-        description = _description(system, [each.first for each in standings])
-        yield Page(facts.system_paths[system], system, "system.html", values, description=description)
+        said = next((_description(each.first) for each in by_benchmark.values() if each.first.row.head), "")
+        yield Page(facts.system_paths[system], system, "system.html", values, said)
 
 
-def _description(system: str, parts: Sequence[SystemOnBoard]) -> str:
-    first = next((part for part in parts if part.row.head is not None), None)
-    if first is None:
-        return ""
-    title = f"{first.board.benchmark.title}: {first.board.primary.title}"
-    return f"{system} on {title} {score(first.row.number)}, {first.row.standing}."
+def _description(part: SystemOnBoard) -> str:
+    on = f"{part.board.benchmark.title}: {part.board.primary.title} {score(part.row.number)}"
+    return f"{part.row.run.system} on {on}, {part.row.standing}."
 
 
 SYSTEM_PAGES = Publisher("systems", 90, __doc__, _pages)

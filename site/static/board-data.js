@@ -103,14 +103,6 @@
     return compared.filter((run) => Object.values(kept).includes(run) && found[run].value !== null);
   }
 
-  // The tie groups whose members do not follow each other in the order of ranks.
-  function splitGroups(ranks) {
-    const groups = ranks.filter((one) => one.rank !== null && one.tie_group !== null)
-      .sort((a, b) => a.rank - b.rank || a.tie_group - b.tie_group).map((one) => one.tie_group);
-    const runs = groups.filter((group, place) => place === 0 || groups[place - 1] !== group);
-    return [...new Set(runs.filter((group) => runs.indexOf(group) !== runs.lastIndexOf(group)))].sort((a, b) => a - b).map(groupName);
-  }
-
   // All that a table shows in a view. `files` has what was loaded: column → its numbers; `costs` what is measured.
   function view(board, state, files, costs) {
     const primary = board.columns[0];
@@ -205,8 +197,7 @@
         read: systems.some((run) => found[run].cell && found[run].cell.read !== null)
       },
       isOfItems: systems.some((run) => found[run].low !== null && found[run].cell.unit === "item"),
-      isTooFew: heads.some((one) => one.too_few),
-      split: splitGroups(heads)
+      isTooFew: heads.some((one) => one.too_few)
     };
   }
 

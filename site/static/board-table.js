@@ -97,8 +97,7 @@
 
   function notes(found) {
     const lines = found.marks.map((mark) => mark.system.name + (mark.system.by ? " over " + mark.system.by : "") + " " + mark.shown + (mark.interval ? " (" + mark.interval + ")" : ""));
-    return (lines.length ? "Reference lines: " + lines.join("; ") + ". " : "") + (found.isOfItems ? found.board.itemIntervals : "") + (found.isTooFew ? "Too few items to rank. " : "") +
-      (found.split.length ? (found.split.length === 1 ? "Tie group " + found.split[0] + " is" : "Tie groups " + found.split.join(" and ") + " are") + " not contiguous: systems of others stand between their members. " : "");
+    return (lines.length ? "Reference lines: " + lines.join("; ") + ". " : "") + (found.isOfItems ? found.board.itemIntervals : "") + (found.isTooFew ? "Too few items to rank. " : "");
   }
 
   // What is said around the table: each sentence is of the view, or names the view that it is of.

@@ -10,9 +10,9 @@ from urllib.parse import unquote
 
 import pytest
 
-from report.addresses import item_address, items_path
 from report.build import build
-from report.items import shards
+from report.format import item_address, items_path
+from report.items import roster as rosters
 from report.items.licences import ItemText
 from tests.browser.conftest import Opened, watching
 from tests.browser.visits import EVERY_RULE, RUN_AXE
@@ -47,7 +47,7 @@ def items_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site of the lake of items, most items in a file of their own."""
     folder = tmp_path_factory.mktemp("items")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shards, "RAW_BYTES", 1_500)
+        patch.setattr(rosters, "RAW_BYTES", 1_500)
         build(write_item_lake(folder / "lake"), folder / "site", item_text=ItemText.FULL)
     return folder / "site"
 

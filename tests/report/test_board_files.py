@@ -85,12 +85,6 @@ def test_digits_are_no_finer_than_the_intervals_warrant(small: Lake, tmp_path: P
     page = opening(small, tmp_path)
     (row,) = [row for row in table(page, OPENING)[2:5] if row[1] == "jaccard fixed-nws-1500"]
     assert (row[0], row[2]) == ("3 1–3 A", shown)
-    assert "Tie group" not in page.text
-
-
-def test_a_tie_group_that_is_not_contiguous_is_said_to_be_so(small: Lake, tmp_path: Path) -> None:
-    ranked(small, 0.2, [1, 2, 1])
-    assert "Tie group A is not contiguous" in opening(small, tmp_path).text
 
 
 def test_of_each_baseline_one_is_a_line_and_what_is_far_beyond_is_at_the_edge(small: Lake) -> None:

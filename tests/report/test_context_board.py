@@ -83,7 +83,7 @@ def test_coverage_by_step_is_a_picture_and_a_table_of_every_system(page: Element
     labels = [each.attributes["aria-label"] or "" for each in page.all("svg")]
     pictures = [label for label in labels if "by step" in label]
     assert len(pictures) == 1
-    assert "an-agent 0.204 to 0.612" in pictures[0]
+    assert "an-agent 0.204 at 1 to 0.612 at 20" in pictures[0]
 
 
 def test_the_page_says_what_an_import_came_upon_and_did_not_read(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ import zlib
 
 import pytest
 
-from report.addresses import compare_address, item_address
 from report.data_files import data_file, packed
+from report.format import compare_address, item_address
 
 
 @pytest.mark.parametrize(

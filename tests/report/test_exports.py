@@ -187,13 +187,13 @@ def test_a_device_a_pipe_and_a_link_are_written_to_and_never_replaced(small: Lak
 
 @pytest.mark.parametrize("output", ["", ".", "/", "/tmp"])
 def test_an_output_that_names_no_file_is_said(small: Lake, output: str) -> None:
-    with pytest.raises(GoldspanError, match="-o names no file") as caught:
+    with pytest.raises(GoldspanError, match="names no file") as caught:
         export(small, None, "csv", Path(output), "ranking")
     assert caught.value.code == Exit.USAGE
 
 
 def test_a_full_disk_is_said(small: Lake) -> None:
-    with pytest.raises(GoldspanError, match="the file could not be written: No space left on device"):
+    with pytest.raises(GoldspanError, match="the output could not be written: No space left on device"):
         export(small, None, "csv", Path("/dev/full"), "ranking")
 
 

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from report.charts.curves import MOST_TOGETHER, Curve, Spot, _shades, frontier_chart, size_chart
+from report.charts.curves import MOST_TOGETHER, Curve, Spot, _shades, frontier_chart, line_chart
 from report.charts.figures import STYLE, Figure, alone, light_colours, write_figure
 from report.charts.scores import Point, forest_chart, score_chart
 from report.models import KIND_LOOKS
@@ -76,7 +76,7 @@ def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
 
 def test_of_more_curves_than_can_be_told_apart_each_has_a_plot_of_its_own() -> None:
     curves = [Curve(f"system {number}", [0.1, 0.1 * number], "agent", [1, 10]) for number in range(1, 8)]
-    together, apart = (str(size_chart(curves[:n], ("x", "y"), "n")) for n in (MOST_TOGETHER, MOST_TOGETHER + 1))
+    together, apart = (str(line_chart(curves[:n], ("x", "y"), "n")) for n in (MOST_TOGETHER, MOST_TOGETHER + 1))
     assert all(f">system {number} 0.{number}00<" in apart for number in range(1, 8))
     assert (together.count(">1<"), apart.count(">1<")) == (1, 3)
 
@@ -89,7 +89,7 @@ def test_a_kind_has_one_colour_and_one_shape_in_every_chart(kind: str) -> None:
         score_chart([point], "x", "n"),
         forest_chart([point], "n"),
         frontier_chart([spot, Spot(20, 0.6, kind, number=1)], ("x", "y"), "n"),
-        size_chart([curve], ("x", "y"), "n"),
+        line_chart([curve], ("x", "y"), "n"),
     ]
     drawn = [found for chart in charts if (found := shapes(str(chart)).get(KIND_LOOKS[kind].colour))]
     assert len(drawn) == len(charts)

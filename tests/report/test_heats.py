@@ -9,7 +9,7 @@ import pytest
 
 from lake.store import Lake
 from report.build import build
-from report.slices import in_numbers_order, title_of
+from report.format import in_numbers_order, title_of
 from tests.report.html import Element, parse, table
 from tests.report.small_lake import aggregated, write_boards
 

@@ -13,11 +13,10 @@ import polars as pl
 import pytest
 
 from report.build import build
-from report.items import shards
+from report.items import roster as rosters
 from report.items.answers import candidates_by_item, spans_by_item
 from report.items.licences import ItemText, permits
-from report.items.roster import Roster
-from report.items.shards import classes_of
+from report.items.roster import Roster, classes_of
 from report.items.texts import chosen, texts_by_item
 from report.leaderboard.board import build_board
 from report.tables_read import TablesRead
@@ -102,7 +101,7 @@ def test_ranges_hold_the_lines_that_a_count_line_by_line_gives(tmp_path: Path) -
 
 
 def test_every_item_lies_in_the_shard_that_its_bounds_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shards, "RAW_BYTES", 1_500)
+    monkeypatch.setattr(rosters, "RAW_BYTES", 1_500)
     build(write_item_lake(tmp_path / "lake"), tmp_path / "site")
     folder = tmp_path / "site" / "items" / CONTEXTS
     name, about = given((folder / "about.js").read_text(encoding="utf-8"))

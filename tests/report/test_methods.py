@@ -9,8 +9,7 @@ import polars as pl
 from lake.store import Lake
 from lake.tables import table as table_of
 from report.methods.audit import findings
-from report.methods.expectations import EXPECTATIONS
-from report.methods.expected import outcomes
+from report.methods.expected import EXPECTATIONS, outcomes
 from report.methods.interval_coverage import MEANS, simulated_coverage
 from report.tables_read import TablesRead
 from tests.report.html import Element, table

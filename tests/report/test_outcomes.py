@@ -14,7 +14,7 @@ import pytest
 
 from lake.store import Lake
 from report import outcomes
-from report.addresses import run_key
+from report.format import run_key
 from report.leaderboard.board import Board, build_board
 from report.leaderboard.gold_ledger import LEDGER_TITLES
 from report.leaderboard.verdicts import pairs_among

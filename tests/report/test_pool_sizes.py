@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from report.leaderboard.across import PoolSizes
 from report.leaderboard.board import build_board
-from report.leaderboard.pool_sizes import PoolSizes
 from report.tables_read import TablesRead
 from tests.report.small_lake import write, write_lake
 
@@ -28,5 +28,5 @@ def test_each_system_is_a_line_over_the_files_searched(tmp_path: Path) -> None:
     numbers = {row.run.system: row.number for row in alone.rows}
     assert {run.system: values for run, values in drawn.lines} == {name: [n, n] for name, n in numbers.items()}
     assert drawn.figure is not None
-    assert "of 20 files to" in str(drawn.figure.picture)
+    assert "at 20 to" in str(drawn.figure.picture)
     assert PoolSizes([beside]).figure is None

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from lake.averages import AVERAGES
 from lake.store import Lake
+from report.leaderboard.across import SAME, WaysToCount
 from report.leaderboard.board import build_board
-from report.leaderboard.readings import SAME, WaysToCount
 from report.tables_read import TablesRead
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from report.build import build
-from report.charts.curves import Curve, size_chart
+from report.charts.curves import Curve, line_chart
 from tests.report.html import Element, parse, table
 from tests.report.small_lake import TARGET, aggregated, run_id, write, write_boards, write_lake
 
@@ -49,7 +49,7 @@ def test_a_family_of_three_sizes_is_a_line_for_each_retriever_with_its_oracle(tm
         ["fixed-nws+bm25-okapi", "0.100 300", "0.200 833", "0.300 2,400"],
         ["fixed-nws+oracle", "0.500 300", "0.600 833", "0.700 2,400"],
     ]
-    (chart,) = [one for one in found.all("svg") if "mean size of chunks" in (one.attributes["aria-label"] or "")]
+    (chart,) = [one for one in found.all("svg") if "the size of chunks" in (one.attributes["aria-label"] or "")]
     assert "fixed-nws+bm25-okapi 0.100 at 300 to 0.300 at 2,400" in (chart.attributes["aria-label"] or "")
     (of_target,) = [
         one for one in found.all("section") if one.attributes.get("data-protocol") == TARGET.partition("@")[2]
@@ -64,7 +64,7 @@ def test_two_sizes_are_no_line(tmp_path: Path) -> None:
 def test_the_picture_has_a_mark_per_size_and_a_dashed_line_for_the_oracle() -> None:
     oracle = Curve("a+oracle", [0.9, 0.8, 0.7], "oracle", [250, 500, 1_000])
     curves = [oracle, Curve("a+x", [0.1, 0.2], "retriever", [300, 900])]
-    svg = str(size_chart(curves, ("Characters", "F1"), "sizes"))
+    svg = str(line_chart(curves, ("Characters", "F1"), "sizes"))
     assert svg.count("stroke-dasharray") == 1
     assert all(f">{text}<" in svg for text in ("a+oracle 0.700", "a+x 0.200", "500", "1,000", "Characters", "F1"))
     assert svg.count("clip") == 0

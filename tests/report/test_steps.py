@@ -10,7 +10,7 @@ import pytest
 
 from lake.store import Lake
 from lake.tables import table
-from report.charts.curves import Curve, step_chart
+from report.charts.curves import Curve, line_chart
 from report.tables_read import MAX_STEPS, coverage_by_step
 
 PROTOCOL = "contextbench@docs-v1"
@@ -91,7 +91,7 @@ def test_a_lake_without_trajectories_has_no_steps(tmp_path: Path) -> None:
 def test_the_picture_has_one_name_and_a_label_per_curve_and_no_two_overlap() -> None:
     kinds = ["agent", "agent", "agent", "baseline"]
     curves = [Curve(f"system {number}", [0.1, 0.5 + number / 1_000], kind) for number, kind in enumerate(kinds)]
-    svg = str(step_chart(curves, "Line coverage", 'a name with "marks" & <tags>'))
+    svg = str(line_chart(curves, ("Step", "Line coverage"), 'a name with "marks" & <tags>'))
     assert svg.count('role="img"') == 1
     assert "&quot;marks&quot; &amp; &lt;tags>" in svg
     assert all(f"system {number} 0.50{number}" in svg for number in range(4))

@@ -9,11 +9,9 @@ import pytest
 
 from lake.averages import Aggregate
 from lake.store import Lake
-from report.addresses import compare_address
-from report.leaderboard.board import Board, BoardRow, build_board
-from report.leaderboard.columns import Cell, Measure
-from report.systems.items import items_of
-from report.systems.parts import BREADTH, LATE, REDUNDANT, profile, systems_on
+from report.format import compare_address
+from report.leaderboard.board import Board, BoardRow, Cell, Measure, build_board
+from report.systems import BREADTH, LATE, REDUNDANT, items_of, profile, systems_on
 from report.tables_read import TablesRead
 from tests.report.html import Element, table
 from tests.report.small_lake import CHUNKING, REPOS, SYSTEMS, run_id, write
@@ -76,7 +74,7 @@ def test_differences_are_to_the_median_of_the_systems_without_baselines(small: L
     middle = parts[WINDOWS].middle
     assert middle is not None
     assert middle.system == "fixed-nws-1500+bm25-okapi"
-    assert [system for system, part in parts.items() if part.is_middle] == [middle.system]
+    assert [system for system, part in parts.items() if part.row.run.run_id == middle.run_id] == [middle.system]
     page = pages["systems/fixed-nws-1500-jaccard.html"]
     rows = {row[0]: row for row in table(page, "chunking-v1: ndcg at 10")}
     assert rows["all"][2] == f"{median:.3f}"
@@ -98,7 +96,7 @@ def with_lines(row: BoardRow, coverage: float, precision: float, redundancy: flo
 
 
 def with_rows(board: Board, *rows: BoardRow) -> Board:
-    return Board(board.facts, board.protocol, board.slice, board.columns, rows)
+    return Board(board.facts, board.protocol, board.slice, board.columns, rows, [])
 
 
 def test_the_profile_follows_from_fixed_thresholds_against_the_medians(small: Lake) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from report.leaderboard.board import build_board
-from report.leaderboard.verdicts import board_verdict, sentences
+from report.leaderboard.verdicts import reference_row, sentences
 from report.pages.overview import first_of_each
 from report.tables_read import TablesRead
 from tests.report.small_lake import CHUNKING, HEADLINE, SYSTEMS, run_id, write, write_boards, write_lake
@@ -17,7 +17,7 @@ BEST = "window-20-10+bm25-okapi"
 def test_of_the_references_retriever_the_reference_itself_is_drawn(tmp_path: Path) -> None:
     facts = TablesRead(write_lake(tmp_path / "lake", {**SYSTEMS, "window-20-10+own-file": (0.95, 0.1)}))
     board = build_board(facts, facts.protocols[CHUNKING])
-    drawn = first_of_each(board, board_verdict(board).reference)
+    drawn = first_of_each(board, reference_row(board))
     systems = [row.run.system for _, row, _ in drawn]
     assert REFERENCE in systems
     assert "window-20-10+own-file" not in systems

@@ -1,1 +1,0 @@
-"""What a system did: its numbers by slice, how it searches, and some of its items."""
