@@ -110,7 +110,6 @@ def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> lis
 def _imported(
     lake: Lake, submission: SubmissionFolder, task: str, rejects: Rejects, result: Outcome, say: Say
 ) -> tuple[str, str, str | None]:
-    """What came of a run file: its status, why, and its run."""
     why = _absence(lake, submission)
     try:
         if not why:
@@ -144,7 +143,6 @@ def _request(submission: SubmissionFolder, task: str, *, skip_unknown: bool) -> 
 
 
 def _reject(name: str, error: GoldspanError, rejects: Rejects, result: Outcome) -> None:
-    """Note a refusal, where it stands as far as that is below the submission's own folder."""
     file = error.where.rpartition("/")[2] or DECLARATION
     why = "; ".join([error.what, *error.examples[:MAX_EXAMPLES]])
     rejects.add(f"submission {name}", file, why)

@@ -46,7 +46,6 @@ def matched(
 
 
 def _filled(rows: pl.DataFrame, part: AskedItems) -> pl.DataFrame:
-    """The rows whose hole a part asks about, each with the item it answers."""
     columns = {"repo": "repo", "path": "target_path", "line": "target_line", "wanted": "target_text"}
     items = part.items.select("item_id", "query_line_start", "query_sha256", **columns)
     joined = rows.join(items, on=_HOLE, maintain_order="left").with_columns(

@@ -56,11 +56,7 @@ def importer_named(name: str) -> Importer:
 
 
 def importer_for(input_file: InputFile, name: str) -> Importer:
-    """The importer of a name or alias; for `auto` the importer whose format the file's content is.
-
-    Raises:
-        GoldspanError: There is none of that name, or none or several recognise the file.
-    """
+    """The importer of a name or alias; for `auto` the one importer that recognises the file's content."""
     if name != AUTO:
         return importer_named(name)
     head = input_file.head
@@ -167,7 +163,6 @@ def _is_companion(path: str, owners: Mapping[str, str]) -> bool:
 
 
 def _with_companions(input_file: InputFile, importer: Importer) -> TrajectoryFile:
-    """A file that was given alone, with the files that belong to it where they lie beside it."""
     around = input_file.path.parent
     paths = [input_file.name]
     for claim in importer.companions(input_file.name):
@@ -179,7 +174,6 @@ def _with_companions(input_file: InputFile, importer: Importer) -> TrajectoryFil
 
 
 def _files(opened: Iterable[tuple[str, Callable[[], AbstractContextManager[IO[bytes]]]]]) -> dict[str, TrajectoryFile]:
-    """Files by their paths, each of which knows the others."""
     every = dict[str, TrajectoryFile]()
     every.update((path, TrajectoryFile(path, opens, every)) for path, opens in opened)
     return every

@@ -86,7 +86,6 @@ def search_by(program: str, seconds: float) -> Search:
 
 
 def _ripgrep() -> str:
-    """The version of ripgrep; a `GoldspanError` where it is not on this machine."""
     if shutil.which("rg") is None:
         message = "--search ripgrep runs the program rg, which is not on this machine"
         hint = "Install it: apt-get install ripgrep (Debian, Ubuntu), brew install ripgrep (macOS)."
@@ -98,10 +97,7 @@ def _ripgrep() -> str:
 def import_search(
     lake: Lake, request: ImportRequest, search: Search, *, again: bool, write: bool, track: TrackPools, say: Say
 ) -> Imported:
-    """Ask a program every item and, if `write` says so, store what it answers as a run, under the caller's lock.
-
-    `again` asks though the answers are there; `say` is told of every pool with items that were not answered.
-    """
+    """Ask a program every item, `again` though its answers are there; they become a run, under the caller's lock."""
     chunker = check_request(lake, request)
     task = task_named(lake, request.benchmark, request.task, "ranking")
     parts = item_parts(lake, task, request.where, request.limit)
@@ -139,7 +135,6 @@ def import_search(
 
 
 def _questions(lake: Lake, task: Task, parts: Sequence[AskedItems]) -> pl.DataFrame:
-    """The items that are put to a program: item_id, pool_id, text; sorted by pool, each once."""
     items = pl.concat([part.scorable.select("item_id", "pool_id") for part in parts])
     items = items.unique("item_id", keep="first")
     texts = lake.scan("queries", benchmark=task.benchmark, query=task.query).select("item_id", "text")
@@ -153,7 +148,6 @@ def _questions(lake: Lake, task: Task, parts: Sequence[AskedItems]) -> pl.DataFr
 def _ask(
     lake: Lake, task: Task, questions: pl.DataFrame, session: ProgramSession, file: Path, track: TrackPools, say: Say
 ) -> list[str]:
-    """Put every question to a program, and write its answers, a line each, in order; what is to be noted of it."""
     say(f"{session.name}: {counted(questions.height, 'item')} of {task.name}")
     unwritten, failures, n_answered = list[str](), list[str](), 0
     folders = _pool_folders(lake, task.benchmark, file.parent, questions["pool_id"], unwritten)

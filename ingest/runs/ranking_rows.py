@@ -228,7 +228,6 @@ def spans_of(documents: pl.DataFrame) -> pl.DataFrame:
 
 
 def _first_fault(faults: Mapping[str, pl.Expr]) -> pl.Expr:
-    """The first of some faults that a row has; null where it has none."""
     return pl.coalesce(pl.when(is_so).then(pl.lit(fault)) for fault, is_so in faults.items())
 
 

@@ -97,7 +97,6 @@ def _ranked(job: ImportJob, rows: pl.DataFrame, result: Imported) -> pl.DataFram
 
 
 def _located(job: ImportJob, rows: pl.DataFrame, items: pl.DataFrame, result: Imported) -> pl.DataFrame:
-    """The rows with the file each means, its lines inside that file, its bytes and non-white characters."""
     rows = rows.join(items.select("item", "pool_id"), on="item", how="left", maintain_order="left")
     spans = _defined(job, with_files(job.lake, job.task.benchmark, rows), result)
     lost = spans.filter(pl.col("path").is_null())
@@ -158,7 +157,6 @@ def _check_duplicates(job: ImportJob, rows: pl.DataFrame) -> None:
 
 
 def _numbered(job: ImportJob, rows: pl.DataFrame, result: Imported) -> pl.DataFrame:
-    """The number of the chunk that each span is, where the chunker is known."""
     if job.chunker is None:
         return rows.with_columns(chunk_no=pl.lit(None, pl.Int64))
     wanted = rows.select(pl.col("sha256").cast(pl.String)).unique()

@@ -64,10 +64,7 @@ class Ids:
         return cls({**pairs, **{item: item for item in items["item_id"]}}, questions)
 
     def of_trajectory(self, trajectory: Trajectory, file: TrajectoryFile) -> str:
-        """What a trajectory says its item is, else what tells it; else its file's name, where the file holds no other.
-
-        Its file's path, a `task.json` in a folder around it, the folder it began in, what it was asked: in this order.
-        """
+        """What a trajectory says its item is, else what tells it; else its file's name, where that holds no other."""
         item = trajectory.item or self.in_path(file.path) or _of_task(file) or self.in_path(trajectory.root)
         item = item or self._of_prompts(trajectory.prompts)
         return item or ("" if trajectory.position else file.path.rpartition("/")[2])
@@ -105,7 +102,6 @@ class Ids:
 
 
 def _of_task(file: TrajectoryFile) -> str:
-    """The item that a `task.json` names, as `ingest tasks` writes it, in the folder of a file or one above it."""
     for folder in PurePosixPath(file.path).parents:
         task = file.all.get(str(folder / TASK_FILE))
         try:
@@ -213,10 +209,9 @@ def _text(text: str) -> str:
 def deduplicate(
     input_file: InputFile, views: pl.DataFrame, answers: pl.DataFrame, rejects: Rejects
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """One trajectory of each item that is known, none of those that are not, and no views of any that failed.
+    """One trajectory of each item that is known, and no views of any that failed.
 
-    Of several of one item the one that is whole counts, and each that is damaged becomes a row of `rejects`; two that
-    are whole are an error.
+    Of several the one that is whole counts, the damaged ones are rows of `rejects`; two that are whole are an error.
     """
     known = answers.filter(pl.col("item_id").is_not_null())
     twice = known.filter(pl.col("failed").is_null()).filter(pl.col("item_id").is_duplicated())

@@ -34,16 +34,8 @@ _COLUMNS = (
 class ImportRequest:
     """What is to be imported, and as what.
 
-    Attributes:
-        file: The file; for trajectories also a ZIP or a folder.
-        task: The task it answers; the benchmark's first without one.
-        skip_unknown: Whether answers to items that are not there are counted and left out, in place of an error.
-        chunker: What cut the documents, where that is known.
-        asked_all: Whether the system was asked every item, so that an item without an answer is a failure.
-        prices: A list of prices, for agents' files that name none.
-        resolved: A list of the items that an agent resolved, or SWE-bench's report.
-        where: Which items the system was asked, where they are named; any of them without an answer is a failure.
-        limit: So many of them, drawn as `evaluate` draws them, where that is not all.
+    An item without an answer is a failure where the system was asked all (`asked_all`), or where it is said which items
+    it was asked (`where`, and of these `limit`, drawn as `evaluate` draws them).
     """
 
     file: Path
@@ -109,10 +101,7 @@ def _check_system(lake: Lake, benchmark: str, name: str, chunkers: list[str]) ->
 
 @dataclass(frozen=True)
 class AskedItems:
-    """One part of a benchmark's items as a task asks them: `pool_id` and `query_sha256` are the task's.
-
-    The fingerprint is of what it and its pools were made from.
-    """
+    """One part of a benchmark's items, with the task's `pool_id` and `query_sha256`; what it was made from."""
 
     name: str
     fingerprint: str
@@ -138,10 +127,7 @@ class Search:
 
 @dataclass(frozen=True)
 class ImportJob:
-    """One file on its way to a run, which is called by `stamp`.
-
-    `program` is what made the file, where it was run here, and `cost` what running it cost, as columns of `costs`.
-    """
+    """One file on its way to a run, which is called by `stamp`; `cost` is that of the program that made it here."""
 
     lake: Lake
     request: ImportRequest

@@ -32,10 +32,7 @@ def _files_of(lake: Lake, benchmark: str, pool_ids: pl.Series, paths: pl.Series,
 
 
 def _resolved(wanted: pl.DataFrame, files: pl.DataFrame) -> pl.DataFrame:
-    """The file each path means: the one of that name, else what is left after dropping the fewest leading folders.
-
-    A path with `..` in it means none. `wanted` are pairs of pool and path_given, each once.
-    """
+    """The file each path means: that of its name, or with the fewest leading folders dropped; none with `..`."""
     key, tail = ["pool", "path_given"], pl.col("tail")
     as_given = wanted.join(files.with_columns(path_given="path"), on=key)
     rest = wanted.join(as_given, on=key, how="anti").with_columns(tail=pl.col("path_given").cast(pl.String))

@@ -196,7 +196,6 @@ class _Parser:
         return command
 
     def _word(self, node: Node) -> str:
-        """A word as the command is given it, with `UNKNOWN` for what cannot be told."""
         kind, text = node.type, _source(node)
         if kind in ("word", "number", "variable_name"):
             return _BARE.sub(lambda mark: UNKNOWN if mark["escaped"] is None else mark["escaped"].strip("\n"), text)

@@ -50,10 +50,7 @@ _WITH_VALUE = (
 
 @dataclass(frozen=True)
 class PrintedRange:
-    """What a command shows of its files, or of its input without any: `windows` of lines, or so many `last` ones.
-
-    Neither where the lines cannot be told.
-    """
+    """What a command shows of its files, or its input: `windows` of lines, or the `last` ones, or neither is known."""
 
     windows: tuple[PrintedLines, ...] | None
     files: CommandWords
@@ -168,7 +165,6 @@ def _end(flags: CommandFlags, files: CommandWords, *, is_head: bool) -> PrintedR
 
 
 def _sed(flags: CommandFlags, files: CommandWords) -> PrintedRange | None:
-    """What `sed` shows: with `-n` the lines that it prints, without it those before it quits."""
     short = "".join(flag for flag, _ in flags if not flag.startswith("--"))
     if "i" in short or any(flag == "--in-place" for flag, _ in flags):
         return None

@@ -38,7 +38,6 @@ def _calls(node: Node, constants: dict[str, object]) -> Iterator[tuple[str, Json
 
 
 def _value(node: Node | None, constants: dict[str, object]) -> object:
-    """What an expression is, or a piece of a text; None where only the run could tell."""
     if node is None:
         return None
     inner, text = node.named_children, _text(node)

@@ -177,7 +177,6 @@ class _Walk:
         self.views += known
 
     def _shown_by(self, pipeline: Pipeline) -> Sequence[FileSpan]:
-        """What a pipeline shows, its paths as they are given."""
         first, rest = pipeline.commands[0], pipeline.commands[1:]
         if pipeline.is_hidden or not first.words:
             return ()

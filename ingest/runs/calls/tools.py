@@ -117,7 +117,6 @@ class ToolCall:
         return command if isinstance(command, str) else [str_at(word) for word in command]
 
     def __str__(self) -> str:
-        """The call as a person reads it, on one line."""
         text = f"{self.name}({', '.join(f'{key}={value!r}' for key, value in self.arguments.items())})"
         return text if len(text) <= 200 else f"{text[:200]}…"
 
@@ -182,7 +181,6 @@ def numbered_from(text: str, mark: re.Pattern[str]) -> tuple[int, int] | None:
 
 
 def _asked(arguments: JsonRecord) -> tuple[int, int | None]:
-    """The lines a tool was asked for: a range, or the line to begin with and how many."""
     keys = (key for key in _RANGES if any(name in arguments for name in key))
     given = list_at(arguments, "view_range") or [arguments.get(name) for name in next(keys, ())]
     start, end = (*map(line_of, given), None, None)[:2]

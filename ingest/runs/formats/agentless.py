@@ -114,7 +114,6 @@ def _of_run(row: JsonRecord, notes: list[str], lines: re.Pattern[str]) -> Iterat
 
 
 def _files(row: JsonRecord, key: str, notes: list[str]) -> list[str]:
-    """The names of files, empty where one is none."""
     notes += [f"{key} is no list"] * (not isinstance(row.get(key), list | None))
     files = [str_at(file) for file in list_at(row, key)]
     if n_odd := files.count(""):

@@ -51,7 +51,6 @@ def parse_answer(answer: Mapping[str, object]) -> ParsedAnswer:
 
 
 def _row(result: object) -> _Row | str:
-    """A result, or what is wrong with it."""
     if not isinstance(result, dict) or not isinstance(path := result.get("path"), str):
         return "it is to be an object with a `path`"
     if unknown := sorted(map(str, result.keys() - _KEYS)):

@@ -34,7 +34,6 @@ def _is_event(row: JsonRecord) -> bool:
 
 
 def _folder_of(path: str) -> str:
-    """The folder called like a session, which holds what its subagents did."""
     return f"{patch_path(path).removesuffix('.patch')}/"
 
 

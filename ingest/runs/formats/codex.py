@@ -138,7 +138,6 @@ def _subagents(session: Session, output: str, n_told: list[int], folder: str) ->
 
 
 def _total(event: JsonRecord) -> TokenCounts | None:
-    """What was used in all until an event that tells it."""
     if event.get("type") == "turn.completed":
         return TokenCounts.of(event.get("usage"))
     is_count = at(event, "payload", "type") == "token_count"
@@ -146,7 +145,6 @@ def _total(event: JsonRecord) -> TokenCounts | None:
 
 
 def _item(event: JsonRecord) -> JsonRecord:
-    """What happened: a rollout's item, or a finished one of those that are printed; empty for other events."""
     kind = str_at(event, "type")
     if kind in ("response_item", "item.completed"):
         return object_at(event, "payload" if kind == "response_item" else "item")

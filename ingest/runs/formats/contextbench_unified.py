@@ -25,10 +25,7 @@ def recognise(head: bytes, name: str) -> bool:
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
-    """One for every object; within a step files come first, then spans, then symbols, each in the order they are given.
-
-    A file that has spans is mostly listed as well, and stands twice then: which counts is for protocols to say.
-    """
+    """One for every object; within a step files come first, then spans, then symbols, in the order they are given."""
     for position, row in file.objects():
         notes: list[str] = []
         data, patch = object_at(row, "traj_data") or row, row.get("model_patch")
@@ -42,7 +39,6 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
 
 
 def _views(held: object, keys: Sequence[str], where: str, notes: list[str]) -> Views:
-    """What a step or a final context names; what is of another type is noted with an example."""
     files, spans, symbols = (at(held, key) for key in keys)
     entries: list[tuple[object, FileSpan | None]] = [] if isinstance(held, dict) else [(held, None)]
     entries += [(file, FileSpan(file) if isinstance(file, str) else None) for file in _entries(files)]
@@ -71,7 +67,6 @@ def _entries(value: object) -> Sequence[object]:
 
 
 def _by_file(value: object) -> Iterator[tuple[str, object]]:
-    """What an object holds by file, one after the other; anything else is of no file."""
     by_file = value if isinstance(value, dict) else {} if value is None else {"": value}
     return ((path, entry) for path, values in by_file.items() for entry in _entries(values))
 

@@ -76,7 +76,6 @@ def _with_result(call: ToolCall, result: JsonRecord) -> ToolCall:
 
 
 def _lines(call: ToolCall, output: str) -> tuple[int, int | None] | None:
-    """The lines that a view numbers, without a last where it goes to the file's end; None for a folder's list."""
     shown = numbered_from(output, _NUMBER)
     if shown is None:
         return None

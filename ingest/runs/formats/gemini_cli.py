@@ -84,7 +84,6 @@ def _events_of(session: Session) -> Iterator[Event]:
 
 
 def _recorded(call: JsonRecord) -> tuple[str, bool] | None:
-    """What a session says that a call gave, and whether it failed; None where it has no result."""
     parts = objects_at(call, "result")
     if not parts and call.get("status") != "success":
         return None
@@ -138,7 +137,6 @@ def _searched(call: ToolCall) -> ParsedCall:
 
 
 def _ended(call: ToolCall) -> ToolCall:
-    """A shell's call with what it printed alone, and whether its code says that it failed."""
     output, ran = call.output or "", _RAN.search(call.output or "")
     code = _CODE.search(output[ran.end() :] if ran else output)
     texts = [text for text in (ran["output"], ran["errors"]) if text and text != _NOTHING] if ran else [output]

@@ -150,7 +150,6 @@ def _is_answer(message: JsonRecord) -> bool:
 
 
 def _actions_of(message: JsonRecord) -> list[tuple[str, str]]:
-    """The commands of an answer, each with the id of its call; without an id where it is a block of code."""
     given = objects_at(message, "extra", "actions")
     for call in () if given else (*objects_at(message, "tool_calls"), *objects_at(message, "output")):
         inner = object_at(call, "function") or call

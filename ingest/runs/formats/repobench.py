@@ -55,7 +55,6 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
 
 
 def _candidates(input_file: InputFile, position: str, entry: object) -> list[object]:
-    """The list for the task's query; where there is one for another number of lines alone, that one."""
     lists = {key: value for key, value in entry.items() if key != _GOLD} if isinstance(entry, dict) else {}
     if not lists or (_OFFICIAL not in lists and len(lists) > 1):
         what = f"{position}: it has lists for queries of {', '.join(map(str, lists)) or 'no'} lines, and none of 3"

@@ -50,7 +50,6 @@ def _row(input_file: InputFile, position: int, text: str) -> tuple[object, ...]:
 
 
 def _fpath(value: object) -> list[str]:
-    """A list of texts, or its Python repr; empty for anything else."""
     if isinstance(value, str):
         try:
             value = ast.literal_eval(value)

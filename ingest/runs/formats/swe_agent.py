@@ -101,7 +101,6 @@ def _events_of(rows: Sequence[JsonRecord], *, has_turns: bool) -> Iterator[Event
 
 
 def _usage(rows: Sequence[JsonRecord], traj: JsonRecord) -> AgentUsage:
-    """As `info` sums it up, which tells of no cache and no time; checkpoints may stand beside another attempt."""
     if len(list_at(traj, "trajectory")) != len(rows):
         return AgentUsage()
     spent = object_at(traj, "info", "model_stats")

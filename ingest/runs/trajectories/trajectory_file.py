@@ -112,7 +112,6 @@ class TrajectoryFile:
         return rows
 
     def _values(self) -> Iterator[tuple[str, object]]:
-        """The JSON values of a file by their positions; an error in place of a line that is damaged."""
         if is_json_lines(self.head()):
             yield from self._lines()
         elif isinstance(value := self.json(), list):
@@ -157,7 +156,6 @@ class TrajectoryFile:
 
 
 def _parsed(data: bytes) -> object:
-    """A JSON value, or what is damaged in its place."""
     try:
         return parsed_json(data, errors="replace")
     except json.JSONDecodeError as error:
@@ -172,6 +170,5 @@ def _parsed(data: bytes) -> object:
 
 
 def _item_named(data: bytes) -> str:
-    """The item that damaged JSON names near its beginning or its end."""
     parts = (data[:_LOOKED_THROUGH], data[-_LOOKED_THROUGH:])
     return next((match[1] for part in parts if (match := _NAMED.search(part.decode(errors="replace")))), "")
