@@ -20,9 +20,8 @@ from ingest.mining.mined import MINED_TASKS, MineRequest, mined, open_repository
 from ingest.mining.sample import contextbench_sample, open_sample
 from ingest.pipeline import ingest as ingest_benchmark
 from ingest.programs.command import ANSWER_SECONDS
-from ingest.runs.bundled_runs import import_recorded, import_submissions
+from ingest.runs.bundled_runs import SUBMISSIONS, import_recorded, import_submissions
 from ingest.runs.find_trajectories import declare_formats
-from ingest.runs.submission import SUBMISSIONS
 from ingest.sources.folder import open_folder
 from ingest.sources.git import GITHUB, Repositories, checked
 from ingest.sources.tree import CACHE, HUB, Progress, Source

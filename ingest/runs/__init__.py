@@ -10,5 +10,5 @@
 | `resolve_paths` | the file that each path means, and the bytes of lines |
 | `imported_runs`, `importing` | what is written and what is said of it, and the walk from end to end |
 
-`program_runs` asks a program in place of a file; `bundled_runs` and `submission` are about what lies beside the data.
+`program_runs` asks a program in place of a file; `bundled_runs` are those that lie beside the data, and submissions.
 """

@@ -1,18 +1,21 @@
-"""Rankings as text: TREC runs, tables of tab-separated columns under a header (BEIR's too), and scores as JSON."""
+"""Rankings as TREC runs, tables of tab-separated columns under a header (BEIR's too), scores as JSON, and Parquet."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 import polars as pl
 
 from ingest.runs.importer import Importer
-from ingest.runs.ranking_rows import as_numbers, check_columns, framed, json_document, refuse
+from ingest.runs.ranking_rows import as_numbers, check_columns, framed, json_document, kinds_of, refuse
 from ingest.runs.values import objects_in
 from ingest.sources.input_file import InputFile
 from lake.errors import did_you_mean
+from lake.limits import MAX_RUN_ROWS
+from lake.parquet import UnreadableParquetError, read_batches
 
 # The document may hold spaces; the other five columns may not.
 _TREC_ROW = r"^\s*(\S+)\s+(\S+)\s+(.+?)\s+(\S+)\s+(\S+)\s+(\S+)\s*$"
@@ -145,6 +148,58 @@ def read_scores(input_file: InputFile) -> Iterator[pl.DataFrame]:
         yield framed(input_file, rows, _SCORES)
 
 
+def recognise_parquet(head: bytes, name: str) -> bool:
+    """Parquet's own mark."""
+    return head.startswith(b"PAR1")
+
+
+def read_parquet(input_file: InputFile) -> Iterator[pl.DataFrame]:
+    """The rows, some at a time, of the table `hits` those of the part `ranking`.
+
+    A path that was not found keeps the name it was given.
+    """
+    if not recognise_parquet(input_file.head, input_file.name):
+        raise input_file.wrong(what="this is no Parquet file")
+    position, runs = 0, set[str]()
+    try:
+        with input_file.sought() as stream:
+            for frame in read_batches(stream, partial(_wanted, input_file), max_rows=MAX_RUN_ROWS):
+                rows = _rows(input_file, frame.with_row_index("position", position + 1))
+                position += frame.height
+                if "run_id" in frame.columns:
+                    runs |= set(frame["run_id"].cast(pl.String).drop_nulls().unique())
+                if len(runs) > 1:
+                    hint = "Import them one by one: a file each."
+                    raise input_file.wrong(what="the file holds several runs", hint=hint)
+                if rows.height:
+                    yield rows
+    except UnreadableParquetError as error:
+        raise input_file.wrong(what=str(error)) from error
+    except pl.exceptions.PolarsError as error:
+        raise input_file.wrong(what=f"the Parquet cannot be read: {str(error).splitlines()[0][:200]}") from error
+
+
+def _wanted(input_file: InputFile, columns: Sequence[str]) -> list[str]:
+    check_columns(input_file, columns)
+    location = ("document",) if "document" in columns else ("path", "path_given", "line_start", "line_end", "chunk_no")
+    wanted = ("run_id", "part", "item_id", *location, "rank", "score", "query_sha256")
+    return [name for name in wanted if name in columns]
+
+
+def _rows(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
+    for name, kind in frame.schema.items():
+        if kind.is_nested() or kind in (pl.Binary, pl.Object, pl.Boolean):
+            wanted = "texts" if kinds_of([name])[name] == pl.String else "numbers"
+            raise input_file.wrong(what=f"the column {name} holds {kind}, and is to hold {wanted}")
+    if "part" in frame.columns:
+        frame = frame.filter(pl.col("part").cast(pl.String) == "ranking")
+    if "path_given" in frame.columns:
+        frame = frame.with_columns(pl.coalesce("path", "path_given").alias("path"))
+    names = [name for name in frame.columns if name not in ("position", "run_id", "part", "path_given")]
+    filled = [pl.col(name).fill_null("") for name in ("item_id", "document", "path") if name in names]
+    return frame.select("position", *names).cast(kinds_of(names)).with_columns(filled)
+
+
 TREC = Importer(
     name="trec",
     title="TREC run",
@@ -182,4 +237,14 @@ SCORES_JSON = Importer(
     unit="entry",
     example='{"function-2k/acme_rockets/0": {"src/engine.py#L10-L20": 0.93}}',
     aliases=("ranx", "pytrec_eval"),
+)
+PARQUET = Importer(
+    name="parquet",
+    title="Parquet",
+    meaning="The table hits, as `report export --format parquet` writes it: item_id, path, line_start, line_end "
+    "(0-based, half-open) or document, rank, score or both, and query_sha256 where it is known.",
+    recognise=recognise_parquet,
+    read=read_parquet,
+    unit="row",
+    example="item_id, path, line_start, line_end, rank",
 )
