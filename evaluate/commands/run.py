@@ -72,15 +72,10 @@ def run_systems(
         lookup(name, "task", known)
     # A benchmark of which no task is named is left as it is.
     selected = [name for name in selected if not wanted or any(known[task].benchmark == name for task in wanted)]
-    if wanted and in_lake and not selected:
-        message, hint = (
-            f"the lake holds no benchmark that {listed(wanted)} asks",
-            "`python -m evaluate list tasks` shows them.",
-        )
-        raise GoldspanError(message, where=str(lake), hint=hint, code=Exit.MISSING)
     if not selected:
-        message = "the lake holds no benchmark"
-        raise GoldspanError(message, where=str(lake), hint="First: make ingest", code=Exit.MISSING)
+        asked = f" that {listed(wanted)} asks" if wanted and in_lake else ""
+        message, hint = f"the lake holds no benchmark{asked}", "First: make ingest"
+        raise GoldspanError(message, where=str(lake), hint=hint, code=Exit.MISSING)
     patterns = split_names(systems)
     with console.lake_lock(store, {"runs", "evaluate"}):
         if selection.where:

@@ -15,6 +15,7 @@ import polars as pl
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of, sha256_of_file
 from lake.make import target_of
+from lake.pools import numbered
 from lake.store import Lake, Part
 from lake.tables import table
 
@@ -48,12 +49,7 @@ def key_of(text: str) -> str:
 
 @dataclass(frozen=True)
 class KeyedVectors:
-    """Some vectors, by the key of the text that each stands for.
-
-    Attributes:
-        row: Key → row of the matrix, in the order of the keys.
-        matrix: (keys, dimensions).
-    """
+    """Some vectors: key of the text that each stands for → row of the matrix (keys, dimensions)."""
 
     row: Mapping[str, int]
     matrix: npt.NDArray[np.float32]
@@ -104,23 +100,14 @@ class VectorStore:
         """The vectors of texts, by their keys; what is not there yet is made."""
         vectors = self.read(maker, texts)
         missing = {key: text for key, text in texts.items() if key not in vectors.row}
-        if not missing:
-            return vectors
-        for _ in self.make(maker, missing, make):
-            pass
-        return self.read(maker, texts)
+        return self.read(maker, texts) if list(self.make(maker, missing, make)) else vectors
 
     def _keys_of(self, maker: str) -> tuple[list[Part], pl.DataFrame]:
         """A maker's parts, and the number of the part that holds each key."""
         if maker not in self._known:
             parts = [part for part in self.lake.parts("vectors") if part.name.startswith(_prefix(maker))]
-            keys = [
-                self.lake.scan_parts([part], "vectors").select("key", "n_cut", part=pl.lit(number, pl.Int64))
-                for number, part in enumerate(parts)
-            ]
-            schema = {"key": pl.String(), "n_cut": pl.Int64(), "part": pl.Int64()}
-            every = pl.concat([pl.LazyFrame(schema=schema), *keys]).unique("key", keep="first", maintain_order=True)
-            self._known[maker] = (parts, every.collect())
+            every = numbered(self.lake, "vectors", parts, lambda rows: rows.select("key", "n_cut"))
+            self._known[maker] = (parts, every.unique("key", keep="first", maintain_order=True))
         return self._known[maker]
 
 
@@ -133,24 +120,22 @@ def _checked(file: Path, model: str) -> pl.DataFrame:
     # Imported when needed: no other run of the stage waits for Arrow.
     from lake.parquet import UnreadableParquetError, read_parquet
 
-    def wrong(what: str, examples: list[str] | None = None) -> GoldspanError:
-        return GoldspanError(what, where=str(file), examples=examples or [], code=Exit.INVALID)
+    def wrong(what: str, examples: Sequence[str] = ()) -> GoldspanError:
+        return GoldspanError(f"vectors: {what}", where=str(file), examples=examples, code=Exit.INVALID)
 
     def columns_of(names: Sequence[str]) -> list[str]:
-        missing = [column for column in ("key", "vector") if column not in names]
-        if missing:
-            raise wrong(what=f"vectors: missing {missing}, found {list(names)}")
+        if missing := [column for column in ("key", "vector") if column not in names]:
+            raise wrong(f"missing {missing}, found {list(names)}")
         return ["key", "vector"]
 
     try:
         frame = read_parquet(file, columns_of)
+        frame = frame.select(pl.lit(model).alias("model"), "key", "vector", n_cut=None)
+        frame = frame.cast(pl.Schema(table("vectors").columns))
     except UnreadableParquetError as error:
-        raise wrong(what=f"vectors: {error}") from error
-    try:
-        columns = table("vectors").columns
-        frame = frame.select(pl.lit(model).alias("model"), "key", "vector", n_cut=None).cast(pl.Schema(columns))
+        raise wrong(str(error)) from error
     except pl.exceptions.PolarsError as error:
-        raise wrong(what=f"vectors: key is to be a text, vector a list of numbers: {error}".splitlines()[0]) from error
+        raise wrong(f"key is to be a text, vector a list of numbers: {error}".splitlines()[0]) from error
     length = pl.col("vector").list.len()
     bad = frame.filter(
         pl.col("key").is_null()
@@ -158,8 +143,8 @@ def _checked(file: Path, model: str) -> pl.DataFrame:
         | ~pl.col("vector").list.eval(pl.element().is_finite()).list.all()
     )
     if bad.height:
-        what = f"vectors: {bad.height:,} are not finite or of another length than the others"
-        raise wrong(what=what, examples=bad["key"].head(3).cast(pl.String).fill_null("null").to_list())
+        what = f"{bad.height:,} are not finite or of another length than the others"
+        raise wrong(what, bad["key"].head(3).cast(pl.String).fill_null("null").to_list())
     if frame.is_empty():
-        raise wrong(what="vectors: the file holds none")
+        raise wrong("the file holds none")
     return frame

@@ -107,7 +107,6 @@ def cost_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str
 
 
 def _pareto_front(rows: pl.DataFrame, cost: str, metric: Metric) -> set[str]:
-    """The runs on the frontier."""
     compared = rows.filter(~pl.col("is_baseline"), pl.col(cost) > 0, pl.col("value").is_not_null(), state="")
     lower = metric.direction == "lower"
     kept = pareto_front(compared[cost].to_list(), compared["value"].to_list(), lower_is_better=lower)

@@ -6,6 +6,7 @@ Items are matched by id. Where the same id stands for other data, or other rules
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import polars as pl
@@ -28,18 +29,14 @@ class Published:
         beside = path.parent if path.name.startswith("scores") else None
         self._folder = path if path.is_dir() else beside
         self._scores = _files(path, "scores") if path.is_dir() else [path]
+        hint = "Name the scores.parquet that a report publishes, or the folder that holds it."
         if not self._scores or not all(file.is_file() for file in self._scores):
-            message = f"--against {path}: no such file of scores"
-            hint = "Name the scores.parquet that a report publishes, or the folder that holds it."
-            raise GoldspanError(message, hint=hint, code=Exit.MISSING)
-        try:
-            columns = pl.scan_parquet(self._scores).collect_schema().names()
-        except (pl.exceptions.PolarsError, OSError) as error:
-            message = f"--against {path}: no Parquet that can be read"
-            raise GoldspanError(message, hint="Download or export it again.", code=Exit.INVALID) from error
+            raise GoldspanError(f"--against {path}: no such file of scores", hint=hint, code=Exit.MISSING)
+        columns = set[str]()
+        with suppress(pl.exceptions.PolarsError, OSError):
+            columns = {*pl.scan_parquet(self._scores).collect_schema()}
         if missing := [name for name in ("benchmark", "system", *table("scores").columns) if name not in columns]:
-            message = f"--against {path}: no scores, as columns are missing: {listed(missing)}"
-            hint = "A report publishes such a file, data/scores.parquet; `report export RUN --table scores` makes one."
+            message = f"--against {path}: no Parquet of scores that can be read; it lacks the columns {listed(missing)}"
             raise GoldspanError(message, hint=hint, code=Exit.INVALID)
 
     def scan(self, name: str, **folders: str) -> pl.LazyFrame:

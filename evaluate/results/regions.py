@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 
 import polars as pl
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from evaluate.metrics.standard import LINE_BUDGETS
 from evaluate.results.trec import unpacked_file
@@ -64,14 +64,19 @@ class Region(BaseModel):
         return range(min(max(start, 1), n), (n if self.end == -1 else min(max(self.end, 1), n)) + 1)
 
 
+_None = BeforeValidator(lambda value: [] if value is None else value)
+_OfModels = BeforeValidator(lambda value: [*chain(*filter(None, value.values()))] if isinstance(value, dict) else [])
+"""What a map of models holds, all together."""
+
+
 class Truth(BaseModel):
     """What an issue needs: regions and files that were read by all models, and those that some read."""
 
-    read_core_regions: list[Region] | None = None
-    read_core_files: list[str] | None = None
-    read_optional_regions_map: dict[str, list[Region] | None] | None = None
-    read_optional_files_map: dict[str, list[str] | None] | None = None
-    main_files: list[str] | None = None
+    read_core_regions: Annotated[list[Region], _None] = []
+    read_core_files: Annotated[list[str], _None] = []
+    read_optional_regions_map: Annotated[list[Region], _OfModels] = []
+    read_optional_files_map: Annotated[list[str], _OfModels] = []
+    main_files: Annotated[list[str], _None] = []
 
 
 class Issue(BaseModel):
@@ -79,7 +84,7 @@ class Issue(BaseModel):
 
     instance_id: str
     ground_truth: Truth
-    file_line_counts: dict[str, int] | None = None
+    file_line_counts: Annotated[dict[str, int], BeforeValidator(lambda counts: counts or {})] = {}
 
     @model_validator(mode="before")
     @classmethod
@@ -95,7 +100,6 @@ class Answer(BaseModel):
 
 
 _Row = TypeVar("_Row", Issue, Answer)
-_T = TypeVar("_T")
 _Span = tuple[str, range | None]
 """A file and lines of it, where these are known."""
 
@@ -157,22 +161,17 @@ def read_rows(path: Path, kind: type[_Row]) -> dict[str, _Row]:
 def _regions(row: Issue | Answer) -> list[Region]:
     if isinstance(row, Answer):
         return row.regions
-    return [*(row.ground_truth.read_core_regions or ()), *_of_all(row.ground_truth.read_optional_regions_map)]
-
-
-def _of_all(lists: dict[str, list[_T] | None] | None) -> list[_T]:
-    """What a map of models holds, all together."""
-    return [entry for entries in (lists or {}).values() for entry in entries or ()]
+    return [*row.ground_truth.read_core_regions, *row.ground_truth.read_optional_regions_map]
 
 
 def score_issue(issue: Issue, returned: Sequence[Region]) -> dict[str, float]:
     """What the regions returned for an issue are worth by every measure, 0 where nothing is to be measured."""
-    truth, n_lines = issue.ground_truth, issue.file_line_counts or {}
-    core = [(region.path, region.lines(n_lines)) for region in truth.read_core_regions or ()]
-    optional = [(region.path, region.lines(n_lines)) for region in _of_all(truth.read_optional_regions_map)]
-    shown = [(region.path, region.lines(n_lines)) for region in returned]
-    core_files, optional_files = set(truth.read_core_files or ()), set(_of_all(truth.read_optional_files_map))
-    main, files = set(truth.main_files or ()), {path for path, _ in shown}
+    truth, n_lines = issue.ground_truth, issue.file_line_counts
+    core, optional, shown = (
+        [(region.path, region.lines(n_lines)) for region in regions]
+        for regions in (truth.read_core_regions, truth.read_optional_regions_map, returned)
+    )
+    core_files, main, files = {*truth.read_core_files}, {*truth.main_files}, {path for path, _ in shown}
     gold, more = ({*chain.from_iterable(map(_lines, spans))} for spans in (core, optional))
     walked = [*chain.from_iterable(map(_lines, shown))]
     different = list(dict.fromkeys(walked))
@@ -189,7 +188,7 @@ def score_issue(issue: Issue, returned: Sequence[Region]) -> dict[str, float]:
         "recall": share(n_hit, len(gold)),
         "f1_score": share(2 * n_hit, len(different) + len(gold)),
         "hit_file_rate": share(len(files & core_files), len(core_files)),
-        "noise_file_rate": share(len(files - core_files - optional_files), len(files)),
+        "noise_file_rate": share(len(files - core_files - {*truth.read_optional_files_map}), len(files)),
         "hit_region_rate": share(sum(_overlaps(span, shown) for span in core), len(core)),
         "noise_region_rate": share(sum(not _overlaps(span, core + optional) for span in shown), len(shown)),
         "weighted_core_coverage": share(
@@ -248,7 +247,7 @@ def _notes(gold: dict[str, Issue], answers: dict[str, Answer], n: int) -> Iterat
         yield f"{counted(missing, 'issue')} without regions {state}"
     if unknown := len(answers.keys() - gold.keys()):
         yield f"{counted(unknown, 'issue')} of the run without gold are left out"
-    known = {query: issue.file_line_counts or {} for query, issue in gold.items()}
+    known = {query: issue.file_line_counts for query, issue in gold.items()}
     for what, rows in (("gold", gold), ("returned", answers)):
         each = ((region, known.get(query, {})) for query, row in rows.items() for region in _regions(row))
         if missing := sum(region.lines(n_lines) is None for region, n_lines in each):

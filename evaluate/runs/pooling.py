@@ -125,12 +125,7 @@ def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) 
     runs = runs.select("run_id", "system", "task", "status", "limit")
     target = target_of(
         lake,
-        "characters",
-        "effects",
-        "ledger_means",
-        "comparisons",
-        "ranks",
-        "boards",
+        *("characters", "effects", "ledger_means", "comparisons", "ranks", "boards"),
         part=name,
         inputs=[*aggregated, *scored, *ledgers, *items],
         parameters=[systems.rows(), asdict(protocol), runs.rows()],
@@ -158,15 +153,8 @@ def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) 
         ledger = lake.scan_parts(ledgers, "ledger").drop("benchmark")
         means = ledger_means(ledger, item_rows, pooled.select("run_id", *SLICE).unique())
         ranks = rank_runs(protocol, rows, comparisons)
-        board = board_rows(
-            protocol,
-            runs,
-            task.kind,
-            aggregates=pooled,
-            ranks=ranks,
-            comparisons=comparisons,
-            characters=read,
-        )
+        frames = {"aggregates": pooled, "ranks": ranks, "comparisons": comparisons, "characters": read}
+        board = board_rows(protocol, runs, task.kind, **frames)
         return [read, effects, means.collect(), comparisons, ranks, board]
 
     target.make(make)

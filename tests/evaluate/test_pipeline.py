@@ -207,30 +207,6 @@ def test_limited_runs_stand_beside_whole_ones_until_those_are_made_again(one_chu
     assert stored(one_chunker) == before
 
 
-def test_config_selects_items(one_chunker: Path) -> None:
-    _evaluate(one_chunker, "--items", "repo=zoo_animals,level=function", *ONE)
-    selected = _runs(one_chunker).filter(pl.col("n_items") == 2)
-    assert {"window-4-2+bm25-okapi"} <= set(selected["system"])
-    assert set(selected["status"]) == {"partial"}
-    asked = {one["column"]: one["value"] for one in selected["selection"][0]}
-    assert asked == {"repo": "zoo_animals", "level": "function"}
-    items = Lake(one_chunker).read("run_items", benchmark="repoeval", run_id=selected["run_id"][0])["item_id"]
-    assert sorted(items) == ["function-2k/zoo_animals/0", "function-2k/zoo_animals/1"]
-
-
-def test_config_that_leaves_nothing_is_data_missing(lake_folder: Path) -> None:
-    before = stored(lake_folder)
-    said = _evaluate(lake_folder, "--items", "repo=nobody", code=Exit.MISSING)
-    assert "no item of repoeval has repo=nobody" in said.err
-    assert stored(lake_folder) == before
-
-
-def test_the_baselines_stand_beside_whatever_is_asked_for(source: Path, tmp_path: Path) -> None:
-    lake = _ready(tmp_path / "lake", source, chunkers=("window-4-2", "fixed-nws-1500"))
-    _evaluate(lake, "--systems", "code-chunk-fixed+bm25-okapi", "--items", "repo=zoo_animals")
-    assert _systems(lake) == {f"fixed-nws-1500+{one}" for one in ("bm25-okapi", *BASELINES)}
-
-
 @pytest.fixture
 def declared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
     """Declares a retriever of a test's own, by one file among the others."""

@@ -132,7 +132,7 @@ def test_what_holds_no_scores_is_refused(lake_folder: Path, tmp_path: Path) -> N
     assert across(tmp_path / "text.parquet", lake_folder, A).code == Exit.INVALID
     pl.DataFrame({"item_id": ["a"]}).write_parquet(tmp_path / "other.parquet")
     said = across(tmp_path / "other.parquet", lake_folder, A)
-    assert (said.code, "columns are missing: benchmark, system, run_id" in said.err) == (Exit.INVALID, True)
+    assert (said.code, "lacks the columns benchmark, system, run_id" in said.err) == (Exit.INVALID, True)
 
 
 def test_a_metric_that_is_not_stored_and_an_unknown_system_are_refused(published: Path, lake_folder: Path) -> None:
