@@ -11,7 +11,7 @@ app = stage_app(
         "list": "evaluate.commands.listing",
         "table": "evaluate.commands.boards",
         "effects": "evaluate.commands.boards",
-        "compare": "evaluate.commands.compare",
+        "compare": "evaluate.commands.boards",
         "repro": "evaluate.results.repro",
         "score": "evaluate.commands.score",
         "item": "evaluate.commands.items",

@@ -1,25 +1,35 @@
-"""`python -m evaluate table` and `effects`: the boards, and what of them is due to chunker and retriever."""
+"""`python -m evaluate table`, `effects` and `compare`: the boards, what of them is due to what, and two systems."""
 
 from __future__ import annotations
 
 import fnmatch
+import json as jsonlib
 from collections.abc import Sequence
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from evaluate.commands.options import ItemsOption, ProtocolOption, SliceOption
 from evaluate.metrics import parse_metric
 from evaluate.results.board import board, boards_of, check_metrics
+from evaluate.results.compare import compare, comparison, undecided
+from evaluate.results.compared import Published, parse_gate
 from evaluate.results.extra_tables import cost_table, effects_table, usage_table
 from evaluate.results.printed_table import print_tables
 from lake.benchmarks import check_benchmark, protocols_called
 from lake.catalog.protocol import Protocol, Task
-from lake.console import DEFAULT_LAKE, LakeOption, setting, split_names
+from lake.catalog.references import REFERENCE
+from lake.console import DEFAULT_LAKE, Console, JsonOption, LakeOption, setting, split_names
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.selection import parse_items, with_items
 from lake.store import Lake
+from lake.text import escaped
+
+ProtocolOption = Annotated[str, setting("PROTOCOL", "Comma list (default: all).")]
+ItemsOption = Annotated[str, setting("ITEMS", "Only these items: ids, a file of ids, repo=…, language=….")]
+SliceOption = Annotated[str, setting("SLICE", "Slice of the items, such as level=line.", "--slice")]
+
 
 app = typer.Typer()
 
@@ -90,3 +100,61 @@ def _boards(
         check_benchmark(lake, name)
     names = {protocol.name for name in wanted for protocol in protocols_called(lake, name)}
     return chosen, [pair for pair in boards_of(lake, chosen) if not wanted or pair[1].name in names]
+
+
+@app.command("compare")
+def compare_systems(
+    a: Annotated[str, typer.Argument(metavar="A", help="A system, a run id, or `reference`.")],
+    b: Annotated[str, typer.Argument(metavar="[B]", help="Another (with --against: A).")] = "",
+    against: Annotated[Path | None, setting("AGAINST", "Take A from a published scores.parquet.")] = None,
+    metric: Annotated[str, setting("METRIC", "Comma list (default: each protocol's primary metric).")] = "",
+    slice_: SliceOption = "",
+    protocol: ProtocolOption = "",
+    items: ItemsOption = "",
+    fail_if: Annotated[str, setting("FAIL_IF", 'A gate: "ndcg@10 drops > 0.01" or "ndcg@10 is worse".')] = "",
+    flips: Annotated[bool, typer.Option("--flips", help="List the items on which the two differ.")] = False,
+    lake: LakeOption = DEFAULT_LAKE,
+    json: JsonOption = False,
+) -> None:
+    """Hold one system against another on the items both were asked.
+
+    Exit code 6: the gate fails. 3: it cannot decide, as under 30 items are shared, or nothing can be compared.
+
+    With --against A is among published scores and B in the lake: a change is compared with what it changes.
+    """
+    gate = parse_gate(fail_if) if fail_if else None
+    requested = [parse_metric(name) for name in split_names(metric)]
+    if gate is not None and (gate.metric, gate.k) not in requested:
+        requested.append((gate.metric, gate.k))
+    if not b and against is None:
+        message = "compare takes two systems, or one and --against"
+        raise GoldspanError(message, hint="`python -m evaluate list systems` shows them.", code=Exit.USAGE)
+    store, other, notes = Lake(lake), Published(against) if against else None, list[str]()
+    with store.locked(makes=()) if requested and other is None else nullcontext():
+        where = parse_items(items)
+        if where:
+            with_items(store, [part.name for part in store.parts("benchmarks")], where)
+        rows = compare(
+            store,
+            a,
+            b or a,
+            requested,
+            against=other,
+            protocol_names=split_names(protocol),
+            slice_name=slice_,
+            where=where,
+            say=notes.append,
+        )
+    broken = [row for row in rows if gate is not None and gate.is_broken_by(row)]
+    if json:
+        kept = [{**row, "fails": row in broken, **({} if flips else {"flips": None})} for row in rows]
+        print(jsonlib.dumps(kept, indent=2))
+        for note in notes:
+            Console().say(note)
+    else:
+        names_runs = against is not None or REFERENCE in (a, b)
+        print(*map(escaped, [*comparison(rows, broken, flips=flips, names_runs=names_runs), *notes]), sep="\n")
+    open_ = [row for row in rows if gate is not None and gate.is_undecided_by(row)]
+    if open_ and not broken:
+        raise GoldspanError(undecided(fail_if, open_), code=Exit.INVALID)
+    raise typer.Exit(Exit.GATE if broken else Exit.DONE)

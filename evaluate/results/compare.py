@@ -12,8 +12,7 @@ import polars as pl
 
 from evaluate.metrics import Requested, metric_named, metrics_of
 from evaluate.results.board import check_measured, metric_label, primary_metric
-from evaluate.results.compared import Comparison, RunPair, compared
-from evaluate.results.other_lake import Published, check_same_data
+from evaluate.results.compared import Comparison, Published, RunPair, check_same_data, compared
 from evaluate.results.undeclared_metrics import explored, why_not
 from evaluate.runs.pooling import systems_of
 from evaluate.statistics.comparisons import POINT
