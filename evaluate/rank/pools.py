@@ -25,7 +25,7 @@ from lake.store import Lake
 _BYTES_AT_ONCE = 64_000_000
 """About how many bytes of text the pools have that are ranked at a time; at least it is one pool."""
 
-_FILES_AT_ONCE = 100_000
+FILES_AT_ONCE = 100_000
 """About how many files the pools have whose chunks are in memory together; at least it is one pool."""
 
 SMALL_POOL = 200
@@ -68,13 +68,19 @@ class ChunkedPools:
 
     def batches(self) -> Iterator[ChunkedPools]:
         """The same some pools at a time, whose texts memory can hold."""
-        if self.chunks.select((pl.col("byte_end") - pl.col("byte_start")).sum()).item() <= _BYTES_AT_ONCE:
+        n_bytes = pl.col("byte_end") - pl.col("byte_start")
+        if self.chunks.select(n_bytes.sum()).item() <= _BYTES_AT_ONCE:
             yield self
             return
-        size = self.chunks.group_by("pool_id", maintain_order=True).agg(pl.col("byte_end").sub("byte_start").sum())
+        size = self.chunks.group_by("pool_id", maintain_order=True).agg(n_bytes.sum())
         batch = size.select("pool_id", batch=pl.col("byte_end").cum_sum() // _BYTES_AT_ONCE)
         numbered = self.chunks.join(batch, on="pool_id", maintain_order="left")
+        # Pools that are one repository at many commits have most texts in common: these are counted once for all.
+        is_shared = self.chunks.unique("text").select(n_bytes.sum()).item() <= _BYTES_AT_ONCE
         for chunks in numbered.partition_by("batch", maintain_order=True, include_key=False):
+            if is_shared:
+                yield replace(self, chunks=chunks)
+                continue
             rows = chunks["text"].unique().sort()
             own = chunks.with_columns(text=rows.search_sorted(chunks["text"]).cast(pl.Int64))
             yield replace(self, chunks=own, texts=self.texts.part(rows.to_numpy()))
@@ -101,11 +107,11 @@ class ChunkedPools:
         )
 
 
-def split_pools(lake: Lake, pool_ids: pl.Series) -> list[pl.Series]:
-    """Some pools in their order, in batches of about _FILES_AT_ONCE files: what memory can hold the chunks of."""
+def split_pools(lake: Lake, pool_ids: pl.Series, files_at_once: int) -> list[pl.Series]:
+    """Some pools in their order, in batches of about so many files: what memory can hold."""
     n_files = files_of(lake, pool_ids).group_by("pool_id").len("n")
     sized = pool_ids.rename("pool_id").to_frame().lazy().join(n_files, on="pool_id", how="left", maintain_order="left")
-    batch = pl.col("n").fill_null(0).cast(pl.Int64).cum_sum() // _FILES_AT_ONCE
+    batch = pl.col("n").fill_null(0).cast(pl.Int64).cum_sum() // files_at_once
     batches = sized.select("pool_id", batch=batch).collect().partition_by("batch", maintain_order=True)
     return [pools["pool_id"] for pools in batches]
 

@@ -84,10 +84,7 @@ class Pool:
     @functools.cached_property
     def hashes(self) -> npt.NDArray[np.uint64]:
         """A seeded hash of each chunk, by which equal scores are ordered."""
-        chunks = list(zip(self.path, self.chunk_no.tolist(), strict=True))
-        # A few are in every pool (`cand:0`), so each is hashed once.
-        hashes = {chunk: seeded_hash(chunk[0], str(chunk[1])) for chunk in set(chunks)}
-        return np.array([hashes[chunk] for chunk in chunks], np.uint64)
+        return np.fromiter(map(_hash_of, self.path, self.chunk_no.tolist()), np.uint64, len(self))
 
     @functools.cached_property
     def is_blank(self) -> npt.NDArray[np.bool_]:
@@ -102,9 +99,16 @@ class Pool:
         """Where vectors are kept."""
         return _of_lake(self.vectors)
 
+    @functools.cached_property
     def definitions(self) -> Counted:
-        """How often each chunk holds the first line of a definition of each name."""
+        """How often each chunk holds the first line of a definition of each name; shared, so not to be changed."""
         return _of_lake(self.definitions_of)(self)
+
+
+@functools.lru_cache(1 << 16)
+def _hash_of(path: str, chunk_no: int) -> int:
+    """A chunk's seeded hash; the same chunks are in many pools (`cand:0`, a repository at another commit)."""
+    return seeded_hash(path, str(chunk_no))
 
 
 def _of_lake(part: _Part | None) -> _Part:

@@ -49,18 +49,16 @@ def token_index(
     """
     chunks = pool.counted(tokens) if chunks is None else chunks
     counts = chunks.counts
-    by_token = scipy.sparse.csr_array(
-        scipy.sparse.csr_array((weights, counts.indices, counts.indptr), shape=counts.shape).T.tocsr()
-    )
+    weighed = scipy.sparse.csr_array((weights, counts.indices, counts.indptr), shape=counts.shape)
 
     def search(queries: Queries) -> Floats:
         words = chunks.of_queries(queries.counted(tokens))
-        of_pool = scipy.sparse.csr_array(words.counts[:, : by_token.shape[0]])
-        # Every score is added up in the order of the tokens' spelling, in whatever company: equal to the last bit.
-        of_pool.sort_indices()
-        shared = np.asarray((asking(of_pool) @ by_token).toarray(), dtype=np.float64)
+        of_pool = scipy.sparse.csr_array(words.counts[:, : counts.shape[1]])
+        # A chunk's tokens ascend, so every score is added up in the order of their spelling, in whatever company: equal
+        # to the last bit.
+        shared = np.asarray((weighed @ asking(of_pool).T.tocsr()).toarray(), dtype=np.float64).T
         # Of pools side by side each chunk is met by the query of its own alone.
         return score(pool.spread(shared.sum(axis=0) if pool.side_by_side else shared), words)
 
     # Of the sparse matrix's three arrays.
-    return Index(search, int(by_token.data.nbytes + by_token.indices.nbytes + by_token.indptr.nbytes))
+    return Index(search, int(weighed.data.nbytes + weighed.indices.nbytes + weighed.indptr.nbytes))

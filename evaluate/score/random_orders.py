@@ -67,7 +67,7 @@ def draw(pool: pl.LazyFrame, axis: LineOffsets | None, cut_offs: Sequence[CutOff
     for pool_id, n in chunks["pool_id"].rle().struct.unnest().select("value", "len").iter_rows():
         # Seeded by the pool's name alone, so that equal pools always have equal orders.
         generator = np.random.default_rng(int(sha256_of(str(pool_id).encode())[:16], 16))
-        orders = generator.permuted(np.tile(np.arange(n), (N_ORDERS, 1)), axis=1)
+        orders = generator.permuted(np.tile(np.arange(n, dtype=np.int32), (N_ORDERS, 1)), axis=1)
         # A line lies in so many chunks at most: what the chunks before this one cost, over that, is spent on new lines.
         begin_at, end_at = np.sort(starts[first : first + n]), np.sort(ends[first : first + n])
         n_open = np.arange(1, n + 1) - np.searchsorted(end_at, begin_at, side="right")
@@ -86,7 +86,7 @@ _CHUNK = ["pool_id", "path", "chunk_no", "line_start", "line_end"]
 
 
 def _heads(
-    orders: npt.NDArray[np.int64], n_results: int, costs: Sequence[tuple[npt.NDArray[np.int64], float]]
+    orders: npt.NDArray[np.int32], n_results: int, costs: Sequence[tuple[npt.NDArray[np.int64], float]]
 ) -> npt.NDArray[np.bool_]:
     """Which places belong to the head of each order, in as many columns as the longest head has, or some more."""
     n, width = orders.shape[1], max(64, n_results)

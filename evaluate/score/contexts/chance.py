@@ -15,7 +15,7 @@ import numpy.typing as npt
 import polars as pl
 
 from evaluate.metrics import Metric, metrics_of
-from evaluate.rank.pools import load_axis
+from evaluate.rank.pools import load_axis, split_pools
 from evaluate.score.contexts.extents import context_rows
 from evaluate.score.contexts.gold_sets import N_RANKED_STEPS, RANKED_BUDGET, Answers, GoldSets
 from evaluate.score.contexts.intervals import holders
@@ -31,8 +31,9 @@ from lake.offsets import LineOffsets
 from lake.pools import POOL, chunks_of, files_of
 from lake.tables import table
 
-_POOLS_AT_ONCE = 10
-"""How many pools are ordered and scored together: what memory must hold."""
+_FILES_AT_ONCE = 20_000
+"""About how many files the pools have that are ordered and scored together: what memory must hold."""
+
 _SCORE = ["item_id", "granularity", "metric", "k"]
 _SUMS = ["value", "numerator", "denominator"]
 
@@ -43,8 +44,7 @@ def expected_contexts(item_part: ItemPart, protocol: Protocol, run_id: str, chun
     They are in the columns of table `scores` but for `protocol` and its hash.
     """
     means = [_nothing(*_SCORE, *_SUMS)]
-    for first in range(0, len(item_part.pool_ids), _POOLS_AT_ONCE):
-        pool_ids = item_part.pool_ids[first : first + _POOLS_AT_ONCE]
+    for pool_ids in split_pools(item_part.lake, item_part.pool_ids, _FILES_AT_ONCE):
         some = replace(item_part, items=item_part.items.filter(pl.col("pool_id").is_in(pool_ids.implode())))
         axis, files = load_axis(item_part.lake, pool_ids), files_of(item_part.lake, pool_ids).collect()
         cut = chunks_of(item_part.lake, chunker, files.select("sha256").unique(), with_blank=False)

@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-import evaluate.rank.pools
+import evaluate.partition
+import evaluate.score.contexts.chance
 import evaluate.selection
 import ingest.benchmarks.contextbench as contextbench
 from evaluate.metrics import parse_metric
@@ -266,7 +267,8 @@ def test_many_items_are_read_and_ranked_in_parts_and_score_as_in_one(
     monkeypatch.setattr(contextbench, "ITEMS_OF_A_PART", 11)
     monkeypatch.setattr(evaluate.selection, "FILES_AT_ONCE", 1)
     # Pools of one part too are gone through one at a time, and nobody notices.
-    monkeypatch.setattr(evaluate.rank.pools, "_FILES_AT_ONCE", 1)
+    monkeypatch.setattr(evaluate.partition, "FILES_AT_ONCE", 1)
+    monkeypatch.setattr(evaluate.score.contexts.chance, "_FILES_AT_ONCE", 1)
     lake = tmp_path / "parts"
     said = command("ingest", "contextbench", "--source", "sample", "--chunkers", "whole-file", "--lake", lake)
     assert said.code == 0, said.err
