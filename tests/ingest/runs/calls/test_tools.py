@@ -1,9 +1,10 @@
-"""Tools of agents by their names, and the lines that they are asked for, whatever the arguments are called."""
+"""Tools of agents by their names, the lines that they are asked for, and scripts that call them."""
 
 from __future__ import annotations
 
 import pytest
 
+from ingest.runs.calls.scripts import script_calls
 from ingest.runs.calls.tools import ToolCall, parse_call
 from ingest.runs.trajectories.trajectory import FileSpan
 
@@ -24,3 +25,28 @@ def test_a_reading_tool_shows_the_lines_it_is_asked_for(asked: dict[str, object]
 def test_a_tool_that_shows_nothing_of_files_is_no_unknown_one(name: str) -> None:
     call = parse_call(ToolCall(name, {"path": "a.py"}, "a.py:3:x"))
     assert (call.views, call.unread) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("script", "calls"),
+    [
+        (
+            "tools.run({cmd: 'it\\'s\\n\\u00e9', \"n\": 3, b: ['x', null]});",
+            [{"cmd": "it's\n\u00e9", "n": None, "b": ["x", None]}],
+        ),
+        ("const p = 'a.py', cmd = `cat '${p}'`; await tools.run({cmd});", [{"cmd": "cat 'a.py'"}]),
+        ("tools.run({cmd: 'head -' + '3 ' + ('a' + '.py')})", [{"cmd": "head -3 a.py"}]),
+        ("tools.run(`*** Begin`)", [{"input": "*** Begin"}]),
+        ("tools.run({cmd: `cat ${unknown}`, n: f()})", [{"cmd": None, "n": None}]),
+        ("fs.map(f => tools.run({cmd: f}))", [{"cmd": None}]),
+        ("text(1); other.run({cmd: 'x'})", []),
+        ("tools.run(", []),
+    ],
+)
+def test_arguments_are_what_the_script_says(script: str, calls: list[object]) -> None:
+    assert script_calls(script) == [("run", given) for given in calls]
+
+
+def test_scripts_nested_too_deep_are_no_scripts() -> None:
+    assert not script_calls("tools.a(" * 5_000 + ")" * 5_000)
+    assert not script_calls("f(" * 3_000 + "tools.a({})" + ")" * 3_000)

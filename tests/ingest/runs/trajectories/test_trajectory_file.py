@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from ingest.runs.sessions import paired
 from ingest.runs.trajectories import trajectory_file
+from ingest.runs.trajectories.trajectory import Unread
 from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
-from ingest.runs.values import LAST_LINE, content_of, line_of
+from ingest.runs.values import LAST_LINE, line_of
 from ingest.sources import rows
 from ingest.sources.input_file import InputFile
 from tests.tiny import put
@@ -51,12 +53,6 @@ def test_damage_names_its_line_and_its_item(tmp_path: Path) -> None:
     ]
 
 
-def test_rows_are_whole_or_none(tmp_path: Path) -> None:
-    assert a_file(tmp_path, b'{"a": 1}\n{"a": 2}').rows() == ROWS
-    with pytest.raises(DamagedFileError, match="line 2: it is null, not an object; line 3: it is a number"):
-        a_file(tmp_path, b'{"a": 1}\nnull\n3').rows()
-
-
 def test_a_packed_file_that_is_cut_off_names_the_item_it_was_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,21 +73,6 @@ def test_a_line_longer_than_is_read_is_damage(tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize(
-    ("path", "found"),
-    [
-        ("b.json", "x/b.json"), ("../a.json", "a.json"), ("./b.json", "x/b.json"), ("../../a.json", None),
-        ("/a.json", None),
-    ],
-)  # fmt: skip
-def test_a_file_beside_is_one_that_was_given(tmp_path: Path, path: str, found: str | None) -> None:
-    every: dict[str, TrajectoryFile] = {}
-    for name in ("a.json", "x/a.json", "x/b.json"):
-        every[name] = TrajectoryFile(name, InputFile(put(tmp_path / name, b"")).opened, every)
-    beside = every["x/a.json"].beside(path)
-    assert (beside.path if beside else None) == found
-
-
-@pytest.mark.parametrize(
     ("value", "line"),
     [
         (3, 3), (-3, -3), (3.0, 3), ("3", 3), (" -3 ", -3), (LAST_LINE, LAST_LINE), (LAST_LINE + 1, None), (True, None),
@@ -103,15 +84,28 @@ def test_a_line_number_is_a_whole_number_however_written(value: object, line: in
     assert line_of(value) == line
 
 
+def result(name: str, of: str = "") -> dict[str, object]:
+    return {"name": name, "of": of}
+
+
 @pytest.mark.parametrize(
-    ("message", "text"),
+    ("calls", "results", "wanted"),
     [
-        ({"content": "a"}, "a"),
-        ({"content": [{"type": "text", "text": "a"}, "b", {"type": "image"}, 7, None]}, "a\nb"),
-        ({"content": None}, ""),
-        ({"content": {"text": "a"}}, ""),
-        ("a", ""),
+        (["a", "b"], [result("2", "b"), result("1", "a")], ["1", "2"]),
+        (["a", "b"], [result("1"), result("2")], ["1", "2"]), (["", ""], [result("1"), result("2")], ["1", "2"]),
+        (["a", "b", "c"], [result("2", "b"), result("1"), result("3")], ["1", "2", "3"]),
+        (["a", "b"], [result("screen")], ["screen", "screen"]),
+        (["a", "b", "c"], [result("2", "b"), result("screen")], ["screen", "2", "screen"]),
+        (["a"], [result("1"), result("2")], ["12"]), (["a"], [result("1", "a"), result("2", "a")], ["12"]),
+        (["a", "b"], [result("1", "a")], ["1", ""]), (["a", "b"], [], ["", ""]),
     ],
-)
-def test_a_message_is_a_text_or_parts(message: object, text: str) -> None:
-    assert content_of(message) == text
+)  # fmt: skip
+def test_calls_and_results_are_paired(calls: list[str], results: list[dict[str, object]], wanted: list[str]) -> None:
+    found = paired(calls, results, ["of"])
+    assert ["".join(str(one["name"]) for one in each) for each in found] == wanted
+
+
+def test_what_is_unread_is_told_the_most_frequent_first() -> None:
+    unread = Unread({"tool b": 2, "tool a": 2, "file x": 1200})
+    assert unread.summary() == "file x (1,200), tool a (2), tool b (2)"
+    assert unread.summary(most=1) == "file x (1,200) and 2 more"
