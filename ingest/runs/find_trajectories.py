@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import PurePosixPath
@@ -17,11 +17,11 @@ from ingest.runs.importer import Importer
 from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
 from ingest.sources.folder import open_archive, read_folder
 from ingest.sources.input_file import InputFile
-from ingest.sources.tree import Entry, Tree, UnreadableEntryError
+from ingest.sources.rows import opened
+from ingest.sources.tree import Tree, UnreadableEntryError
 from lake.declarations import discover
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.fingerprint import fingerprint, sha256_of_file, sha256_of_stream
-from lake.limits import unpacked
 from lake.make import write_if_changed
 from lake.rejects import Rejects
 from lake.store import Lake
@@ -99,7 +99,7 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
     by_format = dict[str, list[TrajectoryFile]]()
     skipped, damaged, unread, n_refused = list[str](), list[TrajectoryFile](), list[str](), len(rejects)
     tree = _tree(input_file, rejects)
-    for file in _files((entry.path, partial(_entry, entry)) for entry in tree.entries).values():
+    for file in _files((entry.path, partial(opened, entry)) for entry in tree.entries).values():
         try:
             head = file.head()
         except DamagedFileError as error:
@@ -173,9 +173,9 @@ def _with_companions(input_file: InputFile, importer: Importer) -> TrajectoryFil
     return _files((path, InputFile(around / path).opened) for path in paths)[input_file.name]
 
 
-def _files(opened: Iterable[tuple[str, Callable[[], AbstractContextManager[IO[bytes]]]]]) -> dict[str, TrajectoryFile]:
+def _files(given: Iterable[tuple[str, Callable[[], AbstractContextManager[IO[bytes]]]]]) -> dict[str, TrajectoryFile]:
     every = dict[str, TrajectoryFile]()
-    every.update((path, TrajectoryFile(path, opens, every)) for path, opens in opened)
+    every.update((path, TrajectoryFile(path, opens, every)) for path, opens in given)
     return every
 
 
@@ -188,9 +188,3 @@ def _tree(input_file: InputFile, rejects: Rejects) -> Tree:
     for refused in tree.refused:
         rejects.add(location, f"entry {refused.path}", refused.reason)
     return replace(tree, entries=[entry for entry in tree.entries if not entry.path.startswith(inside)])
-
-
-@contextmanager
-def _entry(entry: Entry) -> Iterator[IO[bytes]]:
-    with entry.open() as file, unpacked(file) as stream:
-        yield stream

@@ -52,22 +52,12 @@ STORED: Mapping[AnswerKind, tuple[str, ...]] = {
 
 @dataclass
 class Imported:
-    """What an import did.
+    """What an import did, of the items that were asked and can be scored here (`n_items`).
 
-    Attributes:
-        read_as: What was read: the format by its title, or the program that answered.
-        n_items: The items that were asked: the scorable ones of every part that the file touches, or those it answers.
-        n_rejected: What was refused, a row of `rejects` each.
-        n_unknown: Items named in the file that are not there, and were skipped as asked; `rejects` names each.
-        counts: What reading came upon, over the items that can be scored here. Beside those of `_SENTENCES` there are:
-            n_done, items with an answer; n_missing, items without one that were asked, which fail; n_not_asked,
-            scorable items without one that are not counted as asked; n_hits, documents returned; n_tied, lists with a
-            tie at a cut-off; n_steps; n_spans, ranges of lines, with n_beyond and n_reversed among them; n_calls of
-            tools, with n_not_understood, that showed something and were not understood, n_reading, that were meant to
-            show something of files, and n_showing, that did.
-        unresolved: Some paths that mean no file.
-        unread: What was met and not read, by kind and name.
-        notes: Sentences for the last block.
+    `counts` are, beside those of `_SENTENCES`: items that were n_done, n_missing and n_not_asked (the file says nothing
+    of these); n_hits and n_spans, with n_beyond and n_reversed among them; lists that are n_tied at a cut-off; n_steps;
+    n_calls of tools, with n_not_understood, n_reading, that were meant to show something of files, and n_showing, that
+    did. `n_unknown` are items that are not there, and were skipped as asked; `unresolved` some paths that mean no file.
     """
 
     run_id: str

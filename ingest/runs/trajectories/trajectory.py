@@ -76,15 +76,10 @@ def joined_path(folder: str, path: str) -> str:
 
 @dataclass(frozen=True)
 class ParsedCall:
-    """What was understood of an agent's call.
+    """What was understood of an agent's call: the `views` it showed, or whether it was meant to (`reads`).
 
-    Attributes:
-        views: What it showed of files, each once, in its order.
-        reads: Whether it was meant to show something of files, whatever came of it.
-        folder: Where a terminal is after it, `UNKNOWN` where only the shell knew; that of the call for anything else.
-        unread: What of it was met and not understood, by kind and name.
-        call: The call as a person reads it, on one line.
-        shown_at: The turn that asked for it and its number among the calls, each from 1, the turn 0 where unknown.
+    `folder` is where a terminal is after it, `UNKNOWN` where only the shell knew; `call` the call as a person reads it;
+    `shown_at` the turn that asked for it and its number among the calls, each from 1, the turn 0 where unknown.
     """
 
     views: Views = ()
@@ -119,20 +114,12 @@ class Context:
 
 @dataclass(frozen=True)
 class Trajectory(Context):
-    """What an agent did for one item.
+    """What an agent did for one item; what is not known is empty, or None.
 
-    Attributes:
-        item: The item's id, either of the two it has; empty where only the file's path names it.
-        patch: Its change as a unified diff; None where it made none that is recorded.
-        position: Where in the file it stands, such as `line 3`; empty where the file holds one trajectory.
-        notes: What of it could not be read, a sentence each; they become rows of `rejects`.
-        failed: Why nothing of it can be scored; empty for a trajectory that is whole.
-        published: What ContextBench's published converter makes of the same file, where that is something else.
-        calls: Those that it is made of, also those that showed nothing; empty where a format has none.
-        unread: What of it was met and not read, of its calls and beside them.
-        root: The folder that it began in; empty where it is not known.
-        prompts: What it was asked, as far as its record says it.
-        shown_at: The turn and the tool call of each step, as in :class:`ParsedCall`; empty where they are not known.
+    `item` is either of its two ids; `position` where in the file it stands, such as `line 3`; `notes` what could not be
+    read, which become rows of `rejects`; `failed` why nothing of it can be scored; `published` what ContextBench's
+    published converter makes of the same file, where that is something else; `root` the folder it began in; `prompts`
+    what it was asked; `shown_at` the turn and the tool call of each step, as in :class:`ParsedCall`.
     """
 
     item: str = ""

@@ -10,14 +10,11 @@ from dataclasses import dataclass, field
 from posixpath import dirname, join, normpath
 from typing import IO
 
-import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
-
 from ingest.runs.values import JsonRecord
 from ingest.sources.input_file import HEAD_BYTES
-from ingest.sources.rows import MARK, Lines, is_json_lines
-from ingest.sources.tree import UnreadableEntryError
+from ingest.sources.rows import MARK, Lines, UnreadableFileError, is_json_lines
 from lake.errors import MAX_EXAMPLES, GoldspanError
-from lake.limits import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, TooMuchUnpackedError, parsed_json
+from lake.limits import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, parsed_json
 
 _NAMED = re.compile(r'"(?:original_inst_id|instance_id)"\s*:\s*"([^"\\]{1,300})"')
 _LOOKED_THROUGH = 4096
@@ -35,13 +32,9 @@ class DamagedFileError(Exception):
 
 @dataclass(frozen=True)
 class TrajectoryFile:
-    """One file that may hold trajectories, read when asked and never kept.
+    """One file that may hold trajectories, read when asked and never kept; `all` are those given with it, by path.
 
-    Attributes:
-        path: Its place in the folder or ZIP, with `/`; the file's name where it was given alone.
-        opened: Opens it, unpacked.
-        all: Every file that was given with it, by path.
-        damages: Parts that could not be read; `objects` adds to them, and the import makes failed items of them.
+    `damages` are parts that could not be read; `objects` adds to them, and the import makes failed items of them.
     """
 
     path: str
@@ -147,12 +140,9 @@ class TrajectoryFile:
         try:
             with self.opened() as stream:
                 yield stream
-        except GoldspanError as error:
-            raise DamagedFileError(error.reason if isinstance(error, UnreadableEntryError) else error.what) from error
-        except TooMuchUnpackedError as error:
-            raise DamagedFileError(str(error)) from error
-        except (OSError, pa.ArrowException) as error:
-            raise DamagedFileError(f"it cannot be unpacked to its end: {str(error).partition(chr(10))[0]}") from error
+        except (GoldspanError, UnreadableFileError) as error:
+            reason = error.what if isinstance(error, GoldspanError) else f"it {str(error).removeprefix('it ')}"
+            raise DamagedFileError(reason) from error
 
 
 def _parsed(data: bytes) -> object:
