@@ -79,16 +79,12 @@ class TaskRuns:
         pool_ids = pl.concat([item_part.pool_ids for item_part in self.item_parts])
         cut = cut_files(self.lake, pool_ids)
         for part in self.lake.parts("chunkers"):
-            if not cut[part.name].is_complete:
-                config = " CONFIG=FILE.yaml" if self.task.kind != self.task.benchmark else ""
-                note = (
-                    f"skipped {part.name}: it has no chunks for these files; make ingest CHUNKERS={part.name}{config}"
-                )
-            elif not cut[part.name].has_chunks:
-                note = f"skipped {part.name}: it has no chunks for the files of {self.task.benchmark}"
-            else:
+            if cut[part.name].is_complete and cut[part.name].has_chunks:
                 complete[part.name] = part.fingerprint
                 continue
+            config = " CONFIG=FILE.yaml" if self.task.kind != self.task.benchmark else ""
+            hint = "" if cut[part.name].is_complete else f"; make ingest CHUNKERS={part.name}{config}"
+            note = f"skipped {part.name}: it has no chunks for these files{hint}"
             self.result.warnings = [*dict.fromkeys([*self.result.warnings, note])]
         if not complete and not self.takes_contexts:
             message = f"no chunker has cut the files of {self.task.benchmark}"
