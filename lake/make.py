@@ -15,7 +15,8 @@ import polars as pl
 from lake.code import code_digest
 from lake.fingerprint import fingerprint
 from lake.parts import FORMAT_VERSION
-from lake.store import Lake
+from lake.store import Lake, ordered
+from lake.tables import table
 
 
 class Input(Protocol):
@@ -113,16 +114,18 @@ def target_of(
 
 
 def write_by_run(targets: Mapping[str, BuildTarget], *frames: pl.DataFrame) -> None:
-    """Store the parts of several runs, made together: a frame per table, with the rows of all of them.
-
-    `targets` are, by run, its parts, which differ in nothing but the folder `run_id`; frames are in the targets' order.
-    """
-    first = next(iter(targets.values()))
-    parts = [
-        (slot.table, frame, slot.part, {name: value for name, value in slot.folders.items() if name != "run_id"})
-        for slot, frame in zip(first.slots, frames, strict=True)
-    ]
-    first.lake.write_by_run({run_id: target.fingerprint for run_id, target in targets.items()}, parts)
+    """Store the parts of several runs, which differ in the folder `run_id` alone; of each table there are all rows."""
+    first, split = next(iter(targets.values())), []
+    for slot, frame in zip(first.slots, frames, strict=True):
+        # Checked and sorted once, for most of what a small frame costs is being looked at.
+        declared, others = table(slot.table), {name: of for name, of in slot.folders.items() if name != "run_id"}
+        rows = ordered(declared, frame, others)
+        by_run = {some["run_id"][0]: some for some in rows.partition_by("run_id", maintain_order=True)}
+        split.append((declared, by_run, rows.clear()))
+    for run_id, target in targets.items():
+        # All of a run before the next: who is stopped in between has done what is there.
+        for slot, (declared, by_run, nothing) in zip(target.slots, split, strict=True):
+            first.lake.put(declared, by_run.get(run_id, nothing), slot.part, target.fingerprint, slot.folders)
 
 
 def write_if_changed(lake: Lake, name: str, part: str, rows: pl.DataFrame, **folders: str) -> bool:

@@ -24,7 +24,7 @@ from lake.tables import TABLES, Table, table
 from lake.wholeness import TEMPORARY, mend
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping
 
 EVERY = frozenset(table.made_by for table in TABLES.values())
 """Everyone who makes parts, as tables name them."""
@@ -84,50 +84,30 @@ class Lake:
     def write(self, name: str, frame: pl.DataFrame, *, part: str, fingerprint: str, **folders: str) -> Part:
         """Check a frame, sort it by key, put it in place of the part of that name; `fingerprint` is of the inputs."""
         declared = table(name)
-        return self._put(declared, _ordered(declared, frame, folders), part, fingerprint, folders)
+        return self.put(declared, ordered(declared, frame, folders), part, fingerprint, folders)
 
-    def write_by_run(
-        self, fingerprints: Mapping[str, str], frames: Sequence[tuple[str, pl.DataFrame, str, Mapping[str, str]]]
-    ) -> None:
-        """Write the rows of several runs, by run into parts of its own; a run without rows has an empty part.
-
-        `fingerprints` are by run; of a frame there are its table, its rows, which are checked and sorted once, the
-        parts' name, and the values of the table's folders other than `run_id`.
-        """
-        split = []
-        for name, frame, part, folders in frames:
-            declared = table(name)
-            ordered = _ordered(declared, frame, folders)
-            of_run = {rows["run_id"][0]: rows for rows in ordered.partition_by("run_id", maintain_order=True)}
-            split.append((declared, of_run, ordered.clear(), part, folders))
-        for run_id, made_from in fingerprints.items():
-            # All of a run before the next: who is stopped in between has done what is there.
-            for declared, of_run, nothing, part, folders in split:
-                self._put(declared, of_run.get(run_id, nothing), part, made_from, {**folders, "run_id": run_id})
-
-    def _put(
-        self, declared: Table, rows: pl.DataFrame, name: str, fingerprint: str, folders: Mapping[str, str]
-    ) -> Part:
+    def put(self, declared: Table, rows: pl.DataFrame, part: str, fingerprint: str, folders: Mapping[str, str]) -> Part:
+        """Put rows that :func:`ordered` gave in place of a part."""
         buffer = io.BytesIO()
         rows.write_parquet(buffer, compression="zstd", metadata=FORMAT)
         data = buffer.getbuffer()
-        part = new_part(self.root, declared, name, folders, fingerprint, data)
-        beside = part.path.with_name(f".{part.path.name}.{os.getpid()}{TEMPORARY}")
+        stored = new_part(self.root, declared, part, folders, fingerprint, data)
+        beside = stored.path.with_name(f".{stored.path.name}.{os.getpid()}{TEMPORARY}")
         try:
-            part.path.parent.mkdir(parents=True, exist_ok=True)
+            stored.path.parent.mkdir(parents=True, exist_ok=True)
             beside.write_bytes(data)
-            for earlier in parts_below(self.root, declared, folders, name):
-                if earlier.path != part.path:
+            for earlier in parts_below(self.root, declared, folders, part):
+                if earlier.path != stored.path:
                     earlier.path.unlink()
-            beside.replace(part.path)
+            beside.replace(stored.path)
         except OSError as error:
-            raise self._refused(error, part.path) from error
+            raise self._refused(error, stored.path) from error
         finally:
             with suppress(OSError):
                 beside.unlink()
-        self.tally.made.add(part.relative_path)
+        self.tally.made.add(stored.relative_path)
         self._forget(declared.name)
-        return part
+        return stored
 
     def remove(self, part: Part) -> None:
         """Take a part away, and the folders it leaves empty."""
@@ -202,14 +182,14 @@ class Lake:
         )
 
 
-def _ordered(declared: Table, frame: pl.DataFrame, folders: Mapping[str, str]) -> pl.DataFrame:
+def ordered(declared: Table, frame: pl.DataFrame, folders: Mapping[str, str]) -> pl.DataFrame:
     """A frame checked and sorted by key."""
-    ordered = declared.checked(frame).sort(declared.key)
+    rows = declared.checked(frame).sort(declared.key)
     for folder, value in folders.items():
-        if folder in declared.columns and ordered.height and {ordered[folder].min(), ordered[folder].max()} != {value}:
+        if folder in declared.columns and rows.height and {rows[folder].min(), rows[folder].max()} != {value}:
             message = f"{declared.name}: rows of another {folder} in the part of {value!r}"
             raise GoldspanError(message, code=Exit.INVALID)
-    return ordered
+    return rows
 
 
 def _scan(paths: list[Path], hive: dict[str, pl.String] | None = None) -> pl.LazyFrame:
