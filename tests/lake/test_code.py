@@ -1,4 +1,4 @@
-"""The digest of what a function runs: it moves with every rule in its import closure, and with nothing else."""
+"""The digest of what a function runs moves with its import closure alone; equal values have equal fingerprints."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 
 from lake import code
 from lake.code import closure_of, code_digest
+from lake.fingerprint import fingerprint
 from tests.tiny import put
 
 SOURCES = {
@@ -103,3 +104,24 @@ def test_what_is_remembered_of_the_sources_gives_the_same_digest(checkout: Path)
     assert (checkout / "cache/sources.json").is_file()
     forget()
     assert code_digest(named("first.step.step")) == before
+
+
+def test_equal_values_have_equal_fingerprints_whatever_their_order() -> None:
+    assert fingerprint({"a": 1, "b": (2, 3)}) == fingerprint({"b": [2, 3], "a": 1})
+    assert fingerprint({"x", "y", "z"}) == fingerprint(frozenset(["z", "y", "x"]))
+    assert fingerprint(Path("a/b")) == fingerprint("a/b")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("a", "b"), ("ab",)),
+        (("1",), (1,)),
+        ((None,), ("",)),
+        (([],), ()),
+        ((1,), (1.0,)),
+        ((["a"], "b"), ("a", ["b"])),
+    ],
+)
+def test_different_values_have_different_fingerprints(one: tuple[object, ...], other: tuple[object, ...]) -> None:
+    assert fingerprint(*one) != fingerprint(*other)
