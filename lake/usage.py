@@ -14,9 +14,9 @@ import numpy as np
 import polars as pl
 import scipy
 
+from lake.averages import FEWEST_ITEMS, FEWEST_REPOS, ITEM, ITEM_NOTE, REPOSITORY
 from lake.store import Lake
 from lake.text import counted
-from lake.verdict import FEWEST_ITEMS, FEWEST_REPOS, ITEM, ITEM_NOTE, REPOSITORY
 
 
 def run_costs(lake: Lake) -> pl.LazyFrame:

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from lake.averages import ITEM, ITEM_NOTE
 from lake.catalog.references import reference_of
 from lake.selection import stratified
-from lake.verdict import EXPLORATORY, IN_WORDS, ITEM, ITEM_NOTE
+from lake.verdict import EXPLORATORY, IN_WORDS
 from report.format import between, in_numbers_order, place_of, signed, title_of, two_digits
 from report.leaderboard.board import Board, BoardRow, Cell, cells_in
 from report.leaderboard.gold_ledger import LEDGER_TITLES, GoldShare, precisions_of, shares_in, shares_of

@@ -15,6 +15,7 @@ from evaluate.selection import edition
 from evaluate.statistics.boards import board_rows
 from evaluate.statistics.means import aggregate
 from evaluate.statistics.slices import UNSLICED, in_slice, slice_of
+from lake.averages import ITEM, ITEM_INTERVALS
 from lake.benchmarks import tasks_of
 from lake.catalog.protocol import Protocol, Task
 from lake.catalog.protocols import protocols_of
@@ -24,7 +25,6 @@ from lake.selection import Where, of_where
 from lake.store import Lake
 from lake.tables import table as declared_table
 from lake.text import NO_VALUE, counted, group_name, listed
-from lake.verdict import ITEM, ITEM_INTERVALS
 
 
 def boards_of(lake: Lake, benchmarks: Sequence[str]) -> list[tuple[Task, Protocol]]:

@@ -17,6 +17,7 @@ from evaluate.results.undeclared_metrics import explored, why_not
 from evaluate.runs.pooling import systems_of
 from evaluate.statistics.comparisons import POINT
 from evaluate.statistics.slices import slice_of
+from lake.averages import FEWEST_ITEMS, ITEM, ITEM_NOTE
 from lake.benchmarks import known_protocols, known_tasks, protocols_called
 from lake.catalog.protocol import Protocol, Task
 from lake.catalog.references import REFERENCE, reference_of
@@ -25,19 +26,7 @@ from lake.selection import Where, of_where
 from lake.store import Lake
 from lake.tables import table
 from lake.text import counted
-from lake.verdict import (
-    ALONE,
-    BETTER,
-    EQUIVALENT,
-    EXPLORATORY,
-    FEWEST_ITEMS,
-    INSEPARABLE,
-    ITEM,
-    ITEM_NOTE,
-    TOO_FEW,
-    WORSE,
-    mirrored,
-)
+from lake.verdict import ALONE, BETTER, EQUIVALENT, EXPLORATORY, INSEPARABLE, TOO_FEW, WORSE, mirrored
 
 
 def compare(

@@ -10,11 +10,12 @@ from evaluate.metrics import Metric
 from evaluate.results.board import is_any, metric_label, number_of, primary_metric, rows_of_board
 from evaluate.results.printed_table import PrintedTable
 from evaluate.statistics.slices import SLICE
+from lake.averages import FEWEST_ITEMS, FEWEST_REPOS, ITEM, REPOSITORY
 from lake.catalog.protocol import Protocol, Task
 from lake.store import Lake
 from lake.text import NO_VALUE, counted, listed
 from lake.usage import USED, first_gold, pareto_front, repairs, run_costs, run_usage
-from lake.verdict import FEWEST_ITEMS, FEWEST_REPOS, ITEM, REPOSITORY, which_matters_more
+from lake.verdict import which_matters_more
 
 
 def usage_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str] = ()) -> PrintedTable | None:

@@ -17,7 +17,7 @@ from evaluate.results.board import (
     rows_of_board,
 )
 from evaluate.selection import edition
-from lake.averages import AVERAGES
+from lake.averages import AVERAGES, ITEM_INTERVALS
 from lake.benchmarks import tasks_of
 from lake.catalog.protocol import Protocol, Task
 from lake.catalog.protocols import protocols_of
@@ -25,7 +25,7 @@ from lake.catalog.references import reference_of
 from lake.hints import typed
 from lake.store import Lake
 from lake.text import NO_VALUE, group_name
-from lake.verdict import ITEM_INTERVALS, Line, by_pair, verdict_on
+from lake.verdict import Line, by_pair, verdict_on
 
 _N_SHOWN, N_WANTED = 3, 20
 """How many systems are shown, and how many more at most of those that were asked for or scored now."""

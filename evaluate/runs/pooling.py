@@ -21,6 +21,7 @@ from evaluate.statistics.effects import effects_of
 from evaluate.statistics.means import aggregate, with_share_of_oracle
 from evaluate.statistics.slices import SLICE
 from evaluate.systems import PlannedRun, Run
+from lake.averages import FEWEST_ITEMS
 from lake.catalog.protocol import Protocol, Task
 from lake.catalog.protocols import protocols_of
 from lake.make import BuildTarget, Input, target_of, write_by_run
@@ -28,7 +29,6 @@ from lake.pools import chunks_of, files_of
 from lake.relevance import RELEVANCE
 from lake.store import Lake, Part
 from lake.tables import table
-from lake.verdict import FEWEST_ITEMS
 
 
 def aggregate_runs(item_parts: Sequence[ItemPart], protocols: Sequence[Protocol], runs: Sequence[Run]) -> None:

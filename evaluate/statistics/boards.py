@@ -11,11 +11,11 @@ import polars as pl
 
 from evaluate.metrics import metric_named
 from evaluate.statistics.slices import MEASURE, SLICE, average_of, headline_slice
-from lake.averages import AVERAGES, average_columns
+from lake.averages import AVERAGES, FEWEST_ITEMS, average_columns
 from lake.catalog.protocol import MAX_VALUES, Protocol
 from lake.catalog.references import reference_of
 from lake.tables import table
-from lake.verdict import BETTER, FEWER_ITEMS, FEWEST_ITEMS, LIMITED, WORSE, mirrored
+from lake.verdict import BETTER, FEWER_ITEMS, LIMITED, WORSE, mirrored
 
 _WHERE = [*MEASURE, *SLICE]
 

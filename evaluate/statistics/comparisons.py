@@ -22,10 +22,11 @@ from evaluate.statistics.detectable import LEVEL, POWER, smallest_detectable
 from evaluate.statistics.means import of_nothing
 from evaluate.statistics.pairs import Differences, Values, all_pairs, differences, flip_tests
 from evaluate.statistics.slices import MEASURE, SLICE, average_of, headline_slice, in_slice_of
+from lake.averages import FEWEST_ITEMS, FEWEST_REPOS, ITEM, REPOSITORY
 from lake.catalog.protocol import Protocol
 from lake.exact import Floats, Integers, Mask
 from lake.tables import table
-from lake.verdict import BETTER, EQUIVALENT, FEWEST_ITEMS, FEWEST_REPOS, INSEPARABLE, ITEM, REPOSITORY, TOO_FEW, WORSE
+from lake.verdict import BETTER, EQUIVALENT, INSEPARABLE, TOO_FEW, WORSE
 
 POINT = 0.01
 """Two systems whose difference surely is within this are equivalent."""

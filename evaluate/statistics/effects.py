@@ -28,11 +28,11 @@ from evaluate.metrics import metric_named
 from evaluate.statistics.comparisons import ScoreMatrix
 from evaluate.statistics.pairs import Values, standard_error
 from evaluate.statistics.slices import MEASURE, SLICE, average_of
-from lake.averages import Aggregate
+from lake.averages import FEWEST_REPOS, Aggregate
 from lake.catalog.protocol import Protocol
 from lake.exact import Floats, Integers, Mask
 from lake.tables import table
-from lake.verdict import DIFFERENCE, FACTORS, FEWEST_REPOS
+from lake.verdict import DIFFERENCE, FACTORS
 
 _FEWEST = 3
 """So many units are needed for one to be left out and two to remain."""

@@ -24,9 +24,8 @@ import scipy
 
 from evaluate.metrics import metrics
 from evaluate.statistics.pairs import ALL_BUT_NOTHING
-from lake.averages import AVERAGES, average_columns
+from lake.averages import AVERAGES, ITEM, REPOSITORY, average_columns
 from lake.exact import Floats, exact_sum, from_steps
-from lake.verdict import ITEM, REPOSITORY
 
 _LOWER, _UPPER = 0.025, 0.975
 _ROUNDING = 1e-12

@@ -11,12 +11,11 @@ from evaluate.metrics import metrics, metrics_of
 from evaluate.statistics.bootstrap import item_intervals
 from evaluate.statistics.intervals import bounds_of, ends_of
 from evaluate.statistics.slices import MEASURE, SLICE, WHOLE_SLICE, Slice, item_kinds, kinds_by_slice, protocol_slices
-from lake.averages import AVERAGES, Average
+from lake.averages import AVERAGES, FEWEST_REPOS, ITEM, REPOSITORY, Average
 from lake.catalog.protocol import Protocol
 from lake.exact import from_steps, steps
 from lake.naming import DONE
 from lake.tables import table
-from lake.verdict import FEWEST_REPOS, ITEM, REPOSITORY
 
 _METRIC = ["run_id", "protocol", *MEASURE]
 _OF = ["measure", *SLICE]

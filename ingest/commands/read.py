@@ -26,6 +26,7 @@ from ingest.sources.folder import open_folder
 from ingest.sources.git import GITHUB, Repositories, checked
 from ingest.sources.tree import CACHE, HUB, Progress, Source
 from ingest.stored_parts import check_replaced, remove_benchmark
+from lake.averages import FEWEST_ITEMS
 from lake.benchmarks import own_kinds
 from lake.console import (
     DEFAULT_LAKE,
@@ -46,7 +47,6 @@ from lake.outcome import Outcome
 from lake.rejects import Rejects
 from lake.store import Lake
 from lake.text import listed
-from lake.verdict import FEWEST_ITEMS
 
 
 def open_source(

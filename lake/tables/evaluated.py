@@ -5,9 +5,8 @@ from __future__ import annotations
 import dataframely as dy
 import polars as pl
 
-from lake.averages import AVERAGES, average_columns
+from lake.averages import AVERAGES, ITEM, REPOSITORY, average_columns
 from lake.tables.columns import integer_columns, key_columns, number_columns, text_columns
-from lake.verdict import ITEM, REPOSITORY
 
 
 class Vectors(dy.Schema):

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 from unicodedata import normalize
 
+from lake.averages import ITEM_INTERVALS
 from lake.text import group_name
-from lake.verdict import ITEM_INTERVALS
 from report.format import DASH, SCORE_DIGITS, count, fixed, score, share, visible
 from report.leaderboard.board import Board, BoardRow, Column, Interval
 from report.leaderboard.main_table import MainTable

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import polars as pl
 
-from lake.averages import AVERAGES, Aggregate
+from lake.averages import AVERAGES, ITEM, Aggregate
 from lake.errors import lookup
 from lake.text import counted
-from lake.verdict import ITEM, mirrored
+from lake.verdict import mirrored
 from report.format import score, visible
 from report.models import FAILED, MetricRow, ProtocolRow, RunRow, TaskRow
 from report.tables_read import TablesRead

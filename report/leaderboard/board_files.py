@@ -7,8 +7,7 @@ from urllib.parse import quote
 
 import polars as pl
 
-from lake.averages import AVERAGES, average_columns
-from lake.verdict import ITEM_INTERVALS
+from lake.averages import AVERAGES, ITEM_INTERVALS, average_columns
 from report.data_files import data_file, data_file_of
 from report.format import run_key, slug, visible
 from report.leaderboard.board import MEASURE, Board, BoardRow, Column, Measure

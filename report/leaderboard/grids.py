@@ -6,7 +6,8 @@ import math
 
 import polars as pl
 
-from lake.verdict import FACTORS, ITEM, REPOSITORY, which_matters_more
+from lake.averages import ITEM, REPOSITORY
+from lake.verdict import FACTORS, which_matters_more
 from report.format import in_numbers_order, place_of, title_of
 from report.leaderboard.board import Board
 from report.models import ALL_ITEMS

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from lake.averages import ITEM
 from lake.catalog.references import reference_of
 from lake.verdict import (
     BETTER,
     EQUIVALENT,
     INSEPARABLE,
-    ITEM,
     TOO_FEW,
     WORSE,
     Line,

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from lake.verdict import BETTER, EQUIVALENT, IN_WORDS, ITEM, ITEM_NOTE, WORSE
+from lake.averages import ITEM, ITEM_NOTE
+from lake.verdict import BETTER, EQUIVALENT, IN_WORDS, WORSE
 from report.format import DASH, between, score, signed
 from report.leaderboard.board import Board, build_board
 from report.models import RunRow

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from lake.averages import AVERAGES
+from lake.averages import AVERAGES, ITEM_INTERVALS, ITEM_NOTE, NO_INTERVAL
 from lake.catalog.protocol import MAX_VALUES
-from lake.verdict import ITEM_INTERVALS, ITEM_NOTE, NO_INTERVAL
 from report.format import SCORE_DIGITS, board_page, pairs_path, run_key
 from report.leaderboard.across import PoolSizes, WaysToCount
 from report.leaderboard.board import Board

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from lake.averages import FEWEST_REPOS, ITEM_NOTE
 from lake.catalog.protocol import MAX_VALUES
-from lake.verdict import FEWEST_REPOS, ITEM_NOTE, SENTENCES
+from lake.verdict import SENTENCES
 from report.leaderboard.gold_ledger import LEDGER_TITLES
 from report.methods import parity
 from report.methods.audit import SIDES, findings, gold_rules, needs_of, protocol_differences, side_of

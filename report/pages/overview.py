@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from lake.verdict import ITEM_NOTE
+from lake.averages import ITEM_NOTE
 from report.charts.figures import Figure
 from report.charts.scores import Point, forest_chart
 from report.format import board_page, ledger_address, run_key, score

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
+from lake.averages import ITEM, ITEM_NOTE
 from lake.text import counted
-from lake.verdict import BETTER, EQUIVALENT, EXPLORATORY, INSEPARABLE, ITEM, ITEM_NOTE, TOO_FEW, WORSE
+from lake.verdict import BETTER, EQUIVALENT, EXPLORATORY, INSEPARABLE, TOO_FEW, WORSE
 from report.format import compare_address, pairs_path, signed
 from report.leaderboard.verdicts import pairs_among
 from report.models import RunRow

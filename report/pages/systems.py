@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lake.verdict import FEWEST_REPOS, ITEM_NOTE
+from lake.averages import FEWEST_REPOS, ITEM_NOTE
 from report.downloads import table_files
 from report.format import board_page, compare_address, item_address, score
 from report.leaderboard.board import Board, BoardRow

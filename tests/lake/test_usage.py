@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t
 
+from lake.averages import ITEM, REPOSITORY
 from lake.store import Lake
 from lake.tables import table
 from lake.usage import Repair, _repairs, pareto_front, run_costs
-from lake.verdict import ITEM, REPOSITORY
 
 
 def test_a_runs_parts_are_added_and_their_queries_ordered_together(tmp_path: Path) -> None:

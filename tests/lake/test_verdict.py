@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from lake.averages import ITEM
 from lake.verdict import (
     BETTER,
     DIFFERENCE,
     INSEPARABLE,
-    ITEM,
     NO_OTHER,
     PAIR_ALONE,
     WORSE,

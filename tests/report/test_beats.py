@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from lake.verdict import ITEM, REPOSITORY
+from lake.averages import ITEM, REPOSITORY
 from report.build import build
 from report.leaderboard.board import build_board
 from report.leaderboard.costs import by_characters

@@ -8,10 +8,11 @@ import polars as pl
 import pytest
 
 from evaluate.results.summary import summary
+from lake.averages import ITEM_INTERVALS
 from lake.hints import typed
 from lake.store import Lake
 from lake.tables import table
-from lake.verdict import BETTER, EQUIVALENT, INSEPARABLE, ITEM_INTERVALS, NONE_WHOLE, TOO_FEW, WORSE
+from lake.verdict import BETTER, EQUIVALENT, INSEPARABLE, NONE_WHOLE, TOO_FEW, WORSE
 from tests.report.small_lake import write_boards
 from tests.tiny import command
 

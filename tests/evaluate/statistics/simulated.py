@@ -7,8 +7,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from evaluate.statistics.intervals import intervals, over_items, over_repositories
+from lake.averages import FEWEST_REPOS
 from lake.exact import steps
-from lake.verdict import FEWEST_REPOS
 from report.methods.interval_coverage import HIT_OR_MISS, SPREAD
 
 Floats = NDArray[np.float64]

@@ -16,12 +16,13 @@ from evaluate.statistics.intervals import over_repositories
 from evaluate.statistics.means import aggregate
 from evaluate.statistics.pairs import Values as Matrix
 from evaluate.statistics.pairs import differences
+from lake.averages import ITEM
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols
 from lake.exact import steps
 from lake.store import Lake
 from lake.tables import table
-from lake.verdict import BETTER, INSEPARABLE, ITEM, TOO_FEW, WORSE
+from lake.verdict import BETTER, INSEPARABLE, TOO_FEW, WORSE
 
 REPOBENCH = protocols()["repobench-r@official-v1"]
 CONTEXTS = protocols()["contextbench@official-v1"]

@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
-from evaluate.retrievers import retrievers
-from evaluate.systems import BuiltInSystem, check_patterns, resolve_systems
+import evaluate.commands.listing
+from evaluate.retrievers import Retriever, retrievers
+from evaluate.systems import (
+    BuiltInSystem,
+    check_patterns,
+    known_retrievers,
+    ranking_code,
+    resolve_systems,
+    retriever_named,
+)
+from evaluate.texts.query_forms import QUERY_FORMS
 from lake.catalog.benchmarks.repoeval import REPOEVAL_CODE_CHUNK, REPOEVAL_PROMPT
 from lake.catalog.protocol import Task
 from lake.catalog.protocols import protocols_of
 from lake.errors import Exit, GoldspanError
+from lake.store import Lake
+from tests.tiny import command
 
 CHUNKERS = {"fixed-nws-1500": "1", "window-4-2": "2"}
 BASELINES = {"oracle", "own-file", "random"}
@@ -99,3 +113,90 @@ def test_whatever_a_run_is_made_from_moves_its_fingerprint() -> None:
     ]
     assert len(set(stamps)) == len(stamps)
     assert _stamp(system) == _stamp(dataclasses.replace(system))
+
+
+def test_a_form_of_the_query_is_part_of_the_name_and_of_what_a_run_is_made_from() -> None:
+    plain, last = retriever_named("bm25-okapi"), retriever_named("bm25-okapi~last-3-lines")
+    assert (last.name, last.query_form) == ("bm25-okapi~last-3-lines", "last-3-lines")
+    assert last.parameters == {**plain.parameters, "query form": "last-3-lines"}
+    assert last.meaning.endswith(QUERY_FORMS["last-3-lines"].meaning[1:])
+    assert ranking_code(plain) != ranking_code(last)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("bm26", "unknown retriever 'bm26'"),
+        ("bm26:k1=2", "unknown retriever 'bm26'"),
+        ("random:x", "retriever 'random' takes no arguments, and 'x' is behind it"),
+        ("bm25-okapi~titel", "unknown query form 'titel'"),
+        ("oracle~title", "'oracle' looks at no word of a query, so '~title' changes nothing"),
+    ],
+)
+def test_a_name_that_means_none_is_an_error_that_says_what_to_write(name: str, says: str) -> None:
+    with pytest.raises(GoldspanError, match=says) as caught:
+        retriever_named(name)
+    assert caught.value.code == Exit.USAGE
+    assert caught.value.hint
+
+
+def test_numbers_are_read_by_name_and_the_others_have_their_defaults() -> None:
+    parameters = retriever_named("bm25-code:b=0.5").parameters
+    assert (parameters["k1"], parameters["b"]) == (1.5, 0.5)
+
+
+@pytest.mark.parametrize("text", ["k2=1", "k1", "k1=x", "k1=-1", "k1=inf", "k1=nan", "b=2", "k1=1:k1=2", ""])
+def test_what_is_no_number_of_a_retriever_is_an_error_that_shows_how_it_is_written(text: str) -> None:
+    with pytest.raises(GoldspanError, match="takes no argument") as caught:
+        retriever_named(f"bm25-code:{text}")
+    assert caught.value.hint == "Write bm25-code:k1=1.5:b=0.75, or leave one out; b is from 0 to 1."
+
+
+def _known(**runs: str) -> dict[str, Retriever]:
+    return {name: replace(retrievers()["bm25-okapi"], name=name, runs=runs[name]) for name in runs}  # type: ignore[arg-type] # the three there are
+
+
+@pytest.mark.parametrize(
+    ("patterns", "names"),
+    [
+        ([], {"a"}),
+        (["*+*"], {"a", "b"}),
+        (["*+c"], {"c"}),
+        (["w+b", "w+c"], {"b", "c"}),
+    ],
+)
+def test_what_must_be_asked_for_runs_by_a_glob_and_what_must_be_named_by_its_name(
+    patterns: list[str], names: set[str]
+) -> None:
+    known = _known(a="always", b="asked", c="named")
+    assert {one.retriever.name for one in resolve_systems(REPOEVAL_PROMPT, patterns, {"w": ""}, known, [])} == names
+
+
+def test_what_was_run_before_is_run_on_as_far_as_it_can_be() -> None:
+    known = _known(a="always", b="asked", c="named")
+    known["d"] = replace(known["c"], name="d", missing=lambda: "install it")
+    systems = resolve_systems(REPOEVAL_PROMPT, [], {"w": "", "v": ""}, known, [], {"w+b", "v+c", "w+d", "w+gone"})
+    assert {one.name for one in systems} == {"w+a", "v+a", "w+b", "v+c"}
+
+
+@pytest.mark.slow
+def test_a_system_of_a_form_is_run_kept_current_and_told_of_like_any(lake_folder: Path) -> None:
+    named = "whole-file+bm25-okapi~last-3-lines"
+    assert command("evaluate", "--lake", lake_folder, "--systems", named).code == 0
+    lake = Lake(lake_folder)
+    assert "bm25-okapi~last-3-lines" in known_retrievers(lake)
+    assert "bm25-okapi~last-3-lines" in lake.read("retrievers")["name"]
+    before = {part.relative_path: part.fingerprint for part in lake.parts("scores")}
+    assert command("evaluate", "--lake", lake_folder).code == 0
+    assert {part.relative_path: part.fingerprint for part in lake.parts("scores")} == before
+    hits = lake.scan("hits").join(lake.scan("runs").select("run_id", "system"), on="run_id").collect()
+    one, other = (hits.filter(system=name)["score"] for name in (named, "whole-file+bm25-okapi"))
+    assert len(one) == len(other)
+    assert one.to_list() != other.to_list()
+
+
+def test_a_listing_shows_what_may_be_written_behind_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_one = replace(retrievers()["bm25-okapi"], name="mine", arguments=":k1=NUMBER")
+    monkeypatch.setattr(evaluate.commands.listing, "retrievers", lambda: MappingProxyType({"mine": with_one}))
+    assert "mine[:k1=NUMBER]" in command("evaluate", "list", "retrievers").out
+    assert "~last-3-lines" in command("evaluate", "list", "forms").out
