@@ -46,19 +46,12 @@ _SHAPES = (
 )
 
 
-class DeclaredData(NamedTuple):
-    """A declaration: its file, the folder whose files it may read, where repositories are cloned from, and notes."""
-
-    file: Path
-    reads: Path
-    clones: str
-    notes: Sequence[str]
-
-
 def declare_own(
     items: str, repositories: str, into: Path, rejects: Rejects, *, name: str = "", query: str = "", gold: str = ""
-) -> DeclaredData:
+) -> tuple[Path, Path, str, list[str]]:
     """Write the declaration of own data below a folder, and its rows in ContextBench's form where they have another.
+
+    Its file, the folder whose files it may read, where repositories are cloned from, and notes.
 
     `items` is a file, a folder or `owner/name@REVISION` (`:SPLIT`) of the hub; `repositories` a folder of some or of
     one, `github`, a URL, or empty; `gold` is `KEY[].PATH:LINES`, `KEY[].PATH:START-END`, either without the list where
@@ -112,7 +105,7 @@ def declare_own(
     file = home / "declaration.yaml"
     content = {"name": name, "like": like, "data": data, "fields": fields}
     file.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), encoding="utf-8")
-    return DeclaredData(file, reads, clones, notes)
+    return file, reads, clones, notes
 
 
 class _Shape(NamedTuple):

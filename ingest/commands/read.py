@@ -231,12 +231,14 @@ def own(
 ) -> None:
     """Ingest questions with gold of your own: BEIR folders, issues with a patch, and rows with paths and lines."""
     console, rejects = Console(quiet=quiet, json=json), Rejects()
-    written = declare_own(items, repositories, lake / CACHE / "own", rejects, name=name, query=query, gold=gold)
-    console.say("\n".join([f"declared in {written.file}", *written.notes]))
+    file, reads, clones, notes = declare_own(
+        items, repositories, lake / CACHE / "own", rejects, name=name, query=query, gold=gold
+    )
+    console.say("\n".join([f"declared in {file}", *notes]))
     for reject in rejects:
         console.say(f"left out: {reject.position}: {reject.reason}")
     read(
-        context, config=str(written.file), config_reads=str(written.reads), repositories=written.clones,
+        context, config=str(file), config_reads=str(reads), repositories=clones,
         chunkers=chunkers, limit=limit, engine=engine, lake=lake, json=json, quiet=quiet, debug=debug,
     )  # fmt: skip
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from ingest.contents.definitions import definitions_of, ending_of
 from ingest.contents.patches import edited_lines
@@ -12,13 +11,6 @@ from lake.text import decode, language_of
 
 MAX_DEFINITION_LINES = 100
 """A longer definition around a changed line is not meant: a shorter one inside is, or the line alone."""
-
-
-class Surroundings(NamedTuple):
-    """Lines around some, from 0, half-open and without overlap, and the names of all definitions around those lines."""
-
-    spans: list[tuple[int, int]]
-    names: frozenset[str]
 
 
 def edited_sources(patch: str) -> dict[str, list[int]]:
@@ -30,8 +22,11 @@ def edited_sources(patch: str) -> dict[str, list[int]]:
     return edited
 
 
-def surroundings_of(data: bytes, path: str, lines: Sequence[int]) -> Surroundings:
-    """The innermost definitions around some lines, from 0, of a file; a line alone where there is none."""
+def surroundings_of(data: bytes, path: str, lines: Sequence[int]) -> tuple[list[tuple[int, int]], set[str]]:
+    """The innermost definitions around some lines of a file, or a line alone, and the names of all around them.
+
+    Lines count from 0; spans are half-open and do not overlap.
+    """
     text, _ = decode(data)
     symbols = definitions_of(text, ending_of(path)).get("docs")
     definitions = symbols.definitions if symbols else []
@@ -53,7 +48,7 @@ def surroundings_of(data: bytes, path: str, lines: Sequence[int]) -> Surrounding
             merged[-1] = (merged[-1][0], max(merged[-1][1], end))
         else:
             merged.append((start, end))
-    return Surroundings(merged, frozenset(names))
+    return merged, names
 
 
 def gold_of_patch(patch: str, files: Mapping[str, bytes]) -> list[tuple[str, int, int]]:
@@ -63,5 +58,5 @@ def gold_of_patch(patch: str, files: Mapping[str, bytes]) -> list[tuple[str, int
         (path, *span)
         for path, lines in sorted(edited.items())
         if path in files
-        for span in surroundings_of(files[path], path, lines).spans
+        for span in surroundings_of(files[path], path, lines)[0]
     ]

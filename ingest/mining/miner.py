@@ -16,7 +16,8 @@ from typing import Literal, TypeVar
 
 from tree_sitter import Node
 
-from ingest.contents.definitions import docs, ending_of
+from ingest.contents.definitions import ending_of
+from ingest.contents.definitions.rules import docs_definitions
 from ingest.mining.names import DrawnTask, SourceFiles
 from ingest.mining.syntax import is_alone
 from lake.text import regex_tokens
@@ -123,7 +124,7 @@ def prompt_before(lines: Sequence[str], hole: int, limit: int) -> tuple[str, int
 def _function_targets(lines: list[str], root: Node, ending: str, left_out: Counter[str]) -> Iterator[Target]:
     times: Counter[str] = Counter()
     end_of_outer = 0
-    for definition in docs.definitions(root, "".join(lines).encode(), ending):
+    for definition in docs_definitions(root, "".join(lines).encode(), ending):
         if not _FUNCTION.search(definition.kind):
             continue
         if definition.byte_start < end_of_outer:

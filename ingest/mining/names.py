@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
-from ingest.contents.definitions import docs, ending_of
+from ingest.contents.definitions import ending_of
+from ingest.contents.definitions.rules import docs_definitions
 from ingest.mining.syntax import (
     any_of,
     is_source,
@@ -188,7 +189,7 @@ def usages_by_name(repository: str, files: SourceFiles) -> Iterator[FileUsage]:
     own: dict[str, set[str]] = {}
     for path, lines, root in files.parsed():
         own[path], end_of_outer = set(), 0
-        for definition in docs.definitions(root, "".join(lines).encode(), ending_of(path)):
+        for definition in docs_definitions(root, "".join(lines).encode(), ending_of(path)):
             name = definition.name or ""
             own[path].add(name)
             if definition.byte_start >= end_of_outer and len(name) >= MIN_NAME:

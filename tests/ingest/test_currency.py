@@ -53,7 +53,7 @@ def home(_once: Path, tmp_path: Path) -> Path:
     [
         ("ingest/contents/chunkers/window.py", {*CUT, "chunkers"}),
         ("ingest/contents/blobs.py", {*CUT, *SYMBOLS, *READ, "blobs", "chunkers"}),
-        ("ingest/contents/definitions/docs.py", {*SYMBOLS}),
+        ("ingest/contents/definitions/rules.py", {*SYMBOLS}),
         ("ingest/runs/formats/rankings.py", set[str]()),
     ],
 )

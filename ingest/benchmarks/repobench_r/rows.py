@@ -78,13 +78,8 @@ class RepoBenchRow(NamedTuple):
     version: str
 
 
-class RawRow(NamedTuple):
-    """A raw row, its file, and its number in its split and level from 0 over all files."""
-
-    where: str
-    level: str
-    n: int
-    value: object
+RawRow = tuple[str, str, int, object]
+"""A raw row's file, level and number in its split and level from 0 over all files, and the row."""
 
 
 def numbered_rows(entries: Iterable[Entry], split: str, rejects: Rejects, fields: Fields) -> Iterator[RawRow]:
@@ -93,7 +88,7 @@ def numbered_rows(entries: Iterable[Entry], split: str, rejects: Rejects, fields
     for entry in entries:
         try:
             for level, row in _rows(entry, split, rejects, fields):
-                yield RawRow(entry.path, level, counts[level], row)
+                yield entry.path, level, counts[level], row
                 counts[level] += 1
         except UnreadableFileError as error:
             rejects.add(entry.path, WHOLE_INPUT, str(error))

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ingest.contents.definitions import docs, official
 from ingest.contents.definitions.nodes import Definition
+from ingest.contents.definitions.rules import (
+    DOCS_MEANING,
+    ENDINGS,
+    OFFICIAL_MEANING,
+    docs_definitions,
+    official_definitions,
+)
 from ingest.contents.syntax_trees import syntax_tree
 from lake.text import LANGUAGES
 
-RULES: Mapping[str, str] = {"official": official.OFFICIAL_MEANING, "docs": docs.DOCS_MEANING}
+RULES: Mapping[str, str] = {"official": OFFICIAL_MEANING, "docs": DOCS_MEANING}
 """Set of rules → what it calls a definition."""
 
 __all__ = ["RULES", "Definition", "Found", "definitions_of", "ending_of"]
@@ -36,8 +42,8 @@ def definitions_of(text: str | bytes, ending: str) -> dict[str, Found]:
     Whatever the parser made of syntax errors is looked through. Byte offsets are those of the text in UTF-8.
     """
     data = (text.decode(errors="replace") if isinstance(text, bytes) else text).encode(errors="replace")
-    readers = {"official": official.definitions, "docs": docs.definitions} if ending in LANGUAGES else {}
-    if ending not in official.ENDINGS:
+    readers = {"official": official_definitions, "docs": docs_definitions} if ending in LANGUAGES else {}
+    if ending not in ENDINGS:
         readers.pop("official", None)
     root = syntax_tree(data, LANGUAGES[ending]) if readers else ""
     if isinstance(root, str):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ingest.contents.definitions import RULES, Definition, definitions_of, ending_of
-from ingest.contents.definitions.official import ENDINGS
+from ingest.contents.definitions.rules import ENDINGS
 from lake.text import LANGUAGES
 
 

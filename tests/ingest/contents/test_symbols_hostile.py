@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.contents.definitions import Found, definitions_of
-from ingest.contents.definitions.docs import MAX_ENCLOSING
 from ingest.contents.definitions.nodes import MAX_NAME
+from ingest.contents.definitions.rules import MAX_ENCLOSING
 from lake.offsets import Offsets
 from lake.text import LANGUAGES
 
