@@ -10,7 +10,7 @@ from git import Repo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.contents.patches import Edited, PatchReading, edit_rows, edited_lines
+from ingest.contents.patches import Edited, EditedLine, PatchReading, edit_rows, edited_lines
 from lake.tables import table
 
 CHANGE = """\
@@ -163,49 +163,31 @@ def test_rows_have_both_readings_and_an_item_without_a_patch_has_none() -> None:
     assert [item for item, _ in notes] == ["three"]
 
 
-def official(patch: str) -> list[tuple[str, int]]:
+_OF_CHANGE = [("src/cart.py", 3), ("src/cart.py", 4)]
+_GONE = "--- a/gone.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n"
+_PLAIN = "--- b.py\n+++ b.py\n@@ -1 +0,0 @@\n-one\n"
+_TWO_DASHES = head("q.sql") + "@@ -1,4 +1,1 @@\n-one\n--- two\n-three\n four\n@@ -9 +7,0 @@\n-nine\n"
+OFFICIAL = [
+    ("only deleted lines count", CHANGE, _OF_CHANGE),
+    ("a deleted file's lines go to the file above it", CHANGE + _GONE, [("src/cart.py", 0), *_OF_CHANGE]),
+    ("those before any name are dropped", _GONE + CHANGE, _OF_CHANGE),
+    ("a removed line that starts with two dashes ends the hunk", _TWO_DASHES, [("q.sql", 0), ("q.sql", 8)]),
+    ("a hunk goes on as its lines do", head("a.py") + "@@ -1,1 +1,0 @@\n-one\n \n-three\nindex\n-five\n",
+     [("a.py", 0), ("a.py", 2)]),
+    *(("an empty line without its blank is not counted", head("a.py") + f"@@ -1,3 +1,1 @@\n-one\n{empty}\n-three\n",
+       [("a.py", 0), ("a.py", 1)]) for empty in ("", "\r")),
+    *(("an added line is no name", head("a.py") + f"@@ -1,2 +1,2 @@\n-one\n{added}\n-two\n", [("a.py", 0), ("a.py", 1)])
+      for added in ("++++ b/other.py", "+++++", "+++ two", "+++")),
+    ("a name without its prefix is ignored", _PLAIN, []),
+    ("what follows such a name goes to the file above", CHANGE + _PLAIN, [("src/cart.py", 0), *_OF_CHANGE]),
+    ("either prefix will do", _PLAIN.replace("+++ b.py", "+++ a/b.py"), [("b.py", 0)]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "patch", "lines"), OFFICIAL)
+def test_the_published_evaluators_reading(rule: str, patch: str, lines: list[tuple[str, int]]) -> None:
     edited = edited_lines(patch, "official")
-    assert edited.notes == []
-    assert {line.kind for line in edited.lines} <= {"deleted"}
-    return [(line.path, line.line) for line in edited.lines]
-
-
-def test_only_deleted_lines_count() -> None:
-    assert official(CHANGE) == [("src/cart.py", 3), ("src/cart.py", 4)]
-
-
-def test_a_deleted_files_lines_go_to_the_file_above_it() -> None:
-    deleted = "--- a/gone.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n"
-    assert official(CHANGE + deleted) == [("src/cart.py", 0), *official(CHANGE)]
-    assert official(deleted + CHANGE) == official(CHANGE)
-
-
-def test_a_removed_line_that_starts_with_two_dashes_ends_the_hunk() -> None:
-    patch = head("q.sql") + "@@ -1,4 +1,1 @@\n-one\n--- two\n-three\n four\n@@ -9 +7,0 @@\n-nine\n"
-    assert official(patch) == [("q.sql", 0), ("q.sql", 8)]
-
-
-def test_a_hunk_is_as_long_as_its_lines_go_on() -> None:
-    assert official(head("a.py") + "@@ -1,1 +1,0 @@\n-one\n \n-three\nindex\n-five\n") == [("a.py", 0), ("a.py", 2)]
-
-
-def test_an_empty_context_line_without_its_blank_is_not_counted() -> None:
-    for empty in ("", "\r"):
-        patch = head("a.py") + f"@@ -1,3 +1,1 @@\n-one\n{empty}\n-three\n"
-        assert official(patch) == [("a.py", 0), ("a.py", 1)]
-
-
-def test_an_added_line_that_starts_with_pluses_is_no_name_and_ends_nothing() -> None:
-    for added in ("++++ b/other.py", "+++++", "+++ two", "+++"):
-        patch = head("a.py") + f"@@ -1,2 +1,2 @@\n-one\n{added}\n-two\n"
-        assert official(patch) == [("a.py", 0), ("a.py", 1)], added
-
-
-def test_a_name_without_its_prefix_is_ignored() -> None:
-    plain = "--- b.py\n+++ b.py\n@@ -1 +0,0 @@\n-one\n"
-    assert official(plain) == []
-    assert official(CHANGE + plain) == [("src/cart.py", 0), *official(CHANGE)]
-    assert official(plain.replace("+++ b.py", "+++ a/b.py")) == [("b.py", 0)]
+    assert edited == ([EditedLine(*line, "deleted") for line in lines], []), rule
 
 
 def told(patch: str) -> tuple[list[int], str]:

@@ -8,16 +8,49 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 
+import huggingface_hub
 import pytest
 
 from ingest.sources.hub import DATASETS, open_hub
 from ingest.sources.tree import Source
 from lake.errors import Exit, GoldspanError
-from tests.ingest.sources.fake_hub import FakeHub
+from tests.tiny import put
+
+
+class FakeHub:
+    """In the place of what `huggingface_hub` asks."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, files: Mapping[str, bytes], commit: str) -> None:
+        self.files, self.commit = files, commit
+        self.is_there = True
+        self.asked: list[tuple[str, ...]] = []
+
+        def dataset_info(_: object, dataset: str, *, revision: str, **__: object) -> SimpleNamespace:
+            self._answer(dataset, revision)
+            siblings = [SimpleNamespace(rfilename=path, size=len(data)) for path, data in self.files.items()]
+            return SimpleNamespace(sha=self.commit, siblings=siblings)
+
+        def snapshot_download(
+            dataset: str, *, revision: str, cache_dir: Path, allow_patterns: list[str], **_: object
+        ) -> str:
+            self._answer(dataset, *allow_patterns, revision)
+            put(cache_dir / revision / allow_patterns[0], self.files[allow_patterns[0]])
+            return str(cache_dir / revision)
+
+        monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", dataset_info)
+        monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
+
+    def _answer(self, *asked: str) -> None:
+        self.asked.append(asked)
+        if not self.is_there:
+            message = "no route to host"
+            raise ConnectionError(message)
+
 
 ROOT = Path(__file__).parents[3]
 NAME, FILES = DATASETS["repobench-r"][0], sorted(DATASETS["repobench-r"][1])

@@ -36,8 +36,8 @@ from tests.ingest.benchmarks.contextbench.context_cases import (
     upstream,
     why_not,
 )
-from tests.ingest.sources.fake_hub import FakeHub
 from tests.ingest.sources.git_remotes import Remote, repositories
+from tests.ingest.sources.test_source_hub_dataset import FakeHub
 from tests.tiny import command, put
 
 
