@@ -212,8 +212,7 @@ def _made_of(raw: RawFiles, rejects: Rejects) -> list[tuple[str, str]]:
 
 
 def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None) -> None:
-    columns = ("scorable", "repo", "language", "subset")
-    items = lake.scan("items", benchmark=benchmark.name).select(columns).collect()
+    items = lake.scan("items", benchmark=benchmark.name).select("scorable", "repo", "language", "subset").collect()
     parameters = {
         "n_items": items.height,
         "n_scorable": int(items["scorable"].sum()),

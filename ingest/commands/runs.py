@@ -126,8 +126,8 @@ CHECKED = "checked"
 """A system's name that is only checked, where it was given none."""
 
 _RUN = "Import a ranking, completions or trajectories made elsewhere as a run, or what a program of your own answers."
-_CHECK = "Do all that `run` does, but for the writing; of a submission its folder is enough."
 app.command("run", help=_RUN)(_importing(write=True))
+_CHECK = "Do all that `run` does, but for the writing; of a submission its folder is enough."
 app.command("check", help=_CHECK)(_importing(write=False))
 
 

@@ -18,8 +18,7 @@ BATCH_BYTES = 32_000_000
 """Bytes that are read, decoded and measured at a time, a line counting as many as finding it takes."""
 _LINE_BYTES = 64
 
-_File = tuple[str, str, bytes]
-"""A file's pool, its path and its raw bytes."""
+_File = tuple[str, str, bytes]  # its pool, its path and its raw bytes
 
 
 class SharedContent(bytes):

@@ -98,6 +98,9 @@ def measure_cuts(name: str, blobs: pl.DataFrame, answers: Sequence[tuple[object,
         },
         schema=table("chunks").columns,
     )
+    # Chunks come in the order of their starts, and what the texts hold is counted on from one to the next.
+    start, end = (nws + (np.cumsum(n_nws) - n_nws)[blob_no][:, None]).T
+    covered_to = np.maximum.accumulate(np.concatenate((np.zeros(1, np.int64), end)))[:-1]
     status = {
         "chunker": [name] * blobs.height,
         "sha256": sha256,
@@ -105,8 +108,7 @@ def measure_cuts(name: str, blobs: pl.DataFrame, answers: Sequence[tuple[object,
         "fell_back": [cut.fell_back or None for cut in cuts],
         "failed": [cut.failed or None for cut in cuts],
         "n_nws": n_nws,
-        # Chunks come in the order of their starts, and what the texts hold is counted on from one to the next.
-        "n_covered": np.bincount(blob_no, _added(nws + (np.cumsum(n_nws) - n_nws)[blob_no][:, None]), blobs.height),
+        "n_covered": np.bincount(blob_no, np.maximum(0, end - np.maximum(start, covered_to)), blobs.height),
     }
     rejects = Rejects()
     for content, cut in zip(sha256, cuts, strict=True):
@@ -162,14 +164,6 @@ def _pairs(cut: Cut, places: Offsets) -> Integers:
         start, end = pairs[inside.argmax()]
         raise ValueError(f"answered the bytes [{start}, {end}): inside a character")
     return characters
-
-
-def _added(nws: Integers) -> Integers:
-    """The number of characters of each chunk behind the end of all before it."""
-    start, end = nws.T
-    covered_to: Integers = np.maximum.accumulate(np.concatenate((np.zeros(1, np.int64), end)))[:-1]
-    added: Integers = np.maximum(0, end - np.maximum(start, covered_to))
-    return added
 
 
 def cut_by_command(command: JsonCommand, documents: Sequence[Document], ids: Sequence[str]) -> list[Cut]:

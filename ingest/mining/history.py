@@ -151,7 +151,7 @@ class HistoryRepositories(Repositories):
     """A repository at many of its commits: each content is read once."""
 
     history: History = field(kw_only=True)
-    _contents: dict[str, SharedContent | None] = field(default_factory=dict)
+    known: dict[str, SharedContent | None] = field(default_factory=dict)
     _n_bytes: int = 0
     _listings: dict[str, Mapping[str, str]] = field(default_factory=dict)
 
@@ -162,17 +162,13 @@ class HistoryRepositories(Repositories):
         return _AtCommit(io.BytesIO(), listing=self._listings[commit], owner=self)
 
     def contents(self, ids: Collection[str]) -> None:
-        """Read the contents of some ids, as far as that was not done."""
-        for blob_id, data in self.history.git.contents(sorted({*ids} - self._contents.keys())):
-            self._contents[blob_id] = SharedContent(data) if len(data) <= MAX_BLOB_BYTES else None
+        """Make the contents of some ids known; those of more than `MAX_BLOB_BYTES` are None."""
+        for blob_id, data in self.history.git.contents(sorted({*ids} - self.known.keys())):
+            self.known[blob_id] = SharedContent(data) if len(data) <= MAX_BLOB_BYTES else None
             self._n_bytes += len(data)
             if self._n_bytes > _TIMES_ALL * MAX_REPOSITORY_BYTES:
                 what = f"the files of its commits have more than {_TIMES_ALL * MAX_REPOSITORY_BYTES:,} bytes"
                 raise RepositoryError(what, hint="Ask for fewer: --n")
-
-    def content(self, blob_id: str) -> bytes | None:
-        """A content that was read; None where it has more than `MAX_BLOB_BYTES`."""
-        return self._contents[blob_id]
 
 
 @dataclass
@@ -185,6 +181,5 @@ class _AtCommit(Checkout):
         chosen = {path: blob_id for path, blob_id in sorted(self.listing.items()) if only is None or path in only}
         self.owner.contents(chosen.values())
         for path, blob_id in chosen.items():
-            data = self.owner.content(blob_id)
-            if data is not None:
+            if (data := self.owner.known[blob_id]) is not None:
                 yield path, data

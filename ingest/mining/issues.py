@@ -181,7 +181,6 @@ def _given_away(question: str, paths: Iterable[str], names: Iterable[str]) -> st
     last = {word.rsplit("/", 1)[-1] for word in words}
     if any(path in words or path.rsplit("/", 1)[-1] in last for path in paths):
         return NAMES_FILE
-    in_text = set(re.findall(r"\w+", question))
     # A short or everyday name may stand there by chance.
     telling = {name for name in names if len(name) > 3 and (not name.islower() or "_" in name or len(name) > 7)}
-    return NAMES_SYMBOL if telling & in_text else NAMES_NEITHER
+    return NAMES_NEITHER if telling.isdisjoint(re.findall(r"\w+", question)) else NAMES_SYMBOL

@@ -85,7 +85,7 @@ class _CodeMiner(Generic[MinedTask]):
 
         def read(path: str) -> bytes:
             repositories.contents(self.listing.values())
-            data = repositories.content(self.listing[path])
+            data = repositories.known[self.listing[path]]
             if data is None or len(data) > MAX_SEARCHED_BYTES:
                 raise UnreadableEntryError(self.repository, path, f"it has more than {MAX_SEARCHED_BYTES:,} bytes")
             return data

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import NamedTuple
 
 from tree_sitter import Node
 
@@ -145,26 +144,6 @@ class _Definition:
     text: str
 
 
-class _Import(NamedTuple):
-    """An import statement: its words, and those that may be whole files, none where it lists what it takes of one."""
-
-    words: frozenset[str]
-    files: frozenset[str]
-
-    @classmethod
-    def of(cls, text: str) -> _Import:
-        """The import of a statement's text, in any language."""
-        whole = "" if "{" in text else _FROM.sub("", text)
-        return cls(frozenset(words(text)), frozenset(words(whole)))
-
-    def shows(self, name: str, file: PurePosixPath, *, by_folder: bool) -> bool:
-        """Whether a file with this statement sees a definition of a file; `by_folder` where imports name folders."""
-        stem, folder = file.stem.lower(), file.parent.name.lower()
-        if name.lower() in self.words and not self.words.isdisjoint({stem, folder}):
-            return True
-        return stem in self.files or (by_folder and folder in self.files)
-
-
 @dataclass
 class SourceFiles:
     """The files of a repository that are its own source, parsed one by one."""
@@ -213,13 +192,18 @@ def _usage(
         if _IMPORT.search(node.type)
         or (node.start_point.row == node.end_point.row and _CALLED_IMPORT.search(node_text(node)))
     ]
-    imports = [_Import.of(node_text(node)) for node in statements]
-    folder = PurePosixPath(path).parent
+    texts = [node_text(node) for node in statements]
+    # The words of each import, and those that may be whole files, none where it lists what it takes of one.
+    imports = [({*words(text)}, {*words("" if "{" in text else _FROM.sub("", text))}) for text in texts]
+    folder, by_folder = PurePosixPath(path).parent, language in _SAME_FOLDER
 
     def is_seen(name: str, definition: _Definition) -> bool:
         file = PurePosixPath(definition.path)
-        is_near = file.parent == folder and language in _SAME_FOLDER
-        return is_near or any(each.shows(name, file, by_folder=language in _SAME_FOLDER) for each in imports)
+        stem, above = file.stem.lower(), file.parent.name.lower()
+        if by_folder and (file.parent == folder or any(above in whole for _, whole in imports)):
+            return True
+        near, lower = {stem, above}, name.lower()
+        return any(stem in whole or (lower in every and not every.isdisjoint(near)) for every, whole in imports)
 
     identifiers = ordered_captures(language, any_of(language, _IDENTIFIER), root)
     names = {node_text(node) for node in identifiers} & elsewhere.keys()
@@ -244,7 +228,7 @@ def _usage(
         repository,
         path,
         lines,
-        statements=[node_text(node) for node in statements],
+        statements=texts,
         import_rows=frozenset(import_rows),
         candidates=candidates,
         uses={row: frozenset(used) for row, used in uses.items()},

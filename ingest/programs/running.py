@@ -142,12 +142,11 @@ class RunningProgram:
     def _ended(self, why: str) -> str:
         """End the program; why there is no answer, with the last lines of its standard error."""
         self.close()
-        text = b"".join(self._complaint).decode(errors="replace").strip()
+        text = b"".join(self._complaint).decode(errors="replace")
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         # Python prints the stack above the error, others below it.
         errors = [number for number, line in enumerate(lines) if _ERROR.match(line)]
-        near = lines[max(0, errors[-1] - 2) : errors[-1] + 2] if errors else lines[-_SHOWN_LINES:]
-        shown = " | ".join(near)
+        shown = " | ".join(lines[max(0, errors[-1] - 2) : errors[-1] + 2] if errors else lines[-_SHOWN_LINES:])
         shown = shown if len(shown) <= _SHOWN_CHARACTERS else f"…{shown[-_SHOWN_CHARACTERS:]}"
         return f"{why}; it complained: {shown}" if shown else why
 

@@ -88,9 +88,15 @@ def _entry(location: str, path: str, dataset: Callable[[], Dataset | IterableDat
     @contextmanager
     def stream() -> Iterator[IO[bytes]]:
         with tempfile.TemporaryFile() as file:
-            with _unreadable(location, path):
+            try:
                 for row in _rows(dataset()):
                     file.write(f"{json.dumps(row, ensure_ascii=False, default=str)}\n".encode(errors="replace"))
+            except (GoldspanError, MemoryError):
+                raise
+            # What a damaged data set makes `datasets` or Arrow raise.
+            except (OSError, ValueError, LookupError, TypeError, RuntimeError) as error:
+                reason = f"`datasets` cannot read it: {(str(error).splitlines() or [type(error).__name__])[0][:200]}"
+                raise UnreadableEntryError(location, path, reason) from error
             file.seek(0)
             yield file
 
@@ -151,16 +157,3 @@ def _rows(dataset: Dataset | IterableDataset) -> Iterator[Mapping[str, object]]:
         if n_rows > MAX_ROWS:
             raise ValueError(f"it has more than the {MAX_ROWS:,} rows that are read")
         yield from table.to_pylist()
-
-
-@contextmanager
-def _unreadable(location: str, path: str) -> Iterator[None]:
-    """Whatever a damaged data set makes `datasets` or Arrow raise, as one error."""
-    try:
-        yield
-    except (GoldspanError, MemoryError):
-        raise
-    # Arrow's exceptions are ValueError, OSError, LookupError, TypeError and RuntimeError.
-    except (OSError, ValueError, LookupError, TypeError, RuntimeError) as error:
-        reason = f"`datasets` cannot read it: {(str(error).splitlines() or [type(error).__name__])[0][:200]}"
-        raise UnreadableEntryError(location, path, reason) from error

@@ -30,7 +30,6 @@ JsonObject = dict[str, object]
 ROW_ENDINGS = (".jsonl", ".parquet", ".tsv")
 MARK = b"\xef\xbb\xbf"
 WHOLE_INPUT = "the whole file"
-_PACKED = (".gz", ".zst")
 _BLOCK_BYTES = 1 << 20
 _BEGINNING_BYTES = 1 << 12
 _ROWS_AT_ONCE = 8
@@ -42,9 +41,7 @@ class UnreadableFileError(ValueError):
 
 def format_of(path: str) -> str:
     """The ending that says what a file holds, without that of its packing: `.jsonl` of `a.jsonl.gz`."""
-    name = path.rpartition("/")[2].lower()
-    for end in _PACKED:
-        name = name.removesuffix(end)
+    name = path.rpartition("/")[2].lower().removesuffix(".gz").removesuffix(".zst")
     return f".{name.rpartition('.')[2]}" if "." in name else ""
 
 

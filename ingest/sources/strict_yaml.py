@@ -81,7 +81,11 @@ def _faults(error: ValidationError, model: type[BaseModel]) -> Iterator[tuple[st
         key = ".".join(str(part)[:60] for part in fault["loc"])
         match fault["type"]:
             case "extra_forbidden":
-                hint = did_you_mean(str(fault["loc"][-1]), _keys(model, fault["loc"][:-1]))
+                around: object = model
+                for part in fault["loc"][:-1]:
+                    field = getattr(around, "model_fields", {}).get(str(part))
+                    around = field.annotation if field else None
+                hint = did_you_mean(str(fault["loc"][-1]), list(getattr(around, "model_fields", {})))
                 hints += hint
                 yield f"{key}: there is no such key", hint
             case "missing":
@@ -95,16 +99,6 @@ def _faults(error: ValidationError, model: type[BaseModel]) -> Iterator[tuple[st
                 message = f"{fault['msg'][:1].lower()}{fault['msg'][1:]}, not {shown(fault['input'])}"
                 hint = "Write it in quotes if it is meant as a text." if fault["type"] == "string_type" else ""
                 yield f"{key}: {message}" if key else message, hint
-
-
-def _keys(model: type[BaseModel], key: tuple[int | str, ...]) -> list[str]:
-    """The keys of the model that stands under a key of another."""
-    for part in key:
-        inner = model.model_fields[str(part)].annotation if part in model.model_fields else None
-        if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
-            return []
-        model = inner
-    return list(model.model_fields)
 
 
 def shown(value: object) -> str:

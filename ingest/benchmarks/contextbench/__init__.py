@@ -40,7 +40,6 @@ FULL, VERIFIED, SELECTED = "full", "verified", "selected-500"
 ITEMS_OF_A_PART = 100
 """Items that are read, ranked and scored together, where there are more: what memory must hold."""
 
-_ROW_ENDINGS = (".parquet", ".json", ".jsonl")
 _NO_ROWS_IN = frozenset({"repo_files", "trajectories", "parity"})
 _SELECTION = "selected_500_instances.csv"
 
@@ -99,8 +98,9 @@ def parts(
         yield PartToRead(subset, partial(_read, instances, subset, trees, tally, is_last=True))
         return
     ordered = sorted(instances, key=lambda instance: (instance.repo, instance.pool_id, instance.item_id))
-    for number, first in enumerate(range(0, len(ordered), ITEMS_OF_A_PART)):
-        some, is_last = ordered[first : first + ITEMS_OF_A_PART], first + ITEMS_OF_A_PART >= len(ordered)
+    batches = [ordered[first : first + ITEMS_OF_A_PART] for first in range(0, len(ordered), ITEMS_OF_A_PART)]
+    for number, some in enumerate(batches):
+        is_last = some is batches[-1]
         yield PartToRead(f"{subset}-{number:04d}", partial(_read, some, subset, trees, tally, is_last=is_last))
 
 
@@ -188,7 +188,7 @@ def _may_hold_rows(path: str) -> bool:
     *folders, file = path.lower().split("/")
     if file.endswith(".parquet"):
         return not _NO_ROWS_IN.intersection(folders)
-    return file.endswith(_ROW_ENDINGS) and folders in ([], ["data"])
+    return file.endswith((".json", ".jsonl")) and folders in ([], ["data"])
 
 
 def _is_verified(entry: Entry) -> bool:

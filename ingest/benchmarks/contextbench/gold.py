@@ -232,8 +232,5 @@ def _is_as_said(span: GoldSpan, lines: Sequence[str]) -> bool:
     first = span.line_start
     if all(match and int(match[1]) == first + n for n, match in enumerate(numbers)):
         content = [line.partition("\t")[2] for line in content]
-    return _trimmed(content) == _trimmed(lines[first - 1 : span.line_end])
-
-
-def _trimmed(lines: Sequence[str]) -> list[str]:
-    return "\n".join(line.strip() for line in lines).rstrip("\n").split("\n")
+    said, there = ("\n".join(map(str.strip, each)).rstrip("\n") for each in (content, lines[first - 1 : span.line_end]))
+    return said == there

@@ -70,10 +70,10 @@ def wants_repository() -> pl.Expr:
 def absent_notes(item_ids: Iterable[str]) -> list[str]:
     """The note on items that nobody has the repository of; nothing where there are none."""
     absent = sorted(item_ids)
-    examples = f"{', '.join(absent[:MAX_EXAMPLES])}{', …' if len(absent) > MAX_EXAMPLES else ''}"
     again = "--repositories clones them, and each run asks again for what could not be had"
+    examples = f"{', '.join(absent[:MAX_EXAMPLES])}{', …' if len(absent) > MAX_EXAMPLES else ''}; {again}"
     n = counted(len(absent), "item")
-    return [f"{n} without a repository's files, as why_not says: {examples}; {again}"] if absent else []
+    return [f"{n} without a repository's files, as why_not says: {examples}"] if absent else []
 
 
 def may_now_be_had(absent: pl.DataFrame, repositories: Repositories) -> bool:

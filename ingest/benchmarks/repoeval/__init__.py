@@ -174,11 +174,8 @@ _NO_PYTHON = "is not there or has no .py file, and tasks in the manner of RepoEv
 
 
 def _missing(source: Source, *, what: str) -> GoldspanError:
-    return GoldspanError(
-        f"RepoEval: {what} is not in {source.name}",
-        hint="It is laid out as upstream: datasets/*.jsonl and repositories/<level>/<repo>/, folders or zips.",
-        code=Exit.MISSING,
-    )
+    hint = "It is laid out as upstream: datasets/*.jsonl and repositories/<level>/<repo>/, folders or zips."
+    return GoldspanError(f"RepoEval: {what} is not in {source.name}", hint=hint, code=Exit.MISSING)
 
 
 def _placed(tasks: Sequence[CompletionTask], subset: str, group: PoolGroup) -> pl.DataFrame:

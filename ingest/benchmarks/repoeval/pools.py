@@ -54,8 +54,7 @@ def repositories_of(tree: Tree, folder: str, repos: set[str], rejects: Rejects) 
                 continue
             yield f"repoeval/{folder}/{repo}", path, data
 
-    stored, blobs = pool_frames(files())
-    return PoolGroup(folder, stored, blobs)
+    return PoolGroup(folder, *pool_frames(files()))
 
 
 def published_pools(group: PoolGroup) -> list[PoolGroup]:
