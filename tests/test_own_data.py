@@ -15,7 +15,7 @@ from lake.errors import Exit
 from lake.store import Lake
 from lake.tables import TABLES
 from tests.ingest.benchmarks.contextbench import context_cases
-from tests.ingest.own_tasks import OURS, lay_out
+from tests.ingest.benchmarks.test_config import OURS, lay_out
 from tests.tiny import command, jsonl, put, stored
 
 pytestmark = pytest.mark.slow

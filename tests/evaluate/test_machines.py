@@ -21,7 +21,7 @@ from lake import machines
 from lake.engine import Engine
 from lake.errors import Exit, GoldspanError
 from tests.engines import mapped
-from tests.ingest.test_processes import dies_of_sevens, halves
+from tests.ingest.test_killed import dies_of_sevens, halves
 from tests.tiny import CHUNKERS, ROOT, command, stored
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 
 from lake.errors import Exit
 from lake.store import Lake
-from tests.ingest import boats
+from tests.ingest import test_currency as boats
 from tests.tiny import build, command
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ import pytest
 
 from lake.errors import Exit
 from lake.store import Lake
-from tests.ingest.own_tasks import OURS, ingest_own, lay_out, printed
+from tests.ingest.benchmarks.test_config import OURS, ingest_own, lay_out, printed
 from tests.tiny import command, repoeval
 
 pytestmark = pytest.mark.slow

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 from tree_sitter import Parser
 
 import ingest.benchmarks
+import ingest.contents.chunks
 from ingest.benchmarks.declaration import Benchmark
 from ingest.commands.read import open_source
 from ingest.contents import syntax_trees
+from ingest.contents.blobs import pool_frames
 from ingest.contents.chunkers import Chunker, Cut, Document
 from ingest.contents.chunkers_by_name import resolve_chunkers
 from ingest.contents.chunks import CRASHED, Content, cut_contents, look_through
@@ -21,10 +25,97 @@ from lake.declarations import Resolved, discover
 from lake.engine import IN_PROCESS, Engine
 from lake.outcome import Outcome
 from lake.store import Lake
-from tests.ingest.contents.test_symbols_stored import put, stored
+
+BENCHMARK = replace(discover(ingest.benchmarks, Benchmark)["repoeval"], name="pets")
+
+FILES = {
+    "a.py": "class A:\n    def b(self): pass\n",
+    "copy/a.py": "class A:\n    def b(self): pass\n",
+    "c.mjs": "const f = () => 1;\n",
+    "empty.py": "",
+    "words.py": "x = 1\n",
+    "README.md": "def not_code(): pass\n",
+    "x.ts": "await > await >\n" * 8000,
+}
+
+
+def put(lake: Lake, part: str, files: dict[str, str]) -> None:
+    """A pool and its contents."""
+    pool, blobs = pool_frames((part, path, text.encode()) for path, text in files.items())
+    known = lake.scan("blobs").select("sha256").collect()["sha256"]
+    lake.write("blobs", blobs.filter(~pl.col("sha256").is_in(known.implode())), part=part, fingerprint=part)
+    kind = "rest" if part == "rest" else "searched"
+    lake.write("files", pool, part=part, fingerprint=part, benchmark=BENCHMARK.name, kind=kind)
+
+
+def cut(lake: Lake, n_processes: int = 1, benchmark: Benchmark = BENCHMARK) -> tuple[Outcome, list[str]]:
+    result, said = Outcome(), list[str]()
+    with Workers(Engine(n_processes)) as workers:
+        cut_contents(lake, benchmark.name, [], said.append, result, workers)
+    return result, said
+
+
+def stored(lake: Lake) -> dict[str, bytes]:
+    return {path.relative_to(lake.root).as_posix(): path.read_bytes() for path in sorted(lake.root.rglob("*.parquet"))}
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    lake = Lake(tmp_path / "lake")
+    put(lake, "pets.one", FILES)
+    return lake
+
+
+@pytest.mark.slow
+def test_each_content_has_its_definitions_once_under_each_set_of_rules(lake: Lake) -> None:
+    result, said = cut(lake)
+    names = [
+        lake.read("symbols", rules=rules).select("name", "qualified_name").sort("name").rows()
+        for rules in ("docs", "official")
+    ]
+    assert names == [[("A", "A"), ("b", "A.b"), ("f", "f")], [("A", None), ("b", None)]]
+    assert said[0] == "symbols: parsing 4 files"
+    assert result.warnings == ["symbols: 1 file could not be parsed, as rejects says"]
+    assert lake.read("rejects")["reason"].to_list() == [".ts could not be parsed: parsing takes too many steps"]
+
+
+@pytest.mark.slow
+def test_only_new_contents_are_parsed(lake: Lake) -> None:
+    cut(lake)
+    before = stored(lake)
+    put(lake, "pets.two", FILES | {"d.go": "package d\nfunc (s *S) d() {}\n"})
+    put(lake, "rest", {"rest.py": "def rest(): pass\n"})
+    _, said = cut(lake)
+    assert said[0] == "symbols: parsing 1 file"
+    after = stored(lake)
+    assert not {path for path in before if after[path] != before[path]}
+    assert "S.d" in lake.read("symbols", rules="docs")["qualified_name"].to_list()
+
+
+@pytest.mark.usefixtures("processes")
+@pytest.mark.slow
+def test_rows_are_the_same_whatever_the_number_of_processes(
+    lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Lake(tmp_path / "other")
+    put(other, "pets.one", FILES)
+    monkeypatch.setattr(ingest.contents.chunks, "_HANDED_OUT", 1)
+    cut(lake, 1)
+    cut(other, 2)
+    assert stored(lake) == stored(other)
+
+
+@pytest.mark.slow
+def test_a_content_of_several_languages_is_of_its_smallest_path(tmp_path: Path) -> None:
+    lake = Lake(tmp_path / "lake")
+    put(lake, "pets.one", {"b.js": "class A { b() {} }\n", "a.java": "class A { b() {} }\n"})
+    result, _ = cut(lake)
+    assert result.warnings == []
+    assert lake.read("symbols", rules="official")["kind"].to_list() == ["class_declaration", "constructor_declaration"]
+
 
 NAMES = ("syntax-20", "fixed-nws-20", "definition", "syntax-40")
-FILES = {
+PARSED_FILES = {
     "a.py": "class A:\n    def b(self): pass\n\n\ndef c():\n    return 'a long text'\n" * 3,
     "typed.js": "class A { private b: number = 1; c(): void {} }\n" * 4,
     "words.md": "# Words\n\nand more of them\n",
@@ -55,11 +146,11 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 def lake_of(root: Path) -> tuple[Lake, list[Resolved[Chunker]]]:
     lake = Lake(root)
-    put(lake, "pets.one", FILES)
+    put(lake, "pets.one", PARSED_FILES)
     return lake, resolve_chunkers(NAMES)
 
 
-def cut(lake: Lake, chunkers: list[Resolved[Chunker]], *, with_symbols: bool = False) -> Outcome:
+def cut_all(lake: Lake, chunkers: list[Resolved[Chunker]], *, with_symbols: bool = False) -> Outcome:
     result = Outcome()
     with Workers(Engine()) as workers:
         cut_contents(lake, "pets", chunkers, lambda _: None, result, workers if with_symbols else None)
@@ -67,25 +158,25 @@ def cut(lake: Lake, chunkers: list[Resolved[Chunker]], *, with_symbols: bool = F
 
 
 def test_chunkers_and_definitions_share_the_parse_of_a_content(parsed: list[str]) -> None:
-    seen = look_through([Content(FILES["a.py"], "py", "python", ("syntax-20", "definition", "syntax-40"))])
+    seen = look_through([Content(PARSED_FILES["a.py"], "py", "python", ("syntax-20", "definition", "syntax-40"))])
     assert parsed == ["python"]
     assert len(seen[0].cuts) == 3
     # A file that is not what its ending says is read a second way: once each.
-    look_through([Content(FILES["typed.js"], "js", "javascript", ("syntax-20", "definition"))])
+    look_through([Content(PARSED_FILES["typed.js"], "js", "javascript", ("syntax-20", "definition"))])
     assert parsed == ["python", "javascript", "tsx"]
 
 
 def test_rows_are_the_same_as_of_a_chunker_on_its_own(tmp_path: Path) -> None:
     (alone, chunkers), (together, _) = lake_of(tmp_path / "alone"), lake_of(tmp_path / "together")
     for chunker in chunkers:
-        cut(alone, [chunker])
-    cut(alone, [], with_symbols=True)
-    cut(together, chunkers, with_symbols=True)
+        cut_all(alone, [chunker])
+    cut_all(alone, [], with_symbols=True)
+    cut_all(together, chunkers, with_symbols=True)
     assert stored(alone) == stored(together)
     assert set(together.read("chunks")["chunker"]) == set(NAMES)
     # Nothing is left to do for any of them.
     before = stored(together)
-    cut(together, chunkers, with_symbols=True)
+    cut_all(together, chunkers, with_symbols=True)
     assert stored(together) == before
 
 
@@ -93,7 +184,7 @@ def test_a_content_that_kills_its_parser_costs_nobody_theirs(tmp_path: Path, mon
     lake, chunkers = lake_of(tmp_path / "lake")
     done = Workers.map
     monkeypatch.setattr(Workers, "map", lambda *given: [None, *done(*given)[1:]])
-    result = cut(lake, chunkers, with_symbols=True)
+    result = cut_all(lake, chunkers, with_symbols=True)
     # Three chunkers read trees, and one content killed the parser of all.
     failed = lake.read("chunk_status").drop_nulls("failed")
     assert set(failed["failed"]) == {CRASHED}
