@@ -16,8 +16,6 @@ from ingest.commands.runs import TimeoutOption, outcome_of
 from ingest.contents.chunkers_by_name import wanted_chunkers
 from ingest.contents.chunks import remove_undeclared
 from ingest.contents.processes import Workers
-from ingest.mining.mined import MINED_TASKS, MineRequest, mined, open_repository
-from ingest.mining.sample import contextbench_sample, open_sample
 from ingest.pipeline import ingest as ingest_benchmark
 from ingest.programs.command import ANSWER_SECONDS
 from ingest.runs.bundled_runs import SUBMISSIONS, import_recorded, import_submissions
@@ -53,10 +51,12 @@ def open_source(
     spec: str, benchmark: str, *, markers: tuple[str, ...] = (), cache: Path, progress: Progress | None = None
 ) -> Source:
     """The source of a benchmark that `SOURCE=` names: `sample`, `hub`, or a folder (one called so is `./sample`)."""
+    # Imported when needed: who reads a folder waits neither for what mines nor for ssl.
     if spec == "sample":
+        from ingest.mining.sample import contextbench_sample, open_sample
+
         return contextbench_sample(cache) if benchmark == "contextbench" else open_sample(benchmark)
     if spec == HUB:
-        # Imported when needed: who reads a folder does not wait for ssl.
         from ingest.sources.hub import open_hub
 
         return open_hub(benchmark, cache, progress=progress)
@@ -180,18 +180,11 @@ def read(
                 # As asked, else from GitHub what a publisher names.
                 url = base or (GITHUB if declared[name].names_commits and opened.name == HUB else "")
                 clones = bool(url) and declared[name].clones(opened)
+                cloned = Repositories(store.root / CACHE, base=url, say=console.say) if clones else None
                 finish[name] = ingest_benchmark(
-                    store,
-                    declared[name],
-                    opened,
-                    subsets=declared[name].wanted(opened, wanted),
-                    chunkers=resolved,
-                    workers=workers,
-                    limit=limit,
-                    repositories=Repositories(store.root / CACHE, base=url, say=console.say) if clones else None,
-                    needs=needs,
-                    say=console.say,
-                )
+                    store, declared[name], opened, subsets=declared[name].wanted(opened, wanted), chunkers=resolved,
+                    workers=workers, limit=limit, repositories=cloned, needs=needs, say=console.say,
+                )  # fmt: skip
         except GoldspanError:
             # What is read already is done to its end.
             for read_before in finish.values():
@@ -250,7 +243,7 @@ def mine(
     label: Annotated[
         str, typer.Option("--label", metavar="NAME", help="Name of the benchmarks (default: the repository's).")
     ] = "",
-    tasks: Annotated[str, typer.Option(help="Comma list of completion, line and issue.")] = ",".join(MINED_TASKS),
+    tasks: Annotated[str, typer.Option(help="Comma list of completion, line and issue.")] = "completion,line,issue",
     n: Annotated[int, typer.Option("--n", min=1, help="Maximum tasks of each kind.")] = 300,
     seed: Annotated[str, typer.Option("--seed", help="Seed of the draw.")] = "",
     chunkers: ChunkersOption = "",
@@ -263,6 +256,8 @@ def mine(
     debug: DebugOption = False,
 ) -> None:
     """Mine tasks from a repository's code and commits, each kind a benchmark with a leaderboard of its own."""
+    from ingest.mining.mined import MINED_TASKS, MineRequest, mined, open_repository
+
     console, store = Console(quiet=quiet, json=json), Lake(lake)
     request = MineRequest(repository, at, label, n, seed)
     kinds = split_names(tasks)
