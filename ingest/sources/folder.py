@@ -138,8 +138,13 @@ class FolderSource(Source):
         folder = self.root / "trajectories"
         if not folder.is_dir():
             return []
-        shown = [item for item in folder.iterdir() if not item.name.startswith((".", "__MACOSX"))]
-        runs = [BundledRun(_system(item), item) for item in shown]
+        runs = []
+        for item in folder.iterdir():
+            # Its file's name without what tells its format.
+            name = item.name
+            while item.is_file() and (end := Path(name).suffix.lower()) in _ENDINGS and Path(name).stem:
+                name = name[: -len(end)]
+            runs += [BundledRun(name, item)] * (not item.name.startswith((".", "__MACOSX")))
         return sorted(runs, key=lambda run: (run.system, run.path.name))
 
 
@@ -224,27 +229,18 @@ def _walk(homes: Sequence[Path], folder: Path, prefix: str, location: str) -> It
             try:
                 target = Path(item.path).resolve(strict=True) if is_link else Path(item.path)
                 size = target.stat().st_size
-                reason = _why_not(homes, target, linked=is_link) or too_large(size)
+                reason = too_large(size)
+                if is_link and not any(target.is_relative_to(home) for home in homes):
+                    reason = "a link that leaves the folder"
+                elif is_link and target.is_dir():
+                    reason = "a link to a folder; such links are not followed"
+                elif not target.is_file():
+                    reason = "not a regular file"
+                elif not os.access(target, os.R_OK):
+                    reason = "may not be read (permission denied)"
                 yield Refused(path, reason) if reason else entry_on_disk(target, path, location, size)
             except (OSError, RuntimeError):  # RuntimeError: links in a circle, before Python 3.13
                 yield Refused(path, "a link that leads nowhere" if is_link else "cannot be read")
-
-
-def _why_not(homes: Sequence[Path], target: Path, *, linked: bool) -> str | None:
-    if linked and not any(target.is_relative_to(home) for home in homes):
-        return "a link that leaves the folder"
-    if linked and target.is_dir():
-        return "a link to a folder; such links are not followed"
-    if not target.is_file():
-        return "not a regular file"
-    return None if os.access(target, os.R_OK) else "may not be read (permission denied)"
-
-
-def _system(item: Path) -> str:
-    name = item.name
-    while item.is_file() and (end := Path(name).suffix.lower()) in _ENDINGS and Path(name).stem:
-        name = name[: -len(end)]
-    return name
 
 
 def _names(folder: Path) -> Iterator[str]:

@@ -44,11 +44,11 @@ class InputFile:
                 message = f"there is no file {path}" if not path.exists() else f"{path} is not a file"
                 hint = "FILE is what was made elsewhere: a ranking, completions, trajectories or a folder of them."
                 raise GoldspanError(message, hint=hint, code=Exit.MISSING)
-            if path.is_dir():
+            if path.is_file():
+                path.open("rb").close()
+            else:
                 next(path.iterdir(), None)
-                return cls(path)
-            with path.open("rb"):
-                return cls(path)
+            return cls(path)
         except OSError as error:
             message = f"the file cannot be opened: {error.strerror or error}"
             raise GoldspanError(message, where=str(path), code=Exit.MISSING) from error

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -217,8 +217,7 @@ def _defined_by(name: Name) -> NodeOrLeaf | None:
 
 
 def _is_import(target: jedi.api.classes.Name) -> bool:
-    node = _node(target)
-    return node is not None and node.type in ("import_name", "import_from")
+    return getattr(_node(target), "type", "") in ("import_name", "import_from")
 
 
 def _definition(target: jedi.api.classes.Name) -> tuple[int, int] | None:
@@ -252,10 +251,8 @@ def _tree(path: str) -> Module:
     return module
 
 
-@lru_cache(maxsize=1)
-def _environment() -> jedi.api.environment.Environment:
-    """This interpreter and no other of the machine; what it has installed is on no path that is searched."""
-    return jedi.create_environment(sys.executable, safe=False)
+_environment = cache(partial(jedi.create_environment, sys.executable, safe=False))
+"""This interpreter and no other of the machine; what it has installed is on no path that is searched."""
 
 
 @lru_cache(maxsize=16)

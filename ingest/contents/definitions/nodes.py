@@ -115,10 +115,8 @@ class Names:
 
     def first_child(self, node: Node) -> list[str]:
         """Kotlin's grammar has no word for names."""
-        name = next((child for child in node.named_children if child.type in _NAMES), None)
-        if name is None:
-            return ["Companion"] if node.type == "companion_object" else []
-        return [name_text(name, self.data)]
+        names = [name_text(child, self.data) for child in node.named_children if child.type in _NAMES]
+        return names[:1] or ["Companion"] * (node.type == "companion_object")
 
     def _written(self, node: Node) -> list[str]:
         """The parts of a name as it is written, without the arguments of generic types."""
