@@ -30,13 +30,13 @@ from report.format import score
 from report.models import KIND_LOOKS
 
 MOST_TOGETHER = 6
-"""Of more curves each has a plot of its own, with the others faintly behind it."""
+"""Of more curves, or more of a kind than it has shades, each has a plot of its own, with the others faintly behind."""
 
 _CURVES, _CURVES_HIGH, _LINE_HEIGHT = 480, 320, 16
 _PANEL, _PANEL_HIGH = 230, 140
-_FRONTIER, _FRONTIER_HIGH, _LONG = 330, 260, 28
+_FRONTIER, _FRONTIER_HIGH, LONG = 330, 260, 32
 _APART = 0.03
-_SHADES = 4
+SHADES = 4
 """So many shades of a kind's colour there are; a system has the same one in every picture that has room for that."""
 
 
@@ -89,7 +89,7 @@ def line_chart(curves: Sequence[Curve], titles: tuple[str, str], name: str) -> P
     y = value_axis(titles[1], top)
     way: Literal["linear", "step-after"] = "linear" if has_marks else "step-after"
     lines = marks_of("rows").encode(x=x, y=y, color=colour, detail=alt.Detail("curve:N"))
-    if len(curves) > MOST_TOGETHER:
+    if len(curves) > MOST_TOGETHER or len(set(zip(kinds, shades, strict=True))) < len(curves):
         panels = [
             {**row, "panel": label, "is_own": row["curve"] == number}
             for number, label in enumerate(labels)
@@ -123,8 +123,8 @@ def _shades(systems: Sequence[tuple[str, str]]) -> list[str]:
     chosen: dict[tuple[str, str], str] = {}
     for kind, system in sorted(set(systems)):
         used, first = taken.setdefault(kind, []), crc32(system.encode())
-        least = min(map(used.count, range(_SHADES)))
-        turns = ((first + turn) % _SHADES for turn in range(_SHADES))
+        least = min(map(used.count, range(SHADES)))
+        turns = ((first + turn) % SHADES for turn in range(SHADES))
         shade = next(shade for shade in turns if used.count(shade) == least)
         used.append(shade)
         own = KIND_LOOKS[kind].colour
@@ -151,7 +151,7 @@ def frontier_chart(spots: Sequence[Spot], titles: tuple[str, str], name: str) ->
         for spot in spots
     ]
     ends = [
-        {"value": y * top, "label": cut(last[number].label, _LONG), "shade": shades[last[number].run]}
+        {"value": y * top, "label": cut(last[number].label, LONG), "shade": shades[last[number].run]}
         for number, y in _spread([spot.value / top for spot in last], _FRONTIER_HIGH)
     ]
     x, y = powers_axis("cost", costs, titles[0], 1.25), value_axis(titles[1], top)

@@ -8,14 +8,16 @@ from functools import cache
 from typing import NamedTuple
 
 from lake.usage import first_gold, pareto_front, repairs
-from report.charts.curves import Spot, frontier_chart
+from report.charts.curves import LONG, SHADES, Spot, frontier_chart
+from report.charts.drawing import cut
 from report.charts.figures import Figure
 from report.format import count, score, two_digits
 from report.leaderboard.board import Board, BoardRow, Column
 from report.leaderboard.pictures import figure_of
+from report.models import RunRow
 
 MOST_NAMED = 6
-"""So many systems of a picture are named; of more the colours could not be told apart."""
+"""So many systems of a picture are named, of each kind as many as it has shades: more could not be told apart."""
 
 
 class Offer(NamedTuple):
@@ -134,6 +136,14 @@ def _labels(offers: Sequence[Offer], edge: Sequence[Offer], *, lower_is_better: 
     agents = [offer for offer in ranked if offer.row.run.drawn != "retriever"]
     first = list({offer.row.run.retriever: offer for offer in reversed(ranked) if offer not in agents}.values())[::-1]
     runs = {offer.row.run.run_id: offer.row.run for offer in (*edge, *first, *agents, *ranked)}
-    chosen = [(run, run.short_name) for run in list(runs.values())[:MOST_NAMED]]
-    names = Counter(name for _, name in chosen)
-    return {run.run_id: f"{run.retriever} {run.chunker}" if names[name] > 1 else name for run, name in chosen}
+    named: list[RunRow] = []
+    for run in runs.values():
+        if len(named) < MOST_NAMED and [other.drawn for other in named].count(run.drawn) < SHADES:
+            named.append(run)
+    names = Counter(run.short_name for run in named)
+    return {
+        run.run_id: f"{cut(run.short_name, LONG - 1 - len(run.chunker))} {run.chunker}"
+        if names[run.short_name] > 1 and run.chunker
+        else run.short_name
+        for run in named
+    }

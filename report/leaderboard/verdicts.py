@@ -127,8 +127,7 @@ def sentence(board: Board, verdict: Verdict, first: str = "ranked first") -> str
     names = {run_id: run.short_name for run_id, run in runs.items()}
     if len(set(names.values())) < len(names):
         names = {run_id: run.full_name for run_id, run in runs.items()}
-    text = verdict.sentence(names.__getitem__, DIGITS, first).replace("(-", "(−").replace(" -", " −")
-    return text[0].upper() + text[1:]
+    return verdict.sentence(names.__getitem__, DIGITS, first).replace("(-", "(−").replace(" -", " −")
 
 
 PAIR_SENTENCES: Mapping[str, str] = {

@@ -192,7 +192,10 @@
       texts.forEach((text, at) => line.appendChild(element("td", text, { class: at === 5 ? "word" : "" })));
     });
     byId("verdicts").replaceChild(body, byId("verdicts").tBodies[0]);
-    byId("numbers").firstChild.textContent = board.benchmark + ": " + board.measure + ", " + board.averaged + "; " + (board.slice === "all" ? "all " : board.slice + " " + (state.slice || board.strata[0]) + ", ") + count(slice.to - slice.from) + " items";
+    const all = slice.to - slice.from;
+    const scored = Math.max(...places.map((place) => (slice.means[place] || [null, null, null, 0])[3]));
+    const population = (scored < all ? count(scored) + " of " : "") + count(all) + " items";
+    byId("numbers").firstChild.textContent = board.benchmark + ": " + board.measure + ", " + board.averaged + "; " + (board.slice === "all" ? "all " : board.slice + " " + (state.slice || board.strata[0]) + ", ") + population;
   }
 
   // The row of a figure for all items: what the test's interval says.

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from report.charts.curves import MOST_TOGETHER, Curve, Spot, _shades, frontier_chart, line_chart
+from report.charts.curves import MOST_TOGETHER, SHADES, Curve, Spot, _shades, frontier_chart, line_chart
 from report.charts.figures import STYLE, Figure, alone, light_colours, write_figure
 from report.charts.scores import Point, forest_chart, score_chart
 from report.models import KIND_LOOKS
@@ -75,10 +75,14 @@ def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_of_more_curves_than_can_be_told_apart_each_has_a_plot_of_its_own() -> None:
-    curves = [Curve(f"system {number}", [0.1, 0.1 * number], "agent", [1, 10]) for number in range(1, 8)]
-    together, apart = (str(line_chart(curves[:n], ("x", "y"), "n")) for n in (MOST_TOGETHER, MOST_TOGETHER + 1))
+    kinds = ("agent", "retriever")
+    curves = [Curve(f"system {number}", [0.1, 0.1 * number], kinds[number % 2], [1, 10]) for number in range(1, 8)]
+    of_one_kind = [Curve(curve.label, curve.values, "agent", curve.places) for curve in curves[: SHADES + 1]]
+    together, apart, alike = (
+        str(line_chart(some, ("x", "y"), "n")) for some in (curves[:MOST_TOGETHER], curves, of_one_kind)
+    )
     assert all(f">system {number} 0.{number}00<" in apart for number in range(1, 8))
-    assert (together.count(">1<"), apart.count(">1<")) == (1, 3)
+    assert (together.count(">1<"), apart.count(">1<"), alike.count(">1<")) == (1, 3, 2)
 
 
 @pytest.mark.parametrize("kind", KIND_LOOKS)
