@@ -16,35 +16,24 @@ from report.downloads import DATA_FOLDER, Stored
 
 CARD, CROISSANT = f"{DATA_FOLDER}/README.md", f"{DATA_FOLDER}/croissant.json"
 _PARQUET = "application/x-parquet"
-_CONTEXT = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
-    "conformsTo": "dct:conformsTo",
-    "cr": "http://mlcommons.org/croissant/",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "dct": "http://purl.org/dc/terms/",
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "fileProperty": "cr:fileProperty",
-    "recordSet": "cr:recordSet",
-    "repeated": "cr:repeated",
-    "sc": "https://schema.org/",
-    "source": "cr:source",
-}
+_CONTEXT: Mapping[str, object] = {
+    "@language": "en", "@vocab": "https://schema.org/", "sc": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/", "dct": "http://purl.org/dc/terms/", "conformsTo": "dct:conformsTo",
+    "data": {"@id": "cr:data", "@type": "@json"}, "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    **{
+        name: f"cr:{name}"
+        for name in (
+            "citeAs", "column", "extract", "field", "fileObject", "fileProperty", "recordSet", "repeated", "source",
+        )
+    },
+}  # fmt: skip
 _KINDS = {"String": "sc:Text", "Int64": "sc:Integer", "Float64": "sc:Float", "Boolean": "sc:Boolean"}
 
 
 def card_files(stored: Sequence[Stored], about: Mapping[str, str], citation: str) -> dict[str, bytes]:
-    """The card and the metadata, by their paths in the site.
+    """The card and the metadata of the site's downloads, by their paths in the site.
 
-    Args:
-        stored: The site's downloads.
-        about: The project, as pyproject.toml describes it.
-        citation: The same as BibTeX.
+    `about` describes the project as pyproject.toml does, `citation` is the same as BibTeX.
     """
     tables: dict[str, list[Stored]] = {}
     for file in stored:
@@ -71,7 +60,6 @@ def _card(tables: Mapping[str, Sequence[Stored]], about: Mapping[str, str]) -> s
 
 
 def _croissant(tables: Mapping[str, Sequence[Stored]], about: Mapping[str, str], citation: str) -> dict[str, object]:
-    files = [file for of in tables.values() for file in of]
     return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -91,7 +79,8 @@ def _croissant(tables: Mapping[str, Sequence[Stored]], about: Mapping[str, str],
                 "encodingFormat": _PARQUET,
                 "sha256": file.sha256,
             }
-            for file in files
+            for of in tables.values()
+            for file in of
         ],
         # Of a table in several files the first stands for all: they have the same columns.
         "recordSet": [

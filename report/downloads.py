@@ -37,24 +37,23 @@ _ROW_GROUP = 100_000
 
 @dataclass(frozen=True)
 class Download:
-    """A table of the lake as it is published, in a file of that name."""
+    """A table of the lake as it is published, in a file of that name.
+
+    `about` is `benchmark` for what came in with one; columns it is `without` are long texts that are not ours to
+    publish; rows `of_runs` are given their systems' names; `note` is what a reader must know besides the table's own
+    meaning, `declares` what each row declares. One written `if_any` is of some benchmarks alone. Of one that `ships` an
+    edition's file is copied.
+    """
 
     name: str
     table: str
     about: str = "results"
-    """What this project computed; `benchmark` for what came in with a benchmark."""
     without: tuple[str, ...] = ()
-    """Columns left out: long texts that are not ours to publish."""
     of_runs: bool = False
-    """Its rows belong to runs, and so are given their systems' names."""
     note: str = ""
-    """What a reader must know besides the table's own meaning."""
     declares: str = ""
-    """What each row declares; the table's own meaning without it."""
     if_any: bool = False
-    """It is of some benchmarks alone, and not written where it has no rows."""
     ships: bool = False
-    """An edition's file of it is what is downloaded, and is copied."""
 
     @property
     def meaning(self) -> str:
@@ -128,23 +127,18 @@ def write_downloads(lake: Lake, site: Path, metadata: Mapping[str, str]) -> list
 
     `metadata` goes into each file that is written.
     """
-    runs = run_kinds(lake).select("run_id", "system", "kind").collect()
-    (site / DATA_FOLDER).mkdir(parents=True)
+    runs, folder, stored = run_kinds(lake).select("run_id", "system", "kind").collect(), site / DATA_FOLDER, []
+    folder.mkdir(parents=True)
     editions = lake.editions if isinstance(lake, LakeWithEditions) else []
-    stored = []
     for download in DOWNLOADS:
         own = Lake(lake.root) if download.ships else lake
         if not download.if_any or own.parts(download.table):
             frame, note = _published(own, download, for_readers(own, download, _frame(own, download), runs))
             shown = replace(download, note=f"{download.note} {note}".strip())
-            of_file = {**metadata, **file_metadata(shown, frame)}
-            paths = _write(frame, site / DATA_FOLDER / f"{download.name}.parquet", of_file)
+            paths = _write(frame, folder / f"{download.name}.parquet", {**metadata, **file_metadata(shown, frame)})
             stored += [Stored(shown, path, site) for path in paths]
         for edition in editions if download.ships else ():
-            file, to = (
-                edition / f"{download.table}.parquet",
-                site / DATA_FOLDER / f"{download.name}-{edition.name}.parquet",
-            )
+            file, to = edition / f"{download.table}.parquet", folder / f"{download.name}-{edition.name}.parquet"
             if file.is_file():
                 stored.append(Stored(download, Path(shutil.copyfile(file, to)), site, edition.name))
     return stored
@@ -165,18 +159,14 @@ def table_files(stored: Sequence[Stored], name: str, benchmarks: Iterable[Benchm
 
 def run_kinds(lake: Lake) -> pl.LazyFrame:
     """The table `runs` with each run's kind: `agent`, `baseline`, `oracle`, and `retriever` for all others."""
-    agents = lake.scan("run_items").filter(pl.col("n_steps").is_not_null()).select("run_id").unique()
-    baselines = lake.scan("retrievers").filter(pl.col("tags").list.contains("baseline"))
-    is_agent, is_baseline = (
-        pl.col(name).is_in(known.collect().to_series().implode())
-        for name, known in (("run_id", agents), ("retriever", baselines.select("name")))
-    )
+    agents = lake.scan("run_items").filter(pl.col("n_steps").is_not_null()).select("run_id").unique().collect()
+    tagged = lake.scan("retrievers").filter(pl.col("tags").list.contains("baseline")).select("name").collect()
     kind = (
         pl.when(pl.col("retriever") == "oracle")
         .then(pl.lit("oracle"))
-        .when(is_baseline)
+        .when(pl.col("retriever").is_in(tagged["name"].implode()))
         .then(pl.lit("baseline"))
-        .when(is_agent)
+        .when(pl.col("run_id").is_in(agents["run_id"].implode()))
         .then(pl.lit("agent"))
         .otherwise(pl.lit("retriever"))
     )
@@ -192,21 +182,26 @@ def _published(lake: Lake, download: Download, frame: pl.LazyFrame) -> tuple[pl.
         return frame, ""
     if download.table == "hits":
         is_in_a_list = pl.col("part").is_in(["ranking", "lines"])
-        n_rows = (
-            frame.filter(is_in_a_list).group_by("rank").len().sort("rank").collect()["len"].cast(pl.Int64).cum_sum()
-        )
-        if not len(n_rows) or n_rows[-1] <= MAX_RANKED:
+        by_rank = frame.filter(is_in_a_list).group_by("rank").len().sort("rank").collect()
+        n_rows = by_rank["len"].cast(pl.Int64).cum_sum()
+        if not len(n_rows) or n_rows[-1] <= most:
             return frame, ""
-        depth = max(1, int((n_rows <= MAX_RANKED).sum()))
+        depth = max(1, int((n_rows <= most).sum()))
         note = f"Of each list the first {depth:,} results stand here, without scores: all are too many to publish."
         # Scores are what does not compress: of first results they are nine tenths of the file.
         return frame.filter((pl.col("rank") <= depth) | ~is_in_a_list).drop("score"), note
     if download.table == "scores":
-        measure = {name: pl.col("primary").struct.field(name) for name in ("granularity", "metric", "k")}
-        primaries = lake.scan("protocols").select(protocol="name", **measure)
+        primaries = lake.scan("protocols").select(*_measure(), protocol="name")
         note = f"Those by the protocols' primary metrics stand here: all {n:,} are too many to publish."
-        return frame.join(primaries, on=["protocol", *measure], how="semi", maintain_order="left"), note
+        return frame.join(primaries, on=["protocol", *_MEASURE], how="semi", maintain_order="left"), note
     return frame.head(0), f"None stands here: all {n:,} are too many to publish."
+
+
+_MEASURE = ("granularity", "metric", "k")
+
+
+def _measure() -> list[pl.Expr]:
+    return [pl.col("primary").struct.field(name) for name in _MEASURE]
 
 
 def _frame(lake: Lake, download: Download) -> pl.LazyFrame:
@@ -244,15 +239,11 @@ _OF_RUN = (
 
 def _is_headline(lake: Lake) -> pl.Expr:
     """Whether a row of `aggregates` is the number that its protocol's board opens on."""
-    measure, opened = pl.col("primary").struct, pl.col("headline").struct
-    rows = lake.scan("protocols").select(
-        "name",
-        *(measure.field(name) for name in ("granularity", "metric", "k")),
-        *(opened.field(name) for name in ("slice", "slice_value")),
-    )
-    columns = ("protocol", "granularity", "metric", "k", "slice", "slice_value")
+    opened = [pl.col("headline").struct.field(name) for name in ("slice", "slice_value")]
+    rows = lake.scan("protocols").select("name", *_measure(), *opened).sort("name").collect()
+    columns = ("protocol", *_MEASURE, "slice", "slice_value")
     key = pl.concat_str([pl.col(name).cast(pl.String) for name in columns], separator="\0")
-    return key.is_in(["\0".join(map(str, row)) for row in rows.sort("name").collect().iter_rows()])
+    return key.is_in(["\0".join(map(str, row)) for row in rows.iter_rows()])
 
 
 def _write(frame: pl.LazyFrame, path: Path, metadata: dict[str, str]) -> list[Path]:
@@ -269,10 +260,8 @@ def _write(frame: pl.LazyFrame, path: Path, metadata: dict[str, str]) -> list[Pa
     path.unlink()
     # Rows differ in size: halves of the limit leave room for the larger ones.
     length = -(-n_rows // -(-2 * n_bytes // MAX_DOWNLOAD_BYTES))
-    starts = enumerate(range(0, n_rows, length), start=1)
-    return [
-        sink(frame.slice(start, length), path.with_name(f"{path.stem}-{number}.parquet")) for number, start in starts
-    ]
+    parts = enumerate((frame.slice(start, length) for start in range(0, n_rows, length)), start=1)
+    return [sink(part, path.with_name(f"{path.stem}-{number}.parquet")) for number, part in parts]
 
 
 def _n_rows(path: Path) -> int:

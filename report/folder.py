@@ -55,13 +55,15 @@ class BoardNumbers:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a build wrote: the fingerprints of what it is made from, its files, and every board's primary numbers."""
+    """What a build wrote: the fingerprints of what it is made from, its files, and every board's primary numbers.
+
+    `fingerprint` is of the lake but for costs, and of the code; `costs` of what the runs cost: the one thing in which
+    builds of lakes that were made alike differ.
+    """
 
     fingerprint: str
-    """Of the lake but for costs, and of the code."""
     lake: str
     costs: str
-    """Of what the runs cost: the one thing in which builds of lakes that were made alike differ."""
     files: Mapping[str, SiteFile]
     numbers: Mapping[str, BoardNumbers]
 

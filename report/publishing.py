@@ -43,12 +43,7 @@ _BEFORE_OTHERS = 1_000
 def publish(lake: Lake, benchmark: str, edition: str, label: str, to: Path) -> Path:
     """Write one benchmark's rows as the edition `<benchmark>-<edition>` in a folder, in place of the one there was.
 
-    Args:
-        lake: Where it was ingested and evaluated.
-        benchmark: Its name.
-        edition: What tells it from other editions: `function`, `mined`.
-        label: The same for people: `function level`.
-        to: The folder of editions.
+    `label` says for people what tells it from other editions: `function level`.
 
     Raises:
         GoldspanError: The lake holds no run of the benchmark, or the edition's name is not a name.

@@ -17,7 +17,6 @@ from report.charts.drawing import (
     INK,
     LINE,
     MUTED,
-    Picture,
     at_pixel,
     by_kind,
     cut,
@@ -26,6 +25,7 @@ from report.charts.drawing import (
     powers_axis,
     value_axis,
 )
+from report.charts.figures import Picture
 from report.format import score
 from report.models import KIND_LOOKS
 

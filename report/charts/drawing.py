@@ -9,30 +9,22 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor
 from contextlib import contextmanager
-from pathlib import Path
 
 import altair as alt
-import vl_convert as vlc
 
 from lake.engine import InThisProcess
+from report.charts.figures import FONT, Picture, svg_of
 from report.format import visible
 from report.models import KIND_LOOKS
 
 # Every object of a chart checks itself against the whole schema otherwise, which takes longer than all else.
 alt.utils.schemapi.DEBUG_MODE = False
 
-# A font of the machine is opened anew for every letter, and may be another on the next machine. The converter reads
-# this when it is first called.
-os.environ["FONTCONFIG_FILE"] = str(Path(__file__).parents[2] / "site" / "templates" / "fonts.conf")
-_VEGA_LITE = "6.4"
-
 INK, PAGE, LINE, MUTED = "currentColor", "var(--page)", "var(--line)", "var(--muted)"
-WIDTH, CHARACTER, FONT = 560, 7.2, 12
+WIDTH, CHARACTER = 560, 7.2
 _CONFIG = {
     "background": "transparent",
     "aria": False,
@@ -43,38 +35,8 @@ _CONFIG = {
     },
     "text": {"fontSize": FONT},
 }  # fmt: skip
-_LEAST = 11 / FONT  # No text gets smaller than 11 pixels: in a narrower box the picture scrolls.
 _MOST_MARKS, _MAX_LABEL, _PANELS_BESIDE = 8, 24, 3
-_EMPTY_GROUP = re.compile(r'<path class="(?:background|foreground)"[^>]*/>|<path [^>]*d="M0,0"[^>]*/>')
-_PLACES = re.compile(r' (?:d|transform)="[^"]*"')
-_HUNDREDTHS = re.compile(r"(\.[0-9])[0-9]+")
-# What Vega writes into every mark and no mark needs; a third of a picture.
-_NEEDLESS = re.compile(
-    r' (?:role|aria-[a-z]+|class|pointer-events|version|xmlns(?::xlink)?|font-family|stroke-miterlimit)="[^"]*"'
-    rf'| opacity="1"| font-size="{FONT}px"'
-)
-_SIZE = re.compile(r' width="([0-9.]+)" height="[0-9.]+"')
-
-# The one font that the converter brings along has these. A second font, or a second weight of it, would make a PDF that
-# differs from one build to the next: the converter writes fonts in no fixed order.
-_FOREIGN = re.compile(r"[^\n\x20-\u017f\u0386-\u03ce\u0400-\u045f\u2013\u2014\u2018-\u201e\u2020-\u2026\u2212]")
-# Nor are the degrees of transparency that a page of it uses: lines of one length, which may change places.
-_LISTED = re.compile(rb"(?:^ +/[a-z]+[0-9]+ [0-9]+ 0 R\n){2,}", re.MULTILINE)
-_WEIGHT = re.compile(r' font-weight="[^"]*"')
-
 _executors: list[Executor] = [InThisProcess()]
-
-
-class Picture:
-    """An `<svg>` element of a page, which may still be being drawn."""
-
-    def __init__(self, svg: Future[str]) -> None:
-        self._svg = svg
-
-    def __str__(self) -> str:
-        return self._svg.result()
-
-    __html__ = __str__
 
 
 @contextmanager
@@ -117,25 +79,7 @@ def drawn(
         facet = {"field": "panel", "type": "nominal", "sort": panels, "header": {**header, "labelColor": INK}}
         plot = {"data": {"name": next(iter(tables))}, "facet": facet, "columns": _PANELS_BESIDE, "spec": plot}
     specification = json.dumps({**plot, "datasets": tables, "config": {**_CONFIG, "padding": padding}})
-    return Picture(_executors[-1].submit(_svg_of, specification, name))
-
-
-def _svg_of(specification: str, name: str) -> str:
-    svg = vlc.vegalite_to_svg(specification, vl_version=_VEGA_LITE)
-    label = visible(name).replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
-    # Half of a chart of many systems is digits beyond a tenth of a pixel.
-    svg = _PLACES.sub(lambda match: _HUNDREDTHS.sub(r"\1", match[0]), svg)
-    slim = _NEEDLESS.sub("", _EMPTY_GROUP.sub("", svg))
-    least = round(float(_SIZE.findall(slim)[0]) * _LEAST)
-    return slim.replace(
-        "<svg ", f'<svg role="img" aria-label="{label}" font-size="{FONT}" style="min-width:{least}px" ', 1
-    )
-
-
-def pdf_of(svg: str) -> bytes:
-    """A picture that needs no page as a PDF, whose bytes are the same every time."""
-    content = vlc.svg_to_pdf(_FOREIGN.sub("?", _WEIGHT.sub("", svg)))
-    return _LISTED.sub(lambda names: b"".join(sorted(names[0].splitlines(keepends=True))), content)
+    return Picture(_executors[-1].submit(svg_of, specification, name))
 
 
 def at_pixel(x: float) -> alt.XValue:

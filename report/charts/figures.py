@@ -8,31 +8,66 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
 import textwrap
 from collections.abc import Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import vl_convert as vlc
 from markupsafe import Markup
 
-from report.charts.drawing import Picture, pdf_of
 from report.format import visible
 from report.render import render
 
+# A font of the machine is opened anew for every letter, and may be another on the next machine. The converter reads
+# this when it is first called.
+os.environ["FONTCONFIG_FILE"] = str(Path(__file__).parents[2] / "site" / "templates" / "fonts.conf")
+_VEGA_LITE = "6.4"
 STYLE = Path(__file__).parents[2] / "site" / "static" / "style.css"
 FIGURES = "figures"
 """The folder of the site that has their files."""
 
 _ENDINGS = ("svg", "pdf", "csv")
 
+FONT = 12
+_LEAST = 11 / FONT  # No text gets smaller than 11 pixels: in a narrower box the picture scrolls.
+_EMPTY_GROUP = re.compile(r'<path class="(?:background|foreground)"[^>]*/>|<path [^>]*d="M0,0"[^>]*/>')
+_PLACES = re.compile(r' (?:d|transform)="[^"]*"')
+_HUNDREDTHS = re.compile(r"(\.[0-9])[0-9]+")
+# What Vega writes into every mark and no mark needs; a third of a picture.
+_NEEDLESS = re.compile(
+    r' (?:role|aria-[a-z]+|class|pointer-events|version|xmlns(?::xlink)?|font-family|stroke-miterlimit)="[^"]*"'
+    rf'| opacity="1"| font-size="{FONT}px"'
+)
+
+# The one font that the converter brings along has these. A second font, or a second weight of it, would make a PDF that
+# differs from one build to the next: the converter writes fonts in no fixed order.
+_FOREIGN = re.compile(r"[^\n\x20-\u017f\u0386-\u03ce\u0400-\u045f\u2013\u2014\u2018-\u201e\u2020-\u2026\u2212]")
+# Nor are the degrees of transparency that a page of it uses: lines of one length, which may change places.
+_LISTED = re.compile(rb"(?:^ +/[a-z]+[0-9]+ [0-9]+ 0 R\n){2,}", re.MULTILINE)
+_WEIGHT = re.compile(r' font-weight="[^"]*"')
 _COLOUR = re.compile(r"--([a-z0-9-]+): (?:light-dark\((#[0-9a-f]{6}), [^)]*\)|var\(--([a-z0-9-]+)\));")
 _USED = re.compile(r"var\(--([a-z0-9-]+)\)")
 _OPENING = re.compile(r"<svg [^>]*>")
 _SIZE = re.compile(r' width="([0-9.]+)" height="([0-9.]+)"')
 FONTS = "Liberation Sans, Arial, Helvetica, sans-serif"
 _MARGIN, _LINE, _CHARACTER = 14, 16, 6.4
+
+
+class Picture:
+    """An `<svg>` element of a page, which may still be being drawn."""
+
+    def __init__(self, svg: Future[str]) -> None:
+        self._svg = svg
+
+    def __str__(self) -> str:
+        return self._svg.result()
+
+    __html__ = __str__
 
 
 @dataclass(frozen=True)
@@ -57,6 +92,25 @@ class Figure:
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows([self.columns, *self.rows])
         return text.getvalue()
+
+
+def svg_of(specification: str, name: str) -> str:
+    """A chart as an `<svg>` element that has a name, and scrolls where its text would be too small."""
+    svg = vlc.vegalite_to_svg(specification, vl_version=_VEGA_LITE)
+    label = visible(name).replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
+    # Half of a chart of many systems is digits beyond a tenth of a pixel.
+    svg = _PLACES.sub(lambda match: _HUNDREDTHS.sub(r"\1", match[0]), svg)
+    slim = _NEEDLESS.sub("", _EMPTY_GROUP.sub("", svg))
+    least = round(float(_SIZE.findall(slim)[0][0]) * _LEAST)
+    return slim.replace(
+        "<svg ", f'<svg role="img" aria-label="{label}" font-size="{FONT}" style="min-width:{least}px" ', 1
+    )
+
+
+def pdf_of(svg: str) -> bytes:
+    """A picture that needs no page as a PDF, whose bytes are the same every time."""
+    content = vlc.svg_to_pdf(_FOREIGN.sub("?", _WEIGHT.sub("", svg)))
+    return _LISTED.sub(lambda names: b"".join(sorted(names[0].splitlines(keepends=True))), content)
 
 
 def write_figure(path: Path, svg: str, numbers: str) -> None:

@@ -16,13 +16,13 @@ from report.charts.drawing import (
     LINE,
     MUTED,
     WIDTH,
-    Picture,
     at_pixel,
     by_kind,
     cut,
     drawn,
     marks_of,
 )
+from report.charts.figures import Picture
 from report.format import score
 
 _ROW, _GAP = 21, 6

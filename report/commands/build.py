@@ -174,8 +174,7 @@ def _export(
     debug: DebugOption = False,
 ) -> None:
     """The leaderboards, or one run's ranking or scores, for other tools."""
-    from report.exports import export
-    from report.exports.choice import Choice
+    from report.exports import Choice, export
 
     # An edition's lists are cut: what is exported is the lake's own.
     store = Lake(lake)

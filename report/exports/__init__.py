@@ -3,25 +3,114 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from functools import cached_property
 from io import BytesIO
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
 
 from lake.averages import AVERAGES
-from lake.errors import Exit, GoldspanError, lookup
+from lake.benchmarks import known_protocols
+from lake.errors import Exit, GoldspanError, lookup, unknown_name
 from lake.store import Lake
 from lake.text import counted
-from report.exports.choice import Choice, run_named
 from report.exports.judged import ExportedRun
 from report.exports.of_run import beir_folder, context_json, qrels, trec, tsv
 from report.exports.wide import latex, markdown
-from report.leaderboard.board import Board
+from report.leaderboard.board import Board, build_board
 from report.tables_read import TablesRead
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is asked for; empty is all, and the slice that a board opens on.
+
+    A slice is `repo=acme/one`, or the name alone of one with one value; metrics are named with or without a cut-off,
+    systems with globs; `top` are so many systems, the best ones, and every baseline.
+    """
+
+    benchmark: str = ""
+    protocol: str = ""
+    slice: str = ""
+    metrics: Sequence[str] = ()
+    systems: Sequence[str] = ()
+    top: int | None = None
+
+    def boards(self, facts: TablesRead) -> list[Board]:
+        """The boards of what is asked for, with its columns and rows alone."""
+        if self.benchmark:
+            lookup(self.benchmark, "benchmark", facts.benchmarks)
+        if self.protocol:
+            lookup(self.protocol, "protocol", facts.protocols)
+        names = [name for name in facts.benchmarks if self.benchmark in ("", name)]
+        protocols = [each for name in names for each in facts.boards(name) if self.protocol in ("", each.name)]
+        slices: dict[str, list[tuple[str, str]]] = {}
+        for each in protocols if self.slice else ():
+            rows = facts.board_rows(facts.protocols[each.name]).select("slice", "slice_value")
+            slices[each.name] = [(name, value) for name, value in rows.unique().sort(pl.all()).collect().iter_rows()]
+        places = [(protocol, self._where(slices.get(protocol.name, []))) for protocol in protocols]
+        if self.slice and not any(where for _, where in places):
+            known = {f"{name}={value}" for of_protocol in slices.values() for name, value in of_protocol}
+            raise unknown_name(self.slice, "slice", known)
+        boards = [build_board(facts, protocol, where) for protocol, where in places if where or not self.slice]
+        scored = [board for board in boards if board.every]
+        columns = [column for board in scored for column in board.columns]
+        _check("metric", self.metrics, [name for column in columns for name in (column.name, column.metric)])
+        _check("system", self.systems, [row.run.system for board in scored for row in board.every])
+        return [part for board in scored if (part := self._part(board))]
+
+    def _where(self, slices: Sequence[tuple[str, str]]) -> tuple[str, str] | None:
+        matching = [(name, value) for name, value in slices if self.slice in (name, f"{name}={value}")]
+        return matching[0] if len(matching) == 1 else None
+
+    def _part(self, board: Board) -> Board | None:
+        """A board's chosen columns and rows; None where one of them is empty."""
+        metrics, globs = self.metrics, self.systems or ("*",)
+        columns = [each for each in board.columns if not metrics or each.name in metrics or each.metric in metrics]
+        rows, unranked = (
+            [row for row in of if any(fnmatchcase(row.run.system, glob) for glob in globs)]
+            for of in (board.rows, board.unranked)
+        )
+        if self.top is not None:
+            systems = [row for row in rows if not row.run.baseline][: self.top]
+            rows, unranked = [*systems, *(row for row in rows if row.run.baseline)], []
+        if not columns or not (rows or unranked):
+            return None
+        return Board(board.facts, board.protocol, board.slice, columns, rows, unranked)
+
+
+def run_named(lake: Lake, name: str, benchmark: str = "", protocol: str = "") -> str:
+    """The id of a run, given by its id or by its system's name, where the benchmark and protocol leave one run."""
+    runs = lake.scan("runs").select("run_id", "system", "status", "benchmark", "task").collect().sort("run_id")
+    if name in runs["run_id"]:
+        return name
+    mine = runs.filter(system=name)
+    if benchmark:
+        mine = mine.filter(benchmark=benchmark)
+    if protocol:
+        mine = mine.filter(pl.col("task").is_in(known_protocols(lake)[protocol].tasks))
+    if mine.is_empty():
+        raise unknown_name(name, "run or system", [*runs["system"], *runs["run_id"]])
+    complete = mine.filter(status="complete")
+    run_ids = (complete if complete.height else mine)["run_id"].to_list()
+    if len(run_ids) > 1:
+        message = f"{name} means {len(run_ids)} runs"
+        hint = "Name one by its id, or with --benchmark and --protocol."
+        raise GoldspanError(message, examples=run_ids, hint=hint, code=Exit.USAGE)
+    return str(run_ids[0])
+
+
+def _check(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
+    choices = sorted(set(known))
+    for name in names:
+        if choices and not any(fnmatchcase(choice, name) for choice in choices):
+            raise unknown_name(name, kind, choices)
+
 
 Written = bytes | Mapping[str, bytes]
 
@@ -30,8 +119,7 @@ _TABLES: Mapping[str, tuple[str, list[str]]] = {
     "scores": ("scores", ["protocol", "item_id", "granularity", "metric", "k"]),
 }
 
-POPULATION = ("n", "n_items", "n_failed", "n_not_applicable")
-
+_POPULATION = ("n", "n_items", "n_failed", "n_not_applicable")
 _RANKS = ("rank", "rank_low", "rank_high", "tie_group")
 """Where a system stands by its board's primary metric, and where the verdicts leave it."""
 
@@ -142,15 +230,14 @@ def _numbers(boards: list[Board]) -> pl.DataFrame:
             **column.where,
             "average": average,
             "is_shown": average == board.averaged(column, board.average),
-            **{name: getattr(cell, name) for name in ("value", "low", "high", "unit", *POPULATION)},
+            **{name: getattr(cell, name) for name in ("value", "low", "high", "unit", *_POPULATION)},
             "is_compared": row.comparable,
             "is_baseline": row.run.baseline,
             **{name: getattr(cell, name) if column == row.primary else None for name in _RANKS},
         }
         for board in boards
         for row in board.in_parts
-        for column in board.columns
-        for average in AVERAGES
+        for column, average in product(board.columns, AVERAGES)
         if (cell := row.cell(column, average)) and cell.value is not None
     ]
     if not rows:
@@ -160,6 +247,10 @@ def _numbers(boards: list[Board]) -> pl.DataFrame:
     return pl.DataFrame(rows, infer_schema_length=None).with_columns(whole, ends)
 
 
+_FORMULA = r"^[=+\-@\t\r\n\x{ff1d}\x{ff0b}\x{ff0d}\x{ff20}]"
+"""How a formula begins, also in full width; a spreadsheet skips leading tabs and ends of lines."""
+
+
 def _csv(rows: pl.DataFrame) -> bytes:
     """A text that a spreadsheet would run as a formula has an apostrophe before it; numbers stay numbers."""
     text = pl.col(pl.String)
@@ -167,13 +258,8 @@ def _csv(rows: pl.DataFrame) -> bytes:
     return rows.with_columns(safe.name.keep()).write_csv().encode()
 
 
-_FORMULA = r"^[=+\-@\t\r\n\x{ff1d}\x{ff0b}\x{ff0d}\x{ff20}]"
-"""How a formula begins, also in full width; a spreadsheet skips leading tabs and ends of lines."""
-
-
 def _parquet(rows: pl.DataFrame) -> bytes:
-    into = BytesIO()
-    rows.write_parquet(into, compression="zstd")
+    rows.write_parquet(into := BytesIO(), compression="zstd")
     return into.getvalue()
 
 

@@ -115,13 +115,9 @@ def _columns(board: Board, *, is_chosen: bool) -> list[_Listed]:
     rows = board.in_parts
     is_ranked = board.has("rank", board.systems) and all(board.primary.measure == row.primary.measure for row in rows)
     ranks = [_Listed("Rank", [_rank(row) for row in rows])] if is_ranked else []
-    numbers = _chosen(board, rows) if is_chosen else _as_on_the_page(board, rows)
+    chosen = [_Listed(each.name, [_number(board, row, each) for row in rows], each) for each in board.columns]
+    numbers = chosen if is_chosen else _as_on_the_page(board, rows)
     return [*ranks, _Listed(_SYSTEM, [_name(row) for row in rows]), *numbers]
-
-
-def _chosen(board: Board, rows: Sequence[BoardRow]) -> Iterator[_Listed]:
-    for column in board.columns:
-        yield _Listed(column.name, [_number(board, row, column) for row in rows], column)
 
 
 def _as_on_the_page(board: Board, rows: Sequence[BoardRow]) -> Iterator[_Listed]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 import polars as pl
-from pygments.lexer import Lexer
 from pygments.lexers import find_lexer_class_by_name, find_lexer_class_for_filename
 from pygments.lexers.special import TextLexer
 from pygments.token import Comment, Keyword, Name, Number, String
@@ -73,14 +72,10 @@ def chosen(
 
 
 def texts_by_item(roster: Roster, of: pl.DataFrame, answers: pl.DataFrame, *, is_local: bool = False) -> pl.DataFrame:
-    """Some items as text.
+    """Some items (`of`: item_id, licence) as text; `answers` is what :mod:`report.items.answers` gives of the items.
 
-    Args:
-        roster: Whose answers are shown.
-        of: item_id, licence.
-        answers: What :mod:`report.items.answers` gives of the items.
-        is_local: The question is shown whoever wrote it, else only one that is code of the item's repository; and the
-            words of files with gold are not told apart by their kind, which takes a second a megabyte.
+    Where `is_local` the question is shown whoever wrote it, else only one that is code of the item's repository; and
+    the words of files with gold are not told apart by their kind, which takes a second a megabyte.
 
     Returns:
         A row per item: item_id, scorable, licence, question, files. A file has its path, and a list each of the
@@ -135,8 +130,14 @@ def texts_by_item(roster: Roster, of: pl.DataFrame, answers: pl.DataFrame, *, is
         .group_by("item", maintain_order=True)
         .agg(files=pl.struct("path", *columns, "kinds"))
     )
+    task = known_tasks(roster.lake).get(roster.board.task.name) if roster.board.task else None
+    questions = roster.lake.scan("queries", benchmark=roster.benchmark).filter(query=task.query if task else "")
+    # What completes a file is its repository's own code; an issue is its writer's.
+    if not is_local:
+        code = roster.items.lazy().filter(pl.col("target_path").is_not_null()).select("item_id")
+        questions = questions.join(code, on="item_id", how="semi")
     shown = items.lazy().join(by_item, on="item", how="left")
-    shown = shown.join(_questions(roster, is_local), on="item_id", how="left")
+    shown = shown.join(questions.select("item_id", question="text"), on="item_id", how="left")
     return shown.sort("item").select("item_id", "licence", "question", "files", scorable=True).collect()
 
 
@@ -163,17 +164,6 @@ def _ranges(answers: pl.DataFrame) -> pl.LazyFrame:
     return ranges.join(paths.explode("path", "file"), on=["item", "file"]).select(
         "item", "path", "start", "end", "is_gold"
     )
-
-
-def _questions(roster: Roster, is_local: bool) -> pl.LazyFrame:
-    """item_id, question: the text that systems were asked with."""
-    task = known_tasks(roster.lake).get(roster.board.task.name) if roster.board.task else None
-    questions = roster.lake.scan("queries", benchmark=roster.benchmark).filter(query=task.query if task else "")
-    # What completes a file is its repository's own code; an issue is its writer's.
-    if not is_local:
-        code = roster.items.lazy().filter(pl.col("target_path").is_not_null()).select("item_id")
-        questions = questions.join(code, on="item_id", how="semi")
-    return questions.select("item_id", question="text")
 
 
 def _lines(roster: Roster, known: pl.DataFrame, files: pl.DataFrame, *, is_coloured: bool) -> pl.LazyFrame:
@@ -204,8 +194,12 @@ def _lines(roster: Roster, known: pl.DataFrame, files: pl.DataFrame, *, is_colou
 
 def _line_kinds(path: str, language: str, text: str) -> Iterator[str]:
     """For each line of a file the words of a kind: where each begins, the letter of its kind, and its length."""
-    line, at = "", 0
-    for token, value in _lexer(path, language, len(text)).get_tokens(text):
+    lexer, line, at = TextLexer, "", 0
+    if len(text) <= _MAX_CHARACTERS:
+        with suppress(ClassNotFound):
+            lexer = find_lexer_class_for_filename(path) or find_lexer_class_by_name(language)
+    # As they are: no line more or less than the file has.
+    for token, value in lexer(stripnl=False, ensurenl=False).get_tokens(text):
         kind = next((short for of, short in _KINDS.items() if token in of), "")
         for number, piece in enumerate(value.split("\n")):
             if number:
@@ -214,12 +208,3 @@ def _line_kinds(path: str, language: str, text: str) -> Iterator[str]:
             line += f"{at}{kind}{len(piece)} " if kind and piece else ""
             at += len(piece)
     yield line
-
-
-def _lexer(path: str, language: str, size: int) -> Lexer:
-    kind = TextLexer
-    if size <= _MAX_CHARACTERS:
-        with suppress(ClassNotFound):
-            kind = find_lexer_class_for_filename(path) or find_lexer_class_by_name(language)
-    # As they are: no line more or less than the file has.
-    return kind(stripnl=False, ensurenl=False)

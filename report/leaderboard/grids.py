@@ -7,7 +7,7 @@ import math
 import polars as pl
 
 from lake.averages import ITEM, REPOSITORY
-from lake.verdict import FACTORS, which_matters_more
+from lake.verdict import which_matters_more
 from report.format import in_numbers_order, place_of, title_of
 from report.leaderboard.board import Board
 from report.models import ALL_ITEMS
@@ -54,7 +54,6 @@ class Choices:
     """The grid of a board's chunkers and retrievers, best rows and columns first.
 
     `means` has a system's mean by chunker and retriever; one of them is empty for the mean of a row or a column.
-    `by_repository` has how far each factor moves the number within a repository: name, items, the three factors.
     """
 
     def __init__(self, board: Board, effects: pl.DataFrame) -> None:
@@ -73,13 +72,6 @@ class Choices:
             sum(bool(chunker and retriever) for chunker, retriever in self.means),
             too_few=any(row.head is not None and bool(row.head.too_few) for row in board.rows),
             unit=ITEM if board.is_of_items else REPOSITORY,
-        )
-        self.by_repository = (
-            effects.filter(pl.col("repo") != "", pl.col("effect").is_not_null())
-            .group_by("repo", "n_items")
-            .agg((pl.col("effect").filter(factor=factor) ** 2).mean().sqrt().alias(factor) for factor in FACTORS)
-            .sort("n_items", "repo", descending=[True, False])
-            .rows()
         )
         self.left_out = whole["left_out"].to_list()[0]
         grid = [self.means[chunker, retriever] for chunker in self.chunkers for retriever in self.retrievers]

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from lake.text import counted
 from report.charts.curves import Curve, line_chart
-from report.charts.drawing import Picture
-from report.charts.figures import Figure
+from report.charts.figures import Figure, Picture
 from report.charts.scores import Point, score_chart
 from report.format import count, score, slug
 from report.leaderboard.board import Board, BoardRow, Column

@@ -8,22 +8,14 @@ from itertools import groupby
 
 from lake.averages import ITEM, ITEM_NOTE
 from lake.text import counted
-from lake.verdict import BETTER, EQUIVALENT, EXPLORATORY, INSEPARABLE, TOO_FEW, WORSE
+from lake.verdict import BETTER, EQUIVALENT, EXPLORATORY, IN_WORDS, TOO_FEW, WORSE
 from report.format import compare_address, pairs_path, signed
-from report.leaderboard.verdicts import pairs_among
+from report.leaderboard.verdicts import PAIR_SENTENCES, pairs_among
 from report.models import RunRow
 from report.publisher import Page, Publisher, SiteMaterial
 
 MOST_OPEN = 400
 """Of more pairs each system's are folded."""
-
-_SUMMED = {
-    BETTER: "better than {}",
-    WORSE: "worse than {}",
-    INSEPARABLE: "not significantly different from {}",
-    EQUIVALENT: "equivalent to {}",
-    TOO_FEW: "too few items to compare with {}",
-}
 
 _Pair = Mapping[str, float | str | None]
 
@@ -72,7 +64,7 @@ def _groups(runs: Sequence[RunRow], pairs: Sequence[_Pair]) -> list[tuple[RunRow
     for number, mine in groupby(pairs, key=lambda pair: pair["b"]):
         of_run = list(mine)
         counts = Counter(pair["verdict"] for pair in of_run)
-        summed = ", ".join(words.format(counts[verdict]) for verdict, words in _SUMMED.items() if counts[verdict])
+        summed = ", ".join(f"{IN_WORDS.get(one, one)}: {counts[one]}" for one in PAIR_SENTENCES if counts[one])
         groups.append((runs[int(str(number))], of_run, summed))
     return groups
 

@@ -17,8 +17,7 @@ import pytest
 
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
-from report.exports import export
-from report.exports.choice import Choice
+from report.exports import Choice, export
 from report.exports.wide import _latex_text
 from tests.report.context_lake import write_context
 from tests.report.html import Element
