@@ -34,12 +34,7 @@ def _schema_of(file: Path) -> Mapping[str, pl.DataType]:
 
 
 class LakeWithEditions(Lake):
-    """A lake as those see it who only read: its own rows, then those of every edition in a folder.
-
-    Args:
-        root: The lake.
-        editions: A folder of editions; one that is not there holds none.
-    """
+    """A lake as those see it who only read: its own rows, then those of every edition in a folder, if there is one."""
 
     def __init__(self, root: Path, editions: Path = EDITIONS) -> None:
         super().__init__(root)
@@ -69,11 +64,8 @@ class LakeWithEditions(Lake):
             return own
         schema = own.collect_schema()
         for file in files:
-            held = {
-                column: kind
-                for column, kind in _schema_of(file).items()
-                if column in schema or column not in FOR_READERS
-            }
+            columns = _schema_of(file).items()
+            held = {column: kind for column, kind in columns if column in schema or column not in FOR_READERS}
             # A column that came later is null in it.
             later = schema.keys() - held.keys()
             needed = [column for column in later if not table(name).schema.columns()[column].nullable]

@@ -23,7 +23,7 @@ from report.models import KIND_LOOKS
 # Every object of a chart checks itself against the whole schema otherwise, which takes longer than all else.
 alt.utils.schemapi.DEBUG_MODE = False
 
-INK, PAGE, LINE, MUTED = "currentColor", "var(--page)", "var(--line)", "var(--muted)"
+INK, LINE, MUTED = "currentColor", "var(--line)", "var(--muted)"
 WIDTH, CHARACTER = 560, 7.2
 _CONFIG = {
     "background": "transparent",

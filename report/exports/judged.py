@@ -92,7 +92,15 @@ class ExportedRun:
         Where nobody knows how the files were cut, that is what the run returned alone.
         """
         items, rule, chunks = self.asked, self.rule, self.chunks.lazy()
-        evidence = self._evidence()
+        benchmark, protocol, relevance = self.task.benchmark, self.protocol, None
+        gold = self.lake.scan("gold_spans", benchmark=benchmark).filter(gold=protocol.gold)
+        gold = rule.gold_of(gold.join(items, on="item_id", how="semi"))
+        if rule.similarity and self.chunker is not None:
+            stored = {part.name for part in self.lake.parts("items", benchmark=benchmark)}
+            parts = self.lake.parts("relevance", benchmark=benchmark, chunker=self.chunker)
+            measured = self.lake.scan_parts([part for part in parts if part.name in stored], "relevance")
+            relevance = measured.join(items, on="item_id", how="semi")
+        evidence = JudgementInputs(items, gold, chunks.select(*POOL), relevance, protocol.threshold)
         grade = pl.col("iou").cast(pl.Int64) if rule.is_graded else pl.lit(1, pl.Int64)
         relevant = rule.pool(evidence).filter(pl.col("iou").is_not_null()).with_columns(grade=grade)
         if rule.is_graded:
@@ -109,19 +117,6 @@ class ExportedRun:
         without = items.join(judged, on="item_id", how="anti")
         nothing = without.select("item_id", document=pl.lit(NOTHING), grade=pl.lit(0, pl.Int64))
         return pl.concat([judged, nothing]).sort("item_id", "document").collect()
-
-    def _evidence(self) -> JudgementInputs:
-        benchmark, protocol, rule = self.task.benchmark, self.protocol, self.rule
-        pool, items = self.chunks.lazy().select(*POOL), self.asked
-        gold = self.lake.scan("gold_spans", benchmark=benchmark).filter(gold=protocol.gold)
-        gold = gold.join(items, on="item_id", how="semi")
-        relevance = None
-        if rule.similarity and self.chunker is not None:
-            names = {part.name for part in self.lake.parts("items", benchmark=benchmark)}
-            parts = self.lake.parts("relevance", benchmark=benchmark, chunker=self.chunker)
-            measured = self.lake.scan_parts([part for part in parts if part.name in names], "relevance")
-            relevance = measured.join(items, on="item_id", how="semi")
-        return JudgementInputs(items, rule.gold_of(gold), pool, relevance, protocol.threshold)
 
     def _named(self, chunks: pl.LazyFrame) -> pl.LazyFrame:
         """Chunks (pool_id, path, chunk_no, lines) with `document`: path#L10-L20, lines as people count them.

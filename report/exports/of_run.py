@@ -70,7 +70,12 @@ def beir_folder(run: ExportedRun) -> Mapping[str, bytes]:
     """
     lake, items = run.lake, run.asked
     # What was judged whole is a document whole.
-    documents = _files(run) if run.rule.is_graded else run.chunks
+    documents = run.chunks
+    if run.rule.is_graded:
+        n_bytes = lake.scan("blobs").select("sha256", byte_end="n_bytes").unique("sha256")
+        searched = files_of(lake, items.select("pool_id").collect()["pool_id"]).join(n_bytes, on="sha256")
+        whole = searched.sort("pool_id", "position").with_columns(document="path", byte_start=pl.lit(0, pl.Int64))
+        documents = whole.select("pool_id", "sha256", "byte_end", "document", "byte_start").collect()
     if documents.is_empty():
         message = f"nobody knows how what run {run.run_id!r} searched was cut into documents"
         raise GoldspanError(message, hint="Import it again with --chunker.", code=Exit.MISSING)
@@ -97,13 +102,6 @@ def beir_folder(run: ExportedRun) -> Mapping[str, bytes]:
         "qrels/test.tsv": _tabbed(judged, **{"query-id": "item_id", "corpus-id": "document", "score": "grade"}),
     }
     return {**{name: text.encode() for name, text in files.items()}, "run.trec": trec(ranked)}
-
-
-def _files(run: ExportedRun) -> pl.DataFrame:
-    files = files_of(run.lake, run.asked.select("pool_id").collect()["pool_id"])
-    n_bytes = run.lake.scan("blobs").select("sha256", byte_end="n_bytes").unique("sha256")
-    whole = files.join(n_bytes, on="sha256").sort("pool_id", "position")
-    return whole.select("pool_id", "sha256", "byte_end", document="path", byte_start=pl.lit(0, pl.Int64)).collect()
 
 
 def context_json(lake: Lake, run_id: str) -> bytes:

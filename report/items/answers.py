@@ -23,21 +23,30 @@ _RANKED = ("ranking", "lines")
 
 
 def spans_by_item(roster: Roster) -> pl.DataFrame:
-    """Which lines of an item's files are gold and which were returned.
+    """Which lines of an item's files are gold and which were returned, a row per item.
 
-    Returns:
-        One row per item: item; files, and their lengths in lines, -1 where there is no such file; gold, three numbers a
-        range: file, start, end; own: file, the line on which the query's own text begins, that of its hole, and the one
-        after; and for each run that was asked run, answer (ranges), steps (ranges behind the number of their step). A
-        range without a line names its file alone.
+    It has item; files, and their lengths in lines, -1 where there is no such file; gold, three numbers a range: file,
+    start, end; own: file, the line on which the query's own text begins, that of its hole, and the one after; and for
+    each run that was asked run, answer (ranges), steps (ranges behind the number of their step). A range without a line
+    names its file alone.
     """
     lake, items, gold = roster.lake, roster.items, roster.gold
     pools = items.select("item_id", "item", "pool_id")
     hits = _hits(roster).join(pools.lazy(), on="item_id").drop("item_id").collect()
-    own = _own(items)
+    # The query's own text and its hole.
+    known = items.drop_nulls(["target_path", "query_line_start", "target_line"])
+    n_lines = pl.col("target_text").fill_null("").str.count_matches("\n", literal=True).cast(pl.Int64)
+    after, hole = pl.col("target_line") + pl.max_horizontal(n_lines, 1), pl.col("target_line")
+    own = known.select("item", path="target_path", query="query_line_start", hole=hole, after=after, place=0)
     paths = pl.concat([frame.select("item", "path") for frame in (gold, own, hits)]).unique()
     files = _files(roster, paths.join(pools, on="item"))
-    numbered = _numbered(paths, gold, files, pools)
+    # The files of each item from 0, those with gold first.
+    numbered = (
+        paths.join(gold.select("item", "path", is_gold=True).unique(), on=["item", "path"], how="left")
+        .join(files.select("item", "path", "n_lines"), on=["item", "path"], how="left")
+        .sort("item", pl.col("is_gold").is_null(), "path")
+        .select("item", "path", pl.col("n_lines").fill_null(-1), file=pl.int_range(pl.len()).over("item"))
+    )
     if roster.board.protocol.has_contexts:
         # Gold in no file of the repository is left out of what is held against contexts; elsewhere it counts whole.
         gold = gold.join(numbered.filter(pl.col("n_lines") >= 0), on=["item", "path"], how="semi")
@@ -87,14 +96,6 @@ def _hits(roster: Roster) -> pl.LazyFrame:
     )
 
 
-def _own(items: pl.DataFrame) -> pl.DataFrame:
-    """The query's own text and its hole: item, path, query, hole, after."""
-    known = items.drop_nulls(["target_path", "query_line_start", "target_line"])
-    n_lines = pl.col("target_text").fill_null("").str.count_matches("\n", literal=True).cast(pl.Int64)
-    after = pl.col("target_line") + pl.max_horizontal(n_lines, 1)
-    return known.select("item", path="target_path", query="query_line_start", hole="target_line", after=after, place=0)
-
-
 def _files(roster: Roster, paths: pl.DataFrame) -> pl.DataFrame:
     files = roster.lake.scan("files", benchmark=roster.benchmark).with_columns(
         pl.col("pool_id").str.strip_suffix(UNSEARCHED)
@@ -106,17 +107,6 @@ def _files(roster: Roster, paths: pl.DataFrame) -> pl.DataFrame:
     )
     one_each = known.sort("item", "path", "sha256").unique(["item", "path"], maintain_order=True)
     return one_each.lazy().join(texts, on="sha256").drop("sha256").collect()
-
-
-def _numbered(paths: pl.DataFrame, gold: pl.DataFrame, files: pl.DataFrame, pools: pl.DataFrame) -> pl.DataFrame:
-    """The files of each item, those with gold first: item, path, file (from 0), n_lines (-1 where there is none)."""
-    golden = gold.select("item", "path", is_gold=True).unique()
-    return (
-        paths.join(golden, on=["item", "path"], how="left")
-        .join(files.select("item", "path", "n_lines"), on=["item", "path"], how="left")
-        .sort("item", pl.col("is_gold").is_null(), "path")
-        .select("item", "path", pl.col("n_lines").fill_null(-1), file=pl.int_range(pl.len()).over("item"))
-    )
 
 
 def _paid(ranked: pl.LazyFrame, files: pl.DataFrame, roster: Roster) -> pl.LazyFrame:
@@ -171,12 +161,10 @@ def _flat(
 
 
 def candidates_by_item(roster: Roster) -> pl.DataFrame:
-    """What a shard says of candidates.
+    """What a shard says of candidates, a row per item: item, n_candidates, gold (candidates), and of runs run, answer.
 
-    Returns:
-        One row per item: item, n_candidates, gold (candidates), and for each run that was asked run and answer: the
-        rank of the gold, 0 where it has none, whether the primary metric calls that right (1, 0; -1 where it has no
-        value), then the first candidates.
+    An answer of a run that was asked is the rank of the gold, 0 where it has none, whether the primary metric calls
+    that right (1, 0; -1 where it has no value), then the first candidates.
     """
     items, gold = roster.items, roster.gold
     top = TOP_OF_MANY if items.height * len(roster.runs) >= MANY else TOP

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import groupby
 
 from report.dataset_card import CARD, CROISSANT, card_files
@@ -21,7 +21,11 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
     facts = material.facts
     groups = [(table, list(files)) for table, files in groupby(material.downloads, key=lambda each: each.download)]
     board = next((boards[0] for boards in material.boards.values() if boards and boards[0].rows), None)
-    citation = _citation(material.project)
+    about = material.project
+    title = f"{{{about['name']}}}: {about['description']}"
+    fields = {"title": title, "version": about["version"], "license": about["license"]}
+    lines = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
+    citation = f"@software{{{about['name'].lower()},\n{lines}\n}}"
     values = {
         "groups": groups,
         "first": {each.path: [list(map(_cut, row)) for row in each.first] for each in material.downloads},
@@ -42,13 +46,6 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
 def _cut(value: object) -> str:
     text = DASH if value is None else str(value)
     return text if len(text) <= _MAX_CELL else f"{text[:_MAX_CELL]}…"
-
-
-def _citation(project: Mapping[str, str]) -> str:
-    title = f"{{{project['name']}}}: {project['description']}"
-    fields = {"title": title, "version": project["version"], "license": project["license"]}
-    lines = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
-    return f"@software{{{project['name'].lower()},\n{lines}\n}}"
 
 
 DATA_PAGES = Publisher("data", 80, __doc__, _pages, lambda _: [("Data", _PATH)])

@@ -6,7 +6,6 @@ import hashlib
 import json
 from pathlib import Path
 
-import duckdb
 import polars as pl
 import pytest
 import yaml
@@ -28,11 +27,6 @@ def test_datasets_reads_every_table_of_the_folder(data: Path, tmp_path: Path, mo
     assert {file for each in front["configs"] for file in each["data_files"]} == {
         path.name for path in data.glob("*.parquet")
     }
-
-
-def test_duckdb_reads_it(data: Path) -> None:
-    (n_rows,) = duckdb.connect().execute(f"select count(*) from '{data}/scores*.parquet'").fetchall()[0]
-    assert n_rows == pl.read_parquet(data / "scores.parquet").height > 0
 
 
 def test_croissant_names_every_file_with_its_hash_and_every_column(data: Path) -> None:
