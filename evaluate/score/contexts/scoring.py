@@ -46,7 +46,12 @@ def score_contexts(protocol: Protocol, material: Material, runs: ContextRuns, *,
     if rules.edits == "gold context":
         wide = wide.with_columns(pl.col("n_gold").alias("n_gold/editloc"))
     steps = _step_rows(sets.cases, gathered) if with_steps else pl.DataFrame()
-    return Scored(_scores(protocol, wide.lazy()).collect(), steps)
+    requested = metrics_of(protocol)
+    ruled = {label(metric, k): _ruled(metric, k, rules) for metric, k in requested}
+    measured = measure_sets(wide.lazy(), requested).with_columns(**ruled)
+    # Sums are kept where there is a value.
+    sums = (pl.when(pl.col(name).is_not_null()).then(pl.col(f"{name}/n", f"{name}/d")) for name in ruled)
+    return Scored(lengthen(measured.with_columns(sums), requested, key=_CASE).collect(), steps)
 
 
 def score_part(item_part: ItemPart, protocol: Protocol, names: Sequence[str]) -> Scored:
@@ -129,15 +134,6 @@ def _auc(gathered: _Gathered, granularity: str, rules: ContextRules) -> Floats:
     return np.bincount(case, weights=share, minlength=len(n_steps)) / np.maximum(n_steps, 1)
 
 
-def _scores(protocol: Protocol, wide: pl.LazyFrame) -> pl.LazyFrame:
-    requested, rules = metrics_of(protocol), rules_of(protocol)
-    ruled = {label(metric, k): _ruled(metric, k, rules) for metric, k in requested}
-    measured = measure_sets(wide, requested).with_columns(**ruled)
-    # Sums are kept where there is a value.
-    sums = (pl.when(pl.col(name).is_not_null()).then(pl.col(f"{name}/n", f"{name}/d")) for name in ruled)
-    return lengthen(measured.with_columns(sums), requested, key=_CASE)
-
-
 def _ruled(metric: Metric, k: int, rules: ContextRules) -> pl.Expr:
     """A value with what the rules say of empty gold, empty predictions and what does not apply (null)."""
     granularity, what = metric.granularity, metric.name.rpartition("_")[2]
@@ -203,7 +199,10 @@ class _Gathered(NamedTuple):
 def _gather(sets: GoldSets, budgets: Sequence[int], n_lines: Sequence[int]) -> _Gathered:
     """Measure everything that some runs gathered; lines also within budgets of characters and lines."""
     cases, files = sets.cases, sets.files
-    ends = context_rows(_ends(sets), "case")
+    # What the cases answered, of rankings everything in its order, of lines where there is one.
+    part = pl.col("part")
+    is_end = part.is_in([FINAL, LINES]) | ((part == RANKING) & ~(part == LINES).any().over("run"))
+    ends = context_rows(_shown(sets).filter(is_end), "case")
     is_ranking = cases["is_ranking"].to_numpy()
     cut_at = {*budgets, *([RANKED_BUDGET] if is_ranking.any() else [])}
     paid = sets.within(ends, sorted(cut_at)) if cut_at else {}
@@ -226,14 +225,6 @@ def _gather(sets: GoldSets, budgets: Sequence[int], n_lines: Sequence[int]) -> _
         finals={granularity: sets.sizes(granularity, in_the_end) for granularity in GRANULARITIES},
         cut={name: sets.sizes("line", Answers(one_each, rows.at_once(), nothing)) for name, rows in cut.items()},
     )
-
-
-def _ends(sets: GoldSets) -> pl.DataFrame:
-    """What the cases answered, of rankings everything in its order."""
-    has_lines = sets.seen.lazy().filter(part=LINES).select("run").unique()
-    seen = _shown(sets).lazy()
-    by_rank = seen.filter(part=RANKING).join(has_lines, on="run", how="anti")
-    return pl.concat([seen.filter(pl.col("part").is_in([FINAL, LINES])), by_rank]).collect()
 
 
 def _steps(sets: GoldSets, final: Rows) -> Answers:
