@@ -12,11 +12,10 @@ from typing import Annotated
 import typer
 
 from evaluate.metrics import parse_metric
-from evaluate.results.board import board, boards_of, check_metrics
+from evaluate.results.board import board, boards_of, check_metrics, print_tables
 from evaluate.results.compare import compare, comparison, undecided
 from evaluate.results.compared import Published, parse_gate
 from evaluate.results.extra_tables import cost_table, effects_table, usage_table
-from evaluate.results.printed_table import print_tables
 from lake.benchmarks import check_benchmark, protocols_called
 from lake.catalog.protocol import Protocol, Task
 from lake.catalog.references import REFERENCE

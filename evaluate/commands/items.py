@@ -9,8 +9,7 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from evaluate.results.board import number_of, primary_name
-from evaluate.results.printed_table import PrintedTable, print_tables
+from evaluate.results.board import PrintedTable, number_of, primary_name, print_tables
 from lake.benchmarks import known_tasks, protocols_called, tasks_of
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of

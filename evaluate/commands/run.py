@@ -10,9 +10,8 @@ import typer
 from evaluate.embedding.vectors import give_vectors
 from evaluate.metrics import parse_metric
 from evaluate.pipeline import evaluate
-from evaluate.results.board import board, boards_of, check_metrics
-from evaluate.results.printed_table import print_tables
-from evaluate.results.summary import summary
+from evaluate.results.board import board, boards_of, check_metrics, print_tables
+from evaluate.results.extra_tables import summary
 from evaluate.selection import Selection
 from lake.benchmarks import check_benchmark, known_tasks
 from lake.console import (

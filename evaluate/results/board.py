@@ -1,14 +1,15 @@
-"""The board of a task under a protocol: its runs with rank, interval and population, best first."""
+"""The board of a task under a protocol: its runs with rank, interval and population, best first; and its printing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 import polars as pl
 
 from evaluate.metrics import Metric, Requested, metric_named, metrics_of
-from evaluate.results.printed_table import PrintedTable
 from evaluate.results.undeclared_metrics import aggregated, explored, why_not
 from evaluate.runs.pooling import systems_of
 from evaluate.selection import edition
@@ -24,7 +25,54 @@ from lake.errors import Exit, GoldspanError
 from lake.selection import Where, of_where
 from lake.store import Lake
 from lake.tables import table as declared_table
-from lake.text import NO_VALUE, counted, group_name, listed
+from lake.text import NO_VALUE, counted, escaped, group_name, listed
+
+_WIDEST = 1_000
+
+
+@dataclass(frozen=True)
+class PrintedTable:
+    """A table with sentences below it; the first `texts` columns are texts, the others numbers that end alike."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    notes: Sequence[str] = ()
+    texts: int = 1
+
+
+def print_tables(tables: Iterable[PrintedTable]) -> None:
+    """Print tables on stdout. What is no row of a tab-separated one begins with `# `."""
+    is_terminal = sys.stdout.isatty()
+    for number, table in enumerate(tables):
+        if number:
+            print()
+        if is_terminal:
+            _print_aligned(table)
+            continue
+        print(f"# {escaped(table.title)}")
+        for row in [table.columns, *table.rows]:
+            print(*(escaped(cell).replace("\t", " ") for cell in row), sep="\t")
+        print(*(f"# {escaped(note)}\n" for note in table.notes), sep="", end="")
+
+
+def _print_aligned(table: PrintedTable) -> None:
+    # Imported when needed: most tables are read by something else than a terminal.
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    aligned = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for number, name in enumerate(table.columns):
+        aligned.add_column(Text(escaped(name)), justify="left" if number < table.texts else "right", no_wrap=True)
+    for row in table.rows:
+        aligned.add_row(*(Text(escaped(cell)) for cell in row))
+    # As wide as a table is: a name that does not fit goes on in the next line, and is never cut.
+    terminal = Console(highlight=False, soft_wrap=True, width=_WIDEST)
+    terminal.print(Text(escaped(table.title), "bold"))
+    terminal.print(aligned)
+    for note in table.notes:
+        terminal.print(Text(escaped(note), "dim"))
 
 
 def boards_of(lake: Lake, benchmarks: Sequence[str]) -> list[tuple[Task, Protocol]]:

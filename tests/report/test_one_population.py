@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from evaluate.results.compare import compare
-from evaluate.results.summary import summary
+from evaluate.results.extra_tables import summary
 from lake.store import Lake
 from report.leaderboard.board import build_board
 from report.leaderboard.verdicts import board_sentence, board_verdict, sentence

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from evaluate.results.summary import summary
+from evaluate.results.extra_tables import summary
 from lake.averages import ITEM_INTERVALS
 from lake.hints import typed
 from lake.store import Lake
