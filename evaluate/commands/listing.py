@@ -38,33 +38,24 @@ def list_systems(
     format: FormatOption = "",  # noqa: A002  # the flag's own name
 ) -> None:
     """What there is: systems (over the lake's chunkers, and imported), runs, retrievers, tasks, protocols, metrics."""
-    chunkers = [part.name for part in Lake(lake).parts("chunkers")]
+    store = Lake(lake)
+    chunkers = [part.name for part in store.parts("chunkers")]
     built_in = [f"{chunker}+{retriever}" for chunker in chunkers for retriever in retrievers()]
+    columns = ("system", "task", "origin", "status", "n_items")
+    runs = store.scan("runs").select("run_id", *columns).rename({"run_id": "name"}).collect()
+    known = [(f"{each.name}{each.arguments and f'[{each.arguments}]'}", each.meaning) for each in retrievers().values()]
     listings: dict[str, list[dict[str, object]]] = {
-        "systems": [{"name": name} for name in [*built_in, *imported_systems(Lake(lake))]],
-        "runs": _runs(Lake(lake)),
-        "retrievers": [
-            {
-                "name": f"{retriever.name}{retriever.arguments and f'[{retriever.arguments}]'}",
-                "meaning": retriever.meaning,
-            }
-            for retriever in retrievers().values()
-        ],
-        "forms": [{"name": f"~{form.name}", "meaning": form.meaning} for form in QUERY_FORMS.values()],
-        "tasks": [{"name": task.name, "meaning": task.meaning} for task in known_tasks(Lake(lake)).values()],
-        "protocols": [
-            {"name": protocol.name, "meaning": protocol.meaning} for protocol in known_protocols(Lake(lake)).values()
-        ],
+        "systems": [{"name": name} for name in [*built_in, *imported_systems(store)]],
+        "runs": runs.sort("name").to_dicts(),
+        "retrievers": [{"name": name, "meaning": meaning} for name, meaning in known],
+        "forms": [{"name": f"~{name}", "meaning": form.meaning} for name, form in QUERY_FORMS.items()],
+        "tasks": [{"name": name, "meaning": task.meaning} for name, task in known_tasks(store).items()],
+        "protocols": [{"name": name, "meaning": each.meaning} for name, each in known_protocols(store).items()],
         "metrics": [
             {"name": metric.name, "ks": list(metric.ks), "meaning": metric.meaning} for metric in metrics().values()
         ],
     }
     print_listing(lookup(what, "listing", listings), format)
-
-
-def _runs(lake: Lake) -> list[dict[str, object]]:
-    columns = ("system", "task", "origin", "status", "n_items")
-    return lake.scan("runs").select(*columns, name="run_id").select("name", *columns).collect().sort("name").to_dicts()
 
 
 _DATA = ("items", "queries", "gold_spans")

@@ -149,10 +149,10 @@ def parse_metric(text: str) -> tuple[Metric, int]:
     if name not in _METRICS:
         raise GoldspanError(f"unknown metric {text!r}", hint=did_you_mean(name, _METRICS), code=Exit.USAGE)
     metric = _METRICS[name]
-    if k is None and metric.cut == "budget":
+    if k is None and (metric.cut == "budget" or 0 in metric.ks):
         return metric, 0
-    if k is None and (len(metric.ks) == 1 or 0 in metric.ks):
-        return metric, 0 if 0 in metric.ks else metric.ks[0]
+    if k is None and len(metric.ks) == 1:
+        return metric, metric.ks[0]
     if k is not None and int(k) and not metric.has_cut_off:
         raise GoldspanError(f"metric {text!r}: {name} has no cut-off", hint=f"Write it as `{name}`.", code=Exit.USAGE)
     if k is None or (int(k) == 0 and 0 not in metric.ks and metric.cut != "budget"):
