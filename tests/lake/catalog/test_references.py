@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from lake.benchmarks import protocols_called
 from lake.catalog.references import unbeaten_baselines
+from lake.errors import GoldspanError
+from lake.store import Lake
 
 CHANCE, OPEN_FILE, ORACLE = ("random", True), ("own-file", True), ("oracle", True)
 BM25, AGENT = ("bm25-okapi", False), ("", False)
@@ -39,3 +44,19 @@ def test_the_lowest_number_leads_where_lower_is_better() -> None:
 def test_every_task_has_a_reason(task: str) -> None:
     (sentence,) = unbeaten_baselines(task, [(*CHANCE, 0.2), (*BM25, 0.1)])
     assert ("imports" in sentence) == (task == "repobench-r/chunks")
+
+
+def test_a_name_without_its_benchmark_means_every_protocol_of_that_name(tmp_path: Path) -> None:
+    lake = Lake(tmp_path)
+    assert [one.name for one in protocols_called(lake, "docs-v1")] == ["contextbench@docs-v1"]
+    assert [one.name for one in protocols_called(lake, "contextbench@docs-v1")] == ["contextbench@docs-v1"]
+    assert {"repoeval@chunking-v1", "repobench-r@chunking-v1"} <= {
+        one.name for one in protocols_called(lake, "chunking-v1")
+    }
+    assert [one.name for one in protocols_called(lake, "chunking-v1", "repoeval")] == ["repoeval@chunking-v1"]
+
+
+def test_an_unknown_one_is_refused_with_what_may_be_meant(tmp_path: Path) -> None:
+    lake = Lake(tmp_path)
+    with pytest.raises(GoldspanError, match="Did you mean 'docs-v1'"):
+        protocols_called(lake, "dcs-v1")
