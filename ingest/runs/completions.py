@@ -38,8 +38,14 @@ def matched(
                 what = f"the completions answer {best} as well as {other}: nothing in them tells which"
                 hint = "Give each row its prompt and context_start_lineno, or ingest one of the two alone."
                 raise input_file.wrong(what=what, hint=hint)
-        _check_one_to_one(input_file, left[best])
         by_part[best] = left[best]
+        answered = left[best].group_by("position", maintain_order=True).agg(pl.col(*_HOLE).first(), "item_id")
+        several = answered.filter(pl.col("item_id").list.len() > 1)
+        shown = pl.format("{}: {}", _SHOWN, pl.col("item_id").list.sort().list.join(" or "))
+        hint = "Give each row its prompt, and the ground_truth and context_start_lineno of its task."
+        refuse(input_file, several, "a row that answers several items", shown=shown, hint=hint)
+        twice = left[best].filter(left[best].select("item_id").is_duplicated())
+        refuse(input_file, twice, "a hole that is filled twice", shown=_SHOWN)
         rest = rest.join(left[best], on="position", how="anti")
         del holes[best]
     return by_part, rest
@@ -56,16 +62,6 @@ def _filled(rows: pl.DataFrame, part: AskedItems) -> pl.DataFrame:
     likeness = pl.sum_horizontal(pl.col("same_target") * 4, pl.col("same_start") * 2, "same_prompt")
     likest = [likeness == likeness.max().over(side) for side in ("position", "item_id")]
     return joined.filter(likest[0]).filter(likest[1])
-
-
-def _check_one_to_one(input_file: InputFile, best: pl.DataFrame) -> None:
-    answered = best.group_by("position", maintain_order=True).agg(pl.col(*_HOLE).first(), "item_id")
-    several = answered.filter(pl.col("item_id").list.len() > 1)
-    shown = pl.format("{}: {}", _SHOWN, pl.col("item_id").list.sort().list.join(" or "))
-    hint = "Give each row its prompt, and the ground_truth and context_start_lineno of its task."
-    refuse(input_file, several, "a row that answers several items", shown=shown, hint=hint)
-    twice = best.filter(best.select("item_id").is_duplicated())
-    refuse(input_file, twice, "a hole that is filled twice", shown=_SHOWN)
 
 
 def completion_tables(job: ImportJob, part: AskedItems, rows: pl.DataFrame, result: Imported) -> Tables:

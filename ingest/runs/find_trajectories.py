@@ -132,12 +132,9 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
     # What is damaged from its start on is read as the others are: the import says what is lost with it.
     own = [file for file in [*files, *damaged] if not _is_companion(file.path, owners)]
     skipped = [path for path in skipped if not _is_companion(path, owners)]
-    # Of a folder only now: what leads out, and what has no end, has been refused.
-    sha256 = _digest(tree) if input_file.is_folder else sha256_of_file(input_file.path)
-    return TrajectoryFiles(importer, sorted(own, key=lambda file: file.path), skipped, sha256)
-
-
-def _digest(tree: Tree) -> str:
+    files = sorted(own, key=lambda file: file.path)
+    if input_file.is_zip:
+        return TrajectoryFiles(importer, files, skipped, sha256_of_file(input_file.path))
     contents = []
     for entry in tree.entries:
         try:
@@ -145,7 +142,8 @@ def _digest(tree: Tree) -> str:
                 contents.append((entry.path, sha256_of_stream(stream)))
         except UnreadableEntryError as error:
             contents.append((entry.path, error.reason))
-    return fingerprint(contents, [(refused.path, refused.reason) for refused in tree.refused])
+    sha256 = fingerprint(contents, [(refused.path, refused.reason) for refused in tree.refused])
+    return TrajectoryFiles(importer, files, skipped, sha256)
 
 
 def kinds_of_files(paths: Sequence[str]) -> Iterator[str]:

@@ -73,15 +73,7 @@ def check_request(lake: Lake, request: ImportRequest) -> str | None:
         raise GoldspanError(message, where=str(lake.root), hint="First: make ingest", code=Exit.MISSING)
     if request.benchmark not in held:
         raise unknown_name(request.benchmark, "benchmark", held)
-    chunkers = [part.name for part in lake.parts("chunkers")]
-    _check_system(lake, request.benchmark, request.system, chunkers)
-    chunker = CHUNKER_ALIASES.get(request.chunker, request.chunker)
-    if chunker and chunker not in chunkers:
-        raise unknown_name(chunker, "chunker of this lake", chunkers)
-    return chunker or None
-
-
-def _check_system(lake: Lake, benchmark: str, name: str, chunkers: list[str]) -> None:
+    chunkers, name = [part.name for part in lake.parts("chunkers")], request.system
     problems = {
         "is empty": not name.strip(),
         "begins or ends with a space": name != name.strip(),
@@ -91,12 +83,16 @@ def _check_system(lake: Lake, benchmark: str, name: str, chunkers: list[str]) ->
     if problem := next((problem for problem, is_so in problems.items() if is_so), ""):
         message = f"the system name {name[:40]!a} {problem}"
         raise GoldspanError(message, hint="Name what made the ranking, such as my-retriever v2.", code=Exit.USAGE)
-    chunker, _, retriever = name.rpartition("+")
+    own, _, retriever = name.rpartition("+")
     retrievers = set(lake.scan("retrievers").select("name").collect()["name"])
-    runs = lake.scan("runs", benchmark=benchmark).filter(pl.col("system") == name, pl.col("origin") == "built-in")
-    if (chunker in chunkers and retriever in retrievers) or not runs.collect().is_empty():
+    runs = lake.scan("runs", benchmark=request.benchmark).filter(system=name, origin="built-in")
+    if (own in chunkers and retriever in retrievers) or not runs.collect().is_empty():
         message = f"the system name {name!r} is that of a system of Goldspan's own"
         raise GoldspanError(message, hint="Call the imported one something else.", code=Exit.USAGE)
+    chunker = CHUNKER_ALIASES.get(request.chunker, request.chunker)
+    if chunker and chunker not in chunkers:
+        raise unknown_name(chunker, "chunker of this lake", chunkers)
+    return chunker or None
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,8 @@ class TrajectoryFile:
         A line or entry that is no object is added to `damages`, and the next is read. JSON Lines may be of any length.
         A file that holds one object gives it an empty position. What else is damaged is a `DamagedFileError`.
         """
-        for position, value in self._values():
+        values = self._lines() if is_json_lines(self.head()) else self._entries()
+        for position, value in values:
             if isinstance(value, dict):
                 yield position, value
                 continue
@@ -104,13 +105,11 @@ class TrajectoryFile:
         self.fail_if_damaged()
         return rows
 
-    def _values(self) -> Iterator[tuple[str, object]]:
-        if is_json_lines(self.head()):
-            yield from self._lines()
-        elif isinstance(value := self.json(), list):
-            yield from ((f"entry {number}", entry) for number, entry in enumerate(value, start=1))
-        else:
-            yield "", value
+    def _entries(self) -> Iterator[tuple[str, object]]:
+        value = self.json()
+        if isinstance(value, list):
+            return ((f"entry {number}", entry) for number, entry in enumerate(value, start=1))
+        return iter([("", value)])
 
     def _lines(self) -> Iterator[tuple[str, object]]:
         unfinished = b""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -100,19 +101,16 @@ def seconds_of(events: Iterable[JsonRecord]) -> float | None:
 
 def seconds_between(stamps: Iterable[object], per_second: int = 1) -> float | None:
     """From the first of some points in time to the last, given as ISO 8601 or since 1970; None for fewer than two."""
-    times = [time for stamp in stamps if (time := _time(stamp, per_second)) is not None]
+    times = list[float]()
+    for stamp in stamps:
+        if isinstance(stamp, int | float) and not isinstance(stamp, bool):
+            times.append(stamp / per_second)
+        elif isinstance(stamp, str):
+            with suppress(ValueError):
+                moment = datetime.fromisoformat(stamp)
+                # Without a zone all stamps of a file have the same.
+                times.append((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
     return round(max(times) - min(times), 3) if len(times) > 1 else None
-
-
-def _time(stamp: object, per_second: int) -> float | None:
-    if isinstance(stamp, int | float) and not isinstance(stamp, bool):
-        return stamp / per_second
-    try:
-        moment = datetime.fromisoformat(stamp) if isinstance(stamp, str) else None
-    except ValueError:
-        return None
-    # Without a zone all stamps of a file have the same.
-    return None if moment is None else (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def most_frequent(models: Iterable[str]) -> str | None:
