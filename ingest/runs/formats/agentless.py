@@ -10,6 +10,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ingest.runs.importer import Importer
 from ingest.runs.trajectories.records import item_of, recorded_patch
@@ -62,9 +63,19 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     `loc_….jsonl` are joined, as the published converter does. The patch may be that of the same instance in a file
     beside.
     """
-    patches, lost = _patches_beside(file)
+    patches, lost = dict[str, str](), list[str]()
+    # Of the files of patches beside, the first that has one counts.
+    for other in (file.all[path] for path in companions(file.path) if path in file.all):
+        try:
+            for _, row in other.objects():
+                if patch := recorded_patch(row):
+                    patches.setdefault(item_of(row), patch)
+            damages = other.damages
+        except DamagedFileError as error:
+            damages = [error]
+        lost += [f"patches are lost: {other.path}: {damage.reason}" for damage in damages]
     for position, row in file.objects():
-        notes: list[str] = list(lost)
+        notes = list(lost)
         is_whole_run = any(key in row for key in _OF_RUN)
         step = tuple(dict.fromkeys(_of_run(row, notes, _LINES) if is_whole_run else _of_locations(row, notes)))
         published = tuple(dict.fromkeys(_of_run(row, [], _PUBLISHED))) if is_whole_run else step
@@ -74,24 +85,8 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         patch = patch or patches.get(item, patch)
         requests = (request for key in _REQUESTS for request in objects_at(row, key) or [object_at(row, key)])
         usage = AgentUsage().with_tokens(TokenCounts.of(request.get("usage")) for request in requests)
-        other = None if published == step else Context((published,), published or None)
-        yield Trajectory(
-            (step,) if step else (), step or None, item, patch, position, tuple(notes), published=other, usage=usage
-        )
-
-
-def _patches_beside(file: TrajectoryFile) -> tuple[dict[str, str], list[str]]:
-    patches, notes = dict[str, str](), list[str]()
-    for other in (file.all[path] for path in companions(file.path) if path in file.all):
-        try:
-            for _, row in other.objects():
-                if patch := recorded_patch(row):
-                    patches.setdefault(item_of(row), patch)
-            damages = other.damages
-        except DamagedFileError as error:
-            damages = [error]
-        notes += [f"patches are lost: {other.path}: {damage.reason}" for damage in damages]
-    return patches, notes
+        own = Trajectory((step,) if step else (), step or None, item, patch, position, tuple(notes), usage=usage)
+        yield own if published == step else replace(own, published=Context((published,), published or None))
 
 
 def _of_locations(row: JsonRecord, notes: list[str]) -> Iterator[FileSpan]:

@@ -47,22 +47,20 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
         rows: list[tuple[object, ...]] = []
         for number, entry in enumerate(entries):
             item_id = f"{subset}/test/{level}/{number}"
-            candidates = _candidates(input_file, f"{level}[{number}]", entry)
+            # Of lists for several lengths of query that for the task's; where there is one for another alone, that one.
+            lists = {key: value for key, value in entry.items() if key != _GOLD} if isinstance(entry, dict) else {}
+            if not lists or (_OFFICIAL not in lists and len(lists) > 1):
+                has = ", ".join(map(str, lists)) or "no"
+                what = f"{level}[{number}]: it has lists for queries of {has} lines, and none of 3"
+                raise input_file.wrong(what=what, hint=_HINT)
+            candidates = lists.get(_OFFICIAL, next(iter(lists.values())))
+            if not isinstance(candidates, list) or any(count_at(of) is None for of in candidates):
+                what = f"{level}[{number}]: no list of candidates' numbers from 0"
+                raise input_file.wrong(what=what, hint=_HINT)
             gold = count_at(entry, _GOLD)
             rows += [(number + 1, item_id, gold, rank, of) for rank, of in enumerate(candidates, start=1)]
             rows += [(number + 1, item_id, gold, None, None)] * (not candidates)
         yield framed(input_file, rows, _COLUMNS).with_columns(document=pl.format("cand:{}", "of")).drop("of")
-
-
-def _candidates(input_file: InputFile, position: str, entry: object) -> list[object]:
-    lists = {key: value for key, value in entry.items() if key != _GOLD} if isinstance(entry, dict) else {}
-    if not lists or (_OFFICIAL not in lists and len(lists) > 1):
-        what = f"{position}: it has lists for queries of {', '.join(map(str, lists)) or 'no'} lines, and none of 3"
-        raise input_file.wrong(what=what, hint=_HINT)
-    candidates = lists.get(_OFFICIAL, next(iter(lists.values())))
-    if not isinstance(candidates, list) or any(count_at(of) is None for of in candidates):
-        raise input_file.wrong(what=f"{position}: no list of candidates' numbers from 0", hint=_HINT)
-    return candidates
 
 
 REPOBENCH = Importer(
