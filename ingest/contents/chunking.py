@@ -178,8 +178,8 @@ def cut_by_command(command: JsonCommand, documents: Sequence[Document], ids: Seq
     answers = command.answers([{"id": number, "language": each.language, "text": each.text} for number, each in pairs])
     cuts = []
     for answer, document in zip(answers, documents, strict=True):
-        why = answer.error or answer.payload.get("error")
-        cuts.append(Cut([], failed=str(why)[:500]) if why else _read(answer.payload.get("chunks"), document))
+        why = answer.get("error")
+        cuts.append(Cut([], failed=str(why)[:500]) if why else _read(answer.get("chunks"), document))
     return cuts
 
 

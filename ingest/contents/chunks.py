@@ -280,14 +280,7 @@ def _note_chunks(lake: Lake, benchmark: str, files: list[Part], chunker: str, re
 
 def _declare_chunker(lake: Lake, chunker: Resolved[Chunker], stamp: str) -> None:
     declared = chunker.declaration
-    row = declared_row(
-        "chunkers",
-        name=chunker.name,
-        title=declared.title,
-        meaning=declared.meaning,
-        version=declared.version,
-        source=declared.source,
-        parameters=canonical_json({**chunker.parameters, **({COMMAND: declared.given} if declared.given else {})}),
-        fingerprint=stamp,
-    )
+    same = {name: getattr(declared, name) for name in ("title", "meaning", "version", "source")}
+    given = canonical_json({**chunker.parameters, **({COMMAND: declared.given} if declared.given else {})})
+    row = declared_row("chunkers", name=chunker.name, **same, parameters=given, fingerprint=stamp)
     write_if_changed(lake, "chunkers", chunker.name, row)

@@ -14,7 +14,6 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 from ingest.programs.running import InvalidAnswerError, NoAnswerError, Payload, Request, RunningProgram, SilentError
 from lake.errors import Exit, GoldspanError
@@ -24,13 +23,6 @@ ANSWER_SECONDS = 60.0
 """Seconds that a command may be silent while it owes answers."""
 MAX_VAIN = 5
 """Requests that may go wrong before any is answered; then the others are not tried."""
-
-
-class Answer(NamedTuple):
-    """A command's answer to a request, or, with an empty payload, why there is none."""
-
-    payload: Payload
-    error: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,30 +62,30 @@ class JsonCommand:
         """Start it."""
         return RunningProgram(self.words, self.seconds)
 
-    def answers(self, requests: Sequence[Request]) -> list[Answer]:
-        """The answer to each request, in their order; each has an `id` of its own, a text.
+    def answers(self, requests: Sequence[Request]) -> list[Payload]:
+        """The answer to each request, in their order, or with `error` why there is none; each has an `id` of its own.
 
         What crashes, hangs or writes nonsense is started again for the requests that it owes, fewer and fewer at a
         time, until the one that it fails on is alone.
         """
-        answers: dict[str, Answer] = {}
+        answers: dict[str, Payload] = {}
         batches = [list(requests)] if requests else []
         n_vain, has_answered = 0, False
         while batches and n_vain < MAX_VAIN:
             batch = batches.pop()
             payloads, error = self.run(batch)
-            answers |= {name: Answer(payload) for name, payload in payloads.items()}
+            answers |= payloads
             has_answered = has_answered or bool(payloads)
             owed = [request for request in batch if str(request["id"]) not in payloads]
             if len(batch) == 1 and owed:
-                answers[str(batch[0]["id"])] = Answer({}, error)
+                answers[str(batch[0]["id"])] = {"error": error}
                 n_vain += not has_answered
             elif owed:
                 # What answers as it reads fails on the first that it owes; of what reads all first, nothing is known.
                 middle = (len(owed) + 1) // 2 if has_answered and not payloads else 1
                 batches += [half for half in (owed[middle:], owed[:middle]) if half]
-        last = next((answer.error for answer in reversed(answers.values()) if answer.error), "")
-        given_up = Answer({}, f"not tried, after {MAX_VAIN} others in vain; the last: {last}")
+        last = next((answer["error"] for answer in reversed(answers.values()) if "error" in answer), "")
+        given_up = {"error": f"not tried, after {MAX_VAIN} others in vain; the last: {last}"}
         return [answers.get(str(request["id"]), given_up) for request in requests]
 
     def run(self, requests: Sequence[Request]) -> tuple[dict[str, Payload], str]:
