@@ -144,6 +144,7 @@ def _under(
     expected = set(runs.join(by_chance, on="run_id", how="semi")["system"])
     is_expected = [system in expected for _, system in pair.runs]
     # Over selected items nothing is stored.
+    boards = [board.filter(pl.lit(not where)) for board in pair.boards]
     stored = lake.scan("comparisons", **pair.folders)
     stored = stored.filter(pl.lit(not is_across and not where), slice=slice_, slice_value=value)
     of_pair = {"run_a": pair.runs[0][0], "run_b": pair.runs[1][0]}
@@ -151,7 +152,7 @@ def _under(
     for metric, k in wanted:
         sides = [side.filter(metric=metric.name, k=k) for side in scores]
         row = known.filter(metric=metric.name, k=k)
-        yield from compared(pair, metric, k, (slice_, value), sides, items, is_expected, row)
+        yield from compared(pair, metric, k, (slice_, value), sides, boards, items, is_expected, row)
 
 
 def comparison(

@@ -151,6 +151,12 @@ class RunPair(NamedTuple):
         sides = zip(self.sources, self.runs, strict=True)
         return [source.scan("scores", **self.folders, run_id=run_id) for source, (run_id, _) in sides]
 
+    @property
+    def boards(self) -> list[pl.LazyFrame]:
+        """The rows of table `boards` of each; none of published scores without a board beside them."""
+        sides = zip(self.sources, self.runs, strict=True)
+        return [source.scan("boards", **self.folders).filter(run_id=run_id) for source, (run_id, _) in sides]
+
 
 def compared(
     pair: RunPair,
@@ -158,6 +164,7 @@ def compared(
     k: int,
     where: tuple[str, str],
     scores: Sequence[pl.LazyFrame],
+    boards: Sequence[pl.LazyFrame],
     items: pl.LazyFrame,
     expected: Sequence[bool],
     stored: pl.DataFrame,
@@ -190,7 +197,8 @@ def compared(
     if stored.is_empty():
         return
     row = stored.row(0, named=True)
-    own = [_number(protocol, rows, inside, average) for rows in sides]
+    shown = [board.filter(average=average, **key).select("value", "n").collect().rows() for board in boards]
+    own = [of[0] if of else _number(protocol, rows, inside, average) for of, rows in zip(shown, sides, strict=True)]
     both = [rows.join(other, on="item_id", how="semi") for rows, other in (sides, sides[::-1])]
     has_all = {n for _, n in own} == {row["n_items"]}
     shared = own if has_all else [_number(protocol, rows, inside, average) for rows in both]
