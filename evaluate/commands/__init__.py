@@ -12,7 +12,7 @@ app = stage_app(
         "table": "evaluate.commands.boards",
         "effects": "evaluate.commands.boards",
         "compare": "evaluate.commands.boards",
-        "repro": "evaluate.commands.listing",
+        "repro": "evaluate.results.repro",
         "score": "evaluate.commands.score",
         "item": "evaluate.commands.items",
         "items": "evaluate.commands.items",

@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from evaluate.commands.listing import provenance
+from evaluate.results.repro import provenance
 from ingest.contents.chunkers import Cut, Document
 from ingest.contents.chunking import cut_by_command
 from ingest.programs import command as json_command
