@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import polars as pl
 
@@ -43,33 +42,26 @@ def _n_lines(text: pl.Expr) -> pl.Expr:
     return text.str.count_matches("\n", literal=True).cast(pl.Int64) + 1
 
 
-class GoldRule(NamedTuple):
-    """A rule's lines of gold: half-open, of the task's own file."""
-
-    meaning: str
-    start: pl.Expr
-    end: pl.Expr
-
-
 _FIRST, _HOLE, _TEXT = pl.col("query_line_start"), pl.col("target_line"), pl.col("target_text")
-GOLD_RULES: Mapping[str, GoldRule] = {
-    "context-and-completion": GoldRule(
+GOLD_RULES = {
+    "context-and-completion": (
         "The prompt's lines and the completion's, to one line past it: "
         "[context_start_lineno, lineno + len(ground_truth.split('\\n')) - 1], both ends included.",
         _FIRST,
         _HOLE + _n_lines(_TEXT),
     ),
-    "context-to-hole": GoldRule(
+    "context-to-hole": (
         "The prompt's lines and the completion's first: [context_start_lineno, lineno], both included.",
         _FIRST,
         _HOLE + 1,
     ),
-    "target": GoldRule(
+    "target": (
         "The completion itself: [lineno, lineno + n - 1], both included.",
         _HOLE,
         _HOLE + _n_lines(_TEXT.str.strip_suffix("\n")),
     ),
 }
+"""Rule → its meaning, and where its lines of gold start and end: half-open, of the task's own file."""
 
 
 _NEEDS = (
@@ -148,7 +140,8 @@ def read(raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = REPOEVAL
         language=pl.Series(languages, dtype=pl.String),
         **{name: pl.lit(value) for name, value in constants.items()},
     )
-    of_rules = [{"gold": pl.lit(rule), "line_start": by.start, "end": by.end} for rule, by in GOLD_RULES.items()]
+    bounds = ((rule, start, end) for rule, (_, start, end) in GOLD_RULES.items())
+    of_rules = [{"gold": pl.lit(rule), "line_start": start, "end": end} for rule, start, end in bounds]
     same = items.filter("scorable")
     gold = pl.concat(same.select("benchmark", "item_id", "n_lines", path="target_path", **by) for by in of_rules)
     gold = gold.with_columns(line_end=pl.min_horizontal("end", "n_lines"))
@@ -240,7 +233,7 @@ REPOEVAL = Benchmark(
     subsets=_SUBSETS,
     default_subsets=("function-2k",),
     markers=("datasets", "repositories"),
-    gold_rules={**{name: rule.meaning for name, rule in GOLD_RULES.items()}, NEEDS_RULE: _NEEDS},
+    gold_rules={**{name: meaning for name, (meaning, *_) in GOLD_RULES.items()}, NEEDS_RULE: _NEEDS},
     find=find,
     parts=partial(in_one_part, read),
     schema=DataSchema(_PLACES, REPOEVAL_FIELDS, _find_own),

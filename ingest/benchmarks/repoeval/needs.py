@@ -39,6 +39,9 @@ _PYTHON = "3.11"
 _Span = tuple[str, int, int]
 """A path in the repository and half-open lines, counted from 0."""
 
+Need = tuple[str, list[_Span]]
+"""The kind of what the names of a hole resolve to, and the definitions elsewhere among it."""
+
 
 class Hole(NamedTuple):
     """The lines of a file to be completed, from 0, in the folder of its repository."""
@@ -47,13 +50,6 @@ class Hole(NamedTuple):
     path: str
     line: int
     n_lines: int
-
-
-class Need(NamedTuple):
-    """The definitions that the names of a hole resolve to, or what else they are."""
-
-    spans: tuple[_Span, ...]
-    kind: str
 
 
 def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.DataFrame, PoolGroup]:
@@ -73,10 +69,10 @@ def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.
         with Workers(BY_JOBS) as workers:
             answers = workers.map(resolve_hole, holes, _HANDED_OUT)
     # What kills its process is as little resolved as what jedi does not know.
-    needs = [(item_id, need or Need((), UNRESOLVED)) for (item_id, *_), need in zip(rows, answers, strict=True)]
-    kinds = [(item_id, need.kind) for item_id, need in needs]
+    needs = [(row[0], *(need or (UNRESOLVED, list[_Span]()))) for row, need in zip(rows, answers, strict=True)]
+    kinds = [(item_id, kind) for item_id, kind, _ in needs]
     known = pl.DataFrame(kinds, {"item_id": pl.String, "need": pl.String}, orient="row")
-    spans = [(item_id, *span) for item_id, need in needs for span in need.spans]
+    spans = [(item_id, *span) for item_id, _, definitions in needs for span in definitions]
     schema = {"item_id": pl.String, "path": pl.String, "line_start": pl.Int64, "line_end": pl.Int64}
     gold = pl.DataFrame(spans, schema, orient="row").sort(pl.all())
     items = items.join(known, on="item_id", how="left", maintain_order="left")
@@ -144,9 +140,8 @@ def _need(hole: Hole) -> Need:
         kind, definitions = _resolved(script, leaf, root, path)
         kinds.add(kind)
         spans |= definitions
-    if spans:
-        return Need(tuple(sorted(spans)), ELSEWHERE)
-    return Need((), next((kind for kind in (UNRESOLVED, LIBRARY) if kind in kinds), OWN_FILE))
+    kind = next((kind for kind in (UNRESOLVED, LIBRARY) if kind in kinds), OWN_FILE)
+    return ELSEWHERE if spans else kind, sorted(spans)
 
 
 def _resolved(script: jedi.Script, leaf: Name, root: Path, own: Path) -> tuple[str, set[_Span]]:
