@@ -22,16 +22,7 @@ from ingest.runs.find_trajectories import TrajectoryFiles, trajectory_files
 from ingest.runs.formats.answers import ANSWERS, parse_answer
 from ingest.runs.imported_runs import Imported
 from ingest.runs.importing import import_job, up_to_date
-from ingest.runs.request import (
-    AskedItems,
-    ImportJob,
-    ImportRequest,
-    Search,
-    check_request,
-    imported_run_id,
-    item_parts,
-    task_named,
-)
+from ingest.runs.request import AskedItems, ImportJob, ImportRequest, Search, check_request, item_parts, task_named
 from ingest.sources.input_file import InputFile
 from lake.catalog.protocol import Task
 from lake.errors import Exit, GoldspanError
@@ -102,12 +93,12 @@ def import_search(
     task = task_named(lake, request.benchmark, request.task, "ranking")
     parts = item_parts(lake, task, request.where, request.limit)
     stamp = fingerprint(search.fingerprint, request.system, task.name, chunker, request.where, request.limit)
-    # What was answered before is known by its digest alone: the same answers would make the same run.
-    run_id = imported_run_id(task.name, request.system, stamp)
-    stored = lake.scan("runs", benchmark=request.benchmark, run_id=run_id).select("parameters").collect()
-    before = str(json.loads(stored["parameters"][0])["sha256"]) if stored.height else ""
-    files = TrajectoryFiles(ANSWERS, [], sha256=before)
+    files = TrajectoryFiles(ANSWERS, [])
     job = ImportJob(lake, request, InputFile(request.file), files, task, parts, stamp, chunker, search)
+    # What was answered before is known by its digest alone: the same answers would make the same run.
+    stored = lake.scan("runs", benchmark=request.benchmark, run_id=job.run_id).select("parameters").collect()
+    before = str(json.loads(stored["parameters"][0])["sha256"]) if stored.height else ""
+    job = replace(job, files=replace(files, sha256=before))
     if before and not again and (current := up_to_date(job)) is not None:
         current.notes.append(f"`{search.name}` and the files it names are what they were; --again asks it again")
         return current

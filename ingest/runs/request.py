@@ -57,14 +57,6 @@ class ImportRequest:
         return bool(self.where) or self.limit is not None
 
 
-def imported_run_id(task: str, system: str, stamp: str) -> str:
-    """`<task>--<system>--<8 hex>`, with `/` written `.`; a name that is too long for a folder is cut."""
-    name = system
-    while len("".join(mark if mark.isascii() else "%00" * len(mark.encode()) for mark in name)) > _MAX_ID_BYTES:
-        name = name[:-1]
-    return f"{task}--{name}--{stamp[:8]}".replace("/", ".")
-
-
 def check_request(lake: Lake, request: ImportRequest) -> str | None:
     """See that the lake holds the benchmark and the chunker, and that the name can be a system's; the chunker."""
     held = [part.name for part in lake.parts("benchmarks")]
@@ -138,8 +130,11 @@ class ImportJob:
 
     @cached_property
     def run_id(self) -> str:
-        """The run that it becomes."""
-        return imported_run_id(self.task.name, self.request.system, self.stamp)
+        """`<task>--<system>--<8 hex>`, with `/` written `.`; a name that is too long for a folder is cut."""
+        name = self.request.system
+        while len("".join(mark if mark.isascii() else "%00" * len(mark.encode()) for mark in name)) > _MAX_ID_BYTES:
+            name = name[:-1]
+        return f"{self.task.name}--{name}--{self.stamp[:8]}".replace("/", ".")
 
 
 def task_named(lake: Lake, benchmark: str, name: str, kind: AnswerKind) -> Task:

@@ -26,15 +26,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property, partial
 
-from ingest.runs.calls.bash import (
-    Command,
-    Pipeline,
-    git_options,
-    options_of,
-    parse_command_line,
-    verb_of,
-    without_documents,
-)
+from ingest.runs.calls.bash import Pipeline, git_options, options_of, parse_command_line, verb_of, without_documents
 from ingest.runs.calls.commands import (
     ALL_LINES,
     DIFFS,
@@ -201,7 +193,7 @@ class _Walk:
         if any(UNKNOWN in file for file in printed.files):
             self.unread.append(f"command {first.name} of files that only the shell knew")
         self.reads |= bool(printed.files)
-        return self._printed(first, printed, rest)
+        return self._printed(pipeline, printed)
 
     def _listed(self, search: FileSearch) -> list[FileSpan]:
         only = search.only
@@ -227,14 +219,14 @@ class _Walk:
         paths = [posixpath.normpath(span.path.replace("\\", "/")) for span in spans]
         return [span for span, path in zip(spans, paths, strict=True) if f"{path}/".startswith(below)]
 
-    def _printed(self, first: Command, printed: PrintedRange, rest: Sequence[Command]) -> list[FileSpan]:
+    def _printed(self, pipeline: Pipeline, printed: PrintedRange) -> list[FileSpan]:
         no_path = re.compile(rf"/dev/|-|.*[{UNKNOWN}\n]", re.DOTALL)
         paths = [file for file in printed.files if 0 < len(file) < 500 and not no_path.match(file)]
         files = [file for file in paths if not self.failures.refuse(file)]
         if self.failed and self.is_alone and files == paths:  # It may have read none of them.
             return []
         spans = [span for file in files for span in printed.of(FileSpan(file, 1))]
-        for command in rest:
+        for command in pipeline.commands[1:]:
             search, piped = parse_search(command.words), parse_print_command(command.words)
             first_line = spans[0].start if len(spans) == 1 and self.is_alone else None
             if search and search.is_numbered and first_line is not None:
@@ -250,7 +242,7 @@ class _Walk:
                 spans = list(dict.fromkeys(FileSpan(span.path) for span in spans))
             else:
                 spans = [shown for span in spans for shown in piped.of(span)]
-        if len(files) == 1 and self.is_alone and numbers_lines(first.words):
+        if len(files) == 1 and self.is_alone and numbers_lines(pipeline.commands[0].words):
             shown = [(span.start or 1, span.end or LAST_LINE) for span in spans]
             numbers = (line for line in numbers_in(self.output or "") if any(a <= line <= b for a, b in shown))
             spans = joined_lines((files[0], line) for line in numbers) or spans
