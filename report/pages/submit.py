@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from report.folder import CHECKOUT
-from report.models import REPORTED, BenchmarkRow
+from report.models import REPORTED
 from report.publisher import Page, Publisher, SiteMaterial
 
 _PATH = "submit.html"
@@ -34,18 +34,15 @@ description: Every file, the shortest path first.
 """
 
 
-def _example(benchmark: BenchmarkRow) -> dict[str, str]:
-    """The files of a submission to a benchmark of this lake; own data takes none, so they answer what it is like."""
-    label = f"label: {json.dumps(benchmark.label)}\n" if benchmark.label and not benchmark.is_own else ""
-    name = benchmark.kind
-    return {"make_run.py": MAKE_RUN.format(name=name), f"{_EXAMPLE}/system.yaml": SYSTEM.format(name=name, label=label)}
-
-
 def _pages(material: SiteMaterial) -> Iterator[Page]:
     facts = material.facts
     texts = {name: CHECKOUT / path for name, path in RECIPES.items()}
+    # Own data takes no submission, so the example answers what it is like.
+    benchmark = min(facts.benchmarks.values(), key=lambda benchmark: benchmark.like != "")
+    name, is_labelled = benchmark.kind, benchmark.label and not benchmark.is_own
+    system = SYSTEM.format(name=name, label=f"label: {json.dumps(benchmark.label)}\n" if is_labelled else "")
     values = {
-        "files": _example(min(facts.benchmarks.values(), key=lambda benchmark: benchmark.like != "")),
+        "files": {"make_run.py": MAKE_RUN.format(name=name), f"{_EXAMPLE}/system.yaml": system},
         "folder": _EXAMPLE,
         "formats": list(facts.formats.values()),
         "reported": REPORTED,

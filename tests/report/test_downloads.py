@@ -19,7 +19,7 @@ from tests.report.html import Element
 from tests.report.small_lake import BASELINES, FAILED, LIMITED, NDCG, SYSTEMS
 
 
-def test_the_manifest_has_every_file_with_its_hash(built: Path) -> None:
+def test_the_manifest_has_every_file_with_its_hash(built: Path, pages: dict[str, Element]) -> None:
     manifest = json.loads((built / "manifest.json").read_text(encoding="utf-8"))
     found = {path.relative_to(built).as_posix() for path in built.rglob("*") if path.is_file()} - {"manifest.json"}
     assert set(manifest["files"]) == found
@@ -29,10 +29,6 @@ def test_the_manifest_has_every_file_with_its_hash(built: Path) -> None:
         assert facts["bytes"] == len(data), name
         if name.endswith(".parquet"):
             assert facts["rows"] == pl.read_parquet(built / name).height, name
-
-
-def test_the_page_shows_every_files_hash(built: Path, pages: dict[str, Element]) -> None:
-    manifest = json.loads((built / "manifest.json").read_text(encoding="utf-8"))
     hashes = {facts["sha256"] for name, facts in manifest["files"].items() if name.endswith(".parquet")}
     assert hashes == {each.text for each in pages["data.html"].all("code") if len(each.text) == 64}
 
@@ -46,23 +42,17 @@ def test_every_row_of_a_run_names_its_system_and_benchmark(built: Path) -> None:
 
 
 def test_long_texts_are_left_out(built: Path) -> None:
-    assert {"target_text", "patch"}.isdisjoint(pl.read_parquet_schema(built / "data" / "items.parquet"))
-    assert list(pl.read_parquet_schema(built / "data" / "queries.parquet")) == [
-        "benchmark",
-        "item_id",
-        "query",
-        "sha256",
-        "n_chars",
-        "n_tokens",
-    ]
-    assert "completion" not in pl.read_parquet_schema(built / "data" / "run_items.parquet")
-
-
-def test_what_was_searched_is_published_without_its_text(built: Path) -> None:
-    files, chunks = (pl.read_parquet_schema(built / "data" / f"{name}.parquet") for name in ("files", "chunks"))
+    names = ("items", "queries", "run_items", "files", "chunks")
+    items, queries, run_items, files, chunks = (
+        pl.read_parquet_schema(built / f"data/{name}.parquet") for name in names
+    )
+    assert {"target_text", "patch"}.isdisjoint(items)
+    assert list(queries) == ["benchmark", "item_id", "query", "sha256", "n_chars", "n_tokens"]
+    assert "completion" not in run_items
     assert {"pool_id", "path", "sha256"} <= files.keys()
     assert {"chunker", "sha256", "line_start", "line_end"} <= chunks.keys()
     assert "text" not in chunks
+    assert not (built / "data" / "step_scores.parquet").exists()
 
 
 def test_runs_scores_and_aggregates_say_what_kind_of_system_it_is(built: Path) -> None:
@@ -130,10 +120,6 @@ def test_of_too_many_scores_those_by_the_primary_metrics_stand(
     assert kept.select("metric", "k").unique().rows() == [NDCG]
     assert kept.height == small.scan("scores").filter(pl.col("metric") == "ndcg").collect().height
     assert "primary metrics" in stored.download.meaning
-
-
-def test_tables_of_other_benchmarks_are_not_published_empty(built: Path) -> None:
-    assert not (built / "data" / "step_scores.parquet").exists()
 
 
 @pytest.mark.parametrize("library", ["polars", "pandas", "DuckDB"])

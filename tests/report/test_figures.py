@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -63,15 +61,6 @@ def test_the_numbers_of_a_figure_are_its_csv(tmp_path: Path) -> None:
     head, *rows = csv.reader(contents(tmp_path)[".csv"].decode().splitlines())
     assert head == ["system", "value", "low"]
     assert rows == [["fixed", "0.5", "0.4"], ["agent ✓ <b>", "0.25", ""], ["best", "0.9", ""]]
-
-
-def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
-    script = "import sys; from pathlib import Path; from tests.report.test_figures import contents; "
-    for name in "ab":
-        command = f"{script}contents(Path(sys.argv[1]))"
-        subprocess.run([sys.executable, "-c", command, tmp_path / name], check=True)
-    written = [{path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in "ab"]
-    assert written[0] == written[1]
 
 
 def test_of_more_curves_than_can_be_told_apart_each_has_a_plot_of_its_own() -> None:

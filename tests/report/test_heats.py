@@ -9,7 +9,7 @@ import pytest
 
 from lake.store import Lake
 from report.build import build
-from report.format import in_numbers_order, title_of
+from report.format import in_numbers_order
 from tests.report.html import Element, parse, table
 from tests.report.small_lake import aggregated, write_boards
 
@@ -68,8 +68,3 @@ def test_a_table_over_the_items_of_the_one_above_says_so(small: Lake, tmp_path: 
 
 def test_numbers_in_values_are_ordered_by_size() -> None:
     assert in_numbers_order(["b-2", "20+", "5-9", "10-14", "b-10", "a"]) == ["5-9", "10-14", "20+", "a", "b-2", "b-10"]
-
-
-def test_a_slices_name_is_said_in_words() -> None:
-    assert title_of("context/repo") == "context, repository"
-    assert title_of("band") == "number of candidates"
