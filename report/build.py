@@ -108,7 +108,7 @@ def _write(
     from lake.engine import Engine
     from report.changes import CHANGES, changes_since, numbers_of
     from report.charts.drawing import drawing_in
-    from report.charts.figures import FIGURES, alone, write_figure
+    from report.charts.figures import FIGURES, alone, write_figure, write_shared_picture
     from report.downloads import write_downloads
     from report.publisher import SiteMaterial
     from report.render import render
@@ -144,7 +144,12 @@ def _write(
                 for path, content in page.files.items():
                     _write_new(new, path, content)
                 # A page that concludes nothing says what its kind is for.
-                own = {"path": page.path, "title": page.title, "said": page.description or kind.meaning}
+                said = page.description or kind.meaning
+                # Whoever shows a picture of a shared page asks for it by its whole address.
+                picture = f"{FIGURES}/shared/{page.path.removesuffix('.html')}.png" if url else ""
+                if picture:
+                    pictures.append(artist.submit(write_shared_picture, new / picture, page.title, said))
+                own = {"path": page.path, "title": page.title, "said": said, "picture": picture}
                 values = {**frame, **page.values, **own, "root": "../" * page.path.count("/")}
                 _write_new(new, page.path, render(page.template, values).encode())
                 for figure in page.figures:

@@ -73,25 +73,24 @@ def ledger_means(ledger: pl.LazyFrame, items: pl.LazyFrame, slices: pl.DataFrame
     `slices` has run_id, slice, slice_value: those that each run's scores are pooled over.
     """
     key = ["run_id", "protocol", "slice", "slice_value"]
+    sums = list[pl.DataFrame]()
     # One slice at a time: in each an item counts once more. The whole is among them also where nothing has a score.
-    sliced = [
-        ledger.join(in_slice_of(items, name), on="item_id").with_columns(slice=pl.lit(name))
-        for name in sorted({"all", *slices["slice"]})
-    ]
-    rows = pl.concat(sliced).join(slices.lazy(), on=["run_id", "slice", "slice_value"], how="semi")
-    sums = (
-        rows.group_by(key)
-        .agg(
-            pl.len().cast(pl.Int64).alias("n"),
-            exact_sum(_N_GOLD).alias("whole"),
-            *(exact_sum(pl.col(name) / _N_GOLD).alias(f"{name}/shares") for name in GOLD_CLASSES),
-            *(exact_sum(pl.col(name)).alias(f"{name}/gold") for name in GOLD_CLASSES),
-            *((pl.col(name) > 0).sum().cast(pl.Int64).alias(f"{name}/items") for name in GOLD_CLASSES),
+    for name in sorted({"all", *slices["slice"]}):
+        of_slice = ledger.join(in_slice_of(items, name), on="item_id").with_columns(slice=pl.lit(name))
+        rows = of_slice.join(slices.lazy(), on=["run_id", "slice", "slice_value"], how="semi")
+        sums.append(
+            rows.group_by(key)
+            .agg(
+                pl.len().cast(pl.Int64).alias("n"),
+                exact_sum(_N_GOLD).alias("whole"),
+                *(exact_sum(pl.col(name) / _N_GOLD).alias(f"{name}/shares") for name in GOLD_CLASSES),
+                *(exact_sum(pl.col(name)).alias(f"{name}/gold") for name in GOLD_CLASSES),
+                *((pl.col(name) > 0).sum().cast(pl.Int64).alias(f"{name}/items") for name in GOLD_CLASSES),
+            )
+            .collect()
         )
-        .collect()
-    )
     return pl.concat(
-        sums.lazy().select(
+        pl.concat(sums).lazy().select(
             *key,
             pl.lit(name).alias("class"),
             macro=pl.col(f"{name}/shares") / pl.col("n"),

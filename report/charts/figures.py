@@ -56,6 +56,8 @@ _OPENING = re.compile(r"<svg [^>]*>")
 _SIZE = re.compile(r' width="([0-9.]+)" height="([0-9.]+)"')
 FONTS = "Liberation Sans, Arial, Helvetica, sans-serif"
 _MARGIN, _LINE, _CHARACTER = 14, 16, 6.4
+_SHARED, _SHARED_LEFT = (1200, 630), 80
+"""Pixels of a shared page's picture, as others expect them."""
 
 
 class Picture:
@@ -131,20 +133,40 @@ def alone(svg: str, title: str, population: str) -> str:
         for line in textwrap.wrap(visible(text), per_line)
     ]
     head = _MARGIN + _LINE * len(lines) + 8
-    filled = render(
+    return _filled(
         "figure.svg",
-        {
-            "width": f"{width + _MARGIN:g}",
-            "height": f"{height + head + _MARGIN:g}",
-            "title": title,
-            "lines": [(_MARGIN + _LINE * number - 4, line, colour) for number, (line, colour) in enumerate(lines, 1)],
-            "margin": _MARGIN,
-            "head": head,
-            "inner": Markup(svg[opening.end() if opening else 0 : svg.rindex("</svg>")]),
-            "fonts": FONTS,
-        },
+        width=f"{width + _MARGIN:g}",
+        height=f"{height + head + _MARGIN:g}",
+        title=title,
+        lines=[(_MARGIN + _LINE * number - 4, line, colour) for number, (line, colour) in enumerate(lines, 1)],
+        margin=_MARGIN,
+        head=head,
+        inner=Markup(svg[opening.end() if opening else 0 : svg.rindex("</svg>")]),
     )
-    return _USED.sub(lambda use: light_colours()[use[1]], filled.replace("currentColor", "var(--ink)"))
+
+
+def _filled(template: str, **values: object) -> str:
+    """A picture that needs no page, with colours of its own."""
+    svg = render(template, {**values, "fonts": FONTS}).replace("currentColor", "var(--ink)")
+    return _USED.sub(lambda use: light_colours()[use[1]], svg)
+
+
+def write_shared_picture(path: Path, title: str, sentence: str) -> None:
+    """Write what others see of a page whose address is shared, as a PNG; a sentence that is too long ends in dots."""
+    size, most = (56, 6) if len(sentence) <= 150 else (40, 9)
+    per_line = int((_SHARED[0] - 2 * _SHARED_LEFT) / (size * 0.5))
+    lines = textwrap.wrap(visible(sentence), per_line, max_lines=most, placeholder=" …")
+    svg = _filled(
+        "shared.svg",
+        width=_SHARED[0],
+        height=_SHARED[1],
+        left=_SHARED_LEFT,
+        head=textwrap.shorten(f"Goldspan · {visible(title)}", 58, placeholder=" …"),
+        size=size,
+        lines=[(f"{190 + number * size * 1.2:g}", line) for number, line in enumerate(lines)],
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(vlc.svg_to_png(_FOREIGN.sub("?", _WEIGHT.sub("", svg)), scale=1))
 
 
 @cache

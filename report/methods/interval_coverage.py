@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from statistics import median
+
+from lake.averages import FEWEST_REPOS
 
 HIT_OR_MISS, SPREAD, EXTREME = KINDS = ("hit or miss", "spread between 0 and 1", "mostly near 0 or 1")
 """What items' scores are like."""
@@ -26,9 +29,34 @@ TABLE = Path(__file__).with_name("simulated_coverage.csv")
 """Written by `python -m tests.coverage_simulation`."""
 
 
+_USUAL = ALIKE[-2]
+
+
 @cache
 def simulated_coverage() -> Mapping[tuple[str, int, float], tuple[float, ...]]:
     """What scores are like, repositories, how alike the items of one are → per cent of the data sets for each mean."""
     with TABLE.open(encoding="utf-8", newline="") as file:
         _, *rows = csv.reader(file)
     return {(kind, int(n), float(alike)): tuple(map(float, shares)) for kind, n, alike, *shares in rows}
+
+
+def coverage_note(numbers: Sequence[float], n_repos: int, *, is_hit_or_miss: bool) -> str:
+    """How often intervals cover the truth in the simulations nearest to a board with these means and repositories."""
+    mean = min(MEANS, key=lambda simulated: abs(simulated - median(numbers)))
+    known = [number for number in REPOSITORIES if (number < FEWEST_REPOS) == (n_repos < FEWEST_REPOS)]
+    repositories = min(known, key=lambda number: abs(number - n_repos))
+    kinds = (HIT_OR_MISS,) if is_hit_or_miss else (SPREAD, EXTREME)
+
+    def shares(alike: Sequence[float]) -> str:
+        cells = [
+            simulated_coverage()[kind, repositories, share][MEANS.index(mean)] for kind in kinds for share in alike
+        ]
+        least, most = min(cells), max(cells)
+        return f"{least} %" if least == most else f"{least} to {most} %"
+
+    scores = "of 0 or 1" if is_hit_or_miss else "between 0 and 1"
+    return (
+        f"In the simulations nearest to this board (scores {scores}, a mean of {mean}, {repositories} repositories "
+        f"of unequal size) 95 % intervals cover the truth in {shares(ALIKE[:-1])} of cases up to a correlation of "
+        f"{_USUAL} within repositories, in {shares(ALIKE[-1:])} at {ALIKE[-1]}."
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from lake.averages import AVERAGES, ITEM_INTERVALS, ITEM_NOTE, NO_INTERVAL
+from lake.averages import AVERAGES, FEWEST_REPOS, ITEM_INTERVALS, ITEM_NOTE, NO_INTERVAL
 from lake.catalog.protocol import MAX_VALUES
 from report.format import SCORE_DIGITS, board_page, pairs_path, run_key
 from report.leaderboard.across import PoolSizes, WaysToCount
@@ -15,6 +15,7 @@ from report.leaderboard.grids import choices_of, heats_of
 from report.leaderboard.main_table import Controls, MainTable, plain_tables, unbeaten
 from report.leaderboard.pictures import ChunkSizes, Steps
 from report.leaderboard.verdicts import Beats, board_sentence, names_of, reference_row
+from report.methods.interval_coverage import coverage_note
 from report.models import IMPORTED, BenchmarkRow, DeclarationRow
 from report.publisher import Page, Publisher, SiteMaterial
 from report.tables_read import TablesRead
@@ -30,7 +31,7 @@ class Section:
         self.names, self.unbeaten = names_of(board), unbeaten(board, board.average)
         self.sizes, self.choices, self.heats = ChunkSizes(board), choices_of(board), heats_of(board)
         self.curve = by_characters(board, *board.primary.measure[:2])
-        self.path = board_path(board)
+        self.coverage, self.path = _coverage(board), board_path(board)
         self.files = board_files(board, self.reference) if board.every else {}
         rule, task = board.protocol, board.task
         order = board.facts.pool_orders.get((board.benchmark.name, board.slice[1]), "")
@@ -90,6 +91,19 @@ def _plain_page(benchmark: BenchmarkRow, sections: Sequence[Section], values: di
     path, title = board_page(benchmark.name, "-all"), f"{benchmark.title}: every number"
     values = {**values, "plains": plains, "costs": costs}
     return Page(path, title, "leaderboard-all.html", values, figures=list(filter(None, figures)))
+
+
+def _coverage(board: Board) -> str:
+    """How often intervals like those of a board cover the truth; nothing where it has none."""
+    numbers = [row.number for row in board.systems or board.rows if row.number is not None]
+    n_repos = max((row.head.n_repos for row in board.rows if row.head), default=0)
+    if not numbers or not board.has("low"):
+        return ""
+    if board.benchmark.is_own:
+        # Own data's intervals are over items, as those of few repositories are.
+        n_repos = min(n_repos, FEWEST_REPOS - 1)
+    # Where a ratio of sums is the mean by construction, hits are counted.
+    return coverage_note(numbers, n_repos, is_hit_or_miss=board.primary.rule.micro == "same")
 
 
 def _words(facts: TablesRead, benchmark: BenchmarkRow, boards: Sequence[Board]) -> dict[str, object]:

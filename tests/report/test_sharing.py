@@ -1,4 +1,4 @@
-"""What is seen of a page whose address is shared: its sentence, and where it is."""
+"""What is seen of a page whose address is shared: its sentence, and a picture of it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,25 @@ import pytest
 from lake.errors import GoldspanError
 from lake.store import Lake
 from report.build import build
+from report.charts.figures import write_shared_picture
 from report.commands.build import _address
 
 META = re.compile(r'<meta (?:name|property)="([a-z:]+)" content="([^"]*)">')
 
 
-def test_a_page_without_an_address_says_what_was_found(built: Path) -> None:
+def test_a_shared_picture_has_the_usual_size(tmp_path: Path) -> None:
+    write_shared_picture(tmp_path / "a" / "page.png", "A title", "One & <two>.")
+    png = (tmp_path / "a" / "page.png").read_bytes()
+    assert png.startswith(b"\x89PNG\r\n")
+    assert (int.from_bytes(png[16:20]), int.from_bytes(png[20:24])) == (1200, 630)
+
+
+def test_a_page_without_an_address_says_what_was_found_and_has_no_picture(built: Path) -> None:
     head = (built / "index.html").read_text(encoding="utf-8").partition("</head>")[0]
     meta = dict(META.findall(head))
     assert "RepoEval (sample)" in meta["description"]
+    assert "og:image" not in head
+    assert not (built / "figures" / "shared").exists()
     assert "canonical" not in head
 
 
@@ -26,7 +36,8 @@ def test_with_the_sites_address_a_page_says_where_it_is(small: Lake, tmp_path: P
     build(small, tmp_path / "site", url="https://example.org/goldspan/")
     html = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
     meta = dict(META.findall(html))
-    assert meta["og:url"] == "https://example.org/goldspan/index.html"
+    assert meta["og:image"] == "https://example.org/goldspan/figures/shared/index.png"
+    assert (tmp_path / "site" / "figures" / "shared" / "index.png").is_file()
     assert '<link rel="canonical" href="https://example.org/goldspan/index.html">' in html
     # A place for readers elsewhere: nothing of the page itself comes from there.
     assert not re.search(r'<(?:script|img|link rel="(?:stylesheet|icon)")[^>]*https?:', html)
