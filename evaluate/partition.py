@@ -17,7 +17,7 @@ from evaluate.batches import batches, rows_of
 from evaluate.metrics import metrics_of
 from evaluate.rank.hit_rows import cost_rows, ranked_hit_rows, run_item_rows
 from evaluate.rank.pools import (
-    FILES_AT_ONCE,
+    POOL_FILES_AT_ONCE,
     ChunkedPools,
     load_axis,
     load_pools,
@@ -128,7 +128,7 @@ class Partition:
     def _pools_in_turn(self, chunker: str) -> Iterator[tuple[ChunkedPools, pl.DataFrame, Callable[[], LineOffsets]]]:
         """The pools, as many at a time as memory holds, with the queries to them and the lines of their files."""
         item_part = self.item_part
-        batches = split_pools(item_part.lake, item_part.pool_ids, FILES_AT_ONCE)
+        batches = split_pools(item_part.lake, item_part.pool_ids, POOL_FILES_AT_ONCE)
         if len(batches) == 1:
             yield self._pools(chunker), item_part.queries, lambda: self._axis
             return

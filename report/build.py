@@ -144,12 +144,12 @@ def _write(
                 for path, content in page.files.items():
                     _write_new(new, path, content)
                 # A page that concludes nothing says what its kind is for.
-                said = page.description or kind.meaning
+                description = page.description or kind.meaning
                 # Whoever shows a picture of a shared page asks for it by its whole address.
                 picture = f"{FIGURES}/shared/{page.path.removesuffix('.html')}.png" if url else ""
                 if picture:
-                    pictures.append(artist.submit(write_shared_picture, new / picture, page.title, said))
-                own = {"path": page.path, "title": page.title, "said": said, "picture": picture}
+                    pictures.append(artist.submit(write_shared_picture, new / picture, page.title, description))
+                own = {"path": page.path, "title": page.title, "said": description, "picture": picture}
                 values = {**frame, **page.values, **own, "root": "../" * page.path.count("/")}
                 _write_new(new, page.path, render(page.template, values).encode())
                 for figure in page.figures:

@@ -25,7 +25,7 @@ from lake.store import Lake
 _BYTES_AT_ONCE = 64_000_000
 """About how many bytes of text the pools have that are ranked at a time; at least it is one pool."""
 
-FILES_AT_ONCE = 100_000
+POOL_FILES_AT_ONCE = 100_000
 """About how many files the pools have whose chunks are in memory together; at least it is one pool."""
 
 SMALL_POOL = 200

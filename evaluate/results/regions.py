@@ -118,9 +118,9 @@ def score_files(
 ) -> tuple[list[pl.DataFrame], list[str]]:
     """What the regions of some files are worth: query, and a column per measure, else 0; and notes on the first."""
     measures = [lookup(name, "measure", dict.fromkeys(_MEASURES, name)) for name in names] or list(_MEASURES)
-    gold, values, notes = read_rows(gold_path, Issue), list[pl.DataFrame](), list[str]()
+    gold, values, notes = _read_instances(gold_path, Issue), list[pl.DataFrame](), list[str]()
     for path in paths:
-        answers = read_rows(path, Answer)
+        answers = _read_instances(path, Answer)
         if not gold.keys() & answers.keys():
             examples = [f"RUN: {min(answers, default='no row')}", f"gold: {min(gold, default='no row')}"]
             raise GoldspanError("no issue of RUN has gold", where=str(path), examples=examples, code=Exit.INVALID)
@@ -134,7 +134,7 @@ def score_files(
     return values, notes
 
 
-def read_rows(path: Path, kind: type[_Row]) -> dict[str, _Row]:
+def _read_instances(path: Path, kind: type[_Row]) -> dict[str, _Row]:
     """The rows of a file of JSON Lines, by issue."""
     rows, n_lines = dict[str, _Row](), 0
     hint = "Gold are SWE-Explore's rows; a run has rows of instance_id and regions: docs/score.md."
@@ -177,40 +177,40 @@ def score_issue(issue: Issue, returned: Sequence[Region]) -> dict[str, float]:
     different = list(dict.fromkeys(walked))
     n_hit = len(gold & {*different})
     covered = [
-        (_MAIN_REGION if span[0] in main else _OTHER_REGION, share(len(lines & {*different}), len(lines)))
+        (_MAIN_REGION if span[0] in main else _OTHER_REGION, _share(len(lines & {*different}), len(lines)))
         for span in core
         if (lines := {*_lines(span)})
     ]
     gains = [sum(_MAIN_LINE if path in main else 1.0 for path, _ in gold.intersection(_lines(span))) for span in shown]
     first = next((number for number, gain in enumerate(gains) if gain), None)
     measures = {
-        "precision": share(n_hit, len(different)),
-        "recall": share(n_hit, len(gold)),
-        "f1_score": share(2 * n_hit, len(different) + len(gold)),
-        "hit_file_rate": share(len(files & core_files), len(core_files)),
-        "noise_file_rate": share(len(files - core_files - {*truth.read_optional_files_map}), len(files)),
-        "hit_region_rate": share(sum(_overlaps(span, shown) for span in core), len(core)),
-        "noise_region_rate": share(sum(not _overlaps(span, core + optional) for span in shown), len(shown)),
-        "weighted_core_coverage": share(
+        "precision": _share(n_hit, len(different)),
+        "recall": _share(n_hit, len(gold)),
+        "f1_score": _share(2 * n_hit, len(different) + len(gold)),
+        "hit_file_rate": _share(len(files & core_files), len(core_files)),
+        "noise_file_rate": _share(len(files - core_files - {*truth.read_optional_files_map}), len(files)),
+        "hit_region_rate": _share(sum(_overlaps(span, shown) for span in core), len(core)),
+        "noise_region_rate": _share(sum(not _overlaps(span, core + optional) for span in shown), len(shown)),
+        "weighted_core_coverage": _share(
             sum(weight * coverage for weight, coverage in covered), sum(weight for weight, _ in covered)
         ),
-        "context_efficiency": share(len({*different} & (gold | more)), len(different)),
-        "optional_coverage": share(len({*different} & more), len(more)),
+        "context_efficiency": _share(len({*different} & (gold | more)), len(different)),
+        "optional_coverage": _share(len({*different} & more), len(more)),
         "first_useful_hit": 0.0 if first is None else 1 - first / len(shown),
     }
     sizes = [0 if lines is None else lines.stop - lines.start for _, lines in shown]
     best = sorted(range(len(shown)), key=lambda number: -gains[number] / max(sizes[number], 1))
     for budget in LINE_BUDGETS:
         dcg, ideal = (_dcg([(gains[n], sizes[n]) for n in order], budget) for order in (range(len(shown)), best))
-        measures[f"ndcg_at_{budget}"] = min(share(dcg, ideal), 1.0)
-        measures[f"recall_at_{budget}"] = share(len(gold.intersection(walked[:budget])), len(gold))
+        measures[f"ndcg_at_{budget}"] = min(_share(dcg, ideal), 1.0)
+        measures[f"recall_at_{budget}"] = _share(len(gold.intersection(walked[:budget])), len(gold))
         taken = {*different[:budget]}
-        measures[f"core_coverage@{budget}"] = share(len(taken & gold), len(gold))
-        measures[f"core_precision@{budget}"] = share(len(taken & gold), len(taken - (more - gold)))
+        measures[f"core_coverage@{budget}"] = _share(len(taken & gold), len(gold))
+        measures[f"core_precision@{budget}"] = _share(len(taken & gold), len(taken - (more - gold)))
     return measures
 
 
-def share(part: float, whole: float) -> float:
+def _share(part: float, whole: float) -> float:
     """A quotient, 0 of nothing."""
     return part / whole if whole else 0.0
 

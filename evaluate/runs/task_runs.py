@@ -15,7 +15,7 @@ import polars as pl
 from evaluate.embedding.vectors import GIVEN, VectorStore
 from evaluate.metrics import metrics_of
 from evaluate.rank.definitions import DEFINITION_RULES
-from evaluate.rank.pools import FILES_AT_ONCE, cut_files, load_pools, split_pools
+from evaluate.rank.pools import POOL_FILES_AT_ONCE, cut_files, load_pools, split_pools
 from evaluate.retrievers import BASELINE, Retriever, TrackSteps
 from evaluate.runs.pooling import aggregate_runs, compare_task, systems_of
 from evaluate.selection import ItemPart, Selection
@@ -144,7 +144,7 @@ class TaskRuns:
     def _texts(self, system: BuiltInSystem) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
         for item_part in self.item_parts:
             queries = rewritten(item_part.queries, system.retriever.query_form)
-            for pool_ids in split_pools(self.lake, item_part.pool_ids, FILES_AT_ONCE):
+            for pool_ids in split_pools(self.lake, item_part.pool_ids, POOL_FILES_AT_ONCE):
                 pools = load_pools(self.lake, system.chunker, pool_ids, with_blank=self.task.ranks_blank)
                 pool_queries = queries.filter(pl.col("pool_id").is_in(pool_ids.implode()))
                 yield pools.texts.text, pool_queries["text"].to_list()

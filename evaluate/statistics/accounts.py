@@ -90,7 +90,9 @@ def ledger_means(ledger: pl.LazyFrame, items: pl.LazyFrame, slices: pl.DataFrame
             .collect()
         )
     return pl.concat(
-        pl.concat(sums).lazy().select(
+        pl.concat(sums)
+        .lazy()
+        .select(
             *key,
             pl.lit(name).alias("class"),
             macro=pl.col(f"{name}/shares") / pl.col("n"),

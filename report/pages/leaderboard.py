@@ -74,8 +74,8 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
         figures = [part.figure for of in sections for part in (of.sizes, of.curve) if part]
         shown = list(filter(None, [*figures, pool_sizes.figure]))
         files = {path: content for of in sections for path, content in of.files.items()}
-        said = f"{benchmark.title}: {sections[0].verdict}" if sections and sections[0].verdict else ""
-        yield Page(board_page(name), benchmark.title, "leaderboard.html", values, said, files, shown)
+        description = f"{benchmark.title}: {sections[0].verdict}" if sections and sections[0].verdict else ""
+        yield Page(board_page(name), benchmark.title, "leaderboard.html", values, description, files, shown)
         if has_runs:
             yield _plain_page(benchmark, sections, values)
 
@@ -107,7 +107,7 @@ def _coverage(board: Board) -> str:
 
 
 def _words(facts: TablesRead, benchmark: BenchmarkRow, boards: Sequence[Board]) -> dict[str, object]:
-    """What is said below the boards: which names mean what, and what to keep in mind."""
+    """What is description below the boards: which names mean what, and what to keep in mind."""
     runs = [row.run for board in boards for row in board.every]
     columns = {column.metric: column for board in boards for column in board.columns}
     retrievers = _named(facts.retrievers, {run.retriever for run in runs})

@@ -153,7 +153,7 @@ def recognise_parquet(head: bytes, name: str) -> bool:
     return head.startswith(b"PAR1")
 
 
-def read_parquet(input_file: InputFile) -> Iterator[pl.DataFrame]:
+def _read_parquet(input_file: InputFile) -> Iterator[pl.DataFrame]:
     """The rows, some at a time, of the table `hits` those of the part `ranking`.
 
     A path that was not found keeps the name it was given.
@@ -244,7 +244,7 @@ PARQUET = Importer(
     meaning="The table hits, as `report export --format parquet` writes it: item_id, path, line_start, line_end "
     "(0-based, half-open) or document, rank, score or both, and query_sha256 where it is known.",
     recognise=recognise_parquet,
-    read=read_parquet,
+    read=_read_parquet,
     unit="row",
     example="item_id, path, line_start, line_end, rank",
 )

@@ -267,7 +267,7 @@ def test_many_items_are_read_and_ranked_in_parts_and_score_as_in_one(
     monkeypatch.setattr(contextbench, "ITEMS_OF_A_PART", 11)
     monkeypatch.setattr(evaluate.selection, "FILES_AT_ONCE", 1)
     # Pools of one part too are gone through one at a time, and nobody notices.
-    monkeypatch.setattr(evaluate.partition, "FILES_AT_ONCE", 1)
+    monkeypatch.setattr(evaluate.partition, "POOL_FILES_AT_ONCE", 1)
     monkeypatch.setattr(evaluate.score.contexts.chance, "_FILES_AT_ONCE", 1)
     lake = tmp_path / "parts"
     said = command("ingest", "contextbench", "--source", "sample", "--chunkers", "whole-file", "--lake", lake)
