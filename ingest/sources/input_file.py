@@ -117,7 +117,8 @@ class InputFile:
             with opened(entry_on_disk(self.path, self.name, "", self.path.stat().st_size)) as stream:
                 yield stream
         except UnreadableFileError as error:
-            raise self.wrong(what=f"the file {error}", hint="Write it again, or split it.") from error
+            what = f"the file {str(error).removeprefix('it ')}"
+            raise self.wrong(what=what, hint="Write it again, or split it.") from error
 
     @contextmanager
     def sought(self) -> Iterator[IO[bytes]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from lake.verdict import INSEPARABLE, PAIR_ALONE
 from report.data_files import data_file, packed
 from report.format import COMPARE, items_path, pairs_path, run_key, title_of, visible
 from report.leaderboard.board import cells_in
@@ -61,6 +62,7 @@ def _said(outcomes: BoardOutcomes) -> dict[str, object]:
         ],
         "classes": list(LEDGER_TITLES.items()),
         "sentences": PAIR_SENTENCES,
+        "alone": {"verdict": INSEPARABLE, "note": PAIR_ALONE},
         "digits": DIGITS,
     }
 

@@ -162,7 +162,8 @@
     };
     const known = row.smallest_detectable === null ? text.replace("; smallest detectable difference {least}", "") : text;
     const said = known.replace(/\{(\w+)\}/g, (_, name) => words[name]);
-    const notes = (row.exploratory ? ["exploratory: not corrected for multiple comparisons"] : []).concat(row.unit === "item" ? ["for these repositories only"] : []);
+    const isAlone = row.verdict === board.alone.verdict && !row.exploratory && row.low !== null && (row.low > 0 || row.high < 0);
+    const notes = (row.exploratory ? ["exploratory: not corrected for multiple comparisons"] : []).concat(isAlone ? [board.alone.note] : [], row.unit === "item" ? ["for these repositories only"] : []);
     return notes.length ? said.slice(0, -1) + " (" + notes.join("; ") + ")." : said;
   }
 
