@@ -65,11 +65,11 @@ class LakeWithEditions(Lake):
         schema = own.collect_schema()
         for file in files:
             columns = _schema_of(file).items()
-            held = {column: kind for column, kind in columns if column in schema or column not in FOR_READERS}
+            kept = {column: kind for column, kind in columns if column in schema or column not in FOR_READERS}
             # A column that came later is null in it.
-            later = schema.keys() - held.keys()
+            later = schema.keys() - kept.keys()
             needed = [column for column in later if not table(name).schema.columns()[column].nullable]
-            if needed or not held.items() <= schema.items():
+            if needed or not kept.items() <= schema.items():
                 message = f"a published edition has other columns than {name} has in this version of Goldspan"
                 raise GoldspanError(message, where=str(file), hint="Make it again: make published.", code=Exit.INVALID)
         shipped = (pl.scan_parquet(file, glob=False) for file in files)

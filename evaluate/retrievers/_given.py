@@ -99,9 +99,12 @@ class Pool:
         """Where vectors are kept."""
         return _of_lake(self.vectors)
 
-    @functools.cached_property
     def definitions(self) -> Counted:
         """How often each chunk holds the first line of a definition of each name; shared, so not to be changed."""
+        return self._definitions
+
+    @functools.cached_property
+    def _definitions(self) -> Counted:
         return _of_lake(self.definitions_of)(self)
 
 

@@ -45,7 +45,7 @@ def defined(pool: Pool) -> Index:
 
     A chunk that defines no mentioned name is left out.
     """
-    names = pool.definitions
+    names = pool.definitions()
     n_defined = np.asarray(names.counts.sum(axis=0)).ravel()
     weights = np.log1p(n_defined.sum() / n_defined)[names.counts.indices]
     return token_index(

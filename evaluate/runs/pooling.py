@@ -207,20 +207,20 @@ class _Searched:
         """item_id, pool_id, path, sha256, n_lines of the gold files that are there."""
         pools = self.item_part.items.select("item_id", "pool_id")
         gold_files = self.gold.select("item_id", "path").unique().join(pools, on="item_id")
-        held = load_files(self.item_part.lake, gold_files.select("pool_id", "path").unique())
-        n_lines = contents_of(self.item_part.lake, held["sha256"], ["n_lines"])
-        return gold_files.join(held, on=["pool_id", "path"]).join(n_lines, on="sha256")
+        files = load_files(self.item_part.lake, gold_files.select("pool_id", "path").unique())
+        n_lines = contents_of(self.item_part.lake, files["sha256"], ["n_lines"])
+        return gold_files.join(files, on=["pool_id", "path"]).join(n_lines, on="sha256")
 
     def chunks(self, chunker: str | None) -> pl.DataFrame:
         """item_id, path, line_start, line_end of the chunks of those that are searched; without one, all lines."""
         lake = self.item_part.lake
         searched = files_of(lake, self.files["pool_id"]).select("pool_id", "path").collect()
-        held = self.files.join(searched, on=["pool_id", "path"], how="semi")
+        gold_files = self.files.join(searched, on=["pool_id", "path"], how="semi")
         if chunker is None:
-            return held.select("item_id", "path", line_start=pl.lit(0, pl.Int64), line_end="n_lines")
+            return gold_files.select("item_id", "path", line_start=pl.lit(0, pl.Int64), line_end="n_lines")
         cut = chunks_of(lake, chunker, self.files.select("sha256").unique(), with_blank=False)
         spans = cut.select("sha256", "line_start", "line_end").collect()
-        return held.select("item_id", "path", "sha256").join(spans, on="sha256").drop("sha256")
+        return gold_files.select("item_id", "path", "sha256").join(spans, on="sha256").drop("sha256")
 
 
 def _keep(searched: _Searched, runs: Sequence[Run]) -> str:

@@ -261,8 +261,8 @@ def _absence(lake: Lake, submission: SubmissionFolder) -> str:
     if part is None:
         return f"the lake does not hold {wanted}"
     label = lake.scan_parts([part], "benchmarks").select("label").collect()["label"].item()
-    held = f"that labelled {label!r}" if label else "the published one"
-    return "" if label == system.label else f"it answers {wanted}; the lake holds {held}"
+    edition = f"that labelled {label!r}" if label else "the published one"
+    return "" if label == system.label else f"it answers {wanted}; the lake holds {edition}"
 
 
 def _request(submission: SubmissionFolder, task: str, *, skip_unknown: bool) -> ImportRequest:

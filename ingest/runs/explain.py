@@ -48,8 +48,8 @@ def _calls(trajectory: Trajectory) -> Iterator[str]:
         is_step = bool(event.views) or not trajectory.calls
         step += is_step
         turn, call = next(shown_at, (0, 0)) if is_step else (0, 0)
-        told = f"  (turn {turn}, tool call {call})" if turn else ""
-        yield f"  {f'step {step}' if is_step else '-':>8}  {event.call}{told}".rstrip()
+        whence = f"  (turn {turn}, tool call {call})" if turn else ""
+        yield f"  {f'step {step}' if is_step else '-':>8}  {event.call}{whence}".rstrip()
         yield from _views(event.views)
         yield from (f"            not understood: {name}" for name in event.unread)
         if event.reads and not event.views:

@@ -123,9 +123,9 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
         examples = [*(ascii(reason)[1:-1] for reason in unread), *map(ascii, skipped)]
         raise GoldspanError(what, where=str(input_file.path), examples=examples, hint=hint, code=code)
     if len(by_format) > 1:
-        held = ", ".join(f"{name} ({counted(len(files), 'file')})" for name, files in sorted(by_format.items()))
+        counts = ", ".join(f"{name} ({counted(len(files), 'file')})" for name, files in sorted(by_format.items()))
         hint = f"Say which are meant: --format {' or '.join(sorted(by_format))}"
-        raise input_file.wrong(what=f"it holds trajectories of several formats: {held}", hint=hint)
+        raise input_file.wrong(what=f"it holds trajectories of several formats: {counts}", hint=hint)
     ((name, files),) = by_format.items()
     importer = importers()[name]
     owners = {claim: file.path for file in files for claim in importer.companions(file.path)}

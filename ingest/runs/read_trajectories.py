@@ -137,8 +137,8 @@ def parse_runs(
             if not files.importer.lists_files:
                 # A file that has lines is named alone as well, before them, as published converters do.
                 alone = {view.path for view in seen if view.start is None and view.symbol is None}
-                named = dict.fromkeys(view.path for view in seen if view.start is not None and view.path not in alone)
-                seen = (*map(FileSpan, named), *seen)
+                paths = dict.fromkeys(view.path for view in seen if view.start is not None and view.path not in alone)
+                seen = (*map(FileSpan, paths), *seen)
             sound = [
                 view
                 for view in seen

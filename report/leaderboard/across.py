@@ -46,8 +46,8 @@ class WaysToCount:
         self.sentence = f"{shown}, and behind in none." if self.every else ""
         if self.turned:
             worst = min(self.turned, key=lambda way: way.delta)
-            named = f"{worst.protocol}, {worst.column}, {AVERAGES[worst.average].meaning} ({signed(worst.delta)})"
-            self.sentence = f"{shown}, and behind in {len(self.turned)}: most by {named}."
+            reading = f"{worst.protocol}, {worst.column}, {AVERAGES[worst.average].meaning} ({signed(worst.delta)})"
+            self.sentence = f"{shown}, and behind in {len(self.turned)}: most by {reading}."
 
 
 def _ways(board: Board, systems: Sequence[str]) -> list[WayToCount]:

@@ -64,8 +64,8 @@ class BoardCosts:
         self.first_gold = {run_id: steps for run_id, *steps in first.iter_rows()}
         self.used = [(row, row.run.usage) for row in board.every if row.run.usage is not None]
         self.by_usage = []
-        for place, what in enumerate(("tokens", "dollars", "seconds")):
-            means = [(row, *usage.numbers[place][:2]) for row, usage in self.used]
+        for number, what in enumerate(("tokens", "dollars", "seconds")):
+            means = [(row, *usage.numbers[number][:2]) for row, usage in self.used]
             offers = [
                 Offer(row, primary, mean, row.number)
                 for row, _, mean in means
@@ -136,14 +136,14 @@ def _labels(offers: Sequence[Offer], edge: Sequence[Offer], *, lower_is_better: 
     agents = [offer for offer in ranked if offer.row.run.drawn != "retriever"]
     first = list({offer.row.run.retriever: offer for offer in reversed(ranked) if offer not in agents}.values())[::-1]
     runs = {offer.row.run.run_id: offer.row.run for offer in (*edge, *first, *agents, *ranked)}
-    named: list[RunRow] = []
+    labelled: list[RunRow] = []
     for run in runs.values():
-        if len(named) < MOST_NAMED and [other.drawn for other in named].count(run.drawn) < SHADES:
-            named.append(run)
-    names = Counter(run.short_name for run in named)
+        if len(labelled) < MOST_NAMED and [other.drawn for other in labelled].count(run.drawn) < SHADES:
+            labelled.append(run)
+    names = Counter(run.short_name for run in labelled)
     return {
         run.run_id: f"{cut(run.short_name, LONG - 1 - len(run.chunker))} {run.chunker}"
         if names[run.short_name] > 1 and run.chunker
         else run.short_name
-        for run in named
+        for run in labelled
     }

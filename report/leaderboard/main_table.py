@@ -147,5 +147,5 @@ def unbeaten(board: Board, average: Aggregate) -> list[str]:
     """Why no system is above a baseline, where none is."""
     numbers = [(row.run.retriever or "", row.run.baseline, row.value(board.primary, average)) for row in board.rows]
     task = board.protocol.task or next((row.run.task for row in board.rows), "")
-    asked = f"{board.benchmark.kind}/{task.partition('/')[2]}"
-    return unbeaten_baselines(asked, numbers, lower_is_better=board.primary.lower_is_better)
+    declared_task = f"{board.benchmark.kind}/{task.partition('/')[2]}"
+    return unbeaten_baselines(declared_task, numbers, lower_is_better=board.primary.lower_is_better)

@@ -89,9 +89,9 @@ def sentences(board: Board) -> dict[str, dict[str, str]]:
     with_reference = (pl.col("run_a") == reference) | (pl.col("run_b") == reference)
     stored = board.facts.lake.scan("comparisons", benchmark=board.benchmark.name)
     stored = stored.filter(with_reference, protocol=board.protocol.name)
-    told = ("verdict", "delta", "low", "high", "smallest_detectable", "exploratory", "unit")
+    columns_of_pair = ("verdict", "delta", "low", "high", "smallest_detectable", "exploratory", "unit")
     both_ways = pl.concat([stored, mirrored(stored)]).filter(run_a=reference)
-    compared = both_ways.select(*view, "run_a", "run_b", *told).collect()
+    compared = both_ways.select(*view, "run_a", "run_b", *columns_of_pair).collect()
     pairs: dict[tuple[Any, ...], dict[tuple[str, str], dict[str, Any]]] = {}
     view_of = itemgetter(*view)
     for row in compared.iter_rows(named=True):

@@ -117,8 +117,8 @@ def protocol_differences(facts: TablesRead, benchmark: str) -> list[dict[str, ob
     for name, other in numbers.items():
         both = first.join(other, on=[*key, "run_id"], suffix="_other").sort("run_id").group_by(key)
         medians = (pl.col("value").median(), pl.col("value_other").median().alias("other"))
-        found = both.agg(*medians, n=pl.len(), largest=apart.get(furthest), run=pl.col("run_id").get(furthest))
-        known = {tuple(of): each for *of, each in found.select(*key, pl.struct(pl.exclude(key))).iter_rows()}
+        summary = both.agg(*medians, n=pl.len(), largest=apart.get(furthest), run=pl.col("run_id").get(furthest))
+        known = {tuple(of): each for *of, each in summary.select(*key, pl.struct(pl.exclude(key))).iter_rows()}
         rows = [
             {
                 "title": column.title,

@@ -26,9 +26,11 @@ FIRST = 10
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:
     rosters = [Roster(boards[0]) for boards in material.boards.values() if boards]
-    said = "Every item of every benchmark: its gold, what each system returned of it, and the score that follows."
+    description = (
+        "Every item of every benchmark: its gold, what each system returned of it, and the score that follows."
+    )
     lines = [(roster.board.benchmark, items_path(roster.benchmark), len(roster.runs)) for roster in rosters]
-    yield Page(_PATH, "Items", "items.html", {"lines": lines, "within": _PATH}, said)
+    yield Page(_PATH, "Items", "items.html", {"lines": lines, "within": _PATH}, description)
     while rosters:
         # One at a time in memory: their items are many.
         yield _page(material, rosters.pop(0))
@@ -107,8 +109,8 @@ def _page(material: SiteMaterial, roster: Roster) -> Page:
         "within": _PATH,
     }
     n_items, title_of_page = f"{board.benchmark.n_scorable:,}", f"{board.benchmark.title}, items"
-    said = f"The {n_items} items of {board.benchmark.title}, one by one: gold, what systems returned, scores."
-    return Page(items_path(name), title_of_page, "items_of.html", values, said, files)
+    description = f"The {n_items} items of {board.benchmark.title}, one by one: gold, what systems returned, scores."
+    return Page(items_path(name), title_of_page, "items_of.html", values, description, files)
 
 
 def _entries(facts: TablesRead) -> list[tuple[str, str]]:

@@ -64,7 +64,9 @@ def _groups(runs: Sequence[RunRow], pairs: Sequence[_Pair]) -> list[tuple[RunRow
     for number, mine in groupby(pairs, key=lambda pair: pair["b"]):
         of_run = list(mine)
         counts = Counter(pair["verdict"] for pair in of_run)
-        summed = ", ".join(f"{IN_WORDS.get(one, one)}: {counts[one]}" for one in PAIR_SENTENCES if counts[one])
+        summed = ", ".join(
+            f"{IN_WORDS.get(verdict, verdict)}: {counts[verdict]}" for verdict in PAIR_SENTENCES if counts[verdict]
+        )
         groups.append((runs[int(str(number))], of_run, summed))
     return groups
 

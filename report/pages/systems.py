@@ -59,13 +59,13 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             "fewest_repos": FEWEST_REPOS,
             "compare_address": compare_address,
         }
-        said = [
+        sentences = [
             f"{system} on {each.benchmark.title}: {each.first.board.primary.title} {score(each.first.row.number)}, "
             f"{each.first.row.standing}."
             for each in by_benchmark.values()
             if each.first.row.head
         ]
-        yield Page(facts.system_paths[system], system, "system.html", values, said[0] if said else "")
+        yield Page(facts.system_paths[system], system, "system.html", values, sentences[0] if sentences else "")
 
 
 SYSTEM_PAGES = Publisher("systems", 90, __doc__, _pages)

@@ -168,8 +168,8 @@ def _checked_pool(pool: Sequence[Instance], trees: Trees, rejects: Rejects) -> I
     repository, files, why_not = gold_files(pool, trees, rejects)
     for instance in pool:
         # A patch tells the definitions around the lines that it replaces.
-        told = gold_of_patch(instance.gold_patch, {path: file.data for path, file in files.items()})
-        gold = [*instance.gold, *(GoldSpan(path, start + 1, end, None) for path, start, end in told)]
+        patched = gold_of_patch(instance.gold_patch, {path: file.data for path, file in files.items()})
+        gold = [*instance.gold, *(GoldSpan(path, start + 1, end, None) for path, start, end in patched)]
         audited = audit(gold, files) if repository and instance.why_not is None else None
         reason = instance.why_not or why_not
         if audited is not None and not audited.has_gold:

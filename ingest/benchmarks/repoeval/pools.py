@@ -185,8 +185,8 @@ def with_others(
         pools.setdefault(pool_id, {})[path] = sha256
     rows: list[tuple[str, str, str, int]] = []
     for pool_id in sorted(set(pools) & set(queries)):
-        own, held = pools[pool_id], set(pools[pool_id].values())
-        others = [pool for pool in pools if pool != pool_id and not held.issuperset(pools[pool].values())]
+        own, contents = pools[pool_id], set(pools[pool_id].values())
+        others = [pool for pool in pools if pool != pool_id and not contents.issuperset(pools[pool].values())]
         if kind.startswith(WITH):
             # Of all kinds of pools a repository has the same order of the others.
             repo = pool_id.rpartition("/")[2]
@@ -199,7 +199,7 @@ def with_others(
         places: dict[str, str] = {}
         for pool in sorted(others, key=list(pools).index):
             for path, sha256 in pools[pool].items():
-                if sha256 not in held and sha256 in words.row_of:
+                if sha256 not in contents and sha256 in words.row_of:
                     places.setdefault(sha256, f"{prefix}/{pool.rpartition('/')[2]}/{path}")
         lot = np.array([seeded_hash(pool_id, sha256) for sha256 in places], dtype=np.int64)
         ranks = np.zeros(len(places), np.int64)

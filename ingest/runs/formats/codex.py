@@ -198,11 +198,11 @@ def _output(output: object) -> _Output:
     if isinstance(output, list):
         parts = [_output(part if isinstance(part, str) else str_at(part, "text")) for part in output] or [_Output(())]
         return replace(parts[0], texts=tuple(text for part in parts for text in part.texts or () if text))
-    held = parsed_object(output)
-    if "output" in held or "content" in held:
-        text = str_at(held, "output") or content_of(held)
-        exit_code = line_of(object_at(held, "metadata").get("exit_code", held.get("exit_code")))
-        return _Output((text,), exit_code not in (None, 0) or held.get("success") is False)
+    answer = parsed_object(output)
+    if "output" in answer or "content" in answer:
+        text = str_at(answer, "output") or content_of(answer)
+        exit_code = line_of(object_at(answer, "metadata").get("exit_code", answer.get("exit_code")))
+        return _Output((text,), exit_code not in (None, 0) or answer.get("success") is False)
     text = str_at(output)
     if result := _OF_SANDBOX.match(text):
         return _Output((result["stdout"] and result["stdout"] + result["stderr"],), failed=True)

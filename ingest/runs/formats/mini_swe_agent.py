@@ -77,9 +77,9 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     for message, text in zip(messages, texts, strict=True):
         n_turns += _is_answer(message)
         n_calls += len(_actions_of(message)) if _is_answer(message) else 0
-        named = [spans_named(block) for block in _STEP.findall(text)]
+        spans_of_blocks = [spans_named(block) for block in _STEP.findall(text)]
         # One that names what lies outside the repository alone is none.
-        blocks = [views for spans in named if (views := renamed(spans, inside)) or not spans]
+        blocks = [views for spans in spans_of_blocks if (views := renamed(spans, inside)) or not spans]
         steps += blocks
         shown_at += [(n_turns, n_calls)] * len(blocks)
     final, any_final = (renamed(spans_named(answer_in(some) or ""), inside) or None for some in (own, texts))

@@ -42,9 +42,9 @@ def published_context(events: Iterable[JsonRecord]) -> Context | None:
     actions = [event for event in events if isinstance(event.get("args"), dict)]
     steps = tuple(views for event in actions if (views := _of_action(event)))
     # Lines of one file that overlap or touch are one, and every file without lines stands once.
-    named = [view for step in steps for view in step]
-    joined = list(dict.fromkeys(view for view in named if view.start is None))
-    lines = (view for view in named if view.start is not None)
+    every_view = [view for step in steps for view in step]
+    joined = list(dict.fromkeys(view for view in every_view if view.start is None))
+    lines = (view for view in every_view if view.start is not None)
     for view in sorted(lines, key=lambda view: (view.path, view.start or 0, view.end or 0)):
         last = joined[-1] if joined else None
         if last is not None and last.path == view.path and last.end is not None and (view.start or 0) <= last.end + 1:

@@ -63,8 +63,8 @@ def result_of_trial(file: TrajectoryFile) -> JsonRecord:
 def item_of_trial(file: TrajectoryFile) -> str:
     """The item of a trial: as its result names the task, else what its folder is called after, which may be cut off."""
     trials = (_TRIAL.fullmatch(part) for part in reversed(file.path.split("/")[:-1]))
-    named = str_at(result_of_trial(file), "task_name")
-    return named or next((trial["item"] for trial in trials if trial), "")
+    task_name = str_at(result_of_trial(file), "task_name")
+    return task_name or next((trial["item"] for trial in trials if trial), "")
 
 
 def answer_in(texts: Iterable[str]) -> str | None:
