@@ -17,12 +17,7 @@ from lake.errors import GoldspanError
 from tests.graded import score_graded
 
 RANKED = ["precision@5", "precision@10", "recall@5", "recall@10", "ndcg@5", "ndcg@10", "hit@5", "hit@10", "mrr"]
-TREC = {
-    "precision": "P_{k}",
-    "recall": "recall_{k}",
-    "ndcg": "ndcg_cut_{k}",
-    "hit": "success_{k}",
-}
+TREC = {"precision": "P_{k}", "recall": "recall_{k}", "ndcg": "ndcg_cut_{k}", "hit": "success_{k}"}
 
 CODE = st.text(
     st.sampled_from("ab \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u2028\u2029\u200b\ufeff\u3000😀"), max_size=12
@@ -31,13 +26,6 @@ CODE = st.text(
 
 Run = dict[str, dict[str, float]]
 Qrels = dict[str, dict[str, int]]
-
-
-def judged(ranked: pl.LazyFrame, qrels: list[tuple[str, str]], names: list[str]) -> pl.DataFrame:
-    grades = [(*one, 1) for one in qrels]
-    schema = {"query": pl.String, "document": pl.String, "grade": pl.Int64}
-    judgements = pl.LazyFrame(grades, schema=schema, orient="row")
-    return score_graded(ranked, judgements, [parse_metric(name) for name in names]).collect()
 
 
 documents = st.integers(0, 14).map(lambda number: f"d{number}")
@@ -53,17 +41,13 @@ judged_documents = st.dictionaries(
 @given(run=runs, qrels=judged_documents)
 def test_every_ranked_metric_is_trec_evals(run: Run, qrels: Qrels) -> None:
     rows = [(query, document, score) for query, scores in run.items() for document, score in scores.items()]
-    schema = {"query": pl.String, "document": pl.String, "score": pl.Float64}
-    scored = pl.LazyFrame(rows, schema=schema, orient="row")
-    relevant = [(query, document) for query, documents in qrels.items() for document in documents]
-    ours = judged(scored, relevant, RANKED)
-    # Written out, trec_eval's order gives the same from stored ranks.
-    in_order = (
-        scored.with_columns(pl.col("score").cast(pl.Float32))
-        .sort("query", "score", "document", descending=[False, True, True])
-        .with_columns(rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("query"))
+    scored = pl.LazyFrame(rows, {"query": pl.String, "document": pl.String, "score": pl.Float32}, orient="row")
+    in_order = scored.sort("query", "score", "document", descending=[False, True, True]).with_columns(
+        rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("query")
     )
-    assert judged(in_order, relevant, RANKED).equals(ours)
+    grades = [(query, document, 1) for query, documents in qrels.items() for document in documents]
+    judgements = pl.LazyFrame(grades, {"query": pl.String, "document": pl.String, "grade": pl.Int64}, orient="row")
+    ours = score_graded(in_order, judgements, [parse_metric(name) for name in RANKED]).collect()
     theirs = pytrec_eval.RelevanceEvaluator(qrels, {"P", "recall", "ndcg_cut", "success", "recip_rank"}).evaluate(run)
     for row in ours.to_dicts():
         expected = theirs.get(row["query"], {})
@@ -74,21 +58,19 @@ def test_every_ranked_metric_is_trec_evals(run: Run, qrels: Qrels) -> None:
         assert row["mrr@10"] == pytest.approx(uncut if uncut >= 1 / 10 else 0.0, abs=1e-12)
 
 
-def test_a_name_twice_is_refused() -> None:
-    def again(k: int) -> Ratio:
-        """Again."""
+def test_a_metric_is_declared_once_and_means_what_its_docstring_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    def trial(k: int) -> Ratio:
+        """Try."""
         return Ratio(pl.lit(k), pl.lit(k))
 
-    with pytest.raises(GoldspanError, match="metric 'recall' is declared twice"):
-        metric("recall", title="Again", ks=(5,))(again)
-
-
-def test_a_metric_without_docstring_is_refused() -> None:
-    def silent(k: int) -> Ratio:
-        return Ratio(pl.lit(k), pl.lit(k))
-
+    monkeypatch.setattr(declaration, "_METRICS", dict(declaration._METRICS))
+    metric("trial", title="Trial", ks=(5,))(trial)
+    assert metric_named("trial").meaning == "Try."
+    with pytest.raises(GoldspanError, match="metric 'trial' is declared twice"):
+        metric("trial", title="Again", ks=(5,))(trial)
+    trial.__doc__ = None
     with pytest.raises(GoldspanError, match="'silent' has no docstring"):
-        metric("silent", title="Silent", ks=(5,))(silent)
+        metric("silent", title="Silent", ks=(5,))(trial)
 
 
 @given(st.lists(st.tuples(CODE, CODE), min_size=1, max_size=5))
@@ -102,16 +84,6 @@ def test_completions_are_compared_as_a_plain_reading_of_repocoder_compares_them(
         assert is_exact == (wanted == given)
         longer = max(len(one), len(other))
         assert similarity == pytest.approx(1 - Levenshtein.distance(one, other) / longer if longer else 1.0)
-
-
-def test_a_declared_metric_means_what_its_docstring_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    def trial(k: int) -> Ratio:
-        """Try."""
-        return Ratio(pl.lit(k), pl.lit(k))
-
-    monkeypatch.setattr(declaration, "_METRICS", dict(declaration._METRICS))
-    metric("trial", title="Trial", ks=(5,))(trial)
-    assert metric_named("trial").meaning == "Try."
 
 
 @pytest.mark.parametrize(

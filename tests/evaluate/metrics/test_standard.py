@@ -16,24 +16,22 @@ from evaluate.score.metric_inputs import ScoringInputs
 from lake.catalog.protocol import Primary
 from lake.catalog.protocols import protocols
 from lake.offsets import LineOffsets
-from tests.evaluate.score.one_run import score
+from tests.evaluate.score.one_run import SPAN, Span, frame, lines, score, spans_in
 from tests.graded import score_graded
 
 KS = (1, 3, 5, 10, 20, 50, 100)
 BY_RANK = ("map", "success", "f1", "err", "rbp")
 DOCUMENTS = [f"d{number}" for number in range(130)]
-SPAN = {"path": pl.String, "line_start": pl.Int64, "line_end": pl.Int64}
-
-Span = tuple[str, int, int]
 
 
 def by_rank(ranking: Sequence[str], gold: Sequence[str]) -> dict[str, float]:
     """Our values for one query."""
-    rows = [("q", document, rank) for rank, document in enumerate(ranking, start=1)]
     names = ["map", "r_precision", *(f"{name}@{k}" for name in BY_RANK for k in KS)]
-    schema = {"query": pl.String, "document": pl.String, "rank": pl.Int64}
+    ranked = pl.LazyFrame({"document": list(ranking)}, {"document": pl.String}).with_columns(
+        query=pl.lit("q"), rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
+    )
     qrels = pl.LazyFrame({"query": ["q"] * len(gold), "document": list(gold), "grade": [1] * len(gold)})
-    ranked, requested = pl.LazyFrame(rows, schema, orient="row"), [parse_metric(name) for name in names]
+    requested = [parse_metric(name) for name in names]
     return score_graded(ranked, qrels, requested).collect().drop("query").row(0, named=True)
 
 
@@ -71,19 +69,16 @@ def test_measures_by_rank_are_trec_evals_or_their_definitions(ranking: list[str]
     assert ours == pytest.approx(expected, abs=1e-12)
 
 
-spans = st.tuples(st.sampled_from(["a.py", "b.py", "c.py"]), st.integers(0, 18), st.integers(1, 6)).map(
-    lambda span: (span[0], span[1], min(20, span[1] + span[2]))
-)
-
-
 def by_lines(
     ranking: Sequence[Span], gold: Sequence[Span], pool: Sequence[Span], ks: Sequence[int]
 ) -> dict[str, float]:
     """Our values for one item whose gold is lines, of every measure that needs more than ranks."""
     names = [
-        name for name in metrics() if name in ("ndcg_graded", "judged") or name.startswith(("file_", "lines_", "all_"))
+        name
+        for name, metric in metrics().items()
+        if (name in ("ndcg_graded", "judged") or name.startswith(("file_", "lines_", "all_")))
+        if metric.shape != "gathered"
     ]
-    names = [name for name in names if metrics()[name].shape != "gathered"]
     protocol = dataclasses.replace(
         protocols()["repoeval@chunking-v1"],
         metrics=tuple((name, tuple(ks)) for name in names),
@@ -92,25 +87,19 @@ def by_lines(
     files = [("repo", path, [1] * 20) for path in ("a.py", "b.py", "c.py")]
     inputs = ScoringInputs(
         protocol,
-        items=pl.LazyFrame({"item_id": ["x"], "pool_id": ["repo"]}).with_columns(
+        items=frame([("x", "repo")], "item_id", "pool_id").with_columns(
             target_path=pl.lit("a.py"), query_line_start=pl.lit(0), target_line=pl.lit(1)
         ),
-        gold=pl.LazyFrame([("x", *span) for span in gold], {"item_id": pl.String, **SPAN}, orient="row"),
-        pool=pl.LazyFrame(
-            [("repo", number, *chunk) for number, chunk in enumerate(pool)],
-            {"pool_id": pl.String, "chunk_no": pl.Int64, **SPAN},
-            orient="row",
-        ),
+        gold=frame([("x", *span) for span in gold], "item_id", *SPAN),
+        pool=frame([("repo", number, *chunk) for number, chunk in enumerate(pool)], "pool_id", "chunk_no", *SPAN),
         axis=LineOffsets.of(pl.DataFrame(files, ["pool_id", "path", "n_nws"], orient="row")),
     )
-    hits = [("x", rank, *hit) for rank, hit in enumerate(ranking, start=1)]
-    ranked = pl.LazyFrame(hits, {"item_id": pl.String, "rank": pl.Int64, **SPAN}, orient="row")
+    ranked = frame([("x", rank, *hit) for rank, hit in enumerate(ranking, start=1)], "item_id", "rank", *SPAN)
     scores = score(inputs, hits=ranked).collect()
     return {f"{metric}@{k}": value for metric, k, value in scores.select("metric", "k", "value").iter_rows()}
 
 
-def lines(*several: Span) -> set[tuple[str, int]]:
-    return {(path, line) for path, start, end in several for line in range(start, end)}
+spans = spans_in("a.py", "b.py", "c.py")
 
 
 @settings(max_examples=20)

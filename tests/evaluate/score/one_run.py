@@ -1,11 +1,35 @@
-"""The scores of a single run, over all items."""
+"""Items and spans made by hand, and the scores of a single run over all items."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import polars as pl
+from hypothesis import strategies as st
 
 from evaluate.score.chance import CASE, score_lists
 from evaluate.score.metric_inputs import Lists, ScoringInputs
+from lake.tables import table
+
+Span = tuple[str, int, int]
+SPAN = {"path": pl.String, "line_start": pl.Int64, "line_end": pl.Int64}
+_TYPES = {name: kind for of in ("items", "hits", "relevance", "scores") for name, kind in table(of).columns.items()}
+
+
+def frame(rows: Iterable[Sequence[object]], *columns: str) -> pl.LazyFrame:
+    """Rows under columns, which have the types that the tables give them."""
+    return pl.LazyFrame(list(rows), {name: _TYPES[name] for name in columns}, orient="row")
+
+
+def lines(*spans: Span) -> set[tuple[str, int]]:
+    """The lines of spans, one by one."""
+    return {(path, line) for path, start, end in spans for line in range(start, end)}
+
+
+def spans_in(*paths: str, last_start: int = 14, lengths: tuple[int, int] = (1, 6)) -> st.SearchStrategy[Span]:
+    """Some spans in files."""
+    drawn = st.tuples(st.sampled_from(paths), st.integers(0, last_start), st.integers(*lengths))
+    return drawn.map(lambda span: (span[0], span[1], span[1] + span[2]))
 
 
 def score(inputs: ScoringInputs, *, hits: pl.LazyFrame) -> pl.LazyFrame:

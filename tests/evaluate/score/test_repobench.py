@@ -17,7 +17,7 @@ from evaluate.score.metric_inputs import ScoringInputs
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols
 from lake.tables import table
-from tests.evaluate.score.one_run import score
+from tests.evaluate.score.one_run import SPAN, frame, score
 
 OFFICIAL = protocols()["repobench-r@official-v1"]
 CHUNKING = protocols()["repobench-r@chunking-v1"]
@@ -51,29 +51,14 @@ class Asked(NamedTuple):
 def frames(items: Mapping[str, Asked]) -> dict[str, pl.LazyFrame]:
     """Everything about the items but what a run returned."""
     chunks = [(item, chunk) for item, asked in items.items() for chunk in asked.pool]
-    key = {"path": pl.String, "chunk_no": pl.Int64}
-    lines = {"line_start": pl.Int64, "line_end": pl.Int64}
+    in_pool = [(item, one.path, one.chunk_no, 3 * one.chunk_no, 3 * one.chunk_no + 3) for item, one in chunks]
+    alike = [(item, one.path, one.chunk_no, one.jaccard, one.overlap) for item, one in chunks]
+    gold = [(item, f"cand:{asked.gold}", 0, 9) for item, asked in items.items()]
     return {
-        "items": pl.LazyFrame(
-            [(item, item, asked.level) for item, asked in items.items()],
-            {"item_id": pl.String, "pool_id": pl.String, "level": pl.String},
-            orient="row",
-        ),
-        "gold": pl.LazyFrame(
-            [(item, f"cand:{asked.gold}", 0, 9) for item, asked in items.items()],
-            {"item_id": pl.String, "path": pl.String, **lines},
-            orient="row",
-        ),
-        "pool": pl.LazyFrame(
-            [(item, chunk.path, chunk.chunk_no, 3 * chunk.chunk_no, 3 * chunk.chunk_no + 3) for item, chunk in chunks],
-            {"pool_id": pl.String, **key, **lines},
-            orient="row",
-        ),
-        "relevance": pl.LazyFrame(
-            [(item, chunk.path, chunk.chunk_no, chunk.jaccard, chunk.overlap) for item, chunk in chunks],
-            {"item_id": pl.String, **key, "jaccard": pl.Float64, "identifier_overlap": pl.Float64},
-            orient="row",
-        ),
+        "items": frame([(item, item, asked.level) for item, asked in items.items()], "item_id", "pool_id", "level"),
+        "gold": frame(gold, "item_id", *SPAN),
+        "pool": frame(in_pool, "pool_id", "path", "chunk_no", "line_start", "line_end"),
+        "relevance": frame(alike, "item_id", "path", "chunk_no", "jaccard", "identifier_overlap"),
     }
 
 
@@ -83,8 +68,7 @@ def hits_of(items: Mapping[str, Asked]) -> pl.LazyFrame:
         for item, asked in items.items()
         for rank, chunk in enumerate(asked.ranking, start=1)
     ]
-    columns = {"item_id": pl.String, "rank": pl.Int64, "path": pl.String, "chunk_no": pl.Int64}
-    return pl.LazyFrame(rows, columns, orient="row")
+    return frame(rows, "item_id", "rank", "path", "chunk_no")
 
 
 def scored(protocol: Protocol, items: Mapping[str, Asked]) -> pl.DataFrame:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -16,13 +15,10 @@ from evaluate.score.metric_inputs import ScoringInputs
 from lake.catalog.protocols import protocols
 from lake.offsets import LineOffsets
 from lake.tables import table
-from tests.evaluate.score.one_run import score
+from tests.evaluate.score.one_run import SPAN, Span, frame, lines, score, spans_in
 
 CHUNKING = protocols()["repoeval@chunking-v1"]
-ROOT = Path(__file__).parents[3]
 NO_FILES = LineOffsets.of(pl.DataFrame(schema={"pool_id": pl.String, "path": pl.String, "n_nws": pl.List(pl.Int64)}))
-
-Span = tuple[str, int, int]
 
 
 def scored(
@@ -32,24 +28,18 @@ def scored(
     pool: Mapping[str, list[Span]],
 ) -> pl.DataFrame:
     """Scores of a run given as plain spans (path, first line, line after the last); items maps an item to its pool."""
-    span = {"path": pl.String, "line_start": pl.Int64, "line_end": pl.Int64}
     ranking = [(item, rank, *hit) for item, found in hits.items() for rank, hit in enumerate(found, start=1)]
     chunks = [(name, number, *chunk) for name, held in pool.items() for number, chunk in enumerate(held)]
-    ranked = pl.LazyFrame(ranking, {"item_id": pl.String, "rank": pl.Int64, **span}, orient="row")
     inputs = ScoringInputs(
         CHUNKING,
-        items=pl.LazyFrame(
-            list(items.items()), {"item_id": pl.String, "pool_id": pl.String}, orient="row"
-        ).with_columns(target_path=pl.lit("a.py"), query_line_start=pl.lit(0), target_line=pl.lit(1)),
-        gold=pl.LazyFrame(
-            [(item, *place) for item, spans in gold.items() for place in spans],
-            {"item_id": pl.String, **span},
-            orient="row",
+        items=frame(items.items(), "item_id", "pool_id").with_columns(
+            target_path=pl.lit("a.py"), query_line_start=pl.lit(0), target_line=pl.lit(1)
         ),
-        pool=pl.LazyFrame(chunks, {"pool_id": pl.String, "chunk_no": pl.Int64, **span}, orient="row"),
+        gold=frame([(item, *place) for item, spans in gold.items() for place in spans], "item_id", *SPAN),
+        pool=frame(chunks, "pool_id", "chunk_no", *SPAN),
         axis=NO_FILES,
     )
-    return score(inputs, hits=ranked).collect()
+    return score(inputs, hits=frame(ranking, "item_id", "rank", *SPAN)).collect()
 
 
 def value(scores: pl.DataFrame, item: str, metric: str, k: int) -> tuple[float, float | None, float | None]:
@@ -94,13 +84,7 @@ def test_every_item_has_every_metric_and_fits_the_table() -> None:
     assert scores.equals(scores.sort(table("scores").key))
 
 
-spans = st.tuples(st.sampled_from(["a.py", "b.py"]), st.integers(0, 12), st.integers(0, 8)).map(
-    lambda span: (span[0], span[1], span[1] + span[2])
-)
-
-
-def lines(*spans: Span) -> set[tuple[str, int]]:
-    return {(path, line) for path, start, end in spans for line in range(start, end)}
+spans = spans_in("a.py", "b.py", last_start=12, lengths=(0, 8))
 
 
 @given(

@@ -20,7 +20,7 @@ from lake.catalog.protocol import Primary
 from lake.catalog.protocols import protocols
 from lake.offsets import LineOffsets
 from lake.tables import table
-from tests.evaluate.score.one_run import score
+from tests.evaluate.score.one_run import SPAN, Span, frame, score, spans_in
 
 CHUNKING = protocols()["repoeval@chunking-v1"]
 BESIDE = {"reachable", "accuracy_reachable", "boundary_similarity", "non_gold_share"}
@@ -49,10 +49,8 @@ SMALL = dataclasses.replace(
     primary=Primary("line_f1", 20, "line", "macro"),
 )
 
-Span = tuple[str, int, int]
 Frames = dict[str, pl.LazyFrame]
 
-SPAN = {"path": pl.String, "line_start": pl.Int64, "line_end": pl.Int64}
 N_LINES = 20
 AXIS = LineOffsets.of(
     pl.DataFrame(
@@ -68,18 +66,11 @@ AXIS = LineOffsets.of(
 
 
 def frames(items: Sequence[str], gold: Sequence[Span], chunks: Sequence[Span]) -> Frames:
+    own = dict(zip(OWN_TEXT, (pl.lit("a.py"), pl.lit(2), pl.lit(9)), strict=True))
     return {
-        "items": pl.LazyFrame({"item_id": items}).with_columns(
-            pool_id=pl.lit("repo"), **dict(zip(OWN_TEXT, (pl.lit("a.py"), pl.lit(2), pl.lit(9)), strict=True))
-        ),
-        "gold": pl.LazyFrame(
-            [(item, *span) for item in items for span in gold], {"item_id": pl.String, **SPAN}, orient="row"
-        ),
-        "pool": pl.LazyFrame(
-            [("repo", number, *chunk) for number, chunk in enumerate(chunks)],
-            {"pool_id": pl.String, "chunk_no": pl.Int64, **SPAN},
-            orient="row",
-        ),
+        "items": pl.LazyFrame({"item_id": items}).with_columns(pool_id=pl.lit("repo"), **own),
+        "gold": frame([(item, *span) for item in items for span in gold], "item_id", *SPAN),
+        "pool": frame([("repo", number, *chunk) for number, chunk in enumerate(chunks)], "pool_id", "chunk_no", *SPAN),
     }
 
 
@@ -94,9 +85,7 @@ def expected(gold: Sequence[Span], chunks: Sequence[Span]) -> dict[tuple[str, in
     return means(scores)
 
 
-spans = st.tuples(st.sampled_from(["a.py", "b.py"]), st.integers(0, 14), st.integers(1, 6)).map(
-    lambda span: (span[0], span[1], span[1] + span[2])
-)
+spans = spans_in("a.py", "b.py")
 
 
 @settings(max_examples=12)
@@ -104,9 +93,8 @@ spans = st.tuples(st.sampled_from(["a.py", "b.py"]), st.integers(0, 14), st.inte
 def test_closed_forms_are_the_mean_of_every_order(chunks: list[Span], gold: list[Span]) -> None:
     orders = {f"order {number}": order for number, order in enumerate(permutations(chunks))}
     hits = [(name, rank, *chunk) for name, order in orders.items() for rank, chunk in enumerate(order, start=1)]
-    ranked = pl.LazyFrame(hits, {"item_id": pl.String, "rank": pl.Int64, **SPAN}, orient="row")
     inputs = ScoringInputs(SMALL, **frames(list(orders), gold, chunks), axis=AXIS)
-    scores = score(inputs, hits=ranked).collect()
+    scores = score(inputs, hits=frame(hits, "item_id", "rank", *SPAN)).collect()
     theirs, ours = means(scores), expected(gold, chunks)
     assert ours.keys() == theirs.keys()
     for (metric, k), numbers in theirs.items():

@@ -17,17 +17,15 @@ from evaluate.score.metric_values import measure
 from lake.catalog.protocols import protocols
 from lake.offsets import LineOffsets
 from lake.relevance import disjoint
-from tests.evaluate.score.one_run import score
+from tests.evaluate.score.one_run import SPAN, Span, frame, lines, score, spans_in
 
 CHUNKING = protocols()["repoeval@chunking-v1"]
 BUDGETS = [7, 20, 0]
 DEPTHS = [1, 3]
 N_LINES = [4, 11]
 
-Span = tuple[str, int, int]
 Files = Mapping[str, Sequence[int]]
 
-SPAN = {"path": pl.String, "line_start": pl.Int64, "line_end": pl.Int64}
 
 FILE: dict[str, pl.DataType] = {"pool_id": pl.String(), "path": pl.String(), "n_nws": pl.List(pl.Int64())}
 
@@ -44,8 +42,7 @@ def one_item(own: Span | None) -> pl.LazyFrame:
 
 
 def spans_of(spans: Sequence[Span]) -> pl.LazyFrame:
-    rows = [("x", rank, *span) for rank, span in enumerate(spans, start=1)]
-    return pl.LazyFrame(rows, {"item_id": pl.String, "rank": pl.Int64, **SPAN}, orient="row")
+    return frame([("x", rank, *span) for rank, span in enumerate(spans, start=1)], "item_id", "rank", *SPAN)
 
 
 def sizes(
@@ -82,8 +79,9 @@ def test_a_budget_is_walked_by_hand() -> None:
     assert found["n_gold"] == 2
 
 
-paths = st.sampled_from(["a.py", "b.py", "gone.py"])
-spans = st.tuples(paths, st.integers(0, 14), st.integers(0, 14)).map(lambda span: (span[0], span[1], span[1] + span[2]))
+spans = spans_in("a.py", "b.py", "gone.py", lengths=(0, 14))
+
+
 contents = st.lists(st.integers(0, 6), max_size=12)
 
 
@@ -103,10 +101,6 @@ def first_lines(hits: Sequence[Span], files: Files, n_lines: int) -> set[tuple[s
     """The definition: the first so many different lines, in their order."""
     returned = [(path, at) for path, start, end in hits for at in range(start, min(end, len(files.get(path, ()))))]
     return set(list(dict.fromkeys(returned))[:n_lines])
-
-
-def lines(*spans: Span) -> set[tuple[str, int]]:
-    return {(path, line) for path, start, end in spans for line in range(start, end)}
 
 
 @given(
@@ -140,9 +134,7 @@ def test_line_metrics_of_a_run_by_hand() -> None:
         CHUNKING,
         items=one_item(("a.py", 0, 100)),
         gold=spans_of([("a.py", 100, 300)]).drop("rank"),
-        pool=pl.LazyFrame(
-            [("repo", "a.py", 0, 0, 1_000)], ["pool_id", "path", "chunk_no", *list(SPAN)[1:]], orient="row"
-        ),
+        pool=frame([("repo", 0, "a.py", 0, 1_000)], "pool_id", "chunk_no", *SPAN),
         axis=axis_of(files),
     )
     scores = score(inputs, hits=spans_of([("a.py", 0, 1_000)])).collect()
@@ -160,19 +152,12 @@ def test_line_metrics_of_a_run_by_hand() -> None:
 
 
 def by_iou(hits: Sequence[Span], gold: Sequence[Span], pool: Sequence[Span], k: int) -> dict[str, float]:
-    chunks = pl.LazyFrame(
-        [("repo", number, *chunk) for number, chunk in enumerate(pool)],
-        {"pool_id": pl.String, "chunk_no": pl.Int64, **SPAN},
-        orient="row",
-    )
+    chunks = frame([("repo", number, *chunk) for number, chunk in enumerate(pool)], "pool_id", "chunk_no", *SPAN)
     requested = [(metric_named(name), k) for name in ("ndcg_iou", "dcg_iou", "iou")]
     judged = ScoringInputs(CHUNKING, one_item(None), spans_of(gold), chunks).judged
-    gains = [alike(hit, gold) for hit in hits]
-    relevant = pl.LazyFrame(
-        [("x", rank, gain) for rank, gain in enumerate(gains, start=1) if gain > 0],
-        {"item_id": pl.String, "rank": pl.Int64, "iou": pl.Float64},
-        orient="row",
-    )
+    gains = [("x", rank, alike(hit, gold)) for rank, hit in enumerate(hits, start=1)]
+    schema = {"item_id": pl.String, "rank": pl.Int64, "iou": pl.Float64}
+    relevant = pl.LazyFrame([row for row in gains if row[2] > 0], schema, orient="row")
     return measure(relevant, judged, requested).select(f"ndcg_iou@{k}", f"dcg_iou@{k}").collect().row(0, named=True)
 
 
