@@ -38,7 +38,7 @@ def family(n_repos: str, n_items: str) -> dict[str, object]:
     """The 1,128 pairs of 48 systems by one metric, tested together."""
     values, repo = alike(np.random.default_rng(1), _sizes(n_repos, n_items))
     watch = Stopwatch()
-    _, _, adjusted = _adjudged(values, repo)
+    _, _, adjusted = adjudged(values, repo)
     return {**watch.read(), "pairs": len(adjusted)}
 
 
@@ -49,7 +49,7 @@ def flips(n_repos: str, n_items: str) -> dict[str, object]:
     values, repo = alike(np.random.default_rng(1), _sizes(n_repos, n_items))
     few = values[:3]
     watch = Stopwatch()
-    ours = _adjudged(few, repo)[1]
+    ours = adjudged(few, repo)[1]
     mine, theirs = watch.read(), Stopwatch()
     sums = np.add.reduceat(few, np.flatnonzero(np.diff(repo, prepend=-1)), axis=1)
     p = [
@@ -71,7 +71,7 @@ def nulls() -> dict[str, object]:
     """In how many of many data sets of 48 systems that are alike any pair is told apart."""
     random = np.random.default_rng(12)
     watch = Stopwatch()
-    n_wrong = sum(int((_adjudged(*alike(random, UNEQUAL))[2] < 0.05).any()) for _ in range(N_NULLS))
+    n_wrong = sum(int((adjudged(*alike(random, UNEQUAL))[2] < 0.05).any()) for _ in range(N_NULLS))
     return {**watch.read(), "wrong": n_wrong / N_NULLS}
 
 
@@ -80,14 +80,14 @@ def _sizes(n_repos: str, n_items: str) -> tuple[int, ...]:
     return (int(n_items) // int(n_repos),) * int(n_repos)
 
 
-def alike(random: np.random.Generator, sizes: tuple[int, ...]) -> tuple[Floats, Integers]:
-    """Values of 48 systems that are alike, on items that are alike within a repository."""
+def alike(random: np.random.Generator, sizes: tuple[int, ...], n_systems: int = N_SYSTEMS) -> tuple[Floats, Integers]:
+    """Values of systems that are alike, on items that are alike within a repository."""
     repo = np.repeat(np.arange(len(sizes)), sizes)
-    at_repo = random.normal(0, 0.1, (N_SYSTEMS, len(sizes)))[:, repo]
-    return 0.5 + at_repo + random.normal(0, 0.15, len(repo)) + random.normal(0, 0.2, (N_SYSTEMS, len(repo))), repo
+    at_repo = random.normal(0, 0.1, (n_systems, len(sizes)))[:, repo]
+    return 0.5 + at_repo + random.normal(0, 0.15, len(repo)) + random.normal(0, 0.2, (n_systems, len(repo))), repo
 
 
-def _adjudged(values: Floats, repo: Integers) -> tuple[Floats, Floats, Floats]:
+def adjudged(values: Floats, repo: Integers) -> tuple[Floats, Floats, Floats]:
     """Delta, p and adjusted p of all pairs."""
     found = differences(Values(values, repo), *all_pairs(len(values)), "macro")
     return found.delta, *flip_tests(found, np.ones(len(found.delta), bool))

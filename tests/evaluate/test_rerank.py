@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +11,11 @@ import pytest
 
 from evaluate.embedding.models import Encoder, Model
 from evaluate.embedding.vectors import VectorStore
-from evaluate.retrievers import Floats, Pool, Queries
+from evaluate.retrievers import Floats
 from evaluate.systems import ranking_code, retriever_named
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
+from tests.evaluate.hand_made import pool_of, queries_of, scores_of
 from tests.evaluate.tiny_model import MAX_LENGTH, needs_dense, pieces, tiny_model
 from tests.tiny import CATS, DOGS
 
@@ -29,12 +31,7 @@ def cross_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _scores(name: str, store: VectorStore, queries: Sequence[str] = QUERIES) -> Floats:
-    numbers = np.arange(len(TEXTS))
-    paths = [f"{n}.py" for n in numbers]
-    pool = Pool("pool", paths, numbers, numbers, numbers + 1, numbers + 1, TEXTS, store)
-    n = len(queries)
-    asked = Queries([f"item/{row}" for row in range(n)], queries, [None] * n, np.full(n, -1))
-    return retriever_named(name).index(pool).search(asked).scores
+    return scores_of(name, replace(pool_of(texts=TEXTS), vectors=store), queries_of(queries))
 
 
 def test_the_best_have_the_cross_encoders_scores_and_the_others_follow_in_their_order(

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 from pathlib import Path
 
-import numpy as np
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
-from evaluate.retrievers import Pool, Queries, _codegen, retrievers
+from evaluate.retrievers import _codegen, retrievers
 from evaluate.retrievers._codegen import codegen_tokens
 from evaluate.systems import resolve_systems
 from lake.catalog.benchmarks.repobench_r import REPOBENCH_OFFICIAL
 from lake.errors import GoldspanError
+from tests.evaluate.hand_made import pool_of, queries_of, scores_of
 from tests.tiny import command
 
 CODE = "def burn(self, seconds):\n    return self.thrust * seconds\n"
@@ -54,45 +54,33 @@ def test_every_token_of_a_text_is_there_and_no_other(folder: Path) -> None:
 
 def test_both_systems_compare_its_tokens(folder: Path) -> None:
     texts, asked = [CODE, "return self.speed\n", ""], "return seconds * self.thrust"
-    numbers = np.zeros(3, np.int64)
-    pool = Pool("pool", ["cand:0", "cand:1", "cand:2"], numbers, numbers, numbers + 1, numbers + 1, texts)
-    queries = Queries(["item"], [asked], [None], np.full(1, -1))
     query, held = codegen_tokens(asked), [codegen_tokens(text) for text in texts]
     wanted = {
         "edit-codegen": [SequenceMatcher(None, query, tokens).ratio() for tokens in held],
         "jaccard-codegen": [len({*query} & {*tokens}) / len({*query} | {*tokens}) for tokens in held],
     }
     for name, scores in wanted.items():
-        assert retrievers()[name].index(pool).search(queries).scores.tolist() == [scores]
+        assert scores_of(name, pool_of(texts=texts), queries_of([asked])).tolist() == [scores]
 
 
-def test_they_run_unasked_where_the_tokenizer_is(folder: Path) -> None:
+def test_they_run_unasked_where_the_tokenizer_is_and_a_run_is_another_with_another(folder: Path) -> None:
     assert {*NAMES} <= offered()
-
-
-def test_they_do_not_where_it_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GOLDSPAN_CODEGEN_TOKENIZER", str(tmp_path))
-    assert offered().isdisjoint(NAMES)
-
-
-def test_a_run_is_another_with_another_tokenizer(folder: Path) -> None:
     before = _codegen.parameters()
     (folder / "tokenizer.json").write_text("{}")
     assert _codegen.parameters() != before
+    (folder / "tokenizer.json").unlink()
+    assert offered().isdisjoint(NAMES)
 
 
-@pytest.mark.parametrize("name", NAMES)
 def test_asked_for_by_name_it_says_what_to_give(
-    name: str, lake_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lake_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GOLDSPAN_CODEGEN_TOKENIZER", str(tmp_path))
-    said = command("evaluate", "--lake", lake_folder, "--systems", f"*+{name}")
+    said = command("evaluate", "--lake", lake_folder, "--systems", "*+edit-codegen")
     assert said.code == 4
-    assert f"{name} cannot run here" in said.err
-    assert (
-        "Give GOLDSPAN_CODEGEN_TOKENIZER=FOLDER, a folder with the tokenizer.json of Salesforce/codegen-350M-mono."
-        in said.err
-    )
+    assert "edit-codegen cannot run here" in said.err
+    needed = "a folder with the tokenizer.json of Salesforce/codegen-350M-mono."
+    assert f"Give GOLDSPAN_CODEGEN_TOKENIZER=FOLDER, {needed}" in said.err
     assert "Traceback" not in said.err
 
 

@@ -5,31 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from difflib import SequenceMatcher
 
-import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from evaluate.retrievers import Pool, Queries, retrievers
-from evaluate.retrievers.edit import EDIT_REGEX
+from evaluate.retrievers import retrievers
 from evaluate.systems import resolve_systems
 from lake.catalog.benchmarks.repobench_r import REPOBENCH_CHUNKS, REPOBENCH_OFFICIAL
 from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
 from lake.text import regex_tokens
-
-
-def pool_of(texts: list[str]) -> Pool:
-    numbers = np.arange(len(texts))
-    paths = [f"cand:{n}" for n in range(len(texts))]
-    return Pool("pool", paths, numbers * 0, numbers * 0, numbers * 0 + 1, numbers * 0 + 1, texts)
-
-
-def queries_of(texts: list[str]) -> Queries:
-    n = len(texts)
-    return Queries([f"item/{row}" for row in range(n)], texts, [None] * n, np.full(n, -1))
+from tests.evaluate.hand_made import pool_of, queries_of, scores_of
 
 
 def searched(texts: list[str], queries: list[str]) -> list[list[float]]:
-    return [list(row) for row in EDIT_REGEX.index(pool_of(texts)).search(queries_of(queries)).scores]
+    return [list(row) for row in scores_of("edit-regex", pool_of(texts=texts), queries_of(queries))]
 
 
 def difflibs(query: str, text: str) -> float:
@@ -55,9 +43,9 @@ def test_every_pair_has_difflibs_ratio(texts: list[str], queries: list[str], dat
         return
     rows = st.lists(st.integers(0, len(texts) - 1), max_size=5)
     held = [data.draw(rows) for _ in queries]
-    chunks = pool_of([texts[row] for one in held for row in one])
+    chunks = pool_of(texts=[texts[row] for one in held for row in one])
     pools = replace(chunks, side_by_side={f"pool {n}": len(one) for n, one in enumerate(held)})
-    found = EDIT_REGEX.index(pools).search(queries_of(queries)).scores
+    found = scores_of("edit-regex", pools, queries_of(queries))
     for query, one, scores in zip(queries, held, found, strict=True):
         assert scores[: len(one)].tolist() == [difflibs(query, texts[row]) for row in one]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -17,21 +18,14 @@ from evaluate.rank.ranking import Ranked, rank
 from evaluate.retrievers import Pool, PoolScores, Queries, Retriever, Scan, retrievers
 from lake.catalog.protocol import TieRule
 from lake.tables import table
+from tests.evaluate.hand_made import pool_of
 
 NAN = float("nan")
 SCORES = st.lists(st.sampled_from([0.0, 0.5, 1.0, -1.0, NAN]), min_size=1, max_size=12)
 
 
 def _pool(n: int, pool_id: str = "pool") -> Pool:
-    return Pool(
-        pool_id=pool_id,
-        path=[f"{row // 3}.py" for row in range(n)],
-        chunk_no=np.arange(n, dtype=np.int64) % 3,
-        line_start=np.arange(n, dtype=np.int64) * 10,
-        line_end=np.arange(n, dtype=np.int64) * 10 + 10,
-        n_file_lines=np.full(n, 10 * n, dtype=np.int64),
-        text=["x"] * n,
-    )
+    return replace(pool_of(texts=["x"] * n), pool_id=pool_id)
 
 
 def _queries(n: int = 1, name: str = "item") -> Queries:

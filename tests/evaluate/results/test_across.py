@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from lake.errors import Exit
-from tests.tiny import CATS, DOGS, Said, build, command, task
+from tests.tiny import Said, command
 
 pytestmark = pytest.mark.slow
 
@@ -54,28 +54,12 @@ def test_the_numbers_are_those_of_one_lake(published: Path, lake_folder: Path) -
     assert len(declared) > 2
 
 
-def test_a_system_that_is_worse_fails_the_gate(tmp_path: Path) -> None:
-    repos = [f"zoo_{number}" for number in range(6)]
-    texts = {"cats.py": CATS, "dogs.py": DOGS}
-    files = {f"{repo}/{path}": text.encode() for repo in repos for path, text in texts.items()}
-    cuts = [
-        ("cats.py", 0, 1, 1),
-        ("cats.py", 0, 5, 2),
-        ("cats.py", 4, 6, 1),
-        ("dogs.py", 0, 6, 1),
-        ("dogs.py", 0, 2, 1),
-    ]
-    rows = [task(repo, path, texts[path], *cut) for repo in repos for path, *cut in cuts]
-    source, here = build(tmp_path / "source", rows, repositories=files), tmp_path / "here"
-    said = command("ingest", "repoeval", "--source", source, "--chunkers", "whole-file", "--lake", here)
-    assert said.code == 0, said.err
-    assert command("evaluate", "--lake", here, "--systems", f"{BEST},{WORST}").code == 0
-    there = publish(here, tmp_path / "site")
-    gate = ("--protocol", "repoeval@chunking-v1", "--fail-if", "line_f1@8000 is worse")
-    said = across(there, here, BEST, WORST, *gate)
-    assert (said.code, "B is worse than A" in said.out) == (Exit.GATE, True)
-    assert across(there, here, WORST, BEST, *gate).code == Exit.DONE
-    assert across(there, here, BEST, *gate).code == Exit.DONE
+def test_a_system_that_is_worse_fails_the_gate(published: Path, lake_folder: Path) -> None:
+    gate = ("--fail-if", "mrr drops > 0.01")
+    said = across(published, lake_folder, BEST, WORST, *gate)
+    assert (said.code, "fails" in said.out) == (Exit.GATE, True)
+    assert across(published, lake_folder, WORST, BEST, *gate).code == Exit.DONE
+    assert across(published, lake_folder, BEST, *gate).code == Exit.DONE
 
 
 @pytest.mark.parametrize(

@@ -10,23 +10,9 @@ from scipy import stats
 
 from evaluate.statistics.pairs import Values, all_pairs, differences, flip_tests
 from lake.averages import Aggregate
-from lake.exact import Floats, Integers
-
-UNEQUAL = (150, 107, 65, 44, 35, 27, 16, 11)
-"""Items of eight repositories, as unequal as RepoEval's."""
-
-
-def correlated(rng: np.random.Generator, sizes: tuple[int, ...], n_systems: int) -> tuple[Floats, Integers]:
-    """Values of systems that are all alike, on items that are alike within a repository."""
-    repo = np.repeat(np.arange(len(sizes)), sizes)
-    at_repo = rng.normal(0, 0.1, (n_systems, len(sizes)))[:, repo]
-    return 0.5 + at_repo + rng.normal(0, 0.15, len(repo)) + rng.normal(0, 0.2, (n_systems, len(repo))), repo
-
-
-def adjudged(values: Floats, repo: Integers) -> tuple[Floats, Floats, Floats]:
-    """Delta, p and adjusted p of all pairs."""
-    found = differences(Values(values, repo), *all_pairs(len(values)), "macro")
-    return found.delta, *flip_tests(found, np.ones(len(found.delta), bool))
+from lake.exact import Floats
+from tests.bench._pairs import UNEQUAL, adjudged
+from tests.bench._pairs import alike as correlated
 
 
 def test_ratios_of_nothing_differ_by_nothing_and_warn_of_nothing() -> None:

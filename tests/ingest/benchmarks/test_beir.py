@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import pickle
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -13,7 +15,6 @@ import pytest
 from lake.catalog.protocols import query_rules
 from lake.errors import Exit
 from lake.store import Lake
-from tests.evaluate.score.repobench_plain import rows_of
 from tests.tiny import Row, command, ingested, jsonl, put, stored
 
 CORPUS: list[Row] = [
@@ -135,9 +136,14 @@ def _repoeval(shared: Path) -> Expected:
 
 
 def _repobench(shared: Path) -> Expected:
-    rows = [row for row in rows_of(shared / "repobench-r-mined") if row.item_id.startswith("python_cff/test/")]
-    imports = {(row.item_id, "imports-and-code"): f"{row.imports}\n\n{row.code}" for row in rows}
-    return imports | {(row.item_id, "last-3-lines"): row.last_lines for row in rows}
+    data = (shared / "repobench-r-mined/data/python_cff.gz").read_bytes()
+    texts = {}
+    for level, rows in pickle.loads(gzip.decompress(data))["test"].items():
+        for number, row in enumerate(rows):
+            item_id, code = f"python_cff/test/{level}/{number}", row["code"]
+            texts[item_id, "imports-and-code"] = f"{row['import_statement']}\n\n{code}"
+            texts[item_id, "last-3-lines"] = "\n".join(code.split("\n")[-3:])
+    return texts
 
 
 def _contextbench(shared: Path) -> Expected:
