@@ -1,7 +1,5 @@
 """Modules as if their code were another, without writing to the checkout: what their closures made is made again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

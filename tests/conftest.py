@@ -1,7 +1,5 @@
 """Fixtures every test may ask for, and the rule that in CI no test may be skipped."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Simulate how often 95 % intervals cover the truth, and keep the table: `python -m tests.coverage_simulation`."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from itertools import product

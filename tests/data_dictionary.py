@@ -1,7 +1,5 @@
 """docs/tables.md, made from the declarations: `python -m tests.data_dictionary > docs/tables.md`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from lake.tables import TABLES

@@ -1,7 +1,5 @@
 """Work that tests hand to an engine, and where it is done."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar

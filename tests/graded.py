@@ -1,7 +1,5 @@
 """Rankings against relevance judgements, whatever was ranked: what each query is worth by the metrics of rankings."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from evaluate.metrics import Requested

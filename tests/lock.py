@@ -1,7 +1,5 @@
 """`make lock`: resolve requirements*.txt anew from pyproject.toml with uv, each file on top of the one before it."""
 
-from __future__ import annotations
-
 import difflib
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """What several tests read and none changes, made once."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable

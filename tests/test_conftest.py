@@ -1,7 +1,5 @@
 """The rule that in CI a skipped test is a failure, and that tests of data that is not there are not picked."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

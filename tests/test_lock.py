@@ -1,7 +1,5 @@
 """What is installed is what was resolved, and nothing of it answers to this project's own names."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import os
 import subprocess

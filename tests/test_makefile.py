@@ -1,7 +1,5 @@
 """What make's command line says reaches the stages; what the shell happens to call the same is named, and does not."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 

@@ -1,7 +1,5 @@
 """Own data under a name of its own, from its declaration to the page, beside the benchmark that it is like."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`python -m ingest own`: data of one's own in the common shapes, from the raw files to a board, undeclared."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What stands beside the code for those who cite, report and contribute says what is so."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

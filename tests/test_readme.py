@@ -1,7 +1,5 @@
 """README and docs do what they say: their chunkers, snippets and steps, every flag of the commands, and every link."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """A RepoEval of five questions in two made-up repositories, and what tests do with it: ingest, evaluate, compare."""
 
-from __future__ import annotations
-
 import importlib
 import io
 import json

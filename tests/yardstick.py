@@ -7,8 +7,6 @@ Rows are named by what they are about. A run's id has the digest of the code in 
 its task and, for an oracle, its protocol; a pair of runs is turned so that its first name sorts first.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterator

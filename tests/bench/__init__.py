@@ -1,7 +1,5 @@
 """Speed and memory, measured side by side with named peers: `python -m tests.bench [NAME…]`. One file per bench."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field

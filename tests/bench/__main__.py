@@ -1,7 +1,5 @@
 """`python -m tests.bench [NAME…]`: measure, and print one table; over a target is said, and ends well all the same."""
 
-from __future__ import annotations
-
 import json as jsonlib
 import os
 import platform

@@ -1,7 +1,5 @@
 """The child's side: `python -m tests.bench._child module:function arguments…` calls it and says what it cost."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

@@ -1,7 +1,5 @@
 """A made-up ContextBench in a lake: repositories, gold and agents that look around in them, all from one seed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

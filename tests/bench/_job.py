@@ -1,7 +1,5 @@
 """The stages of the main job as measured commands over a lake and a site in a temporary folder."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

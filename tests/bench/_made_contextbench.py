@@ -5,8 +5,6 @@ in them is made. Two instances of one repository are commits between which a fif
 years apart, as real instances lie, half to nine tenths do, between neighbours far fewer.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess

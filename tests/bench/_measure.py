@@ -1,7 +1,5 @@
 """Seconds and peak memory of a fresh child process and of what it starts."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

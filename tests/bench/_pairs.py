@@ -1,7 +1,5 @@
 """All pairs of the systems that `statistics` made up, a family of 48, and what a world without differences gives."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

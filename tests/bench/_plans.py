@@ -1,7 +1,5 @@
 """How many query plans evaluating a lake takes: every plan that polars is given to carry out is counted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 from unittest.mock import patch

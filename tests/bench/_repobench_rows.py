@@ -5,8 +5,6 @@ and a snippet standing about twice among the candidates of a level and four time
 rows mined from real packages.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import pickle

@@ -1,7 +1,5 @@
 """Measured rows as aligned columns and as plain values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from tests.bench import Bench, Row

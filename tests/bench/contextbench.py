@@ -1,7 +1,5 @@
 """ContextBench with four chunkers and four systems: the source's instances, or made-up ones at the published size."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Scoring gathered contexts of a made-up benchmark of the full size, under both protocols."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from functools import partial

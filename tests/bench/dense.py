@@ -1,7 +1,5 @@
 """Dense retrieval beside a plain loop of sentence-transformers: the same texts, the same model, the same threads."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The main job, from an empty lake to a site; again with nothing changed; again with one more chunker."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

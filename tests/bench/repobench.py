@@ -1,7 +1,5 @@
 """RepoBench-R at its published size and below: made-up rows in the hub's layout, read, ranked and scored."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator, Sequence
 from functools import cache

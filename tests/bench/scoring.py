@@ -1,7 +1,5 @@
 """Seven metrics of a large made-up ranking, from Parquet to Parquet, beside pytrec_eval."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Means and intervals of RepoBench-R at its published size: 192,000 items, 20 systems, 6 metrics."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

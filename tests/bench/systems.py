@@ -1,7 +1,5 @@
 """Many systems on RepoEval: eight chunkers with six lexical retrievers, from an empty lake, beside rank_bm25."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

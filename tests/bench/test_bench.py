@@ -1,7 +1,5 @@
 """What counts as over and how the table says it; what is made up is alike every time and in its shape."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import pickle

@@ -1,7 +1,5 @@
 """Builds of one lake: the same bytes from any process; and of a lake in which one value is another."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Figures in a real browser: what may be downloaded is there, and is what the manifest says."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The Submit page in a real browser."""
 
-from __future__ import annotations
-
 from tests.browser.conftest import Opened
 
 

@@ -1,7 +1,5 @@
 """How heavy pages are with sixty systems on every benchmark, before anything is loaded on demand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

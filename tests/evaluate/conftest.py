@@ -1,7 +1,5 @@
 """What models are given."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """Pools and queries made by hand, as retrievers take them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ Every protocol's hash, or those of the protocols that are named, and the sample 
 unequal repositories.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Sequence

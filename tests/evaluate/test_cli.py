@@ -1,7 +1,5 @@
 """`python -m evaluate`: what it prints, where, and how it ends."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Dense retrieval by a tiny random model: the library's own vectors, each text once, and what was cut."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """A lake of a single repository, by the commands: items are the unit, and gate and effects decide over them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A benchmark in many parts: each is made by itself, in any process, and what stands is left alone."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """Evaluating again: what stands is left alone, what is stale is taken away, a fault costs its own items alone."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

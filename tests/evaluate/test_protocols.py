@@ -1,7 +1,5 @@
 """Protocols: what is declared, and the seal that moves when a number would."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator
 from pathlib import Path

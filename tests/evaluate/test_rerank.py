@@ -1,7 +1,5 @@
 """Reranking by a tiny random cross-encoder: the library's own scores for the best, the others below as they were."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """No number moves under a protocol's name: the recorded hashes hold, and every switch of the rules moves one."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """`--items` and `--limit`: columns, ids and files of ids, over one benchmark and over several."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Which systems run: by name, glob and alias, with the baselines beside them; and what a run of one is called."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from dataclasses import replace

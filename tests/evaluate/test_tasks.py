@@ -1,7 +1,5 @@
 """A task that is to be named: it runs where it is, is kept from then on, and touches no other's numbers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

@@ -1,7 +1,5 @@
 """`python -m ingest`: what it prints, where, and how it ends."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

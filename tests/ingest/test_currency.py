@@ -1,7 +1,5 @@
 """What ingesting makes again after a change: all that the changed code or rows made, and nothing else."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

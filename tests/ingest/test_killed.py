@@ -1,7 +1,5 @@
 """What a killed command leaves running: nothing."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Small inputs that unfold: each is refused by a limit that it names, and never takes more than 2 GB of memory."""
 
-from __future__ import annotations
-
 import io
 import os
 import random

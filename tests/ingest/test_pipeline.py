@@ -1,7 +1,5 @@
 """Ingesting again: what stands is left alone, what changed is read, what an earlier source left is taken away."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Items handed out to an agent: what is asked and where, and nothing of the answer; and what an agent makes of them."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The digest of what a function runs moves with its import closure alone; equal values have equal fingerprints."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import sys

@@ -1,7 +1,5 @@
 """The command line's manners: exit codes, the last block, silence, names given in any way."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

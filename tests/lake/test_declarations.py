@@ -1,7 +1,5 @@
 """Declarations found by name: a name twice is an error, numbers in a name are parameters."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Commands in messages are complete: this Python, and the folders that the command was given."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

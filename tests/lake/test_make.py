@@ -1,7 +1,5 @@
 """A part is made again when, and only when, what it is made from has changed; what was done is counted once a part."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Lines, bytes and characters of texts against their definitions."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import polars as pl

@@ -1,7 +1,5 @@
 """A part is read as it was written or not at all: flipped bits, copies, other files in its place, other formats."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

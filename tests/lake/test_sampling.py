@@ -1,7 +1,5 @@
 """Seeded samples: as near to each stratum's share as whole rows allow, the same on every machine."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import polars as pl

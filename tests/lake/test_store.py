@@ -1,7 +1,5 @@
 """The store: a write checks, sorts and replaces; hostile names stay inside; a fingerprint stands or it does not."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

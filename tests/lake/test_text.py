@@ -1,7 +1,5 @@
 """What is counted, cut and shown of texts, against definitions; rejects, each with its place and reason."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What a run cost is summed up from its parts, the frontier is its definition, and repair is a regression."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

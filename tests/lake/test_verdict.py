@@ -1,7 +1,5 @@
 """Whether the chunker or the retriever matters more: one sentence for each outcome."""
 
-from __future__ import annotations
-
 import pytest
 
 from lake.averages import ITEM

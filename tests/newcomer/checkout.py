@@ -1,7 +1,5 @@
 """A copy of the checkout with a small lake, in which a test changes a file and runs the real commands."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """One file adds a retriever, a metric, a protocol, a format or a benchmark: in a copy, by the commands."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from lake.store import Lake

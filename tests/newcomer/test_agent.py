@@ -1,7 +1,5 @@
 """From the tasks that are handed out to a leaderboard, by an agent of a few lines of shell."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """After a change to the code just that is made again which the code made."""
 
-from __future__ import annotations
-
 from tests.newcomer.checkout import CHUNKER, Checkout
 from tests.tiny import put
 

@@ -3,8 +3,6 @@
 FOLDER has the data and what was published of it. The rows go into `report/methods/parity.csv`, which Methods shows.
 """
 
-from __future__ import annotations
-
 import csv
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """References on real data: every value that others computed of it is the one computed here, and Methods says so."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A small ContextBench beside the small lake: an agent, a retriever and chance, scored at every granularity."""
 
-from __future__ import annotations
-
 from lake.store import Lake
 from tests.report.small_lake import METRIC, row, run_id, write, write_boards
 

@@ -1,7 +1,5 @@
 """A benchmark whose every name is an attack on the page that shows it: of repositories, paths, items, systems."""
 
-from __future__ import annotations
-
 from lake.fingerprint import sha256_of
 from lake.store import Lake
 from tests.report.small_lake import METRIC, row, write, write_boards

@@ -1,7 +1,5 @@
 """A lake of a few items whose spans overlap, touch, are empty or a whole file: a retriever, an agent, candidates."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

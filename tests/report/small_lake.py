@@ -1,7 +1,5 @@
 """A lake small enough to check by hand: two protocols, baselines, a failed and a limited run, hostile names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any

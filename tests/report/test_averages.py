@@ -1,7 +1,5 @@
 """A protocol that averages its own way and leaves out what failed: order, picture and column agree, n is the mean's."""
 
-from __future__ import annotations
-
 import pytest
 
 from report.build import build

@@ -1,7 +1,5 @@
 """Who beats whom: the first systems against all behind them, as the table of comparisons has it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

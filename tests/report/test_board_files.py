@@ -1,7 +1,5 @@
 """What a leaderboard loads on demand and what it opens with: the lake's numbers, to the digits that are shown."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

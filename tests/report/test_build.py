@@ -1,7 +1,5 @@
 """When a site is built, what a build leaves alone, and that equal lakes give equal sites."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """What changed since an earlier build: a function of the two, told on the overview, and nowhere unasked."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

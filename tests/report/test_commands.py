@@ -1,7 +1,5 @@
 """`python -m report` as a person runs it."""
 
-from __future__ import annotations
-
 import json
 import resource
 import subprocess

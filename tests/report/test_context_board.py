@@ -1,7 +1,5 @@
 """ContextBench's page: every granularity in one table, what is scorable of how many, and coverage by step."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Data in scripts, and addresses of views: both hold whatever names there are."""
 
-from __future__ import annotations
-
 import base64
 import json
 import zlib

@@ -1,7 +1,5 @@
 """The folder of downloads as a data set: `datasets`, DuckDB and the metadata agree with the files."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

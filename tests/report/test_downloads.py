@@ -1,7 +1,5 @@
 """The published Parquet: what it holds, that it is what the manifest says, and that the snippets read it."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """Published results: an edition holds one benchmark's rows without texts, and every site shows it beside its own."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

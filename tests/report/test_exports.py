@@ -1,7 +1,5 @@
 """Results for other tools: each format read back."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Figures: files that need nothing of the site, their numbers, and one colour and shape per kind."""
 
-from __future__ import annotations
-
 import csv
 import re
 from pathlib import Path

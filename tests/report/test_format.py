@@ -1,7 +1,5 @@
 """How values look on a page."""
 
-from __future__ import annotations
-
 import pytest
 
 from report.format import MAX_LENGTH, count, score, signed, size, slug, two_digits, visible

@@ -1,7 +1,5 @@
 """The primary metric by slice: which slices stand on a page, in which order, and over which items."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

@@ -1,7 +1,5 @@
 """What a board says of its intervals is of the simulations that are nearest to it."""
 
-from __future__ import annotations
-
 import pytest
 
 from report.methods.interval_coverage import (

@@ -1,7 +1,5 @@
 """What the pages of items load: the spans that were returned, the ranks of candidates, and files of like size."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

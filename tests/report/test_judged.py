@@ -1,7 +1,5 @@
 """Exported relevance judgements: with the exported ranking they give trec_eval the numbers that the lake has."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import math
@@ -19,7 +17,7 @@ from lake.catalog.protocols import TASKS, protocols, protocols_of
 from lake.errors import Exit
 from lake.store import Lake
 from report.exports.judged import ExportedRun
-from tests.evaluate.score.test_repobench_blank import FOUR
+from tests.evaluate.score.test_repobench_blank import ROWS
 from tests.ingest.benchmarks.test_beir import lay_out
 from tests.tiny import Said, build, command, put
 
@@ -45,7 +43,7 @@ def done(*arguments: object) -> Said:
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
     """Three benchmarks, evaluated, and a run with known chunks that was made elsewhere."""
     folder = tmp_path_factory.mktemp("judged")
-    rows = pickle.dumps({"test": {"easy": list(FOUR), "hard": []}})
+    rows = pickle.dumps({"test": {"easy": list(ROWS), "hard": []}})
     put(folder / "rows/data/python_cff.gz", gzip.compress(rows))
     root = folder / "lake"
     chunkers = ("--chunkers", "whole-file,window-4-2")

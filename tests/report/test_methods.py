@@ -1,7 +1,5 @@
 """What the methods page says of rules, expectations and gold: its anchors, and that its numbers are the lake's."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

@@ -1,7 +1,5 @@
 """A number is that of table `boards` for every reader: pages, scripts, exports, `evaluate table`, `compare`."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

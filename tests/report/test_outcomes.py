@@ -1,7 +1,5 @@
 """What each system made of each item, as scripts have it: the scores themselves, so that they reckon as `evaluate`."""
 
-from __future__ import annotations
-
 import base64
 import json
 import zlib

@@ -1,7 +1,5 @@
 """What stands on the pages: the lake's numbers, every system, every caveat, and nothing that runs."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

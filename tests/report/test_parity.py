@@ -1,7 +1,5 @@
 """What the methods page says of outside references."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from report.methods.parity import parity_rows

@@ -1,7 +1,5 @@
 """A system that answered a part of the items stands apart everywhere: page, exports, table and the last lines."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

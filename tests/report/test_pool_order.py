@@ -1,7 +1,5 @@
 """What candidates' own order is worth under a tie rule that keeps it: counted, and said where it matters."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lake.store import Lake

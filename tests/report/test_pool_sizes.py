@@ -1,7 +1,5 @@
 """A system's score by the size of the pool: over the boards of one benchmark whose pools differ in nothing else."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from report.leaderboard.across import PoolSizes

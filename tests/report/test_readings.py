@@ -1,7 +1,5 @@
 """The first system against the second, by every gold rule, cut-off and average: what the aggregates say."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lake.averages import AVERAGES

@@ -1,7 +1,5 @@
 """What `report export` writes of a run, `ingest run` reads as the same run: every score is the same."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

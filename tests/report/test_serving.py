@@ -1,7 +1,5 @@
 """Looking at the site over http: what is served, and what is said where it cannot be."""
 
-from __future__ import annotations
-
 import threading
 import urllib.error
 import urllib.request

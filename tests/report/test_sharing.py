@@ -1,7 +1,5 @@
 """What is seen of a page whose address is shared: its sentence, and a picture of it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

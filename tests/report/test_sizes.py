@@ -1,7 +1,5 @@
 """Quality against the size of chunks: where there are enough sizes, by a metric that does not depend on cutting."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

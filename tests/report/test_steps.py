@@ -1,7 +1,5 @@
 """Coverage by step: means over items that a person can check, and the picture of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from random import Random
 

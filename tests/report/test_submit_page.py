@@ -1,7 +1,5 @@
 """What was submitted, on the pages: where a number comes from, and how to hand one in, as the page says it."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import subprocess

@@ -1,7 +1,5 @@
 """A system's page: the items it shows, what it is held against, and the sentence on how it searches."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

@@ -1,7 +1,5 @@
 """What is said of a view and drawn beside it is of one comparison."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from report.leaderboard.board import build_board

@@ -1,7 +1,5 @@
 """A lake of any number of made-up items and systems under the real protocols: for the weight of pages and for speed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One bit of one part flipped, and what the commands make of it: `python -m tests.resilience.flips 300` flips many."""
 
-from __future__ import annotations
-
 import random
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """Ingest and evaluate in a child process that may be killed, starved or shut out, and what must hold afterwards."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import resource

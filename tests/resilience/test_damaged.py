@@ -1,7 +1,5 @@
 """Damage in a lake is never published: one flipped bit in any table, lost parts, and what each command says."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

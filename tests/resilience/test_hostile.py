@@ -1,7 +1,5 @@
 """Files made to hurt, each read by a command in a child with little memory: a sentence, no traceback, nothing runs."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

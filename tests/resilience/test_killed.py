@@ -1,7 +1,5 @@
 """Killed at any moment: nothing half-written is to be seen, and the next run ends as if nothing had been."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import random

@@ -1,7 +1,5 @@
 """Two writers at once, a lake that cannot be written, a full disk: said clearly, and nothing half-written is left."""
 
-from __future__ import annotations
-
 import ctypes
 import re
 import subprocess

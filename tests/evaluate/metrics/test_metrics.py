@@ -1,7 +1,5 @@
 """Ranked metrics: by hand, against trec_eval, and how they are declared and named."""
 
-from __future__ import annotations
-
 import re
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Standard measures: against trec_eval, and against their definitions where it has none."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 

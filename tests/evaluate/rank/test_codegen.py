@@ -1,7 +1,5 @@
 """RepoBench's own tokenizer: used where it is at hand, asked for plainly where it is not."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 from pathlib import Path

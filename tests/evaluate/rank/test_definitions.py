@@ -1,7 +1,5 @@
 """What the lake holds of pools beside their chunks: the definitions that begin in each chunk."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

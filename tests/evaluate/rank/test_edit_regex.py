@@ -1,7 +1,5 @@
 """Edit similarity: difflib's own ratio, in whatever company."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from difflib import SequenceMatcher
 

@@ -1,7 +1,5 @@
 """What every hit adds is stored with it: the budget can be walked from the rows of `hits` alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lake.offsets import Offsets

@@ -1,7 +1,5 @@
 """Many small pools side by side score, tie and rank to the last bit as each of them does alone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

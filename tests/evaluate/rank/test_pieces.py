@@ -1,7 +1,5 @@
 """Pieces kept by content: those that Python cuts, and chunks counted from them as from their own texts."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

@@ -1,7 +1,5 @@
 """Scores → ranks: order, ties, depth, what is not returned, and a retriever's own faults."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Retrievers: BM25 as rank_bm25 has it, the baselines, token sets; each against a few lines that define it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """A system here against one among published scores, by the commands that anyone would type."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One item and one lake at the command line: question, gold, scores, what was returned; and what comes next."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

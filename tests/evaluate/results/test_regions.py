@@ -1,7 +1,5 @@
 """SWE-Explore's measures: each equal to its definition written plainly, and the command that prints them."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`python -m evaluate repro`: where a run comes from, and the commands that make it again."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

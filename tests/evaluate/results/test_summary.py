@@ -1,7 +1,5 @@
 """The last lines of `python -m evaluate`: one sentence for each verdict, and who is named below it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

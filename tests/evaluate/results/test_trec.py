@@ -1,7 +1,5 @@
 """`python -m evaluate score`: ir_measures' numbers from two files, whatever way these are written."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import math

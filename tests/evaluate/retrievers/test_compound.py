@@ -1,7 +1,5 @@
 """Retrievers that call others: reciprocal rank fusion, and a second pass with what the first one found."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

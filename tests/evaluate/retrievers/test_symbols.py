@@ -1,7 +1,5 @@
 """A retriever that looks at files: the definitions that a query names."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

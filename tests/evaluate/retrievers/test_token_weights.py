@@ -1,7 +1,5 @@
 """Retrievers that go by tokens: BM25 as bm25s has it, words in identifiers, tf-idf, shared names."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What holds of every ledger in a lake, whichever benchmark it is of."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

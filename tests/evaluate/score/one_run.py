@@ -1,7 +1,5 @@
 """Items and spans made by hand, and the scores of a single run over all items."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Where the gold went: against sets of lines, by hand, and in a lake against the scores that it takes apart."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """RepoBench-R's protocols: by hand, and equal to a plain reading of their rules on any small pool."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import permutations
 from typing import NamedTuple

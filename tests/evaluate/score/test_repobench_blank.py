@@ -1,7 +1,5 @@
 """Candidates, gold and queries of nothing but white space, from raw rows to numbers."""
 
-from __future__ import annotations
-
 import gzip
 import pickle
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Similarity to the gold snippet: by hand, and equal to a plain reading of its definition on any text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Scores of a run over chunks: by hand, against sets of lines, and the same whatever the number of threads."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import polars as pl

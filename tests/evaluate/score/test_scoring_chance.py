@@ -1,7 +1,5 @@
 """What a random order scores: closed forms against every order there is, the rest against orders scored one by one."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from itertools import permutations

@@ -1,7 +1,5 @@
 """Sets of returned lines at budgets and depths: by hand, and against sets built line by line."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

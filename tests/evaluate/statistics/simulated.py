@@ -1,7 +1,5 @@
 """Simulated data sets whose true mean is known, and how often the interval of their mean covers it."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray

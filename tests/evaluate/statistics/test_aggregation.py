@@ -1,7 +1,5 @@
 """Aggregates: three kinds of mean by hand, and what is never pooled."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

@@ -1,7 +1,5 @@
 """Table `boards`: order, averages, states, and differences to the reference, from frames that are checked by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import polars as pl

@@ -1,7 +1,5 @@
 """The bootstrap of items: scipy's within Monte-Carlo error, and the same to the last bit wherever it runs."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

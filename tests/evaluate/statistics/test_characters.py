@@ -1,7 +1,5 @@
 """What one reads of a run, counted by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

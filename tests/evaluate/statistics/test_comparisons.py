@@ -1,7 +1,5 @@
 """Tables `comparisons` and `ranks`: who is compared with whom, what is said of it, and that the two agree."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What is said to be found in four of five cases is found so, by the test that decides."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What the chunker does and what the retriever does: by hand, and how often the intervals hold what was planted."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Intervals over repositories: by scipy, by the matrices of the papers, and how often they cover what they should."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

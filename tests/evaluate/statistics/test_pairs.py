@@ -1,7 +1,5 @@
 """Pairs of systems: differences, intervals and sign-flip tests against scipy and loops over their definition."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Slices of RepoBench-R: its headline, bands of candidates, and what is never pooled."""
 
-from __future__ import annotations
-
 import itertools
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Benchmarks in BEIR's layout: what is read of one, what is refused, and numbers as trec_eval has them."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import pickle

@@ -1,7 +1,5 @@
 """`python -m ingest --config`: tasks of one's own in RepoEval's manner, from their declaration to the lake."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is said of a declaration of one's own that is off: its file, key and line, what was found, what to do."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Declarations in every benchmark's shape: as printed, with keys of one's own, and over whatever holds rows."""
 
-from __future__ import annotations
-
 import json
 import socket
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Raw bytes as files and blobs: each content once, its lines where its bytes say."""
 
-from __future__ import annotations
-
 import hashlib
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """The chunkers of other libraries: what they give is found in the file to the byte, what they cannot cut is said."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import zipfile

@@ -1,7 +1,5 @@
 """The syntax-aware chunker: by hand in several languages, its fallbacks, its bounds, and on real code."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Fixed size, whole file and windows: by hand, against five-line definitions, and what holds of every partition."""
 
-from __future__ import annotations
-
 import json
 import sys
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Chunkers by name, and their answers as rows of the lake."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Chunkers given by a command or a function: what they may answer, and what that costs where it is wrong."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Patches as edited lines, by the reading of `docs-v1`."""
 
-from __future__ import annotations
-
 from difflib import SequenceMatcher, unified_diff
 from pathlib import Path
 

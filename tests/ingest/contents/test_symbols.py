@@ -1,7 +1,5 @@
 """Definitions by both sets of rules, language by language."""
 
-from __future__ import annotations
-
 import pytest
 
 from ingest.contents.definitions import RULES, Definition, definitions_of, ending_of

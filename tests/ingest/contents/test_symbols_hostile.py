@@ -1,7 +1,5 @@
 """Definitions in texts that nobody wrote on purpose."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Git repositories made for tests, commit by commit, the same everywhere."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Find the places of the sample anew, after a pin of one of its packages has moved; prints what is to be `PLACES`."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A repository of one's own as benchmarks: which commits ask what, what is left out by which rule, and the command."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The sample: the same on every machine, and in every row what RepoEval's and RepoBench-R's own rows have."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import importlib.metadata

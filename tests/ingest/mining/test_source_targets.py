@@ -1,7 +1,5 @@
 """What the sample asks for: bodies, lines and the prompts before them."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

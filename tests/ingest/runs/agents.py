@@ -1,7 +1,5 @@
 """A ContextBench of three issues in two made-up repositories, and agents' records of work on them."""
 
-from __future__ import annotations
-
 import io
 import json
 import shutil

@@ -1,7 +1,5 @@
 """The order of an imported ranking: ranks, scores, ties, and what is refused of them."""
 
-from __future__ import annotations
-
 import dataclasses
 import shutil
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Files that are not what they seem: every one ends in a few lines that say why, and nothing of it is stored."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import random

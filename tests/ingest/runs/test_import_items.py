@@ -1,7 +1,5 @@
 """Which items an import was asked, what answers none, and what the commands `run` and `check` print of it."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path

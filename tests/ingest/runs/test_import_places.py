@@ -1,7 +1,5 @@
 """Where imported documents lie: lines, bytes, the file that a path means, and no chunk twice."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

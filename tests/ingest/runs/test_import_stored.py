@@ -1,7 +1,5 @@
 """What an import leaves in the lake: one run per name, whole or not at all."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

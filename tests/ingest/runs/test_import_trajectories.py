@@ -1,7 +1,5 @@
 """A trajectory becomes a run: steps, final context and patch as they were given, paths found; and by commands."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

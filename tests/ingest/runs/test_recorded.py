@@ -1,7 +1,5 @@
 """Runs beside a benchmark's data: imported with it, what is no run reported, and all gone when the items change."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ingest.runs.bundled_runs import import_recorded

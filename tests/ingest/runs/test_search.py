@@ -1,7 +1,5 @@
 """`ingest run --search`: a program is asked pool by pool, and what it answers, or does not, becomes a run."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import shutil

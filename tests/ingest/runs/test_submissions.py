@@ -1,7 +1,5 @@
 """Submissions: what lies in the folder is a run in the lake, the newest alone; what is none is told, with its line."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

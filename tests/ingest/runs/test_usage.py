@@ -1,7 +1,5 @@
 """What an import tells of agents: what they used, up to the board, and what was met and not read."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

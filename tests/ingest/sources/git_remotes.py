@@ -1,7 +1,5 @@
 """Remotes for tests: bare repositories made by git itself, and a `git` on the path that misbehaves as told."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import stat

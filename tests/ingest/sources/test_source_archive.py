@@ -1,7 +1,5 @@
 """Archives as trees: what is read, what is refused and what it says."""
 
-from __future__ import annotations
-
 import json
 import stat
 import struct

@@ -1,7 +1,5 @@
 """Local folders: which one is the benchmark's, and what of it is read."""
 
-from __future__ import annotations
-
 import os
 import socket
 import zipfile

@@ -1,7 +1,5 @@
 """Repositories at commits: what is read, byte for byte, and that it is fetched once."""
 
-from __future__ import annotations
-
 import string
 from functools import partialmethod
 from pathlib import Path

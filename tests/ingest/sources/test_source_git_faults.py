@@ -1,7 +1,5 @@
 """Repositories when something goes wrong: kills, damage, slow servers, two at once, settings from outside."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The publishers' files: fetched once from a server, checked; never a request for what is there."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import threading

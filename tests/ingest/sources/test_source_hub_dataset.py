@@ -1,7 +1,5 @@
 """A dataset on the Hugging Face hub: its commit resolved once, its files fetched when read, one error when offline."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

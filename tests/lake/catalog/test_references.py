@@ -1,7 +1,5 @@
 """A table in which no system is above a baseline says so, and why."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -3,8 +3,6 @@
 Source: the evaluation that is published with code-chunk, on six of RepoEval's repositories at k = 5.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

@@ -5,8 +5,6 @@ view by view; both are evaluated under `contextbench@official-v1`, exported in t
 with all that it wrote, value by value.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 from collections.abc import Iterator, Mapping

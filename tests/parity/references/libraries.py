@@ -1,7 +1,5 @@
 """Independent libraries on data of the benchmarks: pytrec_eval's scores of rankings, rank_bm25's of chunks."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterator
 

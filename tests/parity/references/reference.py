@@ -1,7 +1,5 @@
 """References from outside on a folder of benchmark data: the values of both sides, and how many are equal."""
 
-from __future__ import annotations
-
 import importlib.util
 import tempfile
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A repository and an answer in a few words, and what a protocol makes of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Contexts in a lake: all runs of a part scored together, once, and aggregated by their own slices."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from unittest.mock import patch
 

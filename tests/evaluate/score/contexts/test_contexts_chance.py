@@ -1,7 +1,5 @@
 """What a random order covers of a context: closed forms against every order of a small pool, drawn ones of a large."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import replace

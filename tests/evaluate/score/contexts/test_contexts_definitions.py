@@ -1,7 +1,5 @@
 """Which symbols a span overlaps and a name means, against the definition of overlap itself."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

@@ -1,7 +1,5 @@
 """ContextBench's sample from end to end: retrievers and agents in one table, on one axis."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Whole answers held against plain definitions of both readings: sets of lines and bytes, ranges merged in loops."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """Rankings beside agents: their steps, their final contexts, budgets and depths."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from evaluate.score.contexts.material import Material

@@ -1,7 +1,5 @@
 """Where `docs-v1` and the published code differ: every row of the table, both readings side by side."""
 
-from __future__ import annotations
-
 from evaluate.score.contexts.material import Material
 from tests.evaluate.score.contexts.contexts_world import (
     CONTEXTS,

@@ -1,7 +1,5 @@
 """A ContextBench of two made-up repositories, and what tests do with it."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

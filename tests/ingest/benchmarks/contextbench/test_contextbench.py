@@ -1,7 +1,5 @@
 """ContextBench from a folder into the lake: items, gold, pools, patches, subsets, and what stands."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Gold contexts in every published form, and what cannot be decoded."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

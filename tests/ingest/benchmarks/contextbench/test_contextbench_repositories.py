@@ -1,7 +1,5 @@
 """Repositories as Parquet files beside the rows, or from git: what is read, and what is rejected."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Rows of every file form as instances: ids, repositories, and rows that meet."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

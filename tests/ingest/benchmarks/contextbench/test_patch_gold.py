@@ -1,7 +1,5 @@
 """Issue data sets that have a patch in place of a gold context: what of the repository is gold then."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

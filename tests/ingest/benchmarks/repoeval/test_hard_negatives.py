@@ -1,7 +1,5 @@
 """Hard negatives: which files are added, how many, and under which paths."""
 
-from __future__ import annotations
-
 import random
 import re
 import zipfile

@@ -1,7 +1,5 @@
 """Gold by need: what the names of a completion resolve to, by hand, and the pools that end at the hole."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """RepoEval's reader: where the hole is, what is gold, which files are searched, in every form upstream has them."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from collections.abc import Sequence

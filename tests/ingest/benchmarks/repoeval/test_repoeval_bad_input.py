@@ -1,7 +1,5 @@
 """RepoEval data that is not as it should be: each fault has its row or its message, and the rest goes on."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """RepoEval as published: every row read, every completion found again in the lake's own contents."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Shell commands as views of files: what is printed is seen, with the lines that the command or its output names."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Tools of agents by their names, the lines that they are asked for, and scripts that call them."""
 
-from __future__ import annotations
-
 import pytest
 
 from ingest.runs.calls.scripts import script_calls

@@ -1,7 +1,5 @@
 """Records of agents' sessions as the formats' descriptions have them, made up, and how a test reads one."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path

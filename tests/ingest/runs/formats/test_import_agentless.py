@@ -1,7 +1,5 @@
 """Agentless' locations: files, elements and lines, all in one step."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ingest.runs.find_trajectories import trajectory_files

@@ -1,7 +1,5 @@
 """ATIF: what the tool calls of an agent's steps showed, whichever agent it was."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Claude Code's sessions: what `Read`, `Grep` and `Bash` showed, by what their results say they showed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Codex's sessions, as rollouts and as `codex exec --json` prints them: what shell commands showed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Completions made elsewhere: each found by the hole it fills, whatever its task is called."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

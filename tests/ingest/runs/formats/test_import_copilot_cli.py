@@ -1,7 +1,5 @@
 """Copilot CLI's events: what its tools showed, by the lines that they number."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

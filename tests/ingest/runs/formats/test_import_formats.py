@@ -1,7 +1,5 @@
 """Formats: found by their content, and the same ranking whatever it is written in."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

@@ -1,7 +1,5 @@
 """Gemini CLI's sessions and streams: what its tools showed, by what they were asked for and what they say they gave."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

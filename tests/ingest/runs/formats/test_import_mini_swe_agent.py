@@ -1,7 +1,5 @@
 """mini-swe-agent's trajectories: steps are what was shown, the final context is what the assistant said."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """OpenHands' outputs: `read` and `run` actions, in their older and newer form."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """RepoBench-R's own results: candidates' numbers per row, under the name that its scripts give the file."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """SWE-agent's trajectories: views with a range are steps, the patch is in the `.traj` beside the checkpoints."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

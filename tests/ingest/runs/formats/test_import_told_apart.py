@@ -1,7 +1,5 @@
 """Formats of trajectories are told apart, and whatever a record of tool events holds is read or told."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

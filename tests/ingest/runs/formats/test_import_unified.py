@@ -1,7 +1,5 @@
 """Unified predictions, files, spans and symbols in their order, what is none noted; and logs of Prometheus."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -3,8 +3,6 @@
 `python -m tests.ingest.runs.formats.test_recorded_files` prints what `recorded_files.json` beside it holds.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

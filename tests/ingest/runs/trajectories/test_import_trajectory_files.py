@@ -1,7 +1,5 @@
 """Trajectories in files, folders and ZIPs, that may hold anything: read, or told and never lost in silence."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

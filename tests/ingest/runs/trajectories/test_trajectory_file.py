@@ -1,7 +1,5 @@
 """A file that may hold trajectories: its values, lines and neighbours; damage is told with its place and item."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random
