@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from tests.tiny import ROOT, put
 
@@ -15,29 +14,21 @@ pytestmark = pytest.mark.slow
 
 TESTS = """
 import pytest
-from hypothesis import settings
+
 
 def test_runs() -> None:
     pass
 
+
 @pytest.mark.xfail(reason="expected")
 def test_expected_to_fail() -> None:
     raise AssertionError
-"""
-SKIPPED = (
-    TESTS
-    + """
-def test_skipped() -> None:
-    pytest.skip("why")
-"""
-)
-REAL = (
-    TESTS
-    + """
+
+
 def test_real(shared) -> None:
     pass
 """
-)
+SKIPPED = f"{TESTS}\n\ndef test_skipped() -> None:\n    pytest.skip('why')\n"
 
 
 def _pytest(folder: Path, text: str, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
@@ -68,28 +59,15 @@ def test_in_ci_what_is_skipped_in_any_process_is_named_and_fails(tmp_path: Path)
 
 
 def test_elsewhere_skips_pass_and_say_why(tmp_path: Path) -> None:
-    done = _pytest(tmp_path, SKIPPED + REAL.removeprefix(TESTS))
+    done = _pytest(tmp_path, SKIPPED)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 passed, 2 skipped, 1 xfailed" in done.stdout
     assert "../shared/data, the real benchmark data, is not there" in done.stdout
     assert "counts as failed" not in done.stdout
 
 
-def test_in_ci_tests_of_data_that_is_not_there_are_not_picked(tmp_path: Path) -> None:
-    done = _pytest(tmp_path, REAL, CI="true")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "1 passed, 1 deselected, 1 xfailed" in done.stdout
-
-
-def test_what_is_slow_is_picked_by_its_folder_and_by_the_data_that_it_reads(tmp_path: Path) -> None:
+def test_what_reads_data_that_is_not_there_is_not_picked_in_ci_and_slow_elsewhere(tmp_path: Path) -> None:
+    assert "1 passed, 1 deselected, 1 xfailed" in _pytest(tmp_path, TESTS, CI="true").stdout
     put(tmp_path / "tests/browser/test_page.py", b"def test_page() -> None:\n    pass\n")
-    assert "1 passed, 2 deselected, 1 xfailed" in _pytest(tmp_path, REAL, "-m", "not slow").stdout
-    assert "1 passed, 1 skipped, 2 deselected" in _pytest(tmp_path, REAL, "-m", "slow").stdout
-
-
-def test_no_test_of_examples_has_a_deadline() -> None:
-    assert settings.default is not None
-    assert settings.default.deadline is None
-    for path in (ROOT / "tests").rglob("test_*.py"):
-        if path.name != Path(__file__).name:
-            assert "deadline=" not in path.read_text(encoding="utf-8"), path
+    assert "1 passed, 2 deselected, 1 xfailed" in _pytest(tmp_path, TESTS, "-m", "not slow").stdout
+    assert "1 passed, 1 skipped, 2 deselected" in _pytest(tmp_path, TESTS, "-m", "slow").stdout

@@ -12,10 +12,6 @@ from tests.tiny import CHUNKERS, command, stored
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("processes")]
 
 
-def lengths(text: str) -> int:
-    return len(text)
-
-
 def refuse(text: str) -> int:
     message = f"{text} is refused"
     raise GoldspanError(message, where="here", examples=["a", "b"], hint="Do not.", code=Exit.INVALID)

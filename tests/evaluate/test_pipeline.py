@@ -21,21 +21,7 @@ from lake.errors import Exit
 from lake.store import Lake
 from lake.tables import table
 from lake.usage import run_costs
-from tests.tiny import (
-    CATS,
-    ROOT,
-    TASKS,
-    Said,
-    build,
-    command,
-    ingested,
-    jsonl,
-    leftovers,
-    put,
-    stored,
-    task,
-    task_file,
-)
+from tests.tiny import CATS, ROOT, TASKS, Said, build, command, ingested, jsonl, leftovers, put, stored, task, task_file
 
 pytestmark = pytest.mark.slow
 
@@ -228,20 +214,6 @@ def declared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
 
 
 MINE = ("--systems", "window-4-2+mine")
-LONGEST = "def score(pool, queries):\n    return np.array([[float(len(text)) for text in pool.text]] * len(queries))\n"
-
-
-def test_a_retriever_is_one_file(one_chunker: Path, declared: Callable[[str], None]) -> None:
-    before = stored(one_chunker, *MADE)
-    declared(LONGEST)
-    _evaluate(one_chunker, *MINE)
-    mine = _runs(one_chunker).filter(pl.col("system") == "window-4-2+mine").row(0, named=True)
-    assert (mine["status"], mine["n_items"], mine["retriever"]) == ("complete", 5, "mine")
-    assert before.items() <= stored(one_chunker, *MADE).items()
-    hits = Lake(one_chunker).read("hits", benchmark="repoeval", run_id=mine["run_id"])
-    assert hits.filter(pl.col("rank") == 1)["score"].to_list() == [
-        float(n) for n in hits.group_by("item_id").agg(pl.col("score").max()).sort("item_id")["score"]
-    ]
 
 
 FAILS_ON_ONE_POOL = """\
@@ -286,24 +258,6 @@ def test_a_retriever_that_fails_everywhere_is_a_failed_run_that_scores_nought(
     costs = run_costs(Lake(one_chunker)).filter(pl.col("run_id") == run["run_id"]).collect().row(0, named=True)
     assert (costs["query_p50"], costs["index_seconds"]) == (None, 0.0)
     _evaluate(one_chunker, *MINE, code=Exit.INCOMPLETE)
-
-
-def test_an_edited_retriever_is_run_again_under_another_name(
-    one_chunker: Path, declared: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from lake import code
-
-    declared(LONGEST)
-    _evaluate(one_chunker, *MINE)
-    before = _runs(one_chunker).filter(pl.col("system") == "window-4-2+mine")["run_id"].to_list()
-    declared(LONGEST.replace("float(len(text))", "-float(len(text))"))
-    code._source.cache_clear()
-    code.closure_of.cache_clear()
-    code.digest_of.cache_clear()
-    _evaluate(one_chunker, *MINE)
-    after = _runs(one_chunker).filter(pl.col("system") == "window-4-2+mine")["run_id"].to_list()
-    assert len(before) == len(after) == 1
-    assert before != after
 
 
 def _run(lake: Path, run_id: str, task_name: str, origin: str) -> None:

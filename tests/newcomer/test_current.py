@@ -24,15 +24,6 @@ def test_another_tokenizer_ranks_those_again_that_use_it_under_another_run_id(ch
     assert not any(f"run_id={before[BM25]}" in path for path in checkout.parts("hits", "scores", "aggregates"))
 
 
-def test_what_all_rankings_use_ranks_them_all_again(checkout: Checkout) -> None:
-    before = checkout.runs()
-    checkout.append("evaluate/rank/ranking.py", "ADDED = 1")
-    checkout.run("evaluate")
-    after = checkout.runs()
-    assert before.keys() == after.keys()
-    assert not set(before.values()) & set(after.values())
-
-
 def test_a_comment_and_a_retriever_that_nobody_asked_for_make_nothing_again(checkout: Checkout) -> None:
     before = checkout.parts(*RESULTS)
     checkout.append("lake/text.py", "# A remark.")

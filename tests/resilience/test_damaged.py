@@ -69,22 +69,6 @@ def test_no_page_is_made_of_a_lake_that_lacks_what_its_scores_are_of(
     assert f"missing, though there are scores: {name} of {lost}" in said.out
 
 
-def test_an_imported_run_that_lost_its_results_is_named_and_not_scored(lake: Path, tmp_path: Path) -> None:
-    items = Lake(lake).read("items")["item_id"]
-    ranking = tmp_path / "good.tsv"
-    rows = [f"{item_id}\tcats.py#L1-L3\t1\t1.0" for item_id in items]
-    ranking.write_text("\n".join(["item_id\tdocument\trank\tscore", *rows]) + "\n")
-    assert command("ingest", "run", ranking, "--benchmark", "repoeval", "--system", "good", "--lake", lake).code == 0
-    assert command("evaluate", "--lake", lake).code == 0
-    row = Lake(lake).scan("runs").filter(system="good").select("run_id").collect().item()
-    (part,) = Lake(lake).parts("hits", run_id=row)
-    part.path.unlink()
-    said = command("evaluate", "--lake", lake)
-    assert said.code == 0
-    assert f"hits has 0 of its {len(items)} results; set aside in .damaged, import the run {row} again" in said.err
-    assert not Lake(lake).parts("scores", run_id=row)
-
-
 def test_a_stray_is_named_by_verify_and_set_aside_even_quietly(home: Path, lake: Path, tmp_path: Path) -> None:
     (items,) = Lake(lake).parts("items")
     shutil.copy(items.path, items.path.with_name("part-old.parquet"))

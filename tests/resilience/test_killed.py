@@ -2,12 +2,10 @@
 
 import itertools
 import os
-import random
 import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -40,52 +38,25 @@ def _first_of_each_table(lake: Path) -> list[int]:
     return sorted({tables.index(name) + 1 for name in tables} | {len(tables)})
 
 
-def test_ingest_killed_at_the_first_write_of_each_table(home: Path, tmp_path: Path) -> None:
-    whole, numbers = stored(home / "lake1"), _first_of_each_table(home / "lake1")
+@pytest.mark.parametrize("stage", ["ingest", "evaluate"])
+def test_a_stage_killed_at_its_writes_is_taken_up_again(home: Path, tmp_path: Path, stage: str) -> None:
+    n_stages = 1 if stage == "ingest" else 2
+    whole, n_ingested = stored(home / f"lake{n_stages}"), len(_writes(home / "lake1"))
+    numbers = _first_of_each_table(home / "lake1")
     assert len(numbers) > 8
+    if stage == "evaluate":
+        # A table of declarations, two of the first run, and the last write of all.
+        numbers = [1, 6, 8, len(_writes(home / "lake2")) - n_ingested]
     for number, moment in zip(numbers, itertools.cycle(MOMENTS), strict=False):
         lake = tmp_path / f"lake{number}"
-        child = start(home / "source", lake, Harm(stages=1, killed_at=number, moment=moment))
+        if stage == "evaluate":
+            shutil.copytree(home / "lake1", lake)
+        child = start(home / "source", lake, Harm(stages=n_stages, killed_at=number, moment=moment))
         child.join()
         assert child.exitcode == KILLED
         every_part_is_whole(lake)
-        assert len(_writes(lake)) == number - (moment == "before")
-        finishes_as_if_nothing_had_been(home / "source", lake, whole, stages=1)
-
-
-def test_evaluate_killed_at_its_writes(home: Path, tmp_path: Path) -> None:
-    whole = stored(home / "lake2")
-    # A table of declarations, two of the first run, and the last write of all.
-    numbers = [1, 6, 8, len(_writes(home / "lake2")) - len(_writes(home / "lake1"))]
-    for number, moment in zip(numbers, itertools.cycle(MOMENTS), strict=False):
-        lake = shutil.copytree(home / "lake1", tmp_path / f"lake{number}")
-        child = start(home / "source", lake, Harm(killed_at=number, moment=moment))
-        child.join()
-        assert child.exitcode == KILLED
-        every_part_is_whole(lake)
-        finishes_as_if_nothing_had_been(home / "source", lake, whole)
-
-
-def test_killed_at_moments_spread_over_its_run(home: Path, tmp_path: Path) -> None:
-    whole = stored(home / "lake2")
-    started = time.perf_counter()
-    undisturbed = start(home / "source", tmp_path / "undisturbed")
-    undisturbed.join()
-    seconds = time.perf_counter() - started
-    assert stored(tmp_path / "undisturbed") == whole
-    drawn = random.Random(20240607)
-    n_killed = 0
-    # One after the other, so that what a killed run left is killed again while it is mended.
-    lake = tmp_path / "lake"
-    for _ in range(5):
-        child = start(home / "source", lake)
-        child.join(drawn.uniform(0.02, 0.3) * seconds)
-        child.kill()
-        child.join()
-        n_killed += child.exitcode == KILLED
-        every_part_is_whole(lake)
-    finishes_as_if_nothing_had_been(home / "source", lake, whole)
-    assert n_killed >= 2
+        assert stage == "evaluate" or len(_writes(lake)) == number - (moment == "before")
+        finishes_as_if_nothing_had_been(home / "source", lake, whole, stages=n_stages)
 
 
 @pytest.mark.parametrize(
