@@ -10,11 +10,11 @@ from lake.store import Lake
 from report.build import build
 from report.format import fixed
 from report.leaderboard.board import Board, BoardRow, build_board
-from report.leaderboard.board_files import MEASURE_FIELDS, board_files, shortened
+from report.leaderboard.board_files import shortened
 from report.leaderboard.main_table import MainTable
 from report.tables_read import TablesRead
 from tests.report.html import Element, parse, table
-from tests.report.small_lake import CHUNKING, HEADLINE, MEASURES, SYSTEMS, aggregated, run_id, write, write_boards
+from tests.report.small_lake import CHUNKING, HEADLINE, aggregated, run_id, write, write_boards
 
 SYSTEM = "fixed-nws-1500+jaccard"
 OPENING = "ndcg at 10, mean over items; RepoEval (sample), chunking-v1"
@@ -57,24 +57,6 @@ def test_a_shortened_number_is_shown_as_the_whole_one() -> None:
     for digits in (2, 3):
         assert [f"{one:.{digits}f}" for one in short] == [f"{one:.{digits}f}" for one in values]
     assert len(json.dumps(short[-2:])) < 0.75 * len(json.dumps(values[-2:]))
-
-
-def test_a_measures_file_has_each_runs_numbers_in_each_slice(small: Lake) -> None:
-    board, reference = board_of(small)
-    files = board_files(board, reference)
-    measures = {f"chunking-v1/chunk-{metric}-{k}" for metric, k in MEASURES}
-    assert set(files) == {f"boards/repoeval/{name}.js" for name in {"chunking-v1", "chunking-v1/costs", *measures}}
-    text = files["boards/repoeval/chunking-v1/chunk-ndcg-10.js"].decode()
-    found = json.loads(text[text.index(",") + 1 : -3])
-    assert list(found) == ["all=all", "repo=acme/one", "repo=acme/three", "repo=acme/two", "subset=function-2k"]
-    about = files["boards/repoeval/chunking-v1.js"].decode()
-    place = [one["id"] for one in json.loads(about[about.index(",") + 1 : -3])["runs"]].index(run_id(SYSTEM))
-    numbers = dict(zip(MEASURE_FIELDS, found["subset=function-2k"][place], strict=False))
-    assert (numbers["macro"], numbers["by_repo"], numbers["n"]) == (
-        SYSTEMS[SYSTEM][0],
-        pytest.approx(SYSTEMS[SYSTEM][0] * 0.9),
-        5,
-    )
 
 
 @pytest.mark.parametrize(("width", "shown"), [(0.2, "0.59 0.49 to 0.69"), (0.02, "0.587 0.577 to 0.597")])

@@ -111,12 +111,6 @@ def test_a_folder_with_other_things_is_refused(small: Lake, tmp_path: Path, name
     assert files(tmp_path / "home") == {name: text.encode()}
 
 
-def test_an_empty_folder_is_taken(small: Lake, tmp_path: Path) -> None:
-    (tmp_path / "site").mkdir()
-    build(small, tmp_path / "site")
-    assert (tmp_path / "site" / "index.html").is_file()
-
-
 def test_a_rule_that_changes_in_any_module_that_pages_use_makes_the_site_again(
     small: Lake, site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,7 +18,6 @@ from lake.store import Lake
 from report.exports import Choice, export
 from report.exports.wide import _latex_text
 from tests.report.context_lake import write_context
-from tests.report.html import Element
 from tests.report.small_lake import (
     CHUNKING,
     HOSTILE,
@@ -41,18 +40,6 @@ RUN = run_id("fixed-nws-1500+bm25-okapi")
 def exported(lake: Lake, to: Path, run: str | None, format_name: str, table: str = "ranking") -> str:
     export(lake, run, format_name, to / "out", table)
     return (to / "out").read_bytes().decode()
-
-
-def test_csv_holds_the_leaderboards_in_long_form(small: Lake, tmp_path: Path) -> None:
-    rows = list(csv.DictReader(io.StringIO(exported(small, tmp_path, None, "csv"))))
-    found = {
-        row["system"]: float(row["value"])
-        for row in rows
-        if row["protocol"] == "repoeval@chunking-v1"
-        and (row["metric"], row["k"], row["average"]) == ("ndcg", "10", "macro")
-    }
-    assert {name: found[name] for name in SYSTEMS} == {name: values[0] for name, values in SYSTEMS.items()}
-    assert {(row["slice"], row["slice_value"]) for row in rows} == {("subset", "function-2k")}
 
 
 def test_json_and_parquet_hold_the_same_rows(small: Lake, tmp_path: Path) -> None:
@@ -220,25 +207,6 @@ def test_a_choice_of_what_there_is_not_is_a_usage_error(small: Lake, choice: Cho
     with pytest.raises(GoldspanError, match=re.escape(said)) as caught:
         export(small, None, "csv", None, "ranking", choice)
     assert caught.value.code == Exit.USAGE
-
-
-def test_an_exported_number_is_that_of_the_table_of_aggregates_and_of_the_pages_cell(
-    small: Lake, tmp_path: Path, pages: dict[str, Element]
-) -> None:
-    export(small, None, "parquet", tmp_path / "out", "ranking")
-    rows = pl.read_parquet(tmp_path / "out")
-    aggregates = small.read("aggregates").unpivot(
-        ["macro", "micro", "by_repo"],
-        index=["run_id", "protocol", "granularity", "metric", "k", "slice", "slice_value", "n", "n_items"],
-        variable_name="average",
-    )
-    keys = [name for name in aggregates.columns if name != "value"]
-    both = rows.join(aggregates, on=keys, suffix=" stored")
-    assert both.height == rows.height > 0
-    assert both["value"].to_list() == both["value stored"].to_list()
-    cells = {each.text for each in pages["repoeval-all.html"].all("td")}
-    shown = rows.filter("is_shown", "is_compared")
-    assert {f"{value:.3f}" for value in shown["value"]} <= {cell.split()[0] for cell in cells if cell}
 
 
 def test_a_systems_name_serves_where_it_has_one_run(small: Lake, tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """Exported relevance judgements: with the exported ranking they give trec_eval the numbers that the lake has."""
 
 import gzip
-import json
 import math
 import pickle
 import shutil
@@ -112,24 +111,6 @@ def test_trec_evals_numbers_of_the_two_files_are_the_lakes_for_every_item(lake: 
         "repoeval@chunking-v1", "repoeval@code-chunk-v1", "repoeval@target-v1",
     }  # fmt: skip
     assert n_compared > 1_000
-
-
-def test_evaluate_score_has_the_means_of_the_two_files(lake: Lake, tmp_path: Path) -> None:
-    """The first protocol of the benchmark's page is the one without --protocol."""
-    exported(lake, tmp_path, "mine", "trec")
-    exported(lake, tmp_path, "mine", "qrels")
-    wanted = {"precision@5": "P@5", "recall@10": "R@10", "ndcg@10": "nDCG@10", "mrr@10": "RR@10"}
-    said = command(
-        "evaluate", "score", tmp_path / "qrels", tmp_path / "trec", "--metrics", ",".join(wanted.values()), "--json"
-    )
-    means = {row["measure"]: row["mean"] for row in json.loads(said.out)["means"]}
-    (run_id,) = lake.read("runs").filter(system="mine")["run_id"]
-    stored = lake.read("scores", run_id=run_id, protocol="repoeval@chunking-v1")
-    for name, measure in wanted.items():
-        metric, _, k = name.partition("@")
-        of_metric = stored.filter(pl.col("metric") == metric, pl.col("k") == int(k))["value"]
-        assert of_metric.len() == 4
-        assert means[measure] == pytest.approx(of_metric.mean(), abs=1e-12), name
 
 
 def test_of_a_run_whose_chunks_nobody_knows_what_it_returned_is_judged(lake: Lake, tmp_path: Path) -> None:
