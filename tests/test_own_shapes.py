@@ -63,8 +63,7 @@ def test_rows_with_paths_and_lines_are_questions_about_a_repository(
     tmp_path: Path, repositories: Path, row: dict[str, object], flags: tuple[str, ...]
 ) -> None:
     items = put(tmp_path / "my code.jsonl", lines({"id": "q1", "repo": "rockets", **row}))
-    said = own(tmp_path, "--items", items, "--repositories", repositories, *flags)
-    assert said.code == Exit.DONE, said.err
+    own(tmp_path, "--items", items, "--repositories", repositories, *flags).done()
     lake = Lake(tmp_path / "lake")
     assert lake.read("benchmarks").select("name", "like", "label").rows() == [("my-code", "contextbench", "own")]
     assert (gold(tmp_path), lake.read("queries")["text"].to_list()) == ([BURN], [QUESTION])
@@ -78,8 +77,7 @@ def test_a_board_comes_of_it(tmp_path: Path, repositories: Path) -> None:
     items = put(tmp_path / "asked.parquet", b"")
     pl.DataFrame(rows).write_parquet(items)
     # Without a repository in the rows the folder is the one.
-    said = own(tmp_path, "--items", items, "--repositories", repositories / "rockets", "--name", "mine")
-    assert said.code == Exit.DONE, said.err
+    said = own(tmp_path, "--items", items, "--repositories", repositories / "rockets", "--name", "mine").done()
     assert "the question is question, the gold gold[].path:line" in said.err
     assert command("evaluate", "--systems", "*+bm25-okapi", "--lake", tmp_path / "lake").code == Exit.DONE
     table = command("evaluate", "table", "mine", "--lake", tmp_path / "lake")
@@ -116,8 +114,7 @@ def test_issues_with_a_patch_are_read_from_local_repositories(tmp_path: Path) ->
     row = {"instance_id": "acme__rockets-1", "repo": "acme/rockets", "base_commit": commit,
            "problem_statement": QUESTION, "patch": patch, "test_patch": ""}  # fmt: skip
     items = put(tmp_path / "swe.jsonl", lines(row))
-    said = own(tmp_path, "--items", items, "--repositories", tmp_path / "git")
-    assert said.code == Exit.DONE, said.err
+    own(tmp_path, "--items", items, "--repositories", tmp_path / "git").done()
     assert gold(tmp_path) == [("acme__rockets-1", "src/engine.py", 3, 5)]
 
 
@@ -126,8 +123,7 @@ def test_a_folder_in_beirs_layout_is_documents(tmp_path: Path) -> None:
     put(folder / "corpus.jsonl", lines({"_id": "d1", "text": "Boil water."}, {"_id": "d2", "text": "Bake bread."}))
     put(folder / "queries.jsonl", lines({"_id": "q1", "text": "bread"}))
     put(folder / "qrels/test.tsv", b"query-id\tcorpus-id\tscore\nq1\td2\t1\n")
-    said = own(tmp_path, "--items", folder)
-    assert said.code == Exit.DONE, said.err
+    own(tmp_path, "--items", folder).done()
     lake = Lake(tmp_path / "lake")
     assert lake.read("benchmarks").select("name", "like").rows() == [("recipes", "beir")]
     assert lake.read("gold_spans").select("item_id", "path").rows() == [("q1", "d2")]

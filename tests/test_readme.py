@@ -76,8 +76,7 @@ def test_the_file_and_the_programs_of_the_readme_become_runs_by_its_commands(
     if shutil.which("rg") is None:
         pytest.skip("ripgrep is not installed: apt-get install ripgrep")
     for line in lines:
-        said = command("ingest", *shlex.split(line))
-        assert said.code == 0, said.err
+        command("ingest", *shlex.split(line)).done()
     assert command("evaluate", "--systems", "my-*,ripgrep").code == 0
     runs = pl.read_parquet(lake_folder / "runs/**/*.parquet").filter(origin="imported")
     assert sorted(runs["system"]) == ["my-names", "my-retriever", "my-words", "ripgrep"]
@@ -92,8 +91,7 @@ def test_the_steps_of_a_submission_work_as_they_are_printed(tmp_path: Path) -> N
     put(checkout / "system.yaml", block("with this `system.yaml`:").encode())
     (checkout / ".venv").symlink_to(sys.prefix)
     source = build(tmp_path / "source/repoeval-sample").parent
-    done = command("ingest", "repoeval", "--source", source, "--lake", checkout / "lake/data")
-    assert done.code == 0, done.err
+    command("ingest", "repoeval", "--source", source, "--lake", checkout / "lake/data").done()
     author = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     settings = {**os.environ, **author, "PYTHONPATH": str(ROOT)}
 
@@ -120,8 +118,7 @@ def test_a_run_is_exported_and_scored_as_printed(
     score, *printed = block("# Score a ranking").splitlines()
     for line in [*block("## Take both files from a run").splitlines(), score.removeprefix("$ ")]:
         _, _, stage, *words = shlex.split(line.replace("fixed-nws-1500+", "whole-file+"))
-        done = command(stage, *words)
-        assert done.code == 0, done.err
+        done = command(stage, *words).done()
     lines = [*done.out.splitlines(), *done.err.splitlines()]
     # Another lake has other numbers.
     assert [re.sub(r"\d+", "0", line) for line in lines] == [re.sub(r"\d+", "0", line) for line in printed]
@@ -132,8 +129,7 @@ def test_the_chunker_in_javascript_cuts_below_empty_lines(tmp_path: Path) -> Non
     script.write_text(block("`chunk.js`"))
     assert len(script.read_text().splitlines()) <= 20
     given = f"margin=node {script}"
-    said = command("ingest", "repoeval", "--source", build(tmp_path / "source"), "--chunker", given, "--lake", lake)
-    assert said.code == 0, said.err
+    command("ingest", "repoeval", "--source", build(tmp_path / "source"), "--chunker", given, "--lake", lake).done()
     chunks = pl.read_parquet(lake / "chunks/chunker=margin/part-*.parquet")
     of_cats = chunks.filter(sha256=sha256_of(CATS.encode())).select("line_start", "line_end").rows()
     assert of_cats == [(0, 4), (4, 7)]
@@ -145,12 +141,10 @@ def test_vectors_are_made_elsewhere_by_the_steps_of_the_docs(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GOLDSPAN_LAKE", str(lake_folder))
     texts, embedded, evaluated = block("# Vectors of any model").replace("syntax-1500", "whole-file").splitlines()
-    told = command(*shlex.split(texts)[2:])
-    assert told.code == 0, told.err
+    command(*shlex.split(texts)[2:]).done()
     assert embedded == ".venv/bin/python embed.py"
     exec(compile(block("in place of `embed` call"), "embed.py", "exec"), {})
-    done = command(*shlex.split(evaluated)[2:])
-    assert done.code == 0, done.err
+    command(*shlex.split(evaluated)[2:]).done()
     rows = Lake(lake_folder).read("run_items").join(Lake(lake_folder).read("runs"), on="run_id")
     assert set(rows.filter(system="whole-file+recorded")["status"]) == {"done"}
     wrong = command("evaluate", "texts", "whole-file+bm25-okapi", "-o", "x.parquet")

@@ -4,11 +4,14 @@ import importlib
 import io
 import json
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 from unittest.mock import patch
+
+import pytest
 
 from ingest import benchmarks
 from ingest.benchmarks.declaration import Benchmark
@@ -20,6 +23,7 @@ from ingest.sources.tree import Source
 from lake.console import run
 from lake.declarations import discover
 from lake.engine import IN_PROCESS
+from lake.errors import Exit, GoldspanError
 from lake.outcome import Outcome
 from lake.store import Lake
 
@@ -190,17 +194,26 @@ class Said:
     out: str
     err: str
 
+    def done(self) -> Self:
+        """The same, of a command that ended well."""
+        assert self.code == 0, self.err + self.out
+        return self
+
+
+@contextmanager
+def refused(match: str, code: Exit) -> Iterator[pytest.ExceptionInfo[GoldspanError]]:
+    """An error with these words and this exit status."""
+    with pytest.raises(GoldspanError, match=match) as caught:
+        yield caught
+    assert caught.value.code == code
+
 
 def command(stage: str, *arguments: object) -> Said:
     """Run `python -m <stage> …` in this process."""
     out, err = io.StringIO(), io.StringIO()
     app = importlib.import_module(f"{stage}.commands").app
     code: object = 0
-    with (
-        patch.object(sys, "argv", [stage, *map(str, arguments)]),
-        redirect_stdout(out),
-        redirect_stderr(err),
-    ):
+    with patch.object(sys, "argv", [stage, *map(str, arguments)]), redirect_stdout(out), redirect_stderr(err):
         try:
             run(app, stage)
         except SystemExit as ended:

@@ -32,8 +32,7 @@ def make(folder: Path) -> Path:
         for number, start in enumerate(starts)
     ]
     source, lake = build(folder / "source", rows, repositories=files), folder / "lake"
-    done = command("ingest", "repoeval", "--source", source, "--chunkers", CHUNKERS, "--lake", lake)
-    assert done.code == 0, done.err
+    command("ingest", "repoeval", "--source", source, "--chunkers", CHUNKERS, "--lake", lake).done()
     wins, losses = range(N_WINS), range(N_WINS, N_WINS + N_LOSSES)
     for system, wrong in (("before", wins), ("after", losses)):
         lines = ["item_id\tdocument\tscore"]
@@ -41,10 +40,8 @@ def make(folder: Path) -> Path:
             path = NAMES[(number + (number in wrong)) % 2]
             lines.append(f"function-2k/acme_shapes/{number}\t{path}#L{start + 1}-L{start + 3}\t1")
         file = put(folder / f"{system}.tsv", "\n".join([*lines, ""]).encode())
-        done = command("ingest", "run", file, "--benchmark", "repoeval", "--system", system, "--lake", lake)
-        assert done.code == 0, done.err
-    done = command("evaluate", "--lake", lake)
-    assert done.code == 0, done.err
+        command("ingest", "run", file, "--benchmark", "repoeval", "--system", system, "--lake", lake).done()
+    command("evaluate", "--lake", lake).done()
     return lake
 
 
@@ -64,13 +61,11 @@ def test_the_gate_fails_over_the_items_of_one_repository(lake: Path) -> None:
     assert "1 repository, over items: for these repositories only" in failed.out
     assert f"{N_WINS}" in failed.out
     assert f"{N_LOSSES}" in failed.out
-    passed = command("evaluate", "compare", "after", "before", *GATE, "--lake", lake)
-    assert passed.code == 0, passed.err
+    command("evaluate", "compare", "after", "before", *GATE, "--lake", lake).done()
 
 
 def test_effects_are_told_over_the_items_of_one_repository(lake: Path) -> None:
-    printed = command("evaluate", "effects", "--protocol", "repoeval@chunking-v1", "--lake", lake)
-    assert printed.code == 0, printed.err
+    printed = command("evaluate", "effects", "--protocol", "repoeval@chunking-v1", "--lake", lake).done()
     title, *_, answer = printed.out.strip().splitlines()
     assert f"{N_ITEMS} items, 1 repository" in title
     assert "matters more here" in answer or "is undecided here" in answer

@@ -55,16 +55,14 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _ingested(source: Path, lake: Path, names: tuple[str, ...] = NAMES, chunkers: str = "whole-file") -> Path:
     subsets = ",".join(f"{name}/test" for name in names)
-    said = command(
+    command(
         "ingest", "repobench-r", "--source", source, "--subsets", subsets, "--chunkers", chunkers, "--lake", lake
-    )
-    assert said.code == 0, said.err
+    ).done()
     return lake
 
 
 def _evaluated(lake: Path, *arguments: object) -> Path:
-    said = command("evaluate", "--lake", lake, *arguments)
-    assert said.code == 0, said.err
+    command("evaluate", "--lake", lake, *arguments).done()
     return lake
 
 

@@ -23,8 +23,7 @@ def _both(tmp_path_factory: pytest.TempPathFactory) -> Path:
     boats.source(home / "source" / "repobench-r")
     chunkers = ("--chunkers", "whole-file")
     for name in ("repoeval", "repobench-r"):
-        said = command("ingest", name, "--source", home / "source" / name, *chunkers, "--lake", home / "lake")
-        assert said.code == 0, said.err
+        command("ingest", name, "--source", home / "source" / name, *chunkers, "--lake", home / "lake").done()
     return home / "lake"
 
 
@@ -55,8 +54,7 @@ def test_items_are_selected_by_id_and_by_a_file_of_ids(lake: Lake, tmp_path: Pat
 
 
 def test_a_benchmark_without_a_selected_item_is_left_as_it_is(lake: Lake) -> None:
-    said = command("evaluate", "--items", "level=easy", *SYSTEMS, "--lake", lake.root)
-    assert said.code == 0, said.err
+    said = command("evaluate", "--items", "level=easy", *SYSTEMS, "--lake", lake.root).done()
     assert "repoeval is left as it is: no item of it is selected" in said.err
     assert _asked(lake, "repobench-r/chunks")
     none = command("evaluate", "--items", "level=simple", *SYSTEMS, "--lake", lake.root)
@@ -83,8 +81,7 @@ def test_a_program_is_asked_the_selected_items_alone(lake: Lake, tmp_path: Path)
         "    print(json.dumps({'id': json.loads(line)['id'], 'results': []}), flush=True)\n"
     )
     options = ("--benchmark", "repoeval", "--system", "mine", "--lake", lake.root)
-    said = command("ingest", "run", "--search", f"python3 {program}", "--items", ids[0], *options)
-    assert said.code == 0, said.err
+    command("ingest", "run", "--search", f"python3 {program}", "--items", ids[0], *options).done()
     row = lake.read("runs").row(0, named=True)
     assert (row["n_items"], row["status"]) == (1, "partial")
     assert row["selection"] == [{"column": "item_id", "value": ids[0]}]

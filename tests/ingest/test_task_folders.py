@@ -46,8 +46,7 @@ def _tasks(lake: Path, *arguments: object) -> Said:
 
 
 def test_a_folder_per_item_holds_the_question_and_the_repository(lake: Path, tmp_path: Path) -> None:
-    said = _tasks(lake, "contextbench", "-o", tmp_path / "out")
-    assert said.code == 0, said.err
+    said = _tasks(lake, "contextbench", "-o", tmp_path / "out").done()
     store = Lake(lake)
     items = store.read("items", benchmark="contextbench").filter("scorable")
     assert f"tasks: {items.height} items of contextbench" in said.err
@@ -146,8 +145,7 @@ def test_a_session_called_otherwise_is_paired_with_its_item(lake: Path, tmp_path
             (renamed / "logs/session.json").write_text(json.dumps(record), encoding="utf-8")
     given = sessions if told_by == "prompt" else tasks
     run = ("run", given, "--benchmark", "contextbench", "--system", f"reader-{told_by}", "--lake", lake)
-    said = command("ingest", *run)
-    assert said.code == 0, said.err
+    said = command("ingest", *run).done()
     stored = Lake(lake).read("run_items").filter(pl.col("run_id").str.contains(f"reader-{told_by}"))
     assert stored["item_id"].sort().to_list() == [folder.name for folder in folders]
     # Nothing of the repositories that were handed out is taken for a record.

@@ -29,8 +29,7 @@ done
 
 def ran(*arguments: object) -> str:
     """What a command printed that did its work."""
-    result = command(*map(str, arguments))
-    assert result.code == 0, result.err
+    result = command(*map(str, arguments)).done()
     return result.out + result.err
 
 

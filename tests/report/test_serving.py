@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lake.errors import Exit, GoldspanError
+from lake.errors import Exit
 from report.commands.build import HOST, server_of
-from tests.tiny import command, put
+from tests.tiny import command, put, refused
 
 
 @pytest.fixture
@@ -47,6 +47,5 @@ def test_a_port_in_use_is_a_sentence(site: Path) -> None:
 
 
 def test_without_a_site_it_says_how_to_build_one(tmp_path: Path) -> None:
-    with pytest.raises(GoldspanError, match="holds no site") as told:
+    with refused("holds no site", Exit.MISSING):
         server_of(tmp_path, 0)
-    assert told.value.code == Exit.MISSING

@@ -84,8 +84,7 @@ def test_other_data_and_other_rules_are_refused(
 def test_items_of_one_side_alone_are_named(published: Path, lake_folder: Path) -> None:
     scores = pl.read_parquet(published)
     scores.filter(item_id=scores["item_id"].min()).write_parquet(published)
-    said = across(published, lake_folder, A, "--protocol", "repoeval@chunking-v1")
-    assert said.code == Exit.DONE
+    said = across(published, lake_folder, A, "--protocol", "repoeval@chunking-v1").done()
     assert "repoeval@chunking-v1: 4 items scored here alone: left out of the difference" in said.out
     assert "1 and 5" in said.out
 
@@ -94,8 +93,7 @@ def test_an_export_of_a_run_is_compared_and_says_what_it_cannot_tell(lake_folder
     file = tmp_path / "main.parquet"
     flags = ("--table", "scores", "--format", "parquet", "-o", file)
     assert command("report", "export", A, *flags, "--lake", lake_folder).code == 0
-    said = across(file, lake_folder, A)
-    assert said.code == Exit.DONE
+    said = across(file, lake_folder, A).done()
     unknown = "the benchmark's label, the queries, the gold, the searched files"
     assert f"repoeval: not published beside the scores, so not compared with this lake's: {unknown}" in said.out
 

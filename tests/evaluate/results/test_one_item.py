@@ -30,8 +30,7 @@ def _item(lake: Path, *arguments: object) -> Said:
 def test_an_item_says_what_was_asked_what_is_gold_and_how_every_system_did(lake: Path) -> None:
     store = Lake(lake)
     item_id = store.read("items").filter("scorable")["item_id"].sort()[0]
-    said = _item(lake, item_id)
-    assert said.code == 0, said.err
+    said = _item(lake, item_id).done()
     (prompt,) = store.read("queries").filter(item_id=item_id)["text"]
     assert all(line.strip() in said.out for line in prompt.splitlines())
     protocol = re.search(r"gold \((\S+)\)", said.out)
@@ -45,8 +44,7 @@ def test_an_item_says_what_was_asked_what_is_gold_and_how_every_system_did(lake:
 def test_a_systems_results_have_a_mark_and_the_arithmetic(lake: Path) -> None:
     store, system = Lake(lake), "window-4-2+bm25-okapi"
     item_id = store.read("items").filter("scorable")["item_id"].sort()[0]
-    said = _item(lake, item_id, "--systems", system)
-    assert said.code == 0, said.err
+    said = _item(lake, item_id, "--systems", system).done()
     value, numerator, denominator = re.search(  # type: ignore[union-attr]  # it is there, or the test fails
         rf"{re.escape(system)}: line_f1@8000 (\S+) = (\S+) / (\S+)", said.out
     ).groups()
@@ -76,8 +74,7 @@ def test_an_unknown_name_is_said(lake: Path, arguments: list[str], code: Exit, w
 
 
 def test_the_status_of_a_lake(lake: Path, tmp_path: Path) -> None:
-    said = command("evaluate", "status", "--lake", lake)
-    assert said.code == 0
+    said = command("evaluate", "status", "--lake", lake).done()
     head, row = (line.split("\t") for line in said.out.splitlines()[1:])
     about = dict(zip(head, row, strict=True))
     items = Lake(lake).read("items")

@@ -18,8 +18,7 @@ def run_id(lake_folder: Path) -> str:
 
 
 def test_a_runs_data_rules_versions_and_commands_are_printed(lake_folder: Path, run_id: str) -> None:
-    said = command("evaluate", "repro", run_id, "--lake", lake_folder)
-    assert said.code == 0, said.err
+    said = command("evaluate", "repro", run_id, "--lake", lake_folder).done()
     told = json.loads(command("evaluate", "repro", run_id, "--lake", lake_folder, "--json").out)
     run = Lake(lake_folder).read("runs").row(by_predicate=pl.col("run_id") == run_id, named=True)
     assert told["run"]["fingerprint"] == run["fingerprint"]
@@ -48,8 +47,7 @@ def test_the_commands_of_an_imported_run_make_it_from_its_file(lake_folder: Path
     file = tmp_path / "mine.tsv"
     file.write_text("\n".join(["item_id\tdocument\trank\tscore", *rows]) + "\n")
     options = ("--benchmark", "repoeval", "--system", "mine", "--task", "repoeval/prompt", "--lake", lake_folder)
-    said = command("ingest", "run", file, *options)
-    assert said.code == 0, said.err
+    command("ingest", "run", file, *options).done()
     assert command("evaluate", "--systems", "mine", "--lake", lake_folder).code == 0
     run_id = str(Lake(lake_folder).read("runs").filter(pl.col("system") == "mine")["run_id"].item())
     made_again(lake_folder, run_id, tmp_path / "again", FOLDER=source, FILE=file)

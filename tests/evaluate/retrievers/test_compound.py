@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from evaluate.retrievers.composed import fused
 from evaluate.systems import ranking_code, retriever_named
-from lake.errors import Exit, GoldspanError
+from lake.errors import Exit
 from tests.evaluate.hand_made import pool_of, queries_of, scores_of
+from tests.tiny import refused
 
 NAN = float("nan")
 TEXTS = ["def burn(fuel): pass", "burn(fuel) # the engine", "thrust = engine", ""]
@@ -72,9 +73,8 @@ def test_an_empty_query_or_pool_is_answered_as_by_the_parts(name: str) -> None:
     ],
 )
 def test_what_cannot_be_called_is_an_error_that_says_what_to_write(name: str, says: str) -> None:
-    with pytest.raises(GoldspanError, match=says) as caught:
+    with refused(says, Exit.USAGE) as caught:
         retriever_named(name)
-    assert caught.value.code == Exit.USAGE
     assert caught.value.hint
 
 

@@ -64,12 +64,10 @@ pytestmark = pytest.mark.slow
 
 def test_tasks_under_other_keys_are_ingested_and_scored_with_their_label(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
-    said = ingest_own(lay_out(tmp_path), lake)
-    assert said.code == 0, said.err
+    said = ingest_own(lay_out(tmp_path), lake).done()
     assert f"RepoEval from {tmp_path / 'mine.yaml'} (labelled ours)" in said.err
     assert "5 of 5 items ready" in said.err
-    scored = command("evaluate", "--lake", lake)
-    assert scored.code == 0, scored.err
+    scored = command("evaluate", "--lake", lake).done()
     assert scored.out.startswith("repoeval (ours): ")
     boards = command("evaluate", "table", "--lake", lake).out
     heads = [line for line in boards.splitlines() if line.startswith("# repoeval@chunking-v1, ")]
@@ -97,10 +95,7 @@ def _at(value: object, keys: Sequence[str]) -> object:
 
 def test_they_are_the_items_that_upstreams_keys_give(source: Path, tmp_path: Path) -> None:
     ingest_own(lay_out(tmp_path / "ours"), tmp_path / "one")
-    upstream = command(
-        "ingest", "repoeval", "--source", source, "--lake", tmp_path / "other", "--chunkers", "whole-file"
-    )
-    assert upstream.code == 0
+    command("ingest", "repoeval", "--source", source, "--lake", tmp_path / "other", "--chunkers", "whole-file").done()
     one, other = (Lake(tmp_path / name).read("items").drop("upstream_id") for name in ("one", "other"))
     assert one.equals(other)
     for table in ("gold_spans", "files", "blobs", "chunks"):

@@ -17,11 +17,11 @@ from ingest.contents.chunkers.libraries import by_texts, placed
 from ingest.contents.chunkers_by_name import absence, chunkers, resolve_chunkers
 from ingest.contents.chunking import chunk_blobs
 from lake.declarations import CHUNKER_SETS, Resolved
-from lake.errors import Exit, GoldspanError
+from lake.errors import Exit
 from lake.offsets import Offsets
 from lake.text import LANGUAGES, decode
 from tests.ingest.contents.test_chunkers_by_name import blobs, chunked
-from tests.tiny import ROOT, command
+from tests.tiny import ROOT, command, refused
 
 LIBRARIES = sorted(name for name, chunker in chunkers().items() if chunker.library)
 SMALL = [name.replace("<n>", "60") for name in LIBRARIES]
@@ -146,11 +146,10 @@ def test_a_library_that_is_not_installed_is_one_error_with_the_command(
     assert absence(chunkers()["chonkie-token-<n>"]) == "tqdm is not installed"
     missing = {"astchunk", "chonkie"}
     forget()
-    with pytest.raises(GoldspanError, match="'astchunk-1800' cannot cut here: astchunk is not installed") as refused:
+    with refused("'astchunk-1800' cannot cut here: astchunk is not installed", Exit.MISSING) as caught:
         resolve_chunkers(["astchunk"])
-    assert refused.value.code == Exit.MISSING
-    assert "make chunkers" in refused.value.hint
-    assert "requirements-chunkers.txt" in refused.value.hint
+    assert "make chunkers" in caught.value.hint
+    assert "requirements-chunkers.txt" in caught.value.hint
     assert absence(chunkers()["syntax-<n>"]) == ""
     assert "chonkie is not installed: make chunkers" in command("ingest", "list", "chunkers").out
 

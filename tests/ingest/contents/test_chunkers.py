@@ -138,8 +138,7 @@ def test_it_cuts_as_the_chunker_that_it_is_called_after() -> None:
 
 def asked(tmp_path: Path, *arguments: object) -> tuple[Lake, tuple[object, ...]]:
     lake = Lake(tmp_path / "lake")
-    said = command("ingest", "repoeval", "--source", build(tmp_path / "source"), "--lake", lake.root, *arguments)
-    assert said.code == Exit.DONE, said.err
+    command("ingest", "repoeval", "--source", build(tmp_path / "source"), "--lake", lake.root, *arguments).done()
     return lake, ("--lake", lake.root)
 
 

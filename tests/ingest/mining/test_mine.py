@@ -187,8 +187,7 @@ def _mine(lake: Path, *arguments: object) -> Said:
 def test_the_same_command_on_the_same_commit_gives_the_same_bytes(made: MadeRepository, tmp_path: Path) -> None:
     for name in ("one", "two"):
         copy = shutil.copytree(made.folder, tmp_path / name / "rockets")
-        said = _mine(tmp_path / f"lake-{name}", copy, "--tasks", "completion,issue", "--n", 4)
-        assert said.code == 0, said.err
+        said = _mine(tmp_path / f"lake-{name}", copy, "--tasks", "completion,issue", "--n", 4).done()
         n_commits = made.git("rev-list", "--count", "main")
         assert "rockets-issue: 4 issue tasks (1 to 5 lines " in said.err
         assert f" of {n_commits} commits; left out: merge: 1, first commit: 1" in said.err
@@ -231,8 +230,7 @@ def test_what_cannot_be_mined_is_said(
 
 def test_a_kind_of_task_without_any_is_no_benchmark(made: MadeRepository, tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
-    said = _mine(lake.root, made.folder, "--tasks", "line,issue")
-    assert said.code == 0
+    said = _mine(lake.root, made.folder, "--tasks", "line,issue").done()
     assert "rockets-line: 0 next-line tasks" in said.err
     assert lake.read("benchmarks")["name"].to_list() == ["rockets-issue"]
     at_first = made.commits["first"]
@@ -260,8 +258,7 @@ def test_odd_messages_and_paths_are_taken_as_they_are(tmp_path: Path) -> None:
 def test_two_commands_lead_to_a_verdict(made: MadeRepository, tmp_path: Path) -> None:
     lake = ("--lake", tmp_path / "lake")
     assert _mine(tmp_path / "lake", made.folder, "--tasks", "completion,issue").code == 0
-    said = command("evaluate", *lake)
-    assert said.code == 0, said.err
+    said = command("evaluate", *lake).done()
     assert "rockets-issue (mined): line_f1, mean over items, all items (rockets-issue@docs-v1)" in said.out
     assert "rockets-completion (mined): line_f1@8000" in said.out
     slices = Lake(tmp_path / "lake").read("aggregates", benchmark="rockets-issue")
@@ -276,12 +273,10 @@ def test_a_repository_of_another_owner_is_read(made: MadeRepository, tmp_path: P
     owner = 12345 if os.getuid() == 0 else os.getuid()
     for path in [copy, *copy.rglob("*")]:
         os.chown(path, owner, -1)
-    said = _mine(tmp_path / "lake", copy, "--tasks", "issue", "--n", 2)
-    assert said.code == 0, said.err
+    _mine(tmp_path / "lake", copy, "--tasks", "issue", "--n", 2).done()
 
 
 def test_a_shallow_clone_is_read_as_far_as_it_goes(made: MadeRepository, tmp_path: Path) -> None:
     made.git("clone", "--quiet", "--depth=14", made.folder.as_uri(), str(tmp_path / "shallow"))
-    said = _mine(tmp_path / "lake", tmp_path / "shallow", "--tasks", "issue")
-    assert said.code == 0, said.err
+    said = _mine(tmp_path / "lake", tmp_path / "shallow", "--tasks", "issue").done()
     assert "first commit: 1" in said.err

@@ -62,8 +62,7 @@ def test_a_program_is_asked_pool_by_pool_and_what_it_answers_becomes_a_run(lake:
         "print(json.dumps({**item, 'found': found, 'process': os.getpid()}), file=open('asked.jsonl', 'a'))\n"
         "answer['results'] = [{'path': found[0], 'score': 1}, {'path': found[-1], 'start': 2, 'end': 3, 'score': 2}]"
     )
-    said = asked(lake, what)
-    assert said.code == Exit.DONE, said.err
+    asked(lake, what).done()
     seen = [json.loads(line) for line in Path("asked.jsonl").read_text().splitlines()]
     assert [(one["id"], one["pool"]) for one in seen] == [(item, ROCKETS) for item in ITEMS[:3]] + [
         (item, ZOO) for item in ITEMS[3:]
@@ -124,8 +123,7 @@ def test_a_program_that_reads_everything_first_is_sent_a_pools_items_together(la
         "import json, sys\nprint(*[json.dumps({'id': json.loads(one)['id'], 'results': [{'path': 'cats.py'}]})"
         " for one in reversed(list(sys.stdin))], sep='\\n')\n"
     )
-    said = asked(lake, f"{shlex.quote(sys.executable)} all.py", "--timeout", 2)
-    assert said.code == Exit.DONE, said.err
+    said = asked(lake, f"{shlex.quote(sys.executable)} all.py", "--timeout", 2).done()
     assert "it kept silent until it had read all of a pool's items" in said.err
     assert hits(lake, item=LAST) == [("cats.py", 0, 7)]
 
@@ -223,8 +221,7 @@ def test_a_function_that_is_broken_or_fails_is_named_with_its_line(lake: Lake) -
 
 @pytest.mark.skipif(shutil.which("rg") is None, reason="ripgrep is not installed: apt-get install ripgrep")
 def test_ripgrep_finds_the_rarest_identifiers_of_the_query(lake: Lake) -> None:
-    said = command("ingest", "run", "--search", "rg", "--benchmark", "repoeval", "--lake", lake.root)
-    assert said.code == Exit.DONE, said.err
+    command("ingest", "run", "--search", "rg", "--benchmark", "repoeval", "--lake", lake.root).done()
     run = lake.read("runs").row(0, named=True)
     assert (run["system"], run["format"], "ripgrep" in json.loads(run["versions"])) == ("ripgrep", "ripgrep", True)
     assert hits(lake, "rank", "path", item=FIRST)[0] == (1, "rockets/engine.py")

@@ -174,8 +174,7 @@ def test_check_writes_nothing_takes_the_file_too_and_says_what_to_bring_in_first
     before = stored(lake.root)
     folder = submit(tmp_path, "mine/2026-01-31", reported="{ndcg@5: 0.9}", task="repoeval/prompt")
     for path in (folder, folder / "system.yaml"):
-        said = command("ingest", "check", path, "--lake", lake.root)
-        assert said.code == Exit.DONE, said.err
+        said = command("ingest", "check", path, "--lake", lake.root).done()
         assert "5 of 5 items" in said.err
         assert "1 reported number, shown as such and never ranked" in said.err
     other = submit(tmp_path, "other/2026-01-31", benchmark="contextbench")
@@ -209,8 +208,7 @@ def test_ingest_reads_the_folder_and_says_at_once_where_nothing_changed(source: 
     assert command("ingest", *asked).code == Exit.DONE
     assert systems(Lake(lake)) == ["my-retriever"]
     submit(root, "mine/2026-01-31", name="renamed")
-    said = command("ingest", "submissions", root, "--lake", lake)
-    assert said.code == Exit.DONE, said.err
+    said = command("ingest", "submissions", root, "--lake", lake).done()
     assert said.err.splitlines()[1].startswith("ingest: 1 of 1 submission imported; parts: ")
     assert systems(Lake(lake)) == ["renamed"]
     assert command("ingest", "submissions", tmp_path / "none", "--lake", lake).code == Exit.MISSING

@@ -119,8 +119,7 @@ def test_it_goes_on_to_the_table_and_the_page(
     cells = ("agent", "claude-x-20260101", "1,200", "–", "5", "1", "1", "1.0/1.0/1.0 (15/30)", "1", "15/30")
     assert line.split("\t") == [*cells]
     assert sum(line.startswith("# agent: ") and "of the gold" in line for line in shown) == 2
-    done = command("report", "--published", "none", "--lake", lake.root, "--site", site)
-    assert done.code == Exit.DONE, done.err
+    command("report", "--published", "none", "--lake", lake.root, "--site", site).done()
     page = (site / "contextbench-all.html").read_text(encoding="utf-8")
     assert '<td class="name">claude-x-20260101</td><td>1,200</td><td>–</td><td>5.0</td>' in page
     assert "<td>1.0 <small>in 15 of 30</small></td><td>15/30</td>" in page

@@ -9,6 +9,7 @@ import pytest
 
 from ingest.sources.folder import open_folder, read_folder
 from lake.errors import Exit, GoldspanError
+from tests.tiny import refused
 
 MARKERS = ("datasets", "repositories")
 
@@ -48,9 +49,8 @@ def test_a_subfolder_without_a_marker_does_not_hide_the_folder_itself(tmp_path: 
 def test_two_subfolders_of_one_benchmark_are_an_error_that_names_both(tmp_path: Path) -> None:
     _put(tmp_path / "repoeval/datasets/x")
     _put(tmp_path / "repoeval-new/datasets/x")
-    with pytest.raises(GoldspanError, match=r"repoeval, repoeval-new") as caught:
+    with refused(r"repoeval, repoeval-new", Exit.USAGE):
         open_folder(tmp_path, "repoeval", markers=MARKERS)
-    assert caught.value.code == Exit.USAGE
 
 
 def test_a_folder_without_the_benchmark_says_what_was_looked_for(tmp_path: Path) -> None:
@@ -63,9 +63,8 @@ def test_a_folder_without_the_benchmark_says_what_was_looked_for(tmp_path: Path)
 
 
 def test_a_folder_that_does_not_exist_or_is_a_file_is_told_apart(tmp_path: Path) -> None:
-    with pytest.raises(GoldspanError, match="does not exist") as missing:
+    with refused("does not exist", Exit.MISSING):
         open_folder(tmp_path / "nowhere", "repoeval", markers=MARKERS)
-    assert missing.value.code == Exit.MISSING
     with pytest.raises(GoldspanError, match="is a file"):
         open_folder(_put(tmp_path / "file"), "repoeval", markers=MARKERS)
 

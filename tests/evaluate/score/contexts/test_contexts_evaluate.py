@@ -44,8 +44,9 @@ def lake(made: Path, tmp_path: Path) -> Lake:
 
 
 def _evaluate(lake: Path) -> str:
-    said = command("evaluate", "--benchmarks", "contextbench", "--systems", "*+bm25-okapi,sample-*", "--lake", lake)
-    assert said.code == 0, said.err
+    said = command(
+        "evaluate", "--benchmarks", "contextbench", "--systems", "*+bm25-okapi,sample-*", "--lake", lake
+    ).done()
     return said.err
 
 
@@ -84,8 +85,7 @@ def test_an_agent_that_was_asked_a_part_has_scores_and_a_ledger_of_that_part_alo
 def test_agents_are_scored_where_nothing_was_cut(lake: Lake) -> None:
     for name in ("chunkers", "chunks", *SCORED):
         shutil.rmtree(lake.root / name)
-    said = command("evaluate", "--benchmarks", "contextbench", "--lake", lake.root)
-    assert said.code == 0, said.err
+    command("evaluate", "--benchmarks", "contextbench", "--lake", lake.root).done()
     assert set(whole(lake)["system"]) == {"sample-hurried", "sample-methodical"}
 
 
@@ -142,15 +142,13 @@ def numbers_of(printed: str) -> dict[str, list[str]]:
 
 def test_any_cut_off_of_steps_and_budgets_is_worked_out_when_asked_for(lake: Lake) -> None:
     asked = ("--benchmarks", "contextbench", "--systems", "*+bm25-okapi,sample-*", "--lake", lake.root)
-    said = command("evaluate", *asked, "--metrics", "file_coverage@20,file_coverage@19,line_f1@0,line_f1@4000")
-    assert said.code == 0, said.err
+    said = command("evaluate", *asked, "--metrics", "file_coverage@20,file_coverage@19,line_f1@0,line_f1@4000").done()
     numbers = numbers_of(said.out)
     # The repositories have fewer files than nineteen.
     assert numbers["whole-file+bm25-okapi"][0] == numbers["whole-file+bm25-okapi"][1]
     assert numbers["sample-hurried"][:2] == ["–", "–"]
     assert float(numbers["whole-file+oracle"][3]) > float(numbers["whole-file+random"][3]) > 0
-    said = command("evaluate", *asked, "--metrics", "lines_coverage@100,lines_f1@100,file_mrr,ndcg@50")
-    assert said.code == 0, said.err
+    said = command("evaluate", *asked, "--metrics", "lines_coverage@100,lines_f1@100,file_mrr,ndcg@50").done()
     numbers = numbers_of(said.out)
     assert float(numbers["whole-file+oracle"][0]) > float(numbers["whole-file+random"][0]) > 0
     # An agent has a context and no list of results; what lists of files a random order has is not worked out.
@@ -211,8 +209,7 @@ def test_imported_systems_are_asked_for_by_name_and_glob_and_no_other_is_scored(
     systems = dict(lake.read("runs").select("run_id", "system").iter_rows())
 
     def scored(pattern: str) -> set[str]:
-        said = command(*asked, pattern)
-        assert said.code == 0, said.err
+        command(*asked, pattern).done()
         return {systems[run_id] for run_id in lake.read("scores")["run_id"].unique()}
 
     assert scored("sample-hurried") == {"sample-hurried"}
@@ -245,13 +242,10 @@ def test_where_the_gold_of_agents_and_rankings_went_adds_up(lake: Lake) -> None:
 def test_gold_that_is_not_searched_is_unreachable_whoever_ran_the_search(lake: Lake) -> None:
     """The same ranking, of a system built in and imported, has one ledger."""
     ranking = lake.root.parent / "mine.tsv"
-    said = command("report", "export", "whole-file+bm25-okapi", "--format", "tsv", "-o", ranking, "--lake", lake.root)
-    assert said.code == 0, said.err
+    command("report", "export", "whole-file+bm25-okapi", "--format", "tsv", "-o", ranking, "--lake", lake.root).done()
     mine = ["--benchmark", "contextbench", "--system", "mine", "--lake", lake.root]
-    said = command("ingest", "run", ranking, *mine)
-    assert said.code == 0, said.err
-    said = command("evaluate", "--benchmarks", "contextbench", "--systems", "mine", "--lake", lake.root)
-    assert said.code == 0, said.err
+    command("ingest", "run", ranking, *mine).done()
+    command("evaluate", "--benchmarks", "contextbench", "--systems", "mine", "--lake", lake.root).done()
     runs = lake.read("runs").select("run_id", "system")
     ledger = lake.read("ledger", protocol=DOCS).join(runs, on="run_id").drop("run_id").sort("item_id")
     built_in, imported = (ledger.filter(system=name).drop("system") for name in ("whole-file+bm25-okapi", "mine"))
@@ -268,8 +262,7 @@ def test_many_items_are_read_and_ranked_in_parts_and_score_as_in_one(
     monkeypatch.setattr(evaluate.partition, "POOL_FILES_AT_ONCE", 1)
     monkeypatch.setattr(evaluate.score.contexts.chance, "_FILES_AT_ONCE", 1)
     lake = tmp_path / "parts"
-    said = command("ingest", "contextbench", "--source", "sample", "--chunkers", "whole-file", "--lake", lake)
-    assert said.code == 0, said.err
+    command("ingest", "contextbench", "--source", "sample", "--chunkers", "whole-file", "--lake", lake).done()
     _evaluate(lake)
     one, parts = Lake(made), Lake(lake)
     names = [part.name for part in parts.parts("items", benchmark="contextbench")]

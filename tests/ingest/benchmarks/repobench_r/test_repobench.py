@@ -50,8 +50,7 @@ def ingested(folder: Path, lake: Path, *arguments: object) -> Said:
 
 
 def test_a_rows_candidates_are_its_pool_and_its_gold_is_one_of_them(tmp_path: Path) -> None:
-    said = ingested(put(tmp_path / "raw", [row(), row(6, 0)], [row(10, 9)]), tmp_path / "lake")
-    assert said.code == 0, said.err
+    ingested(put(tmp_path / "raw", [row(), row(6, 0)], [row(10, 9)]), tmp_path / "lake").done()
     lake = Lake(tmp_path / "lake")
     items = lake.read("items").sort("item_id")
     assert items.select("item_id", "subset", "split", "level", "n_candidates").rows() == [
@@ -179,8 +178,7 @@ def test_exports_in_parquet_and_json_lines_are_the_same_items(tmp_path: Path) ->
         else:
             (folder / "python_cff_test.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in rows))
         lake = tmp_path / f"{ending} lake"
-        said = ingested(folder.parent, lake)
-        assert said.code == 0, said.err
+        ingested(folder.parent, lake).done()
         stored.append(Lake(lake).read("items"))
     # Ten candidates and more are hard where nothing says so.
     assert stored[0]["level"].to_list() == ["easy", "easy", "hard"]
@@ -196,8 +194,7 @@ def test_rows_of_v11_are_read_and_labelled(tmp_path: Path) -> None:
 
 @pytest.mark.shared
 def test_the_mined_rows_are_all_read(shared: Path, tmp_path: Path) -> None:
-    said = ingested(shared, tmp_path / "lake")
-    assert said.code == 0, said.err
+    ingested(shared, tmp_path / "lake").done()
     lake = Lake(tmp_path / "lake")
     assert lake.read("benchmarks")["tags"].to_list() == [["mined"]]
     counts = lake.read("items").group_by("subset", "level").len().sort("subset", "level").rows()
