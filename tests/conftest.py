@@ -46,7 +46,6 @@ def _work_is_done_here() -> Iterator[None]:
 
 @pytest.fixture
 def processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Work is handed to processes, as it is outside of tests."""
     monkeypatch.setattr(POOL, ProcessPoolExecutor)
 
 
@@ -130,7 +129,6 @@ def _folder(item: pytest.Item) -> str:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Note what is skipped; an expected failure is none of it."""
     if report.skipped and not hasattr(report, "wasxfail"):
         _skipped.append(report.nodeid)
 
@@ -156,7 +154,6 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name what CI does not let pass."""
     if _in_ci() and _skipped:
         terminalreporter.section("skipped in CI, which counts as failed")
         for name in _skipped:

@@ -9,7 +9,6 @@ from tests.evaluate.statistics.simulated import coverage
 
 
 def table() -> Iterator[str]:
-    """The lines of the table."""
     yield ",".join(["scores", "repositories", "alike", *map(str, MEANS)]) + "\n"
     for kind, n_repos, alike in product(KINDS, REPOSITORIES, ALIKE):
         shares = [round(coverage(kind, mean, n_repos, alike, N_SETS), 1) for mean in MEANS]

@@ -13,7 +13,6 @@ name. Bold: the key, which tells one row from another. What a site publishes, an
 
 
 def lines() -> Iterator[str]:
-    """The page, line by line."""
     yield HEAD.strip()
     for table in TABLES.values():
         meaning = " ".join(table.meaning.split("\n\n")[0].split()).replace("``", "`")

@@ -49,7 +49,6 @@ class Lock:
     beside: str | None = None
 
     def arguments(self) -> list[str]:
-        """What uv is told."""
         named = {"--group": self.groups, "--extra": self.extras, "-c": filter(None, (self.on, self.beside))}
         added = [word for option, names in named.items() for name in names for word in (option, name)]
         return [*COMPILE, *added, "-o", self.name]
@@ -74,8 +73,7 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 @app.command()
 def lock(
-    into: Annotated[Path, typer.Option(help="Where the files are written.")] = ROOT,
-    debug: DebugOption = False,
+    into: Annotated[Path, typer.Option(help="Where the files are written.")] = ROOT, debug: DebugOption = False
 ) -> None:
     """Resolve the exact pins anew, and say what changed. All files are written, or none."""
     with tempfile.TemporaryDirectory() as folder, uv() as program:

@@ -9,7 +9,6 @@ from tests.tiny import ROOT
 
 
 def make(*words: str, shell: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """What make says and would do."""
     told = ["make", "--no-print-directory", "--dry-run", *words]
     return subprocess.run(told, cwd=ROOT, env={**os.environ, **(shell or {})}, capture_output=True, text=True)
 

@@ -39,7 +39,6 @@ def declared(folder: Path, **others: object) -> Path:
 
 
 def done(stage: str, *arguments: object) -> str:
-    """What a command prints that ends well."""
     said = command(stage, *arguments).done()
     return said.out
 

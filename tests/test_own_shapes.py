@@ -23,7 +23,6 @@ def lines(*rows: object) -> bytes:
 
 @pytest.fixture
 def repositories(tmp_path: Path) -> Path:
-    """A folder with a repository as it lies there."""
     put(tmp_path / "repos/rockets/src/engine.py", ENGINE.encode())
     put(tmp_path / "repos/rockets/src/orbit.py", ORBIT.encode())
     put(tmp_path / "repos/rockets/.git/config", b"[core]\n")

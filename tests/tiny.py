@@ -132,7 +132,6 @@ def jsonl(rows: Sequence[Row]) -> bytes:
 
 
 def put(file: Path, data: bytes) -> Path:
-    """Write a file and the folders above it."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(data)
     return file
@@ -155,12 +154,10 @@ def build(
 
 
 def repoeval() -> Benchmark:
-    """The declaration of RepoEval."""
     return discover(benchmarks, Benchmark)["repoeval"]
 
 
 def opened(folder: Path) -> Source:
-    """A folder as a source of RepoEval."""
     return open_source(str(folder), "repoeval", markers=repoeval().markers, cache=folder / "cache")
 
 
@@ -209,7 +206,6 @@ def refused(match: str, code: Exit) -> Iterator[pytest.ExceptionInfo[GoldspanErr
 
 
 def command(stage: str, *arguments: object) -> Said:
-    """Run `python -m <stage> …` in this process."""
     out, err = io.StringIO(), io.StringIO()
     app = importlib.import_module(f"{stage}.commands").app
     code: object = 0

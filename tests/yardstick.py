@@ -92,7 +92,6 @@ def compare(folder: Path, lake: Lake) -> int:
 
 
 def main() -> None:
-    """Take or compare."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     verbs = parser.add_subparsers(dest="verb", required=True)
     for verb, names in (("take", ("lake", "folder")), ("compare", ("folder", "lake"))):

@@ -49,7 +49,6 @@ def wanting(what: str) -> None:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """A headless Chromium with a profile of its own, thrown away afterwards."""
     executable = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if executable is None:
         wanting("no browser: install Debian's chromium (apt-get install chromium)")
@@ -68,7 +67,6 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def axe() -> str:
-    """The accessibility checker's source."""
     if not AXE.is_file():
         wanting("no axe-core: npm ci --prefix tests/browser")
     return AXE.read_text(encoding="utf-8")
@@ -76,25 +74,21 @@ def axe() -> str:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The small lakes' site."""
     return built(tmp_path_factory, "small", lambda root: write_official(write_context(write_lake(root))))
 
 
 @pytest.fixture(scope="session")
 def hostile_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same with a benchmark whose names are attacks."""
     make = lambda root: write_hostile(write_official(write_context(write_lake(root))))  # noqa: E731  # said once
     return built(tmp_path_factory, "hostile", make)
 
 
 @pytest.fixture(scope="session")
 def wide_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site of sixty systems on every benchmark."""
     return built(tmp_path_factory, "wide", lambda root: write_wide(root, n_items=16, n_systems=N_SYSTEMS))
 
 
 def built(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], Lake]) -> Path:
-    """The site of a lake."""
     return made_once(factory, f"site {name}", lambda home: build(make(home / "lake"), home / "site")) / "site"
 
 
@@ -105,7 +99,6 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="session", params=["file", "http"])
 def scheme(request: pytest.FixtureRequest) -> str:
-    """How a site is opened: its files, then from a host."""
     return str(request.param)
 
 
@@ -117,7 +110,6 @@ def base(site: Path) -> str:
 
 @contextmanager
 def served(site: Path, scheme: str) -> Iterator[str]:
-    """A site's address."""
     if scheme == "file":
         yield site.as_uri()
         return
@@ -142,7 +134,6 @@ def opened(browser: Browser, base: str) -> Iterator[Opened]:
 
 @contextmanager
 def watching(browser: Browser, base: str) -> Iterator[Opened]:
-    """As the fixture, for a test that needs its own."""
     contexts = []
     wrong: list[str] = []
 

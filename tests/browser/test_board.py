@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser.conftest import Opened
-from tests.report.small_lake import (
-    BASELINES,
-    CHUNKING,
-    HOSTILE_SHOWN,
-    LIMITED,
-    REPOS,
-    SYSTEMS,
-    run_id,
-)
+from tests.report.small_lake import BASELINES, CHUNKING, HOSTILE_SHOWN, LIMITED, REPOS, SYSTEMS, run_id
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -67,7 +59,6 @@ def until(page: Page, script: str, given: object = None) -> None:
 
 
 def settled(page: Page, hash_: str | None = None) -> None:
-    """The view of an address is drawn."""
     if hash_ is not None:
         until(page, "hash => location.hash === hash", hash_)
     until(page, "!document.querySelector('[aria-busy]')")

@@ -29,13 +29,11 @@ WIDER = """() => [...document.querySelectorAll('table')]
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site of so many repositories."""
     return built(tmp_path_factory, "many", lambda root: write_wide(root, n_items=6 * N_REPOSITORIES, n_systems=8))
 
 
 @pytest.fixture
 def visit(browser: Browser, many: Path) -> Iterator[Opened]:
-    """As `opened`, of that site."""
     with watching(browser, many.as_uri()) as opened:
         yield opened
 

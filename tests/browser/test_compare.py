@@ -43,13 +43,11 @@ NO_SCRIPT = {"java_script_enabled": False}
 
 @pytest.fixture(scope="module")
 def evaluated(_made_once: Path) -> Lake:
-    """A small RepoEval that was really evaluated."""
     return Lake(_made_once / "lake")
 
 
 @pytest.fixture(scope="module")
 def real(evaluated: Lake, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Its site."""
     folder = tmp_path_factory.mktemp("compare")
     build(evaluated, folder / "site")
     return folder / "site"
@@ -57,7 +55,6 @@ def real(evaluated: Lake, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def compared(browser: Browser, real: Path) -> Iterator[Opened]:
-    """Opens a page of it."""
     with watching(browser, real.as_uri()) as open_:
 
         def ready(path: str = "compare.html", **options: object) -> Page:

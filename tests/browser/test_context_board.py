@@ -15,7 +15,6 @@ PAGE = "contextbench.html"
 
 
 def shown(page: Page) -> dict[str, str]:
-    """System → its number, in order."""
     settled(page)
     rows = page.locator(f"{TABLE} tbody:first-of-type tr[data-run]").all()
     return {

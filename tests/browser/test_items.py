@@ -54,7 +54,6 @@ def items_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def visit(browser: Browser, items_site: Path) -> Iterator[Opened]:
-    """Opens a page of it and waits for its script."""
     with watching(browser, items_site.as_uri()) as open_:
 
         def within(path: str, **options: object) -> Page:
@@ -66,14 +65,12 @@ def visit(browser: Browser, items_site: Path) -> Iterator[Opened]:
 
 
 def counted(page: Page, selector: str, n: int) -> None:
-    """Wait until there are so many."""
     from playwright.sync_api import expect
 
     expect(page.locator(selector)).to_have_count(n)
 
 
 def row(page: Page, system: str) -> list[str]:
-    """The sums of a system: what its row of the table says."""
     found = page.locator("table.sums tbody tr", has_text=system).first
     found.wait_for()
     return found.locator("td").all_text_contents()

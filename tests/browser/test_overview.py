@@ -19,13 +19,11 @@ SCREEN = {"width": 1280, "height": 852}
 
 @pytest.fixture(scope="module")
 def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site of a few systems whose gold was followed."""
     return built(tmp_path_factory, "few", lambda root: write_wide(root, n_items=16, n_systems=8))
 
 
 @pytest.fixture
 def visit(browser: Browser, few: Path) -> Iterator[Opened]:
-    """As `opened`, of that site."""
     with served(few, "file") as base, watching(browser, base) as opened:
         yield opened
 

@@ -35,12 +35,10 @@ class Visitor:
         what.click()
 
     def go(self, entry: str) -> None:
-        """An entry of the navigation."""
         with self.page.expect_navigation():
             self.click(self.page.get_by_role("navigation", name="Pages").get_by_role("link", name=entry, exact=True))
 
     def copied(self) -> str:
-        """What lies in the clipboard."""
         self.page.locator("[role=status]", has_text="Copied").first.wait_for(state="attached")
         return str(self.page.evaluate("navigator.clipboard.readText()"))
 

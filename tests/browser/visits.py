@@ -34,7 +34,6 @@ def kinds_of_pages(site: Path) -> list[str]:
 
 
 def parsed(site: Path) -> dict[str, Element]:
-    """Every page of a site."""
     return {path.relative_to(site).as_posix(): parse(path.read_text("utf-8")) for path in sorted(site.rglob("*.html"))}
 
 
@@ -89,7 +88,6 @@ COLOURS = {"type": "rule", "values": ["color-contrast"]}
 
 
 def look(page: Page, name: str, *arguments: float) -> dict[str, object]:
-    """What one of the looks finds."""
     source = LOOKS[LOOKS.index("({") :].strip()
     found: dict[str, object] = page.evaluate(f"given => {source}.{name}(...given)", arguments)
     return found

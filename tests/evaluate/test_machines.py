@@ -35,7 +35,6 @@ pytestmark = [
 
 @contextmanager
 def started(*words: str) -> Iterator[None]:
-    """A process of dask, in the checkout."""
     # A job whose worker died twice is given up: sooner than by default, which is after four times.
     environment = {**os.environ, "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}
     command = [sys.executable, "-m", "dask", *words, "--no-dashboard"]

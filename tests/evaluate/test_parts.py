@@ -44,7 +44,6 @@ def _row(number: int, n_candidates: int) -> dict[str, object]:
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two pickles of 20 rows each, as upstream has them."""
     folder = tmp_path_factory.mktemp("rows")
     (folder / "data").mkdir()
     for name in NAMES:

@@ -29,7 +29,6 @@ def _both(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def lake(_both: Path, tmp_path: Path) -> Lake:
-    """RepoEval and RepoBench-R, not evaluated."""
     return Lake(shutil.copytree(_both, tmp_path / "lake"))
 
 

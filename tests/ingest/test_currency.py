@@ -22,7 +22,6 @@ def mast(height):
 
 
 def row(repo: str, path: str, gold: str, code: str, imports: str = "from boats.hull import plank") -> Row:
-    """A row of three candidates, the second of which is right."""
     context = ["def other(x):\n    return x\n", gold, "def third(y):\n    return -y\n"]
     return {
         "repo_name": repo,
@@ -45,7 +44,6 @@ ROWS = (
 
 
 def source(folder: Path) -> Path:
-    """The rows in RepoBench-R's layout."""
     lines = b"".join(json.dumps(one).encode() + b"\n" for one in ROWS)
     put(folder / "data" / "python_cff_test_easy.jsonl", lines)
     return folder

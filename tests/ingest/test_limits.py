@@ -25,7 +25,6 @@ pytestmark = pytest.mark.slow
 
 @contextmanager
 def room(n_bytes: int) -> Iterator[None]:
-    """No more memory than there is, and so many bytes."""
     before = resource.getrlimit(resource.RLIMIT_AS)
     used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
     resource.setrlimit(resource.RLIMIT_AS, (used + n_bytes, before[1]))

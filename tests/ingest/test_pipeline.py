@@ -18,7 +18,6 @@ SUBSETS = ("function-2k", "function-4k")
 
 @pytest.fixture
 def both(source: Path) -> Path:
-    """The small source with a second context."""
     put(source / "datasets" / task_file(context="4k"), jsonl(TASKS[:3]))
     return source
 

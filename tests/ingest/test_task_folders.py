@@ -35,7 +35,6 @@ session = {"schema_version": "ATIF-v1.4", "session_id": "1", "agent": agent, "st
 
 @pytest.fixture(scope="module")
 def lake(sample_contextbench: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample's ContextBench, and a few completions."""
     lake = linked(sample_contextbench / "lake", tmp_path_factory.mktemp("tasks") / "lake")
     assert command("ingest", "repoeval", "--limit", 8, "--chunkers", "whole-file", "--lake", lake).code == 0
     return lake

@@ -28,7 +28,6 @@ def made(
     parameters: object = None,
     code: Sequence[Callable[..., object]] = (stratified,),
 ) -> bool:
-    """Whether the part was made."""
     calls = list[int]()
 
     def counted() -> pl.DataFrame:

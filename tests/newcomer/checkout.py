@@ -25,7 +25,6 @@ class Checkout:
 
     @property
     def lake(self) -> Path:
-        """Where its lake lies."""
         return self.root / "lake" / "data"
 
     def run(self, stage: str, *arguments: object) -> str:
@@ -43,17 +42,14 @@ class Checkout:
         return done.stdout + done.stderr
 
     def ingest(self) -> str:
-        """Read the small RepoEval."""
         return self.run("ingest", "repoeval", "--source", self.root / "repoeval", "--chunkers", CHUNKER)
 
     def change(self, name: str, was: str, becomes: str) -> None:
-        """Replace a text that stands once in a file."""
         text = (self.root / name).read_text(encoding="utf-8")
         assert text.count(was) == 1, f"{name} has {was!r} {text.count(was)} times"
         put(self.root / name, text.replace(was, becomes).encode())
 
     def append(self, name: str, text: str) -> None:
-        """Add some lines at the end of a file."""
         file = self.root / name
         put(file, f"{file.read_text(encoding='utf-8')}\n\n{text}\n".encode())
 

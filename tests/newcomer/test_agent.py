@@ -28,7 +28,6 @@ done
 
 
 def ran(*arguments: object) -> str:
-    """What a command printed that did its work."""
     result = command(*map(str, arguments)).done()
     return result.out + result.err
 

@@ -12,7 +12,6 @@ from tests.parity.references.reference import compare_all
 
 
 def main() -> None:
-    """Compare, and write the rows."""
     rows = compare_all(Path(sys.argv[1]), print)
     with PARITY_TABLE.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")

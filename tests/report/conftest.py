@@ -17,13 +17,11 @@ def _small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def small(_small: Path, tmp_path: Path) -> Lake:
-    """A lake of one's own, to change."""
     return Lake(shutil.copytree(_small / "lake", tmp_path / "lake"))
 
 
 @pytest.fixture
 def site(_small: Path, tmp_path: Path) -> Path:
-    """The small lake's site, to change."""
     return shutil.copytree(_small / "site", tmp_path / "site")
 
 
@@ -35,6 +33,5 @@ def built(_small: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def pages(built: Path) -> dict[str, Element]:
-    """Every page of it, parsed."""
     found = sorted(built.rglob("*.html"))
     return {path.relative_to(built).as_posix(): parse(path.read_text(encoding="utf-8")) for path in found}

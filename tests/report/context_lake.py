@@ -13,7 +13,6 @@ N_STEPS = {"an-agent": 3, "whole-file+bm25-okapi": 20, "whole-file+random": 20}
 
 
 def write_context(lake: Lake) -> Lake:
-    """Add the benchmark, its protocol and its runs; what the small lake declares stays."""
     metrics = [f"{granularity}_{quantity}" for granularity in GRANULARITIES for quantity in QUANTITIES]
     add = {"part": "context"}
     columns = {"label": "sample", "licences": list[object](), "place": 2}

@@ -23,12 +23,10 @@ _KEY = {"protocol": PROTOCOL, "granularity": "file", "metric": "file_f1", "k": 0
 
 
 def item_id(number: int) -> str:
-    """An item's name."""
     return f"{number}/{ATTACK}#?&="
 
 
 def write_hostile(lake: Lake) -> Lake:
-    """Add the benchmark beside what is there."""
     add = {"part": BENCHMARK}
     licences = [{"repo": repo, "licence": ATTACK} for repo in REPOS]
     words = {"display_name": "Hostile", "title": ATTACK, "meaning": ATTACK, "licence": ATTACK, "citation": ATTACK}

@@ -18,17 +18,14 @@ class Element:
 
     @property
     def text(self) -> str:
-        """All text within, spaces collapsed."""
         parts = [each if isinstance(each, str) else each.text_raw for each in self.content]
         return " ".join("".join(parts).split())
 
     @property
     def text_raw(self) -> str:
-        """All text within."""
         return "".join(each if isinstance(each, str) else each.text_raw for each in self.content)
 
     def all(self, tag: str = "") -> list[Element]:
-        """Every element of a tag below this one, in order."""
         found = []
         for each in self.content:
             if isinstance(each, Element):

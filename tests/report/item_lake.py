@@ -45,7 +45,6 @@ CLASSES = ("found", "past_budget", "seen", "other_lines", "not_returned")
 
 
 def write_item_lake(root: Path, *, n_items: int = N_ITEMS, licence: str = "MIT") -> Lake:
-    """Everything that the pages of items read."""
     lake = Lake(root)
     licences = [{"repo": "acme/one", "licence": licence}, {"repo": "acme/two", "licence": ""}]
     columns = {"label": "sample", "licences": licences}

@@ -52,7 +52,6 @@ def run_id(system: str, task: str = "repoeval.prompt") -> str:
 
 
 def write_lake(root: Path, systems: Mapping[str, tuple[float, float]] = SYSTEMS, *, runs: bool = True) -> Lake:
-    """Everything a small evaluation leaves behind."""
     lake = Lake(root)
     write_benchmark(lake)
     if runs:
@@ -106,7 +105,6 @@ def _of_protocol(lake: Lake, name: str, benchmark: str, protocol: str) -> pl.Dat
 
 
 def write_benchmark(lake: Lake) -> None:
-    """The benchmark, its items, and what the stages declare."""
     licences = [{"repo": repo, "licence": "MIT"} for repo in REPOS]
     columns = {"label": "sample", "licences": licences, "place": 1}
     declared(lake, "benchmarks", [
@@ -181,7 +179,6 @@ def write_files(lake: Lake) -> None:
 
 
 def protocol(name: str, meaning: str) -> dict[str, object]:
-    """A protocol's row."""
     parameters = {
         "tasks": ["repoeval/prompt"],
         "gold": name.partition("@")[2],
@@ -200,7 +197,6 @@ def protocol(name: str, meaning: str) -> dict[str, object]:
 
 
 def item(number: int) -> dict[str, object]:
-    """An item's row; the last is not scorable."""
     repo = REPOS[number % len(REPOS)] if number < 5 else UNREAD
     return {
         "benchmark": "repoeval",
@@ -319,7 +315,6 @@ def row(name: str, columns: Mapping[str, object], **said: object) -> dict[str, o
 
 
 def declared(lake: Lake, name: str, rows: Sequence[Mapping[str, object]]) -> None:
-    """Write a table of declared things."""
     write(lake, name, rows)
 
 

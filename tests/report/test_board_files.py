@@ -28,7 +28,6 @@ def board_of(lake: Lake) -> tuple[Board, BoardRow]:
 
 
 def opening(lake: Lake, folder: Path) -> Element:
-    """The page of the lake's first board."""
     build(lake, folder / "site")
     return parse((folder / "site" / "repoeval.html").read_text(encoding="utf-8"))
 

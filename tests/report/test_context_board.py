@@ -22,13 +22,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def page(site: Path) -> Element:
-    """The plain page: every number."""
     return parse((site / "contextbench-all.html").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
 def main_page(site: Path) -> Element:
-    """The page with the switches."""
     return parse((site / "contextbench.html").read_text(encoding="utf-8"))
 
 

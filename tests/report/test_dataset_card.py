@@ -12,7 +12,6 @@ from datasets import get_dataset_config_names, load_dataset  # type: ignore[impo
 
 @pytest.fixture(scope="module")
 def data(built: Path) -> Path:
-    """The downloads of a small site."""
     return built / "data"
 
 

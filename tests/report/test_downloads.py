@@ -140,7 +140,6 @@ def test_the_snippets_print_the_order_the_scores_by_item_and_the_flips(
 
 
 def result(code: str, library: str, name: str) -> dict[str, list[object]]:
-    """What a snippet gives, by column."""
     if library == "DuckDB":
         duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed: its snippet is not run here")
         found = duckdb.sql(code)

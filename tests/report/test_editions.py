@@ -26,7 +26,6 @@ TABLES_WITH_TEXT = ("queries", "symbols", "rejects")
 
 @pytest.fixture
 def editions(lake_folder: Path, tmp_path: Path) -> Path:
-    """A folder with one edition: the small RepoEval."""
     to = tmp_path / "editions"
     asked = ("repoeval", "--edition", "tiny", "--label", "five tasks", "-o", to, "--lake", lake_folder)
     command("report", "publish", *asked).done()
@@ -150,7 +149,6 @@ def test_the_lines_that_an_item_shows_add_up_to_its_score(lake_folder: Path, edi
 
 
 def lines_in(ranges: list[int]) -> set[tuple[int, int]]:
-    """Files and lines of ranges, three numbers each."""
     threes = zip(ranges[::3], ranges[1::3], ranges[2::3], strict=True)
     return {(file, line) for file, start, end in threes for line in range(start, end)}
 

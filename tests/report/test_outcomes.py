@@ -31,7 +31,6 @@ def unpacked(text: str) -> bytes:
 
 
 def given(content: bytes) -> dict[str, object]:
-    """What a data file gives."""
     text = content.decode()
     return json.loads(text[text.index(",") + 1 : -3])  # type: ignore[no-any-return]  # whatever JSON holds
 
@@ -88,7 +87,6 @@ def test_a_board_of_one_run_has_nothing_to_compare(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def repobench(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Lake:
-    """The mined rows with the systems that rank whole candidates."""
     folder = tmp_path_factory.mktemp("repobench")
     for words in (
         ["ingest", "repobench-r", "--source", str(shared), "--chunkers", "whole-file", "--lake", str(folder)],

@@ -59,7 +59,6 @@ def test_a_run_says_where_its_numbers_come_from(submitted: Lake) -> None:
 
 
 def blocks(page: Element) -> tuple[dict[str, str], list[str]]:
-    """The files that the page shows, and its commands."""
     codes = page.all("code")
     files = {str(one.attributes["data-recipe"]): one.text_raw for one in codes if "data-recipe" in one.attributes}
     return files, [one.text_raw for one in codes if "data-command" in one.attributes]

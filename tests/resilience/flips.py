@@ -15,7 +15,6 @@ from tests.tiny import build, command, stored
 
 
 def flip(path: Path, bit: int) -> None:
-    """Turn one bit of a file."""
     data = bytearray(path.read_bytes())
     data[bit // 8] ^= 1 << bit % 8
     path.write_bytes(data)
@@ -55,7 +54,6 @@ def drawn(lake: Path, n: int, seed: int) -> list[tuple[str, int]]:
 
 
 def main(n: int) -> None:
-    """Flip so many bits, and print what came of them."""
     with tempfile.TemporaryDirectory() as name:
         home = Path(name)
         build(home / "source")

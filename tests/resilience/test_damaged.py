@@ -14,7 +14,6 @@ from tests.tiny import command, stored
 
 @pytest.fixture
 def lake(home: Path, tmp_path: Path) -> Path:
-    """A copy of that lake."""
     return shutil.copytree(home / "lake2", tmp_path / "lake")
 
 

@@ -23,7 +23,6 @@ DOCUMENTS = [f"d{number}" for number in range(130)]
 
 
 def by_rank(ranking: Sequence[str], gold: Sequence[str]) -> dict[str, float]:
-    """Our values for one query."""
     names = ["map", "r_precision", *(f"{name}@{k}" for name in BY_RANK for k in KS)]
     ranked = pl.LazyFrame({"document": list(ranking)}, {"document": pl.String}).with_columns(
         query=pl.lit("q"), rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
@@ -34,7 +33,6 @@ def by_rank(ranking: Sequence[str], gold: Sequence[str]) -> dict[str, float]:
 
 
 def plain(ranking: Sequence[str], gold: Sequence[str], k: int) -> dict[str, float]:
-    """The definitions, result by result."""
     err, stops = 0.0, 1.0
     for rank, document in enumerate(ranking[:k], start=1):
         chance = 0.5 if document in gold else 0.0

@@ -17,7 +17,6 @@ from tests.evaluate.hand_made import pool_of, queries_of, scores_of
 
 
 def _ranked(name: str, pool: Pool, queries: Queries) -> list[list[int]]:
-    """The chunks of each query, best first, ties in the pool's order."""
     ranked = rank(retrievers()[name], [(pool, queries)], tie="pool", depth=None, cut_offs=[])
     hits = ranked.hits.filter(part="ranking")
     return [hits.filter(item_id=item_id)["chunk"].to_list() for item_id in queries.item_id]

@@ -22,14 +22,12 @@ def across(there: Path, here: Path, *arguments: object) -> Said:
 
 
 def publish(lake: Path, site: Path) -> Path:
-    """The scores that a report on a lake publishes."""
     assert command("report", "--lake", lake, "--site", site, "--quiet").code == 0
     return site / "data/scores.parquet"
 
 
 @pytest.fixture(scope="module")
 def site(_made_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report on the lake, made once."""
     folder = tmp_path_factory.mktemp("report")
     publish(shutil.copytree(_made_once / "lake", folder / "lake"), folder / "site")
     return folder / "site"
@@ -37,7 +35,6 @@ def site(_made_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def published(site: Path, tmp_path: Path) -> Path:
-    """What it publishes."""
     return shutil.copytree(site / "data", tmp_path / "data") / "scores.parquet"
 
 

@@ -45,7 +45,6 @@ THEIRS = {
 
 
 def write(folder: Path, qrels: Qrels, run: Run) -> tuple[Path, Path]:
-    """The two as TREC files."""
     judged = [f"{query} 0 {document} {grade}\n" for query, of in qrels.items() for document, grade in of.items()]
     ranked = [f"{query} Q0 {document} 1 {score!r} me\n" for query, of in run.items() for document, score in of.items()]
     (folder / "qrels").write_text("".join(judged))
@@ -58,7 +57,6 @@ def score(*arguments: object) -> Said:
 
 
 def values(*arguments: object, metrics: Sequence[str] = tuple(MEASURES)) -> dict[str, dict[str, float]]:
-    """Query → measure → value."""
     said = score(*arguments, "--metrics", ",".join(metrics), "-q", "--json").done()
     return {row.pop("query"): row for row in json.loads(said.out)["values"]}
 

@@ -20,18 +20,15 @@ def frame(rows: Iterable[Sequence[object]], *columns: str) -> pl.LazyFrame:
 
 
 def lines(*spans: Span) -> set[tuple[str, int]]:
-    """The lines of spans, one by one."""
     return {(path, line) for path, start, end in spans for line in range(start, end)}
 
 
 def spans_in(*paths: str, last_start: int = 14, lengths: tuple[int, int] = (1, 6)) -> st.SearchStrategy[Span]:
-    """Some spans in files."""
     drawn = st.tuples(st.sampled_from(paths), st.integers(0, last_start), st.integers(*lengths))
     return drawn.map(lambda span: (span[0], span[1], span[1] + span[2]))
 
 
 def score(inputs: ScoringInputs, *, hits: pl.LazyFrame) -> pl.LazyFrame:
-    """Rows of table `scores` of a run called `run`, by item."""
     run_id = pl.lit("run").alias("run_id")
     lists = Lists(inputs, hits.with_columns(run_id), inputs.items.with_columns(run_id), CASE)
     return score_lists(lists).sort("item_id", "granularity", "metric", "k")

@@ -47,7 +47,6 @@ class Asked(NamedTuple):
 
 
 def frames(items: Mapping[str, Asked]) -> dict[str, pl.LazyFrame]:
-    """Everything about the items but what a run returned."""
     chunks = [(item, chunk) for item, asked in items.items() for chunk in asked.pool]
     in_pool = [(item, one.path, one.chunk_no, 3 * one.chunk_no, 3 * one.chunk_no + 3) for item, one in chunks]
     alike = [(item, one.path, one.chunk_no, one.jaccard, one.overlap) for item, one in chunks]
@@ -110,7 +109,6 @@ def test_similarity_by_hand() -> None:
 
 
 def plain(protocol: Protocol, asked: Asked) -> dict[tuple[str, int], Number]:
-    """What the rules say, one item at a time, in loops."""
     column = "overlap" if protocol == IDENTIFIER else "jaccard"
 
     def alike(chunk: Chunk) -> float:

@@ -51,7 +51,6 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
 
 
 def ranking(lake: Lake, task: str, retriever: str) -> dict[int, list[tuple[str, float]]]:
-    """What each row was answered, in order."""
     runs = lake.read("runs").filter(task=task, system=f"whole-file+{retriever}").select("run_id")
     hits = lake.scan("hits").collect().join(runs, on="run_id").filter(part="ranking").sort("item_id", "rank")
     grouped = hits.group_by("item_id").agg(pl.struct("path", "score"))

@@ -20,7 +20,6 @@ _N_AT_ONCE = 2_000_000
 
 
 def sizes_of(n_repos: int) -> Counts:
-    """So many repositories, of sizes as unequal as RepoEval's."""
     sizes: Counts = np.interp(np.linspace(0, 7, n_repos), np.arange(8), REPOEVAL).round().astype(np.int64)
     return sizes
 

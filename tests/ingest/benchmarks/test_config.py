@@ -30,14 +30,12 @@ fields:
 
 
 def renamed(row: Row, number: int) -> Row:
-    """A row of RepoEval under other keys."""
     metadata = cast("dict[str, object]", row["metadata"])
     where = {"file": metadata["fpath_tuple"], "line": metadata["lineno"], "from": metadata["context_start_lineno"]}
     return {"q": row["prompt"], "answer": {"text": metadata["ground_truth"]}, "meta": {"no": number, "where": where}}
 
 
 def lay_out(folder: Path, text: str = OURS) -> Path:
-    """Five tasks under other keys, their repositories, and the declaration beside them."""
     put(folder / "questions.jsonl", jsonl([renamed(row, number) for number, row in enumerate(TASKS)]))
     for path, data in REPOSITORIES.items():
         put(folder / "repos" / path, data)

@@ -45,7 +45,6 @@ def ingest(lake: Path, *arguments: object) -> Said:
 
 
 def declared(folder: Path, name: str, data: Mapping[str, object], fields: Mapping[str, object]) -> Path:
-    """A declaration beside its data."""
     content = {"name": name, "label": "ours", "data": dict(data), "fields": dict(fields)}
     return put(folder / "mine.yaml", yaml.safe_dump(content).encode())
 

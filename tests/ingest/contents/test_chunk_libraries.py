@@ -38,7 +38,6 @@ PROGRAM = st.lists(
 
 
 def library_texts(name: str, text: str) -> list[str]:
-    """What the library itself gives."""
     splitter = libraries._chonkie_code if name.startswith("chonkie-code") else libraries._llamaindex_code
     return list(splitter("python", 60)(text))
 

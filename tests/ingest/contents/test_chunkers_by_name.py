@@ -92,7 +92,6 @@ HALVES = Chunker("halves", "Halves", "Cuts a file in two.", cut)
 
 
 def forget() -> None:
-    """Have the folders of chunkers read again."""
     sys.modules.pop("ingest.contents.chunkers.halves", None)
     importlib.invalidate_caches()
     chunkers.cache_clear()

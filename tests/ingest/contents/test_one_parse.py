@@ -38,7 +38,6 @@ FILES = {
 
 
 def put(lake: Lake, part: str, files: dict[str, str]) -> None:
-    """A pool and its contents."""
     pool, blobs = pool_frames((part, path, text.encode()) for path, text in files.items())
     known = lake.scan("blobs").select("sha256").collect()["sha256"]
     lake.write("blobs", blobs.filter(~pl.col("sha256").is_in(known.implode())), part=part, fingerprint=part)
@@ -122,8 +121,6 @@ PARSED_FILES = {
 
 
 class Counting:
-    """A parser that counts what it parses."""
-
     def __init__(self, parser: Parser, parsed: list[str], language: str) -> None:
         self.parser, self.parsed, self.language = parser, parsed, language
 
@@ -134,7 +131,6 @@ class Counting:
 
 @pytest.fixture
 def parsed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """The languages that something was parsed as."""
     parsed, found = list[str](), syntax_trees._parser
     monkeypatch.setattr(syntax_trees, "_parser", lambda name: (one := found(name)) and Counting(one, parsed, name))
     syntax_trees.syntax_tree.cache_clear()

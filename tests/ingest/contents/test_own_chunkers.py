@@ -38,7 +38,6 @@ def first_line(document):
 
 
 def cut_of(chunks: object) -> Cut:
-    """What a command's answer to one file comes to."""
     said = json.dumps({"chunks": chunks})
     program = (
         f"import json, sys; print(json.dumps(dict(json.loads({said!r}), id=json.loads(sys.stdin.readline())['id'])))"
@@ -171,7 +170,6 @@ REQUESTS = [{"id": str(number), "text": f"é{number}"} for number in range(7)]
 
 
 def answers(program: str, seconds: float = 20) -> list[str]:
-    """What each request was answered, or why not."""
     told = JsonCommand((sys.executable, "-c", program), seconds).answers(REQUESTS)
     assert all("error" in answer or answer["id"] == str(number) for number, answer in enumerate(told))
     return [str(answer.get("error") or answer["twice"]) for answer in told]

@@ -30,7 +30,6 @@ index 1111111..2222222 100644
 
 
 def head(path: str) -> str:
-    """The names above a file's hunks."""
     return f"--- a/{path}\n+++ b/{path}\n"
 
 

@@ -8,12 +8,10 @@ from lake.text import LANGUAGES
 
 
 def docs(text: str, ending: str) -> list[str | None]:
-    """Qualified names, in the file's order."""
     return [one.qualified_name for one in definitions_of(text, ending)["docs"].definitions]
 
 
 def official(text: str, ending: str) -> list[tuple[str, str | None]]:
-    """Kinds and names, in the file's order."""
     found = definitions_of(text, ending)["official"].definitions
     assert {one.qualified_name for one in found} <= {None}
     return [(one.kind, one.name) for one in found]

@@ -15,7 +15,6 @@ class MadeRepository:
     commits: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Make it, with nothing in it."""
         self.folder.mkdir(parents=True)
         self.git("init", "--quiet", "--initial-branch=main")
 
@@ -51,11 +50,9 @@ class MadeRepository:
 
 
 def function(name: str, constant: int, n_lines: int = 4) -> str:
-    """A documented Python function of some lines."""
     steps = "".join(f"    total = total + {constant} * {step}\n" for step in range(n_lines))
     return f'def {name}(total):\n    """Add up for {name}."""\n{steps}    return total\n'
 
 
 def module(*names: str, constant: int = 1) -> str:
-    """A module of such functions."""
     return "\n\n".join(function(name, constant) for name in names)

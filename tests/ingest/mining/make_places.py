@@ -17,7 +17,6 @@ LIMIT, LINE_TOKENS = 30, 5
 
 
 def places_of(before: Places) -> Places:
-    """The places in the version of a package that is installed."""
     name = before.pin.partition("==")[0]
     pin = f"{name}=={version(name)}"
     contents = {path: file.read() for path, file in read_package(pin).items()}
@@ -58,7 +57,6 @@ def _chosen_by_level(questions: Sequence[Question]) -> list[Question]:
 
 
 def _lines(functions: Iterable[Completion]) -> Iterable[Completion]:
-    """The lines of functions that have some tokens."""
     for task in functions:
         for row in range(task.target.start + 1, task.target.end):
             text = task.lines[row].strip()

@@ -147,7 +147,6 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> ContextBenchSample:
 
 @pytest.fixture(scope="module")
 def texts(sample: ContextBenchSample) -> dict[str, dict[str, str]]:
-    """Instance → the files of its repository at its commit."""
     found = {}
     for row in ROWS:
         files = ClonedRepository(sample.own_repositories, row["repo"], row["base_commit"]).files(Rejects())

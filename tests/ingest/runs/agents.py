@@ -103,17 +103,14 @@ def unified(item: str = ROCKETS, **changes: object) -> dict[str, object]:
 
 
 def spans(**by_file: tuple[object, object]) -> list[object]:
-    """Steps of one step that names spans."""
     return [{"spans": {path: [{"type": "line", "start": a, "end": b}] for path, (a, b) in by_file.items()}}]
 
 
 def jsonl(*rows: Json) -> bytes:
-    """Rows as JSON Lines."""
     return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
 def zipped(entries: Mapping[str, bytes]) -> bytes:
-    """A ZIP of some files."""
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, content in entries.items():
@@ -122,7 +119,6 @@ def zipped(entries: Mapping[str, bytes]) -> bytes:
 
 
 def laid_out(folder: Path, entries: Mapping[str, bytes]) -> Path:
-    """A folder of some files."""
     folder.mkdir(parents=True, exist_ok=True)
     for path, content in entries.items():
         put(folder / path, content)
@@ -133,7 +129,6 @@ def imported(
     lake: Lake, given: bytes | Path, *, write: bool = True, name: str = "given.jsonl", format: str = "auto",  # noqa: A002  # the flag's own name
     skip_unknown: bool = False, system: str = "agent", asked_all: bool = False,
 ) -> Imported:  # fmt: skip
-    """Import a file or folder into a lake, as the command does."""
     path = given if isinstance(given, Path) else put(lake.root.parent / "files" / name, given)
     wanted = ImportRequest(path, "contextbench", system, format=format, skip_unknown=skip_unknown, asked_all=asked_all)
     with lake.locked():
@@ -151,21 +146,17 @@ def refused(lake: Lake, given: bytes | Path, *, name: str = "given.jsonl", forma
 
 
 def counts(result: Imported) -> Counter[str]:
-    """What an import of trajectories counted."""
     return result.counts
 
 
 def hits(lake: Lake, *columns: str, part: str = "step", item: str = ROCKETS) -> list[tuple[object, ...]]:
-    """An item's rows of one part, in order."""
     found = lake.read("hits").filter(pl.col("item_id") == item, pl.col("part") == part).sort("step", "rank")
     return found.select(columns or ("path_given", "line_start", "line_end")).rows()
 
 
 def of_item(lake: Lake, *columns: str, item: str = ROCKETS) -> tuple[object, ...]:
-    """An item's row of `run_items`."""
     return lake.read("run_items").filter(pl.col("item_id") == item).select(columns).row(0)
 
 
 def rejected(lake: Lake) -> list[tuple[object, ...]]:
-    """What was refused: where and why."""
     return lake.read("rejects").select("source", "position", "reason").rows()

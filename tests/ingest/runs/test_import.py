@@ -27,8 +27,6 @@ FIRST, LAST = ITEMS[0], ITEMS[-1]
 
 
 class Pools(TypedDict, total=False):
-    """What of a task a test changes."""
-
     pool_prefix: str
     subsets: tuple[str, ...]
 
@@ -59,8 +57,6 @@ def tsv(rows: Ranked, *columns: str) -> bytes:
 
 
 class Settings(TypedDict, total=False):
-    """What an import is asked for, where it is not the default."""
-
     benchmark: str
     system: str
     task: str

@@ -13,7 +13,6 @@ __all__ = ["issues_once", "lake"]
 
 
 def recorded(lake: Lake, folder: Path, files: dict[str, bytes]) -> Outcome:
-    """Import what lies beside the data."""
     trajectories = folder / "contextbench" / "trajectories"
     trajectories.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
@@ -24,12 +23,10 @@ def recorded(lake: Lake, folder: Path, files: dict[str, bytes]) -> Outcome:
 
 
 def systems(lake: Lake) -> list[tuple[str, str]]:
-    """The runs of the lake, and where each comes from."""
     return lake.read("runs").select("system", "origin").sort("system").rows()
 
 
 def refused(lake: Lake) -> list[tuple[str, str, str]]:
-    """What was refused beside the data."""
     rows = lake.scan("rejects").select("source", "position", "reason").collect()
     return rows.sort("source", "position").rows()
 

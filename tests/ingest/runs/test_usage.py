@@ -56,7 +56,6 @@ def test_tokens_are_counted_one_way(given: object, wanted: TokenCounts | None) -
 
 
 def session(read: str, *, tokens: int, line: int = 1) -> bytes:
-    """A session of Claude Code's that reads a line of a file."""
     event = {"sessionId": "s", "cwd": "/testbed"}
     used = {"input_tokens": tokens, "cache_read_input_tokens": 10 * tokens, "output_tokens": tokens}
     call = {"type": "tool_use", "id": "c", "name": "Read", "input": {"file_path": f"/testbed/{read}"}}
@@ -71,7 +70,6 @@ def session(read: str, *, tokens: int, line: int = 1) -> bytes:
 
 @pytest.fixture
 def sessions(lake: Lake) -> Path:
-    """Sessions of two of the three issues."""
     files = {
         f"{ROCKETS}.jsonl": session("src/engine.py", tokens=100),
         f"{CATS}.jsonl": session("lib/cat.js", tokens=300),

@@ -58,8 +58,6 @@ def _row(mode: str, path: str, name: str) -> bytes:
 
 
 class Waits(list[float]):
-    """Notes how long it would have been waited."""
-
     def __call__(self, seconds: float) -> None:
         self.append(seconds)
 

@@ -194,7 +194,6 @@ PLAIN_HULL = ("100644", "src/hull.py", b"planks = 12\n")
 
 
 def committed(remote: Remote, tree: str) -> str:
-    """A tree as the commit of the main branch."""
     commit = remote.run("commit-tree", tree, "-m", "made for a test")
     remote.run("update-ref", "refs/heads/main", commit)
     return commit

@@ -21,8 +21,6 @@ from tests.tiny import put
 
 
 class FakeHub:
-    """In the place of what `huggingface_hub` asks."""
-
     def __init__(self, monkeypatch: pytest.MonkeyPatch, files: Mapping[str, bytes], commit: str) -> None:
         self.files, self.commit = files, commit
         self.is_there = True

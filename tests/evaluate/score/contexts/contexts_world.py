@@ -164,7 +164,6 @@ def numbers(protocol: Protocol, material: Material, one: Answer | None) -> dict[
 
 
 def of(protocol: Protocol, material: Material, one: Answer, metric: str) -> tuple[float | None, ...]:
-    """A metric's value, numerator and denominator."""
     rows = scored(protocol, material, one).scores.filter(pl.col("metric") == metric, pl.col("k") == 0)
     return rows.select("value", "numerator", "denominator").row(0)
 

@@ -31,7 +31,6 @@ SCORED = ("scores", "step_scores", "aggregates")
 
 @pytest.fixture(scope="module")
 def made(sample_contextbench: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample, its agents and one retriever over whole files."""
     lake = linked(sample_contextbench / "lake", tmp_path_factory.mktemp("contexts") / "lake")
     _evaluate(lake)
     return lake
@@ -39,7 +38,6 @@ def made(sample_contextbench: Path, tmp_path_factory: pytest.TempPathFactory) ->
 
 @pytest.fixture
 def lake(made: Path, tmp_path: Path) -> Lake:
-    """A copy of it."""
     return Lake(linked(made, tmp_path / "lake"))
 
 
@@ -51,7 +49,6 @@ def _evaluate(lake: Path) -> str:
 
 
 def whole(lake: Lake, protocol: str = DOCS) -> pl.DataFrame:
-    """Aggregates over all items, with their system."""
     runs = lake.read("runs", benchmark="contextbench").select("run_id", "system")
     aggregates = lake.read("aggregates", benchmark="contextbench").filter(protocol=protocol).join(runs, on="run_id")
     return aggregates.filter(pl.col("slice") == "all")

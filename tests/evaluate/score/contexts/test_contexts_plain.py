@@ -23,7 +23,6 @@ def material() -> Material:
 
 
 def docs_lines(views: Sequence[View]) -> set[tuple[str, int]]:
-    """The lines that are there."""
     length = {path: text.count("\n") + (not text.endswith("\n") and text != "") for path, text in FILES.items()}
     return {
         (v.path, n) for v in views for n in range(v.start or 0, (v.end or 0) + 1) if 1 <= n <= length.get(v.path, 0)

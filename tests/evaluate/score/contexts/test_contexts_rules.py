@@ -19,7 +19,6 @@ G = "function_definition", "g", "A.g"
 
 
 def both(material: Material, one: Answer, metric: str) -> tuple[float | None, float | None]:
-    """What `docs-v1` gives, and the published code."""
     return numbers(CONTEXTS, material, one)[metric], numbers(PUBLISHED, material, one)[metric]
 
 

@@ -44,7 +44,6 @@ PATCH = """\
 
 
 def span(file: str, start: object, end: object, content: str = "") -> Row:
-    """A gold span as the published rows have it."""
     return {"file": file, "start_line": start, "end_line": end, "content": content}
 
 
@@ -73,19 +72,16 @@ def row(item_id: str = "acme__rockets-1", gold: object = (BURN,), /, **columns: 
 
 
 def parquet(columns: Mapping[str, object] | Sequence[Row]) -> bytes:
-    """A Parquet file of some columns or rows."""
     stream = io.BytesIO()
     pl.DataFrame(columns).write_parquet(stream)
     return stream.getvalue()
 
 
 def blob_id(content: bytes) -> str:
-    """What `git hash-object` says of some bytes."""
     return hashlib.sha1(b"blob " + str(len(content)).encode() + b"\0" + content, usedforsecurity=False).hexdigest()
 
 
 def repo_parquet(files: Mapping[str, str] = FILES) -> bytes:
-    """A repository's files as the Parquet beside the rows has them."""
     rows = [(path, blob_id(content.encode()), content) for path, content in files.items()]
     return parquet({name: [one[place] for one in rows] for place, name in enumerate(("path", "blob_sha", "content"))})
 
@@ -101,12 +97,10 @@ def build(
 
 
 def contextbench() -> Benchmark:
-    """The declaration of ContextBench."""
     return discover(benchmarks, Benchmark)["contextbench"]
 
 
 def opened(folder: Path) -> Source:
-    """A folder as a source of ContextBench."""
     return open_source(str(folder), "contextbench", markers=contextbench().markers, cache=folder / "cache")
 
 
@@ -124,17 +118,14 @@ def ingested(
 
 
 def items(lake: Path) -> dict[str, Row]:
-    """The items of a lake by id."""
     return {str(one["item_id"]): one for one in Lake(lake).read("items").rows(named=True)}
 
 
 def why_not(lake: Path) -> dict[str, object]:
-    """Item → why it cannot be scored, or None."""
     return {name: one["why_not"] for name, one in items(lake).items()}
 
 
 def rejected(lake: Path) -> list[tuple[str, str, str]]:
-    """Where something was refused, and why."""
     return Lake(lake).read("rejects").select("source", "position", "reason").rows()
 
 
@@ -145,5 +136,4 @@ def gold(lake: Path, rule: str = "context") -> list[tuple[object, ...]]:
 
 
 def entry(path: str, data: bytes) -> Entry:
-    """Some bytes as a file of a source."""
     return Entry(path, len(data), lambda: data)

@@ -39,7 +39,6 @@ THREE = [row("acme__rockets-1"), row("acme__rockets-2"), row("acme__boats-3", re
 
 
 def files(lake: Path) -> dict[str, list[str]]:
-    """Pool → its paths in order."""
     frame = Lake(lake).read("files").sort("pool_id", "position")
     return {str(pool): part["path"].to_list() for (pool,), part in frame.group_by("pool_id", maintain_order=True)}
 
@@ -226,7 +225,6 @@ def instances(folder: Path, *names: str) -> list[Instance]:
 
 @pytest.fixture(scope="module")
 def lake(real_contextbench: Path) -> Path:
-    """A lake with the 50 rows and the 21 repositories."""
     return real_contextbench / "lake"
 
 

@@ -28,7 +28,6 @@ class Engine:
 
 
 def patch_of(path: str, start: int, lines: list[str]) -> str:
-    """A unified diff of one hunk."""
     n_old, n_new = (sum(line[0] in marks for line in lines) for marks in (" -", " +"))
     head = f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@ -{start},{n_old} +{start},{n_new} @@\n"
     return head + "".join(f"{line}\n" for line in lines)

@@ -119,8 +119,6 @@ def test_a_truncated_gzip_is_a_reject_and_the_other_files_go_on(tmp_path: Path) 
 
 
 class Hostile:
-    """Pickles as a call of `os.mkdir`."""
-
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 

@@ -14,7 +14,6 @@ Reader = Callable[[TrajectoryFile], Iterator[Trajectory]]
 
 
 def rows(*objects: object) -> bytes:
-    """JSON Lines."""
     return "".join(f"{json.dumps(one)}\n" for one in objects).encode()
 
 
@@ -49,7 +48,6 @@ def one(reader: Reader, folder: Path, data: bytes, name: str = "a.jsonl", **besi
 
 
 def used(tool: str, call: str = "c1", /, **given: object) -> Json:
-    """An assistant's event that calls a tool."""
     part: Json = {"type": "tool_use", "id": call, "name": tool, "input": given}
     return said_by_claude(part)
 
@@ -66,7 +64,6 @@ def said_by_claude(*parts: Json | str) -> Json:
 
 
 def gave(text: object, call: str = "c1", *, error: bool = False, **beside: object) -> Json:
-    """A user's event that gives what a call gave, and `toolUseResult` beside it."""
     part: Json = {"type": "tool_result", "tool_use_id": call, "content": text, **({"is_error": True} if error else {})}
     event: Json = {"type": "user", "sessionId": "s", "cwd": "/testbed", "message": {"role": "user", "content": [part]}}
     return {**event, "toolUseResult": beside} if beside else event
@@ -76,7 +73,6 @@ def gave(text: object, call: str = "c1", *, error: bool = False, **beside: objec
 
 
 def rollout(**payload: object) -> Json:
-    """A rollout's row that holds an item."""
     return {"timestamp": "2025-10-29T00:59:49.783Z", "type": "response_item", "payload": payload}
 
 
@@ -86,7 +82,6 @@ META: Json = {"timestamp": "t", "type": "session_meta", "payload": {"id": "s", "
 def shell(
     command: str, output: object, call: str = "c1", *, exit_code: int = 0, workdir: str = "/testbed"
 ) -> list[Json]:
-    """A shell call of a rollout, and what it gave."""
     arguments = json.dumps({"command": ["bash", "-lc", command], "workdir": workdir})
     printed = json.dumps({"output": output, "metadata": {"exit_code": exit_code, "duration_seconds": 0.0}})
     return [
@@ -99,13 +94,11 @@ def shell(
 
 
 def atif(*steps: Json, **more: object) -> Json:
-    """An ATIF document."""
     agent = {"name": "harbor-agent", "version": "1.0.0"}
     return {"schema_version": "ATIF-v1.4", "session_id": "s", "agent": agent, "steps": list(steps), **more}
 
 
 def turn(tool: str = "", shown: str | None = None, message: str = "", **given: object) -> Json:
-    """A step of the agent that calls a tool, with what it was shown."""
     step: Json = {"step_id": 1, "source": "agent", "message": message}
     if tool:
         step["tool_calls"] = [{"tool_call_id": "c1", "function_name": tool, "arguments": given}]

@@ -16,25 +16,21 @@ WINDOWS: Json = {"type": "session.start", "data": {"producer": "copilot-agent", 
 
 
 def began(tool: str, given: object) -> Json:
-    """The event that begins a call."""
     data = {"toolCallId": f"{tool}-{json.dumps(given)}", "toolName": tool, "arguments": given}
     return {"type": "tool.execution_start", "data": data}
 
 
 def ended(tool: str, given: object, output: str, *, success: bool = True) -> Json:
-    """The event that ends a call."""
     said: Json = {"result": {"content": output}} if success else {"error": {"message": output}}
     data = {"toolCallId": f"{tool}-{json.dumps(given)}", "success": success, **said}
     return {"type": "tool.execution_complete", "data": data}
 
 
 def ran(tool: str, output: str = "", /, **given: object) -> list[Json]:
-    """A call and its end."""
     return [began(tool, given), ended(tool, given, output)]
 
 
 def failed(tool: str, /, **given: object) -> list[Json]:
-    """A call that failed."""
     return [began(tool, given), ended(tool, given, "No.", success=False)]
 
 

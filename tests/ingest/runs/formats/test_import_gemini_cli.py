@@ -22,7 +22,6 @@ def called(tool: str, output: object = "x", /, *, status: object = "success", **
 
 
 def session(*calls: Json, said: str = "") -> Json:
-    """A session's file."""
     message = {"id": "m1", "type": "gemini", "content": said, "toolCalls": list(calls)}
     asked = {"id": "m0", "type": "user", "content": "Find it."}
     return {"sessionId": "s", "projectHash": "h", "messages": [asked, message]}

@@ -15,14 +15,12 @@ recognise, trajectories = OPENCODE.recognise, OPENCODE.trajectories
 def part(
     tool: str, output: str = "", /, *, status: object = "completed", code: int | None = None, **given: object
 ) -> Json:
-    """A part of a message that calls a tool, with its state."""
     said = {"error": output} if status == "error" else {"output": output} if status == "completed" else {}
     state = {"status": status, "input": given, "metadata": {} if code is None else {"exit": code}, **said}
     return {"type": "tool", "tool": tool, "callID": f"{tool}-{json.dumps(given)}", "state": state}
 
 
 def export(*parts: Json, cwd: str = "/testbed", root: str = "/testbed") -> Json:
-    """What `opencode export` writes."""
     asked = {"info": {"role": "user"}, "parts": [{"type": "text", "text": "Find it."}]}
     answered = {"info": {"role": "assistant", "path": {"cwd": cwd, "root": root}}, "parts": list(parts)}
     return {"info": {"id": "ses_1", "directory": cwd}, "messages": [asked, answered]}

@@ -11,7 +11,6 @@ from tests.ingest.runs.formats.recorded_sessions import Json, one, opened, read,
 
 
 def row(*history: object, **more: object) -> Json:
-    """An instance's object."""
     patch = {"git_patch": "diff --git a/a.py b/a.py"}
     return {"instance_id": "acme__rockets-1", "test_result": patch, "history": list(history), **more}
 
@@ -77,7 +76,6 @@ def test_the_published_reading_is_of_actions_whatever_came_of_them(tmp_path: Pat
 
 
 def resolver(*history: Json) -> Json:
-    """A resolver's row of 2024."""
     issue = {"owner": "acme", "repo": "rockets", "number": 5, "title": "x"}
     return {"issue": issue, "git_patch": "diff --git a/a.py b/a.py", "history": list(history), "success": True}
 

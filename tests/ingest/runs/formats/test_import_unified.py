@@ -62,7 +62,6 @@ LOGGED = "2025-10-01 10:00:00,000 - prometheus.lang_graph.nodes.context_selectio
 
 
 def block(*files: tuple[str, int, int], kind: str = "CONTEXT") -> str:
-    """A block of context as a log has it."""
     rows = [f"File: {path}\nLine number range: {start} - {end}\nContent:\nx = 1\n" for path, start, end in files]
     return f"{LOGGED}--- BEGIN {kind} ---\n{''.join(rows)}--- END {kind} ---\n"
 
