@@ -166,10 +166,10 @@ def given_up(request: Request) -> bool:
     return request.failure == "net::ERR_ABORTED"
 
 
-def until(page: Page, script: str) -> None:
+def until(page: Page, script: str, given: object = None) -> None:
     """Wait for a script to say so; Playwright's own way evaluates texts in the page, which its policy forbids."""
     for _ in range(400):
-        if page.evaluate(script):
+        if page.evaluate(script, given):
             return
         page.wait_for_timeout(25)
     pytest.fail(f"never: {script}")

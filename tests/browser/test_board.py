@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.conftest import Opened
+from tests.browser.conftest import Opened, until
 from tests.report.small_lake import BASELINES, CHUNKING, HOSTILE_SHOWN, LIMITED, REPOS, SYSTEMS, run_id
 
 if TYPE_CHECKING:
@@ -47,15 +47,6 @@ def numbers(page: Page) -> list[str]:
 def by(place: int, *, falling: bool = True) -> list[str]:
     systems = sorted(set(SYSTEMS) - set(BASELINES), key=lambda name: SYSTEMS[name][place], reverse=falling)
     return [" ".join(reversed(name.split("+"))) for name in systems]
-
-
-def until(page: Page, script: str, given: object = None) -> None:
-    """Wait for a script to say so; Playwright's own way is against the pages' policy."""
-    for _ in range(200):
-        if page.evaluate(script, given):
-            return
-        page.wait_for_timeout(25)
-    pytest.fail(f"never: {script}")
 
 
 def settled(page: Page, hash_: str | None = None) -> None:

@@ -14,7 +14,6 @@ import pytest
 from lake.store import Lake
 from report.build import build
 from tests.browser.conftest import Opened, until, watching
-from tests.browser.visits import EVERY_RULE, OPEN_DETAILS, RUN_AXE, WIDTHS
 from tests.report.small_lake import HOSTILE, HOSTILE_SHOWN, run_id
 
 if TYPE_CHECKING:
@@ -218,14 +217,3 @@ def test_hostile_names_are_text(opened: Opened) -> None:
     page.click("#systems summary")
     page.fill("#search", "evil")
     assert page.locator("#choices li:not([hidden])").count() == 1
-
-
-def test_what_is_drawn_is_accessible_and_never_scrolls_sideways(compared: Opened, axe: str) -> None:
-    page = compared()
-    page.evaluate(OPEN_DETAILS)
-    page.evaluate(axe)
-    assert page.evaluate(RUN_AXE, EVERY_RULE) == []
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 800})
-        page.wait_for_timeout(300)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width

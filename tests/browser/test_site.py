@@ -56,9 +56,3 @@ def test_the_keyboard_reaches_the_content_first(opened: Opened) -> None:
     assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "main"
-
-
-def test_forced_colours_keep_the_chosen_average_visible(opened: Opened) -> None:
-    page = opened("repoeval.html", forced_colors="active")
-    outline = "getComputedStyle(document.querySelector('[data-control=average]:checked + span')).outlineStyle"
-    assert page.evaluate(outline) == "solid"
