@@ -11,20 +11,11 @@ ROOT = Path(__file__).parents[2]
 """The checkout, where every measured command runs."""
 
 MEGABYTE = 1_000_000
-UNDISTURBED = 0.75
-"""CPU seconds per second that a computation gets on a machine with nothing else to do, at least."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a bench is run with.
-
-    Attributes:
-        source: `sample`, `hub` or an absolute folder.
-        rows: How many rows `repobench` is made of, one measurement each; its own sizes without any.
-        full: The share of the published size that `contextbench` makes up and measures; 0: the data at hand alone.
-        repeat: How often each measurement is taken; without it, large ones once and small ones three times.
-    """
+    """What a bench is run with; `source` is `sample`, `hub` or an absolute folder."""
 
     source: str
     repeat: int | None = None
@@ -64,15 +55,11 @@ class Row:
     """One measured thing.
 
     Attributes:
-        what: What ran.
-        seconds: How long it took.
         peak_mb: The most memory it held at once, in millions of bytes.
         cpu_seconds: What all its threads and children worked: what a busy machine disturbs least.
         ratio: How many times as fast as the fastest peer it is.
-        difference: The largest difference between its numbers and the peer's.
-        against: Whose numbers they are compared with.
+        difference: The largest one between its numbers and those of `against`.
         disk_mb: What it wrote, in millions of bytes.
-        target: What it should reach.
         failed: Why there is no measurement.
         extra: Further numbers, for `--json`.
     """
@@ -88,13 +75,6 @@ class Row:
     target: Target = field(default_factory=Target)
     failed: str = ""
     extra: Mapping[str, object] = field(default_factory=dict)
-
-    @property
-    def is_disturbed(self) -> bool:
-        """Whether it got so little of even one core that its time says more of the machine's other work."""
-        if self.seconds is None or self.cpu_seconds is None:
-            return False
-        return self.seconds > 1 and self.cpu_seconds < UNDISTURBED * self.seconds
 
     @property
     def verdict(self) -> str:
@@ -114,13 +94,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Bench:
-    """Something that is measured; a child process that fails ends it with a row that says so.
+    """Something that is measured: `run(settings, folder)` yields rows, into a folder that is taken away afterwards.
 
-    Attributes:
-        name: What it is asked for by.
-        title: In a few words.
-        method: What exactly is measured, beyond what holds for all.
-        run: `run(settings, folder)` yields rows as they are measured; the folder is empty, and taken away afterwards.
+    A child process that fails ends it with a row that says so; `method` is what holds beyond what holds for all.
     """
 
     name: str
@@ -130,9 +106,5 @@ class Bench:
 
 
 def benches() -> Mapping[str, Bench]:
-    """Every declared bench by name.
-
-    Raises:
-        GoldspanError: Two declarations have one name.
-    """
+    """Every declared bench by name."""
     return discover(sys.modules[__name__], Bench)

@@ -18,12 +18,7 @@ Parts = dict[str, tuple[int, int]]
 
 @dataclass(frozen=True)
 class Job:
-    """A lake and a site, and where the raw data is.
-
-    Attributes:
-        settings: Of the bench.
-        folder: Holds both; need not exist.
-    """
+    """A lake and a site in a folder, which need not exist, and where the raw data is."""
 
     settings: Settings
     folder: Path

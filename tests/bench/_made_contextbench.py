@@ -8,9 +8,7 @@ years apart, as real instances lie, half to nine tenths do, between neighbours f
 import json
 import random
 import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -19,6 +17,7 @@ import polars as pl
 
 from lake.fingerprint import fingerprint, sha256_of_file
 from lake.text import language_of
+from tests.bench._repobench_rows import kept
 
 SEED = "goldspan-bench-1"
 N_INSTANCES, N_REPOSITORIES = 1_136, 66
@@ -64,14 +63,8 @@ def instances_folder(repo_files: Path, n_instances: int = N_INSTANCES) -> tuple[
     """
     real = sorted(repo_files.glob("*.parquet"))
     made_by = fingerprint([file.name for file in real], n_instances, SEED, sha256_of_file(Path(__file__)))[:12]
-    folder = Path(tempfile.gettempdir()) / "goldspan-bench" / f"contextbench-{n_instances}-{made_by}"
-    if not folder.is_dir():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent) as beside:
-            _make([_shapes(file) for file in real], n_instances, Path(beside) / "made")
-            # Somebody else may have made it meanwhile, to the same bytes.
-            with suppress(OSError):
-                (Path(beside) / "made").rename(folder)
+    name = f"contextbench-{n_instances}-{made_by}"
+    folder = kept(name, lambda folder: _make([_shapes(file) for file in real], n_instances, folder))
     return folder / "source", folder / "git"
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Any
 
 import psutil
 
@@ -33,29 +33,12 @@ OURS = "GOLDSPAN_"
 
 @dataclass(frozen=True)
 class Measured:
-    """What a child process cost, and what it said.
-
-    Attributes:
-        seconds: From start to end, or the part the child timed itself.
-        peak_mb: The most memory held at once.
-        cpu_seconds: What its threads and its children worked in that time.
-        said: The JSON object it printed last.
-    """
+    """What a child process cost, by itself or as it timed a part of it, and the JSON object that it printed last."""
 
     seconds: float
     peak_mb: float
     cpu_seconds: float
     said: Mapping[str, object] = field(default_factory=dict)
-
-
-class Further(TypedDict, total=False):
-    """What a row says beside what it took."""
-
-    ratio: float
-    difference: float
-    against: str
-    disk_mb: float
-    extra: Mapping[str, object]
 
 
 NO_TARGET = Target()
@@ -82,15 +65,7 @@ class ChildError(GoldspanError):
 
 
 def command(arguments: Sequence[str], *, allowed: Sequence[int] = (0,)) -> Measured:
-    """Run `python <arguments>` in the checkout and measure it.
-
-    Args:
-        arguments: After the interpreter.
-        allowed: Exit codes that count as done.
-
-    Raises:
-        ChildError: Another exit code.
-    """
+    """Run `python <arguments>` in the checkout and measure it; a `ChildError` where it ends with a code not allowed."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         started, worked = time.perf_counter(), _children_worked()
@@ -130,7 +105,7 @@ def fastest(times: int, measure: Callable[[], Measured]) -> Measured:
     return min((measure() for _ in range(times)), key=lambda measured: measured.seconds)
 
 
-def row(what: str, *measured: Measured, target: Target = NO_TARGET, **more: Unpack[Further]) -> Row:
+def row(what: str, *measured: Measured, target: Target = NO_TARGET, **more: Any) -> Row:  # noqa: ANN401  # of a row
     """A row of what was measured, added up where it is several things one after the other."""
     seconds, cpu_seconds = sum(one.seconds for one in measured), sum(one.cpu_seconds for one in measured)
     return Row(what, seconds, max(one.peak_mb for one in measured), cpu_seconds, target=target, **more)

@@ -11,7 +11,7 @@ import pickle
 import random
 import struct
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -37,12 +37,21 @@ Row = dict[str, object]
 def rows_folder(n_rows: int) -> Path:
     """A source folder of so many rows in all, labelled `made`; made once per machine, number and maker."""
     made_by = fingerprint(n_rows, SEED, sha256_of_file(Path(__file__)))[:12]
-    folder = Path(tempfile.gettempdir()) / "goldspan-bench" / f"{n_rows}-{made_by}"
+
+    def make(folder: Path) -> None:
+        for name in NAMES:
+            write(folder / "repobench-r-made/data" / f"{name}.gz", name, n_rows // len(NAMES))
+
+    return kept(f"{n_rows}-{made_by}", make)
+
+
+def kept(name: str, make: Callable[[Path], None]) -> Path:
+    """A folder that is made once on this machine, whole or not at all."""
+    folder = Path(tempfile.gettempdir()) / "goldspan-bench" / name
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as beside:
-            for name in NAMES:
-                write(Path(beside) / "made/repobench-r-made/data" / f"{name}.gz", name, n_rows // len(NAMES))
+            make(Path(beside) / "made")
             # Somebody else may have made it meanwhile, to the same bytes.
             with suppress(OSError):
                 (Path(beside) / "made").rename(folder)

@@ -5,22 +5,13 @@ from collections.abc import Iterable
 from tests.bench import Bench, Row
 
 HEAD = (
-    "bench",
-    "what",
-    "seconds",
-    "CPU s",
-    "peak MB",
-    "written MB",
-    "× fastest peer",
-    "largest difference",
-    "target",
-    "",
-)
+    "bench", "what", "seconds", "CPU s", "peak MB", "written MB", "× fastest peer", "largest difference", "target", "",
+)  # fmt: skip
 LEFT = (0, 1, 8, 9)
 
 
 def aligned(measured: Iterable[tuple[Bench, Row]]) -> str:
-    """A table with a head, numbers to the right, and what failed or was disturbed below it."""
+    """A table with a head, numbers to the right, and what failed below it."""
     measured = list(measured)
     cells = [HEAD, *(_cells(bench, row) for bench, row in measured)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(HEAD))]
@@ -33,17 +24,13 @@ def aligned(measured: Iterable[tuple[Bench, Row]]) -> str:
     ]
     lines.insert(1, "  ".join("-" * width for width in widths))
     lines += [f"{bench.name}, {row.what}: {row.failed}" for bench, row in measured if row.failed]
-    disturbed = [row.what for _, row in measured if row.is_disturbed]
-    if disturbed:
-        lines += ["", f"The machine was busy with other work, so these times mean little: {'; '.join(disturbed)}"]
     return "\n".join(lines)
 
 
 def plain(bench: Bench, row: Row) -> dict[str, object]:
     """A row for `--json`."""
     told = {name: value for name, value in vars(row).items() if name != "extra"}
-    judged = {"target": str(row.target), "is_disturbed": row.is_disturbed, "verdict": row.verdict}
-    return {"bench": bench.name, **told, **judged, **row.extra}
+    return {"bench": bench.name, **told, "target": str(row.target), "verdict": row.verdict, **row.extra}
 
 
 def _cells(bench: Bench, row: Row) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ def test_a_target_is_reached_at_its_own_number_and_not_by_what_was_not_measured(
     assert Row("x", seconds=1e9).verdict == ""
 
 
-def test_a_table_says_what_was_measured_disturbed_and_failed() -> None:
+def test_a_table_says_what_was_measured_and_failed() -> None:
     # No module-level name: discovery would take it for a bench.
     nothing = Bench("nothing", "nothing", "not at all", lambda _settings, _folder: iter(()))
     measured, failed = Row("x", seconds=1.234, target=ASKED), Row("y", failed="no peer")
@@ -42,11 +42,6 @@ def test_a_table_says_what_was_measured_disturbed_and_failed() -> None:
     assert second.split() == ["nothing", "y", "failed"]
     assert why == "nothing, y: no peer"
     assert plain(nothing, failed)["verdict"] == "failed"
-    disturbed = Row("x", seconds=10, cpu_seconds=5)
-    assert disturbed.is_disturbed
-    assert "busy with other work" in aligned([(nothing, disturbed)])
-    assert not replace(disturbed, cpu_seconds=9).is_disturbed
-    assert not Row("x", seconds=0.5, cpu_seconds=0.1).is_disturbed
 
 
 def test_made_up_rows_are_one_pickle_the_same_every_time_with_the_candidates_of_their_level(tmp_path: Path) -> None:

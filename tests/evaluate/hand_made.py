@@ -29,10 +29,7 @@ def pool_of(chunks: Sequence[Chunk] = (), texts: Sequence[str] = (), names: Sequ
 
 
 def queries_of(
-    texts: Sequence[str] = ("",),
-    *,
-    targets: Sequence[tuple[str | None, int]] = (),
-    gold: Sequence[Sequence[Span]] = (),
+    texts: Sequence[str] = ("",), *, targets: Sequence[tuple[str | None, int]] = (), gold: Sequence[Sequence[Span]] = ()
 ) -> Queries:
     n = max(len(texts), len(targets), len(gold))
     return Queries(

@@ -184,10 +184,7 @@ def test_a_download_in_a_pipe_is_told_now_and_then(
     with Console().downloads() as told:
         told(1_500_000, 3_000_000, "archive.zip")
         told(2_000_000, 0, "of unknown size.zip")
-    assert capsys.readouterr().err.splitlines() == [
-        "archive.zip: 1.5 MB of 3.0 MB",
-        "of unknown size.zip: 2.0 MB",
-    ]
+    assert capsys.readouterr().err.splitlines() == ["archive.zip: 1.5 MB of 3.0 MB", "of unknown size.zip: 2.0 MB"]
 
 
 HIDDEN = "\x1b[31m\x9b\u202e\u2066\ud800"

@@ -54,10 +54,7 @@ def test_rejects_are_rows_sorted_by_their_place() -> None:
     rejects.add("b.jsonl", "line 1", "odd", "{}")
     rejects.add("a.jsonl", "line 2", "odd")
     assert len(rejects) == 2
-    assert _rows(rejects) == [
-        ("ingest", "a.jsonl", "line 2", "odd", ""),
-        ("ingest", "b.jsonl", "line 1", "odd", "{}"),
-    ]
+    assert _rows(rejects) == [("ingest", "a.jsonl", "line 2", "odd", ""), ("ingest", "b.jsonl", "line 1", "odd", "{}")]
 
 
 def test_two_reasons_at_one_place_are_one_row_and_one_reason_twice_is_said_once() -> None:

@@ -2,13 +2,7 @@
 
 import pytest
 
-from report.methods.interval_coverage import (
-    ALIKE,
-    KINDS,
-    MEANS,
-    coverage_note,
-    simulated_coverage,
-)
+from report.methods.interval_coverage import ALIKE, KINDS, MEANS, coverage_note, simulated_coverage
 
 
 @pytest.mark.parametrize(

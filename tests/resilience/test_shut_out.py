@@ -50,10 +50,7 @@ def _obeys_permissions() -> None:
     ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE)
 
 
-@pytest.mark.parametrize(
-    ("stage", "ended", "lock_too"),
-    [("ingest", 0, False), ("evaluate", 1, True)],
-)
+@pytest.mark.parametrize(("stage", "ended", "lock_too"), [("ingest", 0, False), ("evaluate", 1, True)])
 def test_a_lake_that_may_not_be_written_is_a_clear_error(
     home: Path, tmp_path: Path, stage: str, ended: int, lock_too: bool
 ) -> None:
@@ -67,10 +64,7 @@ def test_a_lake_that_may_not_be_written_is_a_clear_error(
         folder.chmod(0o500)
     if lock_too and ended:
         (lake / ".lock").chmod(0o400)
-    arguments = {
-        "ingest": ["repoeval", "--source", str(home / "source"), "--chunkers", "window-4-2"],
-        "evaluate": [],
-    }
+    arguments = {"ingest": ["repoeval", "--source", str(home / "source"), "--chunkers", "window-4-2"], "evaluate": []}
     try:
         said = subprocess.run(
             [sys.executable, "-m", stage, *arguments[stage], "--lake", str(lake)],

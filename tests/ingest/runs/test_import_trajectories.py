@@ -41,10 +41,7 @@ ALL = [unified(item) for item in ITEMS]
 def test_a_step_and_the_final_context_are_kept_apart(lake: Lake) -> None:
     imported(lake, jsonl(*ALL))
     columns = ("part", "step", "rank", "path", "line_start", "line_end")
-    assert hits(lake, *columns) == [
-        ("step", 1, 1, "src/engine.py", None, None),
-        ("step", 1, 2, "src/engine.py", 0, 5),
-    ]
+    assert hits(lake, *columns) == [("step", 1, 1, "src/engine.py", None, None), ("step", 1, 2, "src/engine.py", 0, 5)]
     assert hits(lake, *columns, part="final") == [
         ("final", 0, 1, "src/engine.py", None, None),
         ("final", 0, 2, "src/engine.py", 2, 5),

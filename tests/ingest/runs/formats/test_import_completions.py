@@ -84,10 +84,7 @@ def test_a_hole_that_no_item_has_is_refused_or_left_out(lake: Lake) -> None:
 @pytest.fixture
 def both(tmp_path: Path) -> Lake:
     """Two contexts of the same five holes: in the longer one, the third prompt starts earlier."""
-    longer: Row = {
-        "prompt": TASKS[2]["prompt"],
-        "metadata": {**metadata_of(TASKS[2]), "context_start_lineno": 3},
-    }
+    longer: Row = {"prompt": TASKS[2]["prompt"], "metadata": {**metadata_of(TASKS[2]), "context_start_lineno": 3}}
     source = build(build(tmp_path / "source"), [*TASKS[:2], longer, *TASKS[3:]], context="4k")
     ingested(tmp_path / "lake", source, subsets=["function-2k", "function-4k"])
     return Lake(tmp_path / "lake")
