@@ -12,15 +12,20 @@ from ingest.benchmarks.declaration import (
     Benchmark,
     DataLocation,
     DataSchema,
+    Fields,
+    Paths,
     PoolGroup,
     RawFiles,
     SubsetRows,
+    check,
+    get_path,
     in_one_part,
+    parse_rows,
     query_rows,
     reject_refused,
     table_rows,
+    text_at,
 )
-from ingest.benchmarks.fields import Fields, Paths, check, get_path, parse_rows, text_at
 from ingest.contents.blobs import pool_frames
 from ingest.sources.rows import ROW_ENDINGS, JsonObject
 from ingest.sources.tree import Source
@@ -34,18 +39,16 @@ _CORPUS = {"document": ("_id",), "title": ("title",), "text": ("text",)}
 _QUERIES = {"query": ("_id",), "query_text": ("text",)}
 _JUDGEMENTS = {"judged_query": ("query-id",), "judged_document": ("corpus-id",), "grade": ("score",)}
 BEIR_FIELDS: Fields = {**_CORPUS, **_QUERIES, **_JUDGEMENTS}
-"""The keys of BEIR's rows."""
 
 MAX_GRADE = 2**31
 
 _USUAL = {"corpus": "corpus.jsonl", "queries": "queries.jsonl", "qrels": "qrels/test.tsv"}
 BEIR_PLACES = {name: DataLocation(usual) for name, usual in _USUAL.items()}
-"""The data sets of a declaration, in the order in which they are read."""
 
 
 def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     """The corpus, the queries, and the judgements of a split."""
-    tree = source.tree(".")
+    tree = source.find(".")
     by_path = {entry.path: entry for entry in tree.entries} if tree is not None else {}
     if tree is not None:
         reject_refused(tree, rejects, source.name)

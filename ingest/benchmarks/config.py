@@ -20,20 +20,27 @@ from lake.errors import Exit, GoldspanError, did_you_mean
 from lake.fingerprint import fingerprint
 from lake.naming import SITE_PAGES
 
-_HINT = "Expected a config file like those that `python -m ingest list benchmarks --format yaml` prints."
-
-OWN = "own"
-"""The label of own data that has a name of its own and no other label."""
-PUBLISHED_LABEL = "published"
+OWN, PUBLISHED_LABEL = "own", "published"
+"""The labels of own data that has a name of its own and no other label, and of what its publisher gave."""
 RESERVED: Mapping[str, str] = {
     PUBLISHED_LABEL: "the published data",
     "sample": "the bundled sample",
     "mined": "what is mined from a repository or from packages",
 }
-"""Labels that say something else already."""
 
-_PRINTED = ("name", "display_name", "title", "meaning", "version", "tags", "homepage", "paper", "licence", "citation",
-            "subsets", "default_subsets")  # fmt: skip
+_HINT = "Expected a config file like those that `python -m ingest list benchmarks --format yaml` prints."
+_DESCRIBED = ("title", "meaning", "homepage", "paper", "licence", "citation")
+_PRINTED = (
+    "name",
+    "display_name",
+    "title",
+    "meaning",
+    "version",
+    "tags",
+    *_DESCRIBED[2:],
+    "subsets",
+    "default_subsets",
+)
 _KEYS = {"meaning": "description", "licence": "license"}
 _STRICT = ConfigDict(extra="forbid", strict=True, frozen=True)
 _KeyPath = Annotated[str, Field(pattern=r"^[^.\s]+(\.[^.\s]+)*$")]
@@ -78,32 +85,35 @@ def read_config(
     file: Path, known: Mapping[str, Benchmark], reads: Path | None = None
 ) -> tuple[Benchmark, ConfiguredSource]:
     """The benchmark and the data that a declaration names, whose files lie below `reads`, else below its own folder."""
+
+    def fault(key: str, problem: str, hint: str = "", code: Exit = Exit.INVALID) -> GoldspanError:
+        return GoldspanError(f"{key}: {problem}", where=str(file), hint=hint, code=code)
+
     content = read_yaml(file, _HINT)
     # As `list` prints it.
     content = content[0] if isinstance(content, list) and len(content) == 1 else content
     if not isinstance(content, dict):
-        what = f"{file.name} holds {shown(content)}, which is not one declaration"
-        raise GoldspanError(what, where=str(file), hint=_HINT, code=Exit.INVALID)
+        raise fault(file.name, f"it holds {shown(content)}, which is not one declaration", _HINT)
     key = "like" if "like" in content else "name"
     benchmark = known.get(str(content.get(key)))
     if benchmark is None or (schema := benchmark.schema) is None:
         readable = " or ".join(name for name, declared in known.items() if declared.schema is not None)
         hint = f"Name the benchmark that the data is like: {readable}. A name of your own needs like: too."
-        raise _fault(file, key, f"{shown(content.get(key))} is no benchmark that data can be like", hint)
+        raise fault(key, f"{shown(content.get(key))} is no benchmark that data can be like", hint)
     # What is printed of the published data may stand there as it is, and says nothing of other data.
     printed = describe(benchmark)
     given = {key: value for key, value in content.items() if key in ("name", "data") or value != printed.get(key)}
     own_label = {"label": OWN} if "like" in given else {}
     declaration = validated(_model(benchmark, schema), own_label | {"fields": {}} | given, file, _HINT)
     if meaning := RESERVED.get(declaration.label.lower()):
-        raise _fault(file, "label", f"{declaration.label!r} is what {meaning} is called; give your data another")
+        raise fault("label", f"{declaration.label!r} is what {meaning} is called; give your data another")
     if declaration.like:
         # Some pages of a site are called after protocols.
         name, ends = declaration.name.lower(), {"all", *(protocol.partition("@")[2] for protocol in protocols())}
         is_page = name in SITE_PAGES or any(name.endswith(f"-{end}") for end in ends)
         if is_page or name in known:
             taken = "what another page of a site is called" if is_page else "a published benchmark"
-            raise _fault(file, "name", f"{declaration.name!r} is {taken}", "Give your data another, such as my-data.")
+            raise fault("name", f"{declaration.name!r} is {taken}", "Give your data another, such as my-data.")
         benchmark = own_benchmark(benchmark, declaration.name)
     data, fields, places = dict(declaration.data), dict(declaration.fields), dict[str, Path | HubRows]()
     for name, location in schema.places.items():
@@ -111,11 +121,11 @@ def read_config(
             try:
                 places[name] = _located(file.parent / data["root"], data[name], location, reads or file.parent)
             except GoldspanError as error:
-                raise _fault(file, f"data.{name}", error.what, error.hint, error.code) from error
-    described = ("title", "meaning", "homepage", "paper", "licence", "citation")
+                raise fault(f"data.{name}", error.what, error.hint, error.code) from error
+    described = {name: getattr(declaration, _KEYS.get(name, name)) for name in _DESCRIBED}
     own = replace(
         benchmark,
-        **{name: said for name in described if (said := getattr(declaration, _KEYS.get(name, name))) is not None},
+        **{name: value for name, value in described.items() if value is not None},
         subsets=(data["subset"],),
         default_subsets=(data["subset"],),
         find=schema.find or partial(find_places, schema.places),
@@ -171,10 +181,6 @@ def _model(benchmark: Benchmark, schema: DataSchema) -> type[DataDeclaration]:
     paths = {name: (_KeyPaths, default) for name, default in schema.fields.items()}
     fields = create_model("Fields", __config__=_STRICT, **paths)  # type: ignore[call-overload]  # as above
     return create_model("Declared", __base__=DataDeclaration, data=(data, ...), fields=(fields, ...))
-
-
-def _fault(file: Path, key: str, problem: str, hint: str = "", code: Exit = Exit.INVALID) -> GoldspanError:
-    return GoldspanError(f"{key}: {problem}", where=str(file), hint=hint, code=code)
 
 
 def _is_in(folder: Path, path: Path) -> bool:

@@ -1,29 +1,28 @@
-"""Benchmarks: one declaration each, saying what it is, which raw files it needs and how they are read."""
+"""Benchmarks: one declaration each, saying what it is, which raw files it needs and how their rows are read."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol, runtime_checkable
+from typing import TypeVar
 
 import polars as pl
 
-from ingest.benchmarks.fields import Fields
 from ingest.sources.git import Repositories
+from ingest.sources.rows import JsonObject, read_rows
 from ingest.sources.tree import HUB, Entry, Source, Tree
 from lake.fingerprint import sha256_of
-from lake.rejects import Rejects
+from lake.rejects import Rejects, excerpt_of
 from lake.selection import stratified
 from lake.tables import table
 from lake.text import counted
 
-
-@runtime_checkable
-class Cloning(Protocol):
-    """A source that has repositories of its own to be cloned."""
-
-    @property
-    def own_repositories(self) -> Repositories: ...  # noqa: D102
+Paths = tuple[str, ...]
+"""Keys joined by dots; of several paths, the first that leads somewhere."""
+Fields = Mapping[str, Paths]
+"""Field → the paths at which a row may have it: upstream's own, or those that a declaration of one's own names."""
+MISSING = object()
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,6 @@ class RawFiles:
     pools: Sequence[Tree]
     repositories: Repositories | None = None
     with_needs: bool = False
-    """Gold by need is to be worked out, which takes long; see :mod:`ingest.benchmarks.repoeval.needs`."""
 
     @property
     def entries(self) -> list[Entry]:
@@ -116,7 +114,6 @@ def in_one_part(
     read: Callable[..., SubsetRows], raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, **fields: Fields
 ) -> Iterator[PartToRead]:
     """The parts of a benchmark whose subsets are one part each, which `read(raw, subset, rejects)` reads."""
-    del rejects  # whatever is wrong is wrong with a row
     yield PartToRead(subset, lambda rejects: limited(read(raw, subset, rejects, **fields), limit))
 
 
@@ -131,8 +128,7 @@ class DataLocation:
 
 def find_places(places: Mapping[str, DataLocation], source: Source, subset: str, rejects: Rejects) -> RawFiles:
     """The files in the places of a declaration, which has one subset: its data sets, and the trees to search in."""
-    del subset  # there is one
-    trees = {name: source.tree(name) or Tree(name, []) for name in places}
+    trees = {name: source.find(name) or Tree(name, []) for name in places}
     pools = [trees[name] for name, declared in places.items() if declared.is_tree]
     for tree in pools:
         reject_refused(tree, rejects)
@@ -204,16 +200,102 @@ class Benchmark:
 
     def clones(self, source: Source) -> bool:
         """Whether repositories of items that come from there are cloned when that is asked for."""
-        return self.names_commits and not isinstance(source, Cloning)
+        return self.names_commits and source.own_repositories() is None
 
     def wanted(self, source: Source, requested: Sequence[str]) -> list[str]:
         """The subsets to read: those asked for that it has, else all at hand, else its default ones."""
         mine = [subset for subset in requested if subset in self.subsets]
-        if mine or self.at_hand is None or source.name == HUB:
-            return mine or list(self.default_subsets)
-        return list(self.at_hand(source)) or list(self.default_subsets)
+        if not mine and self.at_hand is not None and source.name != HUB:
+            mine = list(self.at_hand(source))
+        return mine or list(self.default_subsets)
 
 
 def part_of(subset: str) -> str:
     """The name of a subset's part, or what those of its parts begin with."""
     return subset.replace("/", "-")
+
+
+class FieldError(ValueError):
+    """A row without what is read of it, or with something else there; the message says what is wrong."""
+
+
+def check(holds: bool, reason: str) -> None:
+    """Refuse a row of which something does not hold."""
+    if not holds:
+        raise FieldError(reason)
+
+
+def get_path(row: Mapping[str, object], paths: Paths) -> tuple[str, object]:
+    """The first of some paths that leads somewhere and what is there; else the last, and `MISSING`."""
+    path, value = "", MISSING
+    for path in paths:
+        value = row
+        for key in path.split("."):
+            value = value.get(key, MISSING) if isinstance(value, dict) else MISSING
+        if value is not MISSING:
+            break
+    return path, value
+
+
+def field_error(row: Mapping[str, object], paths: Paths, wanted: str) -> FieldError:
+    """The fault of a field that is not there, or not what is wanted."""
+    path, value = get_path(row, paths)
+    tried = " or ".join(f"`{tried}`" for tried in paths)
+    return FieldError(f"{tried} {wanted}, and leads nowhere" if value is MISSING else f"`{path}` {wanted}")
+
+
+def text_at(row: Mapping[str, object], paths: Paths, instead: str | None = None) -> str:
+    """The text at a path; `instead`, where one is given, of a row that has none."""
+    path, value = get_path(row, paths)
+    if instead is not None and (value is MISSING or value is None):
+        return instead
+    if not isinstance(value, str):
+        raise field_error(row, paths, "is to be a text")
+    return encodable(value, path)
+
+
+def encodable(text: str, what: str) -> str:
+    """A text that can be written: JSON can hold half a surrogate pair."""
+    check(is_encodable(text), f"`{what}` holds half a surrogate pair, which is no character")
+    return text
+
+
+def is_encodable(text: str) -> bool:
+    """Whether a text can be written."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def parse_rows(
+    entry: Entry, rejects: Rejects, parse: Callable[[str, JsonObject], _T], keys: Sequence[str] = ()
+) -> Iterator[tuple[str, _T]]:
+    """The position of each of a data set's rows and what `parse(position, row)` makes of it, or a reject."""
+    for position, row in read_rows(entry, rejects, keys):
+        try:
+            value = parse(position, row)
+        except FieldError as error:
+            rejects.add(entry.path, position, str(error), excerpt_of(row))
+        else:
+            yield position, value
+
+
+def upstream_rows(entry: Entry, rejects: Rejects, fields: Fields, usual: Fields) -> Iterator[tuple[str, JsonObject]]:
+    """A data set's rows under upstream's keys: what `fields` has elsewhere goes where `usual` has it first."""
+
+    def as_upstream(_: str, row: JsonObject) -> JsonObject:
+        if fields == usual:
+            return row
+        under: dict[str, object] = {}
+        for name, paths in fields.items():
+            if paths == usual[name]:
+                under |= {key: row[key] for key in paths if key in row}
+            else:
+                path, under[usual[name][0]] = get_path(row, paths)
+                check(under[usual[name][0]] is not MISSING, f"`{path}` leads nowhere, where its {name} is to be")
+        return under
+
+    keys = [path.partition(".")[0] for paths in fields.values() for path in paths]
+    return parse_rows(entry, rejects, as_upstream, keys)

@@ -15,7 +15,7 @@ import yaml
 from ingest.benchmarks.beir import BEIR_PLACES
 from ingest.benchmarks.contextbench.gold import GOLD_KEYS
 from ingest.benchmarks.contextbench.rows import ID_KEYS
-from ingest.benchmarks.fields import MISSING, get_path
+from ingest.benchmarks.declaration import MISSING, get_path
 from ingest.sources.datasets import HubRows, entry_of
 from ingest.sources.folder import read_folder
 from ingest.sources.git import GITHUB, form_fault
@@ -144,7 +144,6 @@ class _Shape(NamedTuple):
 
 
 def _shape_of(head: Sequence[JsonObject], keys: Sequence[str], query: str, gold: str, items: str) -> _Shape:
-    """The shape of rows of which these are the first: as it is given, else by the usual keys."""
 
     def check(path: str, why: str, given: str = "") -> None:
         if not path or all(get_path(row, (path,))[1] is MISSING for row in head):

@@ -21,7 +21,6 @@ app = typer.Typer()
 
 
 _IN_A_TABLE = ("name", "display_name", "title", "subsets", "tags")
-"""The keys of a benchmark that a person sees."""
 
 
 @app.command("list")

@@ -272,7 +272,7 @@ def mine(
         done: list[Outcome] = []
         for benchmark, source, subsets, miner in benchmarks:
             console.say(f"{benchmark.name}: mining {source.name}")
-            if not miner.count():
+            if not miner.tasks:
                 # Declared without items, it would keep the others from being evaluated.
                 outcome = Outcome(tally=store.tally, warnings=[f"{benchmark.name}: {miner.summary()}"])
                 remove_benchmark(store, benchmark, source, outcome)

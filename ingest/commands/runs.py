@@ -123,7 +123,6 @@ def _importing(*, write: bool) -> Callable[..., None]:
 
 
 CHECKED = "checked"
-"""A system's name that is only checked, where it was given none."""
 
 _RUN = "Import a ranking, completions or trajectories made elsewhere as a run, or what a program of your own answers."
 app.command("run", help=_RUN)(_importing(write=True))

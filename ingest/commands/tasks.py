@@ -95,7 +95,6 @@ def _hand_out(
 
 
 def _items(lake: Lake, task: Task, where: Where) -> pl.DataFrame:
-    """The selected items with what is asked: `_COLUMNS` and `text`."""
     stored = of_where(lake.scan("items", benchmark=task.benchmark), where).filter("scorable")
     queries = lake.scan("queries", benchmark=task.benchmark, query=task.query).select("item_id", "text")
     items = stored.select(_COLUMNS).join(queries, on="item_id").sort("item_id").collect()
@@ -117,7 +116,6 @@ def _files(lake: Lake, benchmark: str, pool_id: str) -> Sequence[tuple[str, str]
 
 
 def _without_answer(item: dict[str, object], path: str, text: str) -> str:
-    """A file's text, of the one with the hole without what stood in it."""
     if path != item["target_path"]:
         return text
     lines, start = split_lines(text), int(str(item["target_line"]))

@@ -68,7 +68,6 @@ def clean(
 
 
 def _clean(lake: Lake) -> list[str]:
-    """Delete what can be made again; what is kept: imported runs, vectors, downloads."""
     runs = lake.scan("runs").filter(origin="imported").select("run_id", "system", "benchmark").collect()
     of = {"run_id": {*runs["run_id"]}, "benchmark": {*runs["benchmark"]}}
     for part in [part for name in TABLES for part in lake.parts(name)]:

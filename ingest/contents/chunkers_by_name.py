@@ -54,7 +54,6 @@ def with_context(document: Document, cut: Cut) -> Cut:
 
 
 COMMAND = "command"
-"""The key of a chunker's row that keeps what it was given by."""
 
 _FUNCTION = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*")
 

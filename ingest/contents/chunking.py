@@ -20,11 +20,9 @@ from lake.tables import table
 from lake.text import listed
 
 _HALF_A_PAIR = re.compile("[\ud800-\udfff]")
-"""Characters that JSON can hold and UTF-8 cannot."""
 
 
 _KEYS: Mapping[Unit, tuple[str, str]] = {"lines": ("start", "end"), "bytes": ("start_byte", "end_byte")}
-"""Unit → what a command calls the ends of a chunk."""
 
 
 class Chunked(NamedTuple):
@@ -118,7 +116,6 @@ def measure_cuts(name: str, blobs: pl.DataFrame, answers: Sequence[tuple[object,
 
 
 def _checked(answer: object) -> Cut:
-    """A cut, of ranges of a known unit; of an answer that is ranges alone, these are lines."""
     cut = Cut(answer) if isinstance(answer, list) else answer
     if not isinstance(cut, Cut):
         raise ValueError(f"answered a {type(cut).__name__}, not a Cut")
@@ -137,7 +134,6 @@ def _checked(answer: object) -> Cut:
 
 
 def _pairs(cut: Cut, places: Offsets) -> Integers:
-    """A cut's ranges as two columns: of lines, or of characters."""
     if not cut.ranges:
         return np.zeros((0, 2), np.int64)
     try:

@@ -35,7 +35,6 @@ CUT_AT_ONCE, PARSED_AT_ONCE = 20_000, 2_500
 HELD_AT_ONCE = 500
 """Contents whose definitions and cuts are held as objects before they are rows."""
 _HANDED_OUT = 50
-"""Contents that a process is given together."""
 _SYMBOLS = ""
 """The name of the definitions among those of chunkers."""
 
@@ -228,7 +227,6 @@ def _any(makers: Iterable[str]) -> pl.Expr:
 
 
 def _done_before(made: BuildTarget, status: str) -> pl.DataFrame:
-    """The contents, sha256, that a table says were looked at."""
     done = [part.scan(status).select("sha256").collect() for part in made.current()]
     return pl.concat([pl.DataFrame(schema={"sha256": pl.String}), *done])
 
@@ -250,7 +248,6 @@ def remove_undeclared(lake: Lake) -> list[str]:
 
 
 def _chunks(lake: Lake, chunker: Resolved[Chunker]) -> BuildTarget:
-    """A chunker's chunks of every batch of new contents, by its code and packages and by the code that measures."""
     declared, folders = chunker.declaration, {"chunker": chunker.name}
     packages = [(name, version(name)) for name in (*declared.grammars, declared.library) if name]
     given = [declared.given, declared.command.digest] if declared.command else declared.given
@@ -262,7 +259,6 @@ def _chunks(lake: Lake, chunker: Resolved[Chunker]) -> BuildTarget:
 
 
 def _note_chunks(lake: Lake, benchmark: str, files: list[Part], chunker: str, result: Outcome) -> None:
-    """Say what share of the benchmark's text is in no chunk, and how many files could not be cut and why."""
     wanted = lake.scan_parts(files, "files").select("sha256").unique()
     status = lake.scan("chunk_status", chunker=chunker).join(wanted, on="sha256", how="semi").collect()
     n_nws, n_covered = status.filter(pl.col("failed").is_null()).select(pl.col("n_nws", "n_covered").sum()).row(0)

@@ -1,14 +1,17 @@
-"""Patches as lines of the old file: which lines a unified diff edits, by two readings."""
+"""Patches as lines of the old file: which a unified diff edits, by two readings, and the definitions around them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import polars as pl
 
+from ingest.contents.definitions import definitions_of, ending_of
+from lake.offsets import split_lines
 from lake.tables import table
+from lake.text import decode, language_of
 
 PatchReading = Literal["docs", "official"]
 
@@ -188,3 +191,53 @@ def _unquoted(name: str) -> str:
         return bytes([int(match[1], 8) & 0xFF if match[1].isdigit() else _ESCAPES[match[1][0]]])
 
     return _QUOTED.sub(byte, name[1:-1].encode()).decode(errors="replace")
+
+
+MAX_DEFINITION_LINES = 100
+"""A longer definition around a changed line is not meant: a shorter one inside is, or the line alone."""
+
+
+def edited_sources(patch: str) -> dict[str, list[int]]:
+    """The files of a known language that stood there before a patch, each with the lines, from 0, that it edits."""
+    edited: dict[str, list[int]] = {}
+    for path, line, _ in edited_lines(patch, "docs").lines:
+        if language_of(path):
+            edited.setdefault(path, []).append(line)
+    return edited
+
+
+def surroundings_of(data: bytes, path: str, lines: Sequence[int]) -> tuple[list[tuple[int, int]], set[str]]:
+    """The innermost definitions around some lines of a file, or a line alone, and the names of all around them.
+
+    Lines count from 0; spans are half-open and do not overlap.
+    """
+    text, _ = decode(data)
+    symbols = definitions_of(text, ending_of(path)).get("docs")
+    definitions = symbols.definitions if symbols else []
+    short = [each for each in definitions if each.line_end - each.line_start <= MAX_DEFINITION_LINES]
+    n_lines = len(split_lines(text))
+    spans, names = set[tuple[int, int]](), set[str]()
+    for line in lines:
+        around = [definition for definition in short if definition.line_start <= line < definition.line_end]
+        inner = min(around, key=lambda each: each.line_end - each.line_start, default=None)
+        start, end = (line, line + 1) if inner is None else (inner.line_start, inner.line_end)
+        names |= {definition.name for definition in around if definition.name}
+        if start < n_lines:
+            spans.add((start, min(end, n_lines)))
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((start, end))
+    return merged, names
+
+
+def gold_of_patch(patch: str, files: Mapping[str, bytes]) -> list[tuple[str, int, int]]:
+    """The gold that a patch tells: path and lines, from 0 and half-open, of those of its files that are given."""
+    return [
+        (path, *span)
+        for path, lines in sorted(edited_sources(patch).items())
+        if path in files
+        for span in surroundings_of(files[path], path, lines)[0]
+    ]

@@ -12,7 +12,6 @@ GRAMMARS = ("tree-sitter", "tree-sitter-language-pack")
 """The packages whose version decides how a file is parsed."""
 
 MAX_PARSED_BYTES = 1_000_000
-"""A larger file is not parsed."""
 
 # The parser reports every hundred steps. Real files take up to 2.6 steps a byte, runaway recovery many times that.
 # Counting steps and not seconds keeps equal inputs equal on every machine.

@@ -14,8 +14,7 @@ from typing import NamedTuple
 from filelock import FileLock
 
 from ingest.contents.blobs import SharedContent
-from ingest.sources.git import Repositories
-from ingest.sources.git_process import MAX_BLOB_BYTES, Checkout, GitFolder, RepositoryError
+from ingest.sources.git import MAX_BLOB_BYTES, Checkout, GitFolder, Repositories, RepositoryError
 from ingest.sources.tree import unusable
 from lake.errors import Exit
 from lake.limits import MAX_REPOSITORY_BYTES
@@ -67,15 +66,21 @@ class History:
         """The commits that lead to the head, the youngest first, merges left out."""
         how = ("log", "--no-merges", "--topo-order", "-z", "--name-status", "-M", "--no-ext-diff", "--encoding=UTF-8")
         # No message and no path holds a NUL, so whatever else stands in one is taken as it is.
-        words = _Words(self._text(*how, f"--format={_FORMAT}", self.head, "--").split("\0"))
-        while words.next_one():
-            commit_id, parents, author, message = (words.take() for _ in range(4))
+        words = self._text(*how, f"--format={_FORMAT}", self.head, "--").split("\0")[::-1]
+
+        def next_word() -> str:
+            # Between two parts stand empty words and ends of lines.
+            while words and not words[-1].strip():
+                words.pop()
+            return words[-1].strip() if words else ""
+
+        while next_word():
+            commit_id, parents, author, message = (words.pop() for _ in range(4))
             changes = list[Change]()
-            while _STATUS.fullmatch(words.next_one()):
-                status = words.take().strip()
-                path = words.take()
+            while _STATUS.fullmatch(next_word()):
+                status, path = words.pop().strip(), words.pop()
                 if status[0] in "RC":
-                    changes.append(Change(status, path, words.take()))
+                    changes.append(Change(status, path, words.pop()))
                 else:
                     changes.append(Change(status, "" if status == "A" else path, "" if status == "D" else path))
             yield Commit(commit_id.strip(), parents, author, message.strip(), tuple(changes))
@@ -127,25 +132,6 @@ def fetched(url: str, cache: Path, at: str) -> History:
     return History(git, parsed.out.strip())
 
 
-@dataclass
-class _Words:
-    """The words between NULs in git's output; between two parts stand empty words and ends of lines."""
-
-    words: list[str]
-    at: int = 0
-
-    def next_one(self) -> str:
-        """The next word that says something; empty at the end."""
-        while self.at < len(self.words) and not self.words[self.at].strip():
-            self.at += 1
-        return self.words[self.at].strip() if self.at < len(self.words) else ""
-
-    def take(self) -> str:
-        """The next word, whatever it is."""
-        self.at += 1
-        return self.words[self.at - 1]
-
-
 @dataclass(eq=False)
 class HistoryRepositories(Repositories):
     """A repository at many of its commits: each content is read once."""
@@ -157,9 +143,8 @@ class HistoryRepositories(Repositories):
 
     def files(self, repo: str, commit: str) -> Checkout:
         """The files at a commit of the history."""
-        if commit not in self._listings:
-            self._listings[commit] = self.history.listing(commit)
-        return _AtCommit(io.BytesIO(), listing=self._listings[commit], owner=self)
+        listing = self._listings[commit] = self._listings.get(commit) or self.history.listing(commit)
+        return _AtCommit(io.BytesIO(), listing=listing, owner=self)
 
     def contents(self, ids: Collection[str]) -> None:
         """Make the contents of some ids known; those of more than `MAX_BLOB_BYTES` are None."""

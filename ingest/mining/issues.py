@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ingest.contents.edited_definitions import edited_sources, surroundings_of
+from ingest.contents.patches import edited_sources, surroundings_of
 from ingest.mining.history import Commit, History, HistoryRepositories
 from ingest.mining.syntax import GENERATED, TESTS, is_source
 from lake.fingerprint import sha256_of
@@ -24,7 +24,6 @@ MAX_CHANGED_FILES = 10
 MAX_CHANGED_LINES = 200
 """Nor is one that changes more lines of the files before it."""
 MIN_WORDS = 4
-"""A message of fewer words asks nothing."""
 
 SIZES = {5: "1 to 5 lines", 25: "6 to 25 lines", MAX_CHANGED_LINES: f"26 to {MAX_CHANGED_LINES} lines"}
 """Most lines that a commit replaces → the name of the size."""
@@ -86,7 +85,7 @@ class IssueMiner:
     n_not_needed: int = 0
 
     @cached_property
-    def rows(self) -> list[dict[str, object]]:
+    def tasks(self) -> list[dict[str, object]]:
         """The tasks as rows of ContextBench, in the order of their ids."""
         self.left_out[MERGE] += self.history.n_merges
         candidates = []
@@ -114,13 +113,10 @@ class IssueMiner:
                 rows[question] = row
         return sorted(rows.values(), key=lambda row: str(row["instance_id"]))
 
-    def count(self) -> int:  # noqa: D102
-        return len(self.rows)
-
     def summary(self) -> str:
         """The tasks and the commits that were left out, as a sentence."""
-        n_tasks = len(self.rows)
-        slices = Counter(str(row[column]) for column in ("source", "size") for row in self.rows)
+        n_tasks = len(self.tasks)
+        slices = Counter(str(row[column]) for column in ("source", "size") for row in self.tasks)
         by_slice = ", ".join(f"{name} {n:,}" for name, n in sorted(slices.items()))
         rules = (MERGE, *COMMIT_RULES, WHITE_SPACE, NO_OLD_LINE, TOO_MANY, SAME_QUESTION)
         left_out = ", ".join(f"{name}: {n:,}" for name in rules if (n := self.left_out[name]))
@@ -129,7 +125,6 @@ class IssueMiner:
         return f"{tasks}; left out: {left_out or 'none'}"
 
     def _task(self, commit: Commit) -> tuple[str, dict[str, object]]:
-        """A commit's task; or the rule that leaves it out."""
         names = [path for change in commit.changes for path in (change.before, change.after) if is_source(path)]
         paths = list(dict.fromkeys(names))
         # Of source files alone: what else a commit changes, its tests above all, asks nobody to have found it.

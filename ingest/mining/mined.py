@@ -20,7 +20,7 @@ from ingest.mining.miner import Completion, MinedTask, choose, folder_of, mine_f
 from ingest.mining.names import Question, SourceFiles, usages_by_name
 from ingest.mining.sample import PROMPT_TOKENS, SampleSource
 from ingest.mining.syntax import GENERATED, is_source
-from ingest.sources.git import Repositories, checked, form_fault
+from ingest.sources.git import checked, form_fault
 from ingest.sources.repository import MAX_SEARCHED_BYTES
 from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, UnreadableEntryError
 from lake.errors import Exit, GoldspanError
@@ -53,11 +53,6 @@ class MinedBenchmark(NamedTuple):
     source: Source
     subsets: tuple[str, ...]
     miner: _CodeMiner[Completion] | _CodeMiner[Question] | IssueMiner
-
-
-@dataclass(frozen=True)
-class _IssueSource(SampleSource):
-    own_repositories: Repositories = field(kw_only=True)
 
 
 @dataclass
@@ -112,9 +107,6 @@ class _CodeMiner(Generic[MinedTask]):
         candidates = list(self.mine(self.repository, self.files))
         self.n_candidates = len(candidates)
         return choose(candidates, self.request.n, self.request.seed)
-
-    def count(self) -> int:
-        return len(self.tasks)
 
     def summary(self) -> str:
         """The tasks that were drawn, of how many, and the candidates that were left out, by rule."""
@@ -175,8 +167,7 @@ def _completions(benchmark: Benchmark, history: History, repository: str, reques
 
 
 def _find_completions(source: Source, subset: str, rejects: Rejects) -> RawFiles:
-    del subset, rejects  # there is one, and its files are what git has
-    tasks, files = source.tree("tasks"), source.tree("files")
+    tasks, files = source.find("tasks"), source.find("files")
     return RawFiles(tasks.entries if tasks else [], [files] if files else [])
 
 
@@ -202,8 +193,8 @@ def _issues(benchmark: Benchmark, history: History, repository: str, request: Mi
     repositories = HistoryRepositories(history.git.folder, history=history)
     miner = IssueMiner(history, repositories, repository, request.n, request.seed)
     digest = made_from(parameters=[history.head, repository, request.n, request.seed], code=[IssueMiner])
-    entry = Entry("issues.jsonl", UNKNOWN_SIZE, lambda: _json_lines(miner.rows), made_from=digest)
-    source = _IssueSource({".": [entry]}, own_repositories=repositories, name=repository)
+    entry = Entry("issues.jsonl", UNKNOWN_SIZE, lambda: _json_lines(miner.tasks), made_from=digest)
+    source = SampleSource({".": [entry]}, repositories, name=repository)
     return MinedBenchmark(benchmark, source, ("full",), miner)
 
 

@@ -104,7 +104,6 @@ def folder_of(repo: str) -> str:
 
 
 _tokens = lru_cache(maxsize=1 << 14)(regex_tokens)
-"""The tokens of a line, which is before the holes of many tasks."""
 
 
 def prompt_before(lines: Sequence[str], hole: int, limit: int) -> tuple[str, int]:
@@ -144,7 +143,6 @@ def _function_targets(lines: list[str], root: Node, ending: str, left_out: Count
 
 
 def _hole(function: Node, lines: list[str]) -> tuple[int, int] | str:
-    """The lines of a function's body, or the rule that leaves it out."""
     if _is_overload(function):
         return OVERLOAD
     # Kotlin's grammar has no word for bodies.

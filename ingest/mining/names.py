@@ -122,7 +122,6 @@ class Question(DrawnTask):
 
 
 MIN_NAME = 3
-"""A shorter name may stand there by chance."""
 UNREADABLE = "file not in UTF-8 or with syntax errors"
 
 _SAME_FOLDER = frozenset({"csharp", "go", "java", "kotlin", "php", "ruby", "scala", "swift"})

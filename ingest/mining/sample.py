@@ -18,8 +18,7 @@ from ingest.mining.names import FileUsage, Question
 from ingest.mining.packages import read_package
 from ingest.mining.syntax import lines_of
 from ingest.sources.folder import FolderSource, read_folder
-from ingest.sources.git import Repositories
-from ingest.sources.git_process import GitFolder
+from ingest.sources.git import GitFolder, Repositories
 from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, Tree, unusable
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of, sha256_of_file
@@ -36,7 +35,6 @@ PLACES_FILE = DATA / "places.jsonl"
 and pinned to one version for every platform in requirements.txt, so that the sample is the same everywhere."""
 
 OWN_LICENCE = "MIT"
-"""Of ContextBench's repositories."""
 
 PROMPT_TOKENS: Mapping[str, int] = {"1k": 667, "2k": 1333, "4k": 2667}
 """How many `regex` tokens a prompt has at most. RepoCoder allows 1,000, 2,000 or 4,000 of Codex's tokens; three of
@@ -124,6 +122,11 @@ class SampleSource(Source):
     """A benchmark's layout over entries: folder → files."""
 
     folders: Mapping[str, Sequence[Entry]]
+    repositories: Repositories | None = None
+
+    def own_repositories(self) -> Repositories | None:
+        """As of `Source`."""
+        return self.repositories
 
     def find(self, path: str) -> Tree | None:
         """As of `Source`."""
@@ -163,7 +166,6 @@ def read_places(file: Path = PLACES_FILE) -> list[SampleRepository]:
 
 
 def _repoeval_folders(repositories: Sequence[SampleRepository]) -> dict[str, list[Entry]]:
-    """RepoEval's folders → their files, sorted; task files are made when they are read."""
 
     def rows(level: Level, limit: int) -> Iterable[object]:
         for repository in repositories:
@@ -184,7 +186,6 @@ def _repoeval_folders(repositories: Sequence[SampleRepository]) -> dict[str, lis
 
 
 def _repobench_folders(repositories: Sequence[SampleRepository]) -> dict[str, list[Entry]]:
-    """RepoBench-R's folder → its files of rows, sorted and made when they are read."""
 
     def rows(language: str, setting: str) -> Iterable[object]:
         of_language = [each for each in repositories if each.places.language == language]
@@ -216,9 +217,8 @@ class ContextBenchSample(FolderSource):
 
     cache: Path
 
-    @cached_property
     def own_repositories(self) -> Repositories:
-        """Its own, made where the cache does not hold them, and cloned as all others are."""
+        """As of `Source`, made where the cache does not hold them, and cloned as all others are."""
         folder = self.cache.resolve() / "contextbench-sample" / self.revision
         try:
             folder.mkdir(parents=True, exist_ok=True)

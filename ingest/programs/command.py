@@ -1,28 +1,178 @@
 """A command in any language that answers JSON lines with JSON lines; what crashes or hangs costs its own answer alone.
 
 Each request is a line `{"id": …, …}` on the command's standard input, which ends behind the last; each answer is a line
-with the same id on its standard output, in any order, at once or when all are read.
+with the same id on its standard output, in any order, at once or when all are read. It ends with all that it started.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import queue
+import re
 import shlex
 import shutil
-import time
-from collections.abc import Callable, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field
-from functools import cached_property
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 
-from ingest.programs.running import InvalidAnswerError, NoAnswerError, Payload, Request, RunningProgram, SilentError
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
+from lake.limits import MAX_LINE_BYTES, parsed_json
+from lake.text import escaped
 
 ANSWER_SECONDS = 60.0
 """Seconds that a command may be silent while it owes answers."""
 MAX_VAIN = 5
 """Requests that may go wrong before any is answered; then the others are not tried."""
+NOTICE = 10.0
+"""After so many seconds of silence, and again after as many, a line says what is waited for."""
+_KEPT_LINES, _SHOWN_LINES, _SHOWN_CHARACTERS = 20, 3, 200
+"""Lines of standard error that are kept; of these so many are shown, with so many characters."""
+
+_ERROR = re.compile(r"(?:Uncaught )?[\w.]*(?:Error|Exception)\b[^:]*: ")
+
+Request = Mapping[str, object]
+"""A request, or the answer to one, its id included."""
+
+
+class NoAnswerError(Exception):
+    """A program owes an answer and gives none; the message has its last complaint.
+
+    It ended or closed its output, or `is_silent`: it ran on for too long, or `is_invalid`: it wrote something else.
+    """
+
+    def __init__(self, why: str, *, is_silent: bool = False, is_invalid: bool = False) -> None:
+        super().__init__(why)
+        self.is_silent, self.is_invalid = is_silent, is_invalid
+
+
+class RunningProgram:
+    """A program that runs until it is closed, or until an answer is missing."""
+
+    def __init__(self, words: Sequence[str], seconds: float) -> None:
+        self._seconds, self._called = seconds, shlex.join(words)
+        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._complaint: deque[bytes] = deque(maxlen=_KEPT_LINES)
+        self._threads: list[threading.Thread] = []
+        # A session of its own ends with all it starts. Python would keep its answers back in a pipe.
+        pipe, none, environment = subprocess.PIPE, subprocess.DEVNULL, {**os.environ, "PYTHONUNBUFFERED": "1"}
+        try:
+            self._process = subprocess.Popen(
+                words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, env=environment
+            )
+        except OSError as error:
+            raise NoAnswerError(f"{words[0]} cannot be started: {error.strerror}") from error
+        # Its input ends with this process, however that ends: then nothing of the program is left running.
+        guard = ("sh", "-c", 'read -r _; kill -s KILL -- "-$0"', str(self._process.pid))
+        self._guard = subprocess.Popen(guard, stdin=pipe, stdout=none, stderr=none, start_new_session=True)
+        self._in_thread(self._read)
+        self._in_thread(self._read_complaint)
+
+    def send(self, requests: Sequence[Request], *, are_all: bool = False) -> None:
+        """Send requests, and close the input behind the last of all; nothing is waited for."""
+        self._in_thread(partial(self._write, requests, are_all=are_all))
+
+    def answer(self, owed: set[str]) -> Request:
+        """The next answer to any request of some ids; without one a `NoAnswerError`, and the program is ended."""
+        line = self._next_line()
+        if not line:
+            ending = "it closed its output and gave no answer"
+            with suppress(subprocess.TimeoutExpired):
+                code = self._process.wait(1)
+                how = f"it was ended by signal {-code}" if code < 0 else f"it ended with status {code}"
+                ending = f"{how} and no answer"
+            raise NoAnswerError(self._ended(ending))
+        payload, fault = _parse(line, owed)
+        if fault:
+            raise NoAnswerError(self._ended(fault), is_invalid=True)
+        return payload
+
+    def close(self, seconds: float = 0) -> None:
+        """End it with all that it started, some seconds after its input was closed."""
+        if seconds:
+            self._write((), are_all=True)
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(seconds)
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        # Ended before the program's id is free for another process.
+        self._guard.kill()
+        self._guard.communicate()
+        self._process.wait()
+        self._write((), are_all=True)
+        for thread in self._threads:
+            thread.join(1)
+
+    def _next_line(self) -> bytes:
+        waited = 0.0
+        while waited < self._seconds:
+            turn = min(NOTICE, self._seconds - waited)
+            with suppress(queue.Empty):
+                return self._lines.get(timeout=turn)
+            waited += turn
+            if waited < self._seconds:
+                wait = f"no answer for {waited:g} of {self._seconds:g} seconds (--timeout)"
+                print(escaped(f"waiting for `{self._called}`: {wait}"), file=sys.stderr, flush=True)
+        raise NoAnswerError(self._ended(f"no answer within {self._seconds:g} seconds"), is_silent=True)
+
+    def _in_thread(self, work: Callable[[], None]) -> None:
+        self._threads.append(threading.Thread(target=work, daemon=True))
+        self._threads[-1].start()
+
+    def _write(self, requests: Sequence[Request], *, are_all: bool) -> None:
+        assert self._process.stdin is not None
+        with suppress(OSError, ValueError):
+            for request in requests:
+                self._process.stdin.write(json.dumps(request).encode() + b"\n")
+                self._process.stdin.flush()
+            if are_all:
+                self._process.stdin.close()
+
+    def _read(self) -> None:
+        with suppress(OSError, ValueError), self._process.stdout as output:  # type: ignore[union-attr]  # it is a pipe
+            while line := output.readline(MAX_LINE_BYTES + 1):
+                if line.strip():
+                    self._lines.put(line)
+        self._lines.put(b"")
+
+    def _read_complaint(self) -> None:
+        with suppress(OSError, ValueError), self._process.stderr as complaint:  # type: ignore[union-attr]  # as above
+            while line := complaint.readline(1 << 10):
+                self._complaint.append(line)
+
+    def _ended(self, why: str) -> str:
+        """End the program; why there is no answer, with the last lines of its standard error."""
+        self.close()
+        text = b"".join(self._complaint).decode(errors="replace")
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        # Python prints the stack above the error, others below it.
+        errors = [number for number, line in enumerate(lines) if _ERROR.match(line)]
+        shown = " | ".join(lines[max(0, errors[-1] - 2) : errors[-1] + 2] if errors else lines[-_SHOWN_LINES:])
+        shown = shown if len(shown) <= _SHOWN_CHARACTERS else f"…{shown[-_SHOWN_CHARACTERS:]}"
+        return f"{why}; it complained: {shown}" if shown else why
+
+
+def _parse(line: bytes, owed: set[str]) -> tuple[Request, str]:
+    shown = line[:80].decode(errors="backslashreplace").rstrip()
+    if len(line) > MAX_LINE_BYTES:
+        return {}, f"its answer has a line of more than {MAX_LINE_BYTES:,} bytes"
+    try:
+        payload = parsed_json(line)
+    except (ValueError, RecursionError):
+        return {}, f"it wrote {shown!r}, which is no JSON; what it tells a person belongs on standard error"
+    if not isinstance(payload, dict) or not isinstance(payload.get("id"), str):
+        return {}, f"it wrote {shown!r}, which is no JSON object with the id of a request"
+    if payload["id"] not in owed:
+        return {}, f"it answered the id {payload['id'][:80]!r}, which was not sent or is answered already"
+    return payload, ""
 
 
 @dataclass(frozen=True)
@@ -58,17 +208,13 @@ class JsonCommand:
         """Of its words and of the files that they name; what those read in turn is not known."""
         return fingerprint(list(self.words), [sha256_of_file(file) for file in self.files])
 
-    def start(self) -> RunningProgram:
-        """Start it."""
-        return RunningProgram(self.words, self.seconds)
-
-    def answers(self, requests: Sequence[Request]) -> list[Payload]:
+    def answers(self, requests: Sequence[Request]) -> list[Request]:
         """The answer to each request, in their order, or with `error` why there is none; each has an `id` of its own.
 
         What crashes, hangs or writes nonsense is started again for the requests that it owes, fewer and fewer at a
         time, until the one that it fails on is alone.
         """
-        answers: dict[str, Payload] = {}
+        answers: dict[str, Request] = {}
         batches = [list(requests)] if requests else []
         n_vain, has_answered = 0, False
         while batches and n_vain < MAX_VAIN:
@@ -88,12 +234,12 @@ class JsonCommand:
         given_up = {"error": f"not tried, after {MAX_VAIN} others in vain; the last: {last}"}
         return [answers.get(str(request["id"]), given_up) for request in requests]
 
-    def run(self, requests: Sequence[Request]) -> tuple[dict[str, Payload], str]:
+    def run(self, requests: Sequence[Request]) -> tuple[dict[str, Request], str]:
         """The answers of one start of the command, by id, and why it did not answer the rest."""
         owed = {str(request["id"]) for request in requests}
-        payloads: dict[str, Payload] = {}
+        payloads: dict[str, Request] = {}
         try:
-            with closing(self.start()) as program:
+            with closing(RunningProgram(self.words, self.seconds)) as program:
                 program.send(requests, are_all=True)
                 while owed:
                     payload = program.answer(owed)
@@ -102,93 +248,3 @@ class JsonCommand:
         except NoAnswerError as error:
             return payloads, str(error)
         return payloads, ""
-
-
-_MAX_FAILURES = 2
-"""After so many items without an answer the rest of a pool is not asked."""
-_WAIT_AT_THE_END = 2
-"""Seconds that a program has for what it writes when it knows that it is asked no more."""
-ANSWER_HINT = 'An answer is {"id": …, "results": [{"path": …, "start": 1, "end": 9, "score": 0.5}]}, on one line.'
-
-
-@dataclass
-class ProgramSession:
-    """A program, called as it was written, that is asked one item after the other.
-
-    Attributes:
-        check: What is wrong with an answer, or an empty string.
-        first_seconds: What the first answer in each pool took, where the pool had others; `query_seconds` the others.
-        together: Whether a pool's items are sent together, to a program that is silent until its input ends.
-    """
-
-    name: str
-    command: JsonCommand
-    check: Callable[[Request], str]
-    first_seconds: list[float] = field(default_factory=list)
-    query_seconds: list[float] = field(default_factory=list)
-    together: bool = False
-    _n_silences: int = 0
-    _program: RunningProgram | None = None
-
-    def answers(self, requests: Sequence[Request]) -> list[Request]:
-        """An answer for every item of a pool, or with `error` why there is none."""
-        answers: list[Request] = []
-        failures: list[str] = []
-        for request in requests:
-            if self.together:
-                break
-            if len(failures) == _MAX_FAILURES:
-                error = f"not asked, after {_MAX_FAILURES} items without an answer in its pool: {failures[-1]}"
-                answers.append({"id": request["id"], "error": error})
-                continue
-            try:
-                answers.append(self._ask(request, is_first=not answers and len(requests) > 1))
-            except NoAnswerError as error:
-                failures.append(str(error))
-                answers.append({"id": request["id"], "error": failures[-1]})
-        if not self.together:
-            return answers
-        # Of one that is sent all items and then its input's end, nothing is timed.
-        payloads, why = self.command.run(requests)
-        given = [(request, payloads.get(str(request["id"]))) for request in requests]
-        return [
-            {"id": request["id"], "error": why} if answer is None else self._checked(request, answer)
-            for request, answer in given
-        ]
-
-    def close(self) -> None:
-        """End the program."""
-        if self._program is not None:
-            self._program.close(_WAIT_AT_THE_END)
-
-    def _ask(self, request: Request, *, is_first: bool) -> Request:
-        """The answer of the program, which is started where it does not run; the seconds are those from the sending."""
-        try:
-            program = self._program = self._program or self.command.start()
-            started = time.perf_counter()
-            program.send([request])
-            answer = program.answer({str(request["id"])})
-        except NoAnswerError as error:
-            self._program = None
-            if isinstance(error, InvalidAnswerError):
-                raise self._invalid(request, str(error)) from error
-            self._n_silences += isinstance(error, SilentError)
-            # One that never answered may be one that answers when it has read everything.
-            has_answered = bool(self.first_seconds or self.query_seconds)
-            self.together = self._n_silences == _MAX_FAILURES and not has_answered
-            raise
-        (self.first_seconds if is_first else self.query_seconds).append(time.perf_counter() - started)
-        return self._checked(request, answer)
-
-    def _checked(self, request: Request, answer: Request) -> Request:
-        """An answer whose paths do not say where the pool's files lay."""
-        if problem := self.check(answer):
-            raise self._invalid(request, problem)
-        if isinstance(results := answer.get("results"), list):
-            for result in results:
-                result["path"] = result["path"].removeprefix(f"{request['files']}/")
-        return answer
-
-    def _invalid(self, request: Request, why: str) -> GoldspanError:
-        message = f"the answer to item {request['id']}: {why}"
-        return GoldspanError(message, where=self.name, hint=ANSWER_HINT, code=Exit.INVALID)

@@ -16,7 +16,6 @@ from collections import Counter
 from pathlib import Path
 
 N_PATTERNS = 16
-"""At most so many identifiers of a query are searched for."""
 _AROUND = 10
 """Lines before and behind a hit that belong to its window."""
 _IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z0-9_]{2,}")

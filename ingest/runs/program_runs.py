@@ -16,7 +16,8 @@ from pathlib import Path, PurePosixPath
 import polars as pl
 
 from ingest.programs import function_program, ripgrep_program
-from ingest.programs.command import JsonCommand, ProgramSession
+from ingest.programs.command import JsonCommand
+from ingest.programs.session import ProgramSession
 from ingest.runs.bundled_runs import Say
 from ingest.runs.find_trajectories import TrajectoryFiles, trajectory_files
 from ingest.runs.formats.answers import ANSWERS, parse_answer

@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from ingest.sources.tree import (
@@ -22,7 +23,6 @@ from ingest.sources.tree import (
     UnreadableEntryError,
     entry_on_disk,
     read_whole,
-    too_large,
 )
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_DEPTH, MAX_DOCUMENT_BYTES, MAX_FILES, MAX_STREAMED_BYTES
@@ -51,18 +51,14 @@ def open_archive(file: Path, location: str) -> Tree:
         what = f"{file.name} cannot be opened as a zip archive: {str(error) or type(error).__name__}"
         hint = "It may be cut short: fetch it again, or unpack it into a folder of the same name without .zip."
         raise GoldspanError(what, where=str(file), hint=hint, code=Exit.INVALID) from error
-    entries: dict[str, Entry] = {}
-    refused: list[Refused] = []
-    total = 0
+    entries, refused, total = dict[str, Entry](), list[Refused](), 0
     for number, info in enumerate(archive.infolist()):
         if number == MAX_FILES:
             refused.append(Refused("", f"it holds more than {MAX_FILES:,} entries; the others are not read"))
             break
         path = "/".join(part for part in info.filename.split("/") if part not in ("", "."))
-        if is_junk(path):
-            continue
         reason = _zip_fault(info)
-        if reason is None and info.is_dir():
+        if is_junk(path) or (reason is None and info.is_dir()):
             continue
         if reason is None and path in entries:
             reason = "stands in the archive more than once; the first is read"
@@ -90,9 +86,9 @@ def _zip_fault(info: zipfile.ZipInfo) -> str | None:
         "not a regular file": kind not in (0, stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK),
         "encrypted": bool(info.flag_bits & _ENCRYPTED),
         f"more than {MAX_DEPTH} folders inside one another": name.count("/") > MAX_DEPTH,
-        f"declares {info.file_size:,} bytes; at most {MAX_DOCUMENT_BYTES:,} are read": info.file_size
-        > MAX_DOCUMENT_BYTES,
     }
+    if info.file_size > MAX_DOCUMENT_BYTES:
+        problems[f"declares {info.file_size:,} bytes; at most {MAX_DOCUMENT_BYTES:,} are read"] = True
     return next((reason for reason, holds in problems.items() if holds), None)
 
 
@@ -154,33 +150,35 @@ def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) 
     It holds at least one of the markers, as a folder, a file or an archive `<marker>.zip`, `*` standing for any part of
     a name; with none given, a folder that is called like the benchmark is taken as it is.
     """
+    what, hint = (
+        f"SOURCE={folder}",
+        "Give a folder in the benchmark's upstream layout, or SOURCE=sample, or SOURCE=hub.",
+    )
     try:
         if not folder.is_dir():
-            what = f"SOURCE={folder}: the folder {'is a file' if folder.exists() else 'does not exist'}"
-            hint = "Give a folder in the benchmark's upstream layout, or SOURCE=sample, or SOURCE=hub."
-            raise GoldspanError(what, hint=hint, code=Exit.MISSING)
+            problem = f"{what}: the folder {'is a file' if folder.exists() else 'does not exist'}"
+            raise GoldspanError(problem, hint=hint, code=Exit.MISSING)
         subfolders = sorted(
-            item for item in folder.iterdir() if _label(item.name, benchmark) is not None and item.is_dir()
+            each for each in folder.iterdir() if _label(each.name, benchmark) is not None and each.is_dir()
         )
-        own = [item for item in subfolders if _is_marked(item, markers)]
+        own = [subfolder for subfolder in subfolders if _is_marked(subfolder, markers)]
         # Without markers, only its name can say that a folder is the benchmark's own.
         labels = [label for name in _names(folder) if (label := _label(name, benchmark)) is not None]
         is_own = _is_marked(folder, markers) if markers else bool(labels)
     except OSError as error:
-        what = f"SOURCE={folder}: the folder cannot be read: {error.strerror}"
-        raise GoldspanError(what, hint="Check who may read it.", code=Exit.MISSING) from error
+        problem = f"{what}: the folder cannot be read: {error.strerror}"
+        raise GoldspanError(problem, hint="Check who may read it.", code=Exit.MISSING) from error
     if len(own) > 1:
-        what = f"SOURCE={folder} holds more than one folder of {benchmark}: {listed([item.name for item in own])}"
-        raise GoldspanError(what, hint=f"Give the one that is meant: SOURCE={own[0]}", code=Exit.USAGE)
-    if own:
-        return FolderSource(own[0], name=str(folder), label=_label(own[0].name, benchmark) or "")
-    if is_own:
-        return FolderSource(folder, name=str(folder), label=next(filter(None, labels), ""))
+        problem = f"{what} holds more than one folder of {benchmark}: {listed([each.name for each in own])}"
+        raise GoldspanError(problem, hint=f"Give the one that is meant: SOURCE={own[0]}", code=Exit.USAGE)
+    if own or is_own:
+        label = _label(own[0].name, benchmark) or "" if own else next(filter(None, labels), "")
+        return FolderSource(own[0] if own else folder, name=str(folder), label=label)
     looked = ", ".join(marker if "*" in marker else f"{marker}/ or {marker}.zip" for marker in markers)
     here = f", here or there {looked}" if looked else ""
-    empty = f"; {listed([item.name for item in subfolders])} holds none of these" if subfolders else ""
+    empty = f"; {listed([each.name for each in subfolders])} holds none of these" if subfolders else ""
     hint = f"Looked for: a subfolder {benchmark} or {benchmark}-<label>{here}{empty}."
-    raise GoldspanError(f"SOURCE={folder} does not hold {benchmark}", hint=hint, code=Exit.MISSING)
+    raise GoldspanError(f"{what} does not hold {benchmark}", hint=hint, code=Exit.MISSING)
 
 
 def read_folder(root: Path, location: str) -> Tree:
@@ -190,19 +188,14 @@ def read_folder(root: Path, location: str) -> Tree:
     that dataset's too. Refused with a reason is what else is there: other links, devices, what may not be read, names
     that are not UTF-8, what is beyond the limits.
     """
-    entries: list[Entry] = []
-    refused: list[Refused] = []
     home = root.resolve()
     cached = _hub_cache(home)
-    homes = (home, cached / "blobs") if cached is not None else (home,)
-    for file in _walk(homes, home, "", location):
-        if len(entries) + len(refused) == MAX_FILES:
-            refused.append(Refused("", f"it holds more than {MAX_FILES:,} files; the others are not read"))
-            break
-        if isinstance(file, Refused):
-            refused.append(file)
-        else:
-            entries.append(file)
+    homes = (home,) if cached is None else (home, cached / "blobs")
+    files = list(islice(_walk(homes, home, "", location), MAX_FILES + 1))
+    refused = [file for file in files[:MAX_FILES] if isinstance(file, Refused)]
+    if len(files) > MAX_FILES:
+        refused.append(Refused("", f"it holds more than {MAX_FILES:,} files; the others are not read"))
+    entries = [file for file in files[:MAX_FILES] if isinstance(file, Entry)]
     return Tree(location, sorted(entries, key=lambda entry: entry.path), sorted(refused, key=lambda entry: entry.path))
 
 
@@ -228,8 +221,9 @@ def _walk(homes: Sequence[Path], folder: Path, prefix: str, location: str) -> It
         else:
             try:
                 target = Path(item.path).resolve(strict=True) if is_link else Path(item.path)
-                size = target.stat().st_size
-                reason = too_large(size)
+                size, reason = target.stat().st_size, ""
+                if size > MAX_STREAMED_BYTES:
+                    reason = f"it has {size:,} bytes; at most {MAX_STREAMED_BYTES:,} are read of one file"
                 if is_link and not any(target.is_relative_to(home) for home in homes):
                     reason = "a link that leaves the folder"
                 elif is_link and target.is_dir():

@@ -1,20 +1,32 @@
-"""Repositories at commits, fetched once into a cache: rows give owner/name, the user where these lie."""
+"""Repositories at commits, fetched once into a cache: rows give owner/name, the user where these lie.
+
+Git runs in bare repositories: no work tree, hook, filter, submodule or prompt, and no setting from outside.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import tarfile
+import tempfile
 import time
-from collections.abc import Callable
+import weakref
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from signal import SIGKILL
+from threading import Timer
+from typing import IO, Any, NamedTuple
 
 from filelock import FileLock
 
-from ingest.sources.git_process import COMMITS, Checkout, DamagedRepositoryError, GitFolder, RepositoryError
 from ingest.sources.tree import unusable
-from lake.errors import Exit
+from lake.errors import Exit, GoldspanError
+from lake.limits import MAX_FILES, MAX_STREAMED_BYTES
 
 GITHUB = "https://github.com"
 _PART = r"(?!\.{1,2}(/|$))[A-Za-z0-9_.][A-Za-z0-9_.-]*"
@@ -28,14 +40,185 @@ _FORMS = {
         "it is not https://host/…, http://host/… or file:///folder, without credentials; or say github",
     ),
 }
-_FEW, _MANY = 3, 100  # fetches that are told of one by one, and of how many one after these
-# A commit comes alone, without what those have that came before.
 _FETCH = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--depth=1")
 
 # What git says, in lower case. A server that asks who is there says so of a repository that is not.
 _NOT_THERE = ("repository not found", "not appear to be a git repository", "could not read username",
               "authentication failed", "returned error: 401", "returned error: 404", "info/refs not found")  # fmt: skip
 _UNKNOWN = ("not our ref", "couldn't find remote ref")
+
+_COMMITS = "refs/goldspan/commits/"
+_LOCAL_SECONDS = 300.0  # that a command may take that asks no server
+MAX_BLOB_BYTES = 1_000_000  # of a content that is read
+
+# What arrives stays one pack, however small, and nothing tidies up behind our back; a quiet server is hung up on.
+_SETTINGS = (f"core.hooksPath={os.devnull}", f"core.attributesFile={os.devnull}", "credential.helper=",
+             "fetch.recurseSubmodules=false", "fetch.unpackLimit=1", "gc.auto=0", "http.lowSpeedLimit=1000",
+             "http.lowSpeedTime=60")  # fmt: skip
+_EMPTIED = ("GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_ASKPASS", "GIT_CONFIG_PARAMETERS", "GIT_NAMESPACE", "SSH_ASKPASS")
+_ENVIRONMENT = {
+    **dict.fromkeys(_EMPTIED, ""),
+    **dict.fromkeys(("GIT_CONFIG_COUNT", "GIT_TERMINAL_PROMPT"), "0"),
+    **dict.fromkeys(("GIT_ATTR_NOSYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_NO_REPLACE_OBJECTS"), "1"),
+    "GIT_ALLOW_PROTOCOL": "https:http:file",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+}
+
+
+class RepositoryError(GoldspanError):
+    """One repository or commit cannot be had; others may."""
+
+
+class DamagedRepositoryError(OSError):
+    """A repository in the cache does not hold what it should: it is to be made anew."""
+
+
+class GitResult(NamedTuple):
+    """The answer of a git command: exit status, standard output, and what it complained of."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def reason(self) -> str:  # noqa: D102
+        fatal = re.search(r"^(?:fatal|error|remote|ERROR): *(.+)", self.err, re.MULTILINE)
+        return (fatal[1] if fatal else self.err.strip() or f"git ended with status {self.code}")[:300]
+
+    def complains(self, parts: tuple[str, ...]) -> bool:  # noqa: D102  # in lower case
+        return self.code != 0 and any(part in self.err.lower() for part in parts)
+
+
+@dataclass
+class Checkout:
+    """A commit's regular files of at most `MAX_BLOB_BYTES` (path, begin, size), their contents in a file on disk.
+
+    `noted` has by reason the paths that are not read for it. No path of a commit is ever written.
+    """
+
+    contents: IO[bytes]
+    files: list[tuple[str, int, int]] = field(default_factory=list)
+    noted: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    def fill(self, archive: IO[bytes], url: str) -> None:
+        """Take in all that a tar from `git archive` holds; a `RepositoryError` where that is too much."""
+        n_entries = n_bytes = 0
+        folders, parents = set(), set()
+        with tarfile.open(fileobj=archive, mode="r|", encoding="utf-8", errors="surrogateescape") as tar:
+            while member := tar.next():
+                tar.members.clear()  # type: ignore[attr-defined]  # it would keep every entry
+                n_entries, n_bytes = n_entries + 1, n_bytes + member.size
+                if n_entries > MAX_FILES or n_bytes > MAX_STREAMED_BYTES:
+                    limits = f"{MAX_FILES:,} files or {MAX_STREAMED_BYTES:,} bytes"
+                    raise RepositoryError(f"{url} holds more than {limits}, and is not read", code=Exit.INVALID)
+                path = member.name.encode(errors="surrogateescape").decode(errors="replace")
+                parents.add(path.rpartition("/")[0])
+                if member.isdir():
+                    folders.add(path)
+                elif not member.isreg():
+                    self.noted["a symbolic link, which is not followed"].append(path)
+                elif member.size <= MAX_BLOB_BYTES and (content := tar.extractfile(member)):
+                    self.files.append((path, self.contents.tell(), member.size))
+                    self.contents.write(content.read())
+        # Git has no empty folders.
+        if submodules := folders - parents:
+            self.noted["a submodule, which is not followed"] += submodules
+
+    def read(self, only: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
+        """Paths with their contents, byte for byte; with `only`, of those paths. Two may read alike, with U+FFFD."""
+        for path, begin, n_bytes in self.files:
+            if only is None or path in only:
+                self.contents.seek(begin)
+                yield path, self.contents.read(n_bytes)
+
+
+@dataclass(frozen=True)
+class GitFolder:
+    """A bare repository, which need not exist yet; git hears the settings of one file alone, without one of none."""
+
+    folder: Path
+    settings: str = os.devnull
+
+    def make(self) -> None:
+        """Make what a repository lacks, and delete what a killed process left; see :meth:`run`."""
+        for pattern in ("**/*.lock", "objects/**/tmp_*"):
+            for left in list(self.folder.glob(pattern)):
+                left.unlink(missing_ok=True)
+        if not (self.folder / "objects").is_dir():
+            self.run("init", "--quiet", "--bare", "--initial-branch=main", "--template=")
+
+    def commits(self) -> list[str]:
+        """The commits that were fetched; a `DamagedRepositoryError` where one is not there any more."""
+        refs = self.run("for-each-ref", "--format=%(objecttype) %(refname)", _COMMITS)
+        return [ref.removeprefix(f"commit {_COMMITS}") for ref in refs.splitlines()]
+
+    def read(self, commit: str, url: str) -> Checkout:
+        """All that a commit holds; a `DamagedRepositoryError` where it is not all there."""
+        checkout, damage = Checkout(tempfile.TemporaryFile(dir=self.folder)), ""  # noqa: SIM115  # closed at its end
+        weakref.finalize(checkout, checkout.contents.close)
+        # In a bare repository no attribute of the tree is heard: nothing is left out, replaced or converted.
+        with self._started("archive", "--format=tar", "--worktree-attributes", f"{commit}^{{tree}}") as process:
+            try:
+                checkout.fill(process.stdout, url)
+            except tarfile.TarError as error:
+                damage = str(error)
+            err = process.communicate()[1].decode(errors="replace")
+        if process.returncode or damage:
+            raise DamagedRepositoryError(GitResult(process.returncode, "", err or damage).reason)
+        return checkout
+
+    def contents(self, ids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Contents by their git ids, one in memory at a time."""
+        from git import Git
+
+        git = Git()
+        git.update_environment(**_ENVIRONMENT)
+        git.set_persistent_git_options(git_dir=str(self.folder), c=list(_SETTINGS))
+        try:
+            yield from ((blob_id, git.get_object_data(blob_id)[3]) for blob_id in ids)
+        finally:
+            git.clear_cache()
+
+    def run(self, *arguments: str, given: IO[bytes] | None = None) -> str:
+        """The output of a command that fails where the repository is damaged; a `DamagedRepositoryError` says how."""
+        if (answer := self.ask(*arguments, given=given)).code:
+            raise DamagedRepositoryError(answer.reason)
+        return answer.out
+
+    def ask(self, *arguments: str, given: IO[bytes] | None = None, seconds: float = _LOCAL_SECONDS) -> GitResult:
+        """The answer of one command; a `RepositoryError` where its time is up."""
+        with self._started(*arguments, given=given, seconds=seconds) as process:
+            out, err = (text.decode(errors="replace") for text in process.communicate())
+        return GitResult(process.returncode, out, err)
+
+    @contextmanager
+    def _started(self, *words: str, given: IO[bytes] | None = None, seconds: float = _LOCAL_SECONDS) -> Iterator[Any]:
+        if shutil.which("git") is None:
+            hint = "Install git 2.32 or newer, or use data that brings its files."
+            raise GoldspanError("there is no git on this machine", hint=hint, code=Exit.MISSING)
+        # Imported when needed: GitPython looks for git when it is imported.
+        from git import Git
+
+        # Where it stands, nothing bare is made.
+        os.environ.pop("GIT_WORK_TREE", None)
+        own = {"GIT_OBJECT_DIRECTORY": str(self.folder / "objects"), "GIT_COMMON_DIR": str(self.folder)}
+        environment = {**_ENVIRONMENT, **own, "GIT_CONFIG_GLOBAL": self.settings}
+        command = ["git", *(part for setting in _SETTINGS for part in ("-c", setting)), f"--git-dir={self.folder}"]
+        # As GitPython would end it, what it started went on, and an interrupt was waited for.
+        how: Any = {"istream": given, "as_process": True, "start_new_session": True}
+        running: Any = Git().execute([*command, *words], env=environment, **how)
+        with running.proc as process:
+            timer = Timer(seconds, os.killpg, (process.pid, SIGKILL))
+            timer.start()
+            try:
+                yield process
+            finally:
+                timer.cancel()
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, SIGKILL)
+        if process.returncode == -SIGKILL:
+            what = f"git {words[0]} took longer than {seconds:g} seconds"
+            raise RepositoryError(what, where=str(self.folder), code=Exit.MISSING)
 
 
 @dataclass(eq=False)
@@ -54,7 +237,6 @@ class Repositories:
     say: Callable[[str], None] = lambda _: None
     _n_waited: int = 0
     _n_fetched: int = 0
-    _known: set[tuple[str, str]] = field(default_factory=set)
 
     def files(self, repo: str, commit: str) -> Checkout:
         """The files of a repository at a commit, fetched where the cache does not hold it."""
@@ -62,52 +244,45 @@ class Repositories:
         git = GitFolder(self.folder(url))
         try:
             git.folder.parent.mkdir(parents=True, exist_ok=True)
-            # Whoever else asks for this repository waits.
             with FileLock(git.folder.with_suffix(".lock")):
                 try:
                     return self._files(git, url, commit)
                 except DamagedRepositoryError:
                     shutil.rmtree(git.folder)
-                    self._known.clear()
                     return self._files(git, url, commit)
         except OSError as error:
             raise unusable(self.cache, error) from error
 
-    def folder(self, url: str) -> Path:
-        """A repository's folder in the cache."""
+    def folder(self, url: str) -> Path:  # noqa: D102
         name = re.sub(r"[^A-Za-z0-9._-]", "_", url)[-60:].lstrip(".-")
         return self.cache / "git" / f"{name}-{sha256(url.encode()).hexdigest()[:16]}.git"
 
     def _files(self, git: GitFolder, url: str, commit: str) -> Checkout:
-        # What was there a moment ago is not looked for again: reading fails where it went.
-        if (url, commit) not in self._known:
-            git.make()
-            if commit not in git.commits():
-                self._n_fetched += 1
-                if self._n_fetched <= _FEW or self._n_fetched % _MANY == 0:
-                    self.say(f"fetching {url} at {commit[:12]}")
-                self._fetch(git, url, commit)
-            self._known.add((url, commit))
+        git.make()
+        if commit not in git.commits():
+            self._n_fetched += 1
+            if self._n_fetched <= 3 or self._n_fetched % 100 == 0:
+                self.say(f"fetching {url} at {commit[:12]}")
+            self._fetch(git, url, commit)
         return git.read(commit, url)
 
     def _fetch(self, git: GitFolder, url: str, commit: str) -> None:
         while True:
-            answer = git.ask(*_FETCH, url, f"{commit}:{COMMITS}{commit}", seconds=self.timeout)
-            if not answer.code or self._n_waited == len(self.waits) or answer.complains(*_NOT_THERE, *_UNKNOWN):
+            answer = git.ask(*_FETCH, url, f"{commit}:{_COMMITS}{commit}", seconds=self.timeout)
+            is_unknown, is_nowhere = answer.complains(_UNKNOWN), answer.complains(_NOT_THERE)
+            if not answer.code or self._n_waited == len(self.waits) or is_nowhere or is_unknown:
                 break
             self.sleep(self.waits[self._n_waited])
             self._n_waited += 1
-        hint = ""
-        if answer.complains(*_NOT_THERE):
-            what = f"there is no repository {url}, or it is not public: {answer.reason}"
-        elif answer.code and not answer.complains(*_UNKNOWN):
-            what = f"{url} cannot be fetched: {answer.reason}"
-            hint = f"It would go into {git.folder.parent}. Try again with a connection; what was fetched is kept."
-        elif answer.code or commit not in git.commits():
-            what = f"{url} has no commit {commit}"
-        else:
+        if not answer.code and commit in git.commits():
             self._n_waited = 0
             return
+        what, hint = f"{url} has no commit {commit}", ""
+        if is_nowhere:
+            what = f"there is no repository {url}, or it is not public: {answer.reason}"
+        elif answer.code and not is_unknown:
+            what = f"{url} cannot be fetched: {answer.reason}"
+            hint = f"It would go into {git.folder.parent}. Try again with a connection; what was fetched is kept."
         raise RepositoryError(what, hint=hint, code=Exit.MISSING)
 
 

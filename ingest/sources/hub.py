@@ -193,7 +193,6 @@ class DatasetSource(Source):
             return entry_on_disk(file, path, self.dataset, file.stat().st_size)
 
     def _record(self) -> _Record:
-        """The record of the commit; resolved and recorded where nothing is."""
         file = self.cache / f"{self.dataset.replace('/', '--')}.json"
         try:
             if file.is_file():

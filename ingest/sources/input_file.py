@@ -19,9 +19,7 @@ from ingest.sources.tree import entry_on_disk
 from lake.errors import Exit, GoldspanError
 
 BLOCK_BYTES = 1 << 23
-"""Bytes that are unpacked at a time."""
 HEAD_BYTES = 1 << 20
-"""Bytes by which a format is recognised."""
 MAX_LINE_CHARACTERS = 1 << 22
 """A longer line is no line of a table: it would have to be held in memory whole."""
 

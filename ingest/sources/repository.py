@@ -10,8 +10,7 @@ from typing import IO, NamedTuple, Protocol
 
 import polars as pl
 
-from ingest.sources.git import Repositories
-from ingest.sources.git_process import RepositoryError
+from ingest.sources.git import Repositories, RepositoryError
 from ingest.sources.tree import Entry, UnreadableEntryError
 from lake.errors import MAX_EXAMPLES
 from lake.limits import MAX_FILE_BYTES, MAX_REPOSITORY_BYTES
@@ -22,7 +21,6 @@ from lake.text import language_of, listed
 MAX_SEARCHED_BYTES = 1_000_000
 
 _HASHES = {40: hashlib.sha1, 64: hashlib.sha256}
-"""Digits of a blob id → what git hashed it with."""
 
 
 class TreeFile(NamedTuple):
@@ -63,7 +61,6 @@ class RepositoryParquet:
         return _checked(rows, where, rejects)
 
     def _frames(self, where: str) -> Iterator[pl.DataFrame]:
-        """path, blob_sha (or null) and the content's bytes, some files at a time."""
         try:
             with self.entry.open() as file:
                 for frame in read_batches(
@@ -105,7 +102,6 @@ _KINDS = {"path": (pl.String,), "content": (pl.String, pl.Binary), "blob_sha": (
 def _checked(
     rows: Iterable[tuple[str | None, str | None, bytes | None]], where: str, rejects: Rejects
 ) -> Iterator[TreeFile]:
-    """The files among rows of path, blob id and content; what is none is rejected."""
     seen: set[str] = set()
     for path, blob_id, data in rows:
         reason = _why_not(path, blob_id, data)

@@ -7,10 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from lake.errors import Exit, GoldspanError
-from lake.limits import MAX_DOCUMENT_BYTES, MAX_STREAMED_BYTES
+from lake.limits import MAX_DOCUMENT_BYTES
+
+if TYPE_CHECKING:
+    from ingest.sources.git import Repositories
 
 Progress = Callable[[int, int, str], None]
 """Told how far a download is: bytes done, bytes in all (0 where the server does not say), the file's name."""
@@ -23,7 +26,6 @@ CACHE = "cache"
 
 UNKNOWN_SIZE = -1
 """The size of an entry whose bytes are made only when they are asked for."""
-
 
 _BLOCK_BYTES = 1 << 20
 
@@ -111,9 +113,9 @@ class Source:
         """A folder of the layout: `<path>/` or an archive `<path>.zip`."""
         raise NotImplementedError
 
-    def tree(self, *paths: str) -> Tree | None:
-        """The first of some folders that there is."""
-        return next((tree for path in paths if (tree := self.find(path)) is not None), None)
+    def own_repositories(self) -> Repositories | None:
+        """The repositories that it brings, to be cloned."""
+        return None
 
     def recorded(self) -> Sequence[BundledRun]:
         """The runs that lie beside the data, in the order of their systems."""
@@ -140,13 +142,6 @@ def entry_on_disk(file: Path, path: str, location: str, size: int) -> Entry:
             yield stream
 
     return Entry(path, size, read, opened)
-
-
-def too_large(size: int) -> str | None:
-    """Why a file of a size is not read at all, if it is not."""
-    if size <= MAX_STREAMED_BYTES:
-        return None
-    return f"it has {size:,} bytes; at most {MAX_STREAMED_BYTES:,} are read of one file"
 
 
 def read_whole(stream: IO[bytes], most: int) -> bytes:

@@ -89,7 +89,7 @@ def home(_once: Path, tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("module", "tables"),
     [
-        ("ingest/contents/chunkers/window.py", {*CUT, "chunkers"}),
+        ("ingest/contents/chunkers/lines.py", {*CUT, "chunkers"}),
         ("ingest/contents/blobs.py", {*CUT, *SYMBOLS, *READ, "blobs", "chunkers"}),
         ("ingest/contents/definitions/rules.py", {*SYMBOLS}),
         ("ingest/runs/formats/rankings.py", set[str]()),

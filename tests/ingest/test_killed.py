@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ingest.contents.processes import Workers
-from ingest.programs import running
+from ingest.programs import command
 from ingest.programs.command import JsonCommand
 from lake.engine import Engine
 from tests.tiny import ROOT
@@ -33,6 +33,7 @@ if __name__ == "__main__":
     list(mapped(Engine(2), sleep, ["{pids}"] * 2))
 """,
     "a program and what it started": """
+from ingest.programs import command
 from ingest.programs.command import JsonCommand
 JsonCommand.of({command!r}).run([{{"id": "1"}}])
 """,
@@ -89,7 +90,7 @@ def test_nothing_is_left_running_by_a_command_that_was_killed(what: str, tmp_pat
 
 
 def test_a_line_says_what_is_waited_for(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(running, "NOTICE", 0.1)
+    monkeypatch.setattr(command, "NOTICE", 0.1)
     _, why = JsonCommand(("sleep", "60"), 0.3).run([{"id": "1"}])
     assert why == "no answer within 0.3 seconds"
     first = capsys.readouterr().err.splitlines()[0]

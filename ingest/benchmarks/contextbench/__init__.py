@@ -11,13 +11,13 @@ from pathlib import Path
 import polars as pl
 
 from ingest.benchmarks.contextbench.gold import DOCS, OFFICIAL
-from ingest.benchmarks.contextbench.pools import Checked, Tally, Trees, check_instances, pool_groups
+from ingest.benchmarks.contextbench.pools import Checked, Find, Tally, check_instances, pool_groups, repository_finder
 from ingest.benchmarks.contextbench.rows import CONTEXTBENCH_FIELDS, Instance, read_instances
 from ingest.benchmarks.declaration import (
     Benchmark,
-    Cloning,
     DataLocation,
     DataSchema,
+    Fields,
     PartToRead,
     PoolGroup,
     RawFiles,
@@ -26,7 +26,6 @@ from ingest.benchmarks.declaration import (
     reject_refused,
     table_rows,
 )
-from ingest.benchmarks.fields import Fields
 from ingest.contents.patches import edit_rows
 from ingest.sources.tree import Entry, Source, Tree
 from lake.errors import Exit, GoldspanError
@@ -46,36 +45,35 @@ _SELECTION = "selected_500_instances.csv"
 
 def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     """The files that hold a subset's rows, and the repositories' files beside them."""
-    tree = source.tree(".") or Tree(".", [])
-    beside = source.tree("repo_files") or Tree("repo_files", [])
-    reject_refused(
-        replace(tree, refused=[refused for refused in tree.refused if _may_hold_rows(refused.path)]), rejects
-    )
+    tree = source.find(".") or Tree(".", [])
+    beside = source.find("repo_files") or Tree("repo_files", [])
+    reject_refused(replace(tree, refused=[each for each in tree.refused if _may_hold_rows(each.path)]), rejects)
     reject_refused(beside, rejects)
     rows = [entry for entry in tree.entries if _may_hold_rows(entry.path)]
     if subset == VERIFIED:
         rows = [entry for entry in rows if _is_verified(entry)]
+
+    def missing(what: str, hint: str) -> GoldspanError:
+        return GoldspanError(f"ContextBench: {what}", hint=hint, code=Exit.MISSING)
+
     if not rows:
         wanted = "file called *verified*" if subset == VERIFIED else "file of rows"
-        message = f"ContextBench: no {wanted} in {source.name}"
         hint = "Rows lie in *.parquet, *.json or *.jsonl, in the folder itself or in data/."
-        raise GoldspanError(message, hint=hint, code=Exit.MISSING)
+        raise missing(f"no {wanted} in {source.name}", hint)
     if subset == FULL and all(_is_verified(entry) for entry in rows):
-        message = f"ContextBench: {source.name} holds the verified subset alone"
-        raise GoldspanError(message, hint=f"Ask for it: SUBSETS={VERIFIED}", code=Exit.MISSING)
+        raise missing(f"{source.name} holds the verified subset alone", f"Ask for it: SUBSETS={VERIFIED}")
     if subset == SELECTED:
         selections = [entry for entry in tree.entries if entry.path.rsplit("/", 1)[-1] == _SELECTION]
         if not selections:
-            message = f"ContextBench: {_SELECTION} is not in {source.name}"
             hint = f"{SELECTED} wants the publisher's list of instances beside the rows."
-            raise GoldspanError(message, hint=hint, code=Exit.MISSING)
+            raise missing(f"{_SELECTION} is not in {source.name}", hint)
         rows = [selections[0], *rows]
-    return RawFiles(rows, [beside], source.own_repositories if isinstance(source, Cloning) else None)
+    return RawFiles(rows, [beside], source.own_repositories())
 
 
 def at_hand(source: Source) -> list[str]:
     """The one subset that is read from a source on this machine when none is named."""
-    tree = source.tree(".")
+    tree = source.find(".")
     rows = [entry for entry in tree.entries if _may_hold_rows(entry.path)] if tree else []
     return [VERIFIED] if rows and all(_is_verified(entry) for entry in rows) else [FULL]
 
@@ -88,27 +86,28 @@ def parts(
     entries = [entry for entry in raw.tasks if not entry.path.endswith(".csv")]
     instances = read_instances(entries, rejects, notes, fields)
     # Of all rows: the files of a repository may be called by an instance that is not among those that are kept.
-    trees = Trees.of(raw, instances)
+    find = repository_finder(raw, instances)
     if subset == SELECTED:
         instances = _selected(instances, raw.tasks[0], notes)
     if limit is not None:
-        instances = _drawn(instances, trees, limit, notes)
+        instances = _drawn(instances, find, limit, notes)
     tally = Tally(notes)
-    if len(instances) <= ITEMS_OF_A_PART:
-        yield PartToRead(subset, partial(_read, instances, subset, trees, tally, is_last=True))
+    n = len(instances)
+    if n <= ITEMS_OF_A_PART:
+        yield PartToRead(subset, partial(_read, instances, subset, find, tally, is_last=True))
         return
     ordered = sorted(instances, key=lambda instance: (instance.repo, instance.pool_id, instance.item_id))
-    batches = [ordered[first : first + ITEMS_OF_A_PART] for first in range(0, len(ordered), ITEMS_OF_A_PART)]
-    for number, some in enumerate(batches):
-        is_last = some is batches[-1]
-        yield PartToRead(f"{subset}-{number:04d}", partial(_read, some, subset, trees, tally, is_last=is_last))
+    for number, start in enumerate(range(0, n, ITEMS_OF_A_PART)):
+        end = start + ITEMS_OF_A_PART
+        read = partial(_read, ordered[start:end], subset, find, tally, is_last=end >= n)
+        yield PartToRead(f"{subset}-{number:04d}", read)
 
 
 def _read(
-    instances: Sequence[Instance], subset: str, trees: Trees, tally: Tally, rejects: Rejects, *, is_last: bool
+    instances: Sequence[Instance], subset: str, find: Find, tally: Tally, rejects: Rejects, *, is_last: bool
 ) -> SubsetRows:
     """The items, gold, gold patches, and the repositories one at a time; the last part says what is said of all."""
-    checked = check_instances(instances, trees, rejects)
+    checked = check_instances(instances, find, rejects)
     tally.add(checked)
     gold = [
         {"benchmark": "contextbench", "item_id": item.instance.item_id, **row}
@@ -141,8 +140,8 @@ def _read(
     )
 
 
-def _drawn(instances: Sequence[Instance], trees: Trees, limit: int, notes: list[str]) -> list[Instance]:
-    had = [instance for instance in instances if instance.why_not is None and trees.find(instance) is not None]
+def _drawn(instances: Sequence[Instance], find: Find, limit: int, notes: list[str]) -> list[Instance]:
+    had = [instance for instance in instances if instance.why_not is None and find(instance) is not None]
     if 0 < len(had) < len(instances):
         n = f"{len(had):,} of {counted(len(instances), 'item')}"
         notes.append(f"drawn from {n}: the others' repositories are not here, or their rows cannot be read")

@@ -7,11 +7,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from ingest.benchmarks.fields import FieldError, check, is_encodable
+from ingest.benchmarks.declaration import FieldError, check, is_encodable
 from ingest.sources.repository import is_searched
 from lake.naming import FLAGS
 from lake.offsets import Offsets, split_lines
@@ -27,7 +27,6 @@ Range = tuple[str, int, int]
 """A path and its lines, 0-based and half-open."""
 
 GOLD_KEYS = ("gold_context", "init_ctx", "add_ctx", "gold_ctx")
-"""The keys of gold: one list, or what an annotator began with and what was added to it."""
 
 _FIELDS = ("file", "start_line", "end_line")
 _HEAD = re.compile(r"^context(\d{1,9})：[ \t]*\r?$\n?", re.MULTILINE)  # noqa: RUF001  # the colon is theirs
@@ -49,13 +48,9 @@ def gold_of(row: Mapping[str, object]) -> list[GoldSpan]:
     given = {key: row[key] for key in GOLD_KEYS if not _is_missing(row.get(key))}
     if "gold_context" in given:
         return decode_gold(given["gold_context"])
-    both = [key for key in ("init_ctx", "add_ctx") if key in given]
-    spans = [span for key in both for span in decode_gold(given[key])]
-    if spans or (both and "gold_ctx" not in given):
-        return spans
-    if "gold_ctx" in given:
-        return decode_gold(given["gold_ctx"])
-    raise FieldError(f"it has none of {', '.join(GOLD_KEYS)}")
+    check(bool(given), f"it has none of {', '.join(GOLD_KEYS)}")
+    spans = [span for key in ("init_ctx", "add_ctx") if key in given for span in decode_gold(given[key])]
+    return spans or (decode_gold(given["gold_ctx"]) if "gold_ctx" in given else [])
 
 
 def decode_gold(value: object) -> list[GoldSpan]:
@@ -91,13 +86,11 @@ def docs_path(given: str) -> str:
 def official_path(given: str) -> str:
     """As the published evaluator has it, a relative path without its leading `.` and `/`: `.github/x` is `github/x`."""
     path = given.replace("\\", "/")
-    if path.startswith(("/testbed/", "/workspace/")):
-        return _inside(path)
-    return path.lstrip("/") if path.startswith("/") else path.lstrip("./")
+    inside = _inside(path)
+    return inside if inside != path else path.lstrip("/") if path.startswith("/") else path.lstrip("./")
 
 
 def _inside(path: str) -> str:
-    """A path without the folder that the repository lay in where the gold was annotated."""
     if path.startswith("/testbed/"):
         return path.removeprefix("/testbed/")
     if path.startswith("/workspace/"):
@@ -169,22 +162,16 @@ class GoldFile:
         return list(map(int, Offsets.between_lines(decode(self.data)[0]).byte))
 
 
-@dataclass(frozen=True)
-class Audit:
+class Audit(NamedTuple):
     """An item's gold, as rows of `gold_spans` without benchmark and item, and what is odd about it: flag → how many."""
 
     rows: list[dict[str, object]]
-    counts: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str]
 
     @property
     def flags(self) -> list[str]:
         """The counts above 0 as table `items` stores them: `ends-past-eof:2`."""
         return [f"{name}:{self.counts[name]}" for name in FLAGS if self.counts[name]]
-
-    @property
-    def has_gold(self) -> bool:
-        """Whether anything is left under the rule of `docs-v1`."""
-        return any(row["gold"] == DOCS for row in self.rows)
 
 
 def audit(spans: Sequence[GoldSpan], files: Mapping[str, GoldFile]) -> Audit:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -13,9 +13,8 @@ from ingest.benchmarks.contextbench.gold import DOCS, Audit, GoldFile, GoldSpan,
 from ingest.benchmarks.contextbench.rows import Instance
 from ingest.benchmarks.declaration import PoolGroup, RawFiles
 from ingest.contents.blobs import concat_files, pool_batches, pool_frames
-from ingest.contents.edited_definitions import edited_sources, gold_of_patch
-from ingest.sources.git import Repositories
-from ingest.sources.git_process import RepositoryError
+from ingest.contents.patches import edited_sources, gold_of_patch
+from ingest.sources.git import Repositories, RepositoryError
 from ingest.sources.repository import ClonedRepository, Repository, RepositoryParquet, is_searched
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
 from lake.fingerprint import sha256_of
@@ -29,32 +28,27 @@ _SNIFFED_BYTES = 8_000
 """As far as git looks for the zero byte that tells a binary file."""
 
 
-@dataclass(frozen=True)
-class Trees:
-    """The sources of repositories: the files beside the rows, then wherever the source fetches them."""
+Find = Callable[[Instance], Repository | None]
+"""The repository that an instance searches, at its commit."""
 
-    beside: Mapping[str, RepositoryParquet]
-    repositories: Repositories | None
-    ids: Mapping[str, Sequence[str]]
 
-    @classmethod
-    def of(cls, raw: RawFiles, instances: Sequence[Instance]) -> Trees:
-        """The trees of a source, for some instances."""
-        ids: dict[str, list[str]] = {}
-        for instance in instances:
-            ids.setdefault(instance.pool_id, []).extend(instance.ids)
-        # A folder `repo_files`: Parquet files called by an instance's id, or `<owner>__<name>@<commit>`.
-        (tree,) = raw.pools
-        files = {entry.path.rsplit("/", 1)[-1]: RepositoryParquet(entry, tree.location) for entry in tree.entries}
-        return cls(files, raw.repositories, ids)
+def repository_finder(raw: RawFiles, instances: Sequence[Instance]) -> Find:
+    """Looks among the files beside the rows, then wherever the source fetches repositories; for some instances."""
+    ids: dict[str, list[str]] = {}
+    for instance in instances:
+        ids.setdefault(instance.pool_id, []).extend(instance.ids)
+    # A folder `repo_files`: Parquet files called by an instance's id, or `<owner>__<name>@<commit>`.
+    (tree,) = raw.pools
+    files = {entry.path.rsplit("/", 1)[-1]: RepositoryParquet(entry, tree.location) for entry in tree.entries}
 
-    def find(self, instance: Instance) -> Repository | None:
-        """The repository that an instance searches, at its commit."""
+    def find(instance: Instance) -> Repository | None:
         repo, commit = instance.repo, instance.commit
-        for name in (*self.ids[instance.pool_id], f"{repo.replace('/', '__')}@{commit}"):
-            if f"{name}.parquet" in self.beside:
-                return self.beside[f"{name}.parquet"]
-        return ClonedRepository(self.repositories, repo, commit) if self.repositories is not None else None
+        for name in (*ids[instance.pool_id], f"{repo.replace('/', '__')}@{commit}"):
+            if f"{name}.parquet" in files:
+                return files[f"{name}.parquet"]
+        return ClonedRepository(raw.repositories, repo, commit) if raw.repositories is not None else None
+
+    return find
 
 
 def not_at_hand(repo: str, commit: str, reason: str = "") -> str:
@@ -89,23 +83,6 @@ def may_now_be_had(absent: pl.DataFrame, repositories: Repositories) -> bool:
     return False
 
 
-def gold_files(
-    pool: Sequence[Instance], trees: Trees, rejects: Rejects
-) -> tuple[Repository | None, dict[str, GoldFile], str | None]:
-    """A pool's repository and the files its instances' gold names, or why there is none."""
-    first = pool[0]
-    wanted = {docs_path(span.file) for instance in pool for span in instance.gold}
-    wanted |= {path for instance in pool for path in edited_sources(instance.gold_patch)}
-    try:
-        repository = trees.find(first)
-        if repository is None:
-            return None, {}, not_at_hand(first.repo, first.commit)
-        return repository, {file.path: GoldFile(file.data) for file in repository.files(rejects, wanted)}, None
-    except RepositoryError as error:
-        rejects.add(f"repository {first.repo}", f"commit {first.commit}", error.what)
-        return None, {}, not_at_hand(first.repo, first.commit, error.what)
-
-
 def pool_groups(
     repositories: Mapping[str, Repository], rejects: Rejects, left_out: Counter[str]
 ) -> Iterator[PoolGroup]:
@@ -113,10 +90,23 @@ def pool_groups(
     no_files, no_blobs = pool_frames([])
     # Commits of one repository share most of their contents.
     seen: set[str] = set()
+    replaced: set[str] = set()
+
+    def texts(pool_id: str, repository: Repository) -> Iterator[tuple[str, str, bytes]]:
+        for file in repository.files(rejects):
+            if b"\0" in file.data[:_SNIFFED_BYTES]:
+                left_out["binary"] += 1
+                continue
+            if file.is_replaced:
+                left_out["replaced"] += 1
+                replaced.add(sha256_of(file.data))
+            yield pool_id + ("" if is_searched(file.path, file.data) else UNSEARCHED), file.path, file.data
+
     for pool_id, repository in repositories.items():
-        batches, replaced = [no_files], set[str]()
+        batches = [no_files]
+        replaced.clear()
         try:
-            for files, blobs in pool_batches(_texts(pool_id, repository, rejects, left_out, replaced), seen):
+            for files, blobs in pool_batches(texts(pool_id, repository), seen):
                 batches.append(files)
                 flags = pl.col("flags")
                 again = pl.col("sha256").is_in(list(replaced)) & ~flags.list.contains("not-utf8")
@@ -130,19 +120,6 @@ def pool_groups(
             yield PoolGroup(group, concat_files(files.filter(of_kind) for files in batches), no_blobs, kind)
 
 
-def _texts(
-    pool_id: str, repository: Repository, rejects: Rejects, left_out: Counter[str], replaced: set[str]
-) -> Iterator[tuple[str, str, bytes]]:
-    for file in repository.files(rejects):
-        if b"\0" in file.data[:_SNIFFED_BYTES]:
-            left_out["binary"] += 1
-            continue
-        if file.is_replaced:
-            left_out["replaced"] += 1
-            replaced.add(sha256_of(file.data))
-        yield pool_id + ("" if is_searched(file.path, file.data) else UNSEARCHED), file.path, file.data
-
-
 class Checked(NamedTuple):
     """An instance, what its repository says of its gold, and why it cannot be scored."""
 
@@ -152,27 +129,36 @@ class Checked(NamedTuple):
     why_not: str | None
 
 
-def check_instances(instances: Sequence[Instance], trees: Trees, rejects: Rejects) -> list[Checked]:
+def check_instances(instances: Sequence[Instance], find: Find, rejects: Rejects) -> list[Checked]:
     """Every instance with its gold held against its repository, which those of one commit share."""
     by_pool: dict[str, list[Instance]] = {}
     for instance in instances:
         by_pool.setdefault(instance.pool_id, []).append(instance)
-    checked = {each.instance.item_id: each for pool in by_pool.values() for each in _checked_pool(pool, trees, rejects)}
+    checked = {each.instance.item_id: each for pool in by_pool.values() for each in _checked_pool(pool, find, rejects)}
     return [checked[instance.item_id] for instance in instances]
 
 
-def _checked_pool(pool: Sequence[Instance], trees: Trees, rejects: Rejects) -> Iterator[Checked]:
-    if all(instance.why_not for instance in pool):
-        yield from (Checked(instance, None, None, instance.why_not) for instance in pool)
-        return
-    repository, files, why_not = gold_files(pool, trees, rejects)
+def _checked_pool(pool: Sequence[Instance], find: Find, rejects: Rejects) -> Iterator[Checked]:
+    repository, why_not, files = None, None, dict[str, GoldFile]()
+    repo, commit = pool[0].repo, pool[0].commit
+    wanted = {docs_path(span.file) for instance in pool for span in instance.gold}
+    wanted |= {path for instance in pool for path in edited_sources(instance.gold_patch)}
+    if not all(instance.why_not for instance in pool):
+        try:
+            if repository := find(pool[0]):
+                files = {file.path: GoldFile(file.data) for file in repository.files(rejects, wanted)}
+            else:
+                why_not = not_at_hand(repo, commit)
+        except RepositoryError as error:
+            rejects.add(f"repository {repo}", f"commit {commit}", error.what)
+            repository, why_not = None, not_at_hand(repo, commit, error.what)
     for instance in pool:
         # A patch tells the definitions around the lines that it replaces.
         patched = gold_of_patch(instance.gold_patch, {path: file.data for path, file in files.items()})
         gold = [*instance.gold, *(GoldSpan(path, start + 1, end, None) for path, start, end in patched)]
         audited = audit(gold, files) if repository and instance.why_not is None else None
         reason = instance.why_not or why_not
-        if audited is not None and not audited.has_gold:
+        if audited and not any(row["gold"] == DOCS for row in audited.rows):
             reason = "none of its gold files is in its repository"
             if instance.gold_patch:
                 reason = "its patch replaces no line of a source file that stood in its repository"
@@ -205,8 +191,7 @@ class Tally:
             if (item.why_not or "").startswith(_NOT_AT_HAND):
                 self.absent.append(item.instance.item_id)
 
-    def notes(self) -> Iterator[str]:
-        """A sentence each."""
+    def notes(self) -> Iterator[str]:  # noqa: D102
         n = self.counts
         yield from self.read
         yield f"{n['scorable']:,} of {n['items']:,} can be scored"
@@ -214,8 +199,7 @@ class Tally:
         flags = ", ".join(f"{meaning}: {n[name]:,}" for name, meaning in FLAGS.items() if n[name])
         audited = f"{n['audited']:,} of them held against their files; {flags or 'nothing odd'}"
         yield f"{counted(n['spans'], 'gold span')}, {audited}"
-        if self.left_out["binary"]:
-            yield f"left out of the repositories: {counted(self.left_out['binary'], 'binary file')}"
-        if self.left_out["replaced"]:
-            n_replaced = counted(self.left_out["replaced"], "file")
-            yield f"decoded with replacement before, and flagged not-utf8: {n_replaced}"
+        if n_binary := self.left_out["binary"]:
+            yield f"left out of the repositories: {counted(n_binary, 'binary file')}"
+        if n_replaced := self.left_out["replaced"]:
+            yield f"decoded with replacement before, and flagged not-utf8: {counted(n_replaced, 'file')}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ingest.benchmarks.contextbench.gold import GOLD_KEYS, GoldSpan, gold_of, patch_of
-from ingest.benchmarks.fields import FieldError, Fields, upstream_rows
+from ingest.benchmarks.declaration import FieldError, Fields, upstream_rows
 from ingest.sources.git import GITHUB, form_fault
 from ingest.sources.rows import WHOLE_INPUT, read_rows
 from ingest.sources.tree import Entry
@@ -23,7 +23,6 @@ CONTEXTBENCH_FIELDS: Fields = {
     "commit": ("base_commit", "commit"),
     **{name: (name,) for name in ("repo", "repo_url", "language", "source", "size", "patch", "problem_statement")},
 }
-"""The keys of upstream's rows, in every form they are published in."""
 
 _COLUMNS = tuple(path for paths in CONTEXTBENCH_FIELDS.values() for path in paths)
 

@@ -1,12 +1,17 @@
-"""RepoBench-R: which of a row's candidate snippets is the one that its next line uses."""
+"""RepoBench-R: which of a row's candidate snippets is the one that its next line uses.
+
+Rows are read in every form they have had, of pickles and of exports, each checked on its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import count, islice
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
@@ -14,43 +19,72 @@ from ingest.benchmarks.declaration import (
     Benchmark,
     DataLocation,
     DataSchema,
+    FieldError,
+    Fields,
     PartToRead,
     PoolGroup,
     RawFiles,
     SubsetRows,
+    check,
+    encodable,
     find_places,
     query_rows,
     reject_refused,
     table_rows,
+    upstream_rows,
 )
-from ingest.benchmarks.fields import Fields
-from ingest.benchmarks.repobench_r.rows import REPOBENCH_FIELDS, SPLITS, RepoBenchRow, checked_rows, numbered_rows
 from ingest.contents.blobs import SharedContent, pool_frames
-from ingest.sources.tree import Source
+from ingest.sources.rows import WHOLE_INPUT, UnreadableFileError, format_of, read_pickle
+from ingest.sources.tree import Entry, Source
 from lake.errors import Exit, GoldspanError
 from lake.naming import BLANK_GOLD
 from lake.offsets import split_lines
-from lake.rejects import Rejects
+from lake.rejects import Rejects, excerpt_of
 from lake.selection import stratified
 from lake.text import is_blank
 
-_NAMES = ("python_cff", "python_cfr", "java_cff", "java_cfr")
-_SUBSETS = tuple(f"{name}/{split}" for name in _NAMES for split in SPLITS)
-_PLACES = {"rows": DataLocation("data/python_cff.gz")}
 ROWS_OF_A_PART = 4_000
 """Rows of one part: what a kill can cost."""
+HARD_FROM = 10
+"""Candidates from which on a row is hard, where an export does not say."""
+
+_NAMES = ("python_cff", "python_cfr", "java_cff", "java_cfr")
+_SPLITS, _LEVELS = ("test", "train"), ("easy", "hard")
+# In every spelling the publisher has used.
+_INDEX_KEYS = ("gold_snippet_index", "golden_snippet_index", "gold_snippet_idex")
+_FIELDS: Fields = {
+    **{name: (name,) for name in ("repo_name", "file_path", "context", "import_statement", "next_line", "split")},
+    "code": ("code", "cropped_code"),
+    "gold_snippet_index": _INDEX_KEYS,
+    "level": ("level", "difficulty"),
+}
+_PLACES = {"rows": DataLocation("data/python_cff.gz")}
+_FOLDERS = ("data", ".")
+
+_RawRow = tuple[str, str, int, object]  # its file, its level, its number there from 0 over all files, and the row
+
+
+class _Row(NamedTuple):
+    """One row, checked; `n` is its place in its split and level, from 0 in file order."""
+
+    n: int
+    level: str
+    repo: str
+    file_path: str
+    import_statement: str
+    code: str
+    next_line: str
+    candidates: list[str]
+    gold: int
+    version: str
 
 
 def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     """The files that hold a subset: the publisher's pickles, or exports in Parquet or JSON Lines."""
     name = subset.partition("/")[0]
-    for folder in ("data", "."):
-        tree = source.tree(folder)
-        if tree is None:
-            continue
+    for tree in filter(None, map(source.find, _FOLDERS)):
         reject_refused(tree, rejects)
-        tasks = [entry for entry in tree.entries if _holds(entry.path, name)]
-        if tasks:
+        if tasks := [entry for entry in tree.entries if _holds(entry, name)]:
             return RawFiles(tasks, [])
     message = f"RepoBench-R: no file of {name} in {source.name}"
     hint = f"It is laid out as upstream: data/{name}.gz, or {name}*.parquet or .jsonl."
@@ -64,85 +98,71 @@ def _find_own(source: Source, subset: str, rejects: Rejects) -> RawFiles:
 
 def at_hand(source: Source) -> list[str]:
     """The test subsets that a source on this machine holds: all of them are read when none is named."""
-    subsets = []
-    for folder in ("data", "."):
-        tree = source.tree(folder)
-        paths = [entry.path for entry in tree.entries] if tree else []
-        subsets += [f"{name}/test" for name in _NAMES if any(_holds(path, name) for path in paths)]
-    return list(dict.fromkeys(subsets))
+    entries = [entry for tree in map(source.find, _FOLDERS) if tree is not None for entry in tree.entries]
+    return [f"{name}/test" for name in _NAMES if any(_holds(entry, name) for entry in entries)]
 
 
 def parts(
-    raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields: Fields = REPOBENCH_FIELDS
+    raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields: Fields = _FIELDS
 ) -> Iterator[PartToRead]:
     """The subset's rows in parts, one source file in memory at a time."""
     name, split = subset.split("/")
     if limit is not None:
-        yield _sample(raw, name, split, limit, fields)
+        part = f"{name}-{split}-sample"
+        yield PartToRead(part, partial(_reading, part, name, split, partial(_drawn, raw, name, split, limit, fields)))
         return
-    rows = numbered_rows(raw.tasks, split, rejects, fields)
+    rows = _numbered_rows(raw.tasks, split, rejects, fields)
     for number in count():
         batch = list(islice(rows, ROWS_OF_A_PART))
         if not batch:
             return
         part = f"{name}-{split}-{number:04d}"
-        yield PartToRead(part, partial(_reading, part, name, split, partial(checked_rows, batch, split)))
+        yield PartToRead(part, partial(_reading, part, name, split, partial(_checked_rows, batch, split)))
 
 
-def _sample(raw: RawFiles, name: str, split: str, limit: int, fields: Fields) -> PartToRead:
-    part = f"{name}-{split}-sample"
+def _drawn(raw: RawFiles, name: str, split: str, limit: int, fields: Fields, rejects: Rejects) -> Iterator[_Row]:
+    def checked(rejects: Rejects) -> Iterator[_Row]:
+        return _checked_rows(_numbered_rows(raw.tasks, split, rejects, fields), split, rejects)
 
-    def checked(rejects: Rejects) -> Iterator[RepoBenchRow]:
-        return checked_rows(numbered_rows(raw.tasks, split, rejects, fields), split, rejects)
-
-    def drawn(rejects: Rejects) -> Iterator[RepoBenchRow]:
-        names = [(_item_id(row, name, split), row.repo) for row in checked(rejects)]
-        frame = pl.DataFrame(names, {"item_id": pl.String, "repo": pl.String}, orient="row")
-        chosen = set(stratified(frame, limit)["item_id"])
-        # Read once more, and chosen before anything is made of them: a few rows of many cost little.
-        return (row for row in checked(Rejects()) if _item_id(row, name, split) in chosen)
-
-    return PartToRead(part, partial(_reading, part, name, split, drawn))
+    names = [(_item_id(row, name, split), row.repo) for row in checked(rejects)]
+    frame = pl.DataFrame(names, {"item_id": pl.String, "repo": pl.String}, orient="row")
+    chosen = set(stratified(frame, limit)["item_id"])
+    # Read once more, and chosen before anything is made of them: a few rows of many cost little.
+    return (row for row in checked(Rejects()) if _item_id(row, name, split) in chosen)
 
 
-def _holds(path: str, name: str) -> bool:
-    file = path.rsplit("/", 1)[-1].lower()
-    return name in path.lower() and file.endswith((".gz", ".pkl", ".pickle", ".parquet", ".jsonl"))
+def _holds(entry: Entry, name: str) -> bool:
+    path = entry.path.lower()
+    return name in path and path.endswith((".gz", ".pkl", ".pickle", ".parquet", ".jsonl"))
 
 
-def _item_id(row: RepoBenchRow, name: str, split: str) -> str:
+def _item_id(row: _Row, name: str, split: str) -> str:
     return f"{name}/{split}/{row.level}/{row.n}"
 
 
 def _reading(
-    part: str, name: str, split: str, rows: Callable[[Rejects], Iterable[RepoBenchRow]], rejects: Rejects
+    part: str, name: str, split: str, rows: Callable[[Rejects], Iterable[_Row]], rejects: Rejects
 ) -> SubsetRows:
     language = name.partition("_")[0]
     items, queries, gold, files = [], [], [], []
     contents: dict[str, SharedContent] = {}
+    same = {"benchmark": "repobench-r", "subset": name, "split": split, "language": language, "scorable": True}
     for row in rows(rejects):
         item_id = _item_id(row, name, split)
-        pool_id = f"repobench-r/{item_id}"
-        snippet = row.candidates[row.gold]
-        items.append(
-            {
-                "benchmark": "repobench-r",
-                "item_id": item_id,
-                "subset": name,
-                "split": split,
-                "level": row.level,
-                "difficulty": row.level,
-                "source": row.version,
-                "language": language,
-                "repo": row.repo,
-                "pool_id": pool_id,
-                "target_path": row.file_path,
-                "target_text": row.next_line,
-                "n_candidates": len(row.candidates),
-                "gold_flags": [BLANK_GOLD] if is_blank(snippet) else [],
-                "scorable": True,
-            }
-        )
+        pool_id, snippet = f"repobench-r/{item_id}", row.candidates[row.gold]
+        known = {
+            "item_id": item_id,
+            "level": row.level,
+            "difficulty": row.level,
+            "source": row.version,
+            "repo": row.repo,
+            "pool_id": pool_id,
+            "target_path": row.file_path,
+            "target_text": row.next_line,
+            "n_candidates": len(row.candidates),
+            "gold_flags": [BLANK_GOLD] if is_blank(snippet) else [],
+        }
+        items.append({**same, **known})
         # The official reader's: a trailing newline counts as a line.
         queries.append((item_id, "last-3-lines", "\n".join(row.code.split("\n")[-3:])))
         queries.append((item_id, "imports-and-code", f"{row.import_statement}\n\n{row.code}"))
@@ -162,6 +182,105 @@ def _reading(
     )
 
 
+def _numbered_rows(entries: Iterable[Entry], split: str, rejects: Rejects, fields: Fields) -> Iterator[_RawRow]:
+    """The raw rows of some files' split, one file in memory at a time; what is left out is rejected."""
+    counts = dict.fromkeys(_LEVELS, 0)
+    for entry in entries:
+        read = _exported if format_of(entry.path) in (".parquet", ".jsonl") else _pickled
+        try:
+            for level, row in read(entry, split, rejects, fields):
+                yield entry.path, level, counts[level], row
+                counts[level] += 1
+        except UnreadableFileError as error:
+            rejects.add(entry.path, WHOLE_INPUT, str(error))
+
+
+def _pickled(entry: Entry, split: str, rejects: Rejects, fields: Fields) -> Iterator[tuple[str, object]]:
+    if fields != _FIELDS:
+        raise UnreadableFileError("fields of one's own are read of Parquet and of .jsonl files")
+    value = read_pickle(entry)
+    levels = value.get(split) if isinstance(value, dict) else None
+    if not isinstance(levels, dict):
+        rejects.add(entry.path, f"split {split}", "not an object of levels, each a list of rows")
+        return
+    value = None
+    for level in _LEVELS:
+        rows = levels.pop(level, [])
+        if isinstance(rows, list):
+            # Each row is let go once it is dealt with.
+            rows.reverse()
+            while rows:
+                yield level, rows.pop()
+        else:
+            rejects.add(entry.path, f"{split}/{level}", f"a {type(rows).__name__}, not a list of rows")
+
+
+def _exported(entry: Entry, split: str, rejects: Rejects, fields: Fields) -> Iterator[tuple[str, object]]:
+    """Rows of an export; split and level come from its columns, else its path, else from the number of candidates."""
+    path = entry.path.lower()
+    default = min((name for name in _SPLITS if name in path), key=path.find, default="test")
+    by_path = next((name for name in _LEVELS if name in path.rsplit("/", 1)[-1]), "")
+    for _, row in upstream_rows(entry, rejects, fields, _FIELDS):
+        if str(row.get("split") or default) == split:
+            level, candidates = str(row.get("level") or row.get("difficulty") or ""), row.get("context")
+            is_hard = isinstance(candidates, (list, tuple)) and len(candidates) >= HARD_FROM
+            yield level if level in _LEVELS else by_path or ("hard" if is_hard else "easy"), row
+
+
+def _checked_rows(rows: Iterable[_RawRow], split: str, rejects: Rejects) -> Iterator[_Row]:
+    """The raw rows that are as RepoBench-R's are; the others are rejected."""
+    for where, level, n, row in rows:
+        try:
+            yield _row(row, n, level)
+        except FieldError as error:
+            rejects.add(where, f"{split}/{level} row {n}", str(error), excerpt_of(row))
+
+
+def _row(row: object, n: int, level: str) -> _Row:
+    if not isinstance(row, dict):
+        raise FieldError(f"a {type(row).__name__}, not an object")
+    candidates, is_v11 = _candidates(row.get("context"))
+    code = "cropped_code" if "cropped_code" in row else "code"
+    repo, path, imports = (_text(row, key) for key in ("repo_name", "file_path", "import_statement"))
+    text, next_line = _text(row, code), _text(row, "next_line")
+    version = "v1.1" if is_v11 or code == "cropped_code" else "v1"
+    return _Row(n, level, repo, path, imports, text, next_line, candidates, _gold(row, len(candidates)), version)
+
+
+def _text(row: Mapping[object, object], key: str) -> str:
+    value = row.get(key)
+    if not isinstance(value, str):
+        is_other = f"`{key}` is a {type(value).__name__}, not a text"
+        raise FieldError(is_other if key in row else f"`{key}` is missing")
+    return encodable(value, key)
+
+
+def _candidates(context: object) -> tuple[list[str], bool]:
+    if not isinstance(context, (list, tuple)) or not context:
+        raise FieldError("`context` is to be a list of candidates that is not empty")
+    candidates = []
+    for number, candidate in enumerate(context):
+        # v1.1 has {identifier, path, snippet} where v1 has the snippet itself.
+        snippet = candidate.get("snippet") if isinstance(candidate, dict) else candidate
+        if not isinstance(snippet, str):
+            raise FieldError(f"candidate {number} is a {type(snippet).__name__}, not a text")
+        candidates.append(encodable(snippet, f"candidate {number}"))
+    return candidates, all(isinstance(candidate, dict) for candidate in context)
+
+
+def _gold(row: Mapping[object, object], n_candidates: int) -> int:
+    key = next((key for key in _INDEX_KEYS if key in row), "")
+    check(key != "", f"the gold index is missing; it is called {', '.join(_INDEX_KEYS)}")
+    value = row[key]
+    if isinstance(value, float) and math.isfinite(value) and value.is_integer():
+        value = int(value)  # a Parquet column with a missing value is read as floats
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise FieldError(f"`{key}` is {value!r}, not a whole number")
+    check(value != -1, f"`{key}` is -1: the answer is in the file itself, not among the candidates")
+    check(0 <= value < n_candidates, f"`{key}` is {value}, and there are {n_candidates} candidates")
+    return value
+
+
 REPOBENCH_R = Benchmark(
     name="repobench-r",
     display_name="RepoBench-R",
@@ -173,13 +292,13 @@ REPOBENCH_R = Benchmark(
     licence="as its publisher states; each repository under its own licence",
     citation=Path(__file__).with_name("citation.bib").read_text(encoding="utf-8").strip(),
     paper="https://arxiv.org/abs/2306.03091",
-    subsets=_SUBSETS,
+    subsets=tuple(f"{name}/{split}" for name in _NAMES for split in _SPLITS),
     default_subsets=("python_cff/test",),
     markers=("data/*_cff*", "data/*_cfr*", "*_cff*", "*_cfr*"),
     gold_rules={"candidate": "The candidate that the next line uses, whole."},
     find=find,
     parts=parts,
-    schema=DataSchema(_PLACES, REPOBENCH_FIELDS, _find_own),
+    schema=DataSchema(_PLACES, _FIELDS, _find_own),
     at_hand=at_hand,
     tags=("completion", "candidates", "python", "java"),
     place=2,

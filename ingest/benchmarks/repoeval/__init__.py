@@ -12,6 +12,7 @@ from ingest.benchmarks.declaration import (
     Benchmark,
     DataLocation,
     DataSchema,
+    Fields,
     PoolGroup,
     RawFiles,
     SubsetRows,
@@ -21,7 +22,6 @@ from ingest.benchmarks.declaration import (
     reject_refused,
     table_rows,
 )
-from ingest.benchmarks.fields import Fields
 from ingest.benchmarks.repoeval.pools import constructed_pools, published_pools, repositories_of
 from ingest.benchmarks.repoeval.tasks import NEEDS_RULE, REPOEVAL_FIELDS, CompletionTask, read_tasks
 from ingest.sources.tree import Source, Tree
@@ -73,13 +73,12 @@ _PLACES = {
     "tasks": DataLocation("datasets/function_level_completion_2k_context_codex.test.jsonl"),
     "repositories": DataLocation("repositories/function_level", is_tree=True),
 }
-"""The locations that a declaration names."""
 
 
 def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     """The task files and repositories of a subset."""
     level, context = subset.split("-")
-    datasets = source.tree("datasets")
+    datasets = source.find("datasets")
     if datasets is None:
         raise _missing(source, what="datasets/ or datasets.zip")
     wanted = [f"{level}_level_completion_{context}_context_{tokenizer}.test.jsonl" for tokenizer in TOKENIZERS]
@@ -88,7 +87,7 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     if not tasks:
         raise _missing(source, what=f"{datasets.location}/{wanted[0]}")
     folder = _LEVELS[level]
-    pools = source.tree(f"repositories/{folder}", f"repositories/{level}")
+    pools = source.find(f"repositories/{folder}") or source.find(f"repositories/{level}")
     if pools is None:
         raise _missing(source, what=f"repositories/{folder}/ or repositories/{folder}.zip")
     for tree in (datasets, pools):

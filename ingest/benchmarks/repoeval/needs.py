@@ -31,13 +31,11 @@ ELSEWHERE, OWN_FILE, LIBRARY, UNRESOLVED = "definitions elsewhere", "own file on
 """Kinds of what the names of a completion resolve to: column `need` of table `items`."""
 
 _HANDED_OUT = 10
-"""Holes that a process is given together."""
 
 _PYTHON = "3.11"
 """The Python by whose grammar files are read, whatever runs this."""
 
 _Span = tuple[str, int, int]
-"""A path in the repository and half-open lines, counted from 0."""
 
 Need = tuple[str, list[_Span]]
 """The kind of what the names of a hole resolve to, and the definitions elsewhere among it."""
@@ -252,7 +250,6 @@ _environment = cache(partial(jedi.create_environment, sys.executable, safe=False
 
 @lru_cache(maxsize=16)
 def _project(folder: str) -> jedi.Project:
-    """A repository, from whose root, and from the folders around its packages, modules are imported."""
     root = Path(folder)
     packages = {path.parent for path in root.rglob("__init__.py")}
     around = {package.parent for package in packages if package.parent not in packages and package != root}

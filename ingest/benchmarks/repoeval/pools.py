@@ -29,7 +29,6 @@ CODE_CHUNK_REPOS = (
     "lucidrains_imagen-pytorch",
     "maxhumber_redframes",
 )
-"""The repositories of the published code-chunk evaluation."""
 
 
 def repositories_of(tree: Tree, folder: str, repos: set[str], rejects: Rejects) -> PoolGroup:
@@ -103,7 +102,6 @@ _NO_WORD = str.maketrans({chr(code): " " for code in range(128) if not _WORD.mat
 _K1, _B = 1.5, 0.75
 
 _CELLS_AT_ONCE = 4_000_000
-"""Words or documents times the queries that are scored together."""
 
 Matrix = npt.NDArray[np.float64]
 Score = Callable[[Matrix], Matrix]

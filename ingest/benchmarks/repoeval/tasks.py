@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
-from ingest.benchmarks.fields import (
+from ingest.benchmarks.declaration import (
     MISSING,
     Fields,
     Paths,
@@ -24,7 +24,6 @@ from ingest.sources.tree import Entry
 from lake.rejects import Rejects
 
 _MAX_LINE = 2**31
-"""More lines than any source file has; larger numbers would not fit the lake's integers."""
 
 NEEDS_RULE = "needs"
 """The gold rule of :mod:`ingest.benchmarks.repoeval.needs`, and the name of the part of its pools."""
@@ -41,7 +40,6 @@ REPOEVAL_FIELDS: Fields = {
     # The publisher's own name of the task, kept and never keyed on; to be there where it is declared elsewhere.
     "id": ("metadata.task_id",),
 }
-"""The keys of upstream's rows."""
 
 _FUNCTION_NAME = ("metadata.function_name",)
 """The name of the function whose body is the hole: function files alone say it, and nothing goes by it."""

@@ -84,8 +84,6 @@ def open_piece(piece: Piece, before: Sequence[int], *, once: bool = False) -> li
 
 
 class _Mark(NamedTuple):
-    """The start of a piece: its first child, the child's line, the child's field in its parent."""
-
     child: int
     line: int
     field: str

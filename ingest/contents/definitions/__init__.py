@@ -17,7 +17,6 @@ from ingest.contents.syntax_trees import syntax_tree
 from lake.text import LANGUAGES
 
 RULES: Mapping[str, str] = {"official": OFFICIAL_MEANING, "docs": DOCS_MEANING}
-"""Set of rules → what it calls a definition."""
 
 __all__ = ["RULES", "Definition", "Found", "definitions_of", "ending_of"]
 

@@ -12,10 +12,8 @@ from tree_sitter import Node, Query, QueryCursor
 from tree_sitter_language_pack import get_language
 
 MAX_NAME = 200
-"""A longer name is cut."""
 
 _FIELDS = ("name", "key", "property", "left")
-"""The fields in which grammars keep a name."""
 
 _CONSTANT = {"init_declaration": "init", "deinit_declaration": "deinit", "secondary_constructor": "constructor"}
 _SEPARATOR = re.compile(r"::|\.|\\")
@@ -119,7 +117,6 @@ class Names:
         return names[:1] or ["Companion"] * (node.type == "companion_object")
 
     def _written(self, node: Node) -> list[str]:
-        """The parts of a name as it is written, without the arguments of generic types."""
         parts: list[str] = []
         while node.type == "qualified_identifier":
             scope, inner = node.child_by_field_name("scope"), node.child_by_field_name("name")

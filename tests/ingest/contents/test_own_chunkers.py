@@ -14,7 +14,6 @@ from evaluate.results.repro import provenance
 from ingest.contents.chunkers import Cut, Document
 from ingest.contents.chunking import cut_by_command
 from ingest.programs import command as json_command
-from ingest.programs import running
 from ingest.programs.command import JsonCommand
 from lake.errors import Exit
 from lake.store import Lake
@@ -226,7 +225,7 @@ def test_what_never_answers_is_given_up_and_says_so(monkeypatch: pytest.MonkeyPa
 
 
 def test_an_endless_line_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr(json_command, "MAX_LINE_BYTES", 1000)
     assert (
         answers(READ + "while True: sys.stdout.write('x' * 1000)")[0]
         == "its answer has a line of more than 1,000 bytes"

@@ -45,7 +45,7 @@ import hashlib, sys
 from ingest.mining.sample import open_sample
 source, digest = open_sample(sys.argv[1]), hashlib.sha256()
 for path in ("datasets", "repositories/function_level", "data"):
-    for entry in getattr(source.tree(path), "entries", ()):
+    for entry in getattr(source.find(path), "entries", ()):
         digest.update(entry.path.encode() + b"\\0" + hashlib.sha256(entry.read()).digest())
 print(source.revision, digest.hexdigest(), sep="\\n")
 """
@@ -63,7 +63,7 @@ def test_the_sample_is_the_same_in_every_process_and_on_every_machine(benchmark:
 
 
 def _rows(source: SampleSource, folder: str) -> dict[str, list[dict[str, object]]]:
-    tree = source.tree(folder)
+    tree = source.find(folder)
     assert tree is not None
     assert {entry.size for entry in tree.entries} == {UNKNOWN_SIZE}
     return {entry.path: [json.loads(line) for line in entry.read().splitlines()] for entry in tree.entries}
@@ -91,7 +91,7 @@ def test_the_sample_says_what_it_is(tmp_path: Path) -> None:
     assert source.revision.split()[1] == f"click=={importlib.metadata.version('click')}"
     assert source.licences["pallets_click"] == "BSD-3-Clause"
     assert all("MIT" in licence or "BSD" in licence or "Apache" in licence for licence in source.licences.values())
-    assert source.tree("nowhere") is None
+    assert source.find("nowhere") is None
     assert open_source("sample", "repobench-r", cache=tmp_path).revision == source.revision
     assert open_source("sample", "contextbench", cache=tmp_path).label == "sample"
     with refused("no sample of another", Exit.MISSING):
@@ -133,7 +133,7 @@ MADE = """
 import sys
 from pathlib import Path
 from ingest.mining.sample import contextbench_sample
-from ingest.sources.git_process import GitFolder
+from ingest.sources.git import GitFolder
 folder = Path(contextbench_sample(Path(sys.argv[1])).own_repositories.base.removeprefix("file://"))
 for made in sorted(folder.glob("*/*")):
     print(made.name, GitFolder(made).run("rev-list", "main").split())

@@ -74,11 +74,11 @@ def test_a_folder_with_nothing_but_its_own_archive_is_that_archive(tmp_path: Pat
     with zipfile.ZipFile(tmp_path / "datasets/datasets.zip", "w") as made:
         made.writestr("a.jsonl", b"{}")
     source = open_folder(tmp_path, "repoeval", markers=MARKERS)
-    tree = source.tree("datasets")
+    tree = source.find("datasets")
     assert tree is not None
     assert (tree.location, [entry.path for entry in tree.entries]) == ("datasets/datasets.zip", ["a.jsonl"])
     _put(tmp_path / "datasets/b.jsonl")
-    tree = source.tree("datasets")
+    tree = source.find("datasets")
     assert tree is not None
     assert [entry.path for entry in tree.entries] == ["b.jsonl", "datasets.zip"]
 
@@ -167,11 +167,11 @@ def test_links_of_a_snapshot_are_followed_within_its_datasets_cache(tmp_path: Pa
     found = open_folder(snapshot, "contextbench")
     assert (found.label, found.root) == ("", snapshot)
     for place in (".", "data"):
-        tree = found.tree(place)
+        tree = found.find(place)
         assert tree is not None
         assert [entry.path for entry in tree.entries] == ["data/test.parquet" if place == "." else "test.parquet"]
         assert tree.entries[0].read() == b"x"
-    everything = found.tree(".")
+    everything = found.find(".")
     assert everything is not None
     assert [(one.path, one.reason) for one in everything.refused] == [
         ("other", "a link that leaves the folder"),

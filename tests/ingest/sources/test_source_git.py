@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.sources import git_process
-from ingest.sources.git import Repositories, checked
-from ingest.sources.git_process import MAX_BLOB_BYTES, GitFolder, RepositoryError
+from ingest.sources import git
+from ingest.sources.git import MAX_BLOB_BYTES, GitFolder, Repositories, RepositoryError, checked
 from ingest.sources.repository import ClonedRepository
 from lake.errors import Exit
 from lake.rejects import Rejects
@@ -216,7 +215,7 @@ def file_tree(remote: Remote, name: str = "a.py") -> str:
 def test_a_tree_that_unfolds_is_refused_by_its_number_of_entries(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(git_process, "MAX_FILES", 1_000)
+    monkeypatch.setattr(git, "MAX_FILES", 1_000)
     remote = Remote(tmp_path / "remotes")
     # A hundred million entries, in nine small objects.
     commit = committed(remote, nested(remote, file_tree(remote), levels=8, times=10))

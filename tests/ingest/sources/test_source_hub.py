@@ -81,7 +81,7 @@ def _source(base: str, cache: Path, seen: list[tuple[int, int, str]] | None = No
 
 
 def _read(source: Source) -> bytes:
-    tree = source.tree("datasets")
+    tree = source.find("datasets")
     assert tree is not None
     assert tree.location == "Sub/datasets/datasets.zip"
     return tree.entries[0].read()
@@ -118,14 +118,14 @@ def test_a_connection_that_breaks_off_is_tried_again(publisher: Publisher, tmp_p
 def test_content_that_is_not_the_pinned_file_is_refused_and_removed(publisher: Publisher, tmp_path: Path) -> None:
     publisher.content = ARCHIVE[:-1] + b"X"
     with refused("is not the pinned file", Exit.INVALID) as caught:
-        _source(publisher.base, tmp_path).tree("datasets")
+        _source(publisher.base, tmp_path).find("datasets")
     assert BLOB_ID in str(caught.value)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_the_server_does_not_have_says_so(publisher: Publisher, tmp_path: Path) -> None:
     with refused("the server answers 404", Exit.MISSING):
-        _source(publisher.base, tmp_path).tree("repositories/function_level")
+        _source(publisher.base, tmp_path).find("repositories/function_level")
 
 
 def test_offline_is_one_error_that_says_what_from_where_and_what_to_do_instead(
@@ -134,7 +134,7 @@ def test_offline_is_one_error_that_says_what_from_where_and_what_to_do_instead(
     monkeypatch.setenv("no_proxy", "*")
     base = "http://127.0.0.1:9"  # nothing listens there
     with pytest.raises(GoldspanError) as caught:
-        _source(base, tmp_path).tree("datasets")
+        _source(base, tmp_path).find("datasets")
     assert caught.value.code == Exit.MISSING
     message = str(caught.value)
     for word in (f"{base}{PATH}", "Sub/datasets/datasets.zip", "Sub/repositories/function_level.zip", "SOURCE=sample"):
@@ -145,4 +145,4 @@ def test_offline_is_one_error_that_says_what_from_where_and_what_to_do_instead(
 def test_a_cache_that_cannot_be_written_is_an_error_that_names_it(publisher: Publisher, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(GoldspanError, match="the cache cannot be used"):
-        _source(publisher.base, tmp_path / "file").tree("datasets")
+        _source(publisher.base, tmp_path / "file").find("datasets")

@@ -63,7 +63,7 @@ def _source(cache: Path) -> Source:
 
 
 def _read(source: Source, name: str = "data/python_cff.gz") -> bytes:
-    tree = source.tree("nowhere", "data", ".")
+    tree = source.find(".")
     assert tree is not None
     return {entry.path: entry for entry in tree.entries}[name].read()
 
@@ -75,7 +75,7 @@ def test_the_branch_is_resolved_once_and_later_runs_keep_to_its_commit(hub: Fake
     assert _read(_source(tmp_path)) == b"rows"
     # No file but the one that is read is fetched.
     assert hub.asked == [(NAME, "main"), (NAME, "data/python_cff.gz", OLD)]
-    tree = _source(tmp_path).tree(".")
+    tree = _source(tmp_path).find(".")
     assert tree is not None
     assert [entry.path for entry in tree.entries] == FILES
     # Without its record the branch is resolved anew.
@@ -86,7 +86,7 @@ def test_the_branch_is_resolved_once_and_later_runs_keep_to_its_commit(hub: Fake
 def test_offline_is_one_error_that_says_what_into_which_folder_and_what_instead(hub: FakeHub, tmp_path: Path) -> None:
     hub.is_there = False
     with pytest.raises(GoldspanError) as caught:
-        _source(tmp_path).tree(".")
+        _source(tmp_path).find(".")
     assert caught.value.code == Exit.MISSING
     message = str(caught.value)
     for word in (NAME, str(tmp_path / "huggingface"), "no route to host", "SOURCE=<folder>", "SOURCE=sample"):
@@ -109,7 +109,7 @@ from lake.errors import GoldspanError
 source = open_source("hub", "repobench-r", cache=Path(sys.argv[1]))
 try:
     print(source.revision)
-    print({entry.path: entry for entry in source.tree(".").entries}[sys.argv[2]].read())
+    print({entry.path: entry for entry in source.find(".").entries}[sys.argv[2]].read())
 except GoldspanError as error:
     print(error)
     sys.exit(error.code)

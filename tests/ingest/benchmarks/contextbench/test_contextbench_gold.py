@@ -18,7 +18,7 @@ from ingest.benchmarks.contextbench.gold import (
     gold_of,
     official_path,
 )
-from ingest.benchmarks.fields import FieldError
+from ingest.benchmarks.declaration import FieldError
 from lake.naming import CONSEQUENCES, FLAGS
 from tests.ingest.benchmarks.contextbench.context_cases import Row, span
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ingest.benchmarks.contextbench.pools import Trees
+from ingest.benchmarks.contextbench.pools import repository_finder
 from ingest.benchmarks.contextbench.rows import Instance
 from ingest.benchmarks.declaration import RawFiles
 from ingest.contents.processes import Workers
 from ingest.pipeline import ingest
-from ingest.sources.git_process import RepositoryError
+from ingest.sources.git import RepositoryError
 from ingest.sources.hub import open_hub
 from ingest.sources.repository import ClonedRepository, RepositoryParquet, TreeFile
 from ingest.sources.tree import Tree
@@ -116,11 +116,11 @@ def test_a_repository_is_found_by_an_instance_or_by_its_own_name(name: str) -> N
     mine = Instance(*ids, "acme/rockets", COMMIT, "", None, None, None, [], None, ("", ""))
     other = replace(mine, item_id="acme__rockets-2", upstream_id=None, commit="c" * 40)
     files = Tree("repo_files", [entry(f"{name}.parquet", b""), entry("other__thing-1.parquet", b"")])
-    trees = Trees.of(RawFiles([], [files]), [mine, other])
-    found = trees.find(mine)
+    find = repository_finder(RawFiles([], [files]), [mine, other])
+    found = find(mine)
     assert isinstance(found, RepositoryParquet)
     assert found.entry.path == f"{name}.parquet"
-    assert trees.find(other) is None
+    assert find(other) is None
 
 
 def test_a_repository_from_git_gives_the_same_files(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 import yaml
 
-from ingest.contents.edited_definitions import edited_sources, gold_of_patch, surroundings_of
+from ingest.contents.patches import edited_sources, gold_of_patch, surroundings_of
 from lake.errors import Exit
 from lake.store import Lake
 from tests.ingest.benchmarks.contextbench import context_cases
