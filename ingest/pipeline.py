@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
@@ -17,7 +17,7 @@ from ingest.contents.chunkers import Chunker
 from ingest.contents.chunks import cut_contents, look_through, parse_ahead
 from ingest.contents.processes import Workers
 from ingest.sources.git import Repositories
-from ingest.sources.tree import Source, UnreadableEntryError
+from ingest.sources.tree import Entry, Source, UnreadableEntryError
 from ingest.stored_parts import (
     have_pools,
     parts_of_subset,
@@ -122,20 +122,18 @@ class _Reader:
         rules = [benchmark.name, subset, limit, source.label, source.revision, _bound(benchmark.parts)]
         inputs = [*rules, _made_of(raw, rejects), *([NEEDS_RULE] if self.needs else [])]
         code: list[Callable[..., object]] = [benchmark.find, benchmark.parts]
-        code += [under_its_name] if benchmark.like else []
-        stamp = made_from(parameters=inputs, code=code)
+        stamp = made_from(parameters=inputs, code=[*code, under_its_name] if benchmark.like else code)
         before = parts_of_subset(lake, benchmark, subset)
         absent = lake.scan_parts(before, "items").filter(wants_repository()).collect()
         # With all that it needs: what somebody deleted is made again.
         has_pools = have_pools(lake, benchmark, before)
-        is_whole = has_pools and whole_subset(lake, benchmark, subset, stamp, [part.name for part in before]).is_current
-        stamps = {part.name: fingerprint(stamp, part.name) for part in before}
-        is_whole &= all(whole_part(lake, benchmark, name, made).is_current for name, made in stamps.items())
+        targets = [whole_subset(lake, benchmark, subset, stamp, [part.name for part in before])]
+        targets += [whole_part(lake, benchmark, part.name, fingerprint(stamp, part.name)) for part in before]
+        is_whole = has_pools and all(target.is_current for target in targets)
         # What is missing for want of a repository is asked for again, and named again.
         is_other = is_whole and raw.repositories is not None and may_now_be_had(absent, raw.repositories)
         if is_whole and not is_other:
-            notes = absent_notes(absent["item_id"])
-            result.warnings += [f"{benchmark.display_name} {subset}: {note}" for note in notes]
+            self._warn(subset, absent_notes(absent["item_id"]))
             return
         if benchmark.is_one_subset:
             remove_other_subsets(lake, benchmark, subset, result)
@@ -154,13 +152,16 @@ class _Reader:
             if benchmark.like:
                 rows = under_its_name(rows, benchmark)
             self._write(target, part.name, rows, part_rejects)
-            result.warnings += [f"{benchmark.display_name} {subset}: {note}" for note in rows.notes]
+            self._warn(subset, rows.notes)
             if part.name != part_of(subset):
                 self.say(f"{benchmark.display_name} {part.name}: {counted(rows.items.height, 'item')}")
         for stale in parts_of_subset(lake, benchmark, subset):
             if stale.name not in names:
                 whole_part(lake, benchmark, stale.name).remove()
         whole_subset(lake, benchmark, subset, stamp, sorted(names)).write(rejects.frame("ingest"))
+
+    def _warn(self, subset: str, notes: Iterable[str]) -> None:
+        self.result.warnings += [f"{self.benchmark.display_name} {subset}: {note}" for note in notes]
 
     def _write(self, target: BuildTarget, part: str, rows: SubsetRows, rejects: Rejects) -> None:
         repos = rows.items.select("pool_id", "repo", "commit").unique("pool_id")
@@ -197,18 +198,16 @@ def _bound(value: object) -> list[object]:
 
 def _made_of(raw: RawFiles, rejects: Rejects) -> list[tuple[str, str]]:
     """Every raw file with the sha256 of its bytes or what it is made from; the reader refuses what cannot be read."""
-    digests = []
-    for entry in raw.entries:
-        if entry.made_from:
-            digests.append((entry.path, entry.made_from))
-            continue
+
+    def digest(entry: Entry) -> str:
         try:
             with entry.open() as stream:
-                digests.append((entry.path, sha256_of_stream(stream)))
+                return sha256_of_stream(stream)
         except UnreadableEntryError as error:
-            digests.append((entry.path, str(error)))
+            return str(error)
+
     refused = [(reject.source, f"{reject.position}: {reject.reason}") for reject in rejects]
-    return digests + refused
+    return [*((entry.path, entry.made_from or digest(entry)) for entry in raw.entries), *refused]
 
 
 def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None) -> None:
@@ -217,8 +216,7 @@ def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None
         "n_items": items.height,
         "n_scorable": int(items["scorable"].sum()),
         "n_repos": items["repo"].n_unique(),
-        "languages": sorted(items["language"].unique()),
-        "subsets": sorted(items["subset"].unique()),
+        **{name: sorted(items[column].unique()) for name, column in (("languages", "language"), ("subsets", "subset"))},
         "gold_rules": dict(benchmark.gold_rules),
         "homepage": benchmark.homepage,
     }

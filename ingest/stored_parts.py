@@ -118,8 +118,9 @@ def remove_other_subsets(lake: Lake, benchmark: Benchmark, subset: str, result: 
 
 def remove_other_sources(lake: Lake, benchmark: Benchmark, source: Source, result: Outcome) -> None:
     """Take away what an earlier source left of a benchmark: the sample and the published data never stand together."""
-    row = lake.scan_part("benchmarks", benchmark.name).select("source", "revision", "label").collect().to_dicts()
-    if row in ([], [{"source": source_name(source), "revision": source.revision, "label": source.label}]):
+    now = source_name(source)
+    before = lake.scan_part("benchmarks", benchmark.name).select("source", "revision", "label").collect().rows()
+    if before in ([], [(now, source.revision, source.label)]):
         return
     for stored in lake.parts("items", benchmark=benchmark.name):
         whole_part(lake, benchmark, stored.name).remove()
@@ -129,9 +130,8 @@ def remove_other_sources(lake: Lake, benchmark: Benchmark, source: Source, resul
     if gone := delete_imported_runs(lake, benchmark.name):
         imported = f"{len(gone)} imported runs" if len(gone) > 1 else f"the imported run {gone[0]}"
         result.changes.append(f"{benchmark.display_name}: {imported} went with the items answered; import anew")
-    now, before = source_name(source), row[0]["source"]
-    if now != before:
-        result.changes.append(f"{benchmark.display_name} now comes from {now}; before it came from {before}")
+    if now != before[0][0]:
+        result.changes.append(f"{benchmark.display_name} now comes from {now}; before it came from {before[0][0]}")
 
 
 def remove_benchmark(lake: Lake, benchmark: Benchmark, source: Source, result: Outcome) -> None:

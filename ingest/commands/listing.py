@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated
 
 import typer
@@ -18,7 +18,6 @@ from lake.errors import lookup
 from lake.store import Lake
 
 app = typer.Typer()
-
 
 _IN_A_TABLE = ("name", "display_name", "title", "subsets", "tags")
 
@@ -36,15 +35,6 @@ def list_inputs(
         lookup(tag, "tag", {name: name for name in sorted({name for each in declared for name in each.tags})})
         declared = [each for each in declared if tag in each.tags]
 
-    def listed_benchmarks() -> Iterator[dict[str, object]]:
-        for each in declared:
-            yield {key: value for key, value in describe(each).items() if format or key in _IN_A_TABLE}
-
-    def subsets() -> Iterator[dict[str, object]]:
-        for each in declared:
-            for name in each.subsets:
-                yield {"benchmark": each.name, "name": name, "default": name in each.default_subsets}
-
     def chunkers() -> Iterator[dict[str, object]]:
         for each in known_chunkers().values():
             missing = (why := absence(each)) and f"{why}: make chunkers"
@@ -52,16 +42,20 @@ def list_inputs(
         for name, given in given_before(store).items():
             yield {"name": name, "meaning": f"Given as {given}", "defaults": [], "missing": ""}
 
-    def formats() -> Iterator[dict[str, object]]:
-        for each in importers().values():
-            about = {"meaning": each.meaning, "example": each.example}
-            yield {"name": each.name, "aliases": list(each.aliases), **about}
-
-    def tasks() -> Iterator[dict[str, object]]:
-        for task in known_tasks(store).values():
-            yield {"name": task.name, "meaning": task.meaning}
-
-    listings = {
-        "benchmarks": listed_benchmarks, "subsets": subsets, "chunkers": chunkers, "formats": formats, "tasks": tasks,
-    }  # fmt: skip
+    listings: dict[str, Callable[[], Iterable[dict[str, object]]]] = {
+        "benchmarks": lambda: (
+            {key: value for key, value in describe(each).items() if format or key in _IN_A_TABLE} for each in declared
+        ),
+        "subsets": lambda: (
+            {"benchmark": each.name, "name": name, "default": name in each.default_subsets}
+            for each in declared
+            for name in each.subsets
+        ),
+        "chunkers": chunkers,
+        "formats": lambda: (
+            {"name": each.name, "aliases": list(each.aliases), "meaning": each.meaning, "example": each.example}
+            for each in importers().values()
+        ),
+        "tasks": lambda: ({"name": task.name, "meaning": task.meaning} for task in known_tasks(store).values()),
+    }
     print_listing(list(lookup(what, "listing", listings)()), format)

@@ -63,19 +63,14 @@ def open_source(
     return open_folder(Path(spec), benchmark, markers=markers)
 
 
-def open_sources(
-    spec: str,
-    requested: Sequence[str],
-    declared: Mapping[str, Benchmark],
-    store: Lake,
-    say: Callable[[str], None],
+def _open_sources(
+    spec: str, requested: Sequence[str], declared: Mapping[str, Benchmark], console: Console, cache: Path,
     progress: Progress | None,
-) -> dict[str, Source]:
+) -> dict[str, Source]:  # fmt: skip
     """The sources of the benchmarks asked for, by name; of all that the source holds when none is."""
     opened, problems = dict[str, Source](), []
     for name in requested or declared:
         try:
-            cache = store.root / CACHE
             opened[name] = open_source(spec, name, markers=declared[name].markers, cache=cache, progress=progress)
         except GoldspanError as error:
             if requested or error.code != Exit.MISSING:
@@ -84,7 +79,7 @@ def open_sources(
     if not opened and problems:
         raise problems[0]
     for problem in problems:
-        say(f"left out: {problem.what}")
+        console.say(f"left out: {problem.what}")
     return opened
 
 
@@ -162,8 +157,8 @@ def read(
             if cutter.declaration.given:
                 console.say(f"{cutter.name} cuts by running: {cutter.declaration.given}")
         done = [Outcome(changes=remove_undeclared(store))]
-        downloads = None if quiet else progress
-        sources = {benchmark.name: own} if own else open_sources(source, names, declared, store, console.say, downloads)
+        cache, downloads = store.root / CACHE, None if quiet else progress
+        sources = {benchmark.name: own} if own else _open_sources(source, names, declared, console, cache, downloads)
         if base and not any(declared[name].clones(opened) for name, opened in sources.items()):
             names_read = ", ".join(declared[name].display_name for name in sources)
             message = f"--repositories has no effect: nothing is cloned for {names_read} from this source"
@@ -180,7 +175,7 @@ def read(
                 # As asked, else from GitHub what a publisher names.
                 url = base or (GITHUB if declared[name].names_commits and opened.name == HUB else "")
                 clones = bool(url) and declared[name].clones(opened)
-                cloned = Repositories(store.root / CACHE, base=url, say=console.say) if clones else None
+                cloned = Repositories(cache, base=url, say=console.say) if clones else None
                 finish[name] = ingest_benchmark(
                     store, declared[name], opened, subsets=declared[name].wanted(opened, wanted), chunkers=resolved,
                     workers=workers, limit=limit, repositories=cloned, needs=needs, say=console.say,
@@ -191,9 +186,8 @@ def read(
                 read_before()
             raise
         for name, opened in sources.items():
-            outcome = finish[name]()
-            import_recorded(store, name, opened, outcome, console.say)
-            done.append(outcome)
+            done.append(finish[name]())
+            import_recorded(store, name, opened, done[-1], console.say)
         done.append(Outcome())
         import_submissions(store, submissions, done[-1], console.say)
         declare_formats(store)
@@ -272,17 +266,17 @@ def mine(
         done: list[Outcome] = []
         for benchmark, source, subsets, miner in benchmarks:
             console.say(f"{benchmark.name}: mining {source.name}")
-            if not miner.tasks:
+            few = ""
+            if miner.tasks:
+                outcome = ingest_benchmark(
+                    store, benchmark, source, subsets=subsets, chunkers=resolved, workers=workers, needs=needs,
+                    say=console.say,
+                )()  # fmt: skip
+                few = f"; fewer than {FEWEST_ITEMS} rank no systems" if outcome.scored < FEWEST_ITEMS else ""
+            else:
                 # Declared without items, it would keep the others from being evaluated.
-                outcome = Outcome(tally=store.tally, warnings=[f"{benchmark.name}: {miner.summary()}"])
+                outcome = Outcome(tally=store.tally)
                 remove_benchmark(store, benchmark, source, outcome)
-                done.append(outcome)
-                continue
-            outcome = ingest_benchmark(
-                store, benchmark, source, subsets=subsets, chunkers=resolved, workers=workers, needs=needs,
-                say=console.say,
-            )()  # fmt: skip
-            few = f"; fewer than {FEWEST_ITEMS} rank no systems" if outcome.scored < FEWEST_ITEMS else ""
             others = outcome.warnings if outcome.expected else []
             outcome.warnings = [f"{benchmark.name}: {miner.summary()}{few}", *others]
             done.append(outcome)

@@ -69,28 +69,24 @@ def clean(
 
 def _clean(lake: Lake) -> list[str]:
     runs = lake.scan("runs").filter(origin="imported").select("run_id", "system", "benchmark").collect()
-    of = {"run_id": {*runs["run_id"]}, "benchmark": {*runs["benchmark"]}}
-    for part in [part for name in TABLES for part in lake.parts(name)]:
-        if not _is_kept(part, **of):
-            lake.remove(part)
+    run_ids, benchmarks = {*runs["run_id"]}, {*runs["benchmark"]}
+
+    def is_kept(part: Part) -> bool:
+        match part.table:
+            case "runs" | "run_items" | "hits" | "edits" | "usage" | "costs":
+                return part.folders["run_id"] in run_ids
+            case "rejects":
+                return part.name.removeprefix(IMPORT_REJECTS) in run_ids
+            case "benchmarks":
+                return part.name in benchmarks
+            case name:
+                return name == "vectors"
+
+    for part in [part for name in TABLES for part in lake.parts(name) if not is_kept(part)]:
+        lake.remove(part)
     shutil.rmtree(lake.root / ASIDE, ignore_errors=True)
     imported = f"{counted(runs.height, 'imported run')}: {listed(runs['system'].unique().sort().to_list())}"
     n_bytes = sum(file.lstat().st_size for file in (lake.root / CACHE).rglob("*"))
-    kept = {
-        imported: runs.height,
-        "vectors": len(lake.parts("vectors")),
-        f"downloads, {n_bytes / 1e6:,.1f} MB": n_bytes,
-    }
+    downloads = f"downloads, {n_bytes / 1e6:,.1f} MB"
+    kept = {imported: runs.height, "vectors": len(lake.parts("vectors")), downloads: n_bytes}
     return [what for what, n in kept.items() if n]
-
-
-def _is_kept(part: Part, *, run_id: set[str], benchmark: set[str]) -> bool:
-    match part.table:
-        case "runs" | "run_items" | "hits" | "edits" | "usage" | "costs":
-            return part.folders["run_id"] in run_id
-        case "rejects":
-            return part.name.removeprefix(IMPORT_REJECTS) in run_id
-        case "benchmarks":
-            return part.name in benchmark
-        case name:
-            return name == "vectors"

@@ -97,24 +97,21 @@ class Contents:
 
     def __init__(self, lake: Lake) -> None:
         self._lake = lake
-
-    @cached_property
-    def _parts(self) -> tuple[list[Part], list[Part]]:
-        """The parts that this code made, and those that other code did."""
-        parts = self._lake.parts("blobs")
-        current = [part for part in parts if _target(self._lake, part.name).is_current]
-        return current, [part for part in parts if part not in current]
+        self._stale: list[Part] = []  # made by other code
 
     @cached_property
     def _known(self) -> set[str]:
-        return set(self._lake.scan_parts(self._parts[0], "blobs").select("sha256").collect()["sha256"])
+        parts = self._lake.parts("blobs")
+        current = [part for part in parts if _target(self._lake, part.name).is_current]
+        self._stale = [part for part in parts if part not in current]
+        return set(self._lake.scan_parts(current, "blobs").select("sha256").collect()["sha256"])
 
     def write(self, blobs: pl.DataFrame) -> None:
         """Store those of some contents that are new, or were made by other code."""
         new = blobs.filter(pl.Series([sha256 not in self._known for sha256 in blobs["sha256"]], dtype=pl.Boolean))
         if new.is_empty():
             return
-        for stale in [part for part in self._parts[1] if part.path.is_file()]:
+        for stale in [part for part in self._stale if part.path.is_file()]:
             rows = self._lake.scan_parts([stale], "blobs").collect()
             left = rows.join(new.select("sha256"), on="sha256", how="anti")
             if left.is_empty():

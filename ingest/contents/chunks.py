@@ -100,8 +100,7 @@ def cut_contents(
 
     With workers its definitions are found too, in processes: what kills its parser is in rejects and is counted.
     """
-    files = _searched(lake, benchmark)
-    if not files:
+    if not (files := _searched(lake, benchmark)):
         return
     todo = _Todo(lake, files, chunkers, has_symbols=workers is not None)
     if _SYMBOLS in todo.n_of:
@@ -266,8 +265,8 @@ def _note_chunks(lake: Lake, benchmark: str, files: list[Part], chunker: str, re
         share = percent(n_covered, n_nws)
         result.warnings.append(f"{benchmark}: {share} of its files' text lies in a chunk of {chunker}")
     failed = status["failed"].drop_nulls()
+    result.rejected += len(failed)
     if len(failed):
-        result.rejected += len(failed)
         why, n = failed.value_counts().sort(["count", "failed"], descending=[True, False]).row(0)
         of = f"all {counted(status.height, 'file')}" if len(failed) == status.height else counted(len(failed), "file")
         most = "" if n == len(failed) else f" ({n:,} of them; each with its reason in the table rejects)"

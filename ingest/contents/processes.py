@@ -26,16 +26,21 @@ class Workers(AbstractContextManager["Workers"]):
 
     def map(self, work: Callable[[Sequence[_J]], list[_R]], jobs: Sequence[_J], at_once: int) -> list[_R | None]:
         """The work's answer to each job, in their order; None for a job that killed its process."""
-        ready = {number: begun[0] for number, job in enumerate(jobs) if (begun := self._begun_answer(job))}
-        left = [job for number, job in enumerate(jobs) if number not in ready]
+        answers: dict[int, _R | None] = {}
+        for number, job in enumerate(jobs):
+            if begun := self._begun.pop(job, None):
+                with suppress(WorkerDiedError):
+                    answers[number] = self.engine.answer(begun[0])[begun[1]]
+                    continue
+                self.stop()
+        left = [number for number in range(len(jobs)) if number not in answers]
         batches = [left[start : start + at_once] for start in range(0, len(left), at_once)]
-        answers: list[_R | None] = []
-        for batch, done in zip(batches, self._do(work, batches), strict=True):
+        for batch, done in zip(batches, self._do(work, jobs, batches), strict=True):
             # Which of several killed their process is not known; of one alone it is.
-            some = done or self._do(work, [batch])[0]
-            answers += some or [answer[0] if (answer := self._do(work, [[job]])[0]) else None for job in batch]
-        others = iter(answers)
-        return [ready[number] if number in ready else next(others) for number in range(len(jobs))]
+            some = done or self._do(work, jobs, [batch])[0]
+            alone = (self._do(work, jobs, [[number]])[0] for number in batch)
+            answers |= zip(batch, some or (answer[0] if answer else None for answer in alone), strict=True)
+        return [answers[number] for number in range(len(jobs))]
 
     def begin(self, work: Callable[[Sequence[_J]], list[_R]], jobs: Sequence[_J], at_once: int) -> None:
         """Hand in jobs whose answers are asked for later, by :meth:`map`."""
@@ -46,16 +51,6 @@ class Workers(AbstractContextManager["Workers"]):
                 future = executor.submit(work, batch)
                 self._begun.update((job, (future, number)) for number, job in enumerate(batch))
 
-    def _begun_answer(self, job: Hashable) -> list[Any]:
-        if job not in self._begun:
-            return []
-        future, number = self._begun.pop(job)
-        try:
-            return [self.engine.answer(future)[number]]
-        except WorkerDiedError:
-            self.stop()
-            return []
-
     def start(self, work: Callable[[Sequence[_J]], list[_R]]) -> Executor:
         """Start the processes, which load what the work needs while this one does something else."""
         if self._executor is None:
@@ -64,12 +59,14 @@ class Workers(AbstractContextManager["Workers"]):
                 self._executor.submit(work, ())
         return self._executor
 
-    def _do(self, work: Callable[[Sequence[_J]], list[_R]], batches: Sequence[Sequence[_J]]) -> list[list[_R] | None]:
+    def _do(
+        self, work: Callable[[Sequence[_J]], list[_R]], jobs: Sequence[_J], batches: Sequence[Sequence[int]]
+    ) -> list[list[_R] | None]:
         """The work's answers to some batches; None for those that a process died with, which may be any of them."""
         executor, futures = self.start(work), list[Future[list[_R]]]()
         # Where one has died already, the others are in nobody's hands.
         with suppress(BrokenProcessPool):
-            futures.extend(executor.submit(work, batch) for batch in batches)
+            futures.extend(executor.submit(work, [jobs[number] for number in batch]) for batch in batches)
         answers: list[list[_R] | None] = [None] * len(batches)
         for number, future in enumerate(futures):
             with suppress(WorkerDiedError):

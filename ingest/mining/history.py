@@ -17,7 +17,6 @@ from ingest.contents.blobs import SharedContent
 from ingest.sources.git import MAX_BLOB_BYTES, Checkout, GitFolder, Repositories, RepositoryError
 from ingest.sources.tree import unusable
 from lake.errors import Exit
-from lake.limits import MAX_REPOSITORY_BYTES
 
 FETCH_SECONDS = 3600.0
 HEAD = "refs/goldspan/head"
@@ -26,8 +25,6 @@ _REFS = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 _FORMAT = "%H%x00%P%x00%an%x00%B%x00"
 _STATUS = re.compile(r"[A-Z]\d*")
 _REGULAR = ("100644", "100755")
-_TIMES_ALL = 4
-"""A history's contents are held at once, and may be so many times what those of one commit may be."""
 
 
 class Change(NamedTuple):
@@ -138,7 +135,6 @@ class HistoryRepositories(Repositories):
 
     history: History = field(kw_only=True)
     known: dict[str, SharedContent | None] = field(default_factory=dict)
-    _n_bytes: int = 0
     _listings: dict[str, Mapping[str, str]] = field(default_factory=dict)
 
     def files(self, repo: str, commit: str) -> Checkout:
@@ -150,10 +146,6 @@ class HistoryRepositories(Repositories):
         """Make the contents of some ids known; those of more than `MAX_BLOB_BYTES` are None."""
         for blob_id, data in self.history.git.contents(sorted({*ids} - self.known.keys())):
             self.known[blob_id] = SharedContent(data) if len(data) <= MAX_BLOB_BYTES else None
-            self._n_bytes += len(data)
-            if self._n_bytes > _TIMES_ALL * MAX_REPOSITORY_BYTES:
-                what = f"the files of its commits have more than {_TIMES_ALL * MAX_REPOSITORY_BYTES:,} bytes"
-                raise RepositoryError(what, hint="Ask for fewer: --n")
 
 
 @dataclass

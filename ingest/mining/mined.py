@@ -143,11 +143,9 @@ def mined(
     pinned = f"{history.head} n={request.n}" + (f" seed={request.seed}" if request.seed else "")
     made = []
     for task in tasks:
-        title, meaning = _MEANINGS[task]
+        title, meaning, mine = _KINDS[task]
         benchmark = own_benchmark(declared[MINED_TASKS[task]], f"{name}-{task}")
-        benchmark = replace(benchmark, title=title.format(name), meaning=meaning)
-        mine = {"completion": _completions, "line": _lines, "issue": _issues}[task]
-        mined = mine(benchmark, history, repository, request)
+        mined = mine(replace(benchmark, title=title.format(name), meaning=meaning), history, repository, request)
         source = replace(mined.source, name=_last(request.target), label=LABEL, pinned=pinned)
         made.append(mined._replace(source=source))
     return made
@@ -161,9 +159,8 @@ def _completions(benchmark: Benchmark, history: History, repository: str, reques
 
     files = [replace(entry, path=f"{folder_of(repository)}/{entry.path}") for entry in miner.entries]
     folders = {"tasks": [miner.entry("completions.jsonl", rows)], "files": files}
-    source = SampleSource(folders, name=repository)
     benchmark = replace(benchmark, find=_find_completions)
-    return MinedBenchmark(benchmark, source, (f"function-{_CONTEXT}",), miner)
+    return MinedBenchmark(benchmark, SampleSource(folders, name=repository), (f"function-{_CONTEXT}",), miner)
 
 
 def _find_completions(source: Source, subset: str, rejects: Rejects) -> RawFiles:
@@ -179,9 +176,8 @@ def _lines(benchmark: Benchmark, history: History, repository: str, request: Min
 
     languages = sorted({language_of(path) for path in miner.listing if is_source(path)})
     entries = [miner.entry(f"{name}_line.jsonl", partial(rows, name)) for name in languages]
-    source = SampleSource({"data": entries}, name=repository)
     subsets = tuple(f"{name}_line/test" for name in languages)
-    return MinedBenchmark(benchmark, source, subsets, miner)
+    return MinedBenchmark(benchmark, SampleSource({"data": entries}, name=repository), subsets, miner)
 
 
 def _questions(repository: str, files: SourceFiles) -> Iterator[Question]:
@@ -202,19 +198,22 @@ def _json_lines(rows: Iterable[object]) -> bytes:
     return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode()
 
 
-_MEANINGS = {
+_KINDS: Mapping[str, tuple[str, str, Callable[[Benchmark, History, str, MineRequest], MinedBenchmark]]] = {
     "completion": (
         "Completing the functions of {}",
         "The text before a function's body is the query; gold runs from there to the body's end.",
+        _completions,
     ),
     "line": (
         "The next line in {}",
         "The lines before one that first uses another file's definition are the query; gold is that definition.",
+        _lines,
     ),
     "issue": (
         "Which code did the commits of {} change?",
         "A commit's message is the query, the repository at its parent is searched; gold are the definitions around "
         "the lines that it replaces there.",
+        _issues,
     ),
 }
 

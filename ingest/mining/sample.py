@@ -140,14 +140,13 @@ def open_sample(benchmark: str) -> SampleSource:
         raise GoldspanError(f"there is no sample of {benchmark}", hint=hint, code=Exit.MISSING)
     repositories = read_places()
     revision = " ".join(each.places.pin for each in repositories if each.places.pin)
+    named: Callable[[str], str] = str
+    make = _repobench_folders
     if benchmark == "repoeval":
         repositories = [each for each in repositories if each.places.completions]
-        licences = {folder_of(each.places.repository): each.places.licence for each in repositories}
-        folders = _repoeval_folders(repositories)
-    else:
-        licences = {each.places.repository: each.places.licence for each in repositories}
-        folders = _repobench_folders(repositories)
-    return SampleSource(folders, name="sample", label="sample", pinned=revision, licences=licences)
+        named, make = folder_of, _repoeval_folders
+    licences = {named(each.places.repository): each.places.licence for each in repositories}
+    return SampleSource(make(repositories), name="sample", label="sample", pinned=revision, licences=licences)
 
 
 @cache
@@ -166,7 +165,6 @@ def read_places(file: Path = PLACES_FILE) -> list[SampleRepository]:
 
 
 def _repoeval_folders(repositories: Sequence[SampleRepository]) -> dict[str, list[Entry]]:
-
     def rows(level: Level, limit: int) -> Iterable[object]:
         for repository in repositories:
             yield from (task.row(n, limit) for n, task in enumerate(repository.completions(level)))
@@ -186,17 +184,13 @@ def _repoeval_folders(repositories: Sequence[SampleRepository]) -> dict[str, lis
 
 
 def _repobench_folders(repositories: Sequence[SampleRepository]) -> dict[str, list[Entry]]:
-
     def rows(language: str, setting: str) -> Iterable[object]:
         of_language = [each for each in repositories if each.places.language == language]
         made = [row.as_row(each.places.split) for each in of_language for row in each.next_lines(setting)]
         return sorted(made, key=lambda row: str(row["level"]))
 
-    made = {
-        f"{language}_{setting}.jsonl": partial(rows, language, setting)
-        for language in ("java", "python")
-        for setting in ("cff", "cfr")
-    }
+    names = [(language, setting) for language in ("java", "python") for setting in ("cff", "cfr")]
+    made = {f"{language}_{setting}.jsonl": partial(rows, language, setting) for language, setting in names}
     return {"data": _made_when_read(made, repositories, "\n")}
 
 

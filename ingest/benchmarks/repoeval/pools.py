@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -101,11 +101,7 @@ _WORD = re.compile(r"\w+")
 _NO_WORD = str.maketrans({chr(code): " " for code in range(128) if not _WORD.match(chr(code))})
 _K1, _B = 1.5, 0.75
 
-_CELLS_AT_ONCE = 4_000_000
-
-Matrix = npt.NDArray[np.float64]
-Score = Callable[[Matrix], Matrix]
-"""Counts of each word in each query (words, queries) → scores (documents, queries)."""
+_CELLS_AT_ONCE = 4_000_000  # documents times queries
 
 
 @dataclass(frozen=True)
@@ -115,34 +111,28 @@ class DocumentWords:
     terms: Mapping[str, int]
     counts: sparse.csr_array
     row_of: Mapping[str, int]
-    _numbers: dict[str, npt.NDArray[np.int64]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, texts: Mapping[str, str]) -> DocumentWords:
         """The words of the texts by sha256 that hold more than white space."""
-        # Imported when needed: it takes a tenth of a second.
-        from scipy import sparse
-
         contents = sorted({sha256 for sha256, text in texts.items() if text.strip()})
         terms: dict[str, int] = {}
-        counted = [Counter(_words(texts[sha256])) for sha256 in contents]
-        for words in counted:
-            for word in words:
+        for sha256 in contents:
+            for word in _words(texts[sha256]):
                 terms.setdefault(word, len(terms))
-        columns = [terms[word] for words in counted for word in words]
-        starts = np.cumsum([0, *map(len, counted)])
-        values = [float(n) for words in counted for n in words.values()]
-        counts = sparse.csr_array((values, columns, starts), shape=(len(contents), len(terms)))
+        counts = _count_words([texts[sha256] for sha256 in contents], terms)
         return cls(terms, counts, {sha256: number for number, sha256 in enumerate(contents)})
 
-    def vectors(self, texts: Sequence[str]) -> Matrix:
-        """Counts of each of the words in each text (words, texts)."""
-        for text in texts:
-            if text not in self._numbers:
-                numbers = [self.terms[word] for word in _words(text) if word in self.terms]
-                self._numbers[text] = np.array(numbers, np.int64)
-        counted = [np.bincount(self._numbers[text], minlength=len(self.terms)) for text in texts]
-        return np.ascontiguousarray(np.stack(counted, axis=1, dtype=np.float64))
+
+def _count_words(texts: Sequence[str], terms: Mapping[str, int]) -> sparse.csr_array:
+    # Imported when needed: it takes a tenth of a second.
+    from scipy import sparse
+
+    counted = [Counter(terms[word] for word in _words(text) if word in terms) for text in texts]
+    starts = np.cumsum([0, *map(len, counted)])
+    columns = [column for counts in counted for column in counts]
+    values = [float(n) for counts in counted for n in counts.values()]
+    return sparse.csr_array((values, columns, starts), shape=(len(texts), len(terms)))
 
 
 def _words(text: str) -> list[str]:
@@ -203,7 +193,8 @@ def with_others(
         ranks = np.zeros(len(places), np.int64)
         if kind in (HARD, VECTORS) and places:
             counts = words.counts[[words.row_of[sha256] for sha256 in places]]
-            ranks = _best_ranks(bm25(counts) if kind == HARD else cosine(counts), words, queries[pool_id], lot)
+            weigh = bm25_weights if kind == HARD else tf_idf_weights
+            ranks = _best_ranks(*weigh(counts, _count_words(queries[pool_id], words.terms)), lot)
         ranked = sorted(zip(ranks.tolist(), lot.tolist(), places, strict=True))
         n_added = len(places) if kind.startswith(WITH) else len(own)
         added = sorted((places[sha256], sha256) for *_, sha256 in ranked[:n_added])
@@ -212,40 +203,41 @@ def with_others(
     return pl.DataFrame(rows, table("files").columns, orient="row")
 
 
-def bm25(counts: sparse.csr_array) -> Score:
-    """BM25 of some documents, k1 1.5 and b 0.75."""
-    n_documents = counts.shape[0]
+def bm25_weights(counts: sparse.csr_array, queries: sparse.csr_array) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """The weights of words in documents and queries whose products are BM25, k1 1.5 and b 0.75."""
     lengths = counts.sum(axis=1)
     having = np.bincount(counts.indices, minlength=counts.shape[1])
-    rarity = np.log1p((n_documents - having + 0.5) / (having + 0.5))
-    weights = counts.copy()
+    rarity = np.log1p((counts.shape[0] - having + 0.5) / (having + 0.5))
     damped = _K1 * (1 - _B + _B * lengths / lengths.mean())
+    weights, asked = counts.copy(), queries.copy()
     weights.data = counts.data * (_K1 + 1) / (counts.data + np.repeat(damped, np.diff(counts.indptr)))
-    return lambda queries: weights @ (queries * rarity[:, None])
+    asked.data = queries.data * rarity[queries.indices]
+    return weights, asked
 
 
-def cosine(counts: sparse.csr_array) -> Score:
-    """The cosine of TF-IDF vectors of some documents, terms damped by 1 + log, times the query's own length."""
+def tf_idf_weights(counts: sparse.csr_array, queries: sparse.csr_array) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """TF-IDF vectors of documents, of length 1, and of queries, terms damped by 1 + log."""
     having = np.bincount(counts.indices, minlength=counts.shape[1])
     rarity = np.log((1 + counts.shape[0]) / (1 + having)) + 1
-    weights = counts.copy()
+    weights, asked = counts.copy(), queries.copy()
     weights.data = (1 + np.log(counts.data)) * rarity[counts.indices]
+    asked.data = (1 + np.log(queries.data)) * rarity[queries.indices]
     lengths = np.sqrt(weights.multiply(weights).sum(axis=1))
     weights.data /= np.repeat(np.maximum(lengths, 1e-12), np.diff(counts.indptr))
-    return lambda queries: weights @ (np.where(queries > 0, 1 + np.log(np.maximum(queries, 1)), 0) * rarity[:, None])
+    return weights, asked
 
 
 def _best_ranks(
-    score: Score, words: DocumentWords, queries: Sequence[str], lot: npt.NDArray[np.int64]
+    weights: sparse.csr_array, queries: sparse.csr_array, lot: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
     """The best rank of each document for any query, from 0; of those that score alike the lesser lot comes first."""
     n_documents = len(lot)
     by_lot = np.argsort(lot, kind="stable")
     best = np.full(n_documents, n_documents, np.int64)
-    at_once = max(1, _CELLS_AT_ONCE // max(n_documents, len(words.terms)))
-    for start in range(0, len(queries), at_once):
+    at_once = max(1, _CELLS_AT_ONCE // n_documents)
+    for start in range(0, queries.shape[0], at_once):
         # Rounded, so that the order in which a machine adds decides nothing.
-        scores = np.round(score(words.vectors(queries[start : start + at_once])), 6)[by_lot]
+        scores = np.round((weights @ queries[start : start + at_once].T).toarray(), 6)[by_lot]
         ranks = np.empty(scores.shape, np.int64)
         np.put_along_axis(ranks, np.argsort(-scores, axis=0, kind="stable"), np.arange(n_documents)[:, None], axis=0)
         # What shares no word with a query is not like it.
