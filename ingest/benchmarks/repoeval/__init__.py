@@ -33,7 +33,6 @@ from lake.text import counted, language_of
 _LEVELS = {"function": "function_level", "line": "line_and_api_level", "api": "line_and_api_level"}
 """Level → where its repositories lie; line and api tasks share theirs."""
 
-_CONTEXTS = ("1k", "2k", "4k")
 # codex first: where a codegen twin gives another prompt for the same target, codex's is the one that stands.
 TOKENIZERS = ("codex", "codegen")
 
@@ -77,19 +76,23 @@ _PLACES = {
 
 def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     """The task files and repositories of a subset."""
+
+    def missing(what: str) -> GoldspanError:
+        hint = "It is laid out as upstream: datasets/*.jsonl and repositories/<level>/<repo>/, folders or zips."
+        return GoldspanError(f"RepoEval: {what} is not in {source.name}", hint=hint, code=Exit.MISSING)
+
     level, context = subset.split("-")
-    datasets = source.find("datasets")
+    datasets, folder = source.find("datasets"), _LEVELS[level]
     if datasets is None:
-        raise _missing(source, what="datasets/ or datasets.zip")
+        raise missing("datasets/ or datasets.zip")
     wanted = [f"{level}_level_completion_{context}_context_{tokenizer}.test.jsonl" for tokenizer in TOKENIZERS]
     by_name = {entry.path.rsplit("/", 1)[-1]: entry for entry in datasets.entries}
     tasks = [by_name[name] for name in wanted if name in by_name]
     if not tasks:
-        raise _missing(source, what=f"{datasets.location}/{wanted[0]}")
-    folder = _LEVELS[level]
+        raise missing(f"{datasets.location}/{wanted[0]}")
     pools = source.find(f"repositories/{folder}") or source.find(f"repositories/{level}")
     if pools is None:
-        raise _missing(source, what=f"repositories/{folder}/ or repositories/{folder}.zip")
+        raise missing(f"repositories/{folder}/ or repositories/{folder}.zip")
     for tree in (datasets, pools):
         reject_refused(tree, rejects)
     return RawFiles(tasks, [_searched(pools, rejects)])
@@ -107,16 +110,14 @@ def _searched(pools: Tree, rejects: Rejects) -> Tree:
         *folders, name = entry.path.split("/")
         if not name.endswith(".py") or any(folder[:1] == "." or folder == "__pycache__" for folder in folders):
             continue
-        reason = ""
-        if entry.size > MAX_SOURCE_BYTES:
-            reason = f"it has {entry.size:,} bytes; at most {MAX_SOURCE_BYTES:,} are read of a source file"
-        elif total + entry.size > MAX_POOL_BYTES:
-            reason = f"the files before it have the {MAX_POOL_BYTES:,} bytes that are read in all"
-        if reason:
-            rejects.add(pools.location, f"entry {entry.path}", reason)
-        else:
+        if entry.size <= MAX_SOURCE_BYTES and total + entry.size <= MAX_POOL_BYTES:
             python.append(entry)
             total += entry.size
+            continue
+        reason = f"the files before it have the {MAX_POOL_BYTES:,} bytes that are read in all"
+        if entry.size > MAX_SOURCE_BYTES:
+            reason = f"it has {entry.size:,} bytes; at most {MAX_SOURCE_BYTES:,} are read of a source file"
+        rejects.add(pools.location, f"entry {entry.path}", reason)
     return Tree(pools.location, python)
 
 
@@ -139,11 +140,12 @@ def read(raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = REPOEVAL
         language=pl.Series(languages, dtype=pl.String),
         **{name: pl.lit(value) for name, value in constants.items()},
     )
-    bounds = ((rule, start, end) for rule, (_, start, end) in GOLD_RULES.items())
-    of_rules = [{"gold": pl.lit(rule), "line_start": start, "end": end} for rule, start, end in bounds]
-    same = items.filter("scorable")
-    gold = pl.concat(same.select("benchmark", "item_id", "n_lines", path="target_path", **by) for by in of_rules)
-    gold = gold.with_columns(line_end=pl.min_horizontal("end", "n_lines"))
+    same = items.filter("scorable").select(pl.all(), path="target_path")
+    columns = ("benchmark", "item_id", "n_lines", "path")
+    gold = pl.concat(
+        same.select(*columns, gold=pl.lit(rule), line_start=start, end=end)
+        for rule, (_, start, end) in GOLD_RULES.items()
+    ).with_columns(line_end=pl.min_horizontal("end", "n_lines"))
     notes += _notes(gold, group)
     pools = [group]
     if subset == "function-2k":
@@ -157,17 +159,11 @@ def read(raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = REPOEVAL
             gold = pl.concat([gold, needed.with_columns(**own_columns)], how="diagonal")
             notes += needs.notes(items)
             pools.append(need_pools)
-    prompts = ((item_id, "prompt", prompt) for item_id, prompt in items.select("item_id", "prompt").iter_rows())
-    queries = query_rows("repoeval", prompts)
+    queries = query_rows("repoeval", items.select("item_id", pl.lit("prompt").alias("query"), "prompt").iter_rows())
     return SubsetRows(table_rows("items", items), queries, table_rows("gold_spans", gold), pools, notes)
 
 
 _NO_PYTHON = "is not there or has no .py file, and tasks in the manner of RepoEval are in Python"
-
-
-def _missing(source: Source, *, what: str) -> GoldspanError:
-    hint = "It is laid out as upstream: datasets/*.jsonl and repositories/<level>/<repo>/, folders or zips."
-    return GoldspanError(f"RepoEval: {what} is not in {source.name}", hint=hint, code=Exit.MISSING)
 
 
 def _placed(tasks: Sequence[CompletionTask], subset: str, group: PoolGroup) -> pl.DataFrame:
@@ -200,12 +196,9 @@ def _notes(gold: pl.DataFrame, group: PoolGroup) -> Iterator[str]:
     if not cut.is_empty():
         counts = ", ".join(f"{count:,} of {rule}" for rule, count in cut.iter_rows())
         yield f"gold ranges that ended past their file were cut to it: {counts}"
-    replaced = group.blobs.filter(pl.col("flags").list.contains("not-utf8")).height
-    if replaced:
+    if replaced := group.blobs.filter(pl.col("flags").list.contains("not-utf8")).height:
         yield f"not UTF-8: {counted(replaced, 'file')}; what could not be decoded is U+FFFD"
 
-
-_SUBSETS = tuple(f"{level}-{context}" for level in _LEVELS for context in _CONTEXTS)
 
 REPOEVAL = Benchmark(
     name="repoeval",
@@ -229,7 +222,7 @@ REPOEVAL = Benchmark(
     },
     citation=Path(__file__).with_name("citation.bib").read_text(encoding="utf-8").strip(),
     paper="https://arxiv.org/abs/2303.12570",
-    subsets=_SUBSETS,
+    subsets=tuple(f"{level}-{context}" for level in _LEVELS for context in ("1k", "2k", "4k")),
     default_subsets=("function-2k",),
     markers=("datasets", "repositories"),
     gold_rules={**{name: meaning for name, (meaning, *_) in GOLD_RULES.items()}, NEEDS_RULE: _NEEDS},

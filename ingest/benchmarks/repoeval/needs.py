@@ -179,7 +179,7 @@ def _is_local(leaf: Name) -> bool:
 def _bound(scope: NodeOrLeaf) -> Mapping[str, set[str]]:
     kinds: dict[str, set[str]] = {}
     for name in _names(scope):
-        definition = _defined_by(name)
+        definition = name.get_definition(import_name_always=True)
         is_attribute = name.parent is not None and name.parent.type == "trailer"
         if definition and not is_attribute and name.search_ancestor("funcdef", "lambdef") is scope:
             kinds.setdefault(name.value, set()).add(definition.type)
@@ -201,12 +201,7 @@ def _node(target: jedi.api.classes.Name) -> NodeOrLeaf | None:
         return None
     # Inside it: at its start the leaf before it ends as well.
     leaf = _tree(str(target.module_path)).get_leaf_for_position((target.line, target.column + 1))
-    return _defined_by(leaf) if isinstance(leaf, Name) else None
-
-
-def _defined_by(name: Name) -> NodeOrLeaf | None:
-    node: NodeOrLeaf | None = name.get_definition(import_name_always=True)
-    return node
+    return leaf.get_definition(import_name_always=True) if isinstance(leaf, Name) else None
 
 
 def _is_import(target: jedi.api.classes.Name) -> bool:

@@ -99,9 +99,8 @@ def _task(where: str, fields: Fields, position: str, row: JsonObject) -> Complet
     repo, *path = _fpath(row, fields["path"])
     line, start = (_line_number(row, fields[field]) for field in ("line", "context_start"))
     check(start <= line, f"the context starts at line {start}, after the completion at {line}")
-    _, name = get_path(row, _FUNCTION_NAME)
+    name, upstream_id = (get_path(row, paths)[1] for paths in (_FUNCTION_NAME, fields["id"]))
     function_name = name if isinstance(name, str) and is_encodable(name) else None
-    _, upstream_id = get_path(row, fields["id"])
     if upstream_id is MISSING and fields["id"] != REPOEVAL_FIELDS["id"]:
         raise field_error(row, fields["id"], "is to be there")
     upstream_id = "" if upstream_id is MISSING else str(upstream_id).encode(errors="backslashreplace").decode()
