@@ -87,7 +87,7 @@ def miner(made: MadeRepository, tmp_path_factory: pytest.TempPathFactory) -> Iss
 
 
 def of_commit(miner: IssueMiner, made: MadeRepository, name: str) -> dict[str, object]:
-    (row,) = (row for row in miner.rows if row["instance_id"] == f"local__rockets-{made.commits[name][:12]}")
+    (row,) = (row for row in miner.tasks if row["instance_id"] == f"local__rockets-{made.commits[name][:12]}")
     return row
 
 
@@ -96,7 +96,7 @@ def gold_of(row: dict[str, object]) -> list[tuple[str, int, int]]:
 
 
 def test_each_rule_leaves_out_the_commit_that_it_is_about(miner: IssueMiner) -> None:
-    assert len(miner.rows) == 5
+    assert len(miner.tasks) == 5
     assert miner.left_out == {
         "merge": 1,
         "first commit": 1,
@@ -119,7 +119,7 @@ def test_each_rule_leaves_out_the_commit_that_it_is_about(miner: IssueMiner) -> 
 def test_a_question_is_the_message_and_its_gold_the_definitions_around_the_lines_it_replaces(
     miner: IssueMiner, made: MadeRepository
 ) -> None:
-    row = next(row for row in miner.rows if "throttle_back" in str(row["problem_statement"]))
+    row = next(row for row in miner.tasks if "throttle_back" in str(row["problem_statement"]))
     assert row["problem_statement"] == "Let throttle_back count twice\n\nCloses #12"
     start = 1 + len(f"{function('ignite', 1)}\n\n".splitlines())
     assert gold_of(row) == [("src/engine.py", start, start + len(function("throttle", 1).splitlines()) - 1)]
@@ -145,14 +145,14 @@ def test_a_message_that_names_a_definition(tmp_path: Path) -> None:
     made.commit("first", "Begin with two of them", {"a.py": module("fill_up", "drain")})
     made.commit("named", "Let fill_up start from three instead", {"a.py": module("fill_up", "drain", constant=3)})
     history = fetched(made.folder.as_uri(), tmp_path / "cache", "main")
-    (row,) = IssueMiner(history, HistoryRepositories(history.git.folder, history=history), "local/one", 9, "").rows
+    (row,) = IssueMiner(history, HistoryRepositories(history.git.folder, history=history), "local/one", 9, "").tasks
     assert row["source"] == NAMES_SYMBOL
 
 
 def test_a_smaller_number_is_the_beginning_of_a_larger_and_a_seed_another_choice(miner: IssueMiner) -> None:
     def ids(n: int, seed: str = "") -> set[object]:
         other = IssueMiner(miner.history, miner.repositories, REPOSITORY, n, seed)
-        return {row["instance_id"] for row in other.rows}
+        return {row["instance_id"] for row in other.tasks}
 
     assert len(ids(2)) == 2
     assert ids(2) < ids(4) < ids(9)
@@ -251,7 +251,7 @@ def test_odd_messages_and_paths_are_taken_as_they_are(tmp_path: Path) -> None:
     assert commits[made.commits["first"]].message == odd
     assert commits[made.commits["empty"]].changes == ()
     assert [change.before for change in commits[made.commits["both"]].changes] == ["a b\n.py", "é.py"]
-    rows = IssueMiner(history, HistoryRepositories(history.git.folder, history=history), "local/odd", 9, "").rows
+    rows = IssueMiner(history, HistoryRepositories(history.git.folder, history=history), "local/odd", 9, "").tasks
     assert {path for row in rows for path, _, _ in gold_of(row)} <= {"a b\n.py", "é.py"}
 
 

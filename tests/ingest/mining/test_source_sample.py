@@ -134,7 +134,7 @@ import sys
 from pathlib import Path
 from ingest.mining.sample import contextbench_sample
 from ingest.sources.git import GitFolder
-folder = Path(contextbench_sample(Path(sys.argv[1])).own_repositories.base.removeprefix("file://"))
+folder = Path(contextbench_sample(Path(sys.argv[1])).own_repositories().base.removeprefix("file://"))
 for made in sorted(folder.glob("*/*")):
     print(made.name, GitFolder(made).run("rev-list", "main").split())
 """
@@ -149,7 +149,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> ContextBenchSample:
 def texts(sample: ContextBenchSample) -> dict[str, dict[str, str]]:
     found = {}
     for row in ROWS:
-        files = ClonedRepository(sample.own_repositories, row["repo"], row["base_commit"]).files(Rejects())
+        files = ClonedRepository(sample.own_repositories(), row["repo"], row["base_commit"]).files(Rejects())
         found[row["original_inst_id"]] = {file.path: file.data.decode() for file in files}
     return found
 
@@ -177,7 +177,7 @@ def test_commits_are_the_same_wherever_they_are_made(tmp_path: Path) -> None:
 
 def test_what_is_built_is_built_once(tmp_path: Path) -> None:
     def built() -> dict[Path, int]:
-        assert contextbench_sample(tmp_path / "a cache").own_repositories.base
+        assert contextbench_sample(tmp_path / "a cache").own_repositories().base
         objects = [*(tmp_path / "a cache").rglob("*.pack"), *(tmp_path / "a cache").rglob("objects/??/*")]
         return {path: path.stat().st_mtime_ns for path in objects}
 
