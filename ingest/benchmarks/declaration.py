@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import polars as pl
 
@@ -102,8 +102,7 @@ def reject_refused(tree: Tree, rejects: Rejects, location: str = "") -> None:
         rejects.add(location or tree.location, f"entry {refused.path}", refused.reason)
 
 
-@dataclass(frozen=True)
-class PartToRead:
+class PartToRead(NamedTuple):
     """Some of a subset's items, read when asked; its name is or begins with `part_of(subset)`."""
 
     name: str

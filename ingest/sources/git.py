@@ -120,8 +120,7 @@ class Checkout:
                 elif member.size <= MAX_BLOB_BYTES and (content := tar.extractfile(member)):
                     self.files.append((path, self.contents.tell(), member.size))
                     self.contents.write(content.read())
-        # Git has no empty folders.
-        if submodules := folders - parents:
+        if submodules := folders - parents:  # git has no empty folders
             self.noted["a submodule, which is not followed"] += submodules
 
     def read(self, only: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:

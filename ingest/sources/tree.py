@@ -7,13 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_DOCUMENT_BYTES
-
-if TYPE_CHECKING:
-    from ingest.sources.git import Repositories
 
 Progress = Callable[[int, int, str], None]
 """Told how far a download is: bytes done, bytes in all (0 where the server does not say), the file's name."""
@@ -113,8 +110,8 @@ class Source:
         """A folder of the layout: `<path>/` or an archive `<path>.zip`."""
         raise NotImplementedError
 
-    def own_repositories(self) -> Repositories | None:
-        """The repositories that it brings, to be cloned."""
+    def own_repositories(self) -> object:
+        """The `Repositories` that it brings, to be cloned, if any."""
         return None
 
     def recorded(self) -> Sequence[BundledRun]:

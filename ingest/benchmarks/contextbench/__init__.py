@@ -27,6 +27,7 @@ from ingest.benchmarks.declaration import (
     table_rows,
 )
 from ingest.contents.patches import edit_rows
+from ingest.sources.git import Repositories
 from ingest.sources.tree import Entry, Source, Tree
 from lake.errors import Exit, GoldspanError
 from lake.naming import GOLD_RUN
@@ -68,7 +69,8 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
             hint = f"{SELECTED} wants the publisher's list of instances beside the rows."
             raise missing(f"{_SELECTION} is not in {source.name}", hint)
         rows = [selections[0], *rows]
-    return RawFiles(rows, [beside], source.own_repositories())
+    own = source.own_repositories()
+    return RawFiles(rows, [beside], own if isinstance(own, Repositories) else None)
 
 
 def at_hand(source: Source) -> list[str]:
