@@ -138,7 +138,7 @@ def test_a_killed_run_takes_its_processes_along_and_is_taken_up_again(lake: Path
     child = subprocess.Popen(run, cwd=ROOT, start_new_session=True)
     while child.poll() is None and not Lake(lake).parts("run_items"):
         time.sleep(0.01)
-    below = _children(child.pid)
+    below = Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split()
     child.kill()
     child.wait()
     assert child.returncode == -signal.SIGKILL
@@ -152,7 +152,3 @@ def test_a_killed_run_takes_its_processes_along_and_is_taken_up_again(lake: Path
     assert json.loads(command("evaluate", "--lake", lake, "--json").out)["failed"] == 0
     assert stored(lake) == stored(tmp_path / "whole")
     assert before.items() <= {path: (lake / path).stat().st_mtime_ns for path in before}.items()
-
-
-def _children(pid: int) -> list[int]:
-    return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]

@@ -59,14 +59,6 @@ def _runs(lake: Path) -> pl.DataFrame:
     return Lake(lake).read("runs").sort("system", "run_id")
 
 
-def _systems(lake: Path) -> set[str]:
-    return set(_runs(lake)["system"])
-
-
-def _changed(before: dict[str, bytes], after: dict[str, bytes]) -> set[str]:
-    return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
-
-
 def test_every_run_has_every_item_and_every_protocol_a_score_for_each(lake_folder: Path) -> None:
     lake = Lake(lake_folder)
     assert set(_runs(lake_folder)["n_items"]) == {len(TASKS)}
@@ -124,7 +116,8 @@ def test_one_more_chunker_adds_its_runs_and_touches_no_other(one_chunker: Path, 
     before = stored(lake, *MADE)
     _ready(lake, source, chunkers=("whole-file",))
     _evaluate(lake)
-    changed = _changed(before, stored(lake, *MADE))
+    after = stored(lake, *MADE)
+    changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
     assert changed
     assert all("--whole-file+" in path for path in changed)
 
@@ -137,7 +130,7 @@ def test_a_chunker_that_has_not_cut_everything_is_left_out_and_named(source: Pat
     assert (
         f"skipped window-4-2: it has no chunks for these files; make ingest LAKE={lake} CHUNKERS=window-4-2" in said.err
     )
-    assert {system.partition("+")[0] for system in _systems(lake)} == {"whole-file"}
+    assert {system.partition("+")[0] for system in _runs(lake)["system"]} == {"whole-file"}
 
 
 @pytest.mark.parametrize("name", ["items", "blobs", "chunks"])

@@ -4,7 +4,6 @@ import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from evaluate.metrics import metrics_of, ranked
@@ -52,16 +51,12 @@ def test_every_rule_is_under_the_seal() -> None:
         hashes.add(protocol_hash(changed))
 
 
-def _discount_by_base_3(rank: pl.Expr) -> pl.Expr:
-    return 1.0 / (rank + 1).log(3)
-
-
 @pytest.mark.usefixtures("unsealed")
 def test_a_change_that_moves_no_number_keeps_the_seal(monkeypatch: pytest.MonkeyPatch) -> None:
     # nDCG is the same by any base: numerator and ideal change alike.
     binary = dataclasses.replace(CHUNKING, metrics=(("ndcg", (5, 10)),), primary=Primary("ndcg", 10, "chunk", "macro"))
     before = seal_of(binary)
-    monkeypatch.setattr(ranked, "discount", _discount_by_base_3)
+    monkeypatch.setattr(ranked, "discount", lambda rank: 1.0 / (rank + 1).log(3))
     ranked._ideal.cache_clear()
     assert seal_of(binary) == before
     ranked._ideal.cache_clear()

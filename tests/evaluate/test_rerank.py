@@ -44,7 +44,8 @@ def test_the_best_have_the_cross_encoders_scores_and_the_others_follow_in_their_
     for row, query in enumerate(QUERIES):
         best = np.argsort(-first[row], kind="stable")[:3]
         short = [TEXTS[n] for n in best if len(TEXTS[n]) < 20]
-        said = dict(zip(short, plain.predict([(query, text) for text in short], activation_fn=_as_it_is), strict=True))
+        alone = plain.predict([(query, text) for text in short], activation_fn=lambda score: score)
+        said = dict(zip(short, alone, strict=True))
         for n in best:
             assert TEXTS[n] not in said or np.isclose(found[row, n], said[TEXTS[n]], atol=1e-5)
         others = [n for n in range(len(TEXTS)) if n not in best]
@@ -57,10 +58,6 @@ def test_the_best_have_the_cross_encoders_scores_and_the_others_follow_in_their_
     given.clear()
     assert np.array_equal(_scores(name, store), found)
     assert given == [], "every score is kept in the lake"
-
-
-def _as_it_is(score: object) -> object:
-    return score
 
 
 def test_a_pair_too_long_keeps_the_end_of_the_query_and_the_beginning_of_the_document(cross_encoder: Path) -> None:

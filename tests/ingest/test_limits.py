@@ -105,10 +105,6 @@ def deep(folder: Path) -> None:
         os.close(here)
 
 
-def removed(folder: Path) -> None:
-    subprocess.run(["rm", "-rf", str(folder)], check=True)
-
-
 def test_folders_inside_one_another_without_end_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"")
     deep(tmp_path)
@@ -117,7 +113,7 @@ def test_folders_inside_one_another_without_end_are_refused(tmp_path: Path) -> N
         assert [entry.path for entry in tree.entries] == ["a"]
         assert [one.reason for one in tree.refused] == ["more than 100 folders inside one another"]
     finally:
-        removed(tmp_path / "d")
+        subprocess.run(["rm", "-rf", str(tmp_path / "d")], check=True)
 
 
 def test_no_damage_to_a_parquet_ends_the_process(tmp_path: Path) -> None:

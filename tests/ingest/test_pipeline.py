@@ -116,15 +116,10 @@ def test_subsets_whose_repositories_changed_are_read_again_or_taken_away(both: P
     assert _read(tmp_path / "lake") == _read(tmp_path / "fresh")
 
 
-def _second(folder: Path) -> Path:
-    """Another source: other repositories, one task, one reject."""
-    rows = [task("birds", "owl.py", CATS, 0, 5, 2), task("birds", "none.py", CATS, 0, 5, 2)]
-    return build(folder, rows, repositories={"birds/owl.py": CATS.encode()})
-
-
 @pytest.mark.parametrize("there_and_back", [False, True])
 def test_another_source_takes_away_what_the_earlier_one_left(both: Path, tmp_path: Path, there_and_back: bool) -> None:
-    second = _second(tmp_path / "second")
+    rows = [task("birds", "owl.py", CATS, 0, 5, 2), task("birds", "none.py", CATS, 0, 5, 2)]
+    second = build(tmp_path / "second", rows, repositories={"birds/owl.py": CATS.encode()})
     lake = tmp_path / "lake"
     ingested(lake, both, subsets=SUBSETS)
     done = ingested(lake, second)

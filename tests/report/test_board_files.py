@@ -13,7 +13,7 @@ from report.leaderboard.board import Board, BoardRow, build_board
 from report.leaderboard.board_files import shortened
 from report.leaderboard.main_table import MainTable
 from report.tables_read import TablesRead
-from tests.report.html import Element, parse, table
+from tests.report.html import parse, table
 from tests.report.small_lake import CHUNKING, HEADLINE, aggregated, run_id, write, write_boards
 
 SYSTEM = "fixed-nws-1500+jaccard"
@@ -25,11 +25,6 @@ def board_of(lake: Lake) -> tuple[Board, BoardRow]:
     board = build_board(facts, facts.boards("repoeval")[0])
     reference = next(row for row in board.rows if row.run.system == "fixed-nws-1500+own-file")
     return board, reference
-
-
-def opening(lake: Lake, folder: Path) -> Element:
-    build(lake, folder / "site")
-    return parse((folder / "site" / "repoeval.html").read_text(encoding="utf-8"))
 
 
 def ranked(lake: Lake, width: float, groups: list[int]) -> None:
@@ -61,7 +56,8 @@ def test_a_shortened_number_is_shown_as_the_whole_one() -> None:
 @pytest.mark.parametrize(("width", "shown"), [(0.2, "0.59 0.49 to 0.69"), (0.02, "0.587 0.577 to 0.597")])
 def test_digits_are_no_finer_than_the_intervals_warrant(small: Lake, tmp_path: Path, width: float, shown: str) -> None:
     ranked(small, width, [1, 1, 1])
-    page = opening(small, tmp_path)
+    build(small, tmp_path / "site")
+    page = parse((tmp_path / "site/repoeval.html").read_text(encoding="utf-8"))
     (row,) = [row for row in table(page, OPENING)[2:5] if row[1] == "jaccard fixed-nws-1500"]
     assert (row[0], row[2]) == ("3 1–3 A", shown)
 

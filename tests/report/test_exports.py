@@ -230,10 +230,6 @@ def test_a_folder_that_does_not_exist_is_not_made(small: Lake, tmp_path: Path) -
     assert not (tmp_path / "nowhere").exists()
 
 
-def bold(text: str) -> list[str]:
-    return re.findall(r"^.* & (\S+) & \\textbf", text, re.MULTILINE)
-
-
 def write_ranks(lake: Lake, groups: list[tuple[str, int]]) -> None:
     """Ranks of systems, each with its tie group, in this order."""
     where = {"protocol": CHUNKING, "granularity": "chunk", "metric": "ndcg", "k": 10, "slice": "subset"}
@@ -251,7 +247,7 @@ def test_bold_is_what_the_best_cannot_be_told_from(small: Lake, tmp_path: Path) 
     write_ranks(small, [(first, 1), (second, 1), ("fixed-nws-1500+jaccard", 2)])
     export(small, None, "latex", tmp_path / "out", "ranking", Choice(protocol="repoeval@chunking-v1"))
     text = (tmp_path / "out").read_text()
-    assert sorted(bold(text)) == sorted([first, second])
+    assert sorted(re.findall(r"^.* & (\S+) & \\textbf", text, re.MULTILINE)) == sorted([first, second])
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs Debian's texlive-latex-recommended")

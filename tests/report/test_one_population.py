@@ -16,7 +16,7 @@ from lake.store import Lake
 from report.leaderboard.board import build_board
 from report.leaderboard.verdicts import board_sentence, board_verdict, sentence
 from report.tables_read import TablesRead
-from tests.report.html import Element, parse, table
+from tests.report.html import parse, table
 from tests.tiny import build, command
 
 pytestmark = pytest.mark.slow
@@ -119,7 +119,8 @@ def test_the_page_has_the_boards_number(home: Path, protocol: str) -> None:
     place = head.index(f"{metric}@{k}" if k else metric)
     shown = {row[0]: row[place].split()[0] for row in rows if len(row) > place}
     assert shown == {name: f"{one:.3f}" for name, one in numbers(home, protocol, where).items()}
-    (heat,) = [each for each in page.all("table") if _is_heat_by_repository(each, short)]
+    captions = [(each.all("caption")[0].text, each) for each in page.all("table")]
+    (heat,) = [each for caption, each in captions if f", {short}: " in caption and ", by repository" in caption]
     head, *rows = [[cell.text for cell in row.all() if cell.tag in ("td", "th")] for row in heat.all("tr")]
     by_slice = [numbers(home, protocol, one) for one in slices(home, protocol)[1:]]
     assert len(head) == 1 + len(by_slice)
@@ -136,11 +137,6 @@ def test_the_interval_beside_a_number_is_of_its_average(home: Path) -> None:
     shown = {line[0]: line[head.index("line_coverage")].rstrip() for line in lines if len(line) == len(head)}
     for system, low, high in rows.select("system", "micro_low", "micro_high").drop_nulls().iter_rows():
         assert shown[system].endswith(f" {low:.3f} to {high:.3f}")
-
-
-def _is_heat_by_repository(each: Element, short: str) -> bool:
-    caption = each.all("caption")[0].text
-    return f", {short}: " in caption and ", by repository" in caption
 
 
 def test_the_overview_says_what_evaluate_prints_and_each_bar_of_gold_adds_up(home: Path) -> None:

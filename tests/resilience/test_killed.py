@@ -32,17 +32,13 @@ def _writes(lake: Path) -> list[Path]:
     return sorted(lake.rglob("part-*.parquet"), key=lambda path: path.stat().st_mtime_ns)
 
 
-def _first_of_each_table(lake: Path) -> list[int]:
-    """At which write a table's first part came, counted from 1, and the last write of all."""
-    tables = [path.relative_to(lake).parts[0] for path in _writes(lake)]
-    return sorted({tables.index(name) + 1 for name in tables} | {len(tables)})
-
-
 @pytest.mark.parametrize("stage", ["ingest", "evaluate"])
 def test_a_stage_killed_at_its_writes_is_taken_up_again(home: Path, tmp_path: Path, stage: str) -> None:
     n_stages = 1 if stage == "ingest" else 2
     whole, n_ingested = stored(home / f"lake{n_stages}"), len(_writes(home / "lake1"))
-    numbers = _first_of_each_table(home / "lake1")
+    tables = [path.relative_to(home / "lake1").parts[0] for path in _writes(home / "lake1")]
+    # At which write a table's first part came, counted from 1, and the last write of all.
+    numbers = sorted({tables.index(name) + 1 for name in tables} | {len(tables)})
     assert len(numbers) > 8
     if stage == "evaluate":
         # A table of declarations, two of the first run, and the last write of all.

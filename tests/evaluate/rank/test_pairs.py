@@ -107,10 +107,6 @@ def test_more_pools_than_are_counted_at_once_are_ranked_as_each_alone(name: str)
     _same(lake.together(retrievers()[name], TASK), lake.alone(retrievers()[name], TASK))
 
 
-def _answering(score: object) -> Retriever:
-    return replace(RANDOM, index=lambda pool: Scan(pool, score))  # type: ignore[arg-type] # wrong answers are what is tested
-
-
 def _raise(pool: Pool, queries: Queries) -> object:
     raise ValueError
 
@@ -129,7 +125,8 @@ RAISED = f"tests/evaluate/rank/test_pairs.py:{_raise.__code__.co_firstlineno + 1
     ids=["raises", "one too many", "infinite", "text"],
 )
 def test_a_fault_fails_the_items_of_all_pools_that_are_scored_together(fault: object, why: str) -> None:
-    found = made([("a", ["a", "b"]), ("b", ["b"])]).together(_answering(fault), TASK)
+    wrong = replace(RANDOM, index=lambda pool: Scan(pool, fault))  # type: ignore[arg-type] # what is tested
+    found = made([("a", ["a", "b"]), ("b", ["b"])]).together(wrong, TASK)
     assert list(found.failed) == ["item 0", "item 1"]
     assert all(why in said for said in found.failed.values())
     assert found.hits.is_empty()

@@ -1,7 +1,6 @@
 """Retrievers: BM25 as rank_bm25 has it, the baselines, token sets; each against a few lines that define it."""
 
 import re
-from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
 from evaluate.rank.ranking import rank
-from evaluate.retrievers import Floats, Pool, Queries, Retriever, Span, retrievers
+from evaluate.retrievers import Pool, Queries, Retriever, Span, retrievers
 from evaluate.systems import ranking_code
 from tests.changed_code import changed
 from tests.evaluate.hand_made import pool_of, queries_of, scores_of
@@ -27,25 +26,13 @@ DOCUMENTS = st.lists(st.lists(WORDS, max_size=8), min_size=1, max_size=8)
 QUERIES = st.lists(st.lists(st.one_of(WORDS, st.just("unknown")), max_size=6), min_size=1, max_size=3)
 
 
-def _peer(documents: Sequence[Sequence[str]], queries: Sequence[Sequence[str]]) -> Floats:
-    peer = BM25Okapi([list(document) for document in documents])
-    return np.array([peer.get_scores(list(query)) for query in queries])
-
-
-def _okapi(documents: Sequence[Sequence[str]], queries: Sequence[Sequence[str]]) -> Floats:
-    pool = pool_of(texts=[" ".join(document) for document in documents])
-    return scores_of("bm25-okapi", pool, queries_of([" ".join(query) for query in queries]))
-
-
-def _agrees(documents: Sequence[Sequence[str]], queries: Sequence[Sequence[str]]) -> None:
-    found = _okapi(documents, queries)
-    assert found.shape == (len(queries), len(documents))
-    np.testing.assert_allclose(found, _peer(documents, queries), rtol=0, atol=1e-9)
-
-
 @given(DOCUMENTS.filter(any), QUERIES)
 def test_bm25_is_rank_bm25s_okapi(documents: list[list[str]], queries: list[list[str]]) -> None:
-    _agrees(documents, queries)
+    peer = BM25Okapi(documents)
+    pool = pool_of(texts=[" ".join(document) for document in documents])
+    found = scores_of("bm25-okapi", pool, queries_of([" ".join(query) for query in queries]))
+    assert found.shape == (len(queries), len(documents))
+    np.testing.assert_allclose(found, np.array([peer.get_scores(query) for query in queries]), rtol=0, atol=1e-9)
 
 
 def test_bm25_reads_words_in_lower_case() -> None:
@@ -123,11 +110,10 @@ def test_what_scores_by_words_scores_every_chunk_and_never_nan(texts: list[str],
         assert np.isfinite(found).all()
 
 
-def _every() -> list[Retriever]:
-    return [one for one in retrievers().values() if one.needs != "vectors" and not one.why_missing]
+EVERY = [one for one in retrievers().values() if one.needs != "vectors" and not one.why_missing]
 
 
-@pytest.mark.parametrize("retriever", _every(), ids=lambda one: str(one.name))
+@pytest.mark.parametrize("retriever", EVERY, ids=lambda one: str(one.name))
 def test_a_query_is_answered_alike_alone_and_among_others(retriever: Retriever) -> None:
     texts = [f"{path} {start} word{start % 3}" for path, start, _ in OWN]
     pool = pool_of(OWN, texts)

@@ -21,15 +21,11 @@ def across(there: Path, here: Path, *arguments: object) -> Said:
     return command("evaluate", "compare", *arguments, "--against", there, "--lake", here)
 
 
-def publish(lake: Path, site: Path) -> Path:
-    assert command("report", "--lake", lake, "--site", site, "--quiet").code == 0
-    return site / "data/scores.parquet"
-
-
 @pytest.fixture(scope="module")
 def site(_made_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
-    publish(shutil.copytree(_made_once / "lake", folder / "lake"), folder / "site")
+    lake = shutil.copytree(_made_once / "lake", folder / "lake")
+    command("report", "--lake", lake, "--site", folder / "site", "--quiet").done()
     return folder / "site"
 
 

@@ -81,13 +81,8 @@ def values(scores: pl.DataFrame, item: str = "x") -> dict[tuple[str, int], Numbe
     return {(metric, k): value for metric, k, value in mine.select("metric", "k", "value").iter_rows()}
 
 
-def whole(n: int) -> list[Chunk]:
-    """Candidates that are chunks of their own; the first is the gold."""
-    return [Chunk(candidate, 0) for candidate in range(n)]
-
-
 def test_a_ranking_of_paths_alone_can_be_scored_as_published() -> None:
-    pool = whole(10)
+    pool = [Chunk(candidate, 0) for candidate in range(10)]
     known, hits = frames({"x": Asked(pool, [])}), hits_of({"x": Asked(pool, pool)}).drop("chunk_no")
     found = values(score(ScoringInputs(OFFICIAL, axis=None, **known), hits=hits).collect())
     assert found["accuracy", 1] == 1

@@ -111,12 +111,9 @@ class Cat(Animal):
 '''
 
 
-def context_texts(*ranges: tuple[int, int], text: str = TEXT, language: str = "python") -> list[str | None]:
-    return list(with_context(Document(text, language), Cut(list(ranges))).texts)
-
-
 def test_a_chunk_has_its_path_imports_and_scope_in_front() -> None:
-    assert context_texts((0, 7), (7, 10), (10, 13), (15, 17)) == [
+    cut = Cut([(0, 7), (7, 10), (10, 13), (15, 17)])
+    assert list(with_context(Document(TEXT, "python"), cut).texts) == [
         # What the chunk says itself stands there once.
         "{path}\n{chunk}",
         "{path}\nimport math\nfrom zoo import ( Cage, )\n{chunk}",

@@ -1,7 +1,7 @@
 """Find the places of the sample anew, after a pin of one of its packages has moved; prints what is to be `PLACES`."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from importlib.metadata import version
 
@@ -27,7 +27,10 @@ def places_of(before: Places) -> Places:
         "cff": [question for usage in usages for question in usage.questions()],
         "cfr": [Question.of(usage, row, gold) for usage in usages for row, gold in _later(usage)],
     }
-    next_lines = {setting: _chosen_by_level(questions) for setting, questions in asked.items()}
+    next_lines = {
+        setting: [it for level in ("easy", "hard") for it in _chosen(one for one in all_ if one.usage.level == level)]
+        for setting, all_ in asked.items()
+    }
     texts = {path: "".join(lines_of(data) or []).encode() for path, data in contents.items()}
     used = {question.usage.path: question.usage for questions in next_lines.values() for question in questions}
     return before.model_copy(
@@ -50,10 +53,6 @@ def places_of(before: Places) -> Places:
 
 def _chosen(tasks: Iterable[MinedTask]) -> list[MinedTask]:
     return choose(tasks, LIMIT)
-
-
-def _chosen_by_level(questions: Sequence[Question]) -> list[Question]:
-    return [it for level in ("easy", "hard") for it in _chosen(one for one in questions if one.usage.level == level)]
 
 
 def _lines(functions: Iterable[Completion]) -> Iterable[Completion]:

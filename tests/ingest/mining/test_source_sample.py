@@ -15,19 +15,9 @@ import pytest
 from ingest.commands.read import open_source
 from ingest.mining import sample as sample_module
 from ingest.mining.packages import read_package
-from ingest.mining.sample import (
-    PLACES_FILE,
-    PROMPT_TOKENS,
-    ContextBenchSample,
-    SampleSource,
-    contextbench_sample,
-    open_sample,
-    read_places,
-)
-from ingest.sources.repository import ClonedRepository
+from ingest.mining.sample import PLACES_FILE, PROMPT_TOKENS, SampleSource, contextbench_sample, open_sample, read_places
 from ingest.sources.tree import UNKNOWN_SIZE
 from lake.errors import Exit, GoldspanError
-from lake.rejects import Rejects
 from tests.tiny import ROOT, command, put, refused, stored
 
 REVISION = (
@@ -126,9 +116,7 @@ ROWS = [
     json.loads(line)
     for line in (ROOT / "ingest/mining/data/contextbench/test.jsonl").read_text(encoding="utf-8").splitlines()
 ]
-IDS = [row["original_inst_id"] for row in ROWS]
 
-Row = dict[str, str]
 MADE = """
 import sys
 from pathlib import Path
@@ -138,20 +126,6 @@ folder = Path(contextbench_sample(Path(sys.argv[1])).own_repositories().base.rem
 for made in sorted(folder.glob("*/*")):
     print(made.name, GitFolder(made).run("rev-list", "main").split())
 """
-
-
-@pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> ContextBenchSample:
-    return contextbench_sample(tmp_path_factory.mktemp("sample"))
-
-
-@pytest.fixture(scope="module")
-def texts(sample: ContextBenchSample) -> dict[str, dict[str, str]]:
-    found = {}
-    for row in ROWS:
-        files = ClonedRepository(sample.own_repositories(), row["repo"], row["base_commit"]).files(Rejects())
-        found[row["original_inst_id"]] = {file.path: file.data.decode() for file in files}
-    return found
 
 
 def test_there_are_thirty_instances_in_five_repositories_and_languages() -> None:
@@ -190,9 +164,6 @@ def test_the_sample_is_ingested_whole(sample_contextbench: Path) -> None:
     said = (sample_contextbench / "said").read_text(encoding="utf-8")
     assert "30 of 30 items ready" in said
     assert "labelled sample" in said
-
-
-ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize(

@@ -46,10 +46,6 @@ def program(body: str) -> str:
     return f"{shlex.quote(sys.executable)} program.py"
 
 
-def answering(*results: object) -> str:
-    return program(f"answer['results'] = json.loads({json.dumps(results)!r}) if item['id'] == {FIRST!r} else []")
-
-
 def outcomes(lake: Lake) -> dict[str, tuple[str, str | None]]:
     rows = lake.read("run_items").select("item_id", "status", "error").iter_rows()
     return {item: (status, error) for item, status, error in rows}

@@ -35,7 +35,8 @@ class Remote:
         """Put a commit of exactly these files on a branch; its id."""
         index = Path(self.repo.git_dir) / "index"
         index.unlink(missing_ok=True)
-        rows = [_row(mode, path, self._object(mode, data)) for mode, path, data in files]
+        heads = ((f"{mode} {self._object(mode, data)}\t", path) for mode, path, data in files)
+        rows = [head.encode() + path.encode(errors="surrogateescape") + b"\0" for head, path in heads]
         self.run("update-index", "-z", "--add", "--index-info", given=b"".join(rows))
         tree = self.run("write-tree")
         commit = self.run("commit-tree", tree, "-m", "made for a test")
@@ -51,10 +52,6 @@ class Remote:
         assert process.returncode == 0, err
         said: str = out.decode().strip()
         return said
-
-
-def _row(mode: str, path: str, name: str) -> bytes:
-    return f"{mode} {name}\t".encode() + path.encode(errors="surrogateescape") + b"\0"
 
 
 class Waits(list[float]):

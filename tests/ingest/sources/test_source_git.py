@@ -207,18 +207,15 @@ def nested(remote: Remote, bottom: str, levels: int, times: int = 1) -> str:
     return tree
 
 
-def file_tree(remote: Remote, name: str = "a.py") -> str:
-    blob = remote.run("hash-object", "-w", "--stdin", given=b"x = 1\n")
-    return remote.run("mktree", given=f"100644 blob {blob}\t{name}\n".encode())
-
-
 def test_a_tree_that_unfolds_is_refused_by_its_number_of_entries(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(git, "MAX_FILES", 1_000)
     remote = Remote(tmp_path / "remotes")
+    blob = remote.run("hash-object", "-w", "--stdin", given=b"x = 1\n")
+    tree = remote.run("mktree", given=f"100644 blob {blob}\ta.py\n".encode())
     # A hundred million entries, in nine small objects.
-    commit = committed(remote, nested(remote, file_tree(remote), levels=8, times=10))
+    commit = committed(remote, nested(remote, tree, levels=8, times=10))
     with pytest.raises(
         RepositoryError, match="holds more than 1,000 files or 8,589,934,592 bytes, and is not read"
     ) as told:

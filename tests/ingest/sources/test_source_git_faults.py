@@ -165,10 +165,6 @@ def test_no_hook_runs_and_nothing_is_asked(tmp_path: Path, monkeypatch: pytest.M
     assert {"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GIT_CONFIG_NOSYSTEM=1"} <= set(environment)
 
 
-def _rockets(remotes: Path, name: str = "acme/rockets") -> str:
-    return Remote(remotes, name).commit(*(("100644", path, text.encode()) for path, text in FILES.items()))
-
-
 def _ingest(home: Path, *more: object, base: str | None = None) -> Said:
     flag = ["--repositories", base if base is not None else f"file://{home / 'remotes'}"]
     arguments = ["--source", home / "source", "--lake", home / "lake", "--chunkers", "whole-file", *flag, *more]
@@ -178,7 +174,8 @@ def _ingest(home: Path, *more: object, base: str | None = None) -> Said:
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """Two rows of one repository that can be cloned, and one of a repository that cannot."""
-    commit = _rockets(tmp_path / "remotes")
+    files = (("100644", path, text.encode()) for path, text in FILES.items())
+    commit = Remote(tmp_path / "remotes", "acme/rockets").commit(*files)
     rows = [row(f"acme__rockets-{n}", base_commit=commit) for n in (1, 2)]
     build(tmp_path / "source", [*rows, row("acme__boats-3", repo="acme/boats")], files={})
     return tmp_path

@@ -66,18 +66,6 @@ def shared(held: dict[str, Ranges], gold: dict[str, Ranges]) -> int:
     return sum(max(0, min(one[1], other[1]) - max(one[0], other[0]) + 1) for one, other in pairs)
 
 
-def published_bytes(views: Sequence[View]) -> set[tuple[str, int]]:
-    found = set()
-    for view in views:
-        lines = FILES.get(view.path, "").split("\n")
-        first, last = max(1, view.start or 0), min(view.end or 0, len(lines))
-        if view.path in FILES and first <= last:
-            start = sum(len(line) + 1 for line in lines[: first - 1])
-            end = min(len(FILES[view.path]), sum(len(line) + 1 for line in lines[:last]))
-            found |= {(view.path, byte) for byte in range(start, max(end, start + 1))}
-    return found
-
-
 GOLD_VIEWS = [View(*span) for span in GOLD]
 
 
@@ -117,12 +105,3 @@ def test_published_sizes_are_those_of_merged_ranges(
     precision = found.scores.filter(metric="line_precision", k=0).row(0, named=True)
     assert (precision["numerator"], precision["denominator"]) == (shared(held, gold), size(held))
     assert precision["value"] == (shared(held, gold) / size(held) if size(held) > 0 else 1.0)
-
-
-@given(_VIEWS)
-def test_published_bytes_are_those_of_the_split_text(material: Material, final: list[View]) -> None:
-    found = scored(PUBLISHED, material, answer([*final, View("a.py")]))
-    held, gold = published_bytes(final), published_bytes(GOLD_VIEWS)
-    precision = found.scores.filter(metric="span_precision", k=0).row(0, named=True)
-    assert (precision["numerator"], precision["denominator"]) == (len(held & gold), len(held))
-    assert found.steps.filter(granularity="span")["n_gold"].to_list() == [len(gold)]

@@ -53,13 +53,6 @@ def test_files_of_no_known_language_and_new_files_are_not_gold() -> None:
     assert gold_of_patch(patch, {}) == []
 
 
-def _declared(folder: Path, rows: list[dict[str, object]]) -> Path:
-    put(folder / "rows.jsonl", jsonl(rows))
-    data = {"rows": "rows.jsonl", "repo_files": "files", "subset": "full"}
-    content = {"name": "swe", "like": "contextbench", "data": data, "fields": {"gold": "patch"}}
-    return put(folder / "swe.yaml", yaml.safe_dump(content).encode())
-
-
 def test_rows_with_a_patch_become_items_with_gold(tmp_path: Path) -> None:
     usual = context_cases.row("acme__rockets-1")
     files = {file["path"]: file["content"] for file in pl.read_parquet(context_cases.repo_parquet()).to_dicts()}
@@ -72,9 +65,11 @@ def test_rows_with_a_patch_become_items_with_gold(tmp_path: Path) -> None:
         row: dict[str, object] = {key: usual[key] for key in kept}
         rows.append({**row, "instance_id": f"acme__rockets-{number + 1}", "patch": patch})
         put(tmp_path / f"files/acme__rockets-{number + 1}.parquet", context_cases.repo_parquet())
-    said = command(
-        "ingest", "--config", _declared(tmp_path, rows), "--chunkers", "whole-file", "--lake", tmp_path / "lake"
-    )
+    put(tmp_path / "rows.jsonl", jsonl(rows))
+    data = {"rows": "rows.jsonl", "repo_files": "files", "subset": "full"}
+    content = {"name": "swe", "like": "contextbench", "data": data, "fields": {"gold": "patch"}}
+    declared = put(tmp_path / "swe.yaml", yaml.safe_dump(content).encode())
+    said = command("ingest", "--config", declared, "--chunkers", "whole-file", "--lake", tmp_path / "lake")
     assert said.code == Exit.INCOMPLETE, said.err
     assert "swe full: 1 of 2 can be scored" in said.err
     items = Lake(tmp_path / "lake").read("items").sort("item_id")

@@ -40,11 +40,6 @@ def _gold(reading: SubsetRows, item_id: str) -> Gold:
     return {rule: (start, end) for rule, start, end in rows}
 
 
-def _paths(reading: SubsetRows) -> list[str]:
-    pool = pl.col("pool_id").str.split("/").list.last()
-    return next(iter(reading.pools)).files.select(pl.concat_str(pool, "path", separator="/")).to_series().to_list()
-
-
 # Line:   0 a = 1        the prompt starts here (context_start_lineno = 1 leaves this one out)
 #         1 b = 2        ┐ prompt
 #         2 c = 3        ┘
@@ -152,7 +147,8 @@ def test_hidden_folders_caches_and_other_files_are_not_searched(source: Path) ->
     put(source / "repositories/function_level/zoo_animals/sub/.venv/x.py", b"x = 1\n")
     put(source / "repositories/function_level/zoo_animals/stub.pyi", b"x: int\n")
     put(source / "repositories/function_level/zoo_animals/.hidden.py", b"x = 1\n")
-    assert _paths(_clean(source)) == [
+    path = pl.concat_str(pl.col("pool_id").str.split("/").list.last(), "path", separator="/")
+    assert next(iter(_clean(source).pools)).files.select(path).to_series().to_list() == [
         "acme_rockets/rockets/__init__.py",
         "acme_rockets/rockets/engine.py",
         "acme_rockets/rockets/orbit.py",

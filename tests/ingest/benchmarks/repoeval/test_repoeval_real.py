@@ -126,7 +126,8 @@ def test_line_rows_over_the_real_repositories_are_found_again(shared: Path, tmp_
     ).all()
     prompts = items.pivot(on="context", index=["repo", "target_path", "target_line"], values="query_line_start")
     assert (prompts["1k"] >= prompts["2k"]).all()
-    assert set(items["upstream_id"]) == {f"{repo}/{n}" for repo, n in _numbered(published[::5])}
+    repos = [json.loads(row)["metadata"]["fpath_tuple"][0] for row in published[::5]]
+    assert set(items["upstream_id"]) == {f"{repo}/{n}" for n, repo in enumerate(repos)}
 
 
 def _as_line(row: Row, n: int, context: str) -> Row:
@@ -146,7 +147,3 @@ def _as_line(row: Row, n: int, context: str) -> Row:
             "line_no": hole,
         },
     }
-
-
-def _numbered(rows: list[str]) -> list[tuple[str, int]]:
-    return [(json.loads(row)["metadata"]["fpath_tuple"][0], n) for n, row in enumerate(rows)]

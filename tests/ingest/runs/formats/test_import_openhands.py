@@ -75,11 +75,6 @@ def test_the_published_reading_is_of_actions_whatever_came_of_them(tmp_path: Pat
     assert FileSpan("/workspace/r/b.py", 4, 9) not in (found.final or ())
 
 
-def resolver(*history: Json) -> Json:
-    issue = {"owner": "acme", "repo": "rockets", "number": 5, "title": "x"}
-    return {"issue": issue, "git_patch": "diff --git a/a.py b/a.py", "history": list(history), "success": True}
-
-
 def test_a_terminal_that_does_not_say_where_it_is_stays_where_it_went(tmp_path: Path) -> None:
     history: list[Json] = [
         {"action": "run", "command": "cd src"}, {"observation": "run", "content": "", "exit_code": 0},
@@ -87,7 +82,9 @@ def test_a_terminal_that_does_not_say_where_it_is_stays_where_it_went(tmp_path: 
         {"action": "run", "command": "cd /w && ls"}, {"observation": "run", "content": "b.py", "exit_code": 0},
         {"action": "run", "command": "cat b.py"}, {"observation": "run", "content": "x", "exit_code": 0},
     ]  # fmt: skip
-    found = one(trajectories, tmp_path, rows(resolver(*history)))
+    issue = {"owner": "acme", "repo": "rockets", "number": 5, "title": "x"}
+    resolver: Json = {"issue": issue, "git_patch": "diff --git a/a.py b/a.py", "history": history, "success": True}
+    found = one(trajectories, tmp_path, rows(resolver))
     assert found.steps == ((FileSpan("src/a.py", 1, None),), (FileSpan("/w/b.py", 1, None),))
 
 
