@@ -1,5 +1,3 @@
-"""The rule that in CI a skipped test is a failure, and that tests of data that is not there are not picked."""
-
 import os
 import shutil
 import subprocess

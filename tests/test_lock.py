@@ -1,5 +1,3 @@
-"""What is installed is what was resolved, and nothing of it answers to this project's own names."""
-
 import importlib.metadata
 import os
 import subprocess

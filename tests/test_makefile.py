@@ -1,5 +1,3 @@
-"""What make's command line says reaches the stages; what the shell happens to call the same is named, and does not."""
-
 import os
 import subprocess
 

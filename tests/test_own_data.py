@@ -1,5 +1,3 @@
-"""Own data under a name of its own, from its declaration to the page, beside the benchmark that it is like."""
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""`python -m ingest own`: data of one's own in the common shapes, from the raw files to a board, undeclared."""
-
 import json
 import subprocess
 from collections.abc import Sequence

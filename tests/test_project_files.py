@@ -1,5 +1,3 @@
-"""What stands beside the code for those who cite, report and contribute says what is so."""
-
 import json
 import re
 import tomllib

@@ -1,5 +1,3 @@
-"""README and docs do what they say: their chunkers, snippets and steps, every flag of the commands, and every link."""
-
 import os
 import re
 import shlex

@@ -1,5 +1,3 @@
-"""The yardstick finds a row too many, a row too few, and the last bit of a number."""
-
 import math
 
 import polars as pl

@@ -1,5 +1,3 @@
-"""What counts as over and how the table says it; what is made up is alike every time and in its shape."""
-
 import gzip
 import json
 import pickle

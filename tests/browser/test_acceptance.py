@@ -1,5 +1,3 @@
-"""What is asked of every page, looked at on one of each kind, from files and from a host, hostile names among them."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

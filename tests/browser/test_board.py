@@ -1,5 +1,3 @@
-"""The leaderboard's switches: by keyboard, by link, with numbers loaded on demand that are those of the lake."""
-
 from __future__ import annotations
 
 import csv

@@ -1,5 +1,3 @@
-"""Tables and their boxes: on a screen none is wider than its box, and on a telephone the box is what scrolls."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,5 +1,3 @@
-"""Builds of one lake: the same bytes from any process; and of a lake in which one value is another."""
-
 import os
 import re
 import shutil

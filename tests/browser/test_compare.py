@@ -1,5 +1,3 @@
-"""Compare: it reckons as `evaluate` does, mirrors, keeps its state in the address, and lists what flips."""
-
 from __future__ import annotations
 
 import csv

@@ -1,5 +1,3 @@
-"""The level, metric and average switches of a board with many columns: table, order, rank and heat move together."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""Figures in a real browser: what may be downloaded is there, and is what the manifest says."""
-
 import hashlib
 import json
 from pathlib import Path

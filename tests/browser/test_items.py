@@ -1,5 +1,3 @@
-"""Items in a real browser: the list, one item with its strips and sums, an agent's steps replayed, deep links."""
-
 from __future__ import annotations
 
 import random

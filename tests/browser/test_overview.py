@@ -1,5 +1,3 @@
-"""The overview: its answer on one screen, and each part of a bar opens its items."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

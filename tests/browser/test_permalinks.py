@@ -1,5 +1,3 @@
-"""Every control of a page on a host: set it, copy the address, open that in a new context: the same is shown."""
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Pages in a real browser beyond what is asked of all of them: themes, no scripts, the keyboard, a phone."""
-
 from tests.browser.conftest import Opened
 from tests.browser.visits import EVERY_RULE, RUN_AXE
 from tests.report.small_lake import BASELINES, PROTOCOLS, SYSTEMS

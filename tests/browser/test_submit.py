@@ -1,5 +1,3 @@
-"""The Submit page in a real browser."""
-
 from tests.browser.conftest import Opened
 
 

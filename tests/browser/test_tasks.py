@@ -1,5 +1,3 @@
-"""What people come for, done from the overview in as many clicks as the site promises."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

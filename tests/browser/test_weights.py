@@ -1,5 +1,3 @@
-"""How heavy pages are with sixty systems on every benchmark, before anything is loaded on demand."""
-
 from pathlib import Path
 
 import pytest

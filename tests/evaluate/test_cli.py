@@ -1,5 +1,3 @@
-"""`python -m evaluate`: what it prints, where, and how it ends."""
-
 import json
 import re
 import shutil

@@ -1,5 +1,3 @@
-"""Dense retrieval by a tiny random model: the library's own vectors, each text once, and what was cut."""
-
 import json
 import shutil
 import sys

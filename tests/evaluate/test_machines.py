@@ -1,5 +1,3 @@
-"""A dask scheduler's workers: real ones make the same lake, though one is killed; what is missing is a sentence."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""A lake of a single repository, by the commands: items are the unit, and gate and effects decide over them."""
-
 from pathlib import Path
 
 import pytest

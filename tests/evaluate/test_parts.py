@@ -1,5 +1,3 @@
-"""A benchmark in many parts: each is made by itself, in any process, and what stands is left alone."""
-
 import gzip
 import json
 import os

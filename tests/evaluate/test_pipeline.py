@@ -1,5 +1,3 @@
-"""Evaluating again: what stands is left alone, what is stale is taken away, a fault costs its own items alone."""
-
 import json
 import os
 import re

@@ -1,5 +1,3 @@
-"""Protocols: what is declared, and the seal that moves when a number would."""
-
 import dataclasses
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Reranking by a tiny random cross-encoder: the library's own scores for the best, the others below as they were."""
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

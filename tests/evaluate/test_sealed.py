@@ -1,5 +1,3 @@
-"""No number moves under a protocol's name: the recorded hashes hold, and every switch of the rules moves one."""
-
 import json
 import shutil
 import subprocess

@@ -1,5 +1,3 @@
-"""`--items` and `--limit`: columns, ids and files of ids, over one benchmark and over several."""
-
 import shutil
 from pathlib import Path
 

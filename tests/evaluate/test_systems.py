@@ -1,5 +1,3 @@
-"""Which systems run: by name, glob and alias, with the baselines beside them; and what a run of one is called."""
-
 import dataclasses
 import re
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""A task that is to be named: it runs where it is, is kept from then on, and touches no other's numbers."""
-
 from pathlib import Path
 
 import polars as pl

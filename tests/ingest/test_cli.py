@@ -1,5 +1,3 @@
-"""`python -m ingest`: what it prints, where, and how it ends."""
-
 import json
 from pathlib import Path
 

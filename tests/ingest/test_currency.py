@@ -1,5 +1,3 @@
-"""What ingesting makes again after a change: all that the changed code or rows made, and nothing else."""
-
 import json
 import shutil
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""What a killed command leaves running: nothing."""
-
 import os
 import signal
 import subprocess

@@ -1,5 +1,3 @@
-"""Small inputs that unfold: each is refused by a limit that it names, and never takes more than 2 GB of memory."""
-
 import io
 import os
 import random

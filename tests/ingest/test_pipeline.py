@@ -1,5 +1,3 @@
-"""Ingesting again: what stands is left alone, what changed is read, what an earlier source left is taken away."""
-
 import json
 import re
 import shutil

@@ -1,5 +1,3 @@
-"""Items handed out to an agent: what is asked and where, and nothing of the answer; and what an agent makes of them."""
-
 import json
 import subprocess
 import sys

@@ -1,5 +1,3 @@
-"""The digest of what a function runs moves with its import closure alone; equal values have equal fingerprints."""
-
 import functools
 import importlib
 import sys

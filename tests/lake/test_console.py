@@ -1,5 +1,3 @@
-"""The command line's manners: exit codes, the last block, silence, names given in any way."""
-
 import json
 import subprocess
 import sys

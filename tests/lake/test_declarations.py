@@ -1,5 +1,3 @@
-"""Declarations found by name: a name twice is an error, numbers in a name are parameters."""
-
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,5 +1,3 @@
-"""Commands in messages are complete: this Python, and the folders that the command was given."""
-
 import subprocess
 import sys
 from pathlib import Path

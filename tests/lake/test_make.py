@@ -1,5 +1,3 @@
-"""A part is made again when, and only when, what it is made from has changed; what was done is counted once a part."""
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

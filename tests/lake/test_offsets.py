@@ -1,5 +1,3 @@
-"""Lines, bytes and characters of texts against their definitions."""
-
 from itertools import pairwise
 
 import polars as pl

@@ -1,5 +1,3 @@
-"""A part is read as it was written or not at all: flipped bits, copies, other files in its place, other formats."""
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

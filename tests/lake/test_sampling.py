@@ -1,5 +1,3 @@
-"""Seeded samples: as near to each stratum's share as whole rows allow, the same on every machine."""
-
 from collections import Counter
 
 import polars as pl

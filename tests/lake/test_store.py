@@ -1,5 +1,3 @@
-"""The store: a write checks, sorts and replaces; hostile names stay inside; a fingerprint stands or it does not."""
-
 import re
 import subprocess
 import sys

@@ -1,5 +1,3 @@
-"""What is counted, cut and shown of texts, against definitions; rejects, each with its place and reason."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,5 +1,3 @@
-"""What a run cost is summed up from its parts, the frontier is its definition, and repair is a regression."""
-
 from pathlib import Path
 
 import numpy as np

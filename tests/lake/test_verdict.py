@@ -1,5 +1,3 @@
-"""Whether the chunker or the retriever matters more: one sentence for each outcome."""
-
 import pytest
 
 from lake.averages import ITEM

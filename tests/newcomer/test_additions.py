@@ -1,5 +1,3 @@
-"""One file adds a retriever, a metric, a protocol, a format or a benchmark: in a copy, by the commands."""
-
 import polars as pl
 
 from lake.store import Lake

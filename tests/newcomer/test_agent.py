@@ -1,5 +1,3 @@
-"""From the tasks that are handed out to a leaderboard, by an agent of a few lines of shell."""
-
 import subprocess
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""After a change to the code just that is made again which the code made."""
-
 from tests.newcomer.checkout import CHUNKER, Checkout
 from tests.tiny import put
 

@@ -1,5 +1,3 @@
-"""References on real data: every value that others computed of it is the one computed here, and Methods says so."""
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""A protocol that averages its own way and leaves out what failed: order, picture and column agree, n is the mean's."""
-
 import pytest
 
 from report.build import build

@@ -1,5 +1,3 @@
-"""Who beats whom: the first systems against all behind them, as the table of comparisons has it."""
-
 from pathlib import Path
 
 import polars as pl

@@ -1,5 +1,3 @@
-"""What a leaderboard loads on demand and what it opens with: the lake's numbers, to the digits that are shown."""
-
 import json
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""When a site is built, what a build leaves alone, and that equal lakes give equal sites."""
-
 import hashlib
 import json
 import re

@@ -1,5 +1,3 @@
-"""What changed since an earlier build: a function of the two, told on the overview, and nowhere unasked."""
-
 import json
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""`python -m report` as a person runs it."""
-
 import json
 import resource
 import subprocess

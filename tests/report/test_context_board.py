@@ -1,5 +1,3 @@
-"""ContextBench's page: every granularity in one table, what is scorable of how many, and coverage by step."""
-
 from pathlib import Path
 
 import polars as pl

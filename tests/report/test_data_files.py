@@ -1,5 +1,3 @@
-"""Data in scripts, and addresses of views: both hold whatever names there are."""
-
 import base64
 import json
 import zlib

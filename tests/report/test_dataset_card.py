@@ -1,5 +1,3 @@
-"""The folder of downloads as a data set: `datasets`, DuckDB and the metadata agree with the files."""
-
 import hashlib
 import json
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""The published Parquet: what it holds, that it is what the manifest says, and that the snippets read it."""
-
 import contextlib
 import hashlib
 import io

@@ -1,5 +1,3 @@
-"""Published results: an edition holds one benchmark's rows without texts, and every site shows it beside its own."""
-
 import json
 from pathlib import Path
 

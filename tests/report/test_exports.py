@@ -1,5 +1,3 @@
-"""Results for other tools: each format read back."""
-
 import csv
 import io
 import json

@@ -1,5 +1,3 @@
-"""Figures: files that need nothing of the site, their numbers, and one colour and shape per kind."""
-
 import csv
 import re
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""How values look on a page."""
-
 import pytest
 
 from report.format import MAX_LENGTH, count, score, signed, size, slug, two_digits, visible

@@ -1,5 +1,3 @@
-"""The primary metric by slice: which slices stand on a page, in which order, and over which items."""
-
 from pathlib import Path
 
 import polars as pl

@@ -1,5 +1,3 @@
-"""What a board says of its intervals is of the simulations that are nearest to it."""
-
 import pytest
 
 from report.methods.interval_coverage import ALIKE, KINDS, MEANS, coverage_note, simulated_coverage

@@ -1,5 +1,3 @@
-"""What the pages of items load: the spans that were returned, the ranks of candidates, and files of like size."""
-
 import base64
 import json
 import re

@@ -1,5 +1,3 @@
-"""Exported relevance judgements: with the exported ranking they give trec_eval the numbers that the lake has."""
-
 import gzip
 import math
 import pickle

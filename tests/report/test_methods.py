@@ -1,5 +1,3 @@
-"""What the methods page says of rules, expectations and gold: its anchors, and that its numbers are the lake's."""
-
 from pathlib import Path
 
 import polars as pl

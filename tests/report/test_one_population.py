@@ -1,5 +1,3 @@
-"""A number is that of table `boards` for every reader: pages, scripts, exports, `evaluate table`, `compare`."""
-
 import csv
 import io
 import json

@@ -1,5 +1,3 @@
-"""What each system made of each item, as scripts have it: the scores themselves, so that they reckon as `evaluate`."""
-
 import base64
 import json
 import zlib

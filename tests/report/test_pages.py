@@ -1,5 +1,3 @@
-"""What stands on the pages: the lake's numbers, every system, every caveat, and nothing that runs."""
-
 import re
 from pathlib import Path
 

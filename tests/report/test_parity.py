@@ -1,5 +1,3 @@
-"""What the methods page says of outside references."""
-
 from pathlib import Path
 
 from report.methods.parity import parity_rows

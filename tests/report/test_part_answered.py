@@ -1,5 +1,3 @@
-"""A system that answered a part of the items stands apart everywhere: page, exports, table and the last lines."""
-
 from pathlib import Path
 
 import polars as pl

@@ -1,5 +1,3 @@
-"""What candidates' own order is worth under a tie rule that keeps it: counted, and said where it matters."""
-
 from pathlib import Path
 
 from lake.store import Lake

@@ -1,5 +1,3 @@
-"""A system's score by the size of the pool: over the boards of one benchmark whose pools differ in nothing else."""
-
 from pathlib import Path
 
 from report.leaderboard.across import PoolSizes

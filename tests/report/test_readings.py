@@ -1,5 +1,3 @@
-"""The first system against the second, by every gold rule, cut-off and average: what the aggregates say."""
-
 from pathlib import Path
 
 from lake.averages import AVERAGES

@@ -1,5 +1,3 @@
-"""What `report export` writes of a run, `ingest run` reads as the same run: every score is the same."""
-
 from pathlib import Path
 
 import polars as pl

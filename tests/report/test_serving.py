@@ -1,5 +1,3 @@
-"""Looking at the site over http: what is served, and what is said where it cannot be."""
-
 import threading
 import urllib.error
 import urllib.request

@@ -1,5 +1,3 @@
-"""What is seen of a page whose address is shared: its sentence, and a picture of it."""
-
 import re
 from pathlib import Path
 

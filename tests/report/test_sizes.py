@@ -1,5 +1,3 @@
-"""Quality against the size of chunks: where there are enough sizes, by a metric that does not depend on cutting."""
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""Coverage by step: means over items that a person can check, and the picture of them."""
-
 from pathlib import Path
 from random import Random
 

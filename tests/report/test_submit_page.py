@@ -1,5 +1,3 @@
-"""What was submitted, on the pages: where a number comes from, and how to hand one in, as the page says it."""
-
 import os
 import shlex
 import subprocess

@@ -1,5 +1,3 @@
-"""A system's page: the items it shows, what it is held against, and the sentence on how it searches."""
-
 from pathlib import Path
 
 import polars as pl

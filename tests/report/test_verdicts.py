@@ -1,5 +1,3 @@
-"""What is said of a view and drawn beside it is of one comparison."""
-
 from pathlib import Path
 
 from report.leaderboard.board import build_board

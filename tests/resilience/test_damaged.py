@@ -1,5 +1,3 @@
-"""Damage in a lake is never published: one flipped bit in any table, lost parts, and what each command says."""
-
 import shutil
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""Files made to hurt, each read by a command in a child with little memory: a sentence, no traceback, nothing runs."""
-
 import gzip
 import io
 import os

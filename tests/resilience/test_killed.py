@@ -1,5 +1,3 @@
-"""Killed at any moment: nothing half-written is to be seen, and the next run ends as if nothing had been."""
-
 import itertools
 import os
 import shutil

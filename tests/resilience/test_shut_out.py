@@ -1,5 +1,3 @@
-"""Two writers at once, a lake that cannot be written, a full disk: said clearly, and nothing half-written is left."""
-
 import ctypes
 import re
 import subprocess

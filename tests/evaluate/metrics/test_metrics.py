@@ -1,5 +1,3 @@
-"""Ranked metrics: by hand, against trec_eval, and how they are declared and named."""
-
 import re
 
 import polars as pl

@@ -1,5 +1,3 @@
-"""Standard measures: against trec_eval, and against their definitions where it has none."""
-
 import dataclasses
 from collections.abc import Sequence
 

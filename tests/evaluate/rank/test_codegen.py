@@ -1,5 +1,3 @@
-"""RepoBench's own tokenizer: used where it is at hand, asked for plainly where it is not."""
-
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""What the lake holds of pools beside their chunks: the definitions that begin in each chunk."""
-
 from pathlib import Path
 
 import polars as pl

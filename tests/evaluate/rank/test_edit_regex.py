@@ -1,5 +1,3 @@
-"""Edit similarity: difflib's own ratio, in whatever company."""
-
 from dataclasses import replace
 from difflib import SequenceMatcher
 

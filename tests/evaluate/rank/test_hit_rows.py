@@ -1,5 +1,3 @@
-"""What every hit adds is stored with it: the budget can be walked from the rows of `hits` alone."""
-
 from pathlib import Path
 
 from lake.offsets import Offsets

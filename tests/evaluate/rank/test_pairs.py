@@ -1,5 +1,3 @@
-"""Many small pools side by side score, tie and rank to the last bit as each of them does alone."""
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

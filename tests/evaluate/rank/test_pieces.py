@@ -1,5 +1,3 @@
-"""Pieces kept by content: those that Python cuts, and chunks counted from them as from their own texts."""
-
 import numpy as np
 import polars as pl
 import pytest

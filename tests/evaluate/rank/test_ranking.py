@@ -1,5 +1,3 @@
-"""Scores → ranks: order, ties, depth, what is not returned, and a retriever's own faults."""
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""Retrievers: BM25 as rank_bm25 has it, the baselines, token sets; each against a few lines that define it."""
-
 import re
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""A system here against one among published scores, by the commands that anyone would type."""
-
 import json
 import shutil
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""One item and one lake at the command line: question, gold, scores, what was returned; and what comes next."""
-
 import re
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""SWE-Explore's measures: each equal to its definition written plainly, and the command that prints them."""
-
 import json
 import math
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""`python -m evaluate repro`: where a run comes from, and the commands that make it again."""
-
 import json
 import sys
 from pathlib import Path

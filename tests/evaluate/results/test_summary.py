@@ -1,5 +1,3 @@
-"""The last lines of `python -m evaluate`: one sentence for each verdict, and who is named below it."""
-
 from pathlib import Path
 
 import polars as pl

@@ -1,5 +1,3 @@
-"""`python -m evaluate score`: ir_measures' numbers from two files, whatever way these are written."""
-
 import gzip
 import json
 import math

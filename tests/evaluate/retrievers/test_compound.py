@@ -1,5 +1,3 @@
-"""Retrievers that call others: reciprocal rank fusion, and a second pass with what the first one found."""
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,5 +1,3 @@
-"""A retriever that looks at files: the definitions that a query names."""
-
 import math
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Retrievers that go by tokens: BM25 as bm25s has it, words in identifiers, tf-idf, shared names."""
-
 import math
 import re
 from collections.abc import Sequence

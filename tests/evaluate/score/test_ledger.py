@@ -1,5 +1,3 @@
-"""Where the gold went: against sets of lines, by hand, and in a lake against the scores that it takes apart."""
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""RepoBench-R's protocols: by hand, and equal to a plain reading of their rules on any small pool."""
-
 from collections.abc import Mapping, Sequence
 from itertools import permutations
 from typing import NamedTuple

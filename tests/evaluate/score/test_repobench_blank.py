@@ -1,5 +1,3 @@
-"""Candidates, gold and queries of nothing but white space, from raw rows to numbers."""
-
 import gzip
 import pickle
 from collections.abc import Sequence

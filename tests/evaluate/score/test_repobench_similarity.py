@@ -1,5 +1,3 @@
-"""Similarity to the gold snippet: by hand, and equal to a plain reading of its definition on any text."""
-
 from collections.abc import Sequence
 
 import polars as pl

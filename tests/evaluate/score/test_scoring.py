@@ -1,5 +1,3 @@
-"""Scores of a run over chunks: by hand, against sets of lines, and the same whatever the number of threads."""
-
 from collections.abc import Mapping
 
 import polars as pl

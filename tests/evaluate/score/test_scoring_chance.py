@@ -1,5 +1,3 @@
-"""What a random order scores: closed forms against every order there is, the rest against orders scored one by one."""
-
 import dataclasses
 from collections.abc import Sequence
 from itertools import permutations

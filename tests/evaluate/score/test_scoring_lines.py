@@ -1,5 +1,3 @@
-"""Sets of returned lines at budgets and depths: by hand, and against sets built line by line."""
-
 import math
 from collections.abc import Mapping, Sequence
 

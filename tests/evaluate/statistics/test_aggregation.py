@@ -1,5 +1,3 @@
-"""Aggregates: three kinds of mean by hand, and what is never pooled."""
-
 import polars as pl
 import pytest
 

@@ -1,5 +1,3 @@
-"""Table `boards`: order, averages, states, and differences to the reference, from frames that are checked by hand."""
-
 from dataclasses import replace
 
 import polars as pl

@@ -1,5 +1,3 @@
-"""The bootstrap of items: scipy's within Monte-Carlo error, and the same to the last bit wherever it runs."""
-
 import os
 import subprocess
 import sys

@@ -1,5 +1,3 @@
-"""What one reads of a run, counted by hand."""
-
 from pathlib import Path
 
 import polars as pl

@@ -1,5 +1,3 @@
-"""Tables `comparisons` and `ranks`: who is compared with whom, what is said of it, and that the two agree."""
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

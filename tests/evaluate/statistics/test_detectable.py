@@ -1,5 +1,3 @@
-"""What is said to be found in four of five cases is found so, by the test that decides."""
-
 import numpy as np
 import pytest
 

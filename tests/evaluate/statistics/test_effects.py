@@ -1,5 +1,3 @@
-"""What the chunker does and what the retriever does: by hand, and how often the intervals hold what was planted."""
-
 from collections.abc import Mapping
 
 import numpy as np

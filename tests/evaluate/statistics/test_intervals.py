@@ -1,5 +1,3 @@
-"""Intervals over repositories: by scipy, by the matrices of the papers, and how often they cover what they should."""
-
 from collections.abc import Sequence
 from dataclasses import replace
 

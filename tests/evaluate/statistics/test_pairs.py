@@ -1,5 +1,3 @@
-"""Pairs of systems: differences, intervals and sign-flip tests against scipy and loops over their definition."""
-
 import itertools
 
 import numpy as np

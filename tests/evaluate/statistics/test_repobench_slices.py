@@ -1,5 +1,3 @@
-"""Slices of RepoBench-R: its headline, bands of candidates, and what is never pooled."""
-
 import itertools
 
 import polars as pl

@@ -1,5 +1,3 @@
-"""Benchmarks in BEIR's layout: what is read of one, what is refused, and numbers as trec_eval has them."""
-
 import gzip
 import json
 import pickle

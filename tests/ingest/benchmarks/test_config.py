@@ -1,5 +1,3 @@
-"""`python -m ingest --config`: tasks of one's own in RepoEval's manner, from their declaration to the lake."""
-
 import shutil
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""What is said of a declaration of one's own that is off: its file, key and line, what was found, what to do."""
-
 from pathlib import Path
 
 import pytest

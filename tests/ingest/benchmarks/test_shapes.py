@@ -1,5 +1,3 @@
-"""Declarations in every benchmark's shape: as printed, with keys of one's own, and over whatever holds rows."""
-
 import json
 import socket
 from collections.abc import Callable, Mapping

@@ -1,5 +1,3 @@
-"""Raw bytes as files and blobs: each content once, its lines where its bytes say."""
-
 import hashlib
 from itertools import pairwise
 

@@ -1,5 +1,3 @@
-"""The chunkers of other libraries: what they give is found in the file to the byte, what they cannot cut is said."""
-
 import subprocess
 import sys
 import zipfile

@@ -1,5 +1,3 @@
-"""The syntax-aware chunker: by hand in several languages, its fallbacks, its bounds, and on real code."""
-
 import importlib.util
 from pathlib import Path
 

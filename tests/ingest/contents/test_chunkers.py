@@ -1,5 +1,3 @@
-"""Fixed size, whole file and windows: by hand, against five-line definitions, and what holds of every partition."""
-
 import json
 import sys
 from itertools import pairwise

@@ -1,5 +1,3 @@
-"""Chunkers by name, and their answers as rows of the lake."""
-
 import importlib
 import sys
 from collections.abc import Callable, Iterator

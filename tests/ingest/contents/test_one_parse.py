@@ -1,5 +1,3 @@
-"""One parse of a content for all that read its syntax tree, and the same rows as with a parse for each."""
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Chunkers given by a command or a function: what they may answer, and what that costs where it is wrong."""
-
 import json
 import os
 import re

@@ -1,5 +1,3 @@
-"""Patches as edited lines, by the reading of `docs-v1`."""
-
 from difflib import SequenceMatcher, unified_diff
 from pathlib import Path
 

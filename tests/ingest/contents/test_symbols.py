@@ -1,5 +1,3 @@
-"""Definitions by both sets of rules, language by language."""
-
 import pytest
 
 from ingest.contents.definitions import RULES, Definition, definitions_of, ending_of

@@ -1,5 +1,3 @@
-"""Definitions in texts that nobody wrote on purpose."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

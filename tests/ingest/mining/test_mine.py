@@ -1,5 +1,3 @@
-"""A repository of one's own as benchmarks: which commits ask what, what is left out by which rule, and the command."""
-
 import json
 import os
 import shutil

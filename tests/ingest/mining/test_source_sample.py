@@ -1,5 +1,3 @@
-"""The sample: the same on every machine, and in every row what RepoEval's and RepoBench-R's own rows have."""
-
 import base64
 import hashlib
 import importlib.metadata

@@ -1,5 +1,3 @@
-"""What the sample asks for: bodies, lines and the prompts before them."""
-
 from collections import Counter
 
 import pytest

@@ -1,5 +1,3 @@
-"""The order of an imported ranking: ranks, scores, ties, and what is refused of them."""
-
 import dataclasses
 import shutil
 from collections.abc import Sequence

@@ -1,5 +1,3 @@
-"""Files that are not what they seem: every one ends in a few lines that say why, and nothing of it is stored."""
-
 import gzip
 import io
 import random

@@ -1,5 +1,3 @@
-"""Which items an import was asked, what answers none, and what the commands `run` and `check` print of it."""
-
 import json
 import shlex
 from pathlib import Path

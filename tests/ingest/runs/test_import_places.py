@@ -1,5 +1,3 @@
-"""Where imported documents lie: lines, bytes, the file that a path means, and no chunk twice."""
-
 from pathlib import Path
 
 import polars as pl

@@ -1,5 +1,3 @@
-"""What an import leaves in the lake: one run per name, whole or not at all."""
-
 import json
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""A trajectory becomes a run: steps, final context and patch as they were given, paths found; and by commands."""
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""Runs beside a benchmark's data: imported with it, what is no run reported, and all gone when the items change."""
-
 from pathlib import Path
 
 from ingest.runs.bundled_runs import import_recorded

@@ -1,5 +1,3 @@
-"""`ingest run --search`: a program is asked pool by pool, and what it answers, or does not, becomes a run."""
-
 import json
 import shlex
 import shutil

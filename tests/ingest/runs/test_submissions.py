@@ -1,5 +1,3 @@
-"""Submissions: what lies in the folder is a run in the lake, the newest alone; what is none is told, with its line."""
-
 import os
 import shutil
 import subprocess

@@ -1,5 +1,3 @@
-"""What an import tells of agents: what they used, up to the board, and what was met and not read."""
-
 import json
 from pathlib import Path
 

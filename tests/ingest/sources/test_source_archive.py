@@ -1,5 +1,3 @@
-"""Archives as trees: what is read, what is refused and what it says."""
-
 import json
 import stat
 import struct

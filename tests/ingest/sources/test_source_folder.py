@@ -1,5 +1,3 @@
-"""Local folders: which one is the benchmark's, and what of it is read."""
-
 import os
 import socket
 import zipfile

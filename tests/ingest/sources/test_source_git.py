@@ -1,5 +1,3 @@
-"""Repositories at commits: what is read, byte for byte, and that it is fetched once."""
-
 import string
 from functools import partialmethod
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Repositories when something goes wrong: kills, damage, slow servers, two at once, settings from outside."""
-
 import os
 import signal
 import subprocess

@@ -1,5 +1,3 @@
-"""The publishers' files: fetched once from a server, checked; never a request for what is there."""
-
 import hashlib
 import io
 import threading

@@ -1,5 +1,3 @@
-"""A dataset on the Hugging Face hub: its commit resolved once, its files fetched when read, one error when offline."""
-
 import hashlib
 import json
 import os

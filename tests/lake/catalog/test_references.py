@@ -1,5 +1,3 @@
-"""A table in which no system is above a baseline says so, and why."""
-
 from pathlib import Path
 
 import pytest

@@ -1,5 +1,3 @@
-"""Contexts in a lake: all runs of a part scored together, once, and aggregated by their own slices."""
-
 from pathlib import Path
 from unittest.mock import patch
 

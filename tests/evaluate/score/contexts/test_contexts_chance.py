@@ -1,5 +1,3 @@
-"""What a random order covers of a context: closed forms against every order of a small pool, drawn ones of a large."""
-
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""Which symbols a span overlaps and a name means, against the definition of overlap itself."""
-
 import numpy as np
 import polars as pl
 import pytest

@@ -1,5 +1,3 @@
-"""ContextBench's sample from end to end: retrievers and agents in one table, on one axis."""
-
 import shutil
 from pathlib import Path
 

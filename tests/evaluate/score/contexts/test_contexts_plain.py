@@ -1,5 +1,3 @@
-"""Whole answers held against plain definitions of both readings: sets of lines and bytes, ranges merged in loops."""
-
 from collections.abc import Sequence
 
 import pytest

@@ -1,5 +1,3 @@
-"""Rankings beside agents: their steps, their final contexts, budgets and depths."""
-
 import polars as pl
 
 from evaluate.score.contexts.material import Material

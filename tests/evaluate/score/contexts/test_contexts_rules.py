@@ -1,5 +1,3 @@
-"""Where `docs-v1` and the published code differ: every row of the table, both readings side by side."""
-
 from evaluate.score.contexts.material import Material
 from tests.evaluate.score.contexts.contexts_world import (
     CONTEXTS,

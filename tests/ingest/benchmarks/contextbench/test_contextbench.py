@@ -1,5 +1,3 @@
-"""ContextBench from a folder into the lake: items, gold, pools, patches, subsets, and what stands."""
-
 import json
 from pathlib import Path
 

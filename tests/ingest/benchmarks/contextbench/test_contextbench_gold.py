@@ -1,5 +1,3 @@
-"""Gold contexts in every published form, and what cannot be decoded."""
-
 import json
 import math
 from collections.abc import Mapping

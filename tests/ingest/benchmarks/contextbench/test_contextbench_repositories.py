@@ -1,5 +1,3 @@
-"""Repositories as Parquet files beside the rows, or from git: what is read, and what is rejected."""
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""Rows of every file form as instances: ids, repositories, and rows that meet."""
-
 import json
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""Issue data sets that have a patch in place of a gold context: what of the repository is gold then."""
-
 from pathlib import Path
 
 import polars as pl

@@ -1,5 +1,3 @@
-"""Hard negatives: which files are added, how many, and under which paths."""
-
 import random
 import re
 import zipfile

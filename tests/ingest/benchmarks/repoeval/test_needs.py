@@ -1,5 +1,3 @@
-"""Gold by need: what the names of a completion resolve to, by hand, and the pools that end at the hole."""
-
 import contextlib
 import json
 from collections.abc import Sequence

@@ -1,5 +1,3 @@
-"""RepoEval's reader: where the hole is, what is gold, which files are searched, in every form upstream has them."""
-
 import json
 import zipfile
 from collections.abc import Sequence

@@ -1,5 +1,3 @@
-"""RepoEval data that is not as it should be: each fault has its row or its message, and the rest goes on."""
-
 import json
 from pathlib import Path
 

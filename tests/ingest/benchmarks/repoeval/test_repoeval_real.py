@@ -1,5 +1,3 @@
-"""RepoEval as published: every row read, every completion found again in the lake's own contents."""
-
 import json
 import shutil
 from collections.abc import Iterator

@@ -1,5 +1,3 @@
-"""Shell commands as views of files: what is printed is seen, with the lines that the command or its output names."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

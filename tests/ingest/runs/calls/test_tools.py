@@ -1,5 +1,3 @@
-"""Tools of agents by their names, the lines that they are asked for, and scripts that call them."""
-
 import pytest
 
 from ingest.runs.calls.scripts import script_calls

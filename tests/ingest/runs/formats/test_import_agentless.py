@@ -1,5 +1,3 @@
-"""Agentless' locations: files, elements and lines, all in one step."""
-
 from pathlib import Path
 
 from ingest.runs.find_trajectories import trajectory_files

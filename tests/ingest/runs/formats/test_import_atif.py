@@ -1,5 +1,3 @@
-"""ATIF: what the tool calls of an agent's steps showed, whichever agent it was."""
-
 from pathlib import Path
 
 import pytest

@@ -1,5 +1,3 @@
-"""Claude Code's sessions: what `Read`, `Grep` and `Bash` showed, by what their results say they showed."""
-
 from pathlib import Path
 
 import pytest

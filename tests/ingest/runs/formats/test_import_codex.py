@@ -1,5 +1,3 @@
-"""Codex's sessions, as rollouts and as `codex exec --json` prints them: what shell commands showed."""
-
 import json
 from pathlib import Path
 

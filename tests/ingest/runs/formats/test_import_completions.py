@@ -1,5 +1,3 @@
-"""Completions made elsewhere: each found by the hole it fills, whatever its task is called."""
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Copilot CLI's events: what its tools showed, by the lines that they number."""
-
 import json
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""Formats: found by their content, and the same ranking whatever it is written in."""
-
 import gzip
 import io
 import json

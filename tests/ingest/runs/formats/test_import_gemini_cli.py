@@ -1,5 +1,3 @@
-"""Gemini CLI's sessions and streams: what its tools showed, by what they were asked for and what they say they gave."""
-
 import json
 from pathlib import Path
 

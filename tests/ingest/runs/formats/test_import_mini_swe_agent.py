@@ -1,5 +1,3 @@
-"""mini-swe-agent's trajectories: steps are what was shown, the final context is what the assistant said."""
-
 import json
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""OpenCode's exports and printed events: what its tools showed, by the lines that they number."""
-
 import json
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""OpenHands' outputs: `read` and `run` actions, in their older and newer form."""
-
 from pathlib import Path
 
 import pytest

@@ -1,5 +1,3 @@
-"""RepoBench-R's own results: candidates' numbers per row, under the name that its scripts give the file."""
-
 import gzip
 import json
 from pathlib import Path

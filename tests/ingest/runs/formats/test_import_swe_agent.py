@@ -1,5 +1,3 @@
-"""SWE-agent's trajectories: views with a range are steps, the patch is in the `.traj` beside the checkpoints."""
-
 import json
 from pathlib import Path
 

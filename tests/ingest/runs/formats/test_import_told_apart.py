@@ -1,5 +1,3 @@
-"""Formats of trajectories are told apart, and whatever a record of tool events holds is read or told."""
-
 import json
 from pathlib import Path
 

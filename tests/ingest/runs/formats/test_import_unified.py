@@ -1,5 +1,3 @@
-"""Unified predictions, files, spans and symbols in their order, what is none noted; and logs of Prometheus."""
-
 from pathlib import Path
 
 import pytest

@@ -1,5 +1,3 @@
-"""Trajectories in files, folders and ZIPs, that may hold anything: read, or told and never lost in silence."""
-
 import gzip
 import json
 import random

@@ -1,5 +1,3 @@
-"""A file that may hold trajectories: its values, lines and neighbours; damage is told with its place and item."""
-
 import gzip
 import json
 import random
