@@ -2,7 +2,7 @@
 
 from lake.fingerprint import sha256_of
 from lake.store import Lake
-from tests.report.small_lake import METRIC, row, write, write_boards
+from tests.report.small_lake import METRIC, ran, row, write, write_boards
 
 ATTACK = "</script><img src=x onerror=alert(1)>\u202egpj\x00\ufffd'\"{{7*7}}&lt;"
 """What must come out as text: markup, a reversal of the reading direction, NUL, what invalid UTF-8 is read as."""
@@ -19,7 +19,7 @@ LONG_LINE = "x" * 1_000_000
 
 N_ITEMS, N_STEPS = 6, 3
 _HEADLINE: dict[str, object] = {"slice": "all", "slice_value": "all"}
-_KEY = {"protocol": PROTOCOL, "granularity": "file", "metric": "file_f1", "k": 0, **_HEADLINE}
+_KEY = {"granularity": "file", "metric": "file_f1", "k": 0, **_HEADLINE}
 
 
 def item_id(number: int) -> str:
@@ -33,9 +33,9 @@ def write_hostile(lake: Lake) -> Lake:
     write(lake, "benchmarks", [row(BENCHMARK, {"label": "", "licences": licences, "place": 9}, **words)], **add)
     write(lake, "tasks", [row(TASK, {"benchmark": BENCHMARK, "query": ATTACK, "pool": ATTACK, "tie": "hash"})], **add)
     rules = {
-        "benchmark": BENCHMARK, "tasks": [TASK], "gold": "hostile", "relevance": "", "place": 0,
+        "benchmark": BENCHMARK, "tasks": [TASK], "gold": "hostile", "place": 0,
         "metrics": [{"metric": name, "ks": [0]} for name in ("file_f1", "file_coverage")],
-        "has_contexts": True, "leaves_out_failed": False, "parity_only": False, "headline": _HEADLINE, "hash": "0" * 16,
+        "has_contexts": True, "hash": "0" * 16,
         "primary": {"granularity": "file", "metric": "file_f1", "k": 0, "aggregate": "macro"},
     }  # fmt: skip
     write(lake, "protocols", [row(PROTOCOL, rules, meaning=ATTACK, title=ATTACK)], **add)
@@ -66,8 +66,8 @@ def _write_submissions(lake: Lake) -> None:
 
 def _write_items(lake: Lake) -> None:
     items: list[dict[str, object]] = [
-        {"benchmark": BENCHMARK, "item_id": item_id(number), "subset": ATTACK, "language": ATTACK, "scorable": True,
-         "repo": REPOS[number % len(REPOS)], "pool_id": f"pool{number}", "commit": ATTACK, "difficulty": ATTACK}
+        {"item_id": item_id(number), "subset": ATTACK, "language": ATTACK, "scorable": True, "commit": ATTACK,
+         "repo": REPOS[number % len(REPOS)], "pool_id": f"pool{number}", "difficulty": ATTACK}
         for number in range(N_ITEMS)
     ]  # fmt: skip
     write(lake, "items", items, benchmark=BENCHMARK)
@@ -79,15 +79,10 @@ def _write_items(lake: Lake) -> None:
         "line_nws": [len("".join(line.split())) for line in lines], "language": "python", "flags": [],
     }  # fmt: skip
     write(lake, "blobs", [blob], part=BENCHMARK)
-    named = {"benchmark": BENCHMARK, "query": "issue"}
-    write(lake, "queries", [
-        {**named, "item_id": item_id(number), "text": text, "sha256": sha256} for number in range(N_ITEMS)
-    ], **named)  # fmt: skip
-    write(lake, "gold_spans", [
-        {"benchmark": BENCHMARK, "item_id": item_id(number), "gold": "hostile", "path": PATHS[0], "line_start": 1,
-         "line_end": 3}
-        for number in range(N_ITEMS)
-    ], benchmark=BENCHMARK)  # fmt: skip
+    asked = [{"item_id": item_id(number), "text": text, "sha256": sha256} for number in range(N_ITEMS)]
+    write(lake, "queries", asked, benchmark=BENCHMARK, query="issue")
+    gold = {"gold": "hostile", "path": PATHS[0], "line_start": 1, "line_end": 3}
+    write(lake, "gold_spans", [{"item_id": item_id(number), **gold} for number in range(N_ITEMS)], benchmark=BENCHMARK)
     write(lake, "files", [
         {"pool_id": f"pool{number}", "path": path, "sha256": sha256, "position": place}
         for number in range(N_ITEMS)
@@ -96,26 +91,17 @@ def _write_items(lake: Lake) -> None:
 
 
 def _write_run(lake: Lake, run_id: str, system: str, value: float) -> None:
-    chunker, plus, retriever = system.partition("+")
     folders = {"benchmark": BENCHMARK, "run_id": run_id}
-    run = {
-        "run_id": run_id, "system": system, "benchmark": BENCHMARK, "task": TASK, "chunker": chunker if plus else None,
-        "retriever": retriever or None, "origin": "built-in" if plus else "imported", "parameters": "{}",
-        "versions": "{}", "status": "complete", "n_items": N_ITEMS, "fingerprint": "f", "file": ATTACK,
-        "format": ATTACK, "notes": [ATTACK],
-    }  # fmt: skip
+    run = {**ran(system, TASK, N_ITEMS), "file": ATTACK, "format": ATTACK, "notes": [ATTACK]}
     write(lake, "runs", [run], **folders)
     ids = [item_id(number) for number in range(N_ITEMS)]
-    steps = None if plus else N_STEPS
-    write(lake, "run_items", [
-        {"run_id": run_id, "item_id": one, "status": "done", "n_steps": steps, "n_returned": len(PATHS), "n_nws": 9,
-         "ties": []}
-        for one in ids
-    ], **folders)  # fmt: skip
+    plus = "+" in system
+    answered = {"n_steps": None if plus else N_STEPS, "n_returned": len(PATHS), "n_nws": 9}
+    write(lake, "run_items", [{"item_id": one, **answered} for one in ids], **folders)
     parts = [("ranking", 0)] if plus else [("final", 0), *(("step", step) for step in range(1, N_STEPS + 1))]
     write(lake, "hits", [
-        {"run_id": run_id, "item_id": one, "part": part, "step": step, "rank": rank, "path": path, "path_given": path,
-         "line_start": 0, "line_end": 2, "score": 1.0 / rank}
+        {"item_id": one, "part": part, "step": step, "rank": rank, "path": path, "path_given": path, "line_start": 0,
+         "line_end": 2, "score": 1.0 / rank}
         for one in ids
         for part, step in parts
         for rank, path in enumerate(PATHS, 1)
@@ -123,27 +109,13 @@ def _write_run(lake: Lake, run_id: str, system: str, value: float) -> None:
     write(lake, "edits", [], **folders)
     scored = {**folders, "protocol": PROTOCOL}
     write(lake, "scores", [
-        {**_KEY, "run_id": run_id, "item_id": one, "metric": metric, "value": value, "numerator": value,
+        {"granularity": "file", "k": 0, "item_id": one, "metric": metric, "value": value, "numerator": value,
          "denominator": 1.0, "protocol_hash": "0bad"}
         for one in ids
         for metric in ("file_f1", "file_coverage")
     ], **scored)  # fmt: skip
-    means: dict[str, object] = {
-        "macro": value,
-        "micro": value,
-        "by_repo": value,
-        "low": value - 0.05,
-        "high": value + 0.05,
-        "n": N_ITEMS,
-    }
-    means |= {
-        "n_items": N_ITEMS,
-        "n_repos": len(REPOS),
-        "n_failed": 0,
-        "n_not_applicable": 0,
-        "run_id": run_id,
-        "unit": "item",
-    }
+    means: dict[str, object] = {"macro": value, "micro": value, "by_repo": value, "low": value - 0.05}
+    means |= {"high": value + 0.05, "n": N_ITEMS, "n_items": N_ITEMS, "n_repos": len(REPOS)}
     slices = [("all", "all"), *(("repo", repo) for repo in REPOS), ("subset", ATTACK)]
     write(lake, "aggregates", [
         {**_KEY, **means, "metric": metric, "slice": name, "slice_value": of}
@@ -151,30 +123,16 @@ def _write_run(lake: Lake, run_id: str, system: str, value: float) -> None:
         for name, of in slices
     ], **scored)  # fmt: skip
     gone = dict.fromkeys(("past_budget", "seen", "unreachable", "no_answer", "other_lines", "not_returned"), 0.0)
-    ledger: dict[str, object] = {
-        "run_id": run_id,
-        "protocol": PROTOCOL,
-        **gone,
-        "n_gold": 1.0,
-        "found": 0.5,
-        "other_lines": 0.5,
-    }
+    ledger = {**gone, "n_gold": 1.0, "found": 0.5, "other_lines": 0.5}
     write(lake, "ledger", [{**ledger, "item_id": one} for one in ids], **scored)
-    shares: dict[str, object] = {
-        "run_id": run_id,
-        "protocol": PROTOCOL,
-        **_HEADLINE,
-        "n": N_ITEMS,
-        "n_items": N_ITEMS,
-        "n_gold": 3.0,
-    }
+    shares = {**_HEADLINE, "n": N_ITEMS, "n_items": N_ITEMS, "n_gold": 3.0}
     write(lake, "ledger_means", [
         {**shares, "class": name, "macro": 0.5, "micro": 0.5} for name in ("found", "other_lines")
     ], **scored)  # fmt: skip
     if not plus:
         write(lake, "step_scores", [
-            {"run_id": run_id, "protocol": PROTOCOL, "item_id": one, "granularity": "file", "step": step, "n_gold": 1,
-             "n_pred": 3, "n_hit": 1, "n_cumulative": 3, "n_cumulative_hit": 1}
+            {"item_id": one, "granularity": "file", "step": step, "n_gold": 1, "n_pred": 3, "n_hit": 1,
+             "n_cumulative": 3, "n_cumulative_hit": 1}
             for one in ids
             for step in range(1, N_STEPS + 1)
         ], **scored)  # fmt: skip
@@ -183,15 +141,9 @@ def _write_run(lake: Lake, run_id: str, system: str, value: float) -> None:
 def _write_comparisons(lake: Lake) -> None:
     runs = [f"hostile.issue--{system}--{place:08x}" for place, system in enumerate(SYSTEMS)]
     values = list(SYSTEMS.values())
-    said: dict[str, object] = {
-        "p": 0.01,
-        "p_adjusted": 0.01,
-        "equivalent": False,
-        "exploratory": False,
-        "unit": "repository",
-        "n_items": N_ITEMS,
-    }
-    said |= {"n_repos": len(REPOS), "wins": 1, "ties": 4, "losses": 1, "smallest_detectable": 0.1, "verdict": "worse"}
+    said: dict[str, object] = {"p": 0.01, "p_adjusted": 0.01, "equivalent": False, "exploratory": False}
+    said |= {"unit": "repository", "n_items": N_ITEMS, "n_repos": len(REPOS), "wins": 1, "ties": 4, "losses": 1}
+    said |= {"smallest_detectable": 0.1, "verdict": "worse"}
     write(lake, "comparisons", [
         {**_KEY, **said, "run_a": runs[a], "run_b": runs[b], "delta": values[b] - values[a],
          "low": values[b] - values[a] - 0.05, "high": values[b] - values[a] + 0.05}

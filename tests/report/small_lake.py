@@ -1,6 +1,6 @@
 """A lake small enough to check by hand: two protocols, baselines, a failed and a limited run, hostile names."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,14 @@ FAILED = "window-20-10+jaccard"
 LIMITED = "fixed-nws-900+bm25-okapi"
 
 
+USUAL: Mapping[str, Mapping[str, object]] = {
+    "protocols": {"relevance": "", "has_contexts": False, "leaves_out_failed": False, "parity_only": False, "place": 1,
+                  "headline": {"slice": "all", "slice_value": "all"}, "hash": "c0ffee11c0ffee11"},
+    "runs": {"parameters": "{}", "versions": "{}", "status": "complete", "fingerprint": "f"},
+    "run_items": {"status": "done", "n_nws": 100, "ties": []},
+    "hits": {"part": "ranking", "step": 0},
+    "aggregates": {"k": 0, "slice": "all", "slice_value": "all", "n_failed": 0, "n_not_applicable": 0, "unit": "item"},
+}  # fmt: skip
 METRIC = {"direction": "higher", "micro": "ratio", "of_steps": False, "cut": "results"}
 """What a metric's row says beside its words."""
 
@@ -107,39 +115,38 @@ def _of_protocol(lake: Lake, name: str, benchmark: str, protocol: str) -> pl.Dat
 def write_benchmark(lake: Lake) -> None:
     licences = [{"repo": repo, "licence": "MIT"} for repo in REPOS]
     columns = {"label": "sample", "licences": licences, "place": 1}
-    declared(lake, "benchmarks", [
+    write(lake, "benchmarks", [
         row("repoeval", columns, display_name="RepoEval", title="Complete a function from its repository",
             meaning="Does retrieval find the code a completion needs?", tags=["sample"], source="sample",
             revision="35f54d6", licence="MIT", citation="@article{repocoder,\n  title = {RepoCoder}\n}",
             paper="RepoCoder, 2023"),
     ])  # fmt: skip
     task = {"query": "the prompt", "pool": "every Python file of the repository", "tie": "hash"}
-    declared(lake, "tasks", [row("repoeval/prompt", {**task, "benchmark": "repoeval"})])
-    declared(lake, "protocols", [protocol(name, meaning) for name, meaning in PROTOCOLS.items()])
+    write(lake, "tasks", [row("repoeval/prompt", {**task, "benchmark": "repoeval"})])
+    write(lake, "protocols", [protocol(name, meaning) for name, meaning in PROTOCOLS.items()])
     rules = {"precision": "same", "recall": "ratio", "ndcg": "none", "mrr": "none"}
-    declared(lake, "metrics", [
+    write(lake, "metrics", [
         row(name, {**METRIC, "micro": micro}, meaning=f"What {name} means.")
         for name, micro in rules.items()
     ])  # fmt: skip
-    declared(lake, "chunkers", [
+    write(lake, "chunkers", [
         row("fixed-nws-1500", {}, meaning="Lines packed greedily."),
         row("window-20-10", {}, meaning="Twenty lines, ten apart."),
     ])  # fmt: skip
-    declared(lake, "retrievers", [
+    write(lake, "retrievers", [
         row("bm25-okapi", {}, meaning="Okapi BM25."),
         row("jaccard", {}, meaning="Shared tokens."),
         row("own-file", {}, tags=["baseline"], meaning="The query's own file, walked back from the hole."),
         row("random", {}, tags=["baseline"], meaning="What chance scores."),
     ])  # fmt: skip
     write(lake, "items", [item(number) for number in range(6)], part="repoeval", benchmark="repoeval")
-    secret = {"benchmark": "repoeval", "query": "prompt", "text": "def secret_prompt():", "sha256": "0" * 64}
+    secret = {"text": "def secret_prompt():", "sha256": "0" * 64}
     queries = [{**secret, "item_id": f"item/{number}"} for number in range(6)]
     write(lake, "queries", queries, part="repoeval", benchmark="repoeval", query="prompt")
     spans = [
-        {"benchmark": "repoeval", "item_id": f"item/{number}", "gold": "target", "path": "a.py", "line_start": 9,
-         "line_end": 20}
+        {"item_id": f"item/{number}", "gold": "target", "path": "a.py", "line_start": 9, "line_end": 20}
         for number in range(5)
-    ]  # fmt: skip
+    ]
     write(lake, "gold_spans", spans, part="repoeval", benchmark="repoeval")
     write_files(lake)
     refused = Rejects()
@@ -171,10 +178,9 @@ def write_files(lake: Lake) -> None:
         # Three contents are cut otherwise than the first chunker has it.
         reasons = ["syntax errors" if chunker == PLAIN and place < 3 else None for place in range(len(contents))]
         status: list[dict[str, object]] = [
-            {"chunker": chunker, "sha256": content, "n_chunks": n, "fell_back": reason, "n_nws": 2500,
-             "n_covered": 2499 if chunker == PLAIN else 2500}
-            for content, reason in zip(contents, reasons, strict=True)
-        ]  # fmt: skip
+            {"sha256": one, "n_chunks": n, "fell_back": why, "n_nws": 2500, "n_covered": 2500 - (chunker == PLAIN)}
+            for one, why in zip(contents, reasons, strict=True)
+        ]
         write(lake, "chunk_status", status, chunker=chunker)
 
 
@@ -187,10 +193,6 @@ def protocol(name: str, meaning: str) -> dict[str, object]:
         "benchmark": "repoeval",
         "primary": {"granularity": "chunk", "metric": "ndcg", "k": 10, "aggregate": "macro"},
         "headline": {"slice": "subset", "slice_value": "function-2k"},
-        "hash": "c0ffee11c0ffee11",
-        "has_contexts": False,
-        "leaves_out_failed": False,
-        "parity_only": False,
         "place": list(PROTOCOLS).index(name),
     }
     return row(name, parameters, meaning=meaning, primary_metric="ndcg@10")
@@ -199,7 +201,6 @@ def protocol(name: str, meaning: str) -> dict[str, object]:
 def item(number: int) -> dict[str, object]:
     repo = REPOS[number % len(REPOS)] if number < 5 else UNREAD
     return {
-        "benchmark": "repoeval",
         "item_id": f"item/{number}",
         "subset": "function-2k",
         "language": "python",
@@ -212,31 +213,16 @@ def item(number: int) -> dict[str, object]:
 
 def write_run(lake: Lake, system: str, *, status: str = "complete", limit: int | None = None) -> None:
     """A run with what it cost, what happened per item, and its ranking."""
-    chunker, _, retriever = system.rpartition("+")
-    name = run_id(system)
-    folders = {"benchmark": "repoeval", "run_id": name}
-    run = {
-        "run_id": name, "system": system, "benchmark": "repoeval", "task": "repoeval/prompt", "chunker": chunker,
-        "retriever": retriever, "origin": "built-in", "parameters": "{}", "versions": "{}", "status": status,
-        "n_items": 5, "limit": limit, "fingerprint": "f",
-    }  # fmt: skip
+    folders = {"benchmark": "repoeval", "run_id": run_id(system)}
+    run = {**ran(system, "repoeval/prompt", 5), "status": status, "limit": limit}
     write(lake, "runs", [run], **folders)
     if status == "failed":
         return
-    cost = {"run_id": name, "part": "0", "index_seconds": 0.1234, "index_bytes": 5_600_000, "hardware": "2 cores",
-            "query_seconds": [0.0042, 0.0042, 0.0042, 0.0042, 0.0042]}  # fmt: skip
-    write(lake, "costs", [cost], **folders)
-    items = [
-        {"run_id": name, "item_id": f"item/{number}", "status": "done", "n_returned": 2, "n_nws": 100, "ties": []}
-        for number in range(5)
-    ]
-    write(lake, "run_items", items, **folders)
-    hits = [
-        {"run_id": name, "item_id": f"item/{number}", "part": "ranking", "step": 0, "rank": rank, "path": "a b.py",
-         "line_start": 9, "line_end": 20, "score": 1.5}
-        for number in range(5)
-        for rank in (1, 2)
-    ]  # fmt: skip
+    cost = {"part": "0", "index_seconds": 0.1234, "index_bytes": 5_600_000, "hardware": "2 cores"}
+    write(lake, "costs", [{**cost, "query_seconds": [0.0042] * 5}], **folders)
+    write(lake, "run_items", [{"item_id": f"item/{number}", "n_returned": 2} for number in range(5)], **folders)
+    place = {"path": "a b.py", "line_start": 9, "line_end": 20, "score": 1.5}
+    hits = [{"item_id": f"item/{number}", "rank": rank, **place} for number in range(5) for rank in (1, 2)]
     write(lake, "hits", hits, **folders)
 
 
@@ -245,8 +231,8 @@ def write_scores(lake: Lake, system: str, protocol_name: str, primary: float, *,
     name = run_id(system)
     folders = {"benchmark": "repoeval", "protocol": protocol_name, "run_id": name}
     scores = [
-        {"run_id": name, "protocol": protocol_name, "item_id": f"item/{number}", "granularity": "chunk",
-         "metric": metric, "k": k, "value": primary, "protocol_hash": "c0ffee11c0ffee11"}
+        {"item_id": f"item/{number}", "granularity": "chunk", "metric": metric, "k": k, "value": primary,
+         "protocol_hash": "c0ffee11c0ffee11"}
         for number in range(5)
         for metric, k in MEASURES
     ]  # fmt: skip
@@ -266,9 +252,8 @@ def write_scores(lake: Lake, system: str, protocol_name: str, primary: float, *,
 def write_characters(lake: Lake, protocol_name: str, systems: Iterable[str]) -> None:
     """How much is read of each system; the least of the one with windows."""
     rows = [
-        {"run_id": run_id(system), "protocol": protocol_name, "k": 10, "slice": HEADLINE[0],
-         "slice_value": HEADLINE[1], "read": 1_200.25 if system.startswith("window") else 1_900.0 + place,
-         "returned": 2_345.0, "n_items": 5}
+        {"run_id": run_id(system), "k": 10, "slice": HEADLINE[0], "slice_value": HEADLINE[1], "returned": 2_345.0,
+         "read": 1_200.25 if system.startswith("window") else 1_900.0 + place, "n_items": 5}
         for place, system in enumerate(systems)
     ]  # fmt: skip
     write(lake, "characters", rows, benchmark="repoeval", protocol=protocol_name)
@@ -278,7 +263,7 @@ def write_effects(lake: Lake) -> None:
     """A grid of two chunkers and two retrievers in which the retriever does it all, over two of the repositories."""
     levels = [("", ""), ("a", ""), ("b", ""), ("", "x"), ("", "y"), ("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]
     factors = {(False, False): "grand mean", (True, False): "chunker", (False, True): "retriever"}
-    key = {"protocol": CHUNKING, "task": "repoeval/prompt", "slice": HEADLINE[0], "slice_value": HEADLINE[1]}
+    key = {"task": "repoeval/prompt", "slice": HEADLINE[0], "slice_value": HEADLINE[1]}
     of_x = {"x": 0.125, "y": -0.125, "": 0.0}
     rows: list[dict[str, object]] = [
         {**key, "repo": repo, "factor": factors.get((bool(one), bool(other)), "interaction"), "chunker": one,
@@ -305,7 +290,7 @@ def aggregate(
         "run_id": run, "protocol": protocol_name, "granularity": "chunk", "metric": metric, "k": k, "slice": where[0],
         "slice_value": where[1], "macro": value, "micro": None if metric in ("ndcg", "mrr") else value * 0.95,
         "by_repo": value * 0.9, "n": 5 if where[0] != "repo" else 2, "n_items": 5 if where[0] != "repo" else 2,
-        "n_repos": 3, "n_failed": 0, "n_not_applicable": 0, "unit": "item",
+        "n_repos": 3,
     }  # fmt: skip
 
 
@@ -314,8 +299,11 @@ def row(name: str, columns: Mapping[str, object], **said: object) -> dict[str, o
     return {"title": "", "meaning": "", "name": name, **columns, **said}
 
 
-def declared(lake: Lake, name: str, rows: Sequence[Mapping[str, object]]) -> None:
-    write(lake, name, rows)
+def ran(system: str, task: str, n_items: int) -> dict[str, object]:
+    """What a run's row says of its system: one with a chunker runs here, and any other was imported."""
+    chunker, plus, retriever = system.partition("+")
+    of_system = {"chunker": chunker, "retriever": retriever, "origin": "built-in"} if plus else {"origin": "imported"}
+    return {"system": system, "task": task, "n_items": n_items, **of_system}
 
 
 def aggregated(lake: Lake, *run_ids: str) -> list[Part]:
@@ -335,13 +323,16 @@ def write(
 ) -> None:
     """Write rows; columns that are not given are null, or empty in a declared thing's.
 
-    Of a table that has no folder for runs or protocols the part is named by the one that is given.
+    Of a table that has no folder for runs or protocols the part is named by the one that is given. What a row does not
+    say is what its folders say, or what is usual.
     """
+    columns = table(name).columns
+    usual = {**USUAL.get(name, {}), **{folder: of for folder, of in folders.items() if folder in columns}}
     for folder in {"run_id", "protocol"} & (folders.keys() - {*table(name).folders}):
         part = folders.pop(folder)
-    columns = table(name).columns
     if "display_name" in columns:
-        frame = pl.concat(declared_row(name, **each) for each in rows)
+        frame = pl.concat(declared_row(name, **(usual | dict(each))) for each in rows)
     else:
-        frame = pl.DataFrame([{column: None for column in columns} | dict(each) for each in rows], schema=columns)
+        empty = dict.fromkeys(columns) | usual
+        frame = pl.DataFrame([empty | dict(each) for each in rows], schema=columns)
     lake.write(name, frame, part=part, fingerprint=fingerprint, **folders)
