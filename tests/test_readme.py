@@ -16,7 +16,7 @@ import ingest.commands
 import report.commands
 from lake.fingerprint import sha256_of
 from lake.store import Lake
-from tests.tiny import CATS, ROOT, build, command, put
+from tests.tiny import CATS, ROOT, build, command, put, submitter
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 README = "\n".join(page.read_text() for page in PAGES)
@@ -87,18 +87,9 @@ def test_the_steps_of_a_submission_work_as_they_are_printed(tmp_path: Path) -> N
     checkout = tmp_path / "checkout"
     put(checkout / "make_run.py", block(": `make_run.py`.").encode())
     put(checkout / "system.yaml", block("with this `system.yaml`:").encode())
-    (checkout / ".venv").symlink_to(sys.prefix)
     source = build(tmp_path / "source/repoeval-sample").parent
     command("ingest", "repoeval", "--source", source, "--lake", checkout / "lake/data").done()
-    author = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-    settings = {**os.environ, **author, "PYTHONPATH": str(ROOT)}
-
-    def run(line: str) -> str:
-        done = subprocess.run(line, shell=True, cwd=checkout, env=settings, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return done.stderr
-
-    run("git init -q --bare ../origin && git init -q && git remote add origin ../origin")
+    run = submitter(checkout)
     make = block("Make it, check it, and import it:").splitlines()[0]
     printed = [run(line) for line in (make, *block("Put both in the folder").splitlines())]
     assert any("5 of 5 items" in one for one in printed)

@@ -3,8 +3,10 @@
 import importlib
 import io
 import json
+import os
+import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -235,3 +237,18 @@ def leftovers(lake: Path) -> list[str]:
         for file in sorted(lake.rglob("*"))
         if file.is_file() and file.name != ".lock" and not file.match("part-*.parquet")
     ]
+
+
+def submitter(checkout: Path) -> Callable[[str], str]:
+    """Runs a line of a shell in a folder that is made a checkout with this Python and a remote beside it."""
+    (checkout / ".venv").symlink_to(sys.prefix)
+    author = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    told = {**os.environ, **author, "PYTHONPATH": str(ROOT)}
+
+    def run(line: str) -> str:
+        done = subprocess.run(line, shell=True, cwd=checkout, env=told, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stderr
+
+    run("git init -q --bare ../origin && git init -q && git remote add origin ../origin")
+    return run

@@ -17,8 +17,8 @@ from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
 from lake.catalog.protocols import protocols_of
 from lake.errors import Exit
 from lake.store import Lake
-from lake.tables import table
 from lake.usage import run_costs
+from tests.report.small_lake import write
 from tests.tiny import CATS, ROOT, TASKS, Said, build, command, ingested, jsonl, leftovers, put, stored, task, task_file
 
 pytestmark = pytest.mark.slow
@@ -253,13 +253,10 @@ def test_a_retriever_that_fails_everywhere_is_a_failed_run_that_scores_nought(
 
 def _run(lake: Path, run_id: str, task_name: str, origin: str) -> None:
     """Put a run's row and an item of it into a lake."""
-    texts = {**dict.fromkeys(("system", "status", "fingerprint"), "x"), "parameters": "{}", "versions": "{}"}
-    row = {"run_id": run_id, "benchmark": "repoeval", "task": task_name, "origin": origin, "n_items": 1, **texts}
-    item = {"run_id": run_id, "item_id": "i", "status": "done", "n_returned": 0, "n_nws": 0, "ties": []}
-    store, folders = Lake(lake), {"benchmark": "repoeval", "run_id": run_id}
-    store.write("runs", pl.DataFrame([row], schema=table("runs").columns), part="all", fingerprint="", **folders)
-    frame = pl.DataFrame([item], schema=table("run_items").columns)
-    store.write("run_items", frame, part="function-2k", fingerprint="", **folders)
+    folders = {"benchmark": "repoeval", "run_id": run_id}
+    run = {"system": "x", "task": task_name, "origin": origin, "n_items": 1}
+    write(Lake(lake), "runs", [run], part="all", **folders)
+    write(Lake(lake), "run_items", [{"item_id": "i", "n_returned": 0}], part="function-2k", **folders)
 
 
 def test_a_run_of_an_earlier_state_is_taken_away_even_where_its_task_has_no_item_left(lake_folder: Path) -> None:

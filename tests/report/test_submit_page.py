@@ -1,7 +1,5 @@
 import os
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
@@ -14,7 +12,7 @@ from report.build import build
 from report.tables_read import TablesRead
 from tests.report.html import Element, parse, table
 from tests.report.small_lake import run_id, write, write_run
-from tests.tiny import ROOT, command, put
+from tests.tiny import ROOT, command, put, submitter
 
 SAID = {
     "date": "2026-01-31", "benchmark": "repoeval", "task": "repoeval/prompt", "label": "sample", "kind": "agent",
@@ -92,16 +90,7 @@ def test_the_three_commands_of_the_page_make_check_and_hand_in_a_ranking(lake_fo
     for name, text in files.items():
         put(checkout / name, text.encode())
     (checkout / "lake/data").symlink_to(lake_folder)
-    author = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-    (checkout / ".venv").symlink_to(sys.prefix)
-    told = {**os.environ, **author, "PYTHONPATH": str(ROOT)}
-
-    def run(line: str) -> str:
-        done = subprocess.run(line, shell=True, cwd=checkout, env=told, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return done.stderr
-
-    run("git init -q --bare ../origin && git init -q && git remote add origin ../origin")
+    run = submitter(checkout)
     make, check, hand_in = commands
     run(make)
     assert "5 of 5 items" in run(check)

@@ -7,23 +7,15 @@ import pytest
 from lake.errors import Exit
 from lake.fingerprint import sha256_of
 from lake.store import Lake
-from lake.tables import declared_row, table
+from lake.tables import table
 from tests.changed_code import changed
 from tests.ingest.runs.test_import import FIRST, ITEMS, LAST, another, hits, imported, lake, once, one, refused, trec
+from tests.report.small_lake import ran, row, write
 from tests.tiny import TASKS, build, ingested, stored
 
 __all__ = ["lake", "once"]
 
 ALL = trec([(item, "cats.py", 1, 1) for item in ITEMS])
-
-
-def run_row(run_id: str, **other: object) -> pl.DataFrame:
-    row = {
-        "run_id": run_id, "system": "x", "benchmark": "repoeval", "task": "repoeval/prompt", "chunker": None,
-        "retriever": None, "origin": "built-in", "parameters": "{}", "versions": "{}", "status": "complete",
-        "n_items": 5, "limit": None, "fingerprint": "x",
-    }  # fmt: skip
-    return pl.DataFrame([row | other], schema=table("runs").columns)
 
 
 def test_a_run_says_where_it_comes_from(lake: Lake) -> None:
@@ -139,11 +131,9 @@ def test_any_printable_name_of_120_characters_is_stored_and_found(lake: Lake, na
 
 
 def test_the_name_of_a_built_in_system_is_refused(lake: Lake) -> None:
-    where = {"benchmark": "repoeval", "run_id": "r"}
-    lake.write("runs", run_row("r", system="window-4-2+bm25"), part="all", fingerprint="x", **where)
+    built_in = ran("window-4-2+bm25", "repoeval/prompt", 5)
+    write(lake, "runs", [built_in], part="all", benchmark="repoeval", run_id="r")
     assert "of Goldspan's own" in refused(lake, ALL, system="window-4-2+bm25").what
-    lake.write(
-        "retrievers", declared_row("retrievers", name="oracle", title="x", meaning="x"), part="all", fingerprint="x"
-    )
+    write(lake, "retrievers", [row("oracle", {})])
     assert "of Goldspan's own" in refused(lake, ALL, system="whole-file+oracle").what
     assert imported(lake, ALL, system="mine+oracle").counts["n_done"] == 5
