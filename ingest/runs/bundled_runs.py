@@ -1,14 +1,11 @@
-"""Runs that lie as files: recorded ones beside a benchmark's data, submissions beside the lake.
-
-A submission is a folder `<system>/<date>` with `system.yaml` and a run file for each task that it answers.
-"""
+"""Runs that lie as files: those recorded beside a benchmark's data; submissions, a folder `<system>/<date>` each."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
@@ -17,7 +14,7 @@ import polars as pl
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat
 
 from ingest.benchmarks import benchmarks
-from ingest.runs.find_trajectories import AUTO, importer_named
+from ingest.runs.find_trajectories import AUTO, importers_by_name
 from ingest.runs.imported_runs import Imported, delete_imported_runs
 from ingest.runs.importing import NoItemKnownError, import_run
 from ingest.runs.request import ImportRequest
@@ -40,24 +37,18 @@ _HINT = f"{SUBMISSIONS}/README.md says what stands in it."
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
-def _benchmark(value: object) -> object:
-    if isinstance(value, str) and value not in benchmarks():
-        raise ValueError(f"{shown(value)} is no benchmark. {did_you_mean(value, benchmarks())}")
-    return value
+def _one_of(kind: str, known: Callable[[], Iterable[str]]) -> BeforeValidator:
+    def check(value: object) -> object:
+        if isinstance(value, str) and value not in (names := list(known())):
+            raise ValueError(f"{shown(value)} is no {kind}. {did_you_mean(value, names)}")
+        return value
+
+    return BeforeValidator(check)
 
 
 def _text(value: object) -> object:
     if isinstance(value, str) and not value.strip():
         raise ValueError("is empty")
-    return value
-
-
-def _format(value: object) -> object:
-    if isinstance(value, str) and value != AUTO:
-        try:
-            importer_named(value)
-        except GoldspanError as error:
-            raise ValueError(f"{error.what}. {error.hint}") from error
     return value
 
 
@@ -77,7 +68,7 @@ class SubmittedSystem(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     name: Text
-    benchmark: Annotated[str, BeforeValidator(_benchmark)]
+    benchmark: Annotated[str, _one_of("benchmark", benchmarks)]
     label: str = ""
     task: str = ""
     kind: Literal["retriever", "agent"]
@@ -90,7 +81,7 @@ class SubmittedSystem(BaseModel):
     cost: str = ""
     chunker: str = ""
     asked: Literal["answered", "all"] = "answered"
-    format: Annotated[str, BeforeValidator(_format)] = AUTO
+    format: Annotated[str, _one_of("format", lambda: [AUTO, *importers_by_name()])] = AUTO
     reported: Annotated[dict[str, FiniteFloat], Field(min_length=1)] = {}
 
 
@@ -116,8 +107,7 @@ def is_submission(path: Path) -> bool:
 
 def read_submission(path: Path) -> SubmissionFolder:
     """The submission in a folder; a `GoldspanError` where that, a file or a key is not as it is to be."""
-    folder = (path.parent if path.name == DECLARATION else path).absolute()
-    is_day = False
+    folder, is_day = (path.parent if path.name == DECLARATION else path).absolute(), False
     with suppress(ValueError):
         is_day = bool(_DAY.fullmatch(folder.name) and date.fromisoformat(folder.name))
     if not is_day or not folder.is_dir():
@@ -126,8 +116,8 @@ def read_submission(path: Path) -> SubmissionFolder:
         raise GoldspanError(what, where=str(path), hint=_HINT, code=Exit.INVALID)
     files = [file for file in sorted(folder.iterdir()) if not file.name.startswith(".")]
     run_files = [file for file in files if file.name != DECLARATION]
-    odd = (file.name for file in files if file.is_symlink() or (file in run_files and file.name.split(".")[0] != "run"))
-    if foreign := next(odd, ""):
+    odd = [file.name for file in files if file.is_symlink()]
+    if foreign := next(iter(odd + [file.name for file in run_files if file.name.split(".")[0] != "run"]), ""):
         what = f"{foreign!a} is a link, or neither {DECLARATION} nor a run file, which is called run.<ending>"
         raise GoldspanError(what, where=str(folder), hint=_HINT, code=Exit.INVALID)
     file = folder / DECLARATION
@@ -189,12 +179,12 @@ def _store(lake: Lake, name: str, part: str, rows: pl.DataFrame) -> None:
 def check_submission(lake: Lake, path: Path, *, skip_unknown: bool, say: Say) -> Outcome:
     """Check a submission as it would be imported; nothing is written."""
     submission = read_submission(path)
-    if submission.runs and (why := _absence(lake, submission)):
+    if submission.runs and (why := _absence(lake, submission.system)):
         hint = f"First bring in what it answers: make ingest BENCHMARKS={submission.system.benchmark} SOURCE=…"
         raise GoldspanError(why, where=str(submission.folder / DECLARATION), hint=hint, code=Exit.MISSING)
     whole = Outcome("nothing was written", hint=f"git add {path}, and a pull request")
     for task in submission.runs:
-        request = _request(submission, task, skip_unknown=skip_unknown)
+        request = replace(_request(submission, task), skip_unknown=skip_unknown)
         whole.add(import_run(lake, request, write=False, say=say).outcome("", ""))
     if numbers := submission.system.reported:
         whole.warnings.append(f"{counted(len(numbers), 'reported number')}, shown as such and never ranked")
@@ -202,20 +192,14 @@ def check_submission(lake: Lake, path: Path, *, skip_unknown: bool, say: Say) ->
 
 
 def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> list[str]:
-    """Bring the lake's submissions to what a folder holds, under the caller's lock; what became of each.
-
-    What cannot be imported is a row of `rejects`; what the lake lacks the items for waits, and is told of.
-    """
-    rejects = Rejects()
-    read: list[SubmissionFolder] = []
+    """Bring the lake's submissions to what a folder holds, under the caller's lock; what became of each."""
+    rejects, read, rows = Rejects(), list[SubmissionFolder](), list[dict[str, object]]()
     for folder in sorted(folder for folder in root.glob("*/*") if not folder.name.startswith(".")):
         try:
             read.append(read_submission(folder))
         except GoldspanError as error:
             _reject("/".join(folder.parts[-2:]), error, rejects, result)
-    before = lake.read("submissions")
-    rows: list[dict[str, object]] = []
-    newest: dict[tuple[str, ...], str] = {}
+    before, newest = lake.read("submissions"), dict[tuple[str, ...], str]()
     for submission in sorted(read, key=lambda submission: (submission.folder.name, submission.name), reverse=True):
         system = submission.system
         for task in submission.runs or [submission.first]:
@@ -225,7 +209,13 @@ def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> lis
                 status, why = "older", f"{newer} counts in its place"
             elif task in submission.runs:
                 status, why, run_id = _imported(lake, submission, task, rejects, result, say)
-            rows.append(_row(submission, task, status, why, run_id))
+            file = submission.runs[task].name if task in submission.runs else None
+            rows.append({
+                **system.model_dump(exclude={"name", "format", "chunker", "asked"}), "authors": list(system.authors),
+                "reported": [{"metric": name, "value": value} for name, value in sorted(system.reported.items())],
+                "submission": submission.name, "system": system.name, "date": submission.folder.name, "task": task,
+                "file": file, "status": status, "why": why, "run_id": run_id,
+            })  # fmt: skip
     gone = set(before["run_id"].drop_nulls()) - {row["run_id"] for row in rows}
     for run_id, benchmark in before.filter(pl.col("run_id").is_in(sorted(gone))).select("run_id", "benchmark").rows():
         names = delete_imported_runs(lake, benchmark, pl.col("run_id") == run_id)
@@ -239,10 +229,10 @@ def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> lis
 def _imported(
     lake: Lake, submission: SubmissionFolder, task: str, rejects: Rejects, result: Outcome, say: Say
 ) -> tuple[str, str, str | None]:
-    why = _absence(lake, submission)
+    why = _absence(lake, submission.system)
     try:
         if not why:
-            request = _request(submission, task, skip_unknown=True)
+            request = _request(submission, task)
             return "scored", "", _import_file(lake, request, submission.name, result, say).run_id
     except NoItemKnownError:
         why = "the lake holds none of its items"
@@ -253,9 +243,8 @@ def _imported(
     return "waiting", why, None
 
 
-def _absence(lake: Lake, submission: SubmissionFolder) -> str:
+def _absence(lake: Lake, system: SubmittedSystem) -> str:
     """Why the lake cannot have what a submission answers; empty where it can."""
-    system = submission.system
     wanted = f"{system.benchmark} labelled {system.label!r}" if system.label else system.benchmark
     part = lake.part("benchmarks", system.benchmark)
     if part is None:
@@ -265,10 +254,10 @@ def _absence(lake: Lake, submission: SubmissionFolder) -> str:
     return "" if label == system.label else f"it answers {wanted}; the lake holds {edition}"
 
 
-def _request(submission: SubmissionFolder, task: str, *, skip_unknown: bool) -> ImportRequest:
-    system, file = submission.system, submission.runs[task]
+def _request(submission: SubmissionFolder, task: str) -> ImportRequest:
+    system, skips = submission.system, True
     names = (system.benchmark, system.name, task, system.format)
-    return ImportRequest(file, *names, skip_unknown, system.chunker, system.asked == "all")
+    return ImportRequest(submission.runs[task], *names, skips, system.chunker, system.asked == "all")
 
 
 def _reject(name: str, error: GoldspanError, rejects: Rejects, result: Outcome) -> None:
@@ -276,17 +265,3 @@ def _reject(name: str, error: GoldspanError, rejects: Rejects, result: Outcome) 
     why = "; ".join([error.what, *error.examples[:MAX_EXAMPLES]])
     rejects.add(f"submission {name}", file, why)
     result.warnings.append(f"left out: {name}, {file}: {why}")
-
-
-def _row(submission: SubmissionFolder, task: str, status: str, why: str, run_id: str | None) -> dict[str, object]:
-    row = submission.system.model_dump(exclude={"name", "format", "chunker", "task", "asked"})
-    reported = [{"metric": metric, "value": value} for metric, value in sorted(submission.system.reported.items())]
-    row |= {"authors": list(submission.system.authors), "reported": reported}
-    own = {
-        "submission": submission.name,
-        "system": submission.system.name,
-        "task": task,
-        "date": submission.folder.name,
-    }
-    file = submission.runs[task].name if task in submission.runs else None
-    return {**row, **own, "task": task, "file": file, "status": status, "why": why, "run_id": run_id}

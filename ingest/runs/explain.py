@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ingest.runs.find_trajectories import TrajectoryFiles, kinds_of_files
-from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, Trajectory, Unread, union
-from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
+from ingest.runs.importer import DamagedFileError, TrajectoryFile
+from ingest.runs.ranking_rows import printable
+from ingest.runs.trajectory import FileSpan, ParsedCall, Trajectory, Unread, union
 from lake.errors import Exit, GoldspanError
 from lake.text import counted
 
@@ -18,8 +19,7 @@ def shown_trajectories(files: TrajectoryFiles) -> Iterator[str]:
         raise GoldspanError(message, hint="`python -m ingest check` tries an import of it.", code=Exit.USAGE)
     for file in files.files:
         for line in _file(file, files):
-            # An escape sequence in a file is no command to the terminal.
-            yield "".join(mark if mark.isprintable() else ascii(mark)[1:-1] for mark in line)
+            yield printable(line)
     if files.skipped:
         yield f"not read: {Unread(kinds_of_files(files.skipped)).summary()}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import PurePosixPath
 from typing import IO
@@ -13,14 +13,13 @@ from typing import IO
 import polars as pl
 
 import ingest.runs.formats
-from ingest.runs.importer import Importer
-from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
+from ingest.runs.importer import DamagedFileError, Importer, TrajectoryFile
 from ingest.sources.folder import open_archive, read_folder
 from ingest.sources.input_file import InputFile
 from ingest.sources.rows import opened
 from ingest.sources.tree import Tree, UnreadableEntryError
 from lake.declarations import discover
-from lake.errors import Exit, GoldspanError, unknown_name
+from lake.errors import Exit, GoldspanError, lookup
 from lake.fingerprint import fingerprint, sha256_of_file, sha256_of_stream
 from lake.make import write_if_changed
 from lake.rejects import Rejects
@@ -28,8 +27,7 @@ from lake.store import Lake
 from lake.tables import declared_row
 from lake.text import counted, listed
 
-AUTO = "auto"
-"""The format of a file whose content says it."""
+AUTO = "auto"  # the format of a file whose content says it
 TASK_FILE, REPOSITORY = "task.json", "repository"
 """What `ingest tasks` writes for an item beside its prompt: what it is, and the repository to work in."""
 
@@ -47,18 +45,15 @@ def declare_formats(lake: Lake) -> None:
     write_if_changed(lake, "formats", "all", pl.concat(declared_row("formats", **row) for row in rows))
 
 
-def importer_named(name: str) -> Importer:
-    """The importer of a name or alias; a `GoldspanError` where there is none."""
-    by_name = {alias: importer for importer in importers().values() for alias in (importer.name, *importer.aliases)}
-    if name not in by_name:
-        raise unknown_name(name, "format", [AUTO, *by_name])
-    return by_name[name]
+def importers_by_name() -> dict[str, Importer]:
+    """The importers by every name that `--format` knows."""
+    return {alias: importer for importer in importers().values() for alias in (importer.name, *importer.aliases)}
 
 
 def importer_for(input_file: InputFile, name: str) -> Importer:
     """The importer of a name or alias; for `auto` the one importer that recognises the file's content."""
     if name != AUTO:
-        return importer_named(name)
+        return lookup(name, "format", importers_by_name())
     head = input_file.head
     if not head.strip():
         raise input_file.wrong(what="the file is empty")
@@ -87,19 +82,32 @@ class TrajectoryFiles:
 def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) -> TrajectoryFiles:
     """The trajectories of a folder, a ZIP or one file; a `GoldspanError` where there are none, or several formats."""
     if not (input_file.is_folder or input_file.is_zip):
-        importer = importer_for(input_file, format_name)
-        files = [_with_companions(input_file, importer)]
-        return TrajectoryFiles(importer, files, sha256=sha256_of_file(input_file.path))
+        importer, around, paths = importer_for(input_file, format_name), input_file.path.parent, [input_file.name]
+        for claim in importer.companions(input_file.name):
+            if claim.endswith("/") and (around / claim).is_dir():
+                paths += [f"{claim}{entry.path}" for entry in read_folder(around / claim, claim).entries]
+            elif not claim.endswith("/") and (around / claim).is_file():
+                paths.append(claim)
+        every = _files((path, InputFile(around / path).opened) for path in paths)
+        return TrajectoryFiles(importer, [every[input_file.name]], sha256=sha256_of_file(input_file.path))
     known = [importer for importer in importers().values() if importer.kind == "trajectory"]
     if format_name != AUTO:
-        known = [importer_named(format_name)]
+        known = [lookup(format_name, "format", importers_by_name())]
         if known[0].kind != "trajectory":
             message = f"--format {format_name} is of a {known[0].kind}; a folder or ZIP holds trajectories"
             raise GoldspanError(message, where=str(input_file.path), hint="Give the file itself.", code=Exit.USAGE)
     by_format = dict[str, list[TrajectoryFile]]()
-    skipped, damaged, unread, n_refused = list[str](), list[TrajectoryFile](), list[str](), len(rejects)
-    tree = _tree(input_file, rejects)
-    for file in _files((entry.path, partial(opened, entry)) for entry in tree.entries).values():
+    skipped, damaged, unread = list[str](), list[TrajectoryFile](), list[str]()
+    is_folder, path = input_file.is_folder, input_file.path
+    tree: Tree = read_folder(path, input_file.name) if is_folder else open_archive(path.resolve(), input_file.name)
+    for refused in tree.refused:
+        rejects.add(input_file.name, f"entry {refused.path}", refused.reason)
+        unread.append(f"entry {refused.path}: {refused.reason}")
+    # Without what was handed out to an agent, which is no record of it.
+    tasks = {entry.path.rpartition("/")[0] for entry in tree.entries if entry.path.rpartition("/")[2] == TASK_FILE}
+    handed_out = tuple(f"{folder}/{REPOSITORY}/".lstrip("/") for folder in tasks)
+    entries = [entry for entry in tree.entries if not entry.path.startswith(handed_out)]
+    for file in _files((entry.path, partial(opened, entry)) for entry in entries).values():
         try:
             head = file.head()
         except DamagedFileError as error:
@@ -109,19 +117,19 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
         if head.startswith(InputFile.ZIP):
             why = "an archive inside is not opened; unpack it beside the others"
             rejects.add(input_file.name, f"entry {file.path}", why)
+            unread.append(f"entry {file.path}: {why}")
             continue
         formats = [importer.name for importer in known if importer.recognise(head, file.path)]
         for name in formats:
             by_format.setdefault(name, []).append(file)
         skipped += [file.path] * (not formats)
     if not by_format:
-        unread = [f"{reject.position}: {reject.reason}" for reject in list(rejects)[n_refused:]] + unread
         n = f"{counted(len(skipped), 'file')} of another kind, {len(unread):,} that cannot be read"
         what = f"it holds no trajectories: {n if skipped or unread else 'it holds no files'}"
         hint = "`python -m ingest list formats` shows how each begins."
-        code = Exit.MISSING if input_file.is_folder else Exit.INVALID
         examples = [*(ascii(reason)[1:-1] for reason in unread), *map(ascii, skipped)]
-        raise GoldspanError(what, where=str(input_file.path), examples=examples, hint=hint, code=code)
+        code = Exit.MISSING if is_folder else Exit.INVALID
+        raise GoldspanError(what, where=str(path), examples=examples, hint=hint, code=code)
     if len(by_format) > 1:
         counts = ", ".join(f"{name} ({counted(len(files), 'file')})" for name, files in sorted(by_format.items()))
         hint = f"Say which are meant: --format {' or '.join(sorted(by_format))}"
@@ -133,10 +141,10 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
     own = [file for file in [*files, *damaged] if not _is_companion(file.path, owners)]
     skipped = [path for path in skipped if not _is_companion(path, owners)]
     files = sorted(own, key=lambda file: file.path)
-    if input_file.is_zip:
-        return TrajectoryFiles(importer, files, skipped, sha256_of_file(input_file.path))
+    if not is_folder:
+        return TrajectoryFiles(importer, files, skipped, sha256_of_file(path))
     contents = []
-    for entry in tree.entries:
+    for entry in entries:
         try:
             with entry.open() as stream:
                 contents.append((entry.path, sha256_of_stream(stream)))
@@ -160,29 +168,7 @@ def _is_companion(path: str, owners: Mapping[str, str]) -> bool:
     return any(owners.get(claim, path) != path for claim in (path, *folders))
 
 
-def _with_companions(input_file: InputFile, importer: Importer) -> TrajectoryFile:
-    around = input_file.path.parent
-    paths = [input_file.name]
-    for claim in importer.companions(input_file.name):
-        if claim.endswith("/") and (around / claim).is_dir():
-            paths += [f"{claim}{entry.path}" for entry in read_folder(around / claim, claim).entries]
-        elif not claim.endswith("/") and (around / claim).is_file():
-            paths.append(claim)
-    return _files((path, InputFile(around / path).opened) for path in paths)[input_file.name]
-
-
 def _files(given: Iterable[tuple[str, Callable[[], AbstractContextManager[IO[bytes]]]]]) -> dict[str, TrajectoryFile]:
     every = dict[str, TrajectoryFile]()
     every.update((path, TrajectoryFile(path, opens, every)) for path, opens in given)
     return every
-
-
-def _tree(input_file: InputFile, rejects: Rejects) -> Tree:
-    """A folder or ZIP without what was handed out to an agent, which is no record of it."""
-    location, path = input_file.name, input_file.path
-    tree: Tree = read_folder(path, location) if input_file.is_folder else open_archive(path.resolve(), location)
-    tasks = {entry.path.rpartition("/")[0] for entry in tree.entries if entry.path.rpartition("/")[2] == TASK_FILE}
-    inside = tuple(f"{folder}/{REPOSITORY}/".lstrip("/") for folder in tasks)
-    for refused in tree.refused:
-        rejects.add(location, f"entry {refused.path}", refused.reason)
-    return replace(tree, entries=[entry for entry in tree.entries if not entry.path.startswith(inside)])

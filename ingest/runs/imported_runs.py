@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from ingest.runs.trajectories.trajectory import Unread
+from ingest.runs.trajectory import Unread
 from lake.catalog.protocol import AnswerKind
 from lake.make import BuildTarget, Slot
 from lake.naming import IMPORT_REJECTS
@@ -19,14 +19,12 @@ from lake.store import Lake
 from lake.tables import TABLES, table
 from lake.text import counted
 
-UNANSWERED = "missing"
-"""The status of an item that was asked and that a file does not answer."""
+UNANSWERED = "missing"  # the status of an item that was asked and that a file does not answer
 
-Tables = Mapping[str, pl.DataFrame]
-"""Table → rows."""
+Tables = Mapping[str, pl.DataFrame]  # table → rows
 
 _SENTENCES = (
-    ("n_failed", "", "failed: {} of them cannot be read to their end"),
+    ("n_failed", "item", "failed: {}, each with the reason in the table run_items"),
     ("n_no_context", "", "no-context: {} of them give no final context"),
     ("n_no_patch", "", "without a patch: {}"),
     ("n_faulty_patches", "", "patches with faults: {}, each in the table rejects"),
@@ -37,10 +35,11 @@ _SENTENCES = (
     ("n_unscorable", "answer", "left out: {} to items that cannot be scored in this lake"),
     ("n_ambiguous", "name", "the first taken: {} that its file defines several times"),
     ("n_no_chunk", "document", "no chunk of the chunker that was named: {}"),
-    ("n_unanswered", "item", "failed: {}, each with the reason in the table run_items"),
     ("n_other_prompt", "completion", "of a prompt that starts at another line than the item's: {}"),
 )
 """Count, unit, and the sentence of the last block where it is not zero."""
+
+_COUNTED_AS = {"done": "n_done", UNANSWERED: "n_missing", "failed": "n_failed", "no-context": "n_no_context"}
 
 STORED: Mapping[AnswerKind, tuple[str, ...]] = {
     "ranking": ("hits", "run_items"),
@@ -57,7 +56,7 @@ class Imported:
     `counts` are, beside those of `_SENTENCES`: items that were n_done, n_missing and n_not_asked (the file says nothing
     of these); n_hits and n_spans, with n_beyond and n_reversed among them; lists that are n_tied at a cut-off; n_steps;
     n_calls of tools, with n_not_understood, n_reading, that were meant to show something of files, and n_showing, that
-    did. `n_unknown` are items that are not there, and were skipped as asked; `unresolved` some paths that mean no file.
+    did. `n_unknown` are items that are not there, and were skipped as asked; `unresolved` is a path that means no file.
     """
 
     run_id: str
@@ -68,15 +67,34 @@ class Imported:
     n_unknown: int = 0
     is_current: bool = False
     counts: Counter[str] = field(default_factory=Counter)
-    unresolved: list[str] = field(default_factory=list)
+    unresolved: str = ""
     unread: Unread = field(default_factory=Unread)
     notes: list[str] = field(default_factory=list)
 
     def add_unresolved(self, paths: pl.Series) -> None:
-        """Count paths that mean no file, and keep the first three of them."""
+        """Count paths that mean no file, and keep the first of them."""
         self.counts["n_unresolved"] += len(paths)
-        room = max(0, 3 - len(self.unresolved))
-        self.unresolved += paths.cast(pl.String).unique(maintain_order=True).head(room).to_list()
+        self.unresolved = self.unresolved or str(next(iter(paths), ""))
+
+    def add_items(self, statuses: Mapping[str, int]) -> None:
+        """Count items by what became of them."""
+        self.n_items += sum(statuses.values())
+        for status, n in statuses.items():
+            self.counts[_COUNTED_AS[status]] += n
+
+    def columns(self) -> dict[str, object]:
+        """What the run's own row says of it."""
+        counts = {**self.counts, "n_rejected": self.n_rejected, "n_unknown": self.n_unknown}
+        named = {"counts": counts, "unread": self.unread}
+        columns = {name: [{"name": of, "n": n} for of, n in sorted(held.items())] for name, held in named.items()}
+        return {"n_items": self.n_items, "notes": self.sentences(), **columns}
+
+    def restored(self, row: pl.DataFrame) -> Imported:
+        """The import as the row of an earlier one says it."""
+        counts, unread = ({each["name"]: each["n"] for each in row[name].item()} for name in ("counts", "unread"))
+        n_rejected, n_unknown = counts.pop("n_rejected"), counts.pop("n_unknown")
+        return replace(self, n_items=row["n_items"].item(), n_rejected=n_rejected, n_unknown=n_unknown,
+                       is_current=True, counts=Counter(counts), unread=Unread(unread))  # fmt: skip
 
     def sentences(self) -> list[str]:
         """The counts as sentences: of trajectories how much was read, the rest where not zero."""
@@ -97,7 +115,7 @@ class Imported:
         odd = (("n_beyond", "run past the end of their file"), ("n_reversed", "are reversed or start before line 1"))
         if ranges := ", ".join(f"{n[name]:,} {what}" for name, what in odd if n[name]):
             sentences.append(f"ranges kept as they were given: {ranges}")
-        paths = counted(n["n_hits"], "path") + "".join(f", such as {path[:80]!a}" for path in self.unresolved[:1])
+        paths = counted(n["n_hits"], "path") + (f", such as {self.unresolved[:80]!a}" if self.unresolved else "")
         for name, unit, sentence in _SENTENCES:
             if n[name]:
                 sentences.append(sentence.format(counted(n[name], unit) if unit else f"{n[name]:,}", all=paths))
@@ -122,7 +140,7 @@ class Imported:
         if n_not_asked := counts["n_not_asked"]:
             others = f"--asked-all (in a submission `asked: all`) scores 0 for the other {n_not_asked:,}"
             warnings.append(f"if the system was asked all of them: {others}")
-        failed = counts["n_unanswered"] + counts["n_failed"] + counts["n_no_context"]
+        failed = counts["n_failed"] + counts["n_no_context"]
         return Outcome(
             written, self.n_items, counts["n_done"], counts["n_missing"], failed, self.n_rejected, counts["n_tied"],
             warnings, hint=hint, tally=parts or PartCounts(),
@@ -142,7 +160,7 @@ class ImportedRun:
     def _folders(self) -> dict[str, str]:
         return {"benchmark": self.benchmark, "run_id": self.run_id}
 
-    def _parts(self, part: str, *tables: str) -> BuildTarget:
+    def _target(self, part: str, *tables: str) -> BuildTarget:
         return BuildTarget(self.lake, [Slot(name, part, self._folders) for name in tables], self.made_from)
 
     @property
@@ -159,21 +177,16 @@ class ImportedRun:
         n_items = self.lake.scan("run_items", **self._folders).select(pl.len()).collect().item()
         parts = [part.name for part in self.lake.parts("run_items", **self._folders)]
         is_there = n_items == row["n_items"].item()
-        return row if is_there and all(self._parts(part, *STORED[kind]).is_current for part in parts) else None
+        return row if is_there and all(self._target(part, *STORED[kind]).is_current for part in parts) else None
 
     def write(self, part: str, tables: Tables) -> None:
         """Store the rows of one part of the items."""
-        self._parts(part, *tables).write(*tables.values())
+        self._target(part, *tables).write(*tables.values())
 
     def conclude(self, row: pl.DataFrame, parts: Collection[str], rejects: Rejects) -> None:
         """Store what was refused and the run's own row, and take away parts that it no longer has."""
         self._remove(STORED["trajectory"], but=parts)
         self._whole.write(rejects.frame("ingest"), row)
-
-    def replace(self, system: str, task: str) -> list[str]:
-        """Take away other imports of the same system for the same task; their names."""
-        same = (pl.col("system") == system, pl.col("task") == task, pl.col("run_id") != self.run_id)
-        return delete_imported_runs(self.lake, self.benchmark, *same)
 
     def remove(self) -> None:
         """Take away all there is of it, its own row first."""
@@ -201,29 +214,23 @@ def delete_imported_runs(lake: Lake, benchmark: str, *only: pl.Expr) -> list[str
     return names
 
 
-def count_rows(counts: Mapping[str, int]) -> list[dict[str, object]]:
-    """Counts by name as a column has them, for one row."""
-    return [{"name": name, "n": n} for name, n in sorted(counts.items())]
-
-
-def counts_in(row: pl.DataFrame, column: str) -> dict[str, int]:
-    """The counts by name that a column of one row holds."""
-    return dict(row.select(pl.col(column).explode()).drop_nulls().unnest(column).iter_rows())
-
-
-def run_items(run_id: str, rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `run_items` of item_id, status, and what else is known; counts that are null, or not there, are 0."""
-    columns = table("run_items").columns
-    unsaid = [pl.lit(None, kind).alias(name) for name, kind in columns.items() if name not in rows.columns]
-    whole = rows.with_columns(unsaid).with_columns(
-        pl.col("n_returned", "n_nws").fill_null(0), pl.col("ties").fill_null([]), run_id=pl.lit(run_id)
-    )
-    return whole.select(list(columns))
+def run_items(run_id: str, rows: pl.DataFrame, why_missing: str) -> pl.DataFrame:
+    """Rows of `run_items` of item_id, status, and what else is known; a null status is that of an unanswered item."""
+    is_missing = pl.col("status").is_null()
+    whole = _rows_of("run_items", run_id, rows).with_columns(
+        pl.col("n_returned", "n_nws").fill_null(0), pl.col("ties").fill_null([]),
+        pl.when(is_missing).then(pl.lit(why_missing)).otherwise("error").alias("error"),
+    )  # fmt: skip
+    return whole.with_columns(pl.col("status").fill_null(UNANSWERED))
 
 
 def imported_hits(run_id: str, rows: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
     """Rows of `hits`, of as many of its columns as there are; `item` is the place of an item among some."""
-    rows = rows.with_columns(run_id=pl.lit(run_id), item_id=pl.lit(items["item_id"]).gather(pl.col("item")))
-    columns = table("hits").columns.items()
+    return _rows_of("hits", run_id, rows.with_columns(item_id=pl.lit(items["item_id"]).gather(pl.col("item"))))
+
+
+def _rows_of(name: str, run_id: str, rows: pl.DataFrame) -> pl.DataFrame:
+    rows = rows.with_columns(run_id=pl.lit(run_id))
+    columns = table(name).columns.items()
     given = ((pl.col(name) if name in rows.columns else pl.lit(None), name, kind) for name, kind in columns)
     return rows.select(column.cast(kind).alias(name) for column, name, kind in given)

@@ -1,16 +1,33 @@
-"""What a format is that rankings, completions and trajectories made elsewhere come in."""
+"""What a format of rankings, completions and trajectories is, and the files that trajectories stand in."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
+from posixpath import dirname, join, normpath
+from typing import IO
 
 import polars as pl
 
-from ingest.runs.trajectories.trajectory import Trajectory
-from ingest.runs.trajectories.trajectory_file import TrajectoryFile
-from ingest.sources.input_file import InputFile
+from ingest.runs.trajectory import Trajectory
+from ingest.runs.values import JsonRecord, first_text, object_at, str_at
+from ingest.sources.input_file import HEAD_BYTES, InputFile
+from ingest.sources.rows import MARK, Lines, UnreadableFileError, is_json_lines
 from lake.catalog.protocol import AnswerKind
+from lake.errors import MAX_EXAMPLES, GoldspanError
+from lake.limits import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, parsed_json
+
+IDS = ("instance_id", "original_inst_id", "item_id")
+_PATCHES = ("model_patch", "git_patch", "patch")
+_NAMED = re.compile(r'"(?:original_inst_id|instance_id)"\s*:\s*"([^"\\]{1,300})"')
+_LOOKED_THROUGH = 4096
+_SMALL_BLOCK_BYTES, _BLOCK_BYTES = 1 << 12, 1 << 20
+_KINDS = {list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+_TRIAL = re.compile(r"(?P<item>.{1,32})__(?=[a-z]*[A-Z0-9])[A-Za-z0-9]{7}")
+"""A folder of Harbor's: the first 32 characters of a task's name, and seven more."""
 
 
 @dataclass(frozen=True)
@@ -19,28 +36,23 @@ class Importer:
 
     Attributes:
         name: What `--format` calls it; `aliases` are other names that it answers to.
-        meaning: What such a file looks like, in a sentence or two.
+        meaning: What such a file looks like, in a sentence or two; `example` is how one begins.
         recognise: `recognise(head, path)` says whether a file is of this format, by the beginning of its unpacked
             content; the path is there for what content cannot tell.
         read: Gives the rows in frames of bounded size, in the file's order, as its kind has them. Every row has
-            `position`, its place in the file counted from 1; the other columns are these, and what a format has none of
-            may be left out.
-
-            ranking: item_id; document (`path#L10-L20`), or path, line_start, line_end (0-based, half-open); rank,
-            score, query_sha256, gold (the number of the candidate that is right, as the file has it). A row without a
-            document is a list that holds none; with `error` there is no list, and that is why.
-
-            completion: repo, path, line (0-based), context_start (0-based), target_text, prompt_sha256,
-            completion.
+            `position`, its place in the file counted from 1 in the format's `unit`, such as lines; the other columns
+            are these, and what a format has none of may be left out. Of a ranking item_id; document (`path#L10-L20`),
+            or path, line_start, line_end (0-based, half-open); rank, score, query_sha256, gold (the number of the
+            candidate that is right, as the file has it); a row without a document is a list that holds none, with
+            `error` there is no list, and that is why. Of a completion repo, path, line (0-based), context_start
+            (0-based), target_text, prompt_sha256, completion.
         trajectories: In its place for the kind trajectory: what one file holds, one after the other. It raises nothing
             but the `DamagedFileError` of the file's own methods, whatever the file holds.
-        companions: For the kind trajectory: the paths of files that belong to the file of a path and are read with it,
-            not by themselves; they need not exist. One that ends in `/` is a folder with all it holds.
-        lists_files: For the kind trajectory: whether it says itself which files count as named beside their lines. Of
-            other formats every file of which lines were seen does.
+        companions: The paths of files that belong to the trajectories' file of a path and are read with it, not by
+            themselves; they need not exist. One that ends in `/` is a folder with all it holds.
+        lists_files: Whether it says itself which files count as named beside their lines. Of other trajectories every
+            file of which lines were seen does.
         as_trec_eval: Where its ranks say nothing, its scores order a list, as they do for trec_eval.
-        unit: What a position counts: lines, rows or entries.
-        example: How such a file begins.
     """
 
     name: str
@@ -56,3 +68,181 @@ class Importer:
     unit: str = "line"
     example: str = ""
     aliases: tuple[str, ...] = ()
+
+
+class DamagedFileError(Exception):
+    """A file, or a part of one, that cannot be read to its end: why, the item it says it is about, and where it is."""
+
+    def __init__(self, reason: str, item: str = "", position: str = "") -> None:
+        super().__init__(reason)
+        self.reason, self.item, self.position = reason, item, position
+
+
+@dataclass(frozen=True)
+class TrajectoryFile:
+    """A file that may hold trajectories, read when asked; `all` were given with it, `damages` cannot be read of it."""
+
+    path: str
+    opened: Callable[[], AbstractContextManager[IO[bytes]]]
+    all: Mapping[str, TrajectoryFile] = field(default_factory=dict, repr=False, compare=False)
+    damages: list[DamagedFileError] = field(default_factory=list, compare=False)
+
+    def head(self) -> bytes:
+        """The first bytes, unpacked: what a format is recognised by. Of a damaged file, those before the damage."""
+        data = bytearray()
+        try:
+            for block in self._blocks(HEAD_BYTES, _SMALL_BLOCK_BYTES):
+                data += block
+        except DamagedFileError:
+            if not data:
+                raise
+        return bytes(data)
+
+    def beside(self, path: str) -> TrajectoryFile | None:
+        """The file of a path relative to this one's folder, where one was given."""
+        return self.all.get(normpath(join(dirname(self.path), path)))
+
+    def data(self) -> bytes:
+        """The content, unpacked; a `DamagedFileError` where it is damaged or has more than `MAX_DOCUMENT_BYTES`."""
+        data = b"".join(self._blocks(MAX_DOCUMENT_BYTES + 1, _BLOCK_BYTES))
+        if len(data) > MAX_DOCUMENT_BYTES:
+            reason = f"it holds more than {MAX_DOCUMENT_BYTES:,} bytes, which are read at most"
+            raise DamagedFileError(reason, _item_named(data))
+        return data
+
+    def text(self) -> str:
+        """The content as text, without a byte order mark; bytes that are no UTF-8 are replaced."""
+        return self.data().decode(errors="replace").removeprefix("\ufeff")
+
+    def json(self) -> object:
+        """The content as one JSON value, a `DamagedFileError` where it is none."""
+        value = _parsed(self.data().removeprefix(MARK))
+        if isinstance(value, DamagedFileError):
+            raise value
+        return value
+
+    def objects(self) -> Iterator[tuple[str, JsonRecord]]:
+        """The objects of JSON Lines, of a JSON list, or of one JSON object, each with its position.
+
+        A line or entry that is no object is added to `damages`, and the next is read. JSON Lines may be of any length.
+        A file that holds one object gives it an empty position. What else is damaged is a `DamagedFileError`.
+        """
+        if is_json_lines(self.head()):
+            values = self._lines()
+        elif isinstance(whole := self.json(), list):
+            values = ((f"entry {number}", entry) for number, entry in enumerate(whole, start=1))
+        else:
+            values = iter([("", whole)])
+        for position, value in values:
+            if isinstance(value, dict):
+                yield position, value
+                continue
+            if not isinstance(value, DamagedFileError):
+                value = DamagedFileError(f"it is {_KINDS.get(type(value), 'a number')}, not an object")
+            value.position = position
+            self.damages.append(value)
+
+    def fail_if_damaged(self) -> None:
+        """Refuse a file whose rows make up one trajectory, where some of them could not be read."""
+        if self.damages:
+            reason = "; ".join(f"{damage.position}: {damage.reason}" for damage in self.damages[:MAX_EXAMPLES])
+            self.damages.clear()
+            raise DamagedFileError(reason)
+
+    def rows(self) -> list[JsonRecord]:
+        """The objects of a file that is one trajectory: where one is damaged, all of it is."""
+        rows = [row for _, row in self.objects()]
+        self.fail_if_damaged()
+        return rows
+
+    def _lines(self) -> Iterator[tuple[str, object]]:
+        lines = None
+        try:
+            with self._stream() as stream:
+                lines = Lines(stream)
+                for number, line in lines:
+                    if line is None:
+                        longest = f"line {number} has more than {MAX_LINE_BYTES:,} bytes, which are read at most"
+                        yield f"line {number}", DamagedFileError(longest, _item_named(lines.beginning))
+                    elif line.strip():
+                        yield f"line {number}", _parsed(line)
+        except DamagedFileError as error:
+            raise DamagedFileError(
+                error.reason, error.item or _item_named(lines.unfinished if lines else b"")
+            ) from error
+
+    def patch_beside(self) -> tuple[str | None, list[str]]:
+        """The patch that lies beside a session's record, None where there is none, and a note when it is damaged."""
+        path = patch_path(self.path)
+        try:
+            return self.all[path].text() if path in self.all else None, []
+        except DamagedFileError as error:
+            return None, [f"the patch is lost: {path.rpartition('/')[2]}: {error.reason}"]
+
+    def result_of_trial(self) -> JsonRecord:
+        """The result of a trajectory's trial of Harbor's; an empty object where there is none that names a task."""
+        for path in trial_results(self.path):
+            with suppress(DamagedFileError):
+                if path in self.all and str_at(result := object_at(self.all[path].json()), "task_name"):
+                    return result
+        return {}
+
+    def item_of_trial(self) -> str:
+        """The item of a trial: as its result names the task, else what its folder is called after, maybe cut off."""
+        trials = (_TRIAL.fullmatch(part) for part in reversed(self.path.split("/")[:-1]))
+        return str_at(self.result_of_trial(), "task_name") or next((trial["item"] for trial in trials if trial), "")
+
+    def _blocks(self, n_bytes: int, block_bytes: int) -> Iterator[bytes]:
+        with self._stream() as stream:
+            while n_bytes > 0 and (block := stream.read(min(n_bytes, block_bytes))):
+                n_bytes -= len(block)
+                yield block
+
+    @contextmanager
+    def _stream(self) -> Iterator[IO[bytes]]:
+        try:
+            with self.opened() as stream:
+                yield stream
+        except (GoldspanError, UnreadableFileError) as error:
+            reason = error.what if isinstance(error, GoldspanError) else f"it {str(error).removeprefix('it ')}"
+            raise DamagedFileError(reason) from error
+
+
+def _parsed(data: bytes) -> object:
+    try:
+        return parsed_json(data, errors="replace")
+    except json.JSONDecodeError as error:
+        cut = "; is it cut off?" if error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated") else ""
+        reason = f"not JSON at line {error.lineno}, column {error.colno}: {error.msg}{cut}"
+    except RecursionError:
+        reason = "its lists and objects are nested too deep"
+    except ValueError as error:
+        # A number of more digits than Python turns into one.
+        reason = f"not JSON: {str(error).partition(';')[0]}"
+    return DamagedFileError(reason, _item_named(data))
+
+
+def _item_named(data: bytes) -> str:
+    parts = (data[:_LOOKED_THROUGH], data[-_LOOKED_THROUGH:])
+    return next((match[1] for part in parts if (match := _NAMED.search(part.decode(errors="replace")))), "")
+
+
+def item_of(row: JsonRecord) -> str:
+    """The item that an object says it is of, empty where it does not."""
+    return first_text(row, IDS)
+
+
+def recorded_patch(row: JsonRecord) -> str | None:
+    """The patch that an object holds, under any name it goes by."""
+    return next((patch for key in _PATCHES if isinstance(patch := row.get(key), str)), None)
+
+
+def patch_path(path: str) -> str:
+    """Where the patch of a session lies that has none in its record: `<name>.patch` beside `<name>.jsonl`."""
+    folder, slash, name = path.rpartition("/")
+    return f"{folder}{slash}{name.removesuffix('.gz').removesuffix('.zst').rpartition('.')[0] or name}.patch"
+
+
+def trial_results(path: str) -> list[str]:
+    """Where the result of a trajectory's trial of Harbor's may lie: beside it, or beside the folder it lies in."""
+    return [normpath(join(dirname(path), name)) for name in ("../result.json", "result.json")]

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import polars as pl
 
-from ingest.runs import completions
 from ingest.runs.find_trajectories import AUTO, trajectory_files
-from ingest.runs.imported_runs import UNANSWERED, Imported, ImportedRun, Tables, count_rows, counts_in
+from ingest.runs.imported_runs import UNANSWERED, Imported, ImportedRun, Tables, delete_imported_runs
 from ingest.runs.ranking_rows import REPEATED, load_ranking
-from ingest.runs.rankings import DEFINITIONS, ranking_tables
+from ingest.runs.rankings import DEFINITIONS, completion_tables, match_completions, ranking_tables
 from ingest.runs.read_trajectories import Ids, deduplicate, parse_runs
-from ingest.runs.request import AskedItems, ImportJob, ImportRequest, check_request, item_parts, task_named
+from ingest.runs.request import AskedItems, ImportJob, ImportRequest, asked_items, check_request
 from ingest.runs.resolve_paths import named_whole
-from ingest.runs.trajectories.trajectory import Unread
 from ingest.runs.trajectory_rows import UsageRows, trajectory_tables
 from ingest.sources.input_file import InputFile
 from lake.errors import Exit, GoldspanError
@@ -46,8 +43,7 @@ def import_run(
     if (request.prices or request.resolved) and importer.kind != "trajectory":
         message = f"--prices and --resolved are of agents; the file holds a {importer.kind}"
         raise GoldspanError(message, hint="Leave them out.", code=Exit.USAGE)
-    task = task_named(lake, request.benchmark, request.task, importer.kind)
-    parts = item_parts(lake, task, request.where, request.limit)
+    task, parts = asked_items(lake, request, importer.kind)
     stamp = fingerprint(files.sha256, request.system, task.name, importer.name, chunker)
     stamp = fingerprint(stamp, "asked all") if request.asked_all else stamp
     stamp = fingerprint(stamp, request.where, request.limit) if request.is_selection else stamp
@@ -60,13 +56,9 @@ def import_run(
 
 def up_to_date(job: ImportJob) -> Imported | None:
     """What an earlier import of the same file gave, where that still holds."""
-    row = _stored(job).row(job.files.importer.kind)
-    if row is None:
+    if (row := _stored(job).row(job.files.importer.kind)) is None:
         return None
-    counts, unread = Counter(counts_in(row, "counts")), Unread(counts_in(row, "unread"))
-    n_rejected, n_unknown = counts.pop("n_rejected"), counts.pop("n_unknown")
-    result = replace(_result(job), n_items=row["n_items"].item(), n_rejected=n_rejected, n_unknown=n_unknown,
-                     is_current=True, counts=counts, unread=unread)  # fmt: skip
+    result = _result(job).restored(row)
     return None if result.n_unknown and not job.request.skip_unknown else result
 
 
@@ -77,17 +69,14 @@ def import_job(job: ImportJob, rejects: Rejects, *, write: bool) -> Imported:
     written: list[str] = []
     try:
         for part, tables in read[result.kind](job, rejects, result):
+            items = tables["run_items"]
             if not (request.asked_all or request.is_selection):
                 # A file does not say that its system was asked the items that it does not answer, be it by nothing.
-                answered = tables["run_items"].filter(pl.col("status") != UNANSWERED)
-                n_not_asked = tables["run_items"].height - answered.height
-                result.counts["n_not_asked"] += n_not_asked
-                result.counts["n_missing"] -= n_not_asked
-                tables = {**tables, "run_items": answered}
-            if tables["run_items"].is_empty():
-                continue
-            result.n_items += tables["run_items"].height
-            if write:
+                items = items.filter(pl.col("status") != UNANSWERED)
+                result.counts["n_not_asked"] += tables["run_items"].height - items.height
+                tables = {**tables, "run_items": items}
+            result.add_items(dict(items["status"].value_counts().iter_rows()))
+            if write and items.height:
                 written.append(part.name)
                 stored.write(part.name, tables)
         if not result.n_items:
@@ -104,7 +93,8 @@ def import_job(job: ImportJob, rejects: Rejects, *, write: bool) -> Imported:
             cost = {"run_id": job.run_id, "part": "all", **job.cost}
             stored.write("all", {"costs": pl.DataFrame([cost], schema=table("costs").columns)})
         stored.conclude(_row(job, result), written, rejects)
-        replaced = stored.replace(request.system, job.task.name)
+        same = (pl.col("system") == request.system, pl.col("task") == job.task.name, pl.col("run_id") != job.run_id)
+        replaced = delete_imported_runs(job.lake, request.benchmark, *same)
         result.notes += [f"in place of {run_id}, imported earlier under the same name" for run_id in replaced]
     return result
 
@@ -131,30 +121,25 @@ def _rankings(job: ImportJob, rejects: Rejects, result: Imported) -> Iterator[tu
     if is_reordered:
         result.notes.append("the rank column says nothing: lists are ordered by score, as trec_eval does")
     rows = named_whole(job.lake, job.task.benchmark, rows).drop("document")
-    part_numbers = pl.concat(
-        part.items.select(pl.col("item_id").cast(REPEATED), part=pl.lit(number, pl.Int64))
-        for number, part in enumerate(job.parts)
-    )
-    unknown = rows.join(part_numbers, on="item_id", how="anti").select(pl.col("item_id").cast(pl.String), "position")
+    ids = [part.items.select(pl.col("item_id").cast(REPEATED)) for part in job.parts]
+    unknown = rows.join(pl.concat(ids), on="item_id", how="anti").select(pl.col("item_id").cast(pl.String), "position")
     _refuse_unknown(job, unknown, rows.height, rejects, result)
-    rows = rows.join(part_numbers, on="item_id", maintain_order="left")
-    for number, part in enumerate(job.parts):
-        of_part = rows.filter(pl.col("part") == number).drop("part")
+    for part, ids_of_part in zip(job.parts, ids, strict=True):
+        of_part = rows.join(ids_of_part, on="item_id", how="semi", maintain_order="left")
         if of_part.height or job.request.is_selection:
             yield part, ranking_tables(job, part, of_part, result)
 
 
 def _completions(job: ImportJob, rejects: Rejects, result: Imported) -> Iterator[tuple[AskedItems, Tables]]:
-    frames = list(job.files.importer.read(job.input_file))
-    if not frames:
+    if not (frames := list(job.files.importer.read(job.input_file))):
         raise job.input_file.wrong(what="the file holds no rows")
     rows = pl.concat(frames)
-    by_part, unknown = completions.matched(job.input_file, rows, job.parts)
+    by_part, unknown = match_completions(job.input_file, rows, job.parts)
     item_id = pl.format("{}/{}#L{}", "repo", "path", pl.col("line") + 1).alias("item_id")
     _refuse_unknown(job, unknown.select(item_id, "position"), rows.height, rejects, result)
     for part in job.parts:
         if part.name in by_part:
-            yield part, completions.completion_tables(job, part, by_part[part.name], result)
+            yield part, completion_tables(job, part, by_part[part.name], result)
 
 
 def _trajectories(job: ImportJob, rejects: Rejects, result: Imported) -> Iterator[tuple[AskedItems, Tables]]:
@@ -164,7 +149,7 @@ def _trajectories(job: ImportJob, rejects: Rejects, result: Imported) -> Iterato
     if answers.is_empty():
         reasons = [reject.reason for reject in rejects]
         raise job.input_file.wrong(what="it holds no trajectory of an item", examples=reasons)
-    unknown = answers.filter(pl.col("item_id").is_null()).select(item_id="named", position="position")
+    unknown = answers.filter(pl.col("item_id").is_null()).select("position", item_id="named")
     _refuse_unknown(job, unknown, answers.height, rejects, result)
     views, answers = deduplicate(job.input_file, views, answers, rejects)
     usage = UsageRows(job.run_id, job.request)
@@ -208,20 +193,18 @@ def _refuse_unknown(job: ImportJob, unknown: pl.DataFrame, n_rows: int, rejects:
 
 
 def _row(job: ImportJob, result: Imported) -> pl.DataFrame:
-    counts, program, request = result.counts, job.program, job.request
+    program, request = job.program, job.request
     of_benchmark = job.lake.scan_part("benchmarks", request.benchmark).select("limit").collect()["limit"]
     limit = request.limit or next(iter(of_benchmark), None)
     of_program = {"search": program.name, "files": dict(program.files)} if program else {}
     row = {
         "run_id": job.run_id, "system": request.system, "benchmark": request.benchmark, "task": job.task.name,
-        "chunker": job.chunker, "origin": "imported", "n_items": result.n_items, "limit": limit,
+        "chunker": job.chunker, "origin": "imported", "limit": limit, "fingerprint": job.stamp, **result.columns(),
         "parameters": canonical_json({"sha256": job.files.sha256, **of_program}),
         "versions": canonical_json(dict(program.versions) if program else {}),
-        "status": "partial" if counts["n_not_asked"] or limit is not None or request.where else "complete",
+        "status": "partial" if result.counts["n_not_asked"] or limit is not None or request.where else "complete",
         "selection": [{"column": column, "value": value} for column, value in request.where],
         "format": program.format if program else job.files.importer.name,
         "file": program.name if program else job.input_file.name,
-        "counts": count_rows({**counts, "n_rejected": result.n_rejected, "n_unknown": result.n_unknown}),
-        "unread": count_rows(result.unread), "notes": result.sentences(), "fingerprint": job.stamp,
     }  # fmt: skip
     return pl.DataFrame([row], schema=table("runs").columns)

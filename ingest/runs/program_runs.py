@@ -23,7 +23,7 @@ from ingest.runs.find_trajectories import TrajectoryFiles, trajectory_files
 from ingest.runs.formats.answers import ANSWERS, parse_answer
 from ingest.runs.imported_runs import Imported
 from ingest.runs.importing import import_job, up_to_date
-from ingest.runs.request import AskedItems, ImportJob, ImportRequest, Search, check_request, item_parts, task_named
+from ingest.runs.request import AskedItems, ImportJob, ImportRequest, Search, asked_items, check_request
 from ingest.sources.input_file import InputFile
 from lake.catalog.protocol import Task
 from lake.errors import Exit, GoldspanError
@@ -36,12 +36,9 @@ from lake.text import counted
 from lake.usage import hardware
 
 RIPGREP = "ripgrep"
-MAX_RESULTS = 100
-"""So many results are asked for where a task keeps all."""
-_MAX_VAIN = 10
-"""After so many pools without any answer at all there will be none."""
-_AT_ONCE_BYTES = 64_000_000
-"""So much text of pools is held at a time; a larger pool is held by itself."""
+MAX_RESULTS = 100  # so many results are asked for where a task keeps all
+_MAX_VAIN = 10  # after so many pools without any answer at all there will be none
+_AT_ONCE_BYTES = 64_000_000  # so much text of pools is held at a time; a larger pool is held by itself
 _FUNCTION = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):[^\W\d]\w*")
 
 TrackPools = Callable[[Iterable[tuple[str, Path]], int], Iterable[tuple[str, Path]]]
@@ -57,7 +54,13 @@ def search_by(program: str, seconds: float) -> Search:
     """The program that is meant, which is on this machine; nothing is started."""
     program, format_name, ours, versions = program.strip(), "command", list[Callable[..., object]](), {}
     if is_ripgrep(program):
-        program, format_name, ours, versions = RIPGREP, RIPGREP, [ripgrep_program._main], {RIPGREP: _ripgrep()}
+        if shutil.which("rg") is None:
+            message = "--search ripgrep runs the program rg, which is not on this machine"
+            hint = "Install it: apt-get install ripgrep (Debian, Ubuntu), brew install ripgrep (macOS)."
+            raise GoldspanError(message, hint=hint, code=Exit.MISSING)
+        printed = subprocess.run(["rg", "--version"], capture_output=True, text=True, check=False).stdout
+        versions = {RIPGREP: printed.split("\n", 1)[0].removeprefix("ripgrep ").split(" ")[0]}
+        program, format_name, ours = RIPGREP, RIPGREP, [ripgrep_program._main]
         command, files = JsonCommand((sys.executable, ripgrep_program.__file__), seconds), list[Path]()
     elif function := _FUNCTION.fullmatch(program):
         path, format_name, ours = Path(*function["module"].split(".")), "function", [function_program._main]
@@ -77,22 +80,12 @@ def search_by(program: str, seconds: float) -> Search:
     return Search(command, format_name, program, digests, versions, made)
 
 
-def _ripgrep() -> str:
-    if shutil.which("rg") is None:
-        message = "--search ripgrep runs the program rg, which is not on this machine"
-        hint = "Install it: apt-get install ripgrep (Debian, Ubuntu), brew install ripgrep (macOS)."
-        raise GoldspanError(message, hint=hint, code=Exit.MISSING)
-    printed = subprocess.run(["rg", "--version"], capture_output=True, text=True, check=False).stdout
-    return printed.split("\n", 1)[0].removeprefix("ripgrep ").split(" ")[0]
-
-
 def import_search(
     lake: Lake, request: ImportRequest, search: Search, *, again: bool, write: bool, track: TrackPools, say: Say
 ) -> Imported:
     """Ask a program every item, `again` though its answers are there; they become a run, under the caller's lock."""
     chunker = check_request(lake, request)
-    task = task_named(lake, request.benchmark, request.task, "ranking")
-    parts = item_parts(lake, task, request.where, request.limit)
+    task, parts = asked_items(lake, request, "ranking")
     stamp = fingerprint(search.fingerprint, request.system, task.name, chunker, request.where, request.limit)
     files = TrajectoryFiles(ANSWERS, [])
     job = ImportJob(lake, request, InputFile(request.file), files, task, parts, stamp, chunker, search)
@@ -108,8 +101,7 @@ def import_search(
         folder = Path(tempfile.mkdtemp(prefix="goldspan-"))
         stack.callback(shutil.rmtree, folder)
         answers = InputFile(folder / "answers.jsonl")
-        notes = _ask(lake, task, _questions(lake, task, parts), session, answers.path, track, say)
-        rejects = Rejects()
+        notes, rejects = _ask(lake, task, _questions(lake, task, parts), session, answers.path, track, say), Rejects()
         # Where a pool has one item alone, nothing tells making an index from searching it.
         first = sum(session.first_seconds) if session.first_seconds else None
         cost = {"index_seconds": first, "query_seconds": session.query_seconds, "hardware": hardware()}
@@ -161,25 +153,18 @@ def _ask(
         message = f"the program answered none of {counted(questions.height, 'item')}"
         raise GoldspanError(message, where=session.name, examples=failures, hint=hint)
     silent = "it kept silent until it had read all of a pool's items, so they were sent together and not timed"
+    notes = [silent] * session.together + [f"failed in pool {failure}" for failure in failures[:3]]
+    notes += [f"and in {counted(len(failures) - 3, 'pool')} more"] * (len(failures) > 3)
     n = counted(len(unwritten), "file")
-    return [
-        *[silent] * session.together,
-        *(f"failed in pool {failure}" for failure in failures[:3]),
-        *[f"and in {counted(len(failures) - 3, 'pool')} more"] * (len(failures) > 3),
-        *(f"not written out to be searched: {n}, such as {path!a}" for path in unwritten[:1]),
-    ]
+    return notes + [f"not written out to be searched: {n}, such as {path!a}" for path in unwritten[:1]]
 
 
 def _pool_folders(
     lake: Lake, benchmark: str, root: Path, pool_ids: pl.Series, unwritten: list[str]
 ) -> Iterator[tuple[str, Path]]:
-    """Every pool with a folder of its files below some root, deleted when the next one is taken; the pools sorted.
-
-    Files whose path is none that can be written here go into `unwritten`, such as `pool: ../a.py`.
-    """
-    wanted = pool_ids.unique().to_frame("pool_id").lazy()
+    """Every pool with a folder of its files, deleted when the next is taken; files not written go to `unwritten`."""
+    wanted, blobs = pool_ids.unique().to_frame("pool_id").lazy(), lake.scan("blobs")
     files = lake.scan("files", benchmark=benchmark).select("pool_id", "path", "sha256")
-    blobs = lake.scan("blobs")
     sized = files.join(wanted, on="pool_id", how="semi").join(blobs.select("sha256", "n_bytes"), on="sha256")
     of_pool = sized.group_by("pool_id").agg(n_bytes=pl.col("n_bytes").sum()).sort("pool_id")
     batch = pl.col("n_bytes").cum_sum() // _AT_ONCE_BYTES
@@ -189,8 +174,8 @@ def _pool_folders(
         rows = of_batch.join(texts, on="sha256").select("pool_id", "path", "text").sort("pool_id", "path").collect()
         for (pool_id,), of_one in rows.group_by("pool_id", maintain_order=True):
             folder = Path(tempfile.mkdtemp(prefix="pool-", dir=root))
-            written = ((path, write_below(folder, path, text)) for _, path, text in of_one.iter_rows())
-            unwritten += [f"{pool_id}: {path}" for path, is_written in written if not is_written]
+            files_of = of_one.select("path", "text").iter_rows()
+            unwritten += [f"{pool_id}: {path}" for path, text in files_of if not write_below(folder, path, text)]
             try:
                 yield str(pool_id), folder
             finally:

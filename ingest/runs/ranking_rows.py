@@ -12,8 +12,7 @@ from lake.errors import MAX_EXAMPLES
 from lake.limits import MAX_DOCUMENT_BYTES, MAX_RUN_ROWS, parsed_json
 from lake.text import counted, listed
 
-REPEATED = pl.Categorical()
-"""Texts that stand in many rows, kept once."""
+REPEATED = pl.Categorical()  # texts that stand in many rows, kept once
 
 RANKING: Mapping[str, pl.DataType] = {
     "position": pl.Int64(), "item_id": REPEATED, "path_given": REPEATED, "symbol": REPEATED, "document": REPEATED,
@@ -22,8 +21,10 @@ RANKING: Mapping[str, pl.DataType] = {
 }  # fmt: skip
 """A ranking's rows, whatever file they come from; a null path is a list without results, or why there is none."""
 
-_KINDS = {name: pl.String() if kind == REPEATED else kind for name, kind in RANKING.items()}
-_NUMBERS_BESIDE = {"line": pl.Int64(), "context_start": pl.Int64(), "of": pl.Int64()}
+_KINDS = {
+    **{name: pl.String() if kind == REPEATED else kind for name, kind in RANKING.items()},
+    "line": pl.Int64(), "context_start": pl.Int64(), "of": pl.Int64(),
+}  # fmt: skip
 _LARGEST_FLOAT32 = 3.4028234663852886e38
 
 _RANGE = r"^(.+)#L([0-9]+)(?:-L([0-9]+))?(?:\.([0-9]{1,9}))?$"
@@ -38,7 +39,7 @@ _HELP = (
 
 def kinds_of(names: Iterable[str]) -> pl.Schema:
     """What the columns of these names hold in a file's own rows."""
-    return pl.Schema((name, _KINDS.get(name, _NUMBERS_BESIDE.get(name, pl.String()))) for name in names)
+    return pl.Schema((name, _KINDS.get(name, pl.String())) for name in names)
 
 
 def refuse(input_file: InputFile, rows: pl.DataFrame, what: str, *, shown: pl.Expr, hint: str = "") -> None:
@@ -47,8 +48,7 @@ def refuse(input_file: InputFile, rows: pl.DataFrame, what: str, *, shown: pl.Ex
         return
     first = rows.sort("position").head(MAX_EXAMPLES).cast({pl.Categorical: pl.String})
     texts = first.select("position", shown.cast(pl.String).alias("shown")).iter_rows()
-    printable = ((at, "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(text)[:160])) for at, text in texts)
-    examples = [f"{input_file.unit} {position}: {text}" for position, text in printable]
+    examples = [f"{input_file.unit} {position}: {printable(str(text)[:160])}" for position, text in texts]
     raise input_file.wrong(what=f"{what}: {counted(rows.height, input_file.unit)}", examples=examples, hint=hint)
 
 
@@ -66,13 +66,10 @@ def as_numbers(input_file: InputFile, rows: pl.DataFrame, *names: str) -> pl.Dat
 def check_columns(input_file: InputFile, columns: Sequence[str]) -> None:
     """Refuse a table without the columns of a ranking, or with one of them twice."""
     has = set(columns)
-    needed = {
-        "item_id": "item_id" in has,
-        "document or path": bool({"document", "path"} & has),
-        "both of line_start and line_end": ("line_start" in has) == ("line_end" in has),
-        "rank or score": bool({"rank", "score"} & has),
-    }
-    missing = [what for what, is_there in needed.items() if not is_there]
+    missing = [
+        " or ".join(names) for names in (("item_id",), ("document", "path"), ("rank", "score")) if not has & {*names}
+    ]
+    missing += ["both of line_start and line_end"] * (("line_start" in has) != ("line_end" in has))
     if missing or len(has) < len(columns):
         what = f"missing {' and '.join(missing)}" if missing else "it has a column twice"
         hint = "A table has item_id, then document or path, line_start and line_end, then rank or score."
@@ -86,8 +83,7 @@ def framed(input_file: InputFile, rows: Sequence[Sequence[object]], names: Seque
     except UnicodeEncodeError as error:
         # As JSON can hold and UTF-8 cannot.
         texts = ((row[0], value) for row in rows for value in row if isinstance(value, str))
-        broken = (pair for pair in texts if pair[1].encode(errors="replace").decode() != pair[1])
-        position, text = next(broken, ("?", ""))
+        position, text = next((at, text) for at, text in texts if text.encode(errors="replace").decode() != text)
         what = f"{input_file.unit} {position}: {text[:60]!a} holds half a surrogate pair, which is no character"
         raise input_file.wrong(what=what) from error
 
@@ -118,30 +114,24 @@ def json_document(input_file: InputFile, parse: Callable[[str], object], hint: s
 
 
 def load_ranking(input_file: InputFile, importer: Importer) -> tuple[pl.DataFrame, bool]:
-    """A ranking's rows as one frame of the columns `RANKING`, in the file's order, each row checked by itself.
-
-    And whether scores gave them ranks, as trec_eval does, where those of the file are all alike: all 0, or all 1.
-    """
-    frames, n_rows = [], 0
+    """A ranking's rows as columns `RANKING`, each checked by itself; and whether scores rank them, as in trec_eval."""
+    frames, n_rows = [pl.DataFrame(schema=dict(RANKING))], 0
     for frame in importer.read(input_file):
         n_rows += frame.height
         if n_rows > MAX_RUN_ROWS:
             hint = "Split it by items, and keep the best 100 or so of each list."
             raise input_file.wrong(what=f"it holds more than {MAX_RUN_ROWS:,} rows, the most of a run", hint=hint)
         frames.append(_checked(input_file, frame))
-    rows = pl.concat(frames) if frames else pl.DataFrame(schema=dict(RANKING))
+    rows = pl.concat(frames)
     if rows.is_empty():
         raise input_file.wrong(what="the file holds no rows")
     listed = rows.filter(pl.col("path_given").is_not_null())
     without = listed.filter(pl.col("rank").is_null())
     if without.height < listed.height:
         refuse(input_file, without, "no rank, where other rows have one", shown=written())
-    if not importer.as_trec_eval:
-        return rows, False
-    n_without = pl.col("score").null_count()
-    counts = listed.group_by("item_id").agg(n=pl.len(), n_ranks=pl.col("rank").n_unique(), n_without=n_without)
-    are_alike = (counts["n_ranks"] == 1).all() and (counts["n"] > 1).any() and counts["n_without"].sum() == 0
-    if not are_alike:
+    counts = listed.group_by("item_id").agg(n=pl.len(), n_ranks=pl.col("rank").n_unique())
+    are_alike = (counts["n_ranks"] == 1).all() and (counts["n"] > 1).any() and not listed["score"].null_count()
+    if not (importer.as_trec_eval and are_alike):
         return rows, False
     # Scores as Float32 descending, where larger numbers are infinite, and so alike; then documents descending.
     score = pl.col("score").clip(-_LARGEST_FLOAT32, _LARGEST_FLOAT32).cast(pl.Float32).cast(pl.Float64)
@@ -199,7 +189,7 @@ def spans_of(documents: pl.DataFrame) -> pl.DataFrame:
     is_range = pl.col("path_given").is_not_null()
     nth = groups.struct.field("4").cast(pl.Int64)
     ends = pl.when(groups.struct.field("3").is_null()).then(first).otherwise(last)
-    parsed = documents.with_columns(groups.struct.field("1").alias("path_given"), first=first, last=ends, nth=nth)
+    parsed = documents.with_columns(path_given=groups.struct.field("1"), first=first, last=ends, nth=nth)
     of_symbol = pl.coalesce("path_given", "document").str.extract_groups(_SYMBOL)
     parsed = parsed.with_columns(file=of_symbol.struct.field("1"), symbol=of_symbol.struct.field("2"))
     # Numbers that no Int64 holds are null here.
@@ -215,16 +205,17 @@ def spans_of(documents: pl.DataFrame) -> pl.DataFrame:
         "it names lines and a definition": is_range & symbol.is_not_null(),
         "it is not path::Qualified.name": (symbol == "") | (pl.col("file") == ""),
     })  # fmt: skip
-    return parsed.with_columns(fault=fault).select(
-        *documents.columns,
-        pl.coalesce("path_given", "file", "document").alias("path_given"),
-        # As the lake has it, whatever the language writes between the names.
-        symbol.str.replace_all("::", ".", literal=True),
-        (pl.col("first") - 1).alias("line_start"),
-        pl.col("last").alias("line_end"),
-        "nth",
-        "fault",
-    )
+    # A symbol as the lake has it, whatever the language writes between the names.
+    symbol = symbol.str.replace_all("::", ".", literal=True)
+    path, start = pl.coalesce("path_given", "file", "document"), pl.col("first") - 1
+    columns = (*documents.columns, "path_given", "symbol", "line_start", "line_end", "nth", "fault")
+    spans = parsed.with_columns(fault=fault, symbol=symbol, path_given=path, line_start=start, line_end="last")
+    return spans.select(columns)
+
+
+def printable(text: str) -> str:
+    """A text in which what a terminal would obey is an escape."""
+    return "".join(mark if mark.isprintable() else ascii(mark)[1:-1] for mark in text)
 
 
 def _first_fault(faults: Mapping[str, pl.Expr]) -> pl.Expr:

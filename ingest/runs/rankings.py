@@ -1,19 +1,21 @@
-"""Imported rankings as rows of the lake: in the file's order, every document found, nothing counted twice."""
+"""Imported rankings and completions as rows of the lake: every document found, every hole with its item."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
-from ingest.runs.imported_runs import UNANSWERED, Imported, Tables, imported_hits, run_items
+from ingest.runs.imported_runs import Imported, Tables, imported_hits, run_items
 from ingest.runs.ranking_rows import REPEATED, refuse, written
 from ingest.runs.request import AskedItems, ImportJob
 from ingest.runs.resolve_paths import ContentLines, with_files
+from ingest.sources.input_file import InputFile
 from lake.catalog.protocol import CUT_OFFS
+from lake.naming import RANKING
 
-DEFINITIONS = "docs"
-"""The rules by which a definition that a document names is found."""
-_CANDIDATE = "candidate"
-"""The gold rule whose spans say which candidate is right."""
+DEFINITIONS = "docs"  # the rules by which a definition that a document names is found
+_CANDIDATE = "candidate"  # the gold rule whose spans say which candidate is right
 
 
 def ranking_tables(job: ImportJob, part: AskedItems, rows: pl.DataFrame, result: Imported) -> Tables:
@@ -30,34 +32,27 @@ def ranking_tables(job: ImportJob, part: AskedItems, rows: pl.DataFrame, result:
     same = (pl.col("item") == pl.col("item").shift(-1)) & (pl.col("score") == pl.col("score").shift(-1))
     at_cut_off = spans.filter(same & pl.col("rank").is_in(CUT_OFFS))
     tied = at_cut_off.group_by("item").agg(ties=pl.col("rank").sort())
-    result.counts["n_done"] += len(listed) - failed.height
-    result.counts["n_unanswered"] += failed.height
-    result.counts["n_missing"] += items.height - len(listed)
     result.counts["n_tied"] += tied.height
     returned = spans.group_by("item").agg(n_returned=pl.len().cast(pl.Int64), n_nws=pl.col("n_nws").sum())
-    counted = items.select("item_id", "item")
+    outcomes = items.select("item_id", "item")
     for facts in (returned, tied, failed):
-        counted = counted.join(facts, on="item", how="left")
-    done = pl.col("item").is_in(listed.implode())
-    missing = pl.when(~done).then(pl.lit(f"no list in {job.input_file.name}"))
+        outcomes = outcomes.join(facts, on="item", how="left")
     ended = pl.when(pl.col("error").is_null()).then(pl.lit("done")).otherwise(pl.lit("failed"))
-    status = pl.when(done).then(ended).otherwise(pl.lit(UNANSWERED))
-    outcomes = counted.with_columns(status=status, error=pl.coalesce("error", missing))
-    hits = imported_hits(job.run_id, spans.with_columns(part=pl.lit("ranking"), step=pl.lit(0)), items)
-    return {"hits": hits, "run_items": run_items(job.run_id, outcomes)}
+    outcomes = outcomes.with_columns(status=pl.when(pl.col("item").is_in(listed.implode())).then(ended))
+    hits = imported_hits(job.run_id, spans.with_columns(part=pl.lit(RANKING), step=pl.lit(0)), items)
+    missing = f"no list in {job.input_file.name}"
+    return {"hits": hits, "run_items": run_items(job.run_id, outcomes, missing)}
 
 
 def _check_revision(job: ImportJob, part: AskedItems, rows: pl.DataFrame) -> None:
     hint = f"Is this the same revision of the data? {job.task.name} searches for {job.task.query_meaning}."
     rows = rows.with_columns(pl.col("item_id", "query_sha256").cast(pl.String))
-    hashed = rows.filter(pl.col("query_sha256") != "")
-    if hashed.height:
-        wanted = part.scorable.select("item_id", wanted=pl.col("query_sha256").fill_null("without a query"))
-        other = hashed.join(wanted, on="item_id", maintain_order="left")
-        other = other.filter(pl.col("query_sha256").str.to_lowercase() != pl.col("wanted"))
-        shown = pl.format("item {}: {}, here {}", "item_id", "query_sha256", "wanted")
-        what = "made for another query: its sha256 is not the item's"
-        refuse(job.input_file, other, what, shown=shown, hint=hint)
+    wanted = part.scorable.select("item_id", wanted=pl.col("query_sha256").fill_null("without a query"))
+    hashed = rows.filter(pl.col("query_sha256") != "").join(wanted, on="item_id", maintain_order="left")
+    other = hashed.filter(pl.col("query_sha256").str.to_lowercase() != pl.col("wanted"))
+    shown = pl.format("item {}: {}, here {}", "item_id", "query_sha256", "wanted")
+    what = "made for another query: its sha256 is not the item's"
+    refuse(job.input_file, other, what, shown=shown, hint=hint)
     judged = rows.filter(pl.col("gold").is_not_null()).unique("item_id", keep="first", maintain_order=True)
     if judged.height:
         gold = job.lake.scan_part("gold_spans", part.name, benchmark=job.task.benchmark)
@@ -112,7 +107,14 @@ def _located(job: ImportJob, rows: pl.DataFrame, items: pl.DataFrame, result: Im
         line_start=pl.min_horizontal(pl.col("line_start").fill_null(pl.when(last >= 0).then(0)), last),
         line_end=pl.min_horizontal(end.fill_null(last), last),
     )
-    _check_duplicates(job, clamped)
+    key = ["item", "place", "line_start", "line_end", "nth", "chunk_no"]
+    keyed = clamped.with_columns(place=pl.coalesce("path", "path_given"))
+    twice = keyed.filter(keyed.select(key).is_duplicated()).with_columns(first=pl.col("position").min().over(key))
+    # A list may hold a document twice within one entry of its file.
+    again = later if (later := twice.filter(pl.col("position") > pl.col("first"))).height else twice
+    shown = pl.format("item {}: {} as in {} {}", "item_id", written(), pl.lit(job.input_file.unit), "first")
+    hint = "A list names a chunk once; by path and lines, whatever the path is written like."
+    refuse(job.input_file, again, "a document that stands twice in a list", shown=shown, hint=hint)
     axis = ContentLines.of(job.lake, clamped["sha256"].drop_nulls())
     added = axis.added(clamped.filter(pl.col("sha256").is_not_null()))
     measured = axis.measured(clamped).join(added, on=["item", "rank"], how="left", maintain_order="left")
@@ -141,21 +143,6 @@ def _defined(job: ImportJob, rows: pl.DataFrame, result: Imported) -> pl.DataFra
     ).drop("symbol", "n", "of_line_start", "of_line_end")
 
 
-def _check_duplicates(job: ImportJob, rows: pl.DataFrame) -> None:
-    key = ["item", "place", "line_start", "line_end", "nth", "chunk_no"]
-    keyed = rows.with_columns(place=pl.coalesce("path", "path_given"))
-    twice = keyed.filter(keyed.select(key).is_duplicated())
-    if twice.is_empty():
-        return
-    first = pl.col("position").first().over(key)
-    again = twice.sort("position").with_columns(first=first).filter(pl.col("position") > pl.col("first"))
-    # A list may hold a document twice within one entry of its file.
-    again = again if again.height else twice.with_columns(first="position")
-    shown = pl.format("item {}: {} as in {} {}", "item_id", written(), pl.lit(job.input_file.unit), "first")
-    hint = "A list names a chunk once; by path and lines, whatever the path is written like."
-    refuse(job.input_file, again, "a document that stands twice in a list", shown=shown, hint=hint)
-
-
 def _numbered(job: ImportJob, rows: pl.DataFrame, result: Imported) -> pl.DataFrame:
     if job.chunker is None:
         return rows.with_columns(chunk_no=pl.lit(None, pl.Int64))
@@ -171,3 +158,67 @@ def _numbered(job: ImportJob, rows: pl.DataFrame, result: Imported) -> pl.DataFr
     result.counts["n_no_chunk"] += int(numbered["chunk_no"].is_null().sum())
     # A chunk may begin and end inside the lines.
     return numbered.with_columns(pl.coalesce(f"{name}_cut", name).alias(name) for name in measured)
+
+
+_HOLE = ["repo", "path", "line"]
+_SHOWN = pl.format("{}/{}, line {} from 0", "repo", "path", "line")
+
+
+def match_completions(
+    input_file: InputFile, rows: pl.DataFrame, parts: Sequence[AskedItems]
+) -> tuple[dict[str, pl.DataFrame], pl.DataFrame]:
+    """Part of the items → the rows that fill its holes, with item_id; and the rows that answer none.
+
+    One hole is asked about in several contexts: the part that most of the file's prompts fit is the one it answers, and
+    within a part the item whose completion, context and prompt a row names.
+    """
+    holes = {part.name: _filled(rows, part) for part in parts}
+    by_part: dict[str, pl.DataFrame] = {}
+    rest = rows
+    while holes:
+        left = {part: frame.join(rest, on="position", how="semi") for part, frame in holes.items()}
+        # How well a part's items fit the file: holes filled, contexts that start alike, prompts that are the same.
+        fit = {part: (rows.height, rows["same_start"].sum(), rows["same_prompt"].sum()) for part, rows in left.items()}
+        best = max(fit, key=lambda part: fit[part])
+        if not left[best].height:
+            break
+        for other, value in fit.items():
+            if other != best and value == fit[best] and left[other].join(left[best], on="position", how="semi").height:
+                what = f"the completions answer {best} as well as {other}: nothing in them tells which"
+                hint = "Give each row its prompt and context_start_lineno, or ingest one of the two alone."
+                raise input_file.wrong(what=what, hint=hint)
+        by_part[best] = left[best]
+        answered = left[best].group_by("position", maintain_order=True).agg(pl.col(*_HOLE).first(), "item_id")
+        several = answered.filter(pl.col("item_id").list.len() > 1)
+        shown = pl.format("{}: {}", _SHOWN, pl.col("item_id").list.sort().list.join(" or "))
+        hint = "Give each row its prompt, and the ground_truth and context_start_lineno of its task."
+        refuse(input_file, several, "a row that answers several items", shown=shown, hint=hint)
+        twice = left[best].filter(left[best].select("item_id").is_duplicated())
+        refuse(input_file, twice, "a hole that is filled twice", shown=_SHOWN)
+        rest = rest.join(left[best], on="position", how="anti")
+        del holes[best]
+    return by_part, rest
+
+
+def _filled(rows: pl.DataFrame, part: AskedItems) -> pl.DataFrame:
+    columns = {"repo": "repo", "path": "target_path", "line": "target_line", "wanted": "target_text"}
+    items = part.items.select("item_id", "query_line_start", "query_sha256", **columns)
+    joined = rows.join(items, on=_HOLE, maintain_order="left").with_columns(
+        same_target=(pl.col("target_text") == pl.col("wanted")).fill_null(value=True),
+        same_start=pl.col("context_start").is_null() | (pl.col("context_start") == pl.col("query_line_start")),
+        same_prompt=(pl.col("prompt_sha256") == pl.col("query_sha256")).fill_null(value=False),
+    )
+    likeness = pl.sum_horizontal(pl.col("same_target") * 4, pl.col("same_start") * 2, "same_prompt")
+    likest = [likeness == likeness.max().over(side) for side in ("position", "item_id")]
+    return joined.filter(likest[0]).filter(likest[1])
+
+
+def completion_tables(job: ImportJob, part: AskedItems, rows: pl.DataFrame, result: Imported) -> Tables:
+    """One part's rows of `run_items`: the completion of every scorable item."""
+    items = part.scorable.select("item_id")
+    answered = rows.join(items, on="item_id", how="semi")
+    result.counts["n_unscorable"] += rows.height - answered.height
+    result.counts["n_other_prompt"] += int((~answered["same_start"]).sum())
+    done = answered.select("item_id", "completion", status=pl.lit("done"))
+    outcomes = items.join(done, on="item_id", how="left")
+    return {"run_items": run_items(job.run_id, outcomes, f"no completion in {job.input_file.name}")}

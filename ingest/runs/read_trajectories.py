@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -12,18 +13,17 @@ import polars as pl
 
 from ingest.runs.find_trajectories import TASK_FILE, TrajectoryFiles, kinds_of_files
 from ingest.runs.imported_runs import Imported
+from ingest.runs.importer import DamagedFileError, TrajectoryFile
 from ingest.runs.request import AskedItems
-from ingest.runs.trajectories.trajectory import NO_RESULT, FileSpan, Trajectory, Views, unscorable
-from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
-from ingest.runs.trajectories.usage import AgentUsage
+from ingest.runs.trajectory import NO_RESULT, FileSpan, Trajectory, Views
+from ingest.runs.usage import AgentUsage
 from ingest.runs.values import LAST_LINE, str_at
 from ingest.sources.input_file import InputFile
 from lake.limits import MAX_NAME_CHARACTERS, MAX_PATCH_CHARACTERS, MAX_VIEWS
-from lake.naming import PUBLISHED_READING
+from lake.naming import FINAL, PUBLISHED_READING, STEP
 from lake.rejects import Rejects
 from lake.tables import table
-
-FINAL, STEP = "final", "step"
+from lake.text import counted
 
 USAGE: Mapping[str, pl.DataType] = {name: table("usage").columns[name] for name in vars(AgentUsage())}
 """The columns of what an agent used."""
@@ -40,11 +40,9 @@ ANSWER_COLUMNS: Mapping[str, pl.DataType] = {
 }  # fmt: skip
 """One row per trajectory; `named` is the item as it was given, `item_id` null where none is known by that name."""
 
-_CUT_OFF = 32
-"""Harbor calls a trial's folder after so many characters of its task."""
+_CUT_OFF = 32  # Harbor calls a trial's folder after so many characters of its task
 _AT_ONCE = 100_000
-_LEAST_QUESTION = 20
-"""Characters: a shorter question may stand in any text."""
+_LEAST_QUESTION = 20  # characters: a shorter question may stand in any text
 
 
 @dataclass(frozen=True)
@@ -66,8 +64,8 @@ class Ids:
     def of_trajectory(self, trajectory: Trajectory, file: TrajectoryFile) -> str:
         """What a trajectory says its item is, else what tells it; else its file's name, where that holds no other."""
         item = trajectory.item or self.in_path(file.path) or _of_task(file) or self.in_path(trajectory.root)
-        item = item or self._of_prompts(trajectory.prompts)
-        return item or ("" if trajectory.position else file.path.rpartition("/")[2])
+        name = "" if trajectory.position else file.path.rpartition("/")[2]
+        return item or self._of_prompts(trajectory.prompts) or name
 
     def _of_prompts(self, prompts: Sequence[str]) -> str:
         """The item whose question, but for white space, is all or part of a text; empty for none, or for several."""
@@ -102,13 +100,10 @@ class Ids:
 
 
 def _of_task(file: TrajectoryFile) -> str:
-    for folder in PurePosixPath(file.path).parents:
-        task = file.all.get(str(folder / TASK_FILE))
-        try:
-            if task is not None and (item := str_at(task.json(), "item_id")):
+    for path in (str(folder / TASK_FILE) for folder in PurePosixPath(file.path).parents):
+        with suppress(DamagedFileError):
+            if path in file.all and (item := str_at(file.all[path].json(), "item_id")):
                 return item
-        except DamagedFileError:
-            continue
     return ""
 
 
@@ -132,19 +127,18 @@ def parse_runs(
             result.counts["n_not_understood"] += any(name != NO_RESULT for name in call.unread)
             result.counts["n_reading"] += call.reads
             result.counts["n_showing"] += call.reads and bool(call.views)
-        n_unsound = 0
-        for part, step, seen in _parts(trajectory):
+        n_unsound, parts = 0, list[tuple[str, int, Views]]()
+        for prefix, context in (("", trajectory), (PUBLISHED_READING, trajectory.published)):
+            if context is not None:
+                parts += ((prefix + STEP, step, seen) for step, seen in enumerate(context.steps, start=1))
+                parts.append((prefix + FINAL, 0, context.final or ()))
+        for part, step, seen in parts:
             if not files.importer.lists_files:
                 # A file that has lines is named alone as well, before them, as published converters do.
                 alone = {view.path for view in seen if view.start is None and view.symbol is None}
                 paths = dict.fromkeys(view.path for view in seen if view.start is not None and view.path not in alone)
                 seen = (*map(FileSpan, paths), *seen)
-            sound = [
-                view
-                for view in seen
-                if 0 < len(view.path) <= MAX_NAME_CHARACTERS >= len(view.symbol or "")
-                and max(abs(view.start or 0), abs(view.end or 0)) <= LAST_LINE
-            ]
+            sound = list(filter(_is_sound, seen))
             n_unsound += len(seen) - len(sound)
             n_views += len(sound)
             for rank, view in enumerate(sound if n_views <= MAX_VIEWS else (), start=1):
@@ -153,14 +147,13 @@ def parse_runs(
         if len(views) >= _AT_ONCE:
             frames.append(pl.DataFrame(views, schema=dict(VIEW_COLUMNS), orient="row"))
             views.clear()
-        is_long = len(trajectory.patch or "") > MAX_PATCH_CHARACTERS
+        is_long, patch = len(trajectory.patch or "") > MAX_PATCH_CHARACTERS, trajectory.patch
         notes = [*trajectory.notes]
         notes += [f"{n_unsound:,} views without a path, or of lines that no file has"] * bool(n_unsound)
         notes += [f"its patch has more than {MAX_PATCH_CHARACTERS:,} characters, and is not read"] * is_long
         for note in notes:
             rejects.add(file.path, trajectory.position or f"item {trajectory.item}", note)
-        name = ids.of_trajectory(trajectory, file)
-        patch = None if trajectory.patch is None or is_long else _text(trajectory.patch)
+        name, patch = ids.of_trajectory(trajectory, file), None if patch is None or is_long else _text(patch)
         n_published = len(trajectory.published.steps) if trajectory.published is not None else None
         too_many = f"more than {MAX_VIEWS:,} places are shown in all, the most of a run; split it"
         failed = trajectory.failed or (too_many if n_views > MAX_VIEWS else None)
@@ -188,17 +181,14 @@ def _all(files: TrajectoryFiles, ids: Ids, rejects: Rejects) -> Iterator[tuple[T
         for damage in [*damages, *file.damages]:
             item = damage.item or ("" if n_whole else ids.in_path(file.path))
             if item:
-                yield file, unscorable(item, damage.reason, damage.position)
+                yield file, Trajectory((), None, item, position=damage.position, failed=damage.reason)
             else:
                 rejects.add(file.path, damage.position or "file", damage.reason)
 
 
-def _parts(trajectory: Trajectory) -> Iterator[tuple[str, int, Views]]:
-    for prefix, context in (("", trajectory), (PUBLISHED_READING, trajectory.published)):
-        if context is not None:
-            for step, seen in enumerate(context.steps, start=1):
-                yield prefix + STEP, step, seen
-            yield prefix + FINAL, 0, context.final or ()
+def _is_sound(view: FileSpan) -> bool:
+    is_named = 0 < len(view.path) <= MAX_NAME_CHARACTERS >= len(view.symbol or "")
+    return is_named and max(abs(view.start or 0), abs(view.end or 0)) <= LAST_LINE
 
 
 def _text(text: str) -> str:
@@ -209,18 +199,15 @@ def _text(text: str) -> str:
 def deduplicate(
     input_file: InputFile, views: pl.DataFrame, answers: pl.DataFrame, rejects: Rejects
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """One trajectory of each item that is known, and no views of any that failed.
-
-    Of several the one that is whole counts, the damaged ones are rows of `rejects`; two that are whole are an error.
-    """
+    """One trajectory of each known item, the whole one: damaged ones are rejects, two whole ones an error."""
     known = answers.filter(pl.col("item_id").is_not_null())
     twice = known.filter(pl.col("failed").is_null()).filter(pl.col("item_id").is_duplicated())
     if not twice.is_empty():
         places = twice.group_by("item_id", maintain_order=True).agg("position")
         shown = [f"item {item_id[:80]}: {' and '.join(at[:2])}" for item_id, at in places.iter_rows()]
-        n = f"{len(shown):,} {'item has' if len(shown) == 1 else 'items have'} more than one trajectory"
+        what = f"more than one trajectory of {counted(len(shown), 'item')}"
         hint = "Import each attempt by itself, under a system's name of its own."
-        raise input_file.wrong(what=n, examples=shown, hint=hint)
+        raise input_file.wrong(what, examples=shown, hint=hint)
     kept = known.sort(pl.col("failed").is_not_null(), "trajectory").unique("item_id", keep="first", maintain_order=True)
     left = known.join(kept, on="trajectory", how="anti").select("item_id", "position", "failed")
     for item_id, position, failed in left.iter_rows():

@@ -15,15 +15,14 @@ from ingest.sources.input_file import InputFile
 from lake.benchmarks import tasks_of
 from lake.catalog.protocol import AnswerKind, Task
 from lake.declarations import CHUNKER_ALIASES
-from lake.errors import Exit, GoldspanError, unknown_name
+from lake.errors import Exit, GoldspanError, lookup, unknown_name
 from lake.make import made_from
 from lake.pools import with_pools_of
 from lake.selection import Where, drawn_ids, of_where, with_items
 from lake.store import Lake
 
 MAX_SYSTEM_CHARACTERS = 120
-_MAX_ID_BYTES = 120
-"""A run's name is part of a file's name, which may have 255 bytes with the digests in it."""
+_MAX_ID_BYTES = 120  # A run's name is part of a file's name, which may have 255 bytes with the digests in it
 _COLUMNS = (
     "item_id", "upstream_id", "subset", "repo", "pool_id", "target_path", "target_line", "query_line_start",
     "target_text", "scorable",
@@ -66,14 +65,8 @@ def check_request(lake: Lake, request: ImportRequest) -> str | None:
     if request.benchmark not in held:
         raise unknown_name(request.benchmark, "benchmark", held)
     chunkers, name = [part.name for part in lake.parts("chunkers")], request.system
-    problems = {
-        "is empty": not name.strip(),
-        "begins or ends with a space": name != name.strip(),
-        f"has {len(name)} characters; {MAX_SYSTEM_CHARACTERS} are allowed": len(name) > MAX_SYSTEM_CHARACTERS,
-        "holds a character that cannot be printed": not name.isprintable(),
-    }
-    if problem := next((problem for problem, is_so in problems.items() if is_so), ""):
-        message = f"the system name {name[:40]!a} {problem}"
+    if not (name and name == name.strip() and name.isprintable() and len(name) <= MAX_SYSTEM_CHARACTERS):
+        message = f"the system name {name[:40]!a} is not 1 to {MAX_SYSTEM_CHARACTERS} characters that can be printed"
         raise GoldspanError(message, hint="Name what made the ranking, such as my-retriever v2.", code=Exit.USAGE)
     own, _, retriever = name.rpartition("+")
     retrievers = set(lake.scan("retrievers").select("name").collect()["name"])
@@ -137,25 +130,18 @@ class ImportJob:
         return f"{self.task.name}--{name}--{self.stamp[:8]}".replace("/", ".")
 
 
-def task_named(lake: Lake, benchmark: str, name: str, kind: AnswerKind) -> Task:
-    """A benchmark's task by its name; without a name the first that such a file answers."""
+def asked_items(lake: Lake, request: ImportRequest, kind: AnswerKind) -> tuple[Task, list[AskedItems]]:
+    """The task that is named, else the first that such a file answers; the items it asks, part by part."""
+    benchmark, name, where, limit = request.benchmark, request.task, request.where, request.limit
     known = {task.name: task for task in tasks_of(lake, benchmark)}
-    if name and name not in known:
-        raise unknown_name(name, "task", known)
     answered = [task for task in known.values() if kind in task.answered_by]
     if not name and not answered:
         message = f"no task of {benchmark} is answered by a {kind}"
         raise GoldspanError(message, hint=f"Name one: --task {' or '.join(sorted(known))}", code=Exit.USAGE)
-    task = known[name] if name else answered[0]
+    task = lookup(name, "task", known) if name else answered[0]
     if kind not in task.answered_by:
         message = f"the task {task.name} is answered by a {' or '.join(task.answered_by)}; this file holds a {kind}"
         raise GoldspanError(message, hint="Name another with --task, or leave it out.", code=Exit.USAGE)
-    return task
-
-
-def item_parts(lake: Lake, task: Task, where: Where = (), limit: int | None = None) -> list[AskedItems]:
-    """The items a task asks, or those of them that are selected, drawn as `evaluate` draws them, part by part."""
-    benchmark = task.benchmark
     if where:
         with_items(lake, [benchmark], where)
     selected = of_where(lake.scan("items", benchmark=benchmark), where).select("item_id")
@@ -168,11 +154,10 @@ def item_parts(lake: Lake, task: Task, where: Where = (), limit: int | None = No
         items = lake.scan_parts([part], "items").select(_COLUMNS)
         items = items.join(queries, on="item_id", how="left", maintain_order="left")
         items = items.join(selected, on="item_id", how="semi", maintain_order="left") if where or limit else items
-        asked_items = with_pools_of(lake, task, items).collect()
-        if asked_items.height:
+        if (asked := with_pools_of(lake, task, items).collect()).height:
             made = made_from([part, *pools], [task.pool_prefix, task.subsets])
-            parts.append(AskedItems(part.name, made, asked_items))
+            parts.append(AskedItems(part.name, made, asked))
     if not parts:
         message = f"the lake holds no items of {benchmark} that {task.name} asks"
         raise GoldspanError(message, where=str(lake.root), hint="First: make ingest", code=Exit.MISSING)
-    return parts
+    return task, parts

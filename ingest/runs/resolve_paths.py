@@ -11,24 +11,10 @@ from lake.naming import UNSEARCHED
 from lake.offsets import added_lines
 from lake.store import Lake
 
-MAX_FOLDERS = 64
-"""At most so many leading folders are dropped from a path."""
+MAX_FOLDERS = 64  # at most so many leading folders are dropped from a path
 
 _FOLDERS = r"(?s)^.*/"
 _LEAVES = r"(?:^|/)\.\.(?:/|$)"
-
-
-def _files_of(lake: Lake, benchmark: str, pool_ids: pl.Series, paths: pl.Series, *, whole_trees: bool) -> pl.DataFrame:
-    """The files of some pools, by place in `pool_ids`, that are called as some paths, whatever folder these are in."""
-    pools = pool_ids.to_frame("pool_id").with_row_index("pool").cast({"pool": pl.Int64})
-    if whole_trees:
-        pools = pl.concat([pools, pools.with_columns(pl.col("pool_id") + UNSEARCHED)])
-    leaves = paths.cast(pl.String).str.replace(_FOLDERS, "").unique()
-    files = lake.scan("files", benchmark=benchmark).join(pools.lazy(), on="pool_id")
-    files = files.filter(pl.col("path").str.replace(_FOLDERS, "").is_in(leaves.implode()))
-    names = [pl.col(name).cast(REPEATED) for name in ("path", "sha256")]
-    n_lines = lake.scan("blobs").select("sha256", "n_lines")
-    return files.join(n_lines, on="sha256").select("pool", *names, "n_lines").collect()
 
 
 def _resolved(wanted: pl.DataFrame, files: pl.DataFrame) -> pl.DataFrame:
@@ -51,17 +37,20 @@ def _resolved(wanted: pl.DataFrame, files: pl.DataFrame) -> pl.DataFrame:
 def with_files(
     lake: Lake, benchmark: str, rows: pl.DataFrame, given: str = "path_given", *, whole_trees: bool = False
 ) -> pl.DataFrame:
-    """Rows of pool_id, which is dropped, with the file that each path of a column means: path, sha256, n_lines.
-
-    `whole_trees`: files that lie beside those that are searched, in pool `<pool>#rest`, count too.
-    """
-    pools = rows["pool_id"].unique().sort()
-    numbered = pools.to_frame().with_row_index("pool").cast({"pool": pl.Int64})
-    rows = rows.join(numbered, on="pool_id", how="left", maintain_order="left").drop("pool_id")
+    """Rows of pool_id, which is dropped, with the file that each path of a column means: path, sha256, n_lines."""
+    pools = rows.select(pl.col("pool_id").unique().sort()).with_row_index("pool").cast({"pool": pl.Int64})
+    rows = rows.join(pools, on="pool_id", how="left", maintain_order="left").drop("pool_id")
     wanted = rows.select("pool", path_given=given).unique()
-    files = _resolved(wanted, _files_of(lake, benchmark, pools, wanted["path_given"], whole_trees=whole_trees))
-    files = files.rename({"path_given": given})
-    return rows.join(files, on=["pool", given], how="left", maintain_order="left").drop("pool")
+    if whole_trees:
+        pools = pl.concat([pools, pools.with_columns(pl.col("pool_id") + UNSEARCHED)])
+    # The files that are called as some path is, whatever folder that is in.
+    leaves = wanted["path_given"].cast(pl.String).str.replace(_FOLDERS, "").unique()
+    files = lake.scan("files", benchmark=benchmark).join(pools.lazy(), on="pool_id")
+    files = files.filter(pl.col("path").str.replace(_FOLDERS, "").is_in(leaves.implode()))
+    files = files.join(lake.scan("blobs").select("sha256", "n_lines"), on="sha256")
+    known = files.select("pool", pl.col("path", "sha256").cast(REPEATED), "n_lines").collect()
+    resolved = _resolved(wanted, known).rename({"path_given": given})
+    return rows.join(resolved, on=["pool", given], how="left", maintain_order="left").drop("pool")
 
 
 def named_whole(lake: Lake, benchmark: str, rows: pl.DataFrame) -> pl.DataFrame:

@@ -5,27 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ingest.runs.calls.tools import ToolCall, parse_call
-from ingest.runs.importer import Importer
-from ingest.runs.trajectories import records
-from ingest.runs.trajectories.trajectory import ParsedCall, Trajectory, Unread, renamed, union
-from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
-from ingest.runs.trajectories.usage import AgentUsage
-from ingest.runs.values import JsonRecord, first_text, list_at, objects_at, objects_in
+from ingest.runs.importer import DamagedFileError, Importer, TrajectoryFile, item_of, patch_path, recorded_patch
+from ingest.runs.trajectory import ParsedCall, Trajectory, Unread, answer_in, named_in, renamed, union
+from ingest.runs.usage import AgentUsage
+from ingest.runs.values import JsonRecord, first_text, objects_at, objects_in
 
 _MAX_PATHS, _MAX_PROMPTS, _MAX_HELD = 1_000, 5, 50
 
 
-@dataclass(frozen=True)
-class Note:
+class Note(NamedTuple):
     """Something that a record tells between its calls.
 
-    Attributes:
-        kind: `root`: the folder it began in, which is dropped from the paths below it; the first counts. `prompt`: what
-            the agent was asked, of which the first few tell the item. `answer`: what it said. `unread`: what was met
-            and not understood, as in :class:`Unread`.
+    `root`: the folder it began in, which is dropped from the paths below it; the first counts. `prompt`: what the agent
+    was asked, of which the first few tell the item. `answer`: what it said. `unread`: what was met and not understood.
     """
 
     kind: Literal["root", "prompt", "answer", "unread"]
@@ -63,12 +58,9 @@ class Session:
         return rows
 
     def trajectory(self, events: Iterable[Event]) -> Trajectory:
-        """The session: its steps are the calls that showed something, each once by its id.
-
-        The final context is what the last `<PATCH_CONTEXT>` that the agent said names, else the union of the steps.
-        """
-        calls, notes, usage, folder = list[ParsedCall](), list[Note](), AgentUsage(), ""
-        ids = set[str]()
+        """The session: its steps are the calls that showed something, its end what it last named, else all of them."""
+        calls, notes, ids = list[ParsedCall](), list[Note](), set[str]()
+        usage, folder = AgentUsage(), ""
         for event in events:
             if isinstance(event, Note):
                 notes.append(event)
@@ -82,13 +74,18 @@ class Session:
         roots, prompts, answers, unread = (
             [note.text for note in notes if note.kind == kind] for kind in ("root", "prompt", "answer", "unread")
         )
-        root = next(filter(None, roots), "") or _root_of(calls)
+        paths = list(dict.fromkeys(view.path for call in calls for view in call.views))[:_MAX_PATHS]
+        plain = [path for path in paths if not path.startswith(("/", "~", ".."))]
+        # Where none is told, it is the folder that a path is named with, and without.
+        pairs = ((whole, f"/{path}") for whole in paths if whole.startswith("/") for path in plain)
+        named = (whole.removesuffix(path) for whole, path in pairs if whole.endswith(path))
+        root = next(filter(None, roots), "") or next(named, "")
         below = _below(root.rstrip("/\\"))
         calls = [replace(call, views=renamed(call.views, below)) for call in calls]
         showing = [call for call in calls if call.views]
         steps = tuple(call.views for call in showing)
-        answer = records.answer_in(answers)
-        final = union(steps) if answer is None else renamed(records.spans_named(answer), records.in_repository)
+        answer = answer_in(answers)
+        final = union(steps) if answer is None else named_in(answer)
         # An answer that was cut off asked for calls, and is not among those that were counted.
         shown_at = tuple((min(call.shown_at[0], usage.n_turns or 0), call.shown_at[1]) for call in showing)
         return Trajectory(
@@ -114,14 +111,6 @@ def _below(root: str) -> Callable[[str], str]:
     return below
 
 
-def _root_of(calls: Sequence[ParsedCall]) -> str:
-    """The folder that paths are named with and without; empty where none is."""
-    paths = list(dict.fromkeys(view.path for call in calls for view in call.views))[:_MAX_PATHS]
-    plain = [path for path in paths if not path.startswith(("/", "~", ".."))]
-    pairs = ((whole, path) for whole in paths if whole.startswith("/") for path in plain)
-    return next((whole.removesuffix(f"/{path}") for whole, path in pairs if whole.endswith(f"/{path}")), "")
-
-
 def paired(call_ids: Sequence[str], results: Sequence[JsonRecord], keys: Sequence[str]) -> list[list[JsonRecord]]:
     """The results of each call: by their ids, the rest by order where they are as many, else each has all of the rest.
 
@@ -138,34 +127,30 @@ def paired(call_ids: Sequence[str], results: Sequence[JsonRecord], keys: Sequenc
     return own
 
 
-def _sessions_in(file: TrajectoryFile, holders: Sequence[str]) -> Iterator[Session]:
-    """The sessions of a file: the one of its rows, or one per object that holds some.
-
-    The patch of a session that names no item, so is known by the file's path, lies beside it.
-    """
-    rows: list[JsonRecord] = []
-    for position, row in file.objects():
-        holder = next((key for key in holders if isinstance(row.get(key), list)), None)
-        if holder is None:
-            rows.append(row)
-            continue
-        events: list[JsonRecord] = [event for event in list_at(row, holder) if isinstance(event, dict)]
-        n_odd = len(list_at(row, holder)) - len(events)
-        patch, notes = records.recorded_patch(row), list[str]()
-        if not records.item_of(row) and patch is None:
-            patch, notes = records.patch_beside(file)
-        notes = [f"{n_odd:,} events that are no objects"] * bool(n_odd) + notes
-        yield Session(file, records.item_of(row), patch, position, notes, [events])
-    if rows:
-        file.fail_if_damaged()
-        patch, notes = records.patch_beside(file)
-        yield Session(file, patch=patch, notes=notes, parts=[rows])
-
-
 def _trajectories(
     holders: Sequence[str], events_of: Callable[[Session], Iterator[Event]], file: TrajectoryFile
 ) -> Iterator[Trajectory]:
-    return (session.trajectory(events_of(session)) for session in _sessions_in(file, holders))
+    # The one of its rows, or one per object that holds some. Where it names no item, so is known by the file's path,
+    # its patch lies beside it.
+    rows: list[JsonRecord] = []
+    for position, row in file.objects():
+        given = next((held for key in holders if isinstance(held := row.get(key), list)), None)
+        if given is None:
+            rows.append(row)
+            continue
+        events: list[JsonRecord] = [event for event in given if isinstance(event, dict)]
+        patch, notes = recorded_patch(row), list[str]()
+        if not item_of(row) and patch is None:
+            patch, notes = file.patch_beside()
+        if n_odd := len(given) - len(events):
+            notes.insert(0, f"{n_odd:,} events that are no objects")
+        session = Session(file, item_of(row), patch, position, notes, [events])
+        yield session.trajectory(events_of(session))
+    if rows:
+        file.fail_if_damaged()
+        patch, notes = file.patch_beside()
+        session = Session(file, patch=patch, notes=notes, parts=[rows])
+        yield session.trajectory(events_of(session))
 
 
 def session_importer(
@@ -179,7 +164,7 @@ def session_importer(
     is_event: Callable[[JsonRecord], bool],
     events_of: Callable[[Session], Iterator[Event]],
     is_part: Callable[[JsonRecord, str], bool] = lambda row, name: False,
-    companions: Callable[[str], Sequence[str]] = lambda path: [records.patch_path(path)],
+    companions: Callable[[str], Sequence[str]] = lambda path: [patch_path(path)],
     aliases: tuple[str, ...] = (),
 ) -> Importer:
     """The importer of files that hold a session each, or objects that hold one each; the patch lies beside them.

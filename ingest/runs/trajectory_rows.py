@@ -13,22 +13,21 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
 from ingest.contents.patches import edit_rows
-from ingest.runs.imported_runs import UNANSWERED, Imported, Tables, imported_hits, run_items
+from ingest.runs.imported_runs import Imported, Tables, imported_hits, run_items
 from ingest.runs.ranking_rows import REPEATED
-from ingest.runs.read_trajectories import FINAL, USAGE
+from ingest.runs.read_trajectories import USAGE
 from ingest.runs.request import AskedItems, ImportJob, ImportRequest
 from ingest.runs.resolve_paths import ContentLines, with_files
 from ingest.runs.values import list_at, object_at, str_at
 from ingest.sources.strict_yaml import read_yaml, validated
 from lake.errors import Exit, GoldspanError
-from lake.naming import PUBLISHED_READING
+from lake.naming import FINAL, PUBLISHED_READING
 from lake.rejects import Rejects
 from lake.tables import table
 from lake.text import counted, listed
 
 _NOTHING_BETWEEN = r"/(?:\.?/)+"
 _HERE = r"^(?:\./)+"
-_STATUSES = {"done": "n_done", UNANSWERED: "n_missing", "failed": "n_failed", "no-context": "n_no_context"}
 _TOKENS = {"n_input": "input", "n_cached": "cached", "n_cache_written": "cache_written", "n_output": "output"}
 _PER = 1_000_000
 _LIKE_PRICES = "It is to hold `date: 2026-11-01` and `models: {NAME: {input: 3.00, cached: 0.30, output: 15.00}}`."
@@ -53,8 +52,18 @@ def trajectory_tables(
     items = part.scorable.with_row_index("item").cast({"item": pl.Int64})
     answers = given.join(items.select("item_id", "item", "pool_id"), on="item_id", maintain_order="left")
     result.counts["n_unscorable"] += given.height - answers.height
-    of_answers = answers.select("trajectory", "item", "pool_id")
-    rows = _placed(job, views.join(of_answers, on="trajectory", maintain_order="left"))
+    rows = views.join(answers.select("trajectory", "item", "pool_id"), on="trajectory", maintain_order="left")
+    slashes = pl.col("path_given").str.replace_all("\\", "/", literal=True)
+    plain = slashes.str.replace_all(_NOTHING_BETWEEN, "/").str.replace(_HERE, "")
+    rows = with_files(
+        job.lake, job.task.benchmark, rows.with_columns(plain=plain.cast(REPEATED)), "plain", whole_trees=True
+    )
+    # Lines are 0-based and half-open from here on.
+    start, end = (
+        pl.col("start"),
+        pl.coalesce("end", pl.when(pl.col("start") > 1).then(pl.max_horizontal("start", "n_lines"))),
+    )
+    rows = rows.with_columns(line_start=start - 1, line_end=pl.when(start.is_not_null()).then(end))
     final = rows.filter(pl.col("part") == FINAL)
     last = pl.col("n_lines")
     spans = final.filter(pl.col("path").is_not_null() & pl.col("line_start").is_not_null()).with_columns(
@@ -63,78 +72,45 @@ def trajectory_tables(
     # item, rank, n_new_nws: what each row of a final context adds to those before it.
     added = ContentLines.of(job.lake, spans["sha256"]).added(spans)
     ended = _run_items(job, items, answers, final, added)
-    edits = _edits(job, answers, result, rejects)
-    _count(rows, ended, result)
-    used = usage.part(given.join(part.items.select("item_id", "upstream_id"), on="item_id"))
-    of_final = added.with_columns(part=pl.lit(FINAL))
-    rows = rows.join(of_final, on=["item", "part", "rank"], how="left", maintain_order="left")
-    return {"hits": imported_hits(job.run_id, rows, items), "edits": edits, "usage": used, "run_items": ended}
-
-
-def _placed(job: ImportJob, views: pl.DataFrame) -> pl.DataFrame:
-    """The views with line_start, line_end (0-based, half-open) and path, sha256, n_lines of their file."""
-    slashes = pl.col("path_given").str.replace_all("\\", "/", literal=True)
-    plain = slashes.str.replace_all(_NOTHING_BETWEEN, "/").str.replace(_HERE, "")
-    rows = views.with_columns(plain=plain.cast(REPEATED))
-    placed = with_files(job.lake, job.task.benchmark, rows, "plain", whole_trees=True)
-    start, end, has_lines = pl.col("start"), pl.col("end"), pl.col("start").is_not_null()
-    to_the_end = pl.when(start > 1).then(pl.max_horizontal("start", "n_lines"))
-    return placed.with_columns(line_start=start - 1, line_end=pl.when(has_lines).then(pl.coalesce(end, to_the_end)))
-
-
-def _run_items(
-    job: ImportJob, items: pl.DataFrame, answers: pl.DataFrame, final: pl.DataFrame, added: pl.DataFrame
-) -> pl.DataFrame:
-    joined = (
-        items.select("item_id", "item")
-        .join(answers.drop("item_id"), on="item", how="left")
-        .join(final.group_by("item").agg(n_returned=pl.len().cast(pl.Int64)), on="item", how="left")
-        .join(added.group_by("item").agg(n_nws=pl.col("n_new_nws").sum()), on="item", how="left")
-    )
-    missing, failed = pl.col("trajectory").is_null(), pl.col("failed").is_not_null()
-    without = pl.col("n_returned").is_null()
-    why = pl.when(missing).then(pl.lit(f"no trajectory in {job.input_file.name}")).when(failed).then("failed")
-    outcomes = joined.select(
-        "item_id",
-        pl.when(missing).then(pl.lit(UNANSWERED)).when(failed).then(pl.lit("failed"))
-        .when(without).then(pl.lit("no-context")).otherwise(pl.lit("done")).alias("status"),
-        why.when(without).then(pl.lit("the trajectory gives no final context")).alias("error"),
-        pl.when(~failed).then("n_steps").alias("n_steps"),
-        "n_returned",
-        "n_nws",
-        pl.when(~missing & ~failed).then(pl.col("patch").fill_null("") != "").alias("has_patch"),
-        pl.when(~failed).then("n_steps_published").alias("n_steps_published"),
-    )  # fmt: skip
-    return run_items(job.run_id, outcomes)
-
-
-def _edits(job: ImportJob, answers: pl.DataFrame, result: Imported, rejects: Rejects) -> pl.DataFrame:
-    has_patch = pl.col("patch").fill_null("").str.strip_chars() != ""
     whole = answers.filter(pl.col("failed").is_null())
-    patched = whole.filter(has_patch)
+    patched = whole.filter(pl.col("patch").str.strip_chars() != "")
     edits, notes = edit_rows(job.run_id, patched.select("item_id", "patch").iter_rows())
     position = dict(patched.select("item_id", "position").iter_rows())
     for item_id, note in notes:
         rejects.add(position[item_id], f"item {item_id}", note)
     result.counts["n_faulty_patches"] += len({item_id for item_id, _ in notes})
     result.counts["n_no_patch"] += whole.height - patched.height
-    return edits
-
-
-def _count(rows: pl.DataFrame, run_items: pl.DataFrame, result: Imported) -> None:
-    n, counts = dict(run_items["status"].value_counts().iter_rows()), result.counts
-    for status, name in _STATUSES.items():
-        counts[name] += n.get(status, 0)
-    counts["n_steps"] += int(run_items["n_steps"].sum())
-    start, end = pl.col("line_start"), pl.col("line_end")
+    result.counts["n_steps"] += int(ended["n_steps"].sum())
+    counts, start, end = result.counts, pl.col("line_start"), pl.col("line_end")
     own = rows.filter(~pl.col("part").str.starts_with(PUBLISHED_READING))
     # A file that is named beside its lines is named once.
-    files = own.unique(["item", "part", "step", "path_given"], maintain_order=True)
-    counts["n_hits"] += files.height
+    named = own.unique(["item", "part", "step", "path_given"], maintain_order=True)
+    counts["n_hits"] += named.height
     counts["n_spans"] += own.filter(start.is_not_null()).height
     counts["n_beyond"] += own.filter(end > pl.col("n_lines")).height
     counts["n_reversed"] += own.filter((start < 0) | (end < 1) | (end <= start)).height
-    result.add_unresolved(files.filter(pl.col("path").is_null())["path_given"])
+    result.add_unresolved(named.filter(pl.col("path").is_null())["path_given"])
+    used = usage.part(given.join(part.items.select("item_id", "upstream_id"), on="item_id"))
+    of_final = added.with_columns(part=pl.lit(FINAL))
+    rows = rows.join(of_final, on=["item", "part", "rank"], how="left", maintain_order="left")
+    return {"hits": imported_hits(job.run_id, rows, items), "edits": edits, "usage": used, "run_items": ended}
+
+
+def _run_items(
+    job: ImportJob, items: pl.DataFrame, answers: pl.DataFrame, final: pl.DataFrame, added: pl.DataFrame
+) -> pl.DataFrame:
+    returned = final.group_by("item").agg(n_returned=pl.len().cast(pl.Int64))
+    n_nws = added.group_by("item").agg(n_nws=pl.col("n_new_nws").sum())
+    facts = answers.drop("item_id").join(returned, on="item", how="left").join(n_nws, on="item", how="left")
+    failed, without = pl.col("failed").is_not_null(), pl.col("n_returned").is_null()
+    status = pl.when(failed).then(pl.lit("failed")).when(without).then(pl.lit("no-context")).otherwise(pl.lit("done"))
+    no_context = pl.when(without).then(pl.lit("the trajectory gives no final context"))
+    ended = facts.select(
+        "item", "n_returned", "n_nws", pl.when(~failed).then(pl.col("n_steps", "n_steps_published")), status=status,
+        error=pl.coalesce("failed", no_context), has_patch=pl.when(~failed).then(pl.col("patch").fill_null("") != ""),
+    )  # fmt: skip
+    outcomes = items.select("item_id", "item").join(ended, on="item", how="left")
+    return run_items(job.run_id, outcomes, f"no trajectory in {job.input_file.name}")
 
 
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -198,10 +174,7 @@ class UsageRows:
             self.prices, self.prices_name = prices.models, f"{file.name}, {prices.date}"
 
     def part(self, answers: pl.DataFrame) -> pl.DataFrame:
-        """A row for every answer of which anything is known.
-
-        The answers are item_id, upstream_id, step_turns, step_calls and the columns of `USAGE`.
-        """
+        """A row for every answer (item_id, upstream_id, step_turns, step_calls, `USAGE`) of which anything is known."""
         rows = []
         columns = ("item_id", "upstream_id", "step_turns", "step_calls", *USAGE)
         for row in answers.select(columns).iter_rows(named=True):

@@ -1,21 +1,17 @@
-"""JSON values as what they should be, whatever they are: a trajectory's file may hold anything anywhere.
-
-The values that objects hold are asked for by the keys that lead to them: `str_at(row, "test_result", "git_patch")`.
-"""
+"""JSON values as what they should be, whatever they are, under keys: `str_at(row, "test_result", "git_patch")`."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 
 from pydantic_core import from_json
 
-LAST_LINE = 2**53
-"""A line number beyond it is none: not every writer of JSON can say it exactly."""
+LAST_LINE = 2**53  # A line number beyond it is none: not every writer of JSON can say it exactly
 
-MAX_OBJECTS = 50
-"""So many are looked at of a beginning: records of sessions begin with a few rows that any could have."""
+MAX_OBJECTS = 50  # so many are looked at of a beginning: records of sessions begin with a few rows that any could have
 
 JsonRecord = Mapping[str, object]
 
@@ -67,8 +63,8 @@ def line_of(value: object, *keys: str) -> int | None:
     if isinstance(value, str):
         digits = value.strip()
         value = int(digits) if len(digits) < 20 and digits.removeprefix("-").isdecimal() else None
-    elif isinstance(value, float):
-        value = int(value) if value.is_integer() else None
+    elif isinstance(value, float) and value.is_integer():
+        value = int(value)
     return value if type(value) is int and abs(value) <= LAST_LINE else None
 
 
@@ -76,10 +72,8 @@ def parsed_object(value: object, *keys: str) -> JsonRecord:
     """An object, also where it is given as a text of one, as a call's arguments may be."""
     value = at(value, *keys)
     if isinstance(value, str):
-        try:
+        with suppress(ValueError, RecursionError):
             value = json.loads(value)
-        except (ValueError, RecursionError):
-            return {}
     return object_at(value)
 
 
@@ -91,10 +85,7 @@ def count_at(value: object, *keys: str) -> int | None:
 
 @lru_cache(maxsize=1)
 def objects_in(head: bytes) -> tuple[JsonRecord, ...]:
-    """The first objects of JSON Lines, a JSON list or one JSON object, as far as a file's beginning goes.
-
-    An object that is cut off has what stands before the cut; what is damaged is left out.
-    """
+    """The first objects of JSON Lines, a JSON list or one object, as far as a beginning goes, cut off ones too."""
     text = _beginning(head)
     if not text.startswith(("{", "[")):
         return ()
@@ -120,12 +111,11 @@ def _beginning(head: bytes) -> str:
 
 
 def _parsed(text: str, *, cut_off: bool = False) -> object:
-    try:
-        value: object = from_json(text, allow_partial="trailing-strings" if cut_off else False)
-    except ValueError:
-        try:
-            # It takes half a surrogate pair, which the other does not.
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            return None
+    value: object = None
+    with suppress(ValueError):
+        value = from_json(text, allow_partial="trailing-strings" if cut_off else False)
+        return value
+    # It takes half a surrogate pair, which the other does not.
+    with suppress(ValueError, RecursionError):
+        value = json.loads(text)
     return value

@@ -10,10 +10,9 @@ from itertools import count, pairwise
 from tree_sitter import Node
 
 from ingest.contents.syntax_trees import syntax_tree
-from ingest.runs.trajectories.trajectory import UNKNOWN
+from ingest.runs.trajectory import UNKNOWN
 
-CommandFlags = Sequence[tuple[str, str]]
-"""The flags of a command, each with its value, empty where it has none."""
+CommandFlags = Sequence[tuple[str, str]]  # the flags of a command, each with its value, empty where it has none
 CommandWords = Sequence[str]
 
 _MAX_CHARACTERS = 40_000
@@ -21,8 +20,7 @@ _MAX_CHARACTERS = 40_000
 _MAX_MARKS = 2_000  # The parser takes time and memory that grow with the square of these.
 _MAX_DEPTH, _MAX_VALUE = 3, 1_000
 _PREFIXES = ("sudo", "time", "command", "nohup", "env", "exec", "nice", "stdbuf", "builtin")
-_PREFIX_FLAGS = ("-u", "-g", "-n", "-o", "-e", "-i")
-"""Flags of these commands that have a value."""
+_PREFIX_FLAGS = ("-u", "-g", "-n", "-o", "-e", "-i")  # flags of these commands that have a value
 _HIDING = (">", ">>", ">|", "&>", "&>>", ">&")
 _OPEN = ("/dev/stdout", "/dev/stderr", "/dev/tty", "-", "1", "2")
 _CLOSED = ("function_definition", "test_command", "declaration_command", "heredoc_body", "comment")
@@ -47,10 +45,7 @@ class Command:
 
 @dataclass
 class Pipeline:
-    """Commands of which each reads what the one before it prints; joined by `&&`, `||` or nothing to the one before it.
-
-    `scope` are the subshells it runs in, outermost first: a `cd` in one holds there alone.
-    """
+    """Commands that read one another's output, `joined_by` what stands before them, in the subshells of `scope`."""
 
     commands: list[Command]
     joined_by: str = ""
@@ -63,10 +58,7 @@ class Pipeline:
 
 
 def parse_command_line(line: str | Sequence[str]) -> list[Pipeline] | None:
-    """The pipelines that a line runs, what `bash -c` is given among them; None for one too long or too deeply nested.
-
-    Texts fed to a command (`<<EOF`), comments and bodies of functions are left out; plain variables have their value.
-    """
+    """The pipelines that a line runs, those of `bash -c` too, without texts fed to them; None where it is too long."""
     parser, is_read = _Parser(), True
     try:
         if isinstance(line, str):
@@ -240,10 +232,7 @@ def _source(node: Node) -> str:
 
 
 def options_of(words: CommandWords, with_value: str = "") -> tuple[CommandFlags, CommandWords]:
-    """The flags among the words behind a command's name, each with its value, and the words that are none.
-
-    `with_value` is a pattern of the flags whose value is the next word; that of a long one may follow a `=`.
-    """
+    """A command's flags with their values, the next word of those like `with_value`; and the words that are none."""
     flags, operands = list[tuple[str, str]](), list[str]()
     left, is_over = iter(words), False
     for word in left:

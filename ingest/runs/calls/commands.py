@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ingest.runs.calls.bash import Command, CommandFlags, CommandWords, Pipeline, options_of, verb_of
-from ingest.runs.trajectories.trajectory import UNKNOWN, FileSpan
+from ingest.runs.trajectory import UNKNOWN, FileSpan
 from ingest.runs.values import LAST_LINE, line_of
 
-PrintedLines = tuple[int, int | None]
-"""First and last line, from 1; None for all lines from the first on."""
+PrintedLines = tuple[int, int | None]  # first and last line, from 1; None for all lines from the first on
 
 FILTERS = ("jq", "tr", "column", "sort", "uniq", "cut", "tee", "less", "more")
 """Commands that print all that they read, changed or in another order."""
@@ -25,8 +24,7 @@ _NOT_READ = (
 """Commands that show something of files, and are not read."""
 
 ALL_LINES: tuple[PrintedLines, ...] = ((1, None),)
-DIFFS = ("git diff", "git show", "git log", "git stash")
-"""Commands that print diffs, or may."""
+DIFFS = ("git diff", "git show", "git log", "git stash")  # commands that print diffs, or may
 _COUNT = re.compile(r"-?n?(?P<sign>[+-]?)(?P<n>[0-9]+)")
 _SED_PIECE = re.compile(r"(?P<start>[0-9]+)(?:,(?P<sign>\+?)(?P<end>[0-9]+|\$))?p")
 _SED_QUITS = re.compile(r"([0-9]+)q")
@@ -166,13 +164,13 @@ def _end(flags: CommandFlags, files: CommandWords, *, is_head: bool) -> PrintedR
 
 def _sed(flags: CommandFlags, files: CommandWords) -> PrintedRange | None:
     short = "".join(flag for flag, _ in flags if not flag.startswith("--"))
-    if "i" in short or any(flag == "--in-place" for flag, _ in flags):
+    long = {flag for flag, _ in flags}
+    if "i" in short or "--in-place" in long:
         return None
-    scripts = [value for flag, value in flags if value]
+    scripts = [value for _, value in flags if value]
     if not scripts:
         scripts, files = list(files[:1]), files[1:]
-    script = ";".join(scripts)
-    is_quiet = "n" in short or any(flag in ("--quiet", "--silent") for flag, _ in flags)
+    script, is_quiet = ";".join(scripts), "n" in short or not long.isdisjoint(("--quiet", "--silent"))
     if is_quiet and not re.search(f"[pPlL{UNKNOWN}]", _SED_PATTERN.sub("", script)):
         return None
     pieces = list(filter(None, re.split(r"[;\n{}\s]+", re.sub(r"(?<=[0-9$]) +(?=[pq])", "", script))))
@@ -198,11 +196,10 @@ def _awk(flags: CommandFlags, operands: CommandWords) -> PrintedRange | None:
 
 
 def _window(start: str, end: str, sign: str = "") -> PrintedLines | None:
-    first, last = line_of(start), None if end == "$" else line_of(end)
+    first, last = line_of(start), line_of(end)
     if first is None or (last is None and end != "$"):
         return None
-    if last is not None:
-        last = first + last if sign else max(first, last)
+    last = None if last is None else first + last if sign else max(first, last)
     return (first, last) if last is None or last <= LAST_LINE else None
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import takewhile
+from functools import lru_cache
+from itertools import repeat, takewhile
 from typing import NamedTuple
 
-from ingest.runs.trajectories.trajectory import FileSpan
+from ingest.runs.trajectory import FileSpan
 from ingest.runs.values import line_of
 
-_MAX_CHARACTERS = 2_000_000
-"""So much of an output is read."""
+_MAX_CHARACTERS = 2_000_000  # so much of an output is read
 
 _HIT = re.compile(r"(?P<path>(?:[A-Za-z]:(?=[\\/]))?[^\s:][^:\n]{0,400}?):(?P<line>[0-9]+):")
 _LINE = re.compile(r"\s*L?(?P<line>[0-9]+)[:-]")
@@ -22,7 +22,6 @@ _PATH = re.compile(r"[^\s:*?\"'<>|()=,;]*[\w)\]]\.\w+|[^\s:*?\"'<>|()=,;]+/[^\s:
 _NUMBERED = re.compile(r"^ *([0-9]+)(?:\t|→|$)", re.MULTILINE)
 _TARGET = re.compile(r'\+\+\+ "?(?:b/)?(?P<path>[^\t"]+)')
 _HUNK = re.compile(r"@@+ (?:-[0-9,]+ )+\+(?P<start>[0-9]+)(?:,[0-9]+)? @@")
-_NOWHERE = "/dev/null"
 _FAILURES = (
     "No such file", "cannot ", "can't ", "Is a directory", "Permission denied", "does not exist", "not found",
 )  # fmt: skip
@@ -46,9 +45,7 @@ def listed_spans(output: str, only: str = "", *, numbers: bool = True, lists: bo
     Read are `path:12:text` and, of a path that has such lines, `path-12-text` around them; `12:text` under a heading
     or of the `only` file that was searched; and paths that stand alone or before a text, where the output `lists` them.
     """
-    lines: list[tuple[str, int | None]] = []
-    files: dict[str, None] = {}
-    heading = only
+    lines, files, heading = list[tuple[str, int | None]](), dict[str, None](), only
     rows = [row.rstrip() for row in output[:_MAX_CHARACTERS].split("\n")]
     hit_paths = {hit["path"] for row in rows if (hit := _HIT.match(row))} if numbers else set()
     for row in rows:
@@ -63,11 +60,9 @@ def listed_spans(output: str, only: str = "", *, numbers: bool = True, lists: bo
         elif not only or row.startswith(f"{only.rstrip('/')}/"):
             # A path that a row is, or begins with before a colon.
             path = match["path"] if (match := _NAMED.match(row)) else row
-            if len(path) >= 500 or not _PATH.fullmatch(path):
-                continue
-            heading = path if path == row else heading
-            if lists or path != row:
-                files[path] = None
+            if len(path) < 500 and _PATH.fullmatch(path):
+                heading = path if path == row else heading
+                files |= {path: None} if lists or path != row else {}
     spans = joined_lines(lines)
     with_lines = {span.path for span in spans}
     spans += [FileSpan(path) for path in files if path not in with_lines]
@@ -76,15 +71,14 @@ def listed_spans(output: str, only: str = "", *, numbers: bool = True, lists: bo
 
 def joined_lines(lines: Iterable[tuple[str, int | None]]) -> list[FileSpan]:
     """Spans of some lines, file by file; those next to each other as one."""
-    by_file: dict[str, set[int]] = {}
+    by_file, spans = dict[str, set[int]](), list[FileSpan]()
     for path, line in lines:
         if line is not None:
             by_file.setdefault(path, set()).add(line)
-    spans = []
     for path, numbers in by_file.items():
         starts = sorted(number for number in numbers if number - 1 not in numbers)
         ends = sorted(number for number in numbers if number + 1 not in numbers)
-        spans += [FileSpan(path, start, end) for start, end in zip(starts, ends, strict=True)]
+        spans += map(FileSpan, repeat(path), starts, ends)
     return spans
 
 
@@ -110,17 +104,17 @@ def windows_in(output: str) -> Iterator[FileWindow]:
         yield FileWindow(heading["path"], lines, heading["is_edit"] is not None)
 
 
+@lru_cache(maxsize=1)
 def hunks_in(output: str) -> list[FileSpan]:
     """The lines of files that diffs show, numbered as after the change; removed lines are left out."""
-    lines: list[tuple[str, int | None]] = []
-    path, number = "", 0
+    lines, path, number = list[tuple[str, int | None]](), "", 0
     for row in output[:_MAX_CHARACTERS].split("\n"):
         if match := _HUNK.match(row):
             number = line_of(match["start"]) or 0
         elif (match := _TARGET.match(row)) and not number:
             path = match["path"].strip()
         elif number and row[:1] in (" ", "+"):
-            if path and path != _NOWHERE:
+            if path not in ("", "/dev/null"):
                 lines.append((path, number))
             number += 1
         elif row[:1] not in ("-", "\\") or row.startswith("--- "):

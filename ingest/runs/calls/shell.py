@@ -2,14 +2,11 @@
 
 | command | what it shows |
 |---|---|
-| `cat`, `nl` | the whole file; with `-n`, `-ba` the lines that are numbered |
-| `head`, `tail -n +N`, `sed -n A,Bp`, `sed Nq`, `awk NR>=A` | those lines |
+| `cat`, `nl`, `git show REV:f` | the whole file; with `-n`, `-ba` the lines that are numbered |
+| `head`, `tail -n +N`, `sed -n A,Bp`, `sed Nq`, `awk NR>=A` | those lines, also of what is piped into it |
 | `tail -n N`, `head -c`, `sed s/…/` | the file, of lines that cannot be told |
-| piped into `head`, `tail`, `sed -n`, `awk NR` | of what is piped, those lines |
-| piped into `grep`, `rg` | the file, or the lines whose numbers are in the rows |
 | piped into `jq`, `less`, `sort`, `tr`, `tee` | what is piped; into anything else (`wc`, `python`) nothing |
-| `grep`, `rg`, `git grep` | the lines that the output lists, files whose rows have no number |
-| `git show REV:f` | the file |
+| `grep`, `rg`, `git grep`, also piped into | the lines that the output lists, files whose rows have no number |
 | `git diff`, `git show`, `git log -p`, `git stash show -p` | the lines in the hunks of the output |
 | `xargs COMMAND`, `find -exec COMMAND` | as COMMAND with files that only the shell knew |
 | searches with `-c`, `-l`, `-q`; `sed -n` without a `p`; `ls`, `find`, everything else | nothing |
@@ -24,25 +21,12 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import partial
 
+from ingest.runs.calls import commands
 from ingest.runs.calls.bash import Pipeline, git_options, options_of, parse_command_line, verb_of, without_documents
-from ingest.runs.calls.commands import (
-    ALL_LINES,
-    DIFFS,
-    EDITORS,
-    FILTERS,
-    FileSearch,
-    PrintedRange,
-    not_read,
-    numbers_lines,
-    parse_print_command,
-    parse_search,
-    passes_on,
-    unrolled,
-)
 from ingest.runs.calls.outputs import Failures, hunks_in, joined_lines, listed_spans, numbers_in
-from ingest.runs.trajectories.trajectory import UNKNOWN, FileSpan, ParsedCall, gone_to, joined_path, renamed
+from ingest.runs.trajectory import UNKNOWN, FileSpan, ParsedCall, gone_to, joined_path, renamed
 from ingest.runs.values import LAST_LINE
 
 _MOVES = ("cd", "pushd", "chdir", "popd")
@@ -76,9 +60,9 @@ def parse_shell_call(
     says which of its files could not be read; of several, nothing is shown by what follows the one that must have
     failed. `folder` is what relative paths are joined to; `UNKNOWN` where only the shell knew it.
     """
+    is_line, in_windows = isinstance(command, str), _WINDOWS.match(folder) is not None
     source = command if isinstance(command, str) else "\n".join(command)
-    plain = without_documents(source) if isinstance(command, str) else " ".join(command[:2])
-    in_windows = _WINDOWS.match(folder) is not None
+    plain = without_documents(source) if is_line else " ".join(command[:2])
     if _POWERSHELL.search(plain) or (in_windows and _SHORT_NAMES.search(plain)):
         has_printed = output is None or output.strip()
         return ParsedCall(folder=folder, unread=("command of PowerShell",) if has_printed else ())
@@ -98,19 +82,12 @@ class _Walk:
     """A command line as far as it was gone through: what it showed, and the folder of each subshell."""
 
     def __init__(self, output: str | None, folder: str, *, failed: bool) -> None:
-        self.output, self.failed = output, failed
+        self.output, self.failed, self.failures = output, failed, Failures(output or "")
         self.has_printed = output is None or output.strip() != ""
-        self.failures = Failures(output or "")
         self.folders: dict[tuple[int, ...], tuple[str, str]] = {(): (folder, UNKNOWN)}
-        self.views: list[FileSpan] = []
-        self.unread: list[str] = []
+        self.views, self.unread = list[FileSpan](), list[str]()
         self.reads = self.is_alone = self.is_single = False
-        self.only = ""
-        self.listed: dict[tuple[str, bool], list[FileSpan]] = {}
-
-    @cached_property
-    def hunks(self) -> list[FileSpan]:
-        return hunks_in(self.output or "")
+        self.only, self.listed = "", dict[tuple[str, bool], list[FileSpan]]()
 
     def folder(self, scope: tuple[int, ...], *, before: bool = False) -> str:
         """The folder that a subshell is in, or was in before; where it was before the line is not said."""
@@ -121,7 +98,7 @@ class _Walk:
     def read(self, pipelines: Sequence[Pipeline]) -> None:
         printing = [line for line in pipelines if not line.is_hidden and line.commands[0].name not in _PRINT_NOTHING]
         self.is_alone, self.is_single = len(printing) == 1, len(pipelines) == 1
-        searched = {search.only for line in printing if (search := parse_search(line.commands[0].words))}
+        searched = {search.only for line in printing if (search := commands.parse_search(line.commands[0].words))}
         self.only = searched.pop() if len(searched) == 1 else ""
         showed = False
         for pipeline in pipelines[: self._not_run(pipelines)]:
@@ -136,7 +113,7 @@ class _Walk:
         for index in range(len(pipelines) - 1, -1, -1) if self.failed else ():
             words = pipelines[index].commands[0].words or [""]
             is_move = words[0] in _MOVES
-            is_trusted = is_move or words[0] == "echo" or parse_print_command(words) is not None
+            is_trusted = is_move or words[0] == "echo" or commands.parse_print_command(words) is not None
             if not is_trusted or (is_move and self.failures.refuse(words[-1])):
                 return index + 1
             if pipelines[index].joined_by != "&&":
@@ -153,14 +130,14 @@ class _Walk:
                 now = self.folder(pipeline.scope, before=True) if is_back else gone_to(folder, target)
                 self.folders[pipeline.scope] = (now, folder)
             return
-        pipeline = unrolled(pipeline)
+        pipeline = commands.unrolled(pipeline)
         spans = self._shown_by(pipeline)
         # A file that is printed whole, without a word, is an empty one; anything else that printed nothing showed none.
         is_whole = bool(spans) and all((span.start, span.end) == (1, None) for span in spans)
         is_empty = is_whole and len(pipeline.commands) == 1 and not (self.failed or first.hides_errors)
         if first.name in self.failures.missing or not (self.has_printed or is_empty):
             return
-        if first.name == "git" and parse_search(first.words) is None:
+        if first.name == "git" and commands.parse_search(first.words) is None:
             root = git_options(first.words[1:])[0]
             folder = gone_to(folder, root) if UNKNOWN in folder else root
         known = renamed(spans, partial(joined_path, folder))
@@ -172,30 +149,29 @@ class _Walk:
         first, rest = pipeline.commands[0], pipeline.commands[1:]
         if pipeline.is_hidden or not first.words:
             return ()
-        searches = [parse_search(command.words) for command in pipeline.commands]
-        printed = parse_print_command(first.words)
-        odd = [name for index, command in enumerate(pipeline.commands) if (name := not_read(command, is_fed=index > 0))]
-        if odd and (printed or searches[0] or not_read(first)):
-            self.reads |= odd[0] not in EDITORS
+        searches = [commands.parse_search(command.words) for command in pipeline.commands]
+        printed = commands.parse_print_command(first.words)
+        odd = [*filter(None, (commands.not_read(each, is_fed=each is not first) for each in pipeline.commands))]
+        if odd and (printed or searches[0] or commands.not_read(first)):
+            self.reads |= odd[0] not in commands.EDITORS
             if self.has_printed and odd[0] not in self.failures.missing:
                 self.unread.append(f"command {odd[0]}")
             return ()
-        if any(search and search.is_silent for search in searches) or not all(map(passes_on, rest)):
+        if any(search and search.is_silent for search in searches) or not all(map(commands.passes_on, rest)):
             return ()
         if searches[0]:
             self.reads = True
             return self._listed(searches[0])
-        if printed is None and verb_of(first.words)[0] in DIFFS:
-            self.reads |= bool(self.hunks)
-            return self.hunks
         if printed is None:
-            return ()
+            hunks = hunks_in(self.output or "") if verb_of(first.words)[0] in commands.DIFFS else ()
+            self.reads |= bool(hunks)
+            return hunks
         if any(UNKNOWN in file for file in printed.files):
             self.unread.append(f"command {first.name} of files that only the shell knew")
         self.reads |= bool(printed.files)
         return self._printed(pipeline, printed)
 
-    def _listed(self, search: FileSearch) -> list[FileSpan]:
+    def _listed(self, search: commands.FileSearch) -> list[FileSpan]:
         only = search.only
         if self.output is None:
             return [FileSpan(only)] if "." in posixpath.basename(only).lstrip(".") and not self.failed else []
@@ -216,10 +192,10 @@ class _Walk:
         if not roots or any(root == "." or root.startswith("..") for root in roots):
             return spans
         below = (*(f"{root}/" for root in roots), "../")
-        paths = [posixpath.normpath(span.path.replace("\\", "/")) for span in spans]
+        paths = (posixpath.normpath(span.path.replace("\\", "/")) for span in spans)
         return [span for span, path in zip(spans, paths, strict=True) if f"{path}/".startswith(below)]
 
-    def _printed(self, pipeline: Pipeline, printed: PrintedRange) -> list[FileSpan]:
+    def _printed(self, pipeline: Pipeline, printed: commands.PrintedRange) -> list[FileSpan]:
         no_path = re.compile(rf"/dev/|-|.*[{UNKNOWN}\n]", re.DOTALL)
         paths = [file for file in printed.files if 0 < len(file) < 500 and not no_path.match(file)]
         files = [file for file in paths if not self.failures.refuse(file)]
@@ -227,7 +203,7 @@ class _Walk:
             return []
         spans = [span for file in files for span in printed.of(FileSpan(file, 1))]
         for command in pipeline.commands[1:]:
-            search, piped = parse_search(command.words), parse_print_command(command.words)
+            search, piped = commands.parse_search(command.words), commands.parse_print_command(command.words)
             first_line = spans[0].start if len(spans) == 1 and self.is_alone else None
             if search and search.is_numbered and first_line is not None:
                 # `grep -n` numbers from the first line on that is piped into it.
@@ -235,14 +211,14 @@ class _Walk:
                 ahead = first_line - 1
                 if hits:
                     return [FileSpan(hit.path, (hit.start or 0) + ahead, (hit.end or 0) + ahead) for hit in hits]
-            if command.name in FILTERS or (piped is not None and piped.windows == ALL_LINES):
+            if command.name in commands.FILTERS or (piped is not None and piped.windows == commands.ALL_LINES):
                 continue
             if piped is None or len(spans) > 1:
                 # It shows some of them, no one can tell which.
                 spans = list(dict.fromkeys(FileSpan(span.path) for span in spans))
             else:
                 spans = [shown for span in spans for shown in piped.of(span)]
-        if len(files) == 1 and self.is_alone and numbers_lines(pipeline.commands[0].words):
+        if len(files) == 1 and self.is_alone and commands.numbers_lines(pipeline.commands[0].words):
             shown = [(span.start or 1, span.end or LAST_LINE) for span in spans]
             numbers = (line for line in numbers_in(self.output or "") if any(a <= line <= b for a, b in shown))
             spans = joined_lines((files[0], line) for line in numbers) or spans

@@ -1,7 +1,4 @@
-"""Calls of an agent's tools, and what each showed of files: reading tools, searches, edits, shell commands.
-
-A tool is known by its name, whichever agent called it, so one table serves every record of calls.
-"""
+"""Calls of an agent's tools, each known by its name whichever agent made it, and what they showed of files."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from itertools import takewhile
 
 from ingest.runs.calls.outputs import listed_spans
 from ingest.runs.calls.shell import parse_shell_call
-from ingest.runs.trajectories.trajectory import NO_RESULT, FileSpan, ParsedCall, gone_to, joined_path, renamed
+from ingest.runs.trajectory import NO_RESULT, FileSpan, ParsedCall, gone_to, joined_path, renamed
 from ingest.runs.values import JsonRecord, first_text, line_of, list_at, str_at
 
 _READERS = ("read", "read_file", "view", "view_file", "open_file", "notebookread")
@@ -71,16 +68,12 @@ _ONE_FILE = re.compile(r"[0-9]+[:-]")
 class ToolCall:
     """One call of a tool.
 
-    Attributes:
-        output: What the agent was shown; None where that is not recorded: then it counts as showing what was asked for.
-        failed: Whether the record says that it ended with an error.
-        folder: What relative paths start from; empty where that is not said, `UNKNOWN` where only the shell knew, None
-            where the call before it left the terminal.
-        lines: First and last line that it says it shows, None for the file's last; None where only the output says it.
-        turn: Which of the models' answers asked for it, from 1; 0 where that is not told.
-        is_answered: Whether it has a result, in a record that has those of the others.
-        parsed: What it showed, where the tool is known to one agent alone.
-        call_id: What the record calls it, which may repeat it; empty where it has no name.
+    `output` is what the agent was shown, None where that is not recorded: then it counts as showing what was asked for.
+    `failed`: the record says that it ended with an error. `folder` is what relative paths start from: empty where that
+    is not said, `UNKNOWN` where only the shell knew, None where the call before it left the terminal. `lines` are the
+    first and last that it says it shows, None for the file's last. `turn` is which of the models' answers asked for it,
+    from 1; 0 where that is not told. `is_answered`: it has a result, in a record that has those of the others. `parsed`
+    is what it showed, where the tool is known to one agent alone; `call_id` what the record calls it, maybe again.
     """
 
     name: str
@@ -115,6 +108,11 @@ class ToolCall:
         given = (self.arguments.get(key) for key in _COMMANDS)
         command = next((value for value in given if isinstance(value, str | list)), "")
         return command if isinstance(command, str) else [str_at(word) for word in command]
+
+    @property
+    def typed(self) -> str:
+        """The same as one text."""
+        return self.command if isinstance(self.command, str) else " ".join(self.command)
 
     def __str__(self) -> str:
         text = f"{self.name}({', '.join(f'{key}={value!r}' for key, value in self.arguments.items())})"
@@ -158,19 +156,17 @@ def _read(path: str, call: ToolCall) -> list[FileSpan]:
     if output is not None and (output.startswith(_LISTING) or (call.lines is None and _NOTHING_NEW.match(output))):
         return []
     start, end = _asked(call.arguments)
-    if output is not None and (lines := call.lines or _numbered(output)):
+    given = (line_of(mark["codex"] or mark["line"]) for mark in _NUMBERED.finditer(output or ""))
+    numbers = [line for line in given if line is not None]
+    # Numbers with a gap are the file's own.
+    is_whole = bool(numbers) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    lines = call.lines or ((numbers[0], numbers[-1]) if is_whole else None)
+    if output is not None and lines:
         asked_end, (start, end) = end, lines
         # An editor numbers one line more than the file, or the range, has.
         if end is not None and call.tool in _EDITORS and not _CLIPPED.search(output):
             end = min(end, asked_end) if asked_end is not None else end if call.arguments.get("view_range") else None
     return [FileSpan(path, start, end)]
-
-
-def _numbered(text: str) -> tuple[int, int] | None:
-    # Numbers with a gap are the file's own.
-    numbers = [line_of(mark["codex"] or mark["line"]) for mark in _NUMBERED.finditer(text)]
-    lines = [line for line in numbers if line is not None]
-    return (lines[0], lines[-1]) if lines and lines == list(range(lines[0], lines[0] + len(lines))) else None
 
 
 def numbered_from(text: str, mark: re.Pattern[str]) -> tuple[int, int] | None:
@@ -186,6 +182,6 @@ def _asked(arguments: JsonRecord) -> tuple[int, int | None]:
     start, end = (*map(line_of, given), None, None)[:2]
     if start is not None or end is not None:
         return 1 if start is None else start, None if end == -1 else end
-    offset, limit = line_of(arguments.get("offset")), line_of(arguments.get("limit"))
+    offset, limit = (line_of(arguments, name) for name in ("offset", "limit"))
     start = 1 if offset is None else offset
     return start, None if limit is None else start + limit - 1

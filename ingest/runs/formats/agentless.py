@@ -12,11 +12,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ingest.runs.importer import Importer
-from ingest.runs.trajectories.records import item_of, recorded_patch
-from ingest.runs.trajectories.trajectory import Context, FileSpan, Trajectory, view_of_lines
-from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
-from ingest.runs.trajectories.usage import AgentUsage, TokenCounts
+from ingest.runs.importer import DamagedFileError, Importer, TrajectoryFile, item_of, recorded_patch
+from ingest.runs.trajectory import Context, FileSpan, Trajectory, view_of_lines
+from ingest.runs.usage import AgentUsage, TokenCounts
 from ingest.runs.values import JsonRecord, list_at, object_at, objects_at, objects_in, str_at
 from lake.text import counted
 
@@ -24,8 +22,7 @@ _FOUND = ("found_files", "found_related_locs", "found_edit_locs")
 _FILES = ("3_final_combined_files", "2_embedding_selected_files")
 _ELEMENTS, _SAMPLES, _PATCH = "4_related_elements", "5_sampled_edit_locs_and_patches", "6_final_selected_patch"
 _OF_RUN = (*_FILES, _ELEMENTS, _SAMPLES)
-_REQUESTS = ("file_traj", "related_loc_traj", "edit_loc_traj")
-"""What the provider said of each request for files, elements and lines."""
+_REQUESTS = ("file_traj", "related_loc_traj", "edit_loc_traj")  # what the provider said of each
 _LINES = re.compile(r"lines?\s*:\s*([0-9]+)(?:\s*-\s*([0-9]+))?(?:\s*\(.*)?")
 _PUBLISHED = re.compile(r"line\s*:\s*([0-9]+)|lines\s*:\s*([0-9]+)\s*-\s*([0-9]+)")
 _PATCHES = ("all_preds.jsonl", "all_preds_filtered.jsonl")
@@ -38,12 +35,7 @@ _ELEMENT = re.compile(r"(?:function|class|variable)\s*:\s*(?P<name>\S.*)")
 _OF_TRAJ = re.compile(r"(?P<item>[^/]+)_traj\.json(?:\.gz|\.zst)?")
 
 
-def recognise(head: bytes, name: str) -> bool:
-    """Objects with one of the keys that only this format has."""
-    return any({*_FOUND, *_OF_RUN} & row.keys() for row in objects_in(head))
-
-
-def companions(path: str) -> Sequence[str]:
+def _companions(path: str) -> Sequence[str]:
     """The patches beside locations, `…_repair.jsonl` of `…_loc.jsonl` and `all_preds.jsonl`, and the stages before."""
     folder, name = posixpath.split(path)
     own = re.sub(r"loc(?:s|ations?)?(?=[_.-]|$)", "repair", name)
@@ -65,7 +57,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     """
     patches, lost = dict[str, str](), list[str]()
     # Of the files of patches beside, the first that has one counts.
-    for other in (file.all[path] for path in companions(file.path) if path in file.all):
+    for other in (file.all[path] for path in _companions(file.path) if path in file.all):
         try:
             for _, row in other.objects():
                 if patch := recorded_patch(row):
@@ -84,7 +76,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         patch = str_at(row, _PATCH) or recorded_patch(row)
         patch = patch or patches.get(item, patch)
         requests = (request for key in _REQUESTS for request in objects_at(row, key) or [object_at(row, key)])
-        usage = AgentUsage().with_tokens(TokenCounts.of(request.get("usage")) for request in requests)
+        usage = AgentUsage.of(TokenCounts.of(request.get("usage")) for request in requests)
         own = Trajectory((step,) if step else (), step or None, item, patch, position, tuple(notes), usage=usage)
         yield own if published == step else replace(own, published=Context((published,), published or None))
 
@@ -93,8 +85,7 @@ def _of_locations(row: JsonRecord, notes: list[str]) -> Iterator[FileSpan]:
     files = _files(row, "found_files", notes)
     yield from map(FileSpan, filter(None, files))
     related, edits = (_samples(_by_file(row.get(key), files), key, notes) for key in _FOUND[1:])
-    for sample in (*related, *edits):
-        yield from _elements(sample)
+    yield from _elements([*related, *edits])
     for sample in edits:
         yield from _lines(sample, _LINES)
 
@@ -102,8 +93,7 @@ def _of_locations(row: JsonRecord, notes: list[str]) -> Iterator[FileSpan]:
 def _of_run(row: JsonRecord, notes: list[str], lines: re.Pattern[str]) -> Iterator[FileSpan]:
     key = next((key for key in _FILES if row.get(key)), _FILES[0])
     yield from map(FileSpan, filter(None, _files(row, key, notes)))
-    for sample in _samples(row.get(_ELEMENTS), _ELEMENTS, notes):
-        yield from _elements(sample)
+    yield from _elements(_samples(row.get(_ELEMENTS), _ELEMENTS, notes))
     located = (_lines(object_at(sample, "edit_locs"), lines) for sample in list_at(row, _SAMPLES))
     yield from next(filter(None, located), [])
 
@@ -141,8 +131,9 @@ def _rows(sample: JsonRecord, pattern: re.Pattern[str]) -> Iterator[tuple[str, r
             yield from ((path, match) for match in matches if match)
 
 
-def _elements(sample: JsonRecord) -> Iterator[FileSpan]:
-    return (FileSpan(path, symbol=element["name"]) for path, element in _rows(sample, _ELEMENT))
+def _elements(samples: Sequence[JsonRecord]) -> Iterator[FileSpan]:
+    elements = (row for sample in samples for row in _rows(sample, _ELEMENT))
+    return (FileSpan(path, symbol=element["name"]) for path, element in elements)
 
 
 def _lines(sample: JsonRecord, pattern: re.Pattern[str]) -> list[FileSpan]:
@@ -151,13 +142,10 @@ def _lines(sample: JsonRecord, pattern: re.Pattern[str]) -> list[FileSpan]:
 
 
 AGENTLESS = Importer(
-    name="agentless",
-    title="Agentless locations",
+    name="agentless", title="Agentless locations", kind="trajectory",
     meaning="The merged loc_….jsonl: instance_id, found_files, found_related_locs, found_edit_locs; or one "
-    "<instance>_traj.json per instance.",
-    recognise=recognise,
-    trajectories=trajectories,
-    companions=companions,
-    kind="trajectory",
+        "<instance>_traj.json per instance.",
+    recognise=lambda head, _: any({*_FOUND, *_OF_RUN} & row.keys() for row in objects_in(head)),
+    trajectories=trajectories, companions=_companions,
     example='{"instance_id": "acme__rockets-1", "found_files": ["a.py"], "found_edit_locs": {"a.py": ["line: 12"]}}',
-)
+)  # fmt: skip

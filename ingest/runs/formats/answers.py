@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import polars as pl
 
@@ -22,11 +22,10 @@ _Row = tuple[str, int | None, int | None, float | None]
 """Path, first line from 0, line behind the last, score; neither line for a whole file."""
 
 
-@dataclass(frozen=True)
-class ParsedAnswer:
+class ParsedAnswer(NamedTuple):
     """An answer's results, in order; or why there are none, as the program says it; or what is wrong with it."""
 
-    rows: list[_Row] = field(default_factory=list)
+    rows: Sequence[_Row] = ()
     error: str | None = None
     problem: str = ""
 
@@ -82,26 +81,23 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
         for position, text in lines.iter_rows():
             answer = row_of(input_file, position, text, _HINT)
             if not isinstance(item_id := answer.get("id"), str):
-                what = f"line {position}: no object with an `id`"
-                raise input_file.wrong(what=what, examples=[text[:160]], hint=_HINT)
+                raise input_file.wrong(f"line {position}: no object with an `id`", examples=[text[:160]], hint=_HINT)
             results = parse_answer(answer)
             if results.problem:
                 raise input_file.wrong(what=f"line {position}, item {item_id!a}: {results.problem}", hint=_HINT)
             if (first := seen.setdefault(item_id, position)) != position:
                 raise input_file.wrong(what=f"line {position}: item {item_id!a} stands in line {first} too")
-            if not results.rows:
-                rows.append((position, item_id, None, None, None, None, None, results.error))
             for rank, (path, start, end, score) in enumerate(results.rows, start=1):
                 rows.append((position, item_id, path, start, end, rank, score, None))
+            if not results.rows:
+                rows.append((position, item_id, None, None, None, None, None, results.error))
         yield framed(input_file, rows, _COLUMNS)
 
 
 ANSWERS = Importer(
-    name="answers",
-    title="Answers of a program",
+    name="answers", title="Answers of a program",
     meaning="JSON Lines: id, and results with path, start and end (from 1, both included; the whole file without) and "
-    "score (where there is none, the order counts); or id and error, why there are none.",
-    recognise=recognise,
-    read=read,
+        "score (where there is none, the order counts); or id and error, why there are none.",
+    recognise=recognise, read=read,
     example=_EXAMPLE,
-)
+)  # fmt: skip

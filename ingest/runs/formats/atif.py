@@ -16,21 +16,17 @@ from itertools import groupby
 
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.formats.mini_swe_agent import returned
-from ingest.runs.importer import Importer
+from ingest.runs.importer import Importer, TrajectoryFile, item_of, patch_path, recorded_patch, trial_results
 from ingest.runs.sessions import Event, Note, Session, paired
-from ingest.runs.trajectories import records
-from ingest.runs.trajectories.trajectory import ParsedCall, Trajectory, unscorable
-from ingest.runs.trajectories.trajectory_file import TrajectoryFile
-from ingest.runs.trajectories.usage import AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_between
+from ingest.runs.trajectory import ParsedCall, Trajectory
+from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_between, seconds_of
 from ingest.runs.values import JsonRecord, content_of, object_at, objects_at, objects_in, parsed_object, str_at
 
-_VERSION = re.compile(r"ATIF\b", re.IGNORECASE)
 _PART = re.compile(r"(?P<stem>.+)\.(?:cont|summarization)-[0-9]+(?:-[a-z]+)?\.json(?:\.gz|\.zst)?$")
 _MAX_PARTS, _MAX_FILES = 20, 100
 _PARTS = ("cont-{}", "summarization-{}-summary", "summarization-{}-questions", "summarization-{}-answers")
 _NAMES = ("trajectory_id", "session_id")
-_WRITTEN_AT_ONCE = 1.0
-"""A whole trajectory that took fewer seconds has the times at which another format was converted."""
+_WRITTEN_AT_ONCE = 1.0  # A whole trajectory that took fewer seconds has the times at which another format was converted
 
 _HOST = r"[\w.-]{1,64}@[\w.-]{1,255}"
 _PROMPT = re.compile(
@@ -39,24 +35,22 @@ _PROMPT = re.compile(
 _CONTINUED = re.compile(r"\n> ?")
 _MAX_CHARACTERS = 2_000_000
 
-_STARTS_ANEW = "mini-swe-agent"
-"""The agent whose commands have a shell each: a `cd` holds for its own command."""
+_STARTS_ANEW = "mini-swe-agent"  # the agent whose commands have a shell each: a `cd` holds for its own command
 
 
 def recognise(head: bytes, name: str) -> bool:
     """Objects whose `schema_version` is one of ATIF; a part of a trajectory in a file of its own is none by itself."""
     if b"ATIF" not in head or _PART.match(name):
         return False
-    return any(_VERSION.match(str_at(row, "schema_version")) for row in objects_in(head))
+    return any(re.match(r"ATIF\b", str_at(row, "schema_version"), re.IGNORECASE) for row in objects_in(head))
 
 
 def companions(path: str) -> Sequence[str]:
     """The patch beside a trajectory, which records none, the trial's result, and what is continued in other files."""
     folder, name = posixpath.split(path)
-    stem = name.partition(".")[0]
-    numbers = range(1, _MAX_PARTS + 1)
-    parts = (posixpath.join(folder, f"{stem}.{part.format(n)}.json") for n in numbers for part in _PARTS)
-    return [records.patch_path(path), *records.trial_results(path), *parts]
+    stem = posixpath.join(folder, name.partition(".")[0])
+    parts = (f"{stem}.{part.format(n)}.json" for n in range(1, _MAX_PARTS + 1) for part in _PARTS)
+    return [patch_path(path), *trial_results(path), *parts]
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
@@ -68,15 +62,15 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     """
     for position, row in file.objects():
         extra = object_at(row, "extra")
-        patch, notes = records.recorded_patch(extra), list[str]()
+        patch, notes = recorded_patch(extra), list[str]()
         if patch is None:
-            patch, notes = records.patch_beside(file)
-        item = records.item_of(extra) or str_at(extra, "task_id") or records.item_of_trial(file)
+            patch, notes = file.patch_beside()
+        item = item_of(extra) or str_at(extra, "task_id") or file.item_of_trial()
         if isinstance(row.get("steps"), list):
             session = Session(file, item, patch, position, notes, opened={file.path})
             yield session.trajectory(_Record(session, row))
         else:
-            yield unscorable(item, "it has no list of steps", position, patch)
+            yield Trajectory((), None, item, patch, position, failed="it has no list of steps")
 
 
 class _Record:
@@ -107,8 +101,7 @@ class _Record:
                 for reference in objects_at(result, "subagent_trajectory_ref"):
                     names = {str_at(reference, key) for key in _NAMES} - {""}
                     agents = objects_at(row, "subagent_trajectories")
-                    own = [agent for agent in agents if names & {str_at(agent, key) for key in _NAMES}]
-                    if own:
+                    if own := [agent for agent in agents if names & {str_at(agent, key) for key in _NAMES}]:
                         yield from self.events_of({"steps": own[0].get("steps")})
                     else:
                         yield from self._events_in(str_at(reference, "trajectory_path"))
@@ -125,20 +118,17 @@ class _Record:
     def _calls(self, step: JsonRecord) -> Iterator[Event]:
         calls, results = objects_at(step, "tool_calls"), _results(step)
         pairs = paired([str_at(call, "tool_call_id") for call in calls], results, ["source_call_id"])
-        tools = [
-            ToolCall(str_at(call, "function_name"), parsed_object(call.get("arguments")), turn=self.n_turns)
-            for call in calls
-        ]
+        given = [(str_at(call, "function_name"), parsed_object(call.get("arguments"))) for call in calls]
+        tools = [ToolCall(*call, turn=self.n_turns) for call in given]
         # Calls that have the same result were typed into one terminal, which shows them all.
         for _, pairing in groupby(zip(tools, pairs, strict=True), key=lambda pair: [*map(id, pair[1])]):
             together, (own, *_) = zip(*pairing, strict=True)
-            is_answered = bool(own or not results)
-            yield from self._together([replace(tool, is_answered=is_answered) for tool in together], own)
+            yield from self._together([replace(tool, is_answered=bool(own or not results)) for tool in together], own)
 
     def _together(self, tools: Sequence[ToolCall], results: Sequence[JsonRecord]) -> Iterator[Event]:
         text = "\n".join(map(content_of, results)) if results else None
         failed = any(True in (result.get("is_error"), object_at(result, "extra").get("is_error")) for result in results)
-        typed = [_typed(tool) for tool in tools if tool.is_shell and tool.is_answered]
+        typed = [tool.typed for tool in tools if tool.is_shell and tool.is_answered]
         screens = iter([(None, "")] * len(typed) if text is None else _printed_on(text, typed))
         for tool in tools:
             if not tool.is_shell or not tool.is_answered:
@@ -146,14 +136,12 @@ class _Record:
                 continue
             output, folder = next(screens)
             yield Note("root", folder)
-            result = returned(output or "")
-            if result is None and self.has_codes and output is not None:
-                # One that was refused gave nothing.
-                result = "", True
-            output, has_failed = result or (output, failed)
+            # One that was refused gave nothing.
+            refused = ("", True) if self.has_codes and output is not None else None
+            output, has_failed = returned(output or "") or refused or (output, failed)
             stays = "" if self.starts_anew else folder or None
             call = replace(tool, output=output, failed=has_failed, folder=stays)
-            is_run = "keystrokes" not in call.arguments or _typed(call).endswith("\n") or (output or "").strip()
+            is_run = "keystrokes" not in call.arguments or call.typed.endswith("\n") or (output or "").strip()
             # Keys without the one that ends a line are no command yet.
             yield call if is_run else replace(call, parsed=ParsedCall())
 
@@ -161,32 +149,24 @@ class _Record:
 def _usage(session: Session) -> AgentUsage:
     # A file that continues a trajectory is a part, and so is each of its trajectories.
     rows = list({id(row): row for part in session.parts for row in part}.values())
-    sums = [object_at(row, "final_metrics") for row in rows]
+    sums, trial = [object_at(row, "final_metrics") for row in rows], session.file.result_of_trial()
     # What continues a trajectory, and a trajectory with its subagents, sums up what came before.
-    trial = records.result_of_trial(session.file)
     dollars = [amount for total in sums if (amount := dollars_at(total, "total_cost_usd")) is not None]
-    totals = [tokens for total in sums if (tokens := TokenCounts.of(total)) is not None]
+    totals = filter(None, map(TokenCounts.of, sums))
     largest = max(totals, key=lambda tokens: sum(filter(None, vars(tokens).values())), default=None)
     steps = [step for row in rows for step in objects_at(row, "steps")]
-    own = list(filter(_is_answer, steps))
-    models = [str_at(row, "agent", "model_name") for row in rows]
-    seconds = seconds_between(step.get("timestamp") for step in steps)
+    own, models = list(filter(_is_answer, steps)), [str_at(row, "agent", "model_name") for row in rows]
+    seconds = seconds_of(steps)
     if seconds is None or seconds < _WRITTEN_AT_ONCE:
         seconds = seconds_between(object_at(trial, "agent_execution").values()) or seconds
-    return AgentUsage(
-        model=most_frequent(str_at(step, "model_name") for step in own) or most_frequent(models),
-        usd=max(dollars, default=dollars_at(trial, "agent_result", "cost_usd")),
-        seconds=seconds,
-        n_turns=len(own) or None,
-    ).with_tokens([largest] if largest else [TokenCounts.of(step.get("metrics")) for step in own])
+    model = most_frequent(str_at(step, "model_name") for step in own) or most_frequent(models)
+    usd = max(dollars, default=dollars_at(trial, "agent_result", "cost_usd"))
+    spent = [largest] if largest else [TokenCounts.of(step.get("metrics")) for step in own]
+    return AgentUsage.of(spent, model, seconds, len(own) or None, usd=usd)
 
 
 def _is_answer(step: JsonRecord) -> bool:
     return step.get("source") == "agent" and step.get("is_copied_context") is not True
-
-
-def _typed(call: ToolCall) -> str:
-    return call.command if isinstance(call.command, str) else " ".join(call.command)
 
 
 def _results(step: JsonRecord) -> list[JsonRecord]:
@@ -194,10 +174,7 @@ def _results(step: JsonRecord) -> list[JsonRecord]:
 
 
 def _printed_on(screen: str, commands: Sequence[str]) -> list[tuple[str | None, str]]:
-    """What a screen shows of each of some commands, None where its prompt is out of sight, and where each ran.
-
-    A screen without any prompt is the output of all of them.
-    """
+    """What a screen shows of each command, None where its prompt is out of sight, all without any; where each ran."""
     prompts = list(_PROMPT.finditer(screen, 0, _MAX_CHARACTERS))
     if not prompts:
         return [(screen, "") for _ in commands]
@@ -205,14 +182,13 @@ def _printed_on(screen: str, commands: Sequence[str]) -> list[tuple[str | None, 
     left = list(zip(prompts, ends, strict=True))
     printed: list[tuple[str | None, str]] = []
     for command in commands:
+        printed.append((None, ""))
         for index, (prompt, end) in enumerate(left):
             if (output := _after(screen[prompt.end() : end], command)) is not None:
                 folder = (prompt["folder"] or "").strip()
-                printed.append((output, folder if folder.startswith("/") else ""))
+                printed[-1] = output, folder if folder.startswith("/") else ""
                 left = left[index + 1 :]
                 break
-        else:
-            printed.append((None, ""))
     return printed
 
 
@@ -226,14 +202,9 @@ def _after(text: str, command: str) -> str | None:
 
 
 ATIF = Importer(
-    name="atif",
-    title="ATIF trajectories",
+    name="atif", title="ATIF trajectories", kind="trajectory", aliases=("harbor",),
     meaning="One object per instance, with schema_version, agent and steps: its file or folder called like the "
-    "instance, or extra.instance_id.",
-    recognise=recognise,
-    trajectories=trajectories,
-    companions=companions,
-    kind="trajectory",
+        "instance, or extra.instance_id.",
+    recognise=recognise, trajectories=trajectories, companions=companions,
     example='{"schema_version": "ATIF-v1.4", "session_id": "…", "agent": {"name": "openhands"}, "steps": []}',
-    aliases=("harbor",),
-)
+)  # fmt: skip

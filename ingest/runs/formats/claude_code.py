@@ -14,10 +14,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall
+from ingest.runs.importer import DamagedFileError, TrajectoryFile, patch_path
 from ingest.runs.sessions import Event, Note, Session, session_importer
-from ingest.runs.trajectories.records import patch_path
-from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
-from ingest.runs.trajectories.usage import SYNTHETIC, AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_of
+from ingest.runs.usage import SYNTHETIC, AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_of
 from ingest.runs.values import JsonRecord, content_of, count_at, line_of, object_at, objects_at, parsed_object, str_at
 
 _SHOWN = ("file", "edited_text_file", "selected_lines_in_ide", "nested_memory", "compact_file_reference")
@@ -29,19 +28,15 @@ _OF_SUBAGENT = re.compile(r"(?:^|/)agent-(?P<id>[^/]*)\.jsonl(?:\.gz|\.zst)?$")
 def _is_event(row: JsonRecord) -> bool:
     if row.get("type") == "system":
         return row.get("subtype") == "init" and "session_id" in row
-    is_named = any(key in row for key in ("sessionId", "session_id", "uuid", "parentUuid"))
-    return row.get("type") in ("user", "assistant") and isinstance(row.get("message"), dict) and is_named
-
-
-def _folder_of(path: str) -> str:
-    return f"{patch_path(path).removesuffix('.patch')}/"
+    is_message = row.get("type") in ("user", "assistant") and isinstance(row.get("message"), dict)
+    return is_message and not row.keys().isdisjoint(("sessionId", "session_id", "uuid", "parentUuid"))
 
 
 class _Record:
     """A session with its subagents: those it names, the answers that were counted, in the order of their first rows."""
 
     def __init__(self, session: Session) -> None:
-        self.session, folder = session, f"{_folder_of(session.file.path)}subagents/"
+        self.session, folder = session, f"{patch_path(session.file.path).removesuffix('.patch')}/subagents/"
         below = [file for path, file in sorted(session.file.all.items()) if path.startswith(folder)]
         self.subagents = {name["id"]: file for file in below if (name := _OF_SUBAGENT.search(file.path))}
         self.recorded: set[str] = set()
@@ -126,17 +121,15 @@ def _usage(events: Sequence[JsonRecord]) -> AgentUsage:
     end = next((event for event in reversed(events) if event.get("type") == "result"), {})
     names = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "outputTokens")
     by_model = [[count_at(model, name) or 0 for name in names] for model in object_at(end, "modelUsage").values()]
-    whole = TokenCounts.of(end.get("usage"))
-    of_answers = [whole] if whole else [TokenCounts.of(row.get("usage")) for row in answers.values()]
+    tokens: list[TokenCounts | None] = [TokenCounts(*numbers) for numbers in by_model]
+    if not tokens:
+        whole = TokenCounts.of(end.get("usage"))
+        tokens = [whole] if whole else [TokenCounts.of(row.get("usage")) for row in answers.values()]
     models = [str_at(event, "message", "model") for event in events if event.get("isSidechain") is not True]
-    milliseconds = count_at(end, "duration_ms")
-    return AgentUsage(
-        model=most_frequent(models) or most_frequent(str_at(row, "model") for row in answers.values()),
-        usd=dollars_at(end, "total_cost_usd"),
-        seconds=seconds_of(events) or (milliseconds / 1000 if milliseconds else None),
-        n_turns=len(answers) or count_at(end, "num_turns"),
-        exit_status=str_at(end, "subtype") or None,
-    ).with_tokens([TokenCounts(*numbers) for numbers in by_model] or of_answers)
+    model = most_frequent(models) or most_frequent(str_at(row, "model") for row in answers.values())
+    seconds = seconds_of(events) or (count_at(end, "duration_ms") or 0) / 1000 or None
+    n_turns, usd = len(answers) or count_at(end, "num_turns"), dollars_at(end, "total_cost_usd")
+    return AgentUsage.of(tokens, model, seconds, n_turns, str_at(end, "subtype"), usd)
 
 
 def _answer_key(event: JsonRecord, n_before: int) -> str | None:
@@ -148,16 +141,11 @@ def _answer_key(event: JsonRecord, n_before: int) -> str | None:
 
 
 CLAUDE_CODE = session_importer(
-    "claude-code",
-    "Claude Code sessions",
-    "A session's .jsonl",
-    example='{"type": "assistant", "sessionId": "…", "cwd": "/testbed", "message": {"content": []}}',
-    marks=(b'"type"',),
-    holders=("events", "response", "session", "messages"),
-    is_event=_is_event,
+    "claude-code", "Claude Code sessions", "A session's .jsonl", aliases=("claude",),
+    marks=(b'"type"',), holders=("events", "response", "session", "messages"), is_event=_is_event,
     events_of=lambda session: iter(_Record(session)),
     # A subagent's own file beside its session; one in a folder `subagents` is read where its session is not there.
     is_part=lambda _, name: _OF_SUBAGENT.search(name) is not None and "subagents/" not in name,
-    companions=lambda path: [patch_path(path), _folder_of(path)],
-    aliases=("claude",),
-)
+    companions=lambda path: [patch_path(path), f"{patch_path(path).removesuffix('.patch')}/"],
+    example='{"type": "assistant", "sessionId": "…", "cwd": "/testbed", "message": {"content": []}}',
+)  # fmt: skip

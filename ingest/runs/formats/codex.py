@@ -11,14 +11,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+from typing import NamedTuple
 
-from ingest.runs.calls.scripts import script_calls
+from tree_sitter import Node
+
+from ingest.contents.syntax_trees import syntax_tree
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.sessions import Event, Note, Session, session_importer
-from ingest.runs.trajectories.usage import AgentUsage, TokenCounts, most_frequent, seconds_of
+from ingest.runs.usage import AgentUsage, TokenCounts, most_frequent, seconds_of
 from ingest.runs.values import JsonRecord, at, content_of, line_of, object_at, objects_at, parsed_object, str_at
 
+_MAX_CALLS = 1_000
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "\n": ""}
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
 _CONTINUES = {"write_stdin": "session_id", "wait": "cell_id"}
@@ -33,15 +40,13 @@ _NO_FILES = (
 )  # fmt: skip
 """Items that show nothing of files."""
 _FOLDER = re.compile(r"<cwd>([^<\n]+)</cwd>|^(?:- )?Current working directory: (.+)$", re.MULTILINE)
-
 _HEAD = re.compile(
     r"(?:Command: (?s:.*?)\n)?"
     r"(?P<lines>(?:(?:Chunk ID|Wall time|Exit code|Original token count|Total output lines|Process exited with code"
     r"|Process running with session ID|Script (?:completed|failed|terminated|running with cell ID))\b.*\n)+)"
     r"(?P<output>Output:(?:\n|\Z)(?:Total output lines: [0-9]+\n+)?)?"
 )
-_CUT = ("Command: ", "Chunk ID: ", "Script ")
-"""What a head begins with that is one without its `Output:` as well."""
+_CUT = ("Command: ", "Chunk ID: ", "Script ")  # what a head begins with that is one without its `Output:` as well
 _EXIT = re.compile(r"^(?:Exit code:|Process exited with code) (-?[0-9]+)$|^Script (failed)", re.MULTILINE)
 _RUNNING = re.compile(r"^(?:Process running with session ID|Script running with cell ID) (\S+)$", re.MULTILINE)
 _FAILED = re.compile(
@@ -52,12 +57,72 @@ _FAILED = re.compile(
 _OF_SANDBOX = re.compile(r"failed in sandbox [^\n]*?, stdout: (?P<stdout>.*?), stderr: (?P<stderr>.*)", re.DOTALL)
 
 
-@dataclass(frozen=True)
-class _Output:
-    """What a call gave: its texts after the head, None where the record was cut off before them.
+def script_calls(script: str) -> list[tuple[str, JsonRecord]]:
+    """A script's calls `tools.name({…})`, at most 1,000, and what each is given: None where only the run could tell."""
+    root = syntax_tree(script.encode(errors="replace"), "javascript")
+    try:
+        return [] if isinstance(root, str) else list(islice(_calls_in(root, {}), _MAX_CALLS))
+    except RecursionError:
+        return []
 
-    `running` is the session that goes on, empty where it ended.
-    """
+
+def _calls_in(node: Node, constants: dict[str, object]) -> Iterator[tuple[str, JsonRecord]]:
+    function, arguments = _part(node, "function"), _part(node, "arguments")
+    if node.type == "call_expression" and _text(_part(function, "object")) == "tools":
+        first = _value(next(iter(arguments.named_children), None), constants) if arguments is not None else None
+        yield _text(_part(function, "property")), {"input": first} if isinstance(first, str) else object_at(first)
+    for child in node.named_children:
+        yield from _calls_in(child, constants)
+    if node.type == "variable_declarator":
+        constants[_text(_part(node, "name"))] = _value(_part(node, "value"), constants)
+
+
+def _value(node: Node | None, constants: dict[str, object]) -> object:
+    if node is None:
+        return None
+    inner, text = node.named_children, _text(node)
+    match node.type:
+        case "string" | "template_string":
+            return _joined([_value(piece, constants) for piece in inner])
+        case "string_fragment":
+            return text
+        case "escape_sequence":
+            if text[1:2] not in ("u", "x"):
+                return _ESCAPED.get(text[1:], text[1:])
+            with suppress(ValueError, OverflowError):
+                return chr(int(text[2:].strip("{}"), 16))
+            return text
+        case "identifier" | "shorthand_property_identifier":
+            return constants.get(text)
+        case "array":
+            return [_value(entry, constants) for entry in inner]
+        case "object":
+            keys = [_part(pair, "key") or pair for pair in inner]
+            names = [str(_value(key, {})) if key.type == "string" else _text(key) for key in keys]
+            values = [_value(_part(pair, "value") or pair, constants) for pair in inner]
+            return dict(zip(names, values, strict=True))
+        case "parenthesized_expression" | "template_substitution":
+            return _value(inner[0], constants) if inner else None
+        case "binary_expression" if _text(_part(node, "operator")) == "+":
+            return _joined([_value(side, constants) for side in inner])
+    return None
+
+
+def _joined(pieces: Sequence[object]) -> str | None:
+    texts = [piece for piece in pieces if isinstance(piece, str)]
+    return "".join(texts) if len(texts) == len(pieces) else None
+
+
+def _part(node: Node | None, name: str) -> Node | None:
+    return node.child_by_field_name(name) if node is not None else None
+
+
+def _text(node: Node | None) -> str:
+    return (node.text or b"").decode(errors="replace") if node is not None else ""
+
+
+class _Output(NamedTuple):
+    """What a call gave: its texts after the head, None where it is cut off; `running` is the session that goes on."""
 
     texts: tuple[str, ...] | None
     failed: bool = False
@@ -66,13 +131,9 @@ class _Output:
 
 def _is_event(row: JsonRecord) -> bool:
     kind = str_at(row, "type")
-    if kind in _ROLLOUT:
-        return isinstance(row.get("payload"), dict)
-    if kind in _CALLS:
-        return "call_id" in row
-    if row.get("record_type") == "state":
-        return True
-    return _PRINTED.fullmatch(kind) is not None and ("item" in row or kind.startswith(("thread.", "turn.")))
+    is_item = (kind in _ROLLOUT and isinstance(row.get("payload"), dict)) or (kind in _CALLS and "call_id" in row)
+    is_printed = _PRINTED.fullmatch(kind) is not None and ("item" in row or kind.startswith(("thread.", "turn.")))
+    return is_item or is_printed or row.get("record_type") == "state"
 
 
 def _events_of(session: Session) -> Iterator[Event]:
@@ -80,11 +141,9 @@ def _events_of(session: Session) -> Iterator[Event]:
     # A rollout, and each of its subagents', tells what was used until then, again and again.
     totals = [[total for event in rows if (total := _total(event)) is not None] for rows in session.parts]
     events = [event for rows in session.parts for event in rows]
-    yield AgentUsage(
-        model=most_frequent(str_at(event, "payload", "model") for event in events),
-        seconds=seconds_of(events),
-        n_turns=sum(len(set(rows)) for rows in totals) or None,
-    ).with_tokens(rows[-1] for rows in totals if rows)
+    model = most_frequent(str_at(event, "payload", "model") for event in events)
+    n_turns = sum(len(set(rows)) for rows in totals) or None
+    yield AgentUsage.of((rows[-1] for rows in totals if rows), model, seconds_of(events), n_turns)
 
 
 def _rollout(session: Session, events: Sequence[JsonRecord], n_told: list[int], folder: str = "") -> Iterator[Event]:
@@ -163,13 +222,11 @@ def _calls(kind: str, item: JsonRecord, output: _Output | None) -> Iterator[Tool
         uses = objects_at(arguments, "tool_uses")
         calls = [(str_at(use, "recipient_name").rpartition(".")[2], object_at(use, "parameters")) for use in uses]
     tools, call_id = [ToolCall(*call) for call in calls], str_at(item, "call_id")
-    texts = output.texts if output is not None else None
-    own = [text for text in texts or () if text.strip()]
+    texts, failed = (output.texts, output.failed) if output is not None else (None, False)
+    own, whole = [text for text in texts or () if text.strip()], None if texts is None else "\n".join(texts)
     each = iter(own if len(tools) > 1 and len(own) == sum(not tool.shows_nothing for tool in tools) else ())
     for number, tool in enumerate(tools):
-        whole = None if texts is None else "\n".join(texts)
-        text = whole if output is None or tool.shows_nothing else next(each, whole)
-        failed = output is not None and output.failed
+        text = whole if tool.shows_nothing else next(each, whole)
         yield replace(tool, output=text, failed=failed, call_id=call_id and f"{call_id} {number}")
 
 
@@ -186,7 +243,7 @@ def _outputs(items: Sequence[JsonRecord]) -> dict[str, _Output]:
             if owner != call_id and owner in outputs:
                 before = outputs[owner].texts
                 texts = None if before is None or result.texts is None else (*before, *result.texts)
-                outputs[owner] = replace(result, texts=texts)
+                outputs[owner] = result._replace(texts=texts)
             if result.running:
                 started_by[result.running] = owner
     return outputs
@@ -197,7 +254,7 @@ def _output(output: object) -> _Output:
         return _Output(None)
     if isinstance(output, list):
         parts = [_output(part if isinstance(part, str) else str_at(part, "text")) for part in output] or [_Output(())]
-        return replace(parts[0], texts=tuple(text for part in parts for text in part.texts or () if text))
+        return parts[0]._replace(texts=tuple(text for part in parts for text in part.texts or () if text))
     answer = parsed_object(output)
     if "output" in answer or "content" in answer:
         text = str_at(answer, "output") or content_of(answer)
@@ -216,14 +273,10 @@ def _output(output: object) -> _Output:
 
 
 CODEX = session_importer(
-    "codex",
-    "Codex rollouts",
-    "A rollout's .jsonl, or what codex exec --json printed",
-    example='{"timestamp": "…", "type": "session_meta", "payload": {"id": "…", "cwd": "/testbed"}}',
-    marks=(b'"type"', b'"record_type"'),
-    holders=("events", "rollout", "session"),
-    is_event=_is_event,
+    "codex", "Codex rollouts", "A rollout's .jsonl, or what codex exec --json printed",
+    marks=(b'"type"', b'"record_type"'), holders=("events", "rollout", "session"), is_event=_is_event,
     events_of=_events_of,
     # What a subagent's own rollout records is part of another session and no trajectory by itself.
     is_part=lambda row, _: "subagent" in object_at(row, "payload", "source"),
-)
+    example='{"timestamp": "…", "type": "session_meta", "payload": {"id": "…", "cwd": "/testbed"}}',
+)  # fmt: skip

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from ingest.runs.importer import Importer
-from ingest.runs.trajectories.records import item_of
-from ingest.runs.trajectories.trajectory import FileSpan, Trajectory, Views
-from ingest.runs.trajectories.trajectory_file import TrajectoryFile
+from ingest.runs.importer import Importer, TrajectoryFile, item_of
+from ingest.runs.trajectory import FileSpan, Trajectory, Views
 from ingest.runs.values import at, line_of, object_at
 
 _STEP = ("files", "spans", "symbols")
@@ -40,25 +38,20 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
 
 def _views(held: object, keys: Sequence[str], where: str, notes: list[str]) -> Views:
     files, spans, symbols = (at(held, key) for key in keys)
-    entries: list[tuple[object, FileSpan | None]] = [] if isinstance(held, dict) else [(held, None)]
-    entries += [(file, FileSpan(file) if isinstance(file, str) else None) for file in _entries(files)]
-    entries += [((path, span), _span(path, span)) for path, span in _by_file(spans)]
-    entries += [
-        ((path, symbol), FileSpan(path, symbol=symbol) if isinstance(symbol, str) and symbol else None)
-        for path, symbol in _by_file(symbols)
-    ]
-    views = tuple(view for _, view in entries if view is not None and view.path)
-    if len(views) < len(entries):
-        odd = next(value for value, view in entries if view is None or not view.path)
-        n = len(entries) - len(views)
-        notes.append(f"{where} names what is no file, span of lines or symbol ({n:,}): {str(odd)[:100]}")
-    return views
-
-
-def _span(path: str, span: object) -> FileSpan | None:
-    start, end = line_of(at(span, "start")), line_of(at(span, "end"))
-    is_lines = object_at(span).get("type", "line") == "line" and start is not None and end is not None
-    return FileSpan(path, start, end) if is_lines else None
+    views, odd = list[FileSpan](), list[object]([] if isinstance(held, dict) else [held])
+    for file in _entries(files):
+        views.append(FileSpan(file)) if isinstance(file, str) and file else odd.append(file)
+    for path, span in _by_file(spans):
+        start, end = line_of(at(span, "start")), line_of(at(span, "end"))
+        is_lines = object_at(span).get("type", "line") == "line" and start is not None and end is not None
+        views.append(FileSpan(path, start, end)) if path and is_lines else odd.append((path, span))
+    for path, name in _by_file(symbols):
+        is_symbol = path and isinstance(name, str) and name
+        views.append(FileSpan(path, symbol=str(name))) if is_symbol else odd.append((path, name))
+    if odd:
+        what = f"{where} names what is no file, span of lines or symbol ({len(odd):,}): {str(odd[0])[:100]}"
+        notes.append(what)
+    return tuple(views)
 
 
 def _entries(value: object) -> Sequence[object]:
@@ -72,13 +65,9 @@ def _by_file(value: object) -> Iterator[tuple[str, object]]:
 
 
 CONTEXTBENCH_UNIFIED = Importer(
-    name="unified",
-    title="ContextBench's unified predictions",
+    name="unified", title="ContextBench's unified predictions", kind="trajectory",
+    aliases=("contextbench", "contextbench-unified"), lists_files=True,
     meaning="JSON Lines, a JSON list or one object: instance_id, model_patch, traj_data with pred_steps and pred_*.",
-    recognise=recognise,
-    trajectories=trajectories,
-    lists_files=True,
-    kind="trajectory",
+    recognise=recognise, trajectories=trajectories,
     example='{"instance_id": "acme__rockets-1", "model_patch": "", "traj_data": {"pred_steps": [{"files": ["a.py"], …',
-    aliases=("contextbench", "contextbench-unified"),
-)
+)  # fmt: skip

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall, numbered_from
 from ingest.runs.sessions import Event, Note, Session, session_importer
-from ingest.runs.trajectories.usage import AgentUsage, TokenCounts, most_frequent, seconds_of
+from ingest.runs.usage import AgentUsage, TokenCounts, most_frequent, seconds_of
 from ingest.runs.values import JsonRecord, content_of, count_at, line_of, list_at, object_at, parsed_object, str_at
 
 _START, _COMPLETE, _MESSAGE = "tool.execution_start", "tool.execution_complete", "assistant.message"
@@ -51,18 +51,14 @@ def _events_of(session: Session) -> Iterator[Event]:
             arguments = parsed_object(given) or ({"input": given} if isinstance(given, str) else {})
             call_id = str_at(data, "toolCallId")
             call = ToolCall(str_at(data, "toolName"), arguments, folder=folder, turn=turn, call_id=call_id)
-            result = results.get(call_id)
-            yield replace(call, is_answered=False) if result is None else _with_result(call, result)
+            yield _with_result(call, results[call_id]) if call_id in results else replace(call, is_answered=False)
     end = next((object_at(event, "data") for event in reversed(events) if event.get("type") == "session.shutdown"), {})
     names = ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")
     by_model = [object_at(model, "usage") for model in object_at(end, "modelMetrics").values()]
+    tokens = (TokenCounts.of_prompt(*(count_at(model, name) or 0 for name in names)) for model in by_model)
     models = (str_at(event, "data", "newModel") or str_at(event, "data", "model") for event in events)
-    yield AgentUsage(
-        model=str_at(end, "currentModel") or most_frequent(models),
-        seconds=seconds_of(events),
-        n_turns=turn or None,
-        exit_status=str_at(end, "shutdownType") or None,
-    ).with_tokens(TokenCounts.of_prompt(*(count_at(model, name) or 0 for name in names)) for model in by_model)
+    model = str_at(end, "currentModel") or most_frequent(models)
+    yield AgentUsage.of(tokens, model, seconds_of(events), turn or None, str_at(end, "shutdownType"))
 
 
 def _with_result(call: ToolCall, result: JsonRecord) -> ToolCall:
@@ -71,30 +67,19 @@ def _with_result(call: ToolCall, result: JsonRecord) -> ToolCall:
     code = _CODE.search(output) if call.is_shell else None
     failed = result.get("success") is False or (code is not None and code[1] != "0")
     output = output[: code.start()] if code else output
-    lines = _lines(call, output) if call.tool == "view" else None
-    return replace(call, output=output, failed=failed or (call.tool == "view" and lines is None), lines=lines)
-
-
-def _lines(call: ToolCall, output: str) -> tuple[int, int | None] | None:
-    shown = numbered_from(output, _NUMBER)
-    if shown is None:
-        return None
+    lines = numbered_from(output, _NUMBER) if call.tool == "view" else None
+    if lines is None:
+        return replace(call, output=output, failed=failed or call.tool == "view")
     end = next((line_of(line) for line in list_at(call.arguments, "view_range")[1:]), None)
-    if end is not None and end >= shown[0]:
-        return shown[0], min(shown[1], end)
     # What is too long is cut in its middle.
-    is_cut = _NUMBER.findall(output)[-1] != str(shown[1])
-    return shown[0], shown[1] if is_cut else None
+    last = lines[1] if _NUMBER.findall(output)[-1] != str(lines[1]) else None
+    last = last if end is None or end < lines[0] else min(lines[1], end)
+    return replace(call, output=output, failed=failed, lines=(lines[0], last))
 
 
 COPILOT_CLI = session_importer(
-    "copilot-cli",
-    "Copilot CLI sessions",
-    "A session's events.jsonl, or what --output-format json printed",
-    example='{"type": "session.start", "data": {"copilotVersion": "1.0.65", "context": {"cwd": "/testbed"}}}',
-    marks=(b'"data"',),
-    holders=("events",),
-    is_event=_is_event,
-    events_of=_events_of,
+    "copilot-cli", "Copilot CLI sessions", "A session's events.jsonl, or what --output-format json printed",
     aliases=("copilot",),
-)
+    marks=(b'"data"',), holders=("events",), is_event=_is_event, events_of=_events_of,
+    example='{"type": "session.start", "data": {"copilotVersion": "1.0.65", "context": {"cwd": "/testbed"}}}',
+)  # fmt: skip

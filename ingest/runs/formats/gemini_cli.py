@@ -15,8 +15,8 @@ from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall, parse_call
 from ingest.runs.sessions import Event, Note, Session, session_importer
-from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, Views, joined_path, renamed
-from ingest.runs.trajectories.usage import AgentUsage, TokenCounts, most_frequent, seconds_of
+from ingest.runs.trajectory import FileSpan, ParsedCall, joined_path, renamed
+from ingest.runs.usage import AgentUsage, TokenCounts, most_frequent, seconds_of
 from ingest.runs.values import JsonRecord, content_of, count_at, line_of, list_at, object_at, objects_at, str_at
 
 _SHOWN = re.compile(
@@ -34,14 +34,10 @@ _NOTHING = "(empty)"
 
 
 def _is_event(row: JsonRecord) -> bool:
-    kind = row.get("type")
-    if "projectHash" in row and "sessionId" in row:
-        return True
-    if kind == "gemini":
-        return "id" in row and ("content" in row or "toolCalls" in row)
-    if kind == "init":
-        return "session_id" in row and "model" in row
-    return kind in ("tool_use", "tool_result") and "tool_id" in row
+    kind, keys = row.get("type"), row.keys()
+    is_message = kind == "gemini" and "id" in keys and not keys.isdisjoint({"content", "toolCalls"})
+    is_start = keys >= {"projectHash", "sessionId"} or (kind == "init" and keys >= {"session_id", "model"})
+    return is_message or is_start or (kind in ("tool_use", "tool_result") and "tool_id" in keys)
 
 
 def _events_of(session: Session) -> Iterator[Event]:
@@ -75,12 +71,10 @@ def _events_of(session: Session) -> Iterator[Event]:
             yield _with_output(call, _recorded(row))
     yield Note("answer", "".join(pieces))
     ends = [message for message in messages if message.get("type") == "result"]
-    yield AgentUsage(
-        model=most_frequent(str_at(message, "model") for message in messages),
-        seconds=seconds_of(messages),
-        n_turns=turn or None,
-        exit_status=str_at(ends[-1], "status") or None if ends else None,
-    ).with_tokens([*used, *(_tokens(object_at(end, "stats"), "_tokens") for end in ends)])
+    used += (_tokens(object_at(end, "stats"), "_tokens") for end in ends)
+    model = most_frequent(str_at(message, "model") for message in messages)
+    status = str_at(ends[-1], "status") if ends else ""
+    yield AgentUsage.of(used, model, seconds_of(messages), turn or None, status)
 
 
 def _recorded(call: JsonRecord) -> tuple[str, bool] | None:
@@ -101,10 +95,20 @@ def _with_output(call: ToolCall, given: tuple[str, bool] | None) -> ToolCall:
     if call.tool == "read_file":
         return replace(call, lines=_lines(call))
     if call.tool == "read_many_files":
-        return replace(call, parsed=ParsedCall(() if call.failed else _files(call), reads=True))
+        # Files are named before their text, or in the summary of a stream; else those asked for by name.
+        paths = [heading[1] or heading[2] for heading in _FILE.finditer(call.output or "")]
+        asked = (path for key in ("paths", "include") for path in map(str, list_at(call.arguments, key)))
+        paths = paths or [path for path in asked if not re.search(r"[*?{\[]|/$", path)]
+        views = tuple(FileSpan(joined_path("", path), 1) for path in dict.fromkeys(paths))
+        return replace(call, parsed=ParsedCall(() if call.failed else views, reads=True))
     if call.tool in ("search_file_content", "grep_search"):
         return replace(call, parsed=_searched(call))
-    return _ended(call) if call.is_shell else call
+    if not call.is_shell:
+        return call
+    output, ran = call.output or "", _RAN.search(call.output or "")
+    code = _CODE.search(output[ran.end() :] if ran else output)
+    texts = [text for text in (ran["output"], ran["errors"]) if text and text != _NOTHING] if ran else [output]
+    return replace(call, output="\n".join(texts), failed=call.failed or (code is not None and code[1] != "0"))
 
 
 def _lines(call: ToolCall) -> tuple[int, int | None]:
@@ -114,14 +118,6 @@ def _lines(call: ToolCall) -> tuple[int, int | None]:
     given = {key: line_of(value) for key, value in call.arguments.items()}
     start, limit = given.get("start_line") or (given.get("offset") or 0) + 1, given.get("limit")
     return start, given.get("end_line") or (None if limit is None else start + limit - 1)
-
-
-def _files(call: ToolCall) -> Views:
-    """The files that are named before their text, or in the summary of a stream; else those asked for by name."""
-    paths = [heading[1] or heading[2] for heading in _FILE.finditer(call.output or "")]
-    given = (path for key in ("paths", "include") for path in map(str, list_at(call.arguments, key)))
-    paths = paths or [path for path in given if not re.search(r"[*?{\[]|/$", path)]
-    return tuple(FileSpan(joined_path("", path), 1) for path in dict.fromkeys(paths))
 
 
 def _searched(call: ToolCall) -> ParsedCall:
@@ -136,13 +132,6 @@ def _searched(call: ToolCall) -> ParsedCall:
     return replace(parsed, views=renamed(parsed.views, below))
 
 
-def _ended(call: ToolCall) -> ToolCall:
-    output, ran = call.output or "", _RAN.search(call.output or "")
-    code = _CODE.search(output[ran.end() :] if ran else output)
-    texts = [text for text in (ran["output"], ran["errors"]) if text and text != _NOTHING] if ran else [output]
-    return replace(call, output="\n".join(texts), failed=call.failed or (code is not None and code[1] != "0"))
-
-
 def _tokens(given: JsonRecord, ending: str) -> TokenCounts:
     prompt, output, total = (count_at(given, name + ending) or 0 for name in ("input", "output", "total"))
     # Thoughts are in the total alone.
@@ -150,14 +139,9 @@ def _tokens(given: JsonRecord, ending: str) -> TokenCounts:
 
 
 GEMINI_CLI = session_importer(
-    "gemini-cli",
-    "Gemini CLI sessions",
-    "A session's .json or .jsonl, or what --output-format stream-json printed",
-    example='{"type": "init", "session_id": "…", "model": "gemini-3-pro"}',
-    marks=(b'"gemini"', b'"projectHash"', b'"tool_id"', b'"init"'),
-    holders=("events", "messages"),
-    is_event=_is_event,
-    events_of=_events_of,
-    is_part=lambda row, _: row.get("kind") == "subagent",
+    "gemini-cli", "Gemini CLI sessions", "A session's .json or .jsonl, or what --output-format stream-json printed",
     aliases=("gemini",),
-)
+    marks=(b'"gemini"', b'"projectHash"', b'"tool_id"', b'"init"'), holders=("events", "messages"),
+    is_event=_is_event, events_of=_events_of, is_part=lambda row, _: row.get("kind") == "subagent",
+    example='{"type": "init", "session_id": "…", "model": "gemini-3-pro"}',
+)  # fmt: skip

@@ -12,15 +12,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 
 from ingest.runs.calls.tools import ToolCall
-from ingest.runs.importer import Importer
-from ingest.runs.sessions import Note, Session, paired
-from ingest.runs.trajectories.published_converter import views_of_command
-from ingest.runs.trajectories.records import answer_in, in_repository, item_of_trial, spans_named, trial_results
-from ingest.runs.trajectories.trajectory import Context, Trajectory, Views, renamed
-from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
-from ingest.runs.trajectories.usage import AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_between
+from ingest.runs.importer import DamagedFileError, Importer, TrajectoryFile, trial_results
+from ingest.runs.sessions import Event, Note, Session, paired
+from ingest.runs.trajectory import Context, FileSpan, Trajectory, Views, answer_in, in_repository, renamed, spans_named
+from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_between
 from ingest.runs.values import JsonRecord, content_of, count_at, line_of, object_at, objects_at, parsed_object, str_at
 
 _OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
@@ -33,19 +31,35 @@ _ENVIRONMENT = ("info", "config", "environment")
 _ASKS = re.compile("explore_context", re.IGNORECASE)
 _IMAGE = re.compile(r"_m_([\w.-]+)")
 _ITEM = re.compile(r"[^/]+?__(.+?)-[0-9]+")
-_SUBMITS = "COMPLETE_TASK"
-"""A command that holds it ends the work: what it prints is the answer, which nobody reads."""
+_SUBMITS = "COMPLETE_TASK"  # A command that holds it ends the work: what it prints is the answer, which nobody reads
 _BLOCK = re.compile(r"```(?:bash|sh|shell|mswea_bash_command)[ \t]*\n(.*?)\n?```", re.DOTALL)
 _CODE = re.compile(r"<returncode>\s*(-?[0-9]+)\s*</returncode>")
 _OUTPUT = re.compile(r"<output(?:_head)?>\n?(.*?)(?:</output>|</output_tail>|\Z)", re.DOTALL)
 _CUT_SHORT = "timed out"
+_ENDINGS = (
+    "py", "js", "java", "go", "rs", "c", "cpp", "h", "hpp", "ts", "tsx", "jsx", "rb", "php", "cs", "kt", "scala",
+    "swift",
+)  # fmt: skip
+"""What the name of a source file ends in."""
+_CHANGES = ("sed -i", "echo ", "mkdir", "rm ", "git add", "git commit")
+_PARTS = re.compile(r"&&|\|\||;")
+_BLANKS = re.compile(r"(\s)\1{3,}")
+_NUMBERED = re.compile(r"nl\s.+\s(?P<file>\S+)\s*\Z", re.DOTALL)
+_PRINTED = re.compile(r"\s*sed\s+-n\s+['\"]?(?P<start>[0-9]+),(?P<end>[0-9]+)p")
+_READERS = (
+    re.compile(r"sed\s+-n\s+['\"]?(?P<start>[0-9]+),(?P<end>[0-9]+)p['\"]?\s+(?P<file>[^\s&|>;<]+)"),
+    re.compile(r"\bhead\s+-n\s+(?P<end>[0-9]+)\s+(?P<file>[^\s&|>]+)"),
+    re.compile(r"\bcat\s+(?P<file>[^\s&|>]+)"),
+)
+_SEARCH = re.compile(r"\bgrep(?=\s)")
+_WORD = re.compile(r"\S+")
+_SOURCE = re.compile(rf"[^\s&|>]+\.(?:{'|'.join(_ENDINGS)})\b")
 
 
 def recognise(head: bytes, name: str) -> bool:
     """An object that names mini-swe-agent near its beginning, or begins as one in a file that is called so."""
-    if _OBJECT.match(head) is None:
-        return False
-    return _FORMAT.search(head) is not None or (_NAME.search(name) is not None and _FIRST.match(head) is not None)
+    is_named = _NAME.search(name) is not None and _FIRST.match(head) is not None
+    return is_named or (_OBJECT.match(head) is not None and _FORMAT.search(head) is not None)
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
@@ -61,7 +75,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     template in the request where there is no answer.
     """
     document = file.json()
-    item, listed = str_at(document, "instance_id") or item_of_trial(file), object_at(document).get("messages")
+    item, listed = str_at(document, "instance_id") or file.item_of_trial(), object_at(document).get("messages")
     if not isinstance(listed, list):
         raise DamagedFileError("it has no list of messages", item)
     messages, texts = [object_at(message) for message in listed], [content_of(message) for message in listed]
@@ -77,11 +91,10 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     for message, text in zip(messages, texts, strict=True):
         n_turns += _is_answer(message)
         n_calls += len(_actions_of(message)) if _is_answer(message) else 0
-        spans_of_blocks = [spans_named(block) for block in _STEP.findall(text)]
-        # One that names what lies outside the repository alone is none.
-        blocks = [views for spans in spans_of_blocks if (views := renamed(spans, inside)) or not spans]
-        steps += blocks
-        shown_at += [(n_turns, n_calls)] * len(blocks)
+        # A block that names what lies outside the repository alone is none.
+        blocks = map(spans_named, _STEP.findall(text))
+        steps += [views for spans in blocks if (views := renamed(spans, inside)) or not spans]
+        shown_at += [(n_turns, n_calls)] * (len(steps) - len(shown_at))
     final, any_final = (renamed(spans_named(answer_in(some) or ""), inside) or None for some in (own, texts))
     commands = [block[1] for text in own if (block := _COMMAND.search(text)) and _SUBMITS not in block[1]]
     shown = filter(None, (renamed(views_of_command(command), inside) for command in commands))
@@ -89,29 +102,31 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     # The submission is the file's, or that of the message that ends the work.
     ends = (object_at(document, "info"), *(object_at(message, "extra") for message in messages[-1:]))
     patch = next((patch for end in ends if isinstance(patch := end.get("submission"), str)), None)
-    usage, calls, first = _usage(document, messages), calls_of(messages), tuple(prompts[:1])
-    if any(_ASKS.search(text) for text in texts):
-        usage = replace(usage, n_calls=sum(1 for _ in calls))
-        whole = Trajectory(published.steps, final, item, patch, usage=usage, prompts=first, shown_at=tuple(shown_at))
-        yield whole.beside(published)
-        return
+    usage, calls, first = _usage(document, messages), list(calls_of(messages)), tuple(prompts[:1])
     root = Note("root", str_at(document, *_ENVIRONMENT, "cwd").rstrip("/"))
-    of_calls = Session(file, item, patch).trajectory([root, *(Note("prompt", text) for text in first), *calls, usage])
-    yield replace(of_calls, final=final or of_calls.final).beside(published)
+    if any(_ASKS.search(text) for text in texts):
+        usage = replace(usage, n_calls=len(calls))
+        whole = Trajectory(published.steps, final, item, patch, usage=usage, prompts=first, shown_at=tuple(shown_at))
+    else:
+        events: list[Event] = [root, *(Note("prompt", text) for text in first), *calls, usage]
+        whole = Session(file, item, patch).trajectory(events)
+        whole = replace(whole, final=final or whole.final)
+    yield whole.beside(published)
 
 
 def _usage(document: object, messages: Sequence[JsonRecord]) -> AgentUsage:
     info, extras = object_at(document, "info"), [object_at(message, "extra") for message in messages]
     answers = [object_at(extra, "response") for extra in extras]
     stamps = [message.get("timestamp") or object_at(message, "extra").get("timestamp") for message in messages]
-    models = (str_at(answer, "model") for answer in answers)
-    return AgentUsage(
-        model=str_at(info, "config", "model", "model_name") or most_frequent(models),
-        usd=dollars_at(info, "model_stats", "instance_cost"),
-        seconds=seconds_between(stamps),
-        n_turns=count_at(info, "model_stats", "api_calls"),
-        exit_status=str_at(info, "exit_status") or None,
-    ).with_tokens(TokenCounts.of(answer.get("usage")) for answer in answers)
+    model = str_at(info, "config", "model", "model_name") or most_frequent(
+        str_at(answer, "model") for answer in answers
+    )
+    tokens, n_turns = (
+        (TokenCounts.of(answer.get("usage")) for answer in answers),
+        count_at(info, "model_stats", "api_calls"),
+    )
+    usd, status = dollars_at(info, "model_stats", "instance_cost"), str_at(info, "exit_status")
+    return AgentUsage.of(tokens, model, seconds_between(stamps), n_turns, status, usd)
 
 
 def returned(text: str) -> tuple[str, bool] | None:
@@ -165,14 +180,53 @@ def _result_text(message: JsonRecord) -> str:
     return content_of(message) or str_at(message, "output")
 
 
+def views_of_command(command: str) -> list[FileSpan]:
+    """The source files that a command shows, with the lines it names; none of one that changes files as well."""
+    if any(change in command for change in _CHANGES):
+        return []
+    views: list[FileSpan] = []
+    # What a run of blanks is as long as makes no difference, and time.
+    for part in _PARTS.split(_BLANKS.sub(r"\1\1\1", command)):
+        # The first that a part fits is what it does.
+        printed = next((match.groupdict() for reader in _READERS if (match := reader.search(part))), None)
+        fields = _numbered(part) or printed or {"file": _searched(part)}
+        file, end = fields["file"].strip("'\""), line_of(fields.get("end"))
+        if file.endswith(tuple(f".{ending}" for ending in _ENDINGS)):
+            views.append(FileSpan(file, line_of(fields.get("start", "1")) if end is not None else None, end))
+    return list(dict.fromkeys(views))
+
+
+def _numbered(part: str) -> dict[str, str] | None:
+    """`nl -ba FILE | sed -n '1,9p'`: the last word before the pipe, where another stands between it and `nl`."""
+    for left, right in pairwise(part.split("|")):
+        if (printed := _PRINTED.match(right)) and (numbered := _NUMBERED.search(left)):
+            return {**printed.groupdict(), "file": numbered["file"]}
+    return None
+
+
+def _searched(part: str) -> str:
+    """The first source file that `grep` is given, with a word or more than one blank between them; empty for none."""
+    start = 0
+    while search := _SEARCH.search(part, start):
+        first = ""
+        start = end = search.end()
+        for number, word in enumerate(_WORD.finditer(part, start)):
+            blank, end = part[end : word.start()], word.end()
+            file = _SOURCE.match(word[0])
+            if file and number:
+                return file[0]
+            first = file[0] if file and len(blank) > 1 else first
+            if number and "\n" in blank:
+                break
+            start = word.start()
+        if first:
+            return first
+    return ""
+
+
 MINI_SWE_AGENT = Importer(
-    name="mini-swe-agent",
-    title="mini-swe-agent trajectories",
+    name="mini-swe-agent", title="mini-swe-agent trajectories", kind="trajectory", aliases=("mini", "minisweagent"),
     meaning="One .traj.json per instance: messages, with the context they name, and info.submission, the patch.",
-    recognise=recognise,
-    trajectories=trajectories,
-    companions=trial_results,
-    kind="trajectory",
+    recognise=recognise, trajectories=trajectories, companions=trial_results,
     example='{"info": {"submission": "diff --git …", "mini_version": "1.17.3"}, "messages": [{"role": "system", …',
-    aliases=("mini", "minisweagent"),
-)
+)  # fmt: skip

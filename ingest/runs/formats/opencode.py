@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall, numbered_from
 from ingest.runs.sessions import Event, Note, Session, session_importer
-from ingest.runs.trajectories.usage import AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_between
+from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_between
 from ingest.runs.values import JsonRecord, at, count_at, first_text, object_at, objects_at, str_at
 
 _NUMBER = re.compile(r"^ *([0-9]+)(?:: |:$|\| |\|$)", re.MULTILINE)
@@ -53,12 +53,9 @@ def _events_of(session: Session) -> Iterator[Event]:
     spent = [dollars for part in answers or steps if (dollars := dollars_at(part, "cost")) is not None]
     times = [moment for part in answers for moment in object_at(part, "time").values()]
     times += [at(event, "info", "time", "created") if answers else event.get("timestamp") for event in events]
-    yield AgentUsage(
-        model=most_frequent(str_at(part, "modelID") for part in answers),
-        usd=sum(spent) if spent else None,
-        seconds=seconds_between(times, 1000 if answers else 1),
-        n_turns=len(answers or steps) or None,
-    ).with_tokens(_tokens(object_at(part, "tokens")) for part in answers or steps)
+    model = most_frequent(str_at(part, "modelID") for part in answers)
+    seconds, n_turns = seconds_between(times, 1000 if answers else 1), len(answers or steps) or None
+    yield AgentUsage.of(map(_tokens, answers or steps), model, seconds, n_turns, usd=sum(spent) if spent else None)
 
 
 def _call(part: JsonRecord) -> ToolCall:
@@ -76,18 +73,15 @@ def _call(part: JsonRecord) -> ToolCall:
     return call
 
 
-def _tokens(given: JsonRecord) -> TokenCounts:
-    n_input, output, reasoning = (count_at(given, name) or 0 for name in ("input", "output", "reasoning"))
-    return TokenCounts(n_input, count_at(given, "cache", "read"), count_at(given, "cache", "write"), output + reasoning)
+def _tokens(part: JsonRecord) -> TokenCounts:
+    n_input, output, reasoning = (count_at(part, "tokens", name) or 0 for name in ("input", "output", "reasoning"))
+    cached, written = (count_at(part, "tokens", "cache", name) for name in ("read", "write"))
+    return TokenCounts(n_input, cached, written, output + reasoning)
 
 
 OPENCODE = session_importer(
-    "opencode",
-    "OpenCode sessions",
-    "What opencode export wrote, or opencode run --format json printed",
-    example='{"info": {"id": "ses_…", "directory": "/testbed"}, "messages": []}',
-    marks=(b'"parts"', b'"part"', b'"ses_'),
-    holders=("messages", "events"),
-    is_event=_is_event,
+    "opencode", "OpenCode sessions", "What opencode export wrote, or opencode run --format json printed",
+    marks=(b'"parts"', b'"part"', b'"ses_'), holders=("messages", "events"), is_event=_is_event,
     events_of=_events_of,
-)
+    example='{"info": {"id": "ses_…", "directory": "/testbed"}, "messages": []}',
+)  # fmt: skip

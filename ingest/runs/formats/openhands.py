@@ -11,24 +11,21 @@ end, or a `view_range` from 1; what it gives is numbered, and cut off where it i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from ingest.runs.calls.outputs import windows_in
 from ingest.runs.calls.tools import ToolCall
-from ingest.runs.importer import Importer
+from ingest.runs.formats.mini_swe_agent import views_of_command
+from ingest.runs.importer import Importer, TrajectoryFile, item_of, patch_path, recorded_patch
 from ingest.runs.sessions import Event, Note, Session
-from ingest.runs.trajectories.published_converter import published_context
-from ingest.runs.trajectories.records import item_of, patch_beside, patch_path, recorded_patch
-from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, Trajectory, unscorable
-from ingest.runs.trajectories.trajectory_file import TrajectoryFile
-from ingest.runs.trajectories.usage import AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_of
+from ingest.runs.trajectory import Context, FileSpan, ParsedCall, Trajectory, Views, renamed
+from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_of
 from ingest.runs.values import JsonRecord, content_of, line_of, list_at, object_at, objects_in, parsed_object, str_at
 
 _MARKS = (b'"git_patch"', b'"history"', b'"kind"', b'"args"', b'"cause"')
 """One of them stands in every file of these: most files of other formats are told by it without being parsed."""
-
 _UNIFIED = ("traj_data", "pred_steps")
 _TOOLS = {"run": "run", "read": "str_replace_editor", "write": "write", "edit": "edit", "run_ipython": "run_ipython"}
 """Which tool an action is."""
@@ -38,13 +35,12 @@ _NO_FILES = (
     "loop_recovery",
 )  # fmt: skip
 """Actions that show nothing of files."""
-
 _OF_SDK = ("SystemPromptEvent", "MessageEvent", "ActionEvent", "ObservationEvent")
 _RESULTS = ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation")
+_CALL_KEYS = ("tool_call_id", "action_id")
 _ONE_EVENT = re.compile(r"(?P<folder>(?:.*/)?)event-0+(?:-[^/]*)?\.json")
 _MOVES = re.compile(r"\b(?:cd|pushd)\s")
-_SUCCESS = (None, 0, -1)
-"""Exit codes; -1 is that of a command that was still running."""
+_SUCCESS = (None, 0, -1)  # exit codes; -1 is that of a command that was still running
 _UPLOADED = re.compile(r"<uploaded_files>\s*(/[^\s<]+)\s*</uploaded_files>")
 _PROMPT = re.compile(r"(?:\A|\n)\(?[\w.-]+@[\w.-]+:(?P<folder>/[^\n#$]*?) ?[#$]\)? ?\Z")
 _FUNCTIONS = re.compile(
@@ -87,17 +83,17 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
             yield _of_row(file, row, position)
         else:
             others.append((position, row))
+    # Beside calls and their answers stand changes of the agent's state and what else its application tells.
     events = [row for _, row in others]
     if not any(map(_is_event, events)):
         yield from (_of_row(file, row, position) for position, row in others)
         return
-    # Beside calls and their answers stand changes of the agent's state and what else its application tells.
     if (first := _ONE_EVENT.fullmatch(file.path)) is not None:
         # A conversation that has a file for each event.
         name = re.compile(rf"{re.escape(first['folder'])}event-[^/]*\.json")
         events = [row for path in sorted(file.all) if name.fullmatch(path) for row in file.all[path].rows()]
     file.fail_if_damaged()
-    patch, notes = patch_beside(file)
+    patch, notes = file.patch_beside()
     session = Session(file, item_of(events[0]), patch, notes=notes)
     yield session.trajectory([*_events_of(events), _usage({}, events)])
 
@@ -118,15 +114,13 @@ def _item(row: JsonRecord) -> str:
 def _of_row(file: TrajectoryFile, row: JsonRecord, position: str) -> Trajectory:
     patch = recorded_patch(object_at(row, "test_result"))
     patch = recorded_patch(row) if patch is None else patch
-    history = row.get("history")
-    if isinstance(history, list):
-        # The older history has an action and its observation as a pair.
-        events = [object_at(event) for entry in history for event in (entry if isinstance(entry, list) else [entry])]
-        session = Session(file, _item(row), patch, position)
-        trajectory = session.trajectory([*_events_of(events), _usage(row, events)])
-        return trajectory.beside(published_context(events))
-    error = str_at(row, "error")
-    return unscorable(_item(row), f"it has no list of events{f'; {error[:200]}' if error else ''}", position, patch)
+    if not isinstance(history := row.get("history"), list):
+        failed = "; ".join(filter(None, ("it has no list of events", str_at(row, "error")[:200])))
+        return Trajectory((), None, _item(row), patch, position, failed=failed)
+    # The older history has an action and its observation as a pair.
+    events = [object_at(event) for entry in history for event in (entry if isinstance(entry, list) else [entry])]
+    session = Session(file, _item(row), patch, position)
+    return session.trajectory([*_events_of(events), _usage(row, events)]).beside(published_context(events))
 
 
 def _events_of(events: Sequence[JsonRecord]) -> Iterator[Event]:
@@ -135,8 +129,9 @@ def _events_of(events: Sequence[JsonRecord]) -> Iterator[Event]:
     following = {id(action): event for action, event in pairs if "observation" in event and "cause" not in event}
     by_cause = {key: event for event in events if "observation" in event and (key := _key(event.get("cause")))}
     results = [event for event in events if event.get("kind") in _RESULTS]
-    keys = ("tool_call_id", "action_id")
-    by_call = {str_at(event, key): event for key in keys for event in results if event.get(key)}
+    by_call = {
+        str_at(event, key): event for key in ("tool_call_id", "action_id") for event in results if event.get(key)
+    }
     folder, turn, answers, is_first = "", 0, set[str](), True
     for event in events:
         action, is_sdk = str_at(event, "action"), event.get("kind") == "ActionEvent"
@@ -175,21 +170,19 @@ def _events_of(events: Sequence[JsonRecord]) -> Iterator[Event]:
 def _usage(row: JsonRecord, events: Sequence[JsonRecord]) -> AgentUsage:
     sums = [object_at(row, "metrics"), *(object_at(event, "llm_metrics") for event in reversed(events))]
     dollars = (amount for total in sums if (amount := dollars_at(total, "accumulated_cost")) is not None)
-    totals = (TokenCounts.of(total.get("accumulated_token_usage")) for total in sums)
-    total = next((tokens for tokens in totals if tokens is not None), None)
+    totals = filter(None, (TokenCounts.of(total.get("accumulated_token_usage")) for total in sums))
     responses = [object_at(event, "tool_call_metadata", "model_response") for event in events]
     answers = {str_at(answer, "id"): answer for answer in responses if "usage" in answer}.values()
-    models = [str_at(answer, "model") for answer in answers]
-    return AgentUsage(
-        model=most_frequent(models) or str_at(row, "metadata", "llm_config", "model") or None,
-        usd=next(dollars, None),
-        seconds=seconds_of(events),
-        n_turns=len(list_at(row, "metrics", "token_usages")) or len(answers) or None,
-    ).with_tokens([total] if total is not None else [TokenCounts.of(answer.get("usage")) for answer in answers])
+    model = most_frequent(str_at(answer, "model") for answer in answers)
+    model = model or str_at(row, "metadata", "llm_config", "model")
+    n_turns = len(list_at(row, "metrics", "token_usages")) or len(answers) or None
+    of_answers = (TokenCounts.of(answer.get("usage")) for answer in answers)
+    tokens = [*islice(totals, 1)] or filter(None, of_answers)
+    return AgentUsage.of(tokens, model, seconds_of(events), n_turns, usd=next(dollars, None))
 
 
 def _key(value: object) -> str:
-    return str(value) if isinstance(value, int | str) and not isinstance(value, bool) else ""
+    return str(value) if type(value) in (int, str) else ""
 
 
 def _folder(held: JsonRecord, output: str) -> str:
@@ -214,13 +207,13 @@ def _call(event: JsonRecord, result: JsonRecord | None) -> ToolCall:
 
 def _call_of_sdk(event: JsonRecord, result: JsonRecord | None) -> ToolCall:
     arguments = object_at(event, "action") or parsed_object(event, "tool_call", "arguments")
-    call = ToolCall(str_at(event, "tool_name"), arguments)
     if result is None:
-        return call
+        return ToolCall(str_at(event, "tool_name"), arguments)
     observation = object_at(result, "observation")
     failed = result.get("kind") != "ObservationEvent" or observation.get("is_error") is True
     failed = failed or line_of(observation.get("exit_code")) not in _SUCCESS
-    return replace(call, output=content_of(observation) or str_at(observation, "output"), failed=failed)
+    output = content_of(observation) or str_at(observation, "output")
+    return ToolCall(str_at(event, "tool_name"), arguments, output, failed)
 
 
 def _parse_cell(call: ToolCall) -> ParsedCall:
@@ -240,14 +233,40 @@ def _parse_cell(call: ToolCall) -> ParsedCall:
     return ParsedCall(tuple(dict.fromkeys(spans)), opens or searches)
 
 
+def published_context(events: Iterable[JsonRecord]) -> Context | None:
+    """A step for each `read` or `run` that names a file, in the end all their lines; None where there is no action."""
+    actions = [event for event in events if isinstance(event.get("args"), dict)]
+    steps = tuple(views for event in actions if (views := _of_action(event)))
+    # Lines of one file that overlap or touch are one, and every file without lines stands once.
+    every_view = [view for step in steps for view in step]
+    joined = list(dict.fromkeys(view for view in every_view if view.start is None))
+    lines = (view for view in every_view if view.start is not None)
+    for view in sorted(lines, key=lambda view: (view.path, view.start or 0, view.end or 0)):
+        last = joined[-1] if joined else None
+        if last is not None and last.path == view.path and last.end is not None and (view.start or 0) <= last.end + 1:
+            joined[-1] = replace(last, end=max(last.end, view.end or 0))
+        else:
+            joined.append(view)
+    return Context(steps, tuple(joined) or None) if actions else None
+
+
+def _of_action(event: JsonRecord) -> Views:
+    """What an action names; a `read` without a `view_range` names the file alone."""
+    views: list[FileSpan] = []
+    if event.get("action") == "run":
+        views = views_of_command(str_at(event, "args", "command"))
+    elif event.get("action") == "read":
+        start, end = (*map(line_of, list_at(event, "args", "view_range")), 0, 0)[:2]
+        lines = (start, end) if start and end and start > 0 and end > 0 else (None, None)
+        views = [FileSpan(str_at(event, "args", "path"), *lines)]
+    unquoted = renamed(views, lambda path: path.strip().strip("'\"").removeprefix("/workspace/"))
+    return renamed(unquoted, lambda path: path.lstrip("/").removeprefix("./"))
+
+
 OPENHANDS = Importer(
-    name="openhands",
-    title="OpenHands outputs",
+    name="openhands", title="OpenHands outputs", kind="trajectory",
     meaning="JSON Lines, one object per instance: instance_id, test_result with git_patch, history; a resolver's, per "
-    "issue; or the events of one conversation, called like the instance or in its folder, a .patch beside them.",
-    recognise=recognise,
-    trajectories=trajectories,
-    companions=companions,
-    kind="trajectory",
+        "issue; or the events of one conversation, called like the instance or in its folder, a .patch beside them.",
+    recognise=recognise, trajectories=trajectories, companions=companions,
     example='{"instance_id": "acme__rockets-1", "test_result": {"git_patch": "diff --git …"}, "history": []}',
-)
+)  # fmt: skip

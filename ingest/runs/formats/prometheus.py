@@ -10,10 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ingest.runs.importer import Importer
-from ingest.runs.trajectories.records import patch_beside, patch_path
-from ingest.runs.trajectories.trajectory import FileSpan, Trajectory, Views, union, view_of_lines
-from ingest.runs.trajectories.trajectory_file import TrajectoryFile
+from ingest.runs.importer import Importer, TrajectoryFile, patch_path
+from ingest.runs.trajectory import FileSpan, Trajectory, Views, union, view_of_lines
 from ingest.runs.values import objects_in
 
 _BEGINS = re.compile(rb"--- BEGIN (?:AGGREGATED )?CONTEXT ---")
@@ -35,15 +33,12 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     The final context is the last aggregated block, and the union of the steps where that names none; a log with a final
     context alone has it as its only step.
     """
-    text = file.text()
-    blocks = re.findall(r"--- BEGIN ((?:AGGREGATED )?CONTEXT) ---(.*?)(--- END \1 ---|\Z)", text, re.DOTALL)
-    patch, notes = patch_beside(file)
+    blocks = re.findall(r"--- BEGIN ((?:AGGREGATED )?CONTEXT) ---(.*?)(--- END \1 ---|\Z)", file.text(), re.DOTALL)
+    patch, notes = file.patch_beside()
     if n_open := sum(not end for *_, end in blocks):
         notes.append(f"{n_open} blocks of context do not end; is the log cut off?")
-    steps, finals = (
-        [_views(block) for kind, block, end in blocks if end and kind == which]
-        for which in ("CONTEXT", "AGGREGATED CONTEXT")
-    )
+    whole = [(kind, _views(block)) for kind, block, end in blocks if end]
+    steps, finals = ([views for kind, views in whole if kind == which] for which in ("CONTEXT", "AGGREGATED CONTEXT"))
     seen = tuple(filter(None, steps))
     final = tuple(dict.fromkeys(finals[-1] if finals else ())) or union(seen)
     yield Trajectory(seen or ((final,) if final else ()), final or None, patch=patch, notes=tuple(notes))
@@ -60,12 +55,8 @@ def _views(block: str) -> Views:
 
 
 PROMETHEUS = Importer(
-    name="prometheus",
-    title="Prometheus logs (experimental: no real file of it was seen)",
+    name="prometheus", title="Prometheus logs (experimental: no real file of it was seen)", kind="trajectory",
     meaning="One .log per instance, called like the instance: blocks of context with File: and Line number range:.",
-    recognise=recognise,
-    trajectories=trajectories,
-    companions=lambda path: [patch_path(path)],
-    kind="trajectory",
+    recognise=recognise, trajectories=trajectories, companions=lambda path: [patch_path(path)],
     example="--- BEGIN CONTEXT ---",
-)
+)  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 
 import polars as pl
@@ -42,13 +43,9 @@ _SCORES_HINT = "Scores as JSON are {query: {document: score}}."
 def recognise_trec(head: bytes, name: str) -> bool:
     """A first line of six columns, the fourth a whole number and the fifth a number."""
     columns = head.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0].split()
-    if len(columns) < 6 or not columns[-3].isdigit():
-        return False
-    try:
-        float(columns[-2])
-    except ValueError:
-        return False
-    return True
+    with suppress(ValueError):
+        return len(columns) >= 6 and columns[-3].isdigit() and float(columns[-2]) is not None
+    return False
 
 
 def read_trec(input_file: InputFile) -> Iterator[pl.DataFrame]:
@@ -68,19 +65,19 @@ def _unescaped(column: pl.Expr) -> pl.Expr:
     return column.str.replace_all("%20", " ", literal=True).str.replace_all("%25", "%", literal=True)
 
 
-def _names_in(header: str) -> list[str]:
-    return [name.strip().strip('"').lower() for name in header.removeprefix("\ufeff").split("\t")]
+def _names_in(text: str) -> list[str]:
+    return [name.strip().strip('"').lower() for name in text.partition("\n")[0].removeprefix("\ufeff").split("\t")]
 
 
 def recognise_table(head: bytes, name: str) -> bool:
     """A first line of tab-separated names, an item's and a document's or path's among them."""
-    columns = {COLUMN_NAMES.get(column, "") for column in _names_in(head.split(b"\n", 1)[0].decode(errors="replace"))}
+    columns = {COLUMN_NAMES.get(column, "") for column in _names_in(head.decode(errors="replace"))}
     return "item_id" in columns and bool({"document", "path"} & columns) and not recognise_beir(head, name)
 
 
 def recognise_beir(head: bytes, name: str) -> bool:
     """BEIR's own header: query-id, corpus-id, score."""
-    return _names_in(head.split(b"\n", 1)[0].decode(errors="replace")) == ["query-id", "corpus-id", "score"]
+    return _names_in(head.decode(errors="replace")) == ["query-id", "corpus-id", "score"]
 
 
 def read_table(input_file: InputFile) -> Iterator[pl.DataFrame]:
@@ -89,16 +86,15 @@ def read_table(input_file: InputFile) -> Iterator[pl.DataFrame]:
         yield from read_scores(input_file)
         return
     columns: list[str] = []
-    for lines in input_file.lines():
-        rows = lines
+    for rows in input_file.lines():
         if not columns:
-            header = _names_in(str(lines["text"][0]) if lines.height else "")
+            header = _names_in(str(rows["text"][0]) if rows.height else "")
             if unknown := [name for name in header if name not in COLUMN_NAMES]:
                 hint = did_you_mean(unknown[0], COLUMN_NAMES)
                 raise input_file.wrong(what=f"unknown column {unknown[0]!r} in the header", hint=hint)
             columns = [COLUMN_NAMES[name] for name in header]
             check_columns(input_file, columns)
-            rows = lines.slice(1)
+            rows = rows.slice(1)  # without the header
         fields = pl.col("text").str.split("\t")
         uneven = rows.filter(fields.list.len() != len(columns))
         refuse(input_file, uneven, f"not the {len(columns)} columns of the header", shown=pl.col("text"))
@@ -148,17 +144,9 @@ def read_scores(input_file: InputFile) -> Iterator[pl.DataFrame]:
         yield framed(input_file, rows, _SCORES)
 
 
-def recognise_parquet(head: bytes, name: str) -> bool:
-    """Parquet's own mark."""
-    return head.startswith(b"PAR1")
-
-
 def _read_parquet(input_file: InputFile) -> Iterator[pl.DataFrame]:
-    """The rows, some at a time, of the table `hits` those of the part `ranking`.
-
-    A path that was not found keeps the name it was given.
-    """
-    if not recognise_parquet(input_file.head, input_file.name):
+    """The rows, some at a time, of the table `hits` those of the part `ranking`."""
+    if not input_file.head.startswith(b"PAR1"):
         raise input_file.wrong(what="this is no Parquet file")
     position, runs = 0, set[str]()
     try:
@@ -169,8 +157,7 @@ def _read_parquet(input_file: InputFile) -> Iterator[pl.DataFrame]:
                 if "run_id" in frame.columns:
                     runs |= set(frame["run_id"].cast(pl.String).drop_nulls().unique())
                 if len(runs) > 1:
-                    hint = "Import them one by one: a file each."
-                    raise input_file.wrong(what="the file holds several runs", hint=hint)
+                    raise input_file.wrong("the file holds several runs", hint="Import them one by one: a file each.")
                 if rows.height:
                     yield rows
     except UnreadableParquetError as error:
@@ -201,50 +188,36 @@ def _rows(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 TREC = Importer(
-    name="trec",
-    title="TREC run",
+    name="trec", title="TREC run", as_trec_eval=True,
     meaning="Six columns: query, Q0, document, rank, score, run; plain, .gz or .zst. A space inside a name is %20. "
-    "Where the ranks are all alike (all 0, all 1) the scores decide, as trec_eval has them.",
-    recognise=recognise_trec,
-    read=read_trec,
-    as_trec_eval=True,
+        "Where the ranks are all alike (all 0, all 1) the scores decide, as trec_eval has them.",
+    recognise=recognise_trec, read=read_trec,
     example=_TREC_EXAMPLE,
-)
+)  # fmt: skip
 TSV = Importer(
-    name="tsv",
-    title="Table of tab-separated columns",
+    name="tsv", title="Table of tab-separated columns",
     meaning="A header, then rows: item_id (query, qid), document (doc, docid) or path, line_start, line_end (0-based, "
-    "half-open, as in the lake), and rank, score or both.",
-    recognise=recognise_table,
-    read=read_table,
+        "half-open, as in the lake), and rank, score or both.",
+    recognise=recognise_table, read=read_table,
     example="item_id\tdocument\tscore",
-)
+)  # fmt: skip
 BEIR_TABLE = Importer(
-    name="beir",
-    title="BEIR results",
+    name="beir", title="BEIR results",
     meaning="A table of query-id, corpus-id and score under that header; BEIR's results as JSON, "
-    "{query: {document: score}}, are read as well.",
-    recognise=recognise_beir,
-    read=read_table,
+        "{query: {document: score}}, are read as well.",
+    recognise=recognise_beir, read=read_table,
     example="query-id\tcorpus-id\tscore",
-)
+)  # fmt: skip
 SCORES_JSON = Importer(
-    name="json",
-    title="Scores as JSON",
+    name="json", title="Scores as JSON", unit="entry", aliases=("ranx", "pytrec_eval"),
     meaning="{query: {document: score}}, as ranx, pytrec_eval and BEIR write it.",
-    recognise=recognise_scores,
-    read=read_scores,
-    unit="entry",
+    recognise=recognise_scores, read=read_scores,
     example='{"function-2k/acme_rockets/0": {"src/engine.py#L10-L20": 0.93}}',
-    aliases=("ranx", "pytrec_eval"),
-)
+)  # fmt: skip
 PARQUET = Importer(
-    name="parquet",
-    title="Parquet",
+    name="parquet", title="Parquet", unit="row",
     meaning="The table hits, as `report export --format parquet` writes it: item_id, path, line_start, line_end "
-    "(0-based, half-open) or document, rank, score or both, and query_sha256 where it is known.",
-    recognise=recognise_parquet,
-    read=_read_parquet,
-    unit="row",
+        "(0-based, half-open) or document, rank, score or both, and query_sha256 where it is known.",
+    recognise=lambda head, _: head.startswith(b"PAR1"), read=_read_parquet,
     example="item_id, path, line_start, line_end, rank",
-)
+)  # fmt: skip

@@ -1,42 +1,39 @@
-"""RepoBench-R's results: what its retrieval scripts write, a list of candidates per row of the dataset."""
+"""What the scripts of RepoBench-R (a list of candidates per row) and of RepoCoder (a completion per line) write."""
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
 import polars as pl
 
 from ingest.runs.importer import Importer
-from ingest.runs.ranking_rows import framed, json_document
-from ingest.runs.values import count_at
+from ingest.runs.ranking_rows import framed, json_document, row_of
+from ingest.runs.values import at, count_at, first_row, list_at, object_at
 from ingest.sources.input_file import InputFile
+from lake.fingerprint import sha256_of
 
 _LEVELS = ("easy", "hard")
 _FIRST = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{\s*\"(?:easy|hard)\"\s*:\s*\[")
 _NAMED = re.compile(r"(?P<language>python|java)_(?P<setting>first|random|cff|cfr)(?![a-z])")
 _SUBSETS = {"first": "cff", "random": "cfr"}
 _COLUMNS = ("position", "item_id", "gold", "rank", "of")
-_OFFICIAL = "3"
-"""The lines of code that the task's query has."""
+_OFFICIAL = "3"  # the lines of code that the task's query has
 _GOLD = "ground_truth"
 _EXAMPLE = '{"easy": [{"3": [2, 0, 1], "ground_truth": 2}], "hard": []}'
 _HINT = f"Such a file is: {_EXAMPLE}"
-
-
-def recognise(head: bytes, name: str) -> bool:
-    """An object whose first value is the list of a level."""
-    return _FIRST.match(head) is not None
+_ROW_HINT = 'A row is {"choices": [{"text": …}], "metadata": {"fpath_tuple": [repo, …], "lineno": …}}.'
+_ROW_COLUMNS = ("position", "repo", "path", "line", "context_start", "target_text", "prompt_sha256", "completion")
 
 
 def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
     """A row per candidate, in the order of each list."""
-    match = _NAMED.search(input_file.name)
-    if match is None:
-        what = "its name does not say which part of RepoBench-R it answers"
+    if (match := _NAMED.search(input_file.name)) is None:
         hint = "Call it as the published scripts do: python_first.json, java_random.json (or python_cff.json, …)."
-        raise input_file.wrong(what=what, hint=hint)
+        raise input_file.wrong(what="its name does not say which part of RepoBench-R it answers", hint=hint)
     subset = f"{match['language']}_{_SUBSETS.get(match['setting'], match['setting'])}"
     levels = json_document(input_file, json.loads, _HINT)
     if not isinstance(levels, dict) or not levels.keys() <= set(_LEVELS) or not levels:
@@ -50,27 +47,64 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
             # Of lists for several lengths of query that for the task's; where there is one for another alone, that one.
             lists = {key: value for key, value in entry.items() if key != _GOLD} if isinstance(entry, dict) else {}
             if not lists or (_OFFICIAL not in lists and len(lists) > 1):
-                has = ", ".join(map(str, lists)) or "no"
-                what = f"{level}[{number}]: it has lists for queries of {has} lines, and none of 3"
-                raise input_file.wrong(what=what, hint=_HINT)
+                has = f"it has lists for queries of {', '.join(map(str, lists)) or 'no'} lines, and none of 3"
+                raise input_file.wrong(what=f"{level}[{number}]: {has}", hint=_HINT)
             candidates = lists.get(_OFFICIAL, next(iter(lists.values())))
             if not isinstance(candidates, list) or any(count_at(of) is None for of in candidates):
-                what = f"{level}[{number}]: no list of candidates' numbers from 0"
-                raise input_file.wrong(what=what, hint=_HINT)
+                raise input_file.wrong(what=f"{level}[{number}]: no list of candidates' numbers from 0", hint=_HINT)
             gold = count_at(entry, _GOLD)
             rows += [(number + 1, item_id, gold, rank, of) for rank, of in enumerate(candidates, start=1)]
             rows += [(number + 1, item_id, gold, None, None)] * (not candidates)
         yield framed(input_file, rows, _COLUMNS).with_columns(document=pl.format("cand:{}", "of")).drop("of")
 
 
+def recognise_repocoder(head: bytes, name: str) -> bool:
+    """A first line that is an object with `choices` and `metadata`."""
+    row = first_row(head)
+    return "choices" in row and "metadata" in row
+
+
+def read_repocoder(input_file: InputFile) -> Iterator[pl.DataFrame]:
+    """Where each row's hole is, and the first of its choices."""
+    for lines in input_file.lines():
+        yield framed(
+            input_file, [_row(input_file, position, text) for position, text in lines.iter_rows()], _ROW_COLUMNS
+        )
+
+
+def _row(input_file: InputFile, position: int, text: str) -> tuple[object, ...]:
+    row = row_of(input_file, position, text, _ROW_HINT)
+    given, completion = object_at(row, "metadata"), at(next(iter(list_at(row, "choices")), None), "text")
+    path, line = given.get("fpath_tuple"), count_at(given, "lineno" if "lineno" in given else "line_no")
+    if isinstance(path, str):
+        with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+            path = ast.literal_eval(path)
+    parts = [*path] if isinstance(path, list | tuple) and all(isinstance(part, str) for part in path) else []
+    faults = (
+        (not isinstance(row.get("metadata"), dict), "`metadata` is to be an object"),
+        (not isinstance(completion, str), "`choices` is to hold an object with a `text`"),
+        (len(parts) < 2, "`fpath_tuple` is to be a repository and the parts of a path in it"),
+        (line is None, "`lineno` (or `line_no`) is to be a whole number from 0"),
+    )
+    if fault := next((fault for is_so, fault in faults if is_so), ""):
+        raise input_file.wrong(what=f"line {position}: {fault}", examples=[text[:160]], hint=_ROW_HINT)
+    prompt, target = row.get("prompt"), given.get("ground_truth")
+    target_text = target.encode(errors="replace").decode() if isinstance(target, str) else None
+    prompt_sha256 = sha256_of(prompt.encode(errors="replace")) if isinstance(prompt, str) else None
+    start = count_at(given, "context_start_lineno")
+    return position, parts[0], "/".join(parts[1:]), line, start, target_text, prompt_sha256, completion
+
+
 REPOBENCH = Importer(
-    name="repobench",
-    title="RepoBench-R results",
+    name="repobench", title="RepoBench-R results", unit="row", aliases=("repobench-r",),
     meaning="What its retrieval scripts write, called as they do: python_first.json, java_random.json. Per row of the "
-    "test split the candidates in order; of lists for several lengths of query that for 3 lines, which is the task's.",
-    recognise=recognise,
-    read=read,
-    unit="row",
+        "test split the candidates in order; of lists for several lengths of query that for 3 lines, the task's.",
+    recognise=lambda head, _: _FIRST.match(head) is not None, read=read,
     example=_EXAMPLE,
-    aliases=("repobench-r",),
-)
+)  # fmt: skip
+REPOCODER_PREDICTIONS = Importer(
+    name="repocoder", title="RepoCoder predictions", kind="completion",
+    meaning="JSON Lines of completions: the first of `choices`, for the hole that `fpath_tuple` and `lineno` name.",
+    recognise=recognise_repocoder, read=read_repocoder,
+    example='{"prompt": "…", "choices": [{"text": "…"}], "metadata": {"fpath_tuple": ["repo", "a.py"], "lineno": 8}}',
+)  # fmt: skip

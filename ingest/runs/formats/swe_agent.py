@@ -10,12 +10,20 @@ from itertools import compress
 from ingest.runs.calls.outputs import windows_in
 from ingest.runs.calls.shell import parse_shell_call
 from ingest.runs.calls.tools import ToolCall
-from ingest.runs.importer import Importer
+from ingest.runs.importer import DamagedFileError, Importer, TrajectoryFile
 from ingest.runs.sessions import Event, Note, Session
-from ingest.runs.trajectories.records import in_repository, spans_named
-from ingest.runs.trajectories.trajectory import Context, FileSpan, ParsedCall, Trajectory, Views, joined_path, renamed
-from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
-from ingest.runs.trajectories.usage import AgentUsage, TokenCounts, dollars_at
+from ingest.runs.trajectory import (
+    Context,
+    FileSpan,
+    ParsedCall,
+    Trajectory,
+    Views,
+    in_repository,
+    joined_path,
+    named_in,
+    renamed,
+)
+from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at
 from ingest.runs.values import JsonRecord, count_at, line_of, list_at, object_at, objects_at, parsed_object, str_at
 
 _CHECKPOINTS, _TRAJ = ".checkpoints.jsonl", ".traj"
@@ -82,7 +90,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     inside = [renamed(step, in_repository) for step in own.steps]
     steps, shown_at = tuple(filter(None, inside)), tuple(compress(own.shown_at, inside))
     answers = _answers(rows) or _answers([object_at(traj, "info")])
-    final = renamed(spans_named(answers[-1]), in_repository) if answers else steps[-1] if steps else ()
+    final = named_in(answers[-1]) if answers else steps[-1] if steps else ()
     yield replace(own, steps=steps, shown_at=shown_at, final=final or None).beside(published)
 
 
@@ -105,12 +113,10 @@ def _usage(rows: Sequence[JsonRecord], traj: JsonRecord) -> AgentUsage:
         return AgentUsage()
     spent = object_at(traj, "info", "model_stats")
     n_input, n_output = (count_at(spent, f"tokens_{which}") or 0 for which in ("sent", "received"))
-    return AgentUsage(
-        model=str_at(parsed_object(traj.get("replay_config")), "agent", "model", "name") or None,
-        usd=dollars_at(spent, "instance_cost"),
-        n_turns=count_at(spent, "api_calls"),
-        exit_status=str_at(traj, "info", "exit_status") or None,
-    ).with_tokens([TokenCounts(n_input=n_input, n_output=n_output)])
+    tokens = [TokenCounts(n_input=n_input, n_output=n_output)]
+    model = str_at(parsed_object(traj.get("replay_config")), "agent", "model", "name")
+    usd, status = dollars_at(spent, "instance_cost"), str_at(traj, "info", "exit_status")
+    return AgentUsage.of(tokens, model, None, count_at(spent, "api_calls"), status, usd)
 
 
 def _call(action: str, observation: str, folder: str, created: set[str]) -> ToolCall:
@@ -122,27 +128,22 @@ def _call(action: str, observation: str, folder: str, created: set[str]) -> Tool
         # What stands behind a viewed path and is no range is an argument that the tool does not know.
         is_odd = editor["command"] == "view" and not observation and action[editor.end() :].strip() != ""
         arguments = {"command": editor["command"], "path": editor["path"], **({"view_range": lines} if lines else {})}
-        failed = _USAGE.match(observation) is not None or is_odd
-        return ToolCall(name, arguments, observation or None, failed, folder)
+        return ToolCall(name, arguments, observation or None, is_odd or _USAGE.match(observation) is not None, folder)
     if (mapped := _MAPPED.match(action)) and _LINE.match(observation):
         # The file with the bodies of its functions left out, as the editor shows a large one.
         return replace(call, parsed=ParsedCall((FileSpan(joined_path(folder, mapped["path"]), 1),), reads=True))
+    if name not in (*_WINDOWED, *_CHANGES):
+        is_own = name in _OWN
+        return replace(call, parsed=ParsedCall() if is_own else parse_shell_call(action, observation, folder=folder))
     view, path = _window(observation, folder)
     if name == "search_dir":
         view = tuple(FileSpan(joined_path(folder, path)) for path in _LISTED.findall(observation))
-    if name == "create" and path:
-        created.add(path)
-    if name in (*_WINDOWED, *_CHANGES):
-        return replace(call, parsed=ParsedCall(() if path in created else view, name in _WINDOWED))
-    return replace(call, parsed=ParsedCall() if name in _OWN else parse_shell_call(action, observation, folder=folder))
+    created |= {path} if name == "create" and path else set()
+    return replace(call, parsed=ParsedCall(() if path in created else view, name in _WINDOWED))
 
 
 def _window(observation: str, folder: str) -> tuple[Views, str]:
-    """The window of a file that an observation shows, as the lines it numbers, or a file's hits; and its path.
-
-    An edit that was refused shows two: how it would have looked, which is the file as it is above the edit, and the
-    file as it is.
-    """
+    """The window of a file that an observation shows, or the lines of hits; and its path. A refused edit shows two."""
     if hits := _HITS.match(observation):
         path = joined_path(folder, hits["path"])
         return tuple(FileSpan(path, line, line) for line in map(line_of, _HIT.findall(observation)) if line), path
@@ -169,7 +170,7 @@ def _published(rows: Sequence[JsonRecord]) -> Context:
 def _published_final(answer: str) -> Views | None:
     # A file without lines is named alone.
     files = [row.removeprefix("File:").strip() for row in map(str.strip, answer.split("\n")) if row.startswith("File:")]
-    return renamed([*map(FileSpan, dict.fromkeys(files)), *spans_named(answer)], in_repository) or None
+    return (*renamed(map(FileSpan, dict.fromkeys(files)), in_repository), *named_in(answer)) or None
 
 
 def _answers(rows: Sequence[JsonRecord]) -> list[str]:
@@ -177,13 +178,8 @@ def _answers(rows: Sequence[JsonRecord]) -> list[str]:
 
 
 SWE_AGENT = Importer(
-    name="swe-agent",
-    title="SWE-agent trajectories",
+    name="swe-agent", title="SWE-agent trajectories", kind="trajectory", aliases=("sweagent",),
     meaning="One .traj, or .checkpoints.jsonl with it, per instance, called like the instance.",
-    recognise=recognise,
-    trajectories=trajectories,
-    companions=companions,
-    kind="trajectory",
+    recognise=recognise, trajectories=trajectories, companions=companions,
     example='{"trajectory": [{"action": "str_replace_editor view /testbed/a.py --view_range 1 9", "observation": …',
-    aliases=("sweagent",),
-)
+)  # fmt: skip

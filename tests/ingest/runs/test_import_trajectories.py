@@ -4,9 +4,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from ingest.runs.importer import TrajectoryFile
 from ingest.runs.read_trajectories import Ids
-from ingest.runs.trajectories.trajectory import Trajectory
-from ingest.runs.trajectories.trajectory_file import TrajectoryFile
+from ingest.runs.trajectory import Trajectory
 from lake.errors import Exit
 from lake.store import Lake
 from tests.ingest.runs.agents import (
@@ -127,7 +127,7 @@ def test_a_patch_that_is_none_is_reported(lake: Lake) -> None:
 
 def test_two_trajectories_of_one_item_are_refused_and_both_named(lake: Lake) -> None:
     error = refused(lake, jsonl(unified(), unified(UPSTREAM[ROCKETS])))
-    assert error.what == "1 item has more than one trajectory"
+    assert error.what == "more than one trajectory of 1 item"
     assert error.examples == (f"item {ROCKETS}: given.jsonl, line 1 and given.jsonl, line 2",)
 
 
@@ -182,7 +182,7 @@ def test_a_whole_import_ends_in_0(lake: Lake, verb: str) -> None:
         (("--format", "mini-swe-agnt"), Exit.USAGE, "Did you mean 'mini-swe-agent'"),
         (("--format", "mini-swe-agent"), Exit.INVALID, "none of the file's is known"),
         (("--chunker", "whole-file"), Exit.USAGE, "chunker"),
-        (("--system", " "), Exit.USAGE, "the system name ' ' is empty"),
+        (("--system", " "), Exit.USAGE, "the system name ' ' is not 1 to 120 characters"),
     ],
 )
 def test_a_wrong_argument_is_told_in_a_few_lines(lake: Lake, arguments: tuple[str, str], code: Exit, what: str) -> None:

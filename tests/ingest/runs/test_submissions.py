@@ -136,7 +136,7 @@ FAULTS: list[tuple[dict[str, str], str]] = [
     ({"benchmark": "repoevall"}, "Did you mean 'repoeval'?"), ({"revision": "12345678"}, "in quotes"),
     ({"task": "repoeval/promt"}, "Did you mean 'repoeval/prompt' or"), ({"name": "' '"}, "name: is empty"),
     ({"reported": "{ndcg@5: much}"}, "ndcg@5: input should be a valid number, not 'much'"),
-    ({"name": "own-file\u202e"}, "cannot be printed"),
+    ({"name": "own-file\u202e"}, "characters that can be printed"),
     ({"reported": "[1, 2]"}, "reported: input should be a valid dictionary, not a list of 2"),
     ({"authors": "[]"}, "a list of 0 is neither a name nor a list of names"),
 ]  # fmt: skip

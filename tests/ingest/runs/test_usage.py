@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 from ingest.commands import app
 from ingest.runs.imported_runs import Imported
-from ingest.runs.trajectories.usage import TokenCounts
+from ingest.runs.usage import TokenCounts
 from ingest.runs.values import object_at
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.runs.calls.shell import parse_shell_call
-from ingest.runs.trajectories.trajectory import FileSpan
+from ingest.runs.trajectory import FileSpan
 
 WHOLE = FileSpan("a.py", 1, None)
 

@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from ingest.runs.trajectories.trajectory import Trajectory
-from ingest.runs.trajectories.trajectory_file import TrajectoryFile
+from ingest.runs.importer import TrajectoryFile
+from ingest.runs.trajectory import Trajectory
 from ingest.sources.input_file import InputFile
 from tests.tiny import put
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 from ingest.runs.find_trajectories import trajectory_files
 from ingest.runs.formats.agentless import trajectories
-from ingest.runs.trajectories.trajectory import FileSpan
+from ingest.runs.trajectory import FileSpan
 from ingest.sources.input_file import InputFile
 from lake.rejects import Rejects
 from tests.ingest.runs.formats.recorded_sessions import one, opened, read, rows

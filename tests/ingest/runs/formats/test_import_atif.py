@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from ingest.runs.formats.atif import companions, recognise, trajectories
-from ingest.runs.trajectories.trajectory import FileSpan
+from ingest.runs.trajectory import FileSpan
 from tests.ingest.runs.formats.recorded_sessions import Json, atif, one, opened, rows, turn
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from ingest.runs.formats.claude_code import CLAUDE_CODE
-from ingest.runs.trajectories.trajectory import FileSpan
+from ingest.runs.trajectory import FileSpan
 from lake.store import Lake
 from tests.ingest.runs.agents import ROCKETS, counts, imported, issues_once, lake, zipped
 from tests.ingest.runs.formats.recorded_sessions import Json, gave, one, opened, rows, said_by_claude, used

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from ingest.runs.formats.codex import CODEX
-from ingest.runs.trajectories.trajectory import FileSpan
-from ingest.runs.trajectories.trajectory_file import DamagedFileError
+from ingest.runs.importer import DamagedFileError
+from ingest.runs.trajectory import FileSpan
 from tests.ingest.runs.formats.recorded_sessions import META, Json, one, opened, read, rollout, rows, shell
 
 

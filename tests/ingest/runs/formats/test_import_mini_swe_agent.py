@@ -3,11 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from ingest.runs.formats.mini_swe_agent import MINI_SWE_AGENT, trajectories
-from ingest.runs.trajectories.published_converter import views_of_command
-from ingest.runs.trajectories.records import in_repository, spans_named
-from ingest.runs.trajectories.trajectory import FileSpan, Trajectory
-from ingest.runs.trajectories.trajectory_file import TrajectoryFile
+from ingest.runs.formats.mini_swe_agent import MINI_SWE_AGENT, trajectories, views_of_command
+from ingest.runs.importer import TrajectoryFile
+from ingest.runs.trajectory import FileSpan, Trajectory, in_repository, spans_named
 from ingest.sources.input_file import InputFile
 from tests.ingest.runs.formats.recorded_sessions import opened
 from tests.tiny import put

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from ingest.runs.formats.opencode import OPENCODE
-from ingest.runs.trajectories.trajectory import FileSpan, Trajectory
+from ingest.runs.trajectory import FileSpan, Trajectory
 from tests.ingest.runs.formats.recorded_sessions import Json, one, rows
 
 recognise, trajectories = OPENCODE.recognise, OPENCODE.trajectories

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from ingest.runs.formats.openhands import companions, recognise, trajectories
-from ingest.runs.trajectories.trajectory import FileSpan, Trajectory
-from ingest.runs.trajectories.trajectory_file import DamagedFileError
+from ingest.runs.importer import DamagedFileError
+from ingest.runs.trajectory import FileSpan, Trajectory
 from tests.ingest.runs.formats.recorded_sessions import Json, one, opened, read, rows
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import polars as pl
 
 from ingest.runs.formats.swe_agent import trajectories
-from ingest.runs.trajectories.trajectory import Context, FileSpan, Trajectory
+from ingest.runs.trajectory import Context, FileSpan, Trajectory
 from lake.store import Lake
 from tests.ingest.runs.agents import CATS, PATCH, ROCKETS, counts, hits, imported, issues_once, lake, of_item, zipped
 from tests.ingest.runs.formats.recorded_sessions import one

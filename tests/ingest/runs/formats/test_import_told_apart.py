@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.runs.find_trajectories import importers
-from ingest.runs.trajectories.trajectory_file import DamagedFileError
+from ingest.runs.importer import DamagedFileError
 from ingest.runs.values import objects_in
 from lake.errors import GoldspanError
 from lake.store import Lake

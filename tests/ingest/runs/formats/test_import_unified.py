@@ -4,7 +4,7 @@ import pytest
 
 from ingest.runs.formats.contextbench_unified import trajectories
 from ingest.runs.formats.prometheus import PROMETHEUS
-from ingest.runs.trajectories.trajectory import FileSpan, Trajectory
+from ingest.runs.trajectory import FileSpan, Trajectory
 from tests.ingest.runs.formats import recorded_sessions
 from tests.ingest.runs.formats.recorded_sessions import one
 

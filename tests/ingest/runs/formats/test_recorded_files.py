@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ingest.runs.find_trajectories import importer_for, trajectory_files
-from ingest.runs.trajectories.trajectory import FileSpan, Trajectory, Views
+from ingest.runs.trajectory import FileSpan, Trajectory, Views
 from ingest.sources.input_file import InputFile
 from lake.rejects import Rejects
 from tests.conftest import SHARED

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from ingest.runs import importer
+from ingest.runs.importer import DamagedFileError, TrajectoryFile
 from ingest.runs.sessions import paired
-from ingest.runs.trajectories import trajectory_file
-from ingest.runs.trajectories.trajectory import Unread
-from ingest.runs.trajectories.trajectory_file import DamagedFileError, TrajectoryFile
+from ingest.runs.trajectory import Unread
 from ingest.runs.values import LAST_LINE, line_of
 from ingest.sources import rows
 from ingest.sources.input_file import InputFile
@@ -61,8 +61,8 @@ def test_a_packed_file_that_is_cut_off_names_the_item_it_was_at(
 
 
 def test_a_line_longer_than_is_read_is_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trajectory_file, "MAX_LINE_BYTES", 50)
-    monkeypatch.setattr(trajectory_file, "Lines", lambda stream: rows.Lines(stream, 50))
+    monkeypatch.setattr(importer, "MAX_LINE_BYTES", 50)
+    monkeypatch.setattr(importer, "Lines", lambda stream: rows.Lines(stream, 50))
     file = a_file(tmp_path, b'{}\n{"instance_id": "x", "pad": "' + b"x" * 99 + b'"}\n{"a": 1}')
     assert [position for position, _ in file.objects()] == ["line 1", "line 3"]
     assert damages(file) == [("line 2", "line 2 has more than 50 bytes, which are read at most", "x")]

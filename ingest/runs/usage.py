@@ -9,46 +9,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ingest.runs.values import JsonRecord, at, count_at
 
-_MOST = 2**53
-SYNTHETIC = "<synthetic>"
-"""What Claude Code calls the model of answers that no model gave."""
+SYNTHETIC = "<synthetic>"  # what Claude Code calls the model of answers that no model gave
 
+_MOST_DOLLARS = 2**53
 _PROMPT = ("prompt_tokens", "total_prompt_tokens")
 _CACHED = (
     "cache_read_input_tokens", "cached_input_tokens", "cache_read_tokens", "cached_tokens", "total_cached_tokens",
 )  # fmt: skip
 _WRITTEN = ("cache_creation_input_tokens", "cache_write_tokens")
 _OUTPUT = ("output_tokens", "completion_tokens", "total_completion_tokens")
-
-
-@dataclass(frozen=True)
-class AgentUsage:
-    """What was used for an item, subagents included; None where the file does not say it.
-
-    `model` is the one that answered most often; `n_input` are tokens that no cache held or was to hold; `seconds` go
-    from the first timestamp to the last; `n_turns` are answers of models; `exit_status` is the agent's own word.
-    """
-
-    model: str | None = None
-    n_input: int | None = None
-    n_cached: int | None = None
-    n_cache_written: int | None = None
-    n_output: int | None = None
-    usd: float | None = None
-    seconds: float | None = None
-    n_turns: int | None = None
-    n_calls: int | None = None
-    exit_status: str | None = None
-
-    def with_tokens(self, given: Iterable[TokenCounts | None]) -> AgentUsage:
-        """The usage with the sum of some tokens, where any are known."""
-        total = sum((tokens for tokens in given if tokens is not None), TokenCounts())
-        return replace(self, **vars(total)) if any(vars(total).values()) else self
 
 
 @dataclass(frozen=True)
@@ -87,11 +61,46 @@ class TokenCounts:
         return TokenCounts(self.n_input + other.n_input, cached, written, self.n_output + other.n_output)
 
 
+@dataclass(frozen=True)
+class AgentUsage:
+    """What was used for an item, subagents included; None where the file does not say it.
+
+    `model` is the one that answered most often; `n_input` are tokens that no cache held or was to hold; `seconds` go
+    from the first timestamp to the last; `n_turns` are answers of models; `exit_status` is the agent's own word.
+    """
+
+    model: str | None = None
+    n_input: int | None = None
+    n_cached: int | None = None
+    n_cache_written: int | None = None
+    n_output: int | None = None
+    usd: float | None = None
+    seconds: float | None = None
+    n_turns: int | None = None
+    n_calls: int | None = None
+    exit_status: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        tokens: Iterable[TokenCounts | None],
+        model: str | None = None,
+        seconds: float | None = None,
+        n_turns: int | None = None,
+        exit_status: str = "",
+        usd: float | None = None,
+    ) -> AgentUsage:
+        """What some tokens are in all, where any are known, and what else is known; an empty text is not."""
+        total = vars(sum((counts for counts in tokens if counts is not None), TokenCounts()))
+        known = total if any(total.values()) else {}
+        return cls(model or None, usd=usd, seconds=seconds, n_turns=n_turns, exit_status=exit_status or None, **known)
+
+
 def dollars_at(value: object, *keys: str) -> float | None:
     """An amount of more than 0: a model without a price is recorded as costing 0."""
     amount = at(value, *keys)
     is_number = isinstance(amount, int | float) and not isinstance(amount, bool)
-    return float(amount) if is_number and isinstance(amount, int | float) and 0 < amount < _MOST else None
+    return float(amount) if is_number and isinstance(amount, int | float) and 0 < amount < _MOST_DOLLARS else None
 
 
 def seconds_of(events: Iterable[JsonRecord]) -> float | None:

@@ -8,18 +8,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ingest.runs.trajectories.usage import AgentUsage
+from ingest.runs.usage import AgentUsage
 from ingest.runs.values import line_of
 
-NO_RESULT = "call without a result"
-"""What is not understood of a call that has none: it showed nothing."""
-
+NO_RESULT = "call without a result"  # what is not understood of a call that has none: it showed nothing
 UNKNOWN = "\0"
 """Stands in a word for what only the shell that ran it knows: a variable, a pattern of file names, an output."""
-
 _MAX_CHARACTERS = 4_096
 _ABSOLUTE = re.compile(r"[/~]|[A-Za-z]:[\\/]")
 _BESIDE_CALLS = ("file ", "attachment ", "item ", "subagent ", NO_RESULT)
+_RANGE = re.compile(r"Lines:\s*([0-9]+)\s*-\s*([0-9]+)")
+_ANSWER = re.compile(r"<PATCH_CONTEXT>(.*?)</PATCH_CONTEXT>", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -54,6 +53,36 @@ def union(steps: Iterable[Iterable[FileSpan]]) -> Views:
     return tuple(dict.fromkeys(view for step in steps for view in step))
 
 
+def answer_in(texts: Iterable[str]) -> str | None:
+    """The last block of `<PATCH_CONTEXT>` in some texts; None where there is none."""
+    return next((match[-1] for text in reversed([*texts]) if (match := _ANSWER.findall(text))), None)
+
+
+def spans_named(text: str) -> list[FileSpan]:
+    """The views that a text names by `File:` and, below it, `Lines: a-b`, their paths as they are written there."""
+    views, path = list[FileSpan](), ""
+    for line in map(str.strip, text.split("\n")):
+        if line.startswith("File:"):
+            path = line.removeprefix("File:").strip()
+        elif path and (match := _RANGE.match(line)):
+            views += view_of_lines(path, match[1], match[2])
+    return views
+
+
+def named_in(answer: str) -> Views:
+    """The views of a repository's files that an answer names."""
+    return renamed(spans_named(answer), in_repository)
+
+
+def in_repository(path: str, folder: str = "") -> str:
+    """A path below the repository, without `./`, `/testbed/` and the like; empty for itself and what lies beside it."""
+    path = path.strip().strip("'\"").removeprefix("/testbed/")
+    if path.startswith("/home/"):
+        first, below, rest = path.removeprefix("/home/").partition("/")
+        path = rest if first == folder else f"{first}/{rest}" if below else ""
+    return path.lstrip("/").removeprefix("./")
+
+
 def gone_to(folder: str, target: str) -> str:
     """The folder that `cd target` leads to; `UNKNOWN` where only the shell knew it."""
     is_known = UNKNOWN not in target and (UNKNOWN not in folder or _ABSOLUTE.match(target))
@@ -61,10 +90,7 @@ def gone_to(folder: str, target: str) -> str:
 
 
 def joined_path(folder: str, path: str) -> str:
-    """A path as it is seen from a folder, without `.` and `..` where the folder says what they mean.
-
-    Empty for a relative path in a folder that only the shell knew.
-    """
+    """A path seen from a folder, without `.` and `..`; empty for a relative one in a folder only the shell knew."""
     if UNKNOWN in folder:
         return path if _ABSOLUTE.match(path) else ""
     if "\\" in folder or re.match(r"[A-Za-z]:[\\/]", path):
@@ -139,8 +165,3 @@ class Trajectory(Context):
         """The trajectory with the published converter's reading beside it, where that is another."""
         is_same = published is not None and (published.steps, published.final) == (self.steps, self.final)
         return replace(self, published=None if is_same else published)
-
-
-def unscorable(item: str, reason: str, position: str = "", patch: str | None = None) -> Trajectory:
-    """A trajectory of which nothing can be scored."""
-    return Trajectory((), None, item, patch, position, failed=reason)

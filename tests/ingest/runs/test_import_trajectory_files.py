@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from ingest.runs.find_trajectories import TrajectoryFiles, importers
 from ingest.runs.imported_runs import Imported
-from ingest.runs.importer import Importer
+from ingest.runs.importer import Importer, TrajectoryFile
 from ingest.runs.read_trajectories import ANSWER_COLUMNS, VIEW_COLUMNS, Ids, parse_runs
-from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from ingest.sources.input_file import InputFile
 from lake.errors import Exit
 from lake.limits import MAX_DOCUMENT_BYTES
@@ -86,7 +85,7 @@ def test_a_trajectory_that_is_cut_off_is_a_failed_item(lake: Lake, how: str) -> 
     assert "not JSON at line 1, column" in str(error)
     assert "is it cut off?" in str(error)
     assert (counts(result)["n_failed"], result.outcome("x", "").code) == (1, Exit.INCOMPLETE)
-    assert "failed: 1 of them cannot be read to their end" in result.outcome("x", "").warnings
+    assert "failed: 1 item, each with the reason in the table run_items" in result.outcome("x", "").warnings
 
 
 def test_a_line_that_is_cut_off_is_a_failed_item_and_the_others_are_read(lake: Lake) -> None:
@@ -154,7 +153,7 @@ def test_a_change_anywhere_in_a_folder_is_another_import(lake: Lake) -> None:
 
 
 def test_what_is_larger_than_is_read_at_most_fails_and_says_so(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ingest.runs.trajectories.trajectory_file.MAX_DOCUMENT_BYTES", 2000)
+    monkeypatch.setattr("ingest.runs.importer.MAX_DOCUMENT_BYTES", 2000)
     assert MAX_DOCUMENT_BYTES > 10**8
     entries = {f"{ROCKETS}.traj.json": mini(ROCKETS, pad="x" * 3000), f"{CATS}.traj.json": mini(CATS)}
     imported(lake, wrapped(lake, "folder", entries))
