@@ -52,23 +52,18 @@ def trajectory_tables(
     items = part.scorable.with_row_index("item").cast({"item": pl.Int64})
     answers = given.join(items.select("item_id", "item", "pool_id"), on="item_id", maintain_order="left")
     result.counts["n_unscorable"] += given.height - answers.height
-    rows = views.join(answers.select("trajectory", "item", "pool_id"), on="trajectory", maintain_order="left")
     slashes = pl.col("path_given").str.replace_all("\\", "/", literal=True)
-    plain = slashes.str.replace_all(_NOTHING_BETWEEN, "/").str.replace(_HERE, "")
-    rows = with_files(
-        job.lake, job.task.benchmark, rows.with_columns(plain=plain.cast(REPEATED)), "plain", whole_trees=True
-    )
+    plain = slashes.str.replace_all(_NOTHING_BETWEEN, "/").str.replace(_HERE, "").cast(REPEATED)
+    rows = views.join(answers.select("trajectory", "item", "pool_id"), on="trajectory", maintain_order="left")
+    rows = with_files(job.lake, job.task.benchmark, rows.with_columns(plain=plain), "plain", whole_trees=True)
     # Lines are 0-based and half-open from here on.
-    start, end = (
-        pl.col("start"),
-        pl.coalesce("end", pl.when(pl.col("start") > 1).then(pl.max_horizontal("start", "n_lines"))),
-    )
-    rows = rows.with_columns(line_start=start - 1, line_end=pl.when(start.is_not_null()).then(end))
+    given_start, start, end, last = map(pl.col, ("start", "line_start", "line_end", "n_lines"))
+    to_the_end = pl.when(given_start > 1).then(pl.max_horizontal(given_start, last))
+    given_end = pl.when(given_start.is_not_null()).then(pl.coalesce("end", to_the_end))
+    rows = rows.with_columns(line_start=given_start - 1, line_end=given_end)
     final = rows.filter(pl.col("part") == FINAL)
-    last = pl.col("n_lines")
-    spans = final.filter(pl.col("path").is_not_null() & pl.col("line_start").is_not_null()).with_columns(
-        line_start=pl.col("line_start").clip(0, last), line_end=pl.col("line_end").fill_null(last).clip(0, last),
-    )  # fmt: skip
+    spans = final.filter(pl.col("path").is_not_null() & start.is_not_null())
+    spans = spans.with_columns(line_start=start.clip(0, last), line_end=end.fill_null(last).clip(0, last))
     # item, rank, n_new_nws: what each row of a final context adds to those before it.
     added = ContentLines.of(job.lake, spans["sha256"]).added(spans)
     ended = _run_items(job, items, answers, final, added)
@@ -78,17 +73,14 @@ def trajectory_tables(
     position = dict(patched.select("item_id", "position").iter_rows())
     for item_id, note in notes:
         rejects.add(position[item_id], f"item {item_id}", note)
-    result.counts["n_faulty_patches"] += len({item_id for item_id, _ in notes})
-    result.counts["n_no_patch"] += whole.height - patched.height
-    result.counts["n_steps"] += int(ended["n_steps"].sum())
-    counts, start, end = result.counts, pl.col("line_start"), pl.col("line_end")
     own = rows.filter(~pl.col("part").str.starts_with(PUBLISHED_READING))
     # A file that is named beside its lines is named once.
     named = own.unique(["item", "part", "step", "path_given"], maintain_order=True)
-    counts["n_hits"] += named.height
-    counts["n_spans"] += own.filter(start.is_not_null()).height
-    counts["n_beyond"] += own.filter(end > pl.col("n_lines")).height
-    counts["n_reversed"] += own.filter((start < 0) | (end < 1) | (end <= start)).height
+    result.counts.update(
+        n_faulty_patches=len({item_id for item_id, _ in notes}), n_no_patch=whole.height - patched.height,
+        n_steps=int(ended["n_steps"].sum()), n_hits=named.height, n_spans=own.filter(start.is_not_null()).height,
+        n_beyond=own.filter(end > last).height, n_reversed=own.filter((start < 0) | (end < 1) | (end <= start)).height,
+    )  # fmt: skip
     result.add_unresolved(named.filter(pl.col("path").is_null())["path_given"])
     used = usage.part(given.join(part.items.select("item_id", "upstream_id"), on="item_id"))
     of_final = added.with_columns(part=pl.lit(FINAL))
