@@ -15,10 +15,10 @@ import typer
 
 from ingest.programs.command import ANSWER_SECONDS
 from ingest.runs.bundled_runs import DECLARATION, SUBMISSIONS, check_submission, import_submissions, is_submission
-from ingest.runs.explain import shown_trajectories
 from ingest.runs.find_trajectories import AUTO, trajectory_files
 from ingest.runs.importing import import_run
 from ingest.runs.program_runs import RIPGREP, import_search, is_ripgrep, search_by
+from ingest.runs.read_trajectories import shown_trajectories
 from ingest.runs.request import ImportRequest
 from ingest.sources.input_file import InputFile
 from lake.console import (

@@ -2,8 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.runs.formats.contextbench_unified import trajectories
-from ingest.runs.formats.prometheus import PROMETHEUS
+from ingest.runs.formats.contextbench import PROMETHEUS, trajectories
 from ingest.runs.trajectory import FileSpan, Trajectory
 from tests.ingest.runs.formats import recorded_sessions
 from tests.ingest.runs.formats.recorded_sessions import one

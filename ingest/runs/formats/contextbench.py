@@ -1,18 +1,28 @@
-"""Predictions as ContextBench's evaluator takes them: one object per instance, its steps and its final context."""
+"""What ContextBench's evaluator takes (an object per instance, its steps and final context), and Prometheus' logs.
+
+No log has been seen. Their reader is built from what ContextBench's published converter
+(contextbench/agents/prometheus/extract.py) reads of them, `--- BEGIN CONTEXT ---` and `--- BEGIN AGGREGATED CONTEXT
+---` blocks with `File:` and `Line number range: a - b`, lines from 1.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 
-from ingest.runs.importer import Importer, TrajectoryFile, item_of
-from ingest.runs.trajectory import FileSpan, Trajectory, Views
-from ingest.runs.values import at, line_of, object_at
+from ingest.runs.importer import Importer, TrajectoryFile, item_of, patch_path
+from ingest.runs.trajectory import FileSpan, Trajectory, Views, union, view_of_lines
+from ingest.runs.values import at, line_of, object_at, objects_in
 
 _STEP = ("files", "spans", "symbols")
 _FINAL = ("pred_files", "pred_spans", "pred_symbols")
 _STARTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{")
 _KEYS = (b"traj_data", b"pred_steps", b"pred_files", b"pred_spans", b"pred_symbols")
+_BEGINS = re.compile(rb"--- BEGIN (?:AGGREGATED )?CONTEXT ---")
+_LOGGED = re.compile(rb"^[^\n]*\bprometheus\.[\w.]+[^\n]* (?:DEBUG|INFO|WARNING|ERROR)\b", re.MULTILINE)
+_FILE = re.compile(r"\s*File:\s*(?P<path>\S.*?)\s*")
+_RANGE = re.compile(r"\s*Line\s*number\s*range\s*:\s*(?P<start>[0-9]+)\s*-\s*(?P<end>[0-9]+)\s*", re.IGNORECASE)
+_WORKSPACE = re.compile(r"^/workspace/(?:[^/]+/)?")
 
 
 def recognise(head: bytes, name: str) -> bool:
@@ -64,10 +74,49 @@ def _by_file(value: object) -> Iterator[tuple[str, object]]:
     return ((path, entry) for path, values in by_file.items() for entry in _entries(values))
 
 
+def recognise_log(head: bytes, name: str) -> bool:
+    """A text, no JSON, that begins a block of context; or a `.log` of Prometheus, whose first block may come late."""
+    is_log = name.endswith((".log", ".log.gz", ".log.zst")) and _LOGGED.search(head) is not None
+    return (is_log or _BEGINS.search(head) is not None) and not objects_in(head)
+
+
+def trajectories_of_log(file: TrajectoryFile) -> Iterator[Trajectory]:
+    """The one trajectory of a log: a step is a block of context that names lines.
+
+    The final context is the last aggregated block, and the union of the steps where that names none; a log with a final
+    context alone has it as its only step.
+    """
+    blocks = re.findall(r"--- BEGIN ((?:AGGREGATED )?CONTEXT) ---(.*?)(--- END \1 ---|\Z)", file.text(), re.DOTALL)
+    patch, notes = file.patch_beside()
+    if n_open := sum(not end for *_, end in blocks):
+        notes.append(f"{n_open} blocks of context do not end; is the log cut off?")
+    whole = [(kind, _views_in(block)) for kind, block, end in blocks if end]
+    steps, finals = ([views for kind, views in whole if kind == which] for which in ("CONTEXT", "AGGREGATED CONTEXT"))
+    seen = tuple(filter(None, steps))
+    final = tuple(dict.fromkeys(finals[-1] if finals else ())) or union(seen)
+    yield Trajectory(seen or ((final,) if final else ()), final or None, patch=patch, notes=tuple(notes))
+
+
+def _views_in(block: str) -> Views:
+    views, path = list[FileSpan](), ""
+    for row in map(str.rstrip, block.split("\n")):
+        if match := _FILE.fullmatch(row):
+            path = _WORKSPACE.sub("", match["path"].removeprefix("/testbed/"), count=1).lstrip("/")
+        elif path and (match := _RANGE.fullmatch(row)):
+            views += view_of_lines(path, match["start"], match["end"])
+    return tuple(views)
+
+
 CONTEXTBENCH_UNIFIED = Importer(
     name="unified", title="ContextBench's unified predictions", kind="trajectory",
     aliases=("contextbench", "contextbench-unified"), lists_files=True,
     meaning="JSON Lines, a JSON list or one object: instance_id, model_patch, traj_data with pred_steps and pred_*.",
     recognise=recognise, trajectories=trajectories,
     example='{"instance_id": "acme__rockets-1", "model_patch": "", "traj_data": {"pred_steps": [{"files": ["a.py"], …',
+)  # fmt: skip
+PROMETHEUS = Importer(
+    name="prometheus", title="Prometheus logs (experimental: no real file of it was seen)", kind="trajectory",
+    meaning="One .log per instance, called like the instance: blocks of context with File: and Line number range:.",
+    recognise=recognise_log, trajectories=trajectories_of_log, companions=lambda path: [patch_path(path)],
+    example="--- BEGIN CONTEXT ---",
 )  # fmt: skip
