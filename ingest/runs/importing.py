@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from ingest.runs.find_trajectories import AUTO, trajectory_files
+from ingest.runs.find_trajectories import trajectory_files
 from ingest.runs.imported_runs import UNANSWERED, Imported, ImportedRun, Tables, delete_imported_runs
 from ingest.runs.ranking_rows import REPEATED, load_ranking
 from ingest.runs.rankings import DEFINITIONS, completion_tables, match_completions, ranking_tables
@@ -47,28 +47,29 @@ def import_run(
     stamp = fingerprint(files.sha256, request.system, task.name, importer.name, chunker)
     stamp = fingerprint(stamp, "asked all") if request.asked_all else stamp
     stamp = fingerprint(stamp, request.where, request.limit) if request.is_selection else stamp
-    job = ImportJob(lake, request, replace(input_file, unit=importer.unit), files, task, parts, stamp, chunker)
+    input_file = replace(input_file, unit=importer.unit)
+    job = ImportJob(lake, request, input_file, files, task, parts, stamp, chunker, rejects=rejects)
     if (current := up_to_date(job)) is not None:
         return current
     say(f"{input_file.name}: {importer.title} for {task.name}")
-    return import_job(job, rejects, write=write)
+    return import_job(job, write=write)
 
 
 def up_to_date(job: ImportJob) -> Imported | None:
     """What an earlier import of the same file gave, where that still holds."""
     if (row := _stored(job).row(job.files.importer.kind)) is None:
         return None
-    result = _result(job).restored(row)
+    result = job.result.restored(row)
     return None if result.n_unknown and not job.request.skip_unknown else result
 
 
-def import_job(job: ImportJob, rejects: Rejects, *, write: bool) -> Imported:
+def import_job(job: ImportJob, *, write: bool) -> Imported:
     """Check every row and, if that is wanted, store what they say: the run's own row last."""
-    request, stored, result = job.request, _stored(job), _result(job)
+    request, stored, result = job.request, _stored(job), job.result
     read = {"ranking": _rankings, "completion": _completions, "trajectory": _trajectories}
     written: list[str] = []
     try:
-        for part, tables in read[result.kind](job, rejects, result):
+        for part, tables in read[result.kind](job):
             items = tables["run_items"]
             if not (request.asked_all or request.is_selection):
                 # A file does not say that its system was asked the items that it does not answer, be it by nothing.
@@ -87,22 +88,16 @@ def import_job(job: ImportJob, rejects: Rejects, *, write: bool) -> Imported:
             stored.remove()
         raise
     # What was to be skipped is named there too, and counts as no fault.
-    result.n_rejected = len(rejects) - result.n_unknown
+    result.n_rejected = len(job.rejects) - result.n_unknown
     if write:
         if job.program is not None:
             cost = {"run_id": job.run_id, "part": "all", **job.cost}
             stored.write("all", {"costs": pl.DataFrame([cost], schema=table("costs").columns)})
-        stored.conclude(_row(job, result), written, rejects)
+        stored.conclude(_row(job), written, job.rejects)
         same = (pl.col("system") == request.system, pl.col("task") == job.task.name, pl.col("run_id") != job.run_id)
         replaced = delete_imported_runs(job.lake, request.benchmark, *same)
         result.notes += [f"in place of {run_id}, imported earlier under the same name" for run_id in replaced]
     return result
-
-
-def _result(job: ImportJob) -> Imported:
-    importer, why = job.files.importer, "by its content" if job.request.format == AUTO else "as was asked"
-    read_as = f"{job.input_file.name}, {importer.title} ({why}: --format {importer.name})"
-    return Imported(job.run_id, importer.kind, f"the answers of `{job.program.name}`" if job.program else read_as)
 
 
 def _stored(job: ImportJob) -> ImportedRun:
@@ -115,52 +110,52 @@ def _stored(job: ImportJob) -> ImportedRun:
     return ImportedRun(job.lake, job.task.benchmark, job.run_id, made)
 
 
-def _rankings(job: ImportJob, rejects: Rejects, result: Imported) -> Iterator[tuple[AskedItems, Tables]]:
+def _rankings(job: ImportJob) -> Iterator[tuple[AskedItems, Tables]]:
     """Every part of the items that the file touches, with its rows table by table; so do the two below."""
     rows, is_reordered = load_ranking(job.input_file, job.files.importer)
     if is_reordered:
-        result.notes.append("the rank column says nothing: lists are ordered by score, as trec_eval does")
+        job.result.notes.append("the rank column says nothing: lists are ordered by score, as trec_eval does")
     rows = named_whole(job.lake, job.task.benchmark, rows).drop("document")
     ids = [part.items.select(pl.col("item_id").cast(REPEATED)) for part in job.parts]
     unknown = rows.join(pl.concat(ids), on="item_id", how="anti").select(pl.col("item_id").cast(pl.String), "position")
-    _refuse_unknown(job, unknown, rows.height, rejects, result)
+    _refuse_unknown(job, unknown, rows.height)
     for part, ids_of_part in zip(job.parts, ids, strict=True):
         of_part = rows.join(ids_of_part, on="item_id", how="semi", maintain_order="left")
         if of_part.height or job.request.is_selection:
-            yield part, ranking_tables(job, part, of_part, result)
+            yield part, ranking_tables(job, part, of_part)
 
 
-def _completions(job: ImportJob, rejects: Rejects, result: Imported) -> Iterator[tuple[AskedItems, Tables]]:
+def _completions(job: ImportJob) -> Iterator[tuple[AskedItems, Tables]]:
     if not (frames := list(job.files.importer.read(job.input_file))):
         raise job.input_file.wrong(what="the file holds no rows")
     rows = pl.concat(frames)
     by_part, unknown = match_completions(job.input_file, rows, job.parts)
     item_id = pl.format("{}/{}#L{}", "repo", "path", pl.col("line") + 1).alias("item_id")
-    _refuse_unknown(job, unknown.select(item_id, "position"), rows.height, rejects, result)
+    _refuse_unknown(job, unknown.select(item_id, "position"), rows.height)
     for part in job.parts:
         if part.name in by_part:
-            yield part, completion_tables(job, part, by_part[part.name], result)
+            yield part, completion_tables(job, part, by_part[part.name])
 
 
-def _trajectories(job: ImportJob, rejects: Rejects, result: Imported) -> Iterator[tuple[AskedItems, Tables]]:
+def _trajectories(job: ImportJob) -> Iterator[tuple[AskedItems, Tables]]:
     queries = job.lake.scan("queries", benchmark=job.task.benchmark, query=job.task.query)
     ids = Ids.of(job.parts, lambda: dict(queries.select("item_id", "text").collect().iter_rows()))
-    views, answers = parse_runs(job.files, ids, rejects, result)
+    views, answers = parse_runs(job.files, ids, job.rejects, job.result)
     if answers.is_empty():
-        reasons = [reject.reason for reject in rejects]
+        reasons = [reject.reason for reject in job.rejects]
         raise job.input_file.wrong(what="it holds no trajectory of an item", examples=reasons)
     unknown = answers.filter(pl.col("item_id").is_null()).select("position", item_id="named")
-    _refuse_unknown(job, unknown, answers.height, rejects, result)
-    views, answers = deduplicate(job.input_file, views, answers, rejects)
+    _refuse_unknown(job, unknown, answers.height)
+    views, answers = deduplicate(job.input_file, views, answers, job.rejects)
     usage = UsageRows(job.run_id, job.request)
     for part in job.parts:
         of_part = answers.join(part.items, on="item_id", how="semi", maintain_order="left")
         if of_part.height or job.request.is_selection:
-            yield part, trajectory_tables(job, part, views, of_part, usage, result, rejects)
-    result.notes += usage.sentences()
+            yield part, trajectory_tables(job, part, views, of_part, usage)
+    job.result.notes += usage.sentences()
 
 
-def _refuse_unknown(job: ImportJob, unknown: pl.DataFrame, n_rows: int, rejects: Rejects, result: Imported) -> None:
+def _refuse_unknown(job: ImportJob, unknown: pl.DataFrame, n_rows: int) -> None:
     """Answers to items that are not there (item_id, position, in order): an error, or rows of `rejects`."""
     if unknown.is_empty():
         return
@@ -168,12 +163,12 @@ def _refuse_unknown(job: ImportJob, unknown: pl.DataFrame, n_rows: int, rejects:
     if unknown.schema["position"] != pl.String:
         unknown = unknown.with_columns(position=pl.format(f"{job.input_file.unit} {{}}", "position"))
     ids = unknown.group_by("item_id", maintain_order=True).agg(pl.len(), pl.col("position").first())
-    result.n_unknown = ids.height
+    job.result.n_unknown = ids.height
     if job.request.skip_unknown and unknown.height < n_rows:
         for item_id, n, position in ids.iter_rows():
-            answers = counted(n, "trajectory" if result.kind == "trajectory" else "row")
+            answers = counted(n, "trajectory" if job.result.kind == "trajectory" else "row")
             reason = f"{task} asks no item of that name here: {answers} left out"
-            rejects.add(job.input_file.name, f"item {item_id[:200]}, {position}", reason, item_id)
+            job.rejects.add(job.input_file.name, f"item {item_id[:200]}, {position}", reason, item_id)
         return
     # Imported when needed: it takes a while, and few files name what is not there.
     from rapidfuzz import fuzz, process
@@ -192,8 +187,8 @@ def _refuse_unknown(job: ImportJob, unknown: pl.DataFrame, n_rows: int, rejects:
     raise job.input_file.wrong(what, examples=examples, hint=f"{hint} --skip-unknown leaves them out.")
 
 
-def _row(job: ImportJob, result: Imported) -> pl.DataFrame:
-    program, request = job.program, job.request
+def _row(job: ImportJob) -> pl.DataFrame:
+    program, request, result = job.program, job.request, job.result
     of_benchmark = job.lake.scan_part("benchmarks", request.benchmark).select("limit").collect()["limit"]
     limit = request.limit or next(iter(of_benchmark), None)
     of_program = {"search": program.name, "files": dict(program.files)} if program else {}

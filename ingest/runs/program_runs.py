@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -23,14 +23,12 @@ from ingest.runs.find_trajectories import TrajectoryFiles, trajectory_files
 from ingest.runs.formats.answers import ANSWERS, parse_answer
 from ingest.runs.imported_runs import Imported
 from ingest.runs.importing import import_job, up_to_date
-from ingest.runs.request import AskedItems, ImportJob, ImportRequest, Search, asked_items, check_request
+from ingest.runs.request import ImportJob, ImportRequest, Search, asked_items, check_request
 from ingest.sources.input_file import InputFile
-from lake.catalog.protocol import Task
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
 from lake.located import located
 from lake.make import made_from
-from lake.rejects import Rejects
 from lake.store import Lake
 from lake.text import counted
 from lake.usage import hardware
@@ -101,13 +99,13 @@ def import_search(
         folder = Path(tempfile.mkdtemp(prefix="goldspan-"))
         stack.callback(shutil.rmtree, folder)
         answers = InputFile(folder / "answers.jsonl")
-        notes, rejects = _ask(lake, task, _questions(lake, task, parts), session, answers.path, track, say), Rejects()
+        notes = _ask(job, session, answers.path, track, say)
         # Where a pool has one item alone, nothing tells making an index from searching it.
         first = sum(session.first_seconds) if session.first_seconds else None
         cost = {"index_seconds": first, "query_seconds": session.query_seconds, "hardware": hardware()}
-        job = replace(job, input_file=answers, files=trajectory_files(answers, ANSWERS.name, rejects), cost=cost)
+        job = replace(job, input_file=answers, files=trajectory_files(answers, ANSWERS.name, job.rejects), cost=cost)
         try:
-            imported = import_job(job, rejects, write=write)
+            imported = import_job(job, write=write)
         except GoldspanError as error:
             if error.where != str(answers.path):
                 raise
@@ -118,24 +116,19 @@ def import_search(
     return imported
 
 
-def _questions(lake: Lake, task: Task, parts: Sequence[AskedItems]) -> pl.DataFrame:
-    items = pl.concat([part.scorable.select("item_id", "pool_id") for part in parts])
+def _ask(job: ImportJob, session: ProgramSession, file: Path, track: TrackPools, say: Say) -> list[str]:
+    lake, task = job.lake, job.task
+    items = pl.concat([part.scorable.select("item_id", "pool_id") for part in job.parts])
     items = items.unique("item_id", keep="first")
     texts = lake.scan("queries", benchmark=task.benchmark, query=task.query).select("item_id", "text")
     questions = items.lazy().join(texts.unique("item_id", keep="first"), on="item_id", how="left").collect()
     if n_without := questions["text"].null_count():
         message = f"the lake holds no query of {counted(n_without, 'item')} of {task.name}"
         raise GoldspanError(message, where=str(lake.root), hint="First: make ingest", code=Exit.MISSING)
-    return questions.sort("pool_id", "item_id")
-
-
-def _ask(
-    lake: Lake, task: Task, questions: pl.DataFrame, session: ProgramSession, file: Path, track: TrackPools, say: Say
-) -> list[str]:
     say(f"{session.name}: {counted(questions.height, 'item')} of {task.name}")
     unwritten, failures, n_answered = list[str](), list[str](), 0
     folders = _pool_folders(lake, task.benchmark, file.parent, questions["pool_id"], unwritten)
-    by_pool = questions.partition_by("pool_id", as_dict=True)
+    by_pool = questions.sort("pool_id", "item_id").partition_by("pool_id", as_dict=True)
     with closing(session), file.open("w", encoding="utf-8") as out:
         for pool_id, folder in track(folders, len(by_pool)):
             rows = by_pool[pool_id,].select(id="item_id", query="text", pool="pool_id").rows(named=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from ingest.runs.imported_runs import Imported, Tables, imported_hits, run_items
+from ingest.runs.imported_runs import Tables, imported_hits, run_items
 from ingest.runs.ranking_rows import REPEATED, refuse, written
 from ingest.runs.request import AskedItems, ImportJob
 from ingest.runs.resolve_paths import ContentLines, with_files
@@ -18,21 +18,21 @@ DEFINITIONS = "docs"  # the rules by which a definition that a document names is
 _CANDIDATE = "candidate"  # the gold rule whose spans say which candidate is right
 
 
-def ranking_tables(job: ImportJob, part: AskedItems, rows: pl.DataFrame, result: Imported) -> Tables:
+def ranking_tables(job: ImportJob, part: AskedItems, rows: pl.DataFrame) -> Tables:
     """One part's rows of `hits` and of `run_items`, of the file's rows about its items."""
     items = part.scorable.with_row_index("item").cast({"item": pl.Int64})
-    result.counts["n_unscorable"] += rows["item_id"].n_unique()
+    job.result.counts["n_unscorable"] += rows["item_id"].n_unique()
     rows = rows.join(items.select(pl.col("item_id").cast(REPEATED), "item"), on="item_id", maintain_order="left")
     listed = rows["item"].unique()
-    result.counts["n_unscorable"] -= len(listed)
+    job.result.counts["n_unscorable"] -= len(listed)
     _check_revision(job, part, rows)
     failed = rows.filter(pl.col("error").is_not_null()).select("item", "error")
     documents = rows.filter(pl.col("path_given").is_not_null()).drop("query_sha256", "error", "gold")
-    spans = _located(job, _ranked(job, documents, result), items, result)
+    spans = _located(job, _ranked(job, documents), items)
     same = (pl.col("item") == pl.col("item").shift(-1)) & (pl.col("score") == pl.col("score").shift(-1))
     at_cut_off = spans.filter(same & pl.col("rank").is_in(CUT_OFFS))
     tied = at_cut_off.group_by("item").agg(ties=pl.col("rank").sort())
-    result.counts["n_tied"] += tied.height
+    job.result.counts["n_tied"] += tied.height
     returned = spans.group_by("item").agg(n_returned=pl.len().cast(pl.Int64), n_nws=pl.col("n_nws").sum())
     outcomes = items.select("item_id", "item")
     for facts in (returned, tied, failed):
@@ -63,7 +63,7 @@ def _check_revision(job: ImportJob, part: AskedItems, rows: pl.DataFrame) -> Non
         refuse(job.input_file, other, what, shown=shown, hint=hint)
 
 
-def _ranked(job: ImportJob, rows: pl.DataFrame, result: Imported) -> pl.DataFrame:
+def _ranked(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
     """The rows ranked from 1: by rank where the file has ranks, else by score, equals in file order."""
     has_ranks = bool(rows["rank"].is_not_null().any())
     order, descending = (["item", "rank"], [False, False]) if has_ranks else (["item", "score"], [False, True])
@@ -87,22 +87,22 @@ def _ranked(job: ImportJob, rows: pl.DataFrame, result: Imported) -> pl.DataFram
     final = row - pl.when(same.fill_null(value=False)).then(None).otherwise(row).forward_fill() + 1
     numbered = ordered.with_columns(given_rank="rank", rank=final)
     renumbered = numbered.filter(pl.col("given_rank").is_not_null() & (pl.col("given_rank") != pl.col("rank")))
-    result.counts["n_renumbered"] += renumbered["item"].n_unique()
+    job.result.counts["n_renumbered"] += renumbered["item"].n_unique()
     return numbered.drop("given_rank")
 
 
-def _located(job: ImportJob, rows: pl.DataFrame, items: pl.DataFrame, result: Imported) -> pl.DataFrame:
+def _located(job: ImportJob, rows: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
     rows = rows.join(items.select("item", "pool_id"), on="item", how="left", maintain_order="left")
-    spans = _defined(job, with_files(job.lake, job.task.benchmark, rows), result)
+    spans = _defined(job, with_files(job.lake, job.task.benchmark, rows))
     lost = spans.filter(pl.col("path").is_null())
-    result.counts["n_hits"] += spans.height
-    result.add_unresolved(lost["path_given"])
+    job.result.counts["n_hits"] += spans.height
+    job.result.add_unresolved(lost["path_given"])
     end, last = pl.col("line_end"), pl.col("n_lines")
     beyond = spans.filter(end > last + 1)
     shown = pl.format("item {}: {} ends past line {}, the file's last", "item_id", written(), last)
     hint = "Is this the same revision of the files, and are lines counted as the format says?"
     refuse(job.input_file, beyond, "a range beyond the file", shown=shown, hint=hint)
-    result.counts["n_clamped"] += spans.filter(end > last).height
+    job.result.counts["n_clamped"] += spans.filter(end > last).height
     clamped = spans.with_columns(
         line_start=pl.min_horizontal(pl.col("line_start").fill_null(pl.when(last >= 0).then(0)), last),
         line_end=pl.min_horizontal(end.fill_null(last), last),
@@ -118,10 +118,10 @@ def _located(job: ImportJob, rows: pl.DataFrame, items: pl.DataFrame, result: Im
     axis = ContentLines.of(job.lake, clamped["sha256"].drop_nulls())
     added = axis.added(clamped.filter(pl.col("sha256").is_not_null()))
     measured = axis.measured(clamped).join(added, on=["item", "rank"], how="left", maintain_order="left")
-    return _numbered(job, measured, result)
+    return _numbered(job, measured)
 
 
-def _defined(job: ImportJob, rows: pl.DataFrame, result: Imported) -> pl.DataFrame:
+def _defined(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
     """The rows, those that name a definition with its lines; one that its file does not have is in no file."""
     key = ["sha256", "symbol"]
     wanted = rows.filter(pl.col("symbol").is_not_null()).select(pl.col(key).cast(pl.String)).unique()
@@ -131,7 +131,7 @@ def _defined(job: ImportJob, rows: pl.DataFrame, result: Imported) -> pl.DataFra
     first = known.join(wanted.lazy(), on=key, how="semi").sort("byte_start").group_by(key)
     defined = first.agg(pl.col("line_start", "line_end").first().name.prefix("of_"), n=pl.len()).collect()
     spans = rows.join(defined.with_columns(pl.col(key).cast(REPEATED)), on=key, how="left", maintain_order="left")
-    result.counts["n_ambiguous"] += spans.filter(pl.col("n") > 1).height
+    job.result.counts["n_ambiguous"] += spans.filter(pl.col("n") > 1).height
     is_named = pl.col("symbol").is_not_null()
     is_lost = is_named & pl.col("n").is_null()
     given = pl.format("{}::{}", pl.col("path_given").cast(pl.String), pl.col("symbol").cast(pl.String)).cast(REPEATED)
@@ -143,7 +143,7 @@ def _defined(job: ImportJob, rows: pl.DataFrame, result: Imported) -> pl.DataFra
     ).drop("symbol", "n", "of_line_start", "of_line_end")
 
 
-def _numbered(job: ImportJob, rows: pl.DataFrame, result: Imported) -> pl.DataFrame:
+def _numbered(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
     if job.chunker is None:
         return rows.with_columns(chunk_no=pl.lit(None, pl.Int64))
     wanted = rows.select(pl.col("sha256").cast(pl.String)).unique()
@@ -155,7 +155,7 @@ def _numbered(job: ImportJob, rows: pl.DataFrame, result: Imported) -> pl.DataFr
     given = rows.join(numbers, on=[*lines, "chunk_no"], how="left", maintain_order="left").drop("chunk_no")
     given = given.with_columns(nth=pl.coalesce("by_number", "nth", 1))
     numbered = given.join(cut, on=[*lines, "nth"], how="left", maintain_order="left", suffix="_cut")
-    result.counts["n_no_chunk"] += int(numbered["chunk_no"].is_null().sum())
+    job.result.counts["n_no_chunk"] += int(numbered["chunk_no"].is_null().sum())
     # A chunk may begin and end inside the lines.
     return numbered.with_columns(pl.coalesce(f"{name}_cut", name).alias(name) for name in measured)
 
@@ -213,12 +213,12 @@ def _filled(rows: pl.DataFrame, part: AskedItems) -> pl.DataFrame:
     return joined.filter(likest[0]).filter(likest[1])
 
 
-def completion_tables(job: ImportJob, part: AskedItems, rows: pl.DataFrame, result: Imported) -> Tables:
+def completion_tables(job: ImportJob, part: AskedItems, rows: pl.DataFrame) -> Tables:
     """One part's rows of `run_items`: the completion of every scorable item."""
     items = part.scorable.select("item_id")
     answered = rows.join(items, on="item_id", how="semi")
-    result.counts["n_unscorable"] += rows.height - answered.height
-    result.counts["n_other_prompt"] += int((~answered["same_start"]).sum())
+    job.result.counts["n_unscorable"] += rows.height - answered.height
+    job.result.counts["n_other_prompt"] += int((~answered["same_start"]).sum())
     done = answered.select("item_id", "completion", status=pl.lit("done"))
     outcomes = items.join(done, on="item_id", how="left")
     return {"run_items": run_items(job.run_id, outcomes, f"no completion in {job.input_file.name}")}

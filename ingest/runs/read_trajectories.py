@@ -248,8 +248,7 @@ def _file(file: TrajectoryFile, files: TrajectoryFiles) -> Iterator[str]:
 
 
 def _shown_calls(trajectory: Trajectory) -> Iterator[str]:
-    step = 0
-    shown_at = iter(trajectory.shown_at)
+    step, shown_at = 0, iter(trajectory.shown_at)
     for event in trajectory.calls or map(ParsedCall, trajectory.steps):
         is_step = bool(event.views) or not trajectory.calls
         step += is_step

@@ -11,6 +11,7 @@ import polars as pl
 
 from ingest.programs.command import JsonCommand
 from ingest.runs.find_trajectories import AUTO, TrajectoryFiles
+from ingest.runs.imported_runs import Imported
 from ingest.sources.input_file import InputFile
 from lake.benchmarks import tasks_of
 from lake.catalog.protocol import AnswerKind, Task
@@ -18,6 +19,7 @@ from lake.declarations import CHUNKER_ALIASES
 from lake.errors import Exit, GoldspanError, lookup, unknown_name
 from lake.make import made_from
 from lake.pools import with_pools_of
+from lake.rejects import Rejects
 from lake.selection import Where, drawn_ids, of_where, with_items
 from lake.store import Lake
 
@@ -120,6 +122,7 @@ class ImportJob:
     chunker: str | None
     program: Search | None = None
     cost: Mapping[str, object] = field(default_factory=dict)
+    rejects: Rejects = field(default_factory=Rejects)
 
     @cached_property
     def run_id(self) -> str:
@@ -128,6 +131,14 @@ class ImportJob:
         while len("".join(mark if mark.isascii() else "%00" * len(mark.encode()) for mark in name)) > _MAX_ID_BYTES:
             name = name[:-1]
         return f"{self.task.name}--{name}--{self.stamp[:8]}".replace("/", ".")
+
+    @cached_property
+    def result(self) -> Imported:
+        """What the import does, as far as it has come."""
+        importer, why = self.files.importer, "by its content" if self.request.format == AUTO else "as was asked"
+        read_as = f"{self.input_file.name}, {importer.title} ({why}: --format {importer.name})"
+        read_as = f"the answers of `{self.program.name}`" if self.program else read_as
+        return Imported(self.run_id, importer.kind, read_as)
 
 
 def asked_items(lake: Lake, request: ImportRequest, kind: AnswerKind) -> tuple[Task, list[AskedItems]]:

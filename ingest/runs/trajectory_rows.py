@@ -13,7 +13,7 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
 from ingest.contents.patches import edit_rows
-from ingest.runs.imported_runs import Imported, Tables, imported_hits, run_items
+from ingest.runs.imported_runs import Tables, imported_hits, run_items
 from ingest.runs.ranking_rows import REPEATED
 from ingest.runs.read_trajectories import USAGE
 from ingest.runs.request import AskedItems, ImportJob, ImportRequest
@@ -22,7 +22,6 @@ from ingest.runs.values import list_at, object_at, str_at
 from ingest.sources.strict_yaml import read_yaml, validated
 from lake.errors import Exit, GoldspanError
 from lake.naming import FINAL, PUBLISHED_READING
-from lake.rejects import Rejects
 from lake.tables import table
 from lake.text import counted, listed
 
@@ -40,18 +39,12 @@ _TRIED = (
 
 
 def trajectory_tables(
-    job: ImportJob,
-    part: AskedItems,
-    views: pl.DataFrame,
-    given: pl.DataFrame,
-    usage: UsageRows,
-    result: Imported,
-    rejects: Rejects,
+    job: ImportJob, part: AskedItems, views: pl.DataFrame, given: pl.DataFrame, usage: UsageRows
 ) -> Tables:
     """One part's rows of `hits`, `run_items`, `edits` and `usage`; `given` are the answers to its items."""
     items = part.scorable.with_row_index("item").cast({"item": pl.Int64})
     answers = given.join(items.select("item_id", "item", "pool_id"), on="item_id", maintain_order="left")
-    result.counts["n_unscorable"] += given.height - answers.height
+    job.result.counts["n_unscorable"] += given.height - answers.height
     slashes = pl.col("path_given").str.replace_all("\\", "/", literal=True)
     plain = slashes.str.replace_all(_NOTHING_BETWEEN, "/").str.replace(_HERE, "").cast(REPEATED)
     rows = views.join(answers.select("trajectory", "item", "pool_id"), on="trajectory", maintain_order="left")
@@ -72,16 +65,16 @@ def trajectory_tables(
     edits, notes = edit_rows(job.run_id, patched.select("item_id", "patch").iter_rows())
     position = dict(patched.select("item_id", "position").iter_rows())
     for item_id, note in notes:
-        rejects.add(position[item_id], f"item {item_id}", note)
+        job.rejects.add(position[item_id], f"item {item_id}", note)
     own = rows.filter(~pl.col("part").str.starts_with(PUBLISHED_READING))
     # A file that is named beside its lines is named once.
     named = own.unique(["item", "part", "step", "path_given"], maintain_order=True)
-    result.counts.update(
+    job.result.counts.update(
         n_faulty_patches=len({item_id for item_id, _ in notes}), n_no_patch=whole.height - patched.height,
         n_steps=int(ended["n_steps"].sum()), n_hits=named.height, n_spans=own.filter(start.is_not_null()).height,
         n_beyond=own.filter(end > last).height, n_reversed=own.filter((start < 0) | (end < 1) | (end <= start)).height,
     )  # fmt: skip
-    result.add_unresolved(named.filter(pl.col("path").is_null())["path_given"])
+    job.result.add_unresolved(named.filter(pl.col("path").is_null())["path_given"])
     used = usage.part(given.join(part.items.select("item_id", "upstream_id"), on="item_id"))
     of_final = added.with_columns(part=pl.lit(FINAL))
     rows = rows.join(of_final, on=["item", "part", "rank"], how="left", maintain_order="left")
