@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 import polars as pl
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, StringConstraints
 
 from ingest.benchmarks import benchmarks
 from ingest.runs.find_trajectories import AUTO, importers_by_name
@@ -46,12 +46,6 @@ def _one_of(kind: str, known: Callable[[], Iterable[str]]) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-def _text(value: object) -> object:
-    if isinstance(value, str) and not value.strip():
-        raise ValueError("is empty")
-    return value
-
-
 def _authors(value: object) -> object:
     names = value if isinstance(value, list) else [value]
     if not names or not all(isinstance(name, str) and name.strip() for name in names):
@@ -59,7 +53,7 @@ def _authors(value: object) -> object:
     return tuple(names)
 
 
-Text = Annotated[str, BeforeValidator(_text)]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 class SubmittedSystem(BaseModel):

@@ -55,20 +55,20 @@ def refuse(input_file: InputFile, rows: pl.DataFrame, what: str, *, shown: pl.Ex
 def as_numbers(input_file: InputFile, rows: pl.DataFrame, *names: str) -> pl.DataFrame:
     """Those columns of texts, of some, that the rows have, as numbers; nulls stay, and what is none is refused."""
     for name, kind in kinds_of(name for name in names if name in rows.columns).items():
-        read = rows.with_columns(pl.col(name).str.strip_chars().cast(kind, strict=False).alias("_read"))
-        called = "a whole number" if kind.is_integer() else "a number"
-        broken = read.filter(pl.col("_read").is_null() & pl.col(name).is_not_null())
-        refuse(input_file, broken, f"a {name} that is not {called}", shown=pl.col(name))
-        rows = read.with_columns(pl.col("_read").alias(name)).drop("_read")
+        number, called = (
+            pl.col(name).str.strip_chars().cast(kind, strict=False),
+            "a whole" if kind.is_integer() else "a",
+        )
+        broken = rows.filter(number.is_null() & pl.col(name).is_not_null())
+        refuse(input_file, broken, f"a {name} that is not {called} number", shown=pl.col(name))
+        rows = rows.with_columns(number.alias(name))
     return rows
 
 
 def check_columns(input_file: InputFile, columns: Sequence[str]) -> None:
     """Refuse a table without the columns of a ranking, or with one of them twice."""
-    has = set(columns)
-    missing = [
-        " or ".join(names) for names in (("item_id",), ("document", "path"), ("rank", "score")) if not has & {*names}
-    ]
+    has, needed = set(columns), (("item_id",), ("document", "path"), ("rank", "score"))
+    missing = [" or ".join(names) for names in needed if has.isdisjoint(names)]
     missing += ["both of line_start and line_end"] * (("line_start" in has) != ("line_end" in has))
     if missing or len(has) < len(columns):
         what = f"missing {' and '.join(missing)}" if missing else "it has a column twice"
@@ -100,11 +100,10 @@ def row_of(input_file: InputFile, position: int, text: str, hint: str) -> Mappin
 
 def json_document(input_file: InputFile, parse: Callable[[str], object], hint: str) -> object:
     """A file's content as one JSON value, as some parser gives it; what is none, or too long, is refused."""
-    blocks, n_bytes = list[str](), 0
+    blocks = list[str]()
     for block in input_file.texts():
         blocks.append(block)
-        n_bytes += len(block)
-        if n_bytes > MAX_DOCUMENT_BYTES:
+        if sum(map(len, blocks)) > MAX_DOCUMENT_BYTES:
             raise input_file.wrong(what=f"it holds more than {MAX_DOCUMENT_BYTES:,} bytes, which are read at most")
     try:
         return parse("".join(blocks))
@@ -147,7 +146,7 @@ def _checked(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
         spans = frame.join(parsed, on="document", how="left", maintain_order="left", nulls_equal=False)
     else:
         absent = {"line_start", "line_end"} - set(frame.columns)
-        path, start, end = pl.col("path_given"), pl.col("line_start"), pl.col("line_end")
+        path, start, end = map(pl.col, ("path_given", "line_start", "line_end"))
         fault = _first_fault({
             "the path is empty": path == "",
             "the path holds a control character": path.str.contains(_CONTROL),
@@ -159,9 +158,8 @@ def _checked(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
     given = pl.col("document" if "document" in frame.columns else "path_given")
     faulty = spans.filter(pl.col("fault").is_not_null())
     refuse(input_file, faulty, "a document that cannot be read", shown=pl.format("{}: {}", given, "fault"), hint=_HELP)
-    rows = spans.with_columns(_nulls(set(RANKING) - set(spans.columns))).select(
-        pl.col(name).cast(kind) for name, kind in RANKING.items()
-    )
+    whole = spans.with_columns(_nulls(set(RANKING) - set(spans.columns)))
+    rows = whole.select(pl.col(name).cast(kind) for name, kind in RANKING.items())
     score, rank, listed = pl.col("score"), pl.col("rank"), pl.col("path_given").is_not_null()
     of_item = pl.format("item {}, {}: {}", "item_id", written(), score)
     for is_so, what, shown in (
