@@ -55,12 +55,10 @@ def refuse(input_file: InputFile, rows: pl.DataFrame, what: str, *, shown: pl.Ex
 def as_numbers(input_file: InputFile, rows: pl.DataFrame, *names: str) -> pl.DataFrame:
     """Those columns of texts, of some, that the rows have, as numbers; nulls stay, and what is none is refused."""
     for name, kind in kinds_of(name for name in names if name in rows.columns).items():
-        number, called = (
-            pl.col(name).str.strip_chars().cast(kind, strict=False),
-            "a whole" if kind.is_integer() else "a",
-        )
+        number = pl.col(name).str.strip_chars().cast(kind, strict=False)
         broken = rows.filter(number.is_null() & pl.col(name).is_not_null())
-        refuse(input_file, broken, f"a {name} that is not {called} number", shown=pl.col(name))
+        what = f"a {name} that is not a {'whole ' * kind.is_integer()}number"
+        refuse(input_file, broken, what, shown=pl.col(name))
         rows = rows.with_columns(number.alias(name))
     return rows
 

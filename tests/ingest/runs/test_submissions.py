@@ -134,7 +134,7 @@ def test_what_is_no_submission_is_a_reject_beside_the_others(lake: Lake, tmp_pat
 FAULTS: list[tuple[dict[str, str], str]] = [
     ({"licence": "", "license": "MIT"}, "Did you mean 'licence'?"), ({"kind": ""}, "kind: is missing"),
     ({"benchmark": "repoevall"}, "Did you mean 'repoeval'?"), ({"revision": "12345678"}, "in quotes"),
-    ({"task": "repoeval/promt"}, "Did you mean 'repoeval/prompt' or"), ({"name": "' '"}, "name: string should have at least 1 character"),
+    ({"task": "repoeval/promt"}, "Did you mean 'repoeval/prompt' or"), ({"name": "' '"}, "at least 1 character"),
     ({"reported": "{ndcg@5: much}"}, "ndcg@5: input should be a valid number, not 'much'"),
     ({"name": "own-file\u202e"}, "characters that can be printed"),
     ({"reported": "[1, 2]"}, "reported: input should be a valid dictionary, not a list of 2"),
