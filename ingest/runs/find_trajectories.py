@@ -28,8 +28,7 @@ from lake.tables import declared_row
 from lake.text import counted, listed
 
 AUTO = "auto"  # the format of a file whose content says it
-TASK_FILE, REPOSITORY = "task.json", "repository"
-"""What `ingest tasks` writes for an item beside its prompt: what it is, and the repository to work in."""
+TASK_FILE, REPOSITORY = "task.json", "repository"  # what `ingest tasks` writes for an item beside its prompt
 
 
 @cache

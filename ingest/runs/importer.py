@@ -26,8 +26,7 @@ _NAMED = re.compile(r'"(?:original_inst_id|instance_id)"\s*:\s*"([^"\\]{1,300})"
 _LOOKED_THROUGH = 4096
 _SMALL_BLOCK_BYTES, _BLOCK_BYTES = 1 << 12, 1 << 20
 _KINDS = {list: "a list", str: "a text", bool: "true or false", type(None): "null"}
-_TRIAL = re.compile(r"(?P<item>.{1,32})__(?=[a-z]*[A-Z0-9])[A-Za-z0-9]{7}")
-"""A folder of Harbor's: the first 32 characters of a task's name, and seven more."""
+_TRIAL = re.compile(r"(?P<item>.{1,32})__(?=[a-z]*[A-Z0-9])[A-Za-z0-9]{7}")  # a folder of Harbor's
 
 
 @dataclass(frozen=True)

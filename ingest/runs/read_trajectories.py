@@ -28,7 +28,6 @@ from lake.tables import table
 from lake.text import counted
 
 USAGE: Mapping[str, pl.DataType] = {name: table("usage").columns[name] for name in vars(AgentUsage())}
-"""The columns of what an agent used."""
 VIEW_COLUMNS: Mapping[str, pl.DataType] = {
     "trajectory": pl.Int64(), "part": pl.String(), "step": pl.Int64(), "rank": pl.Int64(), "path_given": pl.String(),
     "start": pl.Int64(), "end": pl.Int64(), "symbol": pl.String(),

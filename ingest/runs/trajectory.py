@@ -12,8 +12,7 @@ from ingest.runs.usage import AgentUsage
 from ingest.runs.values import line_of
 
 NO_RESULT = "call without a result"  # what is not understood of a call that has none: it showed nothing
-UNKNOWN = "\0"
-"""Stands in a word for what only the shell that ran it knows: a variable, a pattern of file names, an output."""
+UNKNOWN = "\0"  # stands in a word for what only the shell that ran it knows: a variable, a pattern, an output
 _MAX_CHARACTERS = 4_096
 _ABSOLUTE = re.compile(r"[/~]|[A-Za-z]:[\\/]")
 _BESIDE_CALLS = ("file ", "attachment ", "item ", "subagent ", NO_RESULT)

@@ -15,8 +15,7 @@ from ingest.runs.trajectory import UNKNOWN
 CommandFlags = Sequence[tuple[str, str]]  # the flags of a command, each with its value, empty where it has none
 CommandWords = Sequence[str]
 
-_MAX_CHARACTERS = 40_000
-"""A longer line, but for the texts fed to its commands, is not read; what shows a file is short."""
+_MAX_CHARACTERS = 40_000  # a longer line, but for the texts fed to its commands, is not read
 _MAX_MARKS = 2_000  # The parser takes time and memory that grow with the square of these.
 _MAX_DEPTH, _MAX_VALUE = 3, 1_000
 _PREFIXES = ("sudo", "time", "command", "nohup", "env", "exec", "nice", "stdbuf", "builtin")

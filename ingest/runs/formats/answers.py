@@ -18,8 +18,7 @@ _COLUMNS = ("position", "item_id", "path", "line_start", "line_end", "rank", "sc
 _EXAMPLE = '{"id": "function-2k/acme_rockets/0", "results": [{"path": "src/engine.py", "start": 10, "end": 20}]}'
 _HINT = f"A line is: {_EXAMPLE}"
 
-_Row = tuple[str, int | None, int | None, float | None]
-"""Path, first line from 0, line behind the last, score; neither line for a whole file."""
+_Row = tuple[str, int | None, int | None, float | None]  # path, first line from 0, line behind the last, score
 
 
 class ParsedAnswer(NamedTuple):

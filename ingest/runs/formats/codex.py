@@ -28,8 +28,7 @@ _MAX_CALLS = 1_000
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "\n": ""}
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
-_CONTINUES = {"write_stdin": "session_id", "wait": "cell_id"}
-"""Tools that give more of what an earlier call started, with the argument that names it."""
+_CONTINUES = {"write_stdin": "session_id", "wait": "cell_id"}  # tools that go on with what an earlier call started
 _ROLLOUT = ("session_meta", "response_item", "turn_context", "event_msg", "compacted")
 _ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 _PRINTED = re.compile(r"(?:thread|turn)\.[a-z]+|item\.(?:started|updated|completed)")

@@ -88,17 +88,22 @@ def _recorded(call: JsonRecord) -> tuple[str, bool] | None:
     return "\n".join(filter(None, texts)), failed
 
 
-def _with_output(call: ToolCall, given: tuple[str, bool] | None) -> ToolCall:
-    if given is None:
+def _with_output(call: ToolCall, result: tuple[str, bool] | None) -> ToolCall:
+    if result is None:
         return replace(call, is_answered=False)
-    call = replace(call, output=given[0], failed=given[1])
+    call = replace(call, output=result[0], failed=result[1])
     if call.tool == "read_file":
-        return replace(call, lines=_lines(call))
+        # The lines that it says it shows, else those it was asked for.
+        if shown := _SHOWN.match(call.output or ""):
+            return replace(call, lines=(line_of(shown[1]) or 1, line_of(shown[2])))
+        asked = {key: line_of(value) for key, value in call.arguments.items()}
+        start, limit = asked.get("start_line") or (asked.get("offset") or 0) + 1, asked.get("limit")
+        return replace(call, lines=(start, asked.get("end_line") or (None if limit is None else start + limit - 1)))
     if call.tool == "read_many_files":
         # Files are named before their text, or in the summary of a stream; else those asked for by name.
         paths = [heading[1] or heading[2] for heading in _FILE.finditer(call.output or "")]
-        asked = (path for key in ("paths", "include") for path in map(str, list_at(call.arguments, key)))
-        paths = paths or [path for path in asked if not re.search(r"[*?{\[]|/$", path)]
+        given = (path for key in ("paths", "include") for path in map(str, list_at(call.arguments, key)))
+        paths = paths or [path for path in given if not re.search(r"[*?{\[]|/$", path)]
         views = tuple(FileSpan(joined_path("", path), 1) for path in dict.fromkeys(paths))
         return replace(call, parsed=ParsedCall(() if call.failed else views, reads=True))
     if call.tool in ("search_file_content", "grep_search"):
@@ -109,15 +114,6 @@ def _with_output(call: ToolCall, given: tuple[str, bool] | None) -> ToolCall:
     code = _CODE.search(output[ran.end() :] if ran else output)
     texts = [text for text in (ran["output"], ran["errors"]) if text and text != _NOTHING] if ran else [output]
     return replace(call, output="\n".join(texts), failed=call.failed or (code is not None and code[1] != "0"))
-
-
-def _lines(call: ToolCall) -> tuple[int, int | None]:
-    """The lines that a reading tool says it shows, else those it was asked for."""
-    if shown := _SHOWN.match(call.output or ""):
-        return line_of(shown[1]) or 1, line_of(shown[2])
-    given = {key: line_of(value) for key, value in call.arguments.items()}
-    start, limit = given.get("start_line") or (given.get("offset") or 0) + 1, given.get("limit")
-    return start, given.get("end_line") or (None if limit is None else start + limit - 1)
 
 
 def _searched(call: ToolCall) -> ParsedCall:

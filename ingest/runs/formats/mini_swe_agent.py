@@ -188,20 +188,16 @@ def views_of_command(command: str) -> list[FileSpan]:
     # What a run of blanks is as long as makes no difference, and time.
     for part in _PARTS.split(_BLANKS.sub(r"\1\1\1", command)):
         # The first that a part fits is what it does.
-        printed = next((match.groupdict() for reader in _READERS if (match := reader.search(part))), None)
-        fields = _numbered(part) or printed or {"file": _searched(part)}
+        printed = [match.groupdict() for reader in _READERS if (match := reader.search(part))]
+        # `nl -ba FILE | sed -n '1,9p'`: the last word before the pipe, where another stands between it and `nl`.
+        for left, right in reversed([*pairwise(part.split("|"))]):
+            if (lines := _PRINTED.match(right)) and (numbered := _NUMBERED.search(left)):
+                printed.insert(0, {**lines.groupdict(), "file": numbered["file"]})
+        fields = printed[0] if printed else {"file": _searched(part)}
         file, end = fields["file"].strip("'\""), line_of(fields.get("end"))
         if file.endswith(tuple(f".{ending}" for ending in _ENDINGS)):
             views.append(FileSpan(file, line_of(fields.get("start", "1")) if end is not None else None, end))
     return list(dict.fromkeys(views))
-
-
-def _numbered(part: str) -> dict[str, str] | None:
-    """`nl -ba FILE | sed -n '1,9p'`: the last word before the pipe, where another stands between it and `nl`."""
-    for left, right in pairwise(part.split("|")):
-        if (printed := _PRINTED.match(right)) and (numbered := _NUMBERED.search(left)):
-            return {**printed.groupdict(), "file": numbered["file"]}
-    return None
 
 
 def _searched(part: str) -> str:

@@ -67,7 +67,7 @@ def recognise(head: bytes, name: str) -> bool:
 def companions(path: str) -> Sequence[str]:
     """The patch beside events, which record none, and the files of the other events beside the first."""
     first = _ONE_EVENT.fullmatch(path)
-    return [patch_path(path), *([first["folder"]] if first is not None and first["folder"] else [])]
+    return [patch_path(path), *filter(None, [first and first["folder"]])]
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
@@ -129,9 +129,8 @@ def _events_of(events: Sequence[JsonRecord]) -> Iterator[Event]:
     following = {id(action): event for action, event in pairs if "observation" in event and "cause" not in event}
     by_cause = {key: event for event in events if "observation" in event and (key := _key(event.get("cause")))}
     results = [event for event in events if event.get("kind") in _RESULTS]
-    by_call = {
-        str_at(event, key): event for key in ("tool_call_id", "action_id") for event in results if event.get(key)
-    }
+    keys = ("tool_call_id", "action_id")
+    by_call = {str_at(event, key): event for key in keys for event in results if event.get(key)}
     folder, turn, answers, is_first = "", 0, set[str](), True
     for event in events:
         action, is_sdk = str_at(event, "action"), event.get("kind") == "ActionEvent"
@@ -177,7 +176,7 @@ def _usage(row: JsonRecord, events: Sequence[JsonRecord]) -> AgentUsage:
     model = model or str_at(row, "metadata", "llm_config", "model")
     n_turns = len(list_at(row, "metrics", "token_usages")) or len(answers) or None
     of_answers = (TokenCounts.of(answer.get("usage")) for answer in answers)
-    tokens = [*islice(totals, 1)] or filter(None, of_answers)
+    tokens = [*islice(totals, 1)] or of_answers
     return AgentUsage.of(tokens, model, seconds_of(events), n_turns, usd=next(dollars, None))
 
 
