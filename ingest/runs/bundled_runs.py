@@ -17,7 +17,7 @@ from ingest.benchmarks import benchmarks
 from ingest.runs.find_trajectories import AUTO, importers_by_name
 from ingest.runs.imported_runs import Imported, delete_imported_runs
 from ingest.runs.importing import NoItemKnownError, import_run
-from ingest.runs.request import ImportRequest
+from ingest.runs.request import ImportRequest, Say
 from ingest.sources.strict_yaml import read_yaml, shown, validated
 from ingest.sources.tree import Source
 from lake.catalog.protocols import TASKS
@@ -28,8 +28,6 @@ from lake.rejects import Rejects
 from lake.store import Lake
 from lake.tables import table
 from lake.text import counted, listed
-
-Say = Callable[[str], None]
 
 SUBMISSIONS = Path("lake/submissions")
 DECLARATION = "system.yaml"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import polars as pl
@@ -12,7 +12,7 @@ from ingest.runs.imported_runs import UNANSWERED, Imported, ImportedRun, Tables,
 from ingest.runs.ranking_rows import REPEATED, load_ranking
 from ingest.runs.rankings import DEFINITIONS, completion_tables, match_completions, ranking_tables
 from ingest.runs.read_trajectories import Ids, deduplicate, parse_runs
-from ingest.runs.request import AskedItems, ImportJob, ImportRequest, asked_items, check_request
+from ingest.runs.request import AskedItems, ImportJob, ImportRequest, Say, asked_items, check_request
 from ingest.runs.resolve_paths import named_whole
 from ingest.runs.trajectory_rows import UsageRows, trajectory_tables
 from ingest.sources.input_file import InputFile
@@ -29,9 +29,7 @@ class NoItemKnownError(GoldspanError):
     """The lake holds none of the items that a file names, or can score none of them."""
 
 
-def import_run(
-    lake: Lake, request: ImportRequest, *, write: bool, say: Callable[[str], None] = lambda _: None
-) -> Imported:
+def import_run(lake: Lake, request: ImportRequest, *, write: bool, say: Say = lambda _: None) -> Imported:
     """Check a file and, if that is wanted, store it as a run, under the caller's lock."""
     input_file, rejects = InputFile.at(request.file), Rejects()
     chunker = check_request(lake, request)
@@ -115,7 +113,7 @@ def _rankings(job: ImportJob) -> Iterator[tuple[AskedItems, Tables]]:
     rows, is_reordered = load_ranking(job.input_file, job.files.importer)
     if is_reordered:
         job.result.notes.append("the rank column says nothing: lists are ordered by score, as trec_eval does")
-    rows = named_whole(job.lake, job.task.benchmark, rows).drop("document")
+    rows = named_whole(job, rows).drop("document")
     ids = [part.items.select(pl.col("item_id").cast(REPEATED)) for part in job.parts]
     unknown = rows.join(pl.concat(ids), on="item_id", how="anti").select(pl.col("item_id").cast(pl.String), "position")
     _refuse_unknown(job, unknown, rows.height)
@@ -129,7 +127,7 @@ def _completions(job: ImportJob) -> Iterator[tuple[AskedItems, Tables]]:
     if not (frames := list(job.files.importer.read(job.input_file))):
         raise job.input_file.wrong(what="the file holds no rows")
     rows = pl.concat(frames)
-    by_part, unknown = match_completions(job.input_file, rows, job.parts)
+    by_part, unknown = match_completions(job, rows)
     item_id = pl.format("{}/{}#L{}", "repo", "path", pl.col("line") + 1).alias("item_id")
     _refuse_unknown(job, unknown.select(item_id, "position"), rows.height)
     for part in job.parts:
@@ -146,7 +144,7 @@ def _trajectories(job: ImportJob) -> Iterator[tuple[AskedItems, Tables]]:
         raise job.input_file.wrong(what="it holds no trajectory of an item", examples=reasons)
     unknown = answers.filter(pl.col("item_id").is_null()).select("position", item_id="named")
     _refuse_unknown(job, unknown, answers.height)
-    views, answers = deduplicate(job.input_file, views, answers, job.rejects)
+    views, answers = deduplicate(job, views, answers)
     usage = UsageRows(job.run_id, job.request)
     for part in job.parts:
         of_part = answers.join(part.items, on="item_id", how="semi", maintain_order="left")

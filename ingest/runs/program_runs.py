@@ -18,12 +18,11 @@ import polars as pl
 from ingest.programs import function_program, ripgrep_program
 from ingest.programs.command import JsonCommand
 from ingest.programs.session import ProgramSession
-from ingest.runs.bundled_runs import Say
 from ingest.runs.find_trajectories import TrajectoryFiles, trajectory_files
 from ingest.runs.formats.answers import ANSWERS, parse_answer
 from ingest.runs.imported_runs import Imported
 from ingest.runs.importing import import_job, up_to_date
-from ingest.runs.request import ImportJob, ImportRequest, Search, asked_items, check_request
+from ingest.runs.request import ImportJob, ImportRequest, Say, Search, asked_items, check_request
 from ingest.sources.input_file import InputFile
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
@@ -126,7 +125,7 @@ def _ask(job: ImportJob, session: ProgramSession, file: Path, track: TrackPools,
         raise GoldspanError(message, where=str(lake.root), hint="First: make ingest", code=Exit.MISSING)
     say(f"{session.name}: {counted(questions.height, 'item')} of {task.name}")
     unwritten, failures, n_answered = list[str](), list[str](), 0
-    folders = _pool_folders(lake, task.benchmark, file.parent, questions["pool_id"], unwritten)
+    folders = _pool_folders(job, file.parent, questions["pool_id"], unwritten)
     by_pool = questions.sort("pool_id", "item_id").partition_by("pool_id", as_dict=True)
     with closing(session), file.open("w", encoding="utf-8") as out:
         for pool_id, folder in track(folders, len(by_pool)):
@@ -151,12 +150,10 @@ def _ask(job: ImportJob, session: ProgramSession, file: Path, track: TrackPools,
     return notes + [f"not written out to be searched: {n}, such as {path!a}" for path in unwritten[:1]]
 
 
-def _pool_folders(
-    lake: Lake, benchmark: str, root: Path, pool_ids: pl.Series, unwritten: list[str]
-) -> Iterator[tuple[str, Path]]:
+def _pool_folders(job: ImportJob, root: Path, pool_ids: pl.Series, unwritten: list[str]) -> Iterator[tuple[str, Path]]:
     """Every pool with a folder of its files, deleted when the next is taken; files not written go to `unwritten`."""
-    wanted, blobs = pool_ids.unique().to_frame("pool_id").lazy(), lake.scan("blobs")
-    files = lake.scan("files", benchmark=benchmark).select("pool_id", "path", "sha256")
+    wanted, blobs = pool_ids.unique().to_frame("pool_id").lazy(), job.lake.scan("blobs")
+    files = job.lake.scan("files", benchmark=job.task.benchmark).select("pool_id", "path", "sha256")
     sized = files.join(wanted, on="pool_id", how="semi").join(blobs.select("sha256", "n_bytes"), on="sha256")
     of_pool = sized.group_by("pool_id").agg(n_bytes=pl.col("n_bytes").sum()).sort("pool_id")
     batch = pl.col("n_bytes").cum_sum() // _AT_ONCE_BYTES

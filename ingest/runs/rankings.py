@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import polars as pl
 
 from ingest.runs.imported_runs import Tables, imported_hits, run_items
 from ingest.runs.ranking_rows import REPEATED, refuse, written
 from ingest.runs.request import AskedItems, ImportJob
 from ingest.runs.resolve_paths import ContentLines, with_files
-from ingest.sources.input_file import InputFile
 from lake.catalog.protocol import CUT_OFFS
 from lake.naming import RANKING
 
@@ -93,7 +90,7 @@ def _ranked(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
 
 def _located(job: ImportJob, rows: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
     rows = rows.join(items.select("item", "pool_id"), on="item", how="left", maintain_order="left")
-    spans = _defined(job, with_files(job.lake, job.task.benchmark, rows))
+    spans = _defined(job, with_files(job, rows, "path_given"))
     lost = spans.filter(pl.col("path").is_null())
     job.result.counts["n_hits"] += spans.height
     job.result.add_unresolved(lost["path_given"])
@@ -164,17 +161,10 @@ _HOLE = ["repo", "path", "line"]
 _SHOWN = pl.format("{}/{}, line {} from 0", "repo", "path", "line")
 
 
-def match_completions(
-    input_file: InputFile, rows: pl.DataFrame, parts: Sequence[AskedItems]
-) -> tuple[dict[str, pl.DataFrame], pl.DataFrame]:
-    """Part of the items → the rows that fill its holes, with item_id; and the rows that answer none.
-
-    One hole is asked about in several contexts: the part that most of the file's prompts fit is the one it answers, and
-    within a part the item whose completion, context and prompt a row names.
-    """
-    holes = {part.name: _filled(rows, part) for part in parts}
-    by_part: dict[str, pl.DataFrame] = {}
-    rest = rows
+def match_completions(job: ImportJob, rows: pl.DataFrame) -> tuple[dict[str, pl.DataFrame], pl.DataFrame]:
+    """Part of the items → the rows that fill its holes, with item_id; and the rows that answer none."""
+    holes = {part.name: _filled(rows, part) for part in job.parts}
+    input_file, by_part, rest = job.input_file, dict[str, pl.DataFrame](), rows
     while holes:
         left = {part: frame.join(rest, on="position", how="semi") for part, frame in holes.items()}
         # How well a part's items fit the file: holes filled, contexts that start alike, prompts that are the same.

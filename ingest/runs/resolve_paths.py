@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from ingest.runs.ranking_rows import REPEATED
+from ingest.runs.request import ImportJob
 from lake.naming import UNSEARCHED
 from lake.offsets import added_lines
 from lake.store import Lake
@@ -34,9 +35,7 @@ def _resolved(wanted: pl.DataFrame, files: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(resolved)
 
 
-def with_files(
-    lake: Lake, benchmark: str, rows: pl.DataFrame, given: str = "path_given", *, whole_trees: bool = False
-) -> pl.DataFrame:
+def with_files(job: ImportJob, rows: pl.DataFrame, given: str, *, whole_trees: bool = False) -> pl.DataFrame:
     """Rows of pool_id, which is dropped, with the file that each path of a column means: path, sha256, n_lines."""
     pools = rows.select(pl.col("pool_id").unique().sort()).with_row_index("pool").cast({"pool": pl.Int64})
     rows = rows.join(pools, on="pool_id", how="left", maintain_order="left").drop("pool_id")
@@ -45,19 +44,19 @@ def with_files(
         pools = pl.concat([pools, pools.with_columns(pl.col("pool_id") + UNSEARCHED)])
     # The files that are called as some path is, whatever folder that is in.
     leaves = wanted["path_given"].cast(pl.String).str.replace(_FOLDERS, "").unique()
-    files = lake.scan("files", benchmark=benchmark).join(pools.lazy(), on="pool_id")
+    files = job.lake.scan("files", benchmark=job.task.benchmark).join(pools.lazy(), on="pool_id")
     files = files.filter(pl.col("path").str.replace(_FOLDERS, "").is_in(leaves.implode()))
-    files = files.join(lake.scan("blobs").select("sha256", "n_lines"), on="sha256")
+    files = files.join(job.lake.scan("blobs").select("sha256", "n_lines"), on="sha256")
     known = files.select("pool", pl.col("path", "sha256").cast(REPEATED), "n_lines").collect()
     resolved = _resolved(wanted, known).rename({"path_given": given})
     return rows.join(resolved, on=["pool", given], how="left", maintain_order="left").drop("pool")
 
 
-def named_whole(lake: Lake, benchmark: str, rows: pl.DataFrame) -> pl.DataFrame:
+def named_whole(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
     """Rows of a ranking in which a document that is a file's whole name means that file, even with `#L1-L2` or `::`."""
     documents = rows.select(pl.col("document").unique().cast(pl.String))
     documents = documents.filter(pl.col("document").str.contains("#L|::"))
-    files = lake.scan("files", benchmark=benchmark).select(document="path")
+    files = job.lake.scan("files", benchmark=job.task.benchmark).select(document="path")
     names = documents.lazy().join(files, on="document", how="semi").collect()["document"]
     whole = pl.when(pl.col("document").cast(pl.String).is_in(names.implode()).fill_null(value=False))
     cleared = [whole.then(None).otherwise(name).alias(name) for name in ("symbol", "line_start", "line_end", "nth")]
@@ -98,10 +97,7 @@ class ContentLines:
         ).drop("offset")
 
     def added(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """item, rank, n_new_nws: the non-white characters of the lines that no row of better rank of the item has.
-
-        The rows are item, rank, path, sha256, line_start, line_end, inside the content, which is known.
-        """
+        """item, rank, n_new_nws: non-white characters of the lines (on sha256) that no better rank of the item has."""
         new = self.measured(added_lines(rows, ["item", "sha256"]))
         summed = new.group_by("item", "rank").agg(n_new_nws=pl.col("n_nws").sum())
         added = rows.select("item", "rank").join(summed, on=["item", "rank"], how="left")

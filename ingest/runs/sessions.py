@@ -154,19 +154,11 @@ def _trajectories(
 
 
 def session_importer(
-    name: str,
-    title: str,
-    files: str,
-    *,
-    example: str,
-    marks: Sequence[bytes],
-    holders: Sequence[str],
-    is_event: Callable[[JsonRecord], bool],
-    events_of: Callable[[Session], Iterator[Event]],
+    name: str, title: str, files: str, *, example: str, marks: Sequence[bytes], holders: Sequence[str],
+    is_event: Callable[[JsonRecord], bool], events_of: Callable[[Session], Iterator[Event]],
     is_part: Callable[[JsonRecord, str], bool] = lambda row, name: False,
-    companions: Callable[[str], Sequence[str]] = lambda path: [patch_path(path)],
-    aliases: tuple[str, ...] = (),
-) -> Importer:
+    companions: Callable[[str], Sequence[str]] = lambda path: [patch_path(path)], aliases: tuple[str, ...] = (),
+) -> Importer:  # fmt: skip
     """The importer of files that hold a session each, or objects that hold one each; the patch lies beside them.
 
     One of `marks` stands in every beginning; `holders` are the keys under which an object may hold events; `is_event`

@@ -22,10 +22,7 @@ _ANSWER = re.compile(r"<PATCH_CONTEXT>(.*?)</PATCH_CONTEXT>", re.DOTALL)
 
 @dataclass(frozen=True)
 class FileSpan:
-    """Lines of a file that an agent saw or named, from 1, both included; or a definition in it; or the file alone.
-
-    An `end` of None with a start is the file's end.
-    """
+    """Lines of a file from 1, both included (`end` None is the file's), or a definition in it, or the file alone."""
 
     path: str
     start: int | None = None

@@ -48,7 +48,7 @@ def trajectory_tables(
     slashes = pl.col("path_given").str.replace_all("\\", "/", literal=True)
     plain = slashes.str.replace_all(_NOTHING_BETWEEN, "/").str.replace(_HERE, "").cast(REPEATED)
     rows = views.join(answers.select("trajectory", "item", "pool_id"), on="trajectory", maintain_order="left")
-    rows = with_files(job.lake, job.task.benchmark, rows.with_columns(plain=plain), "plain", whole_trees=True)
+    rows = with_files(job, rows.with_columns(plain=plain), "plain", whole_trees=True)
     # Lines are 0-based and half-open from here on.
     given_start, start, end, last = map(pl.col, ("start", "line_start", "line_end", "n_lines"))
     to_the_end = pl.when(given_start > 1).then(pl.max_horizontal(given_start, last))
@@ -59,7 +59,8 @@ def trajectory_tables(
     spans = spans.with_columns(line_start=start.clip(0, last), line_end=end.fill_null(last).clip(0, last))
     # item, rank, n_new_nws: what each row of a final context adds to those before it.
     added = ContentLines.of(job.lake, spans["sha256"]).added(spans)
-    ended = _run_items(job, items, answers, final, added)
+    outcomes = items.select("item_id", "item").join(_ended(answers, final, added), on="item", how="left")
+    ended = run_items(job.run_id, outcomes, f"no trajectory in {job.input_file.name}")
     whole = answers.filter(pl.col("failed").is_null())
     patched = whole.filter(pl.col("patch").str.strip_chars() != "")
     edits, notes = edit_rows(job.run_id, patched.select("item_id", "patch").iter_rows())
@@ -81,21 +82,17 @@ def trajectory_tables(
     return {"hits": imported_hits(job.run_id, rows, items), "edits": edits, "usage": used, "run_items": ended}
 
 
-def _run_items(
-    job: ImportJob, items: pl.DataFrame, answers: pl.DataFrame, final: pl.DataFrame, added: pl.DataFrame
-) -> pl.DataFrame:
+def _ended(answers: pl.DataFrame, final: pl.DataFrame, added: pl.DataFrame) -> pl.DataFrame:
     returned = final.group_by("item").agg(n_returned=pl.len().cast(pl.Int64))
     n_nws = added.group_by("item").agg(n_nws=pl.col("n_new_nws").sum())
     facts = answers.drop("item_id").join(returned, on="item", how="left").join(n_nws, on="item", how="left")
     failed, without = pl.col("failed").is_not_null(), pl.col("n_returned").is_null()
     status = pl.when(failed).then(pl.lit("failed")).when(without).then(pl.lit("no-context")).otherwise(pl.lit("done"))
     no_context = pl.when(without).then(pl.lit("the trajectory gives no final context"))
-    ended = facts.select(
+    return facts.select(
         "item", "n_returned", "n_nws", pl.when(~failed).then(pl.col("n_steps", "n_steps_published")), status=status,
         error=pl.coalesce("failed", no_context), has_patch=pl.when(~failed).then(pl.col("patch").fill_null("") != ""),
     )  # fmt: skip
-    outcomes = items.select("item_id", "item").join(ended, on="item", how="left")
-    return run_items(job.run_id, outcomes, f"no trajectory in {job.input_file.name}")
 
 
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from ingest.runs.values import JsonRecord, at, count_at
@@ -80,20 +80,11 @@ class AgentUsage:
     n_calls: int | None = None
     exit_status: str | None = None
 
-    @classmethod
-    def of(
-        cls,
-        tokens: Iterable[TokenCounts | None],
-        model: str | None = None,
-        seconds: float | None = None,
-        n_turns: int | None = None,
-        exit_status: str = "",
-        usd: float | None = None,
-    ) -> AgentUsage:
-        """What some tokens are in all, where any are known, and what else is known; an empty text is not."""
-        total = vars(sum((counts for counts in tokens if counts is not None), TokenCounts()))
+    def with_tokens(self, given: Iterable[TokenCounts | None]) -> AgentUsage:
+        """The usage with the sum of some tokens, where any are known; an empty text is not known."""
+        total = vars(sum((tokens for tokens in given if tokens is not None), TokenCounts()))
         known = total if any(total.values()) else {}
-        return cls(model or None, usd=usd, seconds=seconds, n_turns=n_turns, exit_status=exit_status or None, **known)
+        return replace(self, model=self.model or None, exit_status=self.exit_status or None, **known)
 
 
 def dollars_at(value: object, *keys: str) -> float | None:

@@ -76,7 +76,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         patch = str_at(row, _PATCH) or recorded_patch(row)
         patch = patch or patches.get(item, patch)
         requests = (request for key in _REQUESTS for request in objects_at(row, key) or [object_at(row, key)])
-        usage = AgentUsage.of(TokenCounts.of(request.get("usage")) for request in requests)
+        usage = AgentUsage().with_tokens(TokenCounts.of(request.get("usage")) for request in requests)
         own = Trajectory((step,) if step else (), step or None, item, patch, position, tuple(notes), usage=usage)
         yield own if published == step else replace(own, published=Context((published,), published or None))
 

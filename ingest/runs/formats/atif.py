@@ -162,7 +162,7 @@ def _usage(session: Session) -> AgentUsage:
     model = most_frequent(str_at(step, "model_name") for step in own) or most_frequent(models)
     usd = max(dollars, default=dollars_at(trial, "agent_result", "cost_usd"))
     spent = [largest] if largest else [TokenCounts.of(step.get("metrics")) for step in own]
-    return AgentUsage.of(spent, model, seconds, len(own) or None, usd=usd)
+    return AgentUsage(model, usd=usd, seconds=seconds, n_turns=len(own) or None).with_tokens(spent)
 
 
 def _is_answer(step: JsonRecord) -> bool:

@@ -129,7 +129,8 @@ def _usage(events: Sequence[JsonRecord]) -> AgentUsage:
     model = most_frequent(models) or most_frequent(str_at(row, "model") for row in answers.values())
     seconds = seconds_of(events) or (count_at(end, "duration_ms") or 0) / 1000 or None
     n_turns, usd = len(answers) or count_at(end, "num_turns"), dollars_at(end, "total_cost_usd")
-    return AgentUsage.of(tokens, model, seconds, n_turns, str_at(end, "subtype"), usd)
+    usage = AgentUsage(model, usd=usd, seconds=seconds, n_turns=n_turns, exit_status=str_at(end, "subtype"))
+    return usage.with_tokens(tokens)
 
 
 def _answer_key(event: JsonRecord, n_before: int) -> str | None:

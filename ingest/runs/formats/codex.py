@@ -142,7 +142,8 @@ def _events_of(session: Session) -> Iterator[Event]:
     events = [event for rows in session.parts for event in rows]
     model = most_frequent(str_at(event, "payload", "model") for event in events)
     n_turns = sum(len(set(rows)) for rows in totals) or None
-    yield AgentUsage.of((rows[-1] for rows in totals if rows), model, seconds_of(events), n_turns)
+    last = (rows[-1] for rows in totals if rows)
+    yield AgentUsage(model, seconds=seconds_of(events), n_turns=n_turns).with_tokens(last)
 
 
 def _rollout(session: Session, events: Sequence[JsonRecord], n_told: list[int], folder: str = "") -> Iterator[Event]:

@@ -58,7 +58,8 @@ def _events_of(session: Session) -> Iterator[Event]:
     tokens = (TokenCounts.of_prompt(*(count_at(model, name) or 0 for name in names)) for model in by_model)
     models = (str_at(event, "data", "newModel") or str_at(event, "data", "model") for event in events)
     model = str_at(end, "currentModel") or most_frequent(models)
-    yield AgentUsage.of(tokens, model, seconds_of(events), turn or None, str_at(end, "shutdownType"))
+    usage = AgentUsage(model, seconds=seconds_of(events), n_turns=turn or None, exit_status=str_at(end, "shutdownType"))
+    yield usage.with_tokens(tokens)
 
 
 def _with_result(call: ToolCall, result: JsonRecord) -> ToolCall:

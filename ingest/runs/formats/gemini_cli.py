@@ -74,7 +74,7 @@ def _events_of(session: Session) -> Iterator[Event]:
     used += (_tokens(object_at(end, "stats"), "_tokens") for end in ends)
     model = most_frequent(str_at(message, "model") for message in messages)
     status = str_at(ends[-1], "status") if ends else ""
-    yield AgentUsage.of(used, model, seconds_of(messages), turn or None, status)
+    yield AgentUsage(model, seconds=seconds_of(messages), n_turns=turn or None, exit_status=status).with_tokens(used)
 
 
 def _recorded(call: JsonRecord) -> tuple[str, bool] | None:

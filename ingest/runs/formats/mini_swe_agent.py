@@ -126,7 +126,8 @@ def _usage(document: object, messages: Sequence[JsonRecord]) -> AgentUsage:
         count_at(info, "model_stats", "api_calls"),
     )
     usd, status = dollars_at(info, "model_stats", "instance_cost"), str_at(info, "exit_status")
-    return AgentUsage.of(tokens, model, seconds_between(stamps), n_turns, status, usd)
+    usage = AgentUsage(model, usd=usd, seconds=seconds_between(stamps), n_turns=n_turns, exit_status=status)
+    return usage.with_tokens(tokens)
 
 
 def returned(text: str) -> tuple[str, bool] | None:

@@ -55,7 +55,8 @@ def _events_of(session: Session) -> Iterator[Event]:
     times += [at(event, "info", "time", "created") if answers else event.get("timestamp") for event in events]
     model = most_frequent(str_at(part, "modelID") for part in answers)
     seconds, n_turns = seconds_between(times, 1000 if answers else 1), len(answers or steps) or None
-    yield AgentUsage.of(map(_tokens, answers or steps), model, seconds, n_turns, usd=sum(spent) if spent else None)
+    usage = AgentUsage(model, usd=sum(spent) if spent else None, seconds=seconds, n_turns=n_turns)
+    yield usage.with_tokens(map(_tokens, answers or steps))
 
 
 def _call(part: JsonRecord) -> ToolCall:

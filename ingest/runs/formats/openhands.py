@@ -177,7 +177,7 @@ def _usage(row: JsonRecord, events: Sequence[JsonRecord]) -> AgentUsage:
     n_turns = len(list_at(row, "metrics", "token_usages")) or len(answers) or None
     of_answers = (TokenCounts.of(answer.get("usage")) for answer in answers)
     tokens = [*islice(totals, 1)] or of_answers
-    return AgentUsage.of(tokens, model, seconds_of(events), n_turns, usd=next(dollars, None))
+    return AgentUsage(model, usd=next(dollars, None), seconds=seconds_of(events), n_turns=n_turns).with_tokens(tokens)
 
 
 def _key(value: object) -> str:

@@ -116,7 +116,7 @@ def _usage(rows: Sequence[JsonRecord], traj: JsonRecord) -> AgentUsage:
     tokens = [TokenCounts(n_input=n_input, n_output=n_output)]
     model = str_at(parsed_object(traj.get("replay_config")), "agent", "model", "name")
     usd, status = dollars_at(spent, "instance_cost"), str_at(traj, "info", "exit_status")
-    return AgentUsage.of(tokens, model, None, count_at(spent, "api_calls"), status, usd)
+    return AgentUsage(model, usd=usd, n_turns=count_at(spent, "api_calls"), exit_status=status).with_tokens(tokens)
 
 
 def _call(action: str, observation: str, folder: str, created: set[str]) -> ToolCall:
