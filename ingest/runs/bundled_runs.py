@@ -155,8 +155,8 @@ def _import_file(lake: Lake, request: ImportRequest, name: str, result: Outcome,
     imported = import_run(lake, request, write=True, say=say)
     result.rejected += imported.n_rejected
     result.changes += imported.notes
-    n_items = counted(imported.n_items, "item")
-    result.warnings.append("; ".join([f"{name}: {imported.counts['n_done']:,} of {n_items}", *imported.summary()]))
+    n_done = f"{imported.counts['n_done']:,} of {counted(imported.n_items, 'item')}"
+    result.warnings.append("; ".join([f"{name}: {n_done}", *imported.summary()]))
     return imported
 
 
@@ -200,7 +200,17 @@ def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> lis
             if newer != submission.name:
                 status, why = "older", f"{newer} counts in its place"
             elif task in submission.runs:
-                status, why, run_id = _imported(lake, submission, task, rejects, result, say)
+                status, why = "waiting", _absence(lake, system)
+                try:
+                    if not why:
+                        run_id = _import_file(lake, _request(submission, task), submission.name, result, say).run_id
+                        status = "scored"
+                except NoItemKnownError:
+                    why = "the lake holds none of its items"
+                except GoldspanError as error:
+                    _reject(submission.name, error, rejects, result)
+                    status, why = "refused", error.what
+                result.warnings += [f"{submission.name} waits: {why}"] * (status == "waiting")
             file = submission.runs[task].name if task in submission.runs else None
             rows.append({
                 **system.model_dump(exclude={"name", "format", "chunker", "asked"}), "authors": list(system.authors),
@@ -218,23 +228,6 @@ def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> lis
     return [str(row["status"]) for row in rows]
 
 
-def _imported(
-    lake: Lake, submission: SubmissionFolder, task: str, rejects: Rejects, result: Outcome, say: Say
-) -> tuple[str, str, str | None]:
-    why = _absence(lake, submission.system)
-    try:
-        if not why:
-            request = _request(submission, task)
-            return "scored", "", _import_file(lake, request, submission.name, result, say).run_id
-    except NoItemKnownError:
-        why = "the lake holds none of its items"
-    except GoldspanError as error:
-        _reject(submission.name, error, rejects, result)
-        return "refused", error.what, None
-    result.warnings.append(f"{submission.name} waits: {why}")
-    return "waiting", why, None
-
-
 def _absence(lake: Lake, system: SubmittedSystem) -> str:
     """Why the lake cannot have what a submission answers; empty where it can."""
     wanted = f"{system.benchmark} labelled {system.label!r}" if system.label else system.benchmark
@@ -247,9 +240,9 @@ def _absence(lake: Lake, system: SubmittedSystem) -> str:
 
 
 def _request(submission: SubmissionFolder, task: str) -> ImportRequest:
-    system, skips = submission.system, True
-    names = (system.benchmark, system.name, task, system.format)
-    return ImportRequest(submission.runs[task], *names, skips, system.chunker, system.asked == "all")
+    system, file = submission.system, submission.runs[task]
+    request = ImportRequest(file, system.benchmark, system.name, task, system.format, skip_unknown=True)
+    return replace(request, chunker=system.chunker, asked_all=system.asked == "all")
 
 
 def _reject(name: str, error: GoldspanError, rejects: Rejects, result: Outcome) -> None:
