@@ -12,8 +12,7 @@ import polars as pl
 from evaluate.rank.definitions import PoolDefinitions
 from evaluate.rank.hit_rows import ranked_hit_rows
 from evaluate.rank.ranking import rank
-from evaluate.retrievers import BASELINE, Retriever, retrievers
-from evaluate.retrievers._arguments import retriever_of_name
+from evaluate.retrievers import BASELINE, Retriever, retriever_of_name, retrievers
 from evaluate.texts.query_forms import QUERY_FORMS
 from lake.catalog.protocol import Protocol, Task
 from lake.code import code_digest

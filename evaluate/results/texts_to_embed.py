@@ -10,7 +10,7 @@ import polars as pl
 import typer
 
 from evaluate.rank.pools import load_pools
-from evaluate.retrievers.cosine import chunk_texts, text_key
+from evaluate.retrievers.dense import chunk_texts, text_key
 from evaluate.selection import Selection, edition, selected_parts
 from evaluate.systems import retriever_named
 from evaluate.texts.query_forms import rewritten

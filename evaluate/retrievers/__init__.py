@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import functools
+import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
+from urllib.parse import unquote
 
 from evaluate.embedding.vectors import VectorStore
 from evaluate.retrievers._given import Pool as Pool
 from evaluate.retrievers._given import Queries as Queries
 from evaluate.retrievers._given import Span as Span
 from lake.declarations import discover
+from lake.errors import Exit, GoldspanError, unknown_name
 from lake.exact import Floats as Floats
 from lake.exact import Integers as Integers
+
+Value = TypeVar("Value")
 
 BASELINE = "baseline"
 """The tag of a system that is always in the table and never in the ranking."""
@@ -142,3 +147,52 @@ class Retriever:
 def retrievers() -> Mapping[str, Retriever]:
     """Every declared retriever by name."""
     return discover(sys.modules[__name__], Retriever, in_every=True)
+
+
+def retriever_of_name(name: str) -> Retriever:
+    """The retriever that `name` or `name:arguments` means."""
+    head, colon, arguments = name.partition(":")
+    retriever = retrievers().get(head)
+    if retriever is None:
+        raise unknown_name(head, "retriever", retrievers())
+    if not colon:
+        return retriever
+    if retriever.with_arguments is None:
+        message = f"retriever {head!r} takes no arguments, and {arguments!r} is behind it"
+        raise GoldspanError(message, hint=f"Write {head}.", code=Exit.USAGE)
+    return retriever.with_arguments(arguments)
+
+
+def component(caller: str, name: str) -> Retriever:
+    """The retriever that another one calls by a name: none that ranks by the gold or stands for every order."""
+    retriever = retriever_of_name(name)
+    if retriever.needs == "gold" or retriever.is_chance:
+        message = f"retriever {caller!r} cannot call {name!r}, which is no way to search"
+        raise GoldspanError(message, hint=f"Write {caller}:bm25-okapi, for example.", code=Exit.USAGE)
+    return retriever
+
+
+def number(text: str, most: float = math.inf) -> float:
+    """A finite number that is not negative, and not above `most`; a ValueError where it is none."""
+    value = float(text)
+    if not 0 <= value <= most or math.isinf(value):
+        raise ValueError
+    return value
+
+
+def values_in(retriever: str, text: str, readers: Mapping[str, Callable[[str], Value]], hint: str) -> dict[str, Value]:
+    """Values written as `name=value`, each once, with colons between; what a name cannot hold is written `%20`.
+
+    `readers` reads the value of every name that may be written; a ValueError or KeyError says that it is none.
+    """
+    values: dict[str, Value] = {}
+    for part in text.split(":"):
+        name, equals, value = part.partition("=")
+        try:
+            if name in values or not equals:
+                raise ValueError
+            values[name] = readers[name](unquote(value))
+        except (KeyError, ValueError) as error:
+            message = f"retriever {retriever!r} takes no argument {part!r}"
+            raise GoldspanError(message, hint=hint, code=Exit.USAGE) from error
+    return values

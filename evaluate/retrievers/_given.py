@@ -12,13 +12,11 @@ import numpy.typing as npt
 
 from evaluate.embedding.vectors import VectorStore
 from evaluate.texts.tokens import Counted, Texts, Tokenizer, as_texts
-from lake.errors import GoldspanError
 from lake.exact import Floats, Integers
 from lake.selection import seeded_hash
 from lake.text import is_blank
 
 _Number = TypeVar("_Number", bound=np.generic)
-_Part = TypeVar("_Part")
 
 
 @dataclass(frozen=True)
@@ -95,30 +93,17 @@ class Pool:
         """How often each chunk says each token, columns in the order of spelling; shared, so not to be changed."""
         return self._texts.counted(tokens)
 
-    def vectors_of_lake(self) -> VectorStore:
-        """Where vectors are kept."""
-        return _of_lake(self.vectors)
-
+    @functools.cached_property
     def definitions(self) -> Counted:
         """How often each chunk holds the first line of a definition of each name; shared, so not to be changed."""
-        return self._definitions
-
-    @functools.cached_property
-    def _definitions(self) -> Counted:
-        return _of_lake(self.definitions_of)(self)
+        assert self.definitions_of is not None, "a pool of a lake"
+        return self.definitions_of(self)
 
 
 @functools.lru_cache(1 << 16)
 def _hash_of(path: str, chunk_no: int) -> int:
     """A chunk's seeded hash; the same chunks are in many pools (`cand:0`, a repository at another commit)."""
     return seeded_hash(path, str(chunk_no))
-
-
-def _of_lake(part: _Part | None) -> _Part:
-    if part is None:
-        message = "a pool without a lake has no vectors and no definitions"
-        raise GoldspanError(message, hint="Rank through python -m evaluate.")
-    return part
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,18 @@
-"""What looks at no word of the query: the pool in any order, and what an editor already has open."""
+"""What is always in the table: the pool in any order, what an editor has open, and the best order of the chunks.
+
+None is a search: the first two look at no word of the query, and the oracle sees the gold, so it bounds what any
+retriever can score over the same chunks.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
 
-from evaluate.retrievers import BASELINE, POOLS_AT_ONCE, Floats, Pool, Queries, Retriever, Scan
+from evaluate.retrievers import BASELINE, POOLS_AT_ONCE, Floats, Pool, PoolScores, Queries, Retriever, Scan, Span
+from lake.exact import Mask
 
 
 def alike(pool: Pool, queries: Queries) -> Floats:
@@ -20,6 +26,67 @@ def nearest_before(pool: Pool, queries: Queries) -> Floats:
     target = np.array(queries.target_path, dtype=object)
     before = (path[None, :] == target[:, None]) & (pool.line_start[None, :] < queries.target_line[:, None])
     return np.where(before, pool.line_start[None, :].astype(np.float64), np.nan)
+
+
+def by_gold(pool: Pool, queries: Queries) -> PoolScores:
+    """Two orders: by overlap with the gold for ranked metrics, by greedy covering for sets of lines.
+
+    Where relevance is a similarity there is one: by that.
+    """
+    if queries.gains:
+        return PoolScores(pool.spread(np.concatenate(queries.gains).reshape(-1, len(pool))))
+    # Of pools side by side no two queries see the same chunk.
+    shape = (1 if pool.side_by_side else len(queries), len(pool))
+    overlaps, covering = np.zeros(shape), np.full(shape, np.nan)
+    rows_of: dict[tuple[int, str], list[int]] = {}
+    for row, file in enumerate(zip(pool.owner.tolist(), pool.path, strict=True)):
+        rows_of.setdefault(file, []).append(row)
+    for query, spans in enumerate(queries.gold):
+        own, row = (query, 0) if pool.side_by_side else (0, query)
+        here = {span.path: rows_of.get((own, span.path), []) for span in spans}
+        _rate(pool, here, spans, overlaps[row], covering[row])
+    return PoolScores(pool.spread(overlaps), lines=pool.spread(covering))
+
+
+def _rate(
+    pool: Pool, rows_of: Mapping[str, Sequence[int]], spans: Sequence[Span], overlaps: Floats, covering: Floats
+) -> None:
+    """Write down how much gold of one query each chunk shares, and the chunks' places in covering it."""
+    grade = {span.path: span.grade for span in spans}
+    # The lines of the files that have gold, end to end; and where on them the chunks lie that share some.
+    gold, places = np.zeros(0, np.bool_), dict[int, slice]()
+    for path in sorted(grade):
+        here = [(span.line_start, span.line_end) for span in spans if span.path == path]
+        chunks = [(row, int(pool.line_start[row]), int(pool.line_end[row])) for row in rows_of[path]]
+        of_file = np.zeros(max(end for *_, end in [*here, *chunks]), np.bool_)
+        for start, end in here:
+            of_file[start:end] = True
+        for row, start, end in chunks:
+            if n_gold := int(of_file[start:end].sum()):
+                overlaps[row] = n_gold / (end - start + int(of_file.sum()) - n_gold) * grade[path]
+                places[row] = slice(len(gold) + start, len(gold) + end)
+            elif end == 0 and any(first == last for first, last in here):
+                # A gold text without a line shares none with itself.
+                overlaps[row] = grade[path]
+        gold = np.append(gold, of_file)
+    for rank, row in enumerate(_greedy(places, gold)):
+        covering[row] = -rank
+
+
+def _greedy(places: Mapping[int, slice], gold: Mask) -> Iterator[int]:
+    """Chunks in the order of gold lines per line they add, as long as each raises the F1 of the union."""
+    n_gold, n_both, n_returned = int(gold.sum()), 0, 0
+    is_new, left = np.ones(len(gold), np.bool_), dict(places)
+    while left:
+        n_new = {row: (int((is_new[at] & gold[at]).sum()), int(is_new[at].sum())) for row, at in left.items()}
+        best = max(left, key=lambda row: (n_new[row][0] / max(n_new[row][1], 1), n_new[row][0], -row))
+        n_new_both, n_new_returned = n_new[best]
+        # 2(I + g) / (G + R + n) > 2I / (G + R), in whole numbers.
+        if (n_both + n_new_both) * (n_gold + n_returned) <= n_both * (n_gold + n_returned + n_new_returned):
+            return
+        yield best
+        is_new[left.pop(best)] = False
+        n_both, n_returned = n_both + n_new_both, n_returned + n_new_returned
 
 
 RANDOM = Retriever(
@@ -40,4 +107,17 @@ OWN_FILE = Retriever(
     "looks at no word of the query.",
     index=partial(Scan, score=nearest_before),
     tags=(BASELINE,),
+)
+
+ORACLE = Retriever(
+    name="oracle",
+    title="Oracle",
+    meaning="What the best retriever over the same chunks could score. It is shown the gold: for ranked metrics the "
+    "chunks that overlap most come first; for sets of lines those that add most gold per line, as long as each raises "
+    "F1 (greedy).",
+    index=partial(Scan, score=by_gold),
+    tags=(BASELINE,),
+    needs="gold",
+    version=4,
+    n_side_by_side=POOLS_AT_ONCE,
 )

@@ -1,27 +1,137 @@
-"""Dense retrieval: the cosine of vectors that a sentence-transformers model makes of queries and chunks.
+"""Dense retrieval: the cosine of vectors, exact, as no index leaves any out.
 
-The vectors of one text differ in the last bits between machines and with the texts beside it in a batch, so rankings of
-two machines may differ where chunks are all but equally near; the lake keeps every vector that it has ranked by.
+They are made by a sentence-transformers model, or were made elsewhere and are looked up by the hash of the text they
+stand for. A model's vectors of one text differ in the last bits between machines and with the texts beside it in a
+batch, so rankings of two machines may differ where chunks are all but equally near; the lake keeps every vector that it
+has ranked by.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 import polars as pl
 
 from evaluate.embedding.models import Model, TextKind, encoder_of
-from evaluate.embedding.vectors import TEXTS_PER_PART, KeyedVectors, Made, VectorStore, key_of
-from evaluate.retrievers import Index, Pool, Retriever, RunTexts, TrackSteps
-from evaluate.retrievers._arguments import settings_in
-from evaluate.retrievers.cosine import cosine_index
+from evaluate.embedding.vectors import GIVEN, TEXTS_PER_PART, KeyedVectors, Made, VectorStore, key_of
+from evaluate.retrievers import Floats, Index, Pool, PoolScores, Queries, Retriever, RunTexts, TrackSteps, values_in
 from lake.errors import Exit, GoldspanError
+from lake.fingerprint import sha256_of
 from lake.text import counted
+
+BLOCK = 16_384
+"""How many vectors are compared at once: so many stand in memory in double precision."""
+
+LookUp = Callable[[Sequence[str]], tuple[Sequence[str], KeyedVectors]]
+"""From texts to their keys, and to the vectors of those that have one."""
+
+
+def cosine_index(look_up: LookUp, keys: Sequence[str], chunks: KeyedVectors) -> Index:
+    """The vectors of a pool's chunks, each found by its key: equal texts score alike to the last bit.
+
+    `look_up` gives the vectors of queries.
+    """
+    matrix, row = chunks.matrix, np.array([chunks.row[key] for key in keys])
+
+    def search(queries: Queries) -> PoolScores:
+        """The cosine of every query's and chunk's vectors; a query without a vector fails alone."""
+        keys, vectors = look_up(queries.text)
+        missing = {row: f"no vector for the query, key {key}" for row, key in enumerate(keys) if key not in vectors.row}
+        of_queries = np.zeros((len(keys), matrix.shape[1]))
+        for query, key in enumerate(keys):
+            if query not in missing:
+                of_queries[query] = vectors.matrix[vectors.row[key]]
+        of_queries = _unit(of_queries)
+        blocks = range(0, len(matrix), BLOCK)
+        cosines = [of_queries @ _unit(matrix[first : first + BLOCK].astype(np.float64)).T for first in blocks]
+        return PoolScores(np.concatenate(cosines, axis=1)[:, row], missing)
+
+    return Index(search, int(matrix.nbytes))
+
+
+def _unit(matrix: Floats) -> Floats:
+    length = np.linalg.norm(matrix, axis=1, keepdims=True)
+    unit: Floats = np.divide(matrix, length, out=np.zeros_like(matrix), where=length > 0)
+    return unit
+
+
+def text_key(text: str) -> str:
+    """The first 16 hex digits of the sha256 of a text in UTF-8."""
+    return sha256_of(text.encode())[:16]
+
+
+def chunk_texts(pool: Pool) -> list[str]:
+    r"""The text of each chunk as it is embedded: its lines joined by `\n`.
+
+    So there is no newline after a chunk's last line, but in a file's last chunk, which keeps the file's own end.
+    """
+    ends_file = pool.line_end == pool.n_file_lines
+    return [text if is_last else text.removesuffix("\n") for text, is_last in zip(pool.text, ends_file, strict=True)]
+
+
+def given_vectors(pool: Pool) -> Index:
+    """Look up every chunk; without a vector of each no query of the pool can be answered."""
+    store = pool.vectors
+    if store is None or store.n_cut(GIVEN).is_empty():
+        raise GoldspanError("the lake holds no vectors; give them with python -m evaluate --vectors FILE")
+    keys = [text_key(text) for text in chunk_texts(pool)]
+    vectors = store.read(GIVEN, keys)
+    missing = [key for key in keys if key not in vectors.row]
+    if missing:
+        raise GoldspanError(f"no vector for {len(missing):,} chunks, the first with key {missing[0]}")
+    return cosine_index(partial(_of_queries, store), keys, vectors)
+
+
+def _of_queries(store: VectorStore, texts: Sequence[str]) -> tuple[Sequence[str], KeyedVectors]:
+    keys = [text_key(text) for text in texts]
+    return keys, store.read(GIVEN, keys)
+
+
+RECORDED = Retriever(
+    name="recorded",
+    title="Recorded vectors",
+    meaning="The cosine of vectors that were made elsewhere and handed in, found by the hash of the text. A text "
+    "without a vector fails its item.",
+    index=given_vectors,
+    parameters={"key": "first 16 hex digits of sha256"},
+    needs="vectors",
+    runs="named",
+)
+
+_DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
+_POOLINGS = ("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
+
+
+def _count(text: str) -> str:
+    if not text.isdecimal() or int(text) == 0:
+        raise ValueError
+    return text
+
+
+_SETTINGS: Mapping[str, tuple[str, Callable[[str], str]]] = {
+    "dtype": ("bf16", {**_DTYPES, **{name: name for name in _DTYPES.values()}}.__getitem__),
+    "max_length": ("512", _count),
+    "pooling": ("mean", {name: name for name in _POOLINGS}.__getitem__),
+    "query_prefix": ("query%3A%20", str),
+    "document_prefix": ("passage%3A%20", str),
+    "model": ("NAME", str),
+    "top": ("100", _count),
+}
+"""What a model may be told: an example, and what reads it."""
+
+
+def settings_in(retriever: str, text: str, names: Sequence[str]) -> dict[str, str]:
+    """What a model is told, written as `dtype=bf16:max_length=512`; nothing where there is no text."""
+    known = ", ".join(f"{name}={_SETTINGS[name][0]}" for name in names)
+    hint = f"Arguments are {known}, with colons between; of a value, a space is %20, a colon %3A."
+    return values_in(retriever, text, {name: _SETTINGS[name][1] for name in names}, hint) if text else {}
+
 
 CUT: Mapping[TextKind, Literal["left", "right"]] = {"query": "left", "document": "right"}
 """The side from which what is too long is cut: a prompt's end is what is to be continued."""
@@ -65,9 +175,10 @@ class Dense:
         return replace(self, model=replace(self.model, dtype=dtype, pooling=pooling), max_length=length, **given)
 
 
-def index(dense: Dense, pool: Pool) -> Index:
+def embedded(dense: Dense, pool: Pool) -> Index:
     """The vectors of a pool's chunks."""
-    store = pool.vectors_of_lake()
+    store = pool.vectors
+    assert store is not None, "a pool of a lake"
     return cosine_index(partial(dense.vectors, "query", store), *dense.vectors("document", store, pool.text))
 
 
@@ -103,7 +214,7 @@ def _declared(name: str, title: str, dense: Dense, meaning: str, source: str = "
         name=name,
         title=title,
         meaning=meaning,
-        index=partial(index, dense),
+        index=partial(embedded, dense),
         source=source,
         parameters={key: value for key, value in {**settings, **prefixes}.items() if value not in (None, "")},
         runs="named",
@@ -152,7 +263,7 @@ DENSE = Retriever(
     name="dense",
     title="Dense",
     meaning=_MEANING.format(model="that is named behind the colon"),
-    index=partial(index, Dense(Model(""))),
+    index=partial(embedded, Dense(Model(""))),
     runs="named",
     missing=lambda: _USAGE,
     arguments=f":NAME{''.join(f':{name}=…' for name in ARGUMENTS)}",

@@ -10,7 +10,7 @@ from rank_bm25 import BM25Okapi
 
 from evaluate.rank.pools import load_pools, queries_by_pool
 from evaluate.retrievers import POOLS_AT_ONCE, Floats, Pool, Queries
-from evaluate.retrievers.bm25 import BM25_OKAPI
+from evaluate.retrievers.words import BM25_OKAPI
 from lake.catalog.benchmarks.repobench_r import REPOBENCH_OFFICIAL
 from lake.selection import stratified
 from lake.store import Lake

@@ -15,9 +15,8 @@ import pytest
 from evaluate.embedding import vectors as stored
 from evaluate.embedding.models import Model, TextKind, encoder_of
 from evaluate.embedding.vectors import KeyedVectors, VectorStore, key_of
-from evaluate.retrievers import Queries, cosine
-from evaluate.retrievers.cosine import cosine_index
-from evaluate.retrievers.dense import Dense
+from evaluate.retrievers import Queries, dense
+from evaluate.retrievers.dense import Dense, cosine_index
 from evaluate.systems import retriever_named
 from lake.errors import Exit
 from lake.store import Lake
@@ -124,7 +123,7 @@ def test_every_chunk_has_its_exact_cosine_in_blocks_too(monkeypatch: pytest.Monk
     assert np.allclose(whole.scores[:3], (asked @ chunks.T / lengths)[:, row], atol=1e-6)
     assert np.array_equal(whole.scores[:, 3], whole.scores[:, 11]), "equal texts score alike to the last bit"
     assert list(whole.failed) == [3]
-    monkeypatch.setattr(cosine, "BLOCK", 4)
+    monkeypatch.setattr(dense, "BLOCK", 4)
     assert np.allclose(index.search(queries).scores, whole.scores, atol=1e-12)
 
 

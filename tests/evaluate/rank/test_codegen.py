@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
-from evaluate.retrievers import _codegen, retrievers
-from evaluate.retrievers._codegen import codegen_tokens
+from evaluate.retrievers import lexical, retrievers
+from evaluate.retrievers.lexical import codegen_tokens
 from evaluate.systems import resolve_systems
 from lake.catalog.benchmarks.repobench_r import REPOBENCH_OFFICIAL
 from lake.errors import GoldspanError
@@ -28,9 +28,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     made.enable_padding(length=5)
     made.save(str(tmp_path / "tokenizer.json"))
     monkeypatch.setenv("GOLDSPAN_CODEGEN_TOKENIZER", str(tmp_path))
-    _codegen._tokenizer.cache_clear()
+    lexical._tokenizer.cache_clear()
     yield tmp_path
-    _codegen._tokenizer.cache_clear()
+    lexical._tokenizer.cache_clear()
 
 
 def offered() -> set[str]:
@@ -61,9 +61,9 @@ def test_both_systems_compare_its_tokens(folder: Path) -> None:
 
 def test_they_run_unasked_where_the_tokenizer_is_and_a_run_is_another_with_another(folder: Path) -> None:
     assert {*NAMES} <= offered()
-    before = _codegen.parameters()
+    before = lexical._parameters()
     (folder / "tokenizer.json").write_text("{}")
-    assert _codegen.parameters() != before
+    assert lexical._parameters() != before
     (folder / "tokenizer.json").unlink()
     assert offered().isdisjoint(NAMES)
 
@@ -81,11 +81,11 @@ def test_asked_for_by_name_it_says_what_to_give(
 
 
 def test_asked_for_by_name_it_says_what_to_install(lake_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_codegen, "find_spec", lambda _: None)
+    monkeypatch.setattr(lexical, "find_spec", lambda _: None)
     said = command("evaluate", "--lake", lake_folder, "--systems", "*+jaccard-codegen")
     assert said.code == 4
     assert "pip install -c constraints.txt 'tokenizers>=0.23,<1'" in said.err
     assert offered().isdisjoint(NAMES)
-    _codegen._tokenizer.cache_clear()
+    lexical._tokenizer.cache_clear()
     with pytest.raises(GoldspanError, match=r"the tokenizer of .* is not at hand"):
         codegen_tokens("x")

@@ -37,7 +37,7 @@ def test_a_hybrid_fuses_what_its_name_says_over_the_same_chunks() -> None:
     named = retriever_named("hybrid:bm25-code:k1=1.2:symbols")
     assert [part.name for part in named.components] == ["bm25-code:k1=1.2", "symbols"]
     assert retriever_named("hybrid").components == retriever_named("hybrid:bm25-okapi:symbols").components
-    assert len({ranking_code(retriever_named(f"hybrid:bm25-okapi:{other}")) for other in ("symbols", "tfidf")}) == 2
+    assert len({ranking_code(retriever_named(f"hybrid:bm25-okapi:{other}")) for other in ("symbols", "own-file")}) == 2
 
 
 def test_a_second_pass_asks_for_the_best_chunk_outside_the_querys_own_file_too() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluate.retrievers import Floats
-from evaluate.retrievers.bm25 import word_parts
+from evaluate.retrievers.words import word_parts
 from evaluate.systems import retriever_named
 from lake.errors import Exit
 from tests.evaluate.hand_made import pool_of, queries_of, scores_of

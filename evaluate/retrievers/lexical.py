@@ -1,0 +1,158 @@
+"""RepoBench's lexical retrievers: one-gram Jaccard, and edit similarity, over two kinds of tokens.
+
+The tokenizer of CodeGen-350M, which RepoBench uses, is loaded where it is at hand, and never fetched.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import replace
+from difflib import SequenceMatcher
+from functools import cache, partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evaluate.retrievers import POOLS_AT_ONCE, Floats, Index, Pool, Queries, Retriever, Scan
+from evaluate.retrievers._shared_tokens import once, token_index
+from evaluate.texts.tokens import REGEX_TOKENS, Counted, Tokenizer
+from lake.errors import Exit, GoldspanError
+from lake.fingerprint import sha256_of_file
+from lake.text import regex_tokens
+
+if TYPE_CHECKING:
+    import tokenizers
+
+_MODEL = "Salesforce/codegen-350M-mono"
+_FILE = "tokenizer.json"
+_FOLDER_VARIABLE = "GOLDSPAN_CODEGEN_TOKENIZER"
+
+
+def _missing() -> str:
+    """What has to be installed or given before the tokenizer can be loaded, or an empty string."""
+    given = f"{_FOLDER_VARIABLE}=FOLDER, a folder with the {_FILE} of {_MODEL}"
+    if find_spec("tokenizers") is None:
+        return f"First: .venv/bin/python -m pip install -c constraints.txt 'tokenizers>=0.23,<1'; then give {given}."
+    return "" if _tokenizer_file() else f"Give {given}."
+
+
+def _tokenizer_file() -> Path | None:
+    folder = os.environ.get(_FOLDER_VARIABLE)
+    return file if folder and (file := Path(folder, _FILE)).is_file() else None
+
+
+def _parameters() -> Mapping[str, object]:
+    """What the pages say of the tokens, and which file they come from: with another one, a run is another."""
+    file = _tokenizer_file() if find_spec("tokenizers") is not None else None
+    return {"tokens": "codegen", "tokenizer": _MODEL, "tokenizer_sha256": sha256_of_file(file) if file else ""}
+
+
+def codegen_tokens(text: str) -> list[str]:
+    """The tokens of a text, none added at its ends."""
+    return list(_tokenizer().encode(text, add_special_tokens=False).tokens)
+
+
+@cache
+def _tokenizer() -> tokenizers.Tokenizer:
+    if why := _missing():
+        raise GoldspanError(f"the tokenizer of {_MODEL} is not at hand", hint=why, code=Exit.MISSING)
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(_tokenizer_file()))
+    # A file may ask for the limits of a model that reads the tokens; here they are only compared.
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def jaccard(pool: Pool, *, tokens: Tokenizer = REGEX_TOKENS) -> Index:
+    """The pool's chunks as sets of tokens."""
+    chunks = pool.counted(tokens)
+    n_of_chunks = pool.spread(chunks.n_different)
+
+    def share(both: Floats, queries: Counted) -> Floats:
+        """Tokens in both over tokens in either; 0 where neither has any."""
+        either = queries.n_different[:, None] + n_of_chunks - both
+        return np.divide(both, either, out=np.zeros_like(both), where=either > 0)
+
+    return token_index(pool, tokens, np.ones(chunks.counts.nnz), once, score=share)
+
+
+def edit_similarity(pool: Pool, queries: Queries, *, tokens: Tokenizer = regex_tokens) -> Floats:
+    """The ratio of every query and chunk; of pools side by side that of every chunk and the query of its own.
+
+    It is `difflib.SequenceMatcher(None, query, text).ratio()`: in that order, which matters, and taking tokens that are
+    frequent in a long text for junk, as is its default.
+    """
+    tokens_of = [tokens(query) for query in queries.text]
+    queries_of = [[query] for query in pool.owner.tolist()] if pool.side_by_side else [range(len(queries))] * len(pool)
+    chunks_of: dict[str, list[int]] = defaultdict(list)
+    for chunk, text in enumerate(pool.text):
+        chunks_of[text].append(chunk)
+    ratios = np.zeros((1 if pool.side_by_side else len(queries), len(pool)))
+    matcher = SequenceMatcher[str](None)
+    for text, chunks in chunks_of.items():
+        # What the matcher works out of a text is used for all of the text's queries.
+        matcher.set_seq2(tokens(text))
+        for chunk in chunks:
+            for row, query in enumerate(queries_of[chunk]):
+                matcher.set_seq1(tokens_of[query])
+                ratios[row, chunk] = matcher.ratio()
+    return pool.spread(ratios)
+
+
+_JACCARD = "The share of the different tokens of query and chunk that both have. Tokens are "
+_EDIT = (
+    "How much of query and candidate is left in common when one list of tokens is turned into the other: twice the "
+    "matching tokens over all tokens of both, as Python's difflib finds them. Tokens are "
+)
+_REGEX = "identifiers, numbers and single marks, case kept."
+_CODEGEN = "those of CodeGen-350M."
+
+JACCARD_REGEX = Retriever(
+    name="jaccard-regex",
+    title="Jaccard of token sets",
+    meaning=_JACCARD + _REGEX,
+    index=jaccard,
+    source="Ours: the Jaccard index of token sets. It is not RepoCoder's search, whose query, windows and "
+    "ties are others.",
+    parameters={"tokens": "regex"},
+    n_side_by_side=POOLS_AT_ONCE,
+)
+
+EDIT_REGEX = Retriever(
+    name="edit-regex",
+    title="Edit similarity of tokens",
+    meaning=_EDIT + _REGEX,
+    index=partial(Scan, score=edit_similarity),
+    source="RepoBench's lexical retriever, with a regular expression for its tokenizer",
+    parameters={"tokens": "regex"},
+    tasks=("repobench-r/official",),
+    n_side_by_side=1_000_000,
+)
+
+JACCARD_CODEGEN = replace(
+    JACCARD_REGEX,
+    name="jaccard-codegen",
+    title="Jaccard of CodeGen's token sets",
+    meaning=_JACCARD + _CODEGEN,
+    index=partial(jaccard, tokens=codegen_tokens),
+    source="RepoBench's lexical retriever",
+    parameters=_parameters(),
+    tasks=("repobench-r/official", "repobench-r/chunks"),
+    missing=_missing,
+)
+
+EDIT_CODEGEN = replace(
+    JACCARD_CODEGEN,
+    name="edit-codegen",
+    title="Edit similarity of CodeGen's tokens",
+    meaning=_EDIT + _CODEGEN,
+    index=partial(Scan, score=partial(edit_similarity, tokens=codegen_tokens)),
+    tasks=EDIT_REGEX.tasks,
+    n_side_by_side=EDIT_REGEX.n_side_by_side,
+)

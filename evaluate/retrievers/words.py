@@ -1,0 +1,240 @@
+"""Words and names that a query and a chunk share, the rare ones first: BM25, tf-idf, identifiers, definitions.
+
+BM25 is there as the package rank_bm25 computes it, as Lucene does, and over the words in identifiers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
+from typing import Literal
+
+import numpy as np
+import scipy
+
+from evaluate.retrievers import POOLS_AT_ONCE, Floats, Index, Integers, Pool, Retriever, number, values_in
+from evaluate.retrievers._shared_tokens import lucene_idf, n_holding, once, token_index
+from evaluate.texts.tokens import CASED_WORDS, WORDS, Refined, Tokenizer
+
+EPSILON = 0.25
+_PART = re.compile("U+(?!l)|U?l+|n+")
+
+
+@lru_cache(maxsize=100_000)
+def word_parts(word: str) -> tuple[str, ...]:
+    """A word and, where there are several, the words in it, lower-cased: `HTTPServer2` → httpserver2, http, server, 2.
+
+    It is cut at underscores, between small and capital letters, before the last of several capitals that a small letter
+    follows, and between letters and digits.
+    """
+    shape = "".join("U" if c.isupper() else "n" if c.isnumeric() else "_" if c == "_" else "l" for c in word)
+    parts = [word[part.start() : part.end()].lower() for part in _PART.finditer(shape)]
+    whole = word.lower()
+    return (whole,) if parts in ([], [whole]) else (whole, *parts)
+
+
+def okapi_idf(n_documents: int, n_words: Integers) -> Floats:
+    """ln(N - df + 0.5) - ln(df + 0.5) for df = 0 to N; where it is negative, 0.25 × the mean idf of all words.
+
+    `n_words` is how many words so many documents hold.
+    """
+    holding = np.arange(n_documents + 1)
+    idf: Floats = np.log(n_documents - holding + 0.5) - np.log(holding + 0.5)
+    if not n_words[1:].any():
+        return idf
+    # Added up one by one, so that the sum is the same wherever the numbers stand.
+    total = np.cumsum(idf[1:] * n_words[1:])[-1]
+    return np.where(idf < 0, EPSILON * total / n_words[1:].sum(), idf)
+
+
+Idf = Callable[[int, Integers], Floats]
+"""`idf(n_documents, n_words)` → the idf of a word that 0, 1, … documents hold."""
+
+
+def bm25(pool: Pool, tokens: Tokenizer, idf: Idf, *, k1: float, b: float, has_gain: bool = False) -> Index:
+    """The pool's chunks as words, weighed by the numbers of their own pool.
+
+    A word weighs in a chunk idf × tf × gain / (tf + k1 (1 - b + b × length / mean length)); the gain is k1 + 1, or 1,
+    which orders chunks alike.
+    """
+    words_of_chunks = pool.counted(tokens)
+    tf, length, owner = words_of_chunks.counts, words_of_chunks.n_tokens, pool.owner
+    # A pool of no word at all has no token that would need its mean.
+    mean = np.maximum(np.bincount(owner, length, minlength=len(pool.sizes)), 1) / np.maximum(pool.sizes, 1)
+    slope = k1 * (1 - b + b * length / mean[owner])
+    rarity = [
+        idf(n, np.bincount(holding, minlength=n + 1))[holding]
+        for n, holding in zip(pool.sizes.tolist(), n_holding(words_of_chunks).reshape(len(pool.sizes), -1), strict=True)
+    ]
+    gain = k1 + 1 if has_gain else 1.0
+    weights = np.concatenate(rarity)[tf.indices] * (tf.data * gain / (tf.data + np.repeat(slope, np.diff(tf.indptr))))
+    return token_index(pool, tokens, weights)
+
+
+def _variant(
+    name: str,
+    title: str,
+    rule: Callable[..., Index],
+    runs: Literal["always", "asked"] = "asked",
+    *,
+    k1: float = 1.5,
+    b: float = 0.75,
+    meaning: str,
+    source: str,
+    settings: Mapping[str, object],
+) -> Retriever:
+    """A variant of BM25, which may be called with another k1 and b, written as `k1=1.2:b=0.75`."""
+
+    def with_numbers(arguments: str) -> Retriever:
+        hint = f"Write {name}:k1={k1:g}:b={b:g}, or leave one out; b is from 0 to 1."
+        readers: Mapping[str, Callable[[str], float]] = {"k1": number, "b": partial(number, most=1)}
+        numbers = {"k1": k1, "b": b, **values_in(name, arguments, readers, hint)}
+        called, titled = f"{name}:{arguments}", f"{title}, {arguments.replace(':', ' ')}"
+        return _variant(called, titled, rule, runs, **numbers, meaning=meaning, source=source, settings=settings)
+
+    return Retriever(
+        name=name,
+        title=title,
+        meaning=meaning,
+        index=partial(rule, k1=k1, b=b),
+        source=source,
+        parameters={"k1": k1, "b": b, **settings},
+        runs=runs,
+        n_side_by_side=POOLS_AT_ONCE,
+        arguments=":k1=NUMBER:b=NUMBER",
+        with_arguments=with_numbers,
+    )
+
+
+BM25_OKAPI = _variant(
+    "bm25-okapi",
+    "BM25 (Okapi)",
+    partial(bm25, tokens=WORDS, idf=okapi_idf, has_gain=True),
+    "always",
+    meaning="Words the query and a chunk share, each weighed by how rare it is in the pool and damped by the chunk's "
+    "length. Words are `\\w+`, lower-cased; the scores are those of rank_bm25's BM25Okapi.",
+    source="rank_bm25 0.2.2, BM25Okapi",
+    settings={"epsilon": EPSILON, "tokens": "words"},
+)
+
+BM25_LUCENE = _variant(
+    "bm25-lucene",
+    "BM25 (Lucene)",
+    partial(bm25, tokens=WORDS, idf=lucene_idf),
+    meaning="Words the query and a chunk share, each weighed by how rare it is in the pool and damped by the chunk's "
+    "length; no word weighs less than nothing. Words are `\\w+`, lower-cased; the scores are those of bm25s' method "
+    "`lucene`.",
+    source="bm25s 0.3, method lucene (Kamphuis et al., Which BM25 Do You Mean?, ECIR 2020); k1 and b are bm25s' own, "
+    "where Lucene's k1 is 1.2",
+    settings={"tokens": "words"},
+)
+
+BM25_CODE = _variant(
+    "bm25-code",
+    "BM25 of identifiers and their words",
+    partial(bm25, tokens=Refined(CASED_WORDS, word_parts), idf=lucene_idf),
+    meaning="As bm25-lucene, but an identifier is also the words in it: it is cut at underscores, changes of case and "
+    "digits, and the whole of it is kept beside its parts.",
+    source="bm25-lucene's weights. The whole is kept as in BLUiR (Saha et al., Improving bug localization using "
+    "structured information retrieval, ASE 2013), which indexes both.",
+    settings={"tokens": "words and their parts"},
+)
+
+
+def tfidf(pool: Pool) -> Index:
+    """The pool's chunks as vectors of length one, of (1 + ln tf) × idf."""
+    chunks = pool.counted(WORDS)
+    # As if one more chunk held every word.
+    idf = np.log((1 + len(pool)) / (1 + n_holding(chunks))) + 1
+
+    def vectors(counts: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
+        weight = (1 + np.log(counts.data)) * idf[counts.indices]
+        row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        length = np.sqrt(np.bincount(row, weight**2, minlength=counts.shape[0]))
+        return scipy.sparse.csr_array((weight / length[row], counts.indices, counts.indptr), shape=counts.shape)
+
+    return token_index(pool, WORDS, vectors(chunks.counts).data, vectors)
+
+
+TFIDF = Retriever(
+    name="tfidf",
+    title="TF-IDF, cosine",
+    meaning="The cosine of query and chunk as vectors of words, each (1 + ln tf) × (ln((1 + N) / (1 + df)) + 1). Words "
+    "are `\\w+`, lower-cased; those of a query that no chunk holds count for nothing.",
+    index=tfidf,
+    source="Weights ltc of Salton and Buckley (1988), the idf smoothed as scikit-learn's TfidfVectorizer(sublinear_tf="
+    "True) does",
+    parameters={"tokens": "words", "weights": "ltc"},
+    runs="asked",
+)
+
+_KEYWORDS = frozenset((
+    "abstract", "and", "as", "assert", "async", "await", "bool", "boolean", "break", "byte", "case", "catch", "char",
+    "class", "const", "continue", "def", "default", "defer", "del", "do", "double", "elif", "else", "enum", "except",
+    "export", "extends", "extern", "final", "finally", "float", "fn", "for", "foreach", "from", "func", "function",
+    "global", "go", "goto", "if", "impl", "implements", "import", "in", "include", "instanceof", "int", "interface",
+    "is", "lambda", "let", "long", "mut", "namespace", "new", "nil", "nonlocal", "not", "None", "null", "nullptr",
+    "or", "package", "pass", "private", "protected", "pub", "public", "raise", "return", "self", "short", "signed",
+    "sizeof", "static", "struct", "super", "switch", "synchronized", "template", "this", "throw", "throws", "try",
+    "typedef", "typeof", "undefined", "union", "unsigned", "use", "using", "var", "virtual", "void", "volatile",
+    "while", "with", "yield", "True", "False", "true", "false",
+))  # fmt: skip
+"""Words of the languages themselves, and literals that are words: one list for all, as a pool may hold several."""
+
+_NAME = re.compile(r"[^\W\d]")
+
+
+def _names(word: str) -> list[str]:
+    return [word] if _NAME.match(word) and word not in _KEYWORDS else []
+
+
+_IDENTIFIER_WORDS = Refined(CASED_WORDS, _names)
+
+
+def shared_names(pool: Pool) -> Index:
+    """The pool's chunks as sets of identifiers, each as rare as ln(1 + (N - df + 0.5) / (df + 0.5))."""
+    names = pool.counted(_IDENTIFIER_WORDS)
+    rarity = lucene_idf(len(pool))[n_holding(names)]
+    return token_index(pool, _IDENTIFIER_WORDS, rarity[names.counts.indices], once)
+
+
+def defined_names(pool: Pool) -> Index:
+    """The names that the pool's chunks define, each as rare as ln(1 + all definitions / those of the name).
+
+    A chunk that defines no mentioned name is left out.
+    """
+    names = pool.definitions
+    n_defined = np.asarray(names.counts.sum(axis=0)).ravel()
+    weights = np.log1p(n_defined.sum() / n_defined)[names.counts.indices]
+    return token_index(
+        pool, CASED_WORDS, weights, once, chunks=names, score=lambda rarity, _: np.where(rarity > 0, rarity, np.nan)
+    )
+
+
+IDENTIFIERS = Retriever(
+    name="identifiers",
+    title="Shared identifiers",
+    meaning="The rarity (BM25's idf) of the different identifiers that query and chunk both have, added up: not how "
+    "often they stand there, nor how long the chunk is. Case is kept; keywords, numbers, and literals that are words "
+    "(`None`, `true`) do not count, words in strings and comments do.",
+    index=shared_names,
+    source="Ours: what is left of BM25 without frequencies and lengths, over names alone.",
+    parameters={"tokens": "identifiers"},
+    runs="asked",
+)
+
+SYMBOLS = Retriever(
+    name="symbols",
+    title="Definitions of names",
+    meaning="The chunks in which a definition begins whose name the query mentions, and no others: ln(1 + definitions "
+    "in the pool / those of that name), added up over the names. A name is a whole identifier, case kept; definitions "
+    "are those of the rules `docs`.",
+    index=defined_names,
+    source="Ours: an editor's go to definition, for every name in the query.",
+    parameters={"rules": "docs"},
+    needs="definitions",
+    runs="asked",
+    # Elsewhere no definitions are stored: candidates are snippets of no file.
+    tasks=("repoeval/prompt", "contextbench/issue"),
+)
