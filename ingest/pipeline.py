@@ -30,7 +30,7 @@ from ingest.stored_parts import (
     whole_part,
     whole_subset,
 )
-from lake.catalog.collection import Collection
+from lake.catalog.benchmarks.beir import Collection
 from lake.declarations import Resolved
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint, sha256_of, sha256_of_stream

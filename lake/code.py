@@ -84,17 +84,15 @@ def read_source(text: bytes, package: str) -> tuple[str, list[str]]:
     """
     tree = ast.parse(text)
     for node in ast.walk(tree):
-        # A string that stands alone says something to a reader: of a module, a function, or the name assigned above it.
+        # A constant that stands alone says something to a reader: of a module, a function, or the name assigned above.
         if isinstance(body := getattr(node, "body", None), list):
-            body[:] = [each for each in body if not (isinstance(each, ast.Expr) and _is_text(each.value))]
+            body[:] = [
+                each for each in body if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
+            ]
     # Some versions of Python name lists that are empty, others leave them out.
     counts = re.sub(r", \w+=\[\]", "", ast.dump(tree))
     counts = re.sub(r"\(\w+=\[\](, )?", "(", counts)
     return sha256_of(counts.encode(errors="surrogatepass")), sorted(_imported(tree, package))
-
-
-def _is_text(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
 def _unbound(values: tuple[object, ...]) -> Iterator[Callable[..., object]]:

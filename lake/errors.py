@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copyreg
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from enum import IntEnum
 from typing import TypeVar
@@ -38,24 +39,21 @@ class GoldspanError(Exception):
     """A fault in what was given, told in at most ten lines: what, where, the first examples, and what to do."""
 
     def __init__(
-        self,
-        what: str,
-        *,
-        where: str = "",
-        examples: Sequence[str] = (),
-        hint: str = "",
-        code: Exit = Exit.ERROR,
+        self, what: str, *, where: str = "", examples: Sequence[str] = (), hint: str = "", code: Exit = Exit.ERROR
     ) -> None:
         self.what = what
         self.where = where
         self.examples = tuple(examples)
         self.hint = hint
         self.code = code
-        super().__init__(self.render())
+        super().__init__(what)
 
-    def __reduce__(self) -> tuple[Callable[..., GoldspanError], tuple[object, ...]]:
-        """Raised in another process, it arrives whole."""
-        return _remade, (type(self), vars(self))
+    def __reduce__(self) -> tuple[object, ...]:
+        """Raised in another process, it arrives whole, whatever its kind is made with."""
+        return copyreg.__newobj__, (type(self), self.what), vars(self)  # type: ignore[attr-defined]  # typeshed lacks it
+
+    def __str__(self) -> str:
+        return self.render()
 
     def render(self) -> str:
         """The message as a person reads it; what a terminal would obey is shown as an escape."""
@@ -65,13 +63,6 @@ class GoldspanError(Exception):
         if (n_more := len(self.examples) - MAX_EXAMPLES) > 0:
             lines.append(f"  and {n_more:,} more")
         return "\n".join([*lines, *([f"  {escaped(self.hint)}"] if self.hint else [])])
-
-
-def _remade(kind: type[GoldspanError], given: dict[str, object]) -> GoldspanError:
-    error = kind.__new__(kind)
-    vars(error).update(given)
-    Exception.__init__(error, error.render())
-    return error
 
 
 def _on_a_line(text: str) -> str:

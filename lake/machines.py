@@ -72,13 +72,18 @@ def workers_of(address: str, lake: Path | None) -> Iterator[Executor]:
 
 def _check(client: Client, lake: Path | None, address: str, start: str) -> None:
     try:
-        client.run_on_scheduler(worker, "")
+        client.run_on_scheduler(worker)
     except Exception as error:
         message = f"the dask scheduler at {address} cannot run this project: {error}"
         raise GoldspanError(message, hint=f"Start it in a checkout: {_SCHEDULER}", code=Exit.MISSING) from error
-    with _probe(lake) as (file, text):
-        workers: Mapping[str, Worker | Exception] = client.run(worker, file, on_error="return")
-        mine = worker(file)._replace(probe=text)
+    # A file in the lake while workers are asked for it, and what it holds.
+    probe, text = (lake.absolute() / f".seen-{os.getpid()}", secrets.token_hex()) if lake else (None, "")
+    if probe:
+        probe.write_text(text)
+    workers: Mapping[str, Worker | Exception] = client.run(worker, probe, on_error="return")
+    if probe:
+        probe.unlink(missing_ok=True)
+    mine = worker()._replace(probe=text)
     n_threads = client.nthreads()
     for where, theirs in workers.items():
         if n_threads.get(where, 1) != 1:
@@ -92,33 +97,19 @@ def _check(client: Client, lake: Path | None, address: str, start: str) -> None:
             fault = f"has {theirs.versions}, and here is {mine.versions}", hint
         elif theirs.probe != mine.probe:
             hint = "Put the lake on storage that every machine mounts at the same path, and name it with LAKE=…"
-            fault = f"does not see the lake at {Path(file).parent}", hint
+            fault = f"does not see the lake at {lake}", hint
         else:
             continue
         raise GoldspanError(f"the dask worker {where} {fault[0]}", hint=fault[1], code=Exit.MISSING)
 
 
-@contextmanager
-def _probe(lake: Path | None) -> Iterator[tuple[str, str]]:
-    """A file in the lake while workers are asked for it, and what it holds."""
-    if lake is None:
-        yield "", ""
-        return
-    file, text = lake.absolute() / f".seen-{os.getpid()}", secrets.token_hex()
-    file.write_text(text)
-    try:
-        yield str(file), text
-    finally:
-        file.unlink()
-
-
-def worker(probe: str) -> Worker:
+def worker(probe: Path | None = None) -> Worker:
     """What is there where this is called; it runs on the workers."""
     files = sorted(path for stage in _STAGES for path in (ROOT / stage).rglob("*.py"))
     code = fingerprint([(path.relative_to(ROOT).as_posix(), sha256_of_file(path)) for path in files])
     versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
     try:
-        text = Path(probe).read_text() if probe else ""
+        text = probe.read_text() if probe else ""
     except OSError:
         text = ""
     return Worker(code, f"Python {'.'.join(platform.python_version_tuple()[:2])}, {versions}", text)

@@ -28,22 +28,18 @@ SITE_PAGES = frozenset({"compare", "data", "index", "methods", "submit"})
 """What the pages of every site are called that lie beside those of the benchmarks."""
 
 
-FLAGS: Mapping[str, str] = {
-    "content-differs": "spans whose content is not what their lines hold",
-    "ends-past-eof": "spans that end past their file's end",
-    "starts-past-eof": "spans that lie past their file's end",
-    "file-missing": "gold files that are not in their repository",
-    "file-not-searched": "gold files that are not searched (unsupported language or over 1 MB)",
-    "duplicate-spans": "spans that are named again",
+FLAGS: Mapping[str, tuple[str, str]] = {
+    "content-differs": (
+        "spans whose content is not what their lines hold",
+        "the line numbers are trusted, not the content",
+    ),
+    "ends-past-eof": ("spans that end past their file's end", "cut to the file's end"),
+    "starts-past-eof": ("spans that lie past their file's end", "the file stays gold, none of its lines"),
+    "file-missing": ("gold files that are not in their repository", "left out of every count"),
+    "file-not-searched": (
+        "gold files that are not searched (unsupported language or over 1 MB)",
+        "they stay gold, which no retriever can return",
+    ),
+    "duplicate-spans": ("spans that are named again", "counted once"),
 }
-"""What an item may be flagged with, each with a count."""
-
-CONSEQUENCES: Mapping[str, str] = {
-    "content-differs": "the line numbers are trusted, not the content",
-    "ends-past-eof": "cut to the file's end",
-    "starts-past-eof": "the file stays gold, none of its lines",
-    "file-missing": "left out of every count",
-    "file-not-searched": "they stay gold, which no retriever can return",
-    "duplicate-spans": "counted once",
-}
-"""Flag → what becomes of these spans under the project's own gold rule."""
+"""What an item may be flagged with, each with a count, and what becomes of it under the project's own gold rule."""

@@ -52,11 +52,6 @@ FACTORS = ("chunker", "retriever", "interaction")
 _UNDECIDED = "It is undecided here whether the chunker or the retriever matters more"
 
 
-def without_least(text: str) -> str:
-    """A sentence without the words about the smallest detectable difference, which is unknown."""
-    return re.sub(r"; smallest detectable difference .*(?=\.$)", "", text)
-
-
 @dataclass(frozen=True)
 class Verdict:
     """What is said of the first system of a benchmark compared with its reference, or why there is `nothing` to say.
@@ -95,7 +90,7 @@ class Verdict:
             least=f"{ALONE if self.exploratory else ''}{self.smallest_detectable or 0:.{digits}f}",
         )
         if self.smallest_detectable is None:
-            text = without_least(text)
+            text = re.sub(r"; smallest detectable difference .*(?=\.$)", "", text)
         notes = [f"exploratory: {EXPLORATORY}"] if self.exploratory else []
         leaves_out_0 = self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
         notes += [PAIR_ALONE] if self.kind == INSEPARABLE and leaves_out_0 and not self.exploratory else []

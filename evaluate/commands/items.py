@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import polars as pl
@@ -17,7 +17,7 @@ from lake.console import DEFAULT_LAKE, Console, DebugOption, LakeOption, setting
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.hints import typed
 from lake.naming import FINAL, RANKING
-from lake.selection import Where, of_where, parse_items
+from lake.selection import of_where, parse_items
 from lake.store import Lake
 from lake.text import counted, escaped
 
@@ -34,10 +34,37 @@ def item(
     debug: DebugOption = False,
 ) -> None:
     """Print an item: the question, the gold, every system's score, and what some returned, with the arithmetic."""
-    store = Lake(lake)
-    names = split_names(systems)
-    for line in item_lines(store, item_id, benchmark=benchmark, protocol=protocol, systems=names):
-        print(line)
+    store, names = Lake(lake), split_names(systems)
+    item = _item(store, item_id, benchmark)
+    benchmark = item["benchmark"]
+    rules = default_protocol(store, benchmark, protocol)
+    about = [benchmark, item_id, item["language"], item["repo"], *([item["commit"][:12]] if item["commit"] else [])]
+    print(escaped(" · ".join(about)))
+    if not item["scorable"]:
+        print(f"not scorable: {item['why_not']}")
+    for text in queries_of(store, benchmark, rules).filter(item_id=item_id).collect()["text"]:
+        print("\nquestion", *(f"  {escaped(line)}" for line in text.splitlines()), sep="\n")
+    of_item = store.scan("gold_spans", benchmark=benchmark).filter(item_id=item_id, gold=rules.gold)
+    rows = of_item.select("path", "line_start", "line_end").sort("path", "line_start").collect()
+    gold: GoldLines = rows.rows_by_key("path")
+    print(f"\ngold ({rules.name})")
+    for path, spans in gold.items():
+        print(f"  {escaped(path)}", ", ".join(f"{a + 1}-{b}" if b > a else "no line" for a, b in spans))
+    scores = primary_scores(store, benchmark, rules).filter(item_id=item_id)
+    scores = scores.sort("value", "system", descending=[True, False], nulls_last=True)
+    known = scores["system"].to_list()
+    for name in names:
+        if name not in known:
+            raise unknown_name(name, "system of this item", known)
+    measure = primary_name(rules)
+    print(f"\n{measure}, {counted(len(known), 'system')}")
+    for row in scores.iter_rows(named=True):
+        print(f"  {number_of(row['value']):>5}  {escaped(row['system'])}")
+    for row in scores.filter(pl.col("system").is_in(names)).iter_rows(named=True):
+        has_sums = row["numerator"] is not None and row["denominator"] is not None
+        of = f" = {row['numerator']:g} / {row['denominator']:g}" if has_sums else ""
+        print(f"\n{escaped(row['system'])}: {measure} {number_of(row['value'])}{of}")
+        print(*_results(store, item, row["run_id"], gold), sep="\n")
 
 
 @app.command()
@@ -49,10 +76,34 @@ def items(
     lake: LakeOption = DEFAULT_LAKE,
     debug: DebugOption = False,
 ) -> None:
-    """List a benchmark's items with a line of each question, or those that a system failed."""
-    store = Lake(lake)
-    table = item_table(store, benchmark, parse_items(where), failed_by=failed_by, protocol=protocol)
-    print_tables([table])
+    """List a benchmark's items with the best score and a line of each question, or those that a system failed."""
+    store, selected = Lake(lake), parse_items(where)
+    benchmarks = store.scan("items").select(pl.col("benchmark").unique().sort()).collect()["benchmark"].to_list()
+    if benchmark not in benchmarks:
+        raise unknown_name(benchmark, "benchmark", benchmarks)
+    rules = default_protocol(store, benchmark, protocol)
+    scores = primary_scores(store, benchmark, rules)
+    scores = scores.filter(~pl.col("retriever").is_in(["oracle", "random"]).fill_null(False))
+    of_benchmark = of_where(store.scan("items", benchmark=benchmark).filter("scorable"), selected)
+    best = scores.sort("value", "system", descending=[True, False]).group_by("item_id", maintain_order=True).first()
+    rows = of_benchmark.join(best.lazy(), on="item_id", how="inner" if not failed_by else "left")
+    if failed_by:
+        mine = scores.filter(system=failed_by)
+        if mine.is_empty():
+            raise unknown_name(failed_by, "system", scores["system"].unique().sort())
+        failed = mine.filter((pl.col("value") == 0) | pl.col("value").is_null()).select("item_id")
+        rows = rows.join(failed.lazy(), on="item_id", how="semi")
+    rows = rows.join(queries_of(store, benchmark, rules), on="item_id", how="left").sort("item_id")
+    table = rows.select("item_id", "repo", "value", "system", "target_path", "text").collect()
+    failing = f" that {failed_by} scores 0" if failed_by else ""
+    title = f"{benchmark} ({rules.name}): {counted(table.height, 'item')}{failing}; "
+    title += f"best: a system's highest {primary_name(rules)}"
+    cells = [
+        (item_id, repo, number_of(value), system or "", _line(text or "", is_hole=path is not None))
+        for item_id, repo, value, system, path, text in table.iter_rows()
+    ]
+    hint = typed("One of them: python -m evaluate item ITEM --systems SYSTEM")
+    print_tables([PrintedTable(title, ["item", "repository", "best", "by", "question"], cells, [hint], texts=2)])
 
 
 @app.command()
@@ -62,73 +113,30 @@ def status(lake: LakeOption = DEFAULT_LAKE, debug: DebugOption = False) -> None:
     if not store.parts("benchmarks"):
         message = "the lake holds no benchmark"
         raise GoldspanError(message, where=str(lake), hint="First: make ingest", code=Exit.MISSING)
-    rows = _benchmarks(store)
-    columns = ("benchmark", "data", "items", "not scorable", "systems", "imported", "scored")
-    print_tables([PrintedTable(f"{lake}", columns, rows, texts=2)])
-    unscored = [name for name, *_, is_scored in rows if not is_scored]
-    verb = f"make evaluate BENCHMARKS={','.join(unscored)}" if unscored else "make report"
-    Console().say(typed(f"  next: {verb}"))
-
-
-def _benchmarks(store: Lake) -> list[list[str]]:
-    """A row per benchmark: its data, its items, the systems that there are, and whether any is scored."""
     items = store.scan("items").group_by("benchmark").agg(n=pl.len(), n_lost=(~pl.col("scorable")).sum())
     runs = store.scan("runs").select("benchmark", "system", "origin").unique()
     systems = runs.group_by("benchmark").agg(n_systems=pl.len(), n_imported=(pl.col("origin") == "imported").sum())
     declared = store.scan("benchmarks").select(benchmark="name", data="label")
     joined = declared.join(items, on="benchmark", how="left").join(systems, on="benchmark", how="left")
     scored = {part.folders["benchmark"] for part in store.parts("aggregates")}
-    return [
+    rows = [
         [name, label or "published", *(f"{n or 0:,}" for n in counts), "yes" if name in scored else ""]
         for name, label, *counts in joined.sort("benchmark").collect().iter_rows()
     ]
+    columns = ("benchmark", "data", "items", "not scorable", "systems", "imported", "scored")
+    print_tables([PrintedTable(f"{lake}", columns, rows, texts=2)])
+    unscored = [name for name, *_ in rows if name not in scored]
+    verb = f"make evaluate BENCHMARKS={','.join(unscored)}" if unscored else "make report"
+    Console().say(typed(f"  next: {verb}"))
 
 
 N_RESULTS, WIDTH = 20, 80
 """So many results of a list are printed, and so many characters of a question."""
-ItemRow = dict[str, Any]
-"""A row of table `items`."""
 GoldLines = dict[str, list[tuple[int, int]]]
 """Path → its gold lines, from 0 and half-open."""
 
 
-def item_lines(
-    lake: Lake, item_id: str, *, benchmark: str = "", protocol: str = "", systems: Sequence[str] = ()
-) -> Iterator[str]:
-    """What is printed of an item: the question, its gold, the score of every system, and the results of those named."""
-    item = _item(lake, item_id, benchmark)
-    rules = default_protocol(lake, item["benchmark"], protocol)
-    about = [item[name] for name in ("benchmark", "item_id", "language", "repo")]
-    yield escaped(" · ".join([*about, *([item["commit"][:12]] if item["commit"] else [])]))
-    if not item["scorable"]:
-        yield f"not scorable: {item['why_not']}"
-    for text in queries_of(lake, item["benchmark"], rules).filter(item_id=item_id).collect()["text"]:
-        yield "\nquestion"
-        yield from (f"  {escaped(line)}" for line in text.splitlines())
-    of_item = lake.scan("gold_spans", benchmark=item["benchmark"]).filter(item_id=item_id, gold=rules.gold)
-    rows = of_item.select("path", "line_start", "line_end").sort("path", "line_start").collect()
-    gold: GoldLines = rows.rows_by_key("path")
-    yield f"\ngold ({rules.name})"
-    for path, spans in gold.items():
-        yield f"  {escaped(path)} " + ", ".join(f"{a + 1}-{b}" if b > a else "no line" for a, b in spans)
-    scores = primary_scores(lake, item["benchmark"], rules).filter(item_id=item_id)
-    scores = scores.sort("value", "system", descending=[True, False], nulls_last=True)
-    known = scores["system"].to_list()
-    for name in systems:
-        if name not in known:
-            raise unknown_name(name, "system of this item", known)
-    measure = primary_name(rules)
-    yield f"\n{measure}, {counted(len(known), 'system')}"
-    for row in scores.iter_rows(named=True):
-        yield f"  {_value(row['value'])}  {escaped(row['system'])}"
-    for row in scores.filter(pl.col("system").is_in(systems)).iter_rows(named=True):
-        has_sums = row["numerator"] is not None and row["denominator"] is not None
-        of = f" = {row['numerator']:g} / {row['denominator']:g}" if has_sums else ""
-        yield f"\n{escaped(row['system'])}: {measure} {_value(row['value'])}{of}"
-        yield from _results(lake, item, row["run_id"], gold)
-
-
-def _item(lake: Lake, item_id: str, benchmark: str) -> ItemRow:
+def _item(lake: Lake, item_id: str, benchmark: str) -> dict[str, Any]:
     stored = lake.scan("items")
     rows = stored.filter(item_id=item_id).sort("benchmark").collect()
     rows = rows.filter(benchmark=benchmark) if benchmark else rows
@@ -167,7 +175,7 @@ def primary_scores(lake: Lake, benchmark: str, rules: Protocol) -> pl.DataFrame:
     return rows
 
 
-def _results(lake: Lake, item: ItemRow, run_id: str, gold: GoldLines) -> Iterator[str]:
+def _results(lake: Lake, item: dict[str, Any], run_id: str, gold: GoldLines) -> Iterator[str]:
     """The list or the final context of a run, each result with a mark: whether it has gold."""
     hits = lake.scan("hits", benchmark=item["benchmark"], run_id=run_id).filter(item_id=item["item_id"])
     wanted = hits.filter(pl.col("part").is_in([RANKING, FINAL])).sort("rank")
@@ -184,46 +192,6 @@ def _results(lake: Lake, item: ItemRow, run_id: str, gold: GoldLines) -> Iterato
         yield f"  {'✓' if of_gold else '✗'} {rank:>3}  {escaped(path or given or '')}{escaped(where)}{of_gold}"
     if rows.height > N_RESULTS:
         yield f"  … {rows.height - N_RESULTS:,} more"
-
-
-def _value(value: float | None) -> str:
-    return "   –" if value is None else f"{value:.3f}"
-
-
-def item_table(lake: Lake, benchmark: str, where: Where, *, failed_by: str = "", protocol: str = "") -> PrintedTable:
-    """The scorable items of a benchmark, the best system's score of each, and a line of its question.
-
-    With a system in `failed_by` only the items that it scores 0, or has no answer to.
-    """
-    benchmarks = lake.scan("items").select(pl.col("benchmark").unique().sort()).collect()["benchmark"].to_list()
-    if benchmark not in benchmarks:
-        raise unknown_name(benchmark, "benchmark", benchmarks)
-    rules = default_protocol(lake, benchmark, protocol)
-    scores = primary_scores(lake, benchmark, rules)
-    scores = scores.filter(~pl.col("retriever").is_in(["oracle", "random"]).fill_null(False))
-    items = of_where(lake.scan("items", benchmark=benchmark).filter("scorable"), where)
-    best = scores.sort("value", "system", descending=[True, False]).group_by("item_id", maintain_order=True).first()
-    rows = items.join(best.lazy(), on="item_id", how="inner" if not failed_by else "left")
-    if failed_by:
-        mine = scores.filter(system=failed_by)
-        if mine.is_empty():
-            raise unknown_name(failed_by, "system", scores["system"].unique().sort())
-        failed = mine.filter((pl.col("value") == 0) | pl.col("value").is_null()).select("item_id")
-        rows = rows.join(failed.lazy(), on="item_id", how="semi")
-    rows = rows.join(queries_of(lake, benchmark, rules), on="item_id", how="left").sort("item_id")
-    table = rows.select("item_id", "repo", "value", "system", "target_path", "text").collect()
-    best_of = f"best: a system's highest {primary_name(rules)}"
-    failing = f" that {failed_by} scores 0" if failed_by else ""
-    return PrintedTable(
-        f"{benchmark} ({rules.name}): {counted(table.height, 'item')}{failing}; {best_of}",
-        ["item", "repository", "best", "by", "question"],
-        [
-            (item_id, repo, number_of(value), system or "", _line(text or "", is_hole=path is not None))
-            for item_id, repo, value, system, path, text in table.iter_rows()
-        ],
-        [typed("One of them: python -m evaluate item ITEM --systems SYSTEM")],
-        texts=2,
-    )
 
 
 def _line(text: str, *, is_hole: bool) -> str:

@@ -33,31 +33,26 @@ def texts(
     debug: DebugOption = False,
 ) -> None:
     """Write the texts that a system compares, to be embedded elsewhere and given back with --vectors."""
-    store = Lake(lake)
-    rows = texts_to_embed(store, system, split_names(benchmarks))
-    rows.write_parquet(output)
-    kinds = dict(rows["kind"].value_counts().sort("kind").iter_rows())
-    counts = ", ".join(counted(kinds.get(kind, 0), word) for kind, word in (("chunk", "chunk"), ("query", "query")))
-    Console().say(f"{counts} → {output}")
-    Console().say(typed(f"  next, with key and vector of each: python -m evaluate --systems {system} --vectors FILE"))
-
-
-def texts_to_embed(lake: Lake, system: str, benchmarks: Sequence[str]) -> pl.DataFrame:
-    """Every text of some benchmarks, or all, that a system needs a vector of: key, kind (`chunk` or `query`), text."""
+    store, names = Lake(lake), split_names(benchmarks)
     chunker, _, retriever = system.partition("+")
     if not retriever.startswith("recorded"):
         message = f"{system!r} is no system of vectors that are made elsewhere"
         raise GoldspanError(message, hint="Name a chunker: syntax-1500+recorded", code=Exit.USAGE)
-    lookup(chunker, "chunker", {part.name: part for part in lake.parts("chunkers")})
+    lookup(chunker, "chunker", {part.name: part for part in store.parts("chunkers")})
     form = retriever_named(retriever).query_form
-    stored = [part.name for part in lake.parts("benchmarks")]
-    for name in benchmarks:
+    stored = [part.name for part in store.parts("benchmarks")]
+    for name in names:
         lookup(name, "benchmark", dict.fromkeys(stored))
-    frames = [frame for name in benchmarks or stored for frame in _of_benchmark(lake, name, chunker, form)]
+    frames = [frame for name in names or stored for frame in _of_benchmark(store, name, chunker, form)]
     if not frames:
         message = f"the lake holds nothing that {chunker} cut for these benchmarks"
-        raise GoldspanError(message, where=str(lake.root), hint="First: make ingest", code=Exit.MISSING)
-    return pl.concat(frames).unique("key", keep="first", maintain_order=True).sort("key")
+        raise GoldspanError(message, where=str(lake), hint="First: make ingest", code=Exit.MISSING)
+    rows = pl.concat(frames).unique("key", keep="first", maintain_order=True).sort("key")
+    rows.write_parquet(output)
+    kinds = dict(rows["kind"].value_counts().sort("kind").iter_rows())
+    counts = ", ".join(counted(kinds.get(kind, 0), kind) for kind in ("chunk", "query"))
+    Console().say(f"{counts} → {output}")
+    Console().say(typed(f"  next, with key and vector of each: python -m evaluate --systems {system} --vectors FILE"))
 
 
 def _of_benchmark(lake: Lake, benchmark: str, chunker: str, form: str) -> Iterator[pl.DataFrame]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from ingest.benchmarks.beir import benchmark_of
 from ingest.benchmarks.declaration import Benchmark
 from lake.catalog import benchmarks as catalog
-from lake.catalog.collection import Collection
+from lake.catalog.benchmarks.beir import Collection
 from lake.declarations import discover
 from lake.errors import GoldspanError
 

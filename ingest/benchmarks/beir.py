@@ -29,7 +29,7 @@ from ingest.benchmarks.declaration import (
 from ingest.contents.blobs import pool_frames
 from ingest.sources.rows import ROW_ENDINGS, JsonObject
 from ingest.sources.tree import Source
-from lake.catalog.collection import Collection
+from lake.catalog.benchmarks.beir import Collection
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_POOL_BYTES, MAX_SOURCE_BYTES
 from lake.rejects import Rejects

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from lake.naming import CONSEQUENCES, FLAGS
+from lake.naming import FLAGS
 from lake.selection import seeded_hash
 from lake.store import Lake
 from lake.text import counted
@@ -88,8 +88,8 @@ def findings(facts: TablesRead) -> list[tuple[str, str, str, str, str]]:
         ordered = rows.sort("benchmark", "n_items", "name", descending=[False, True, False]).collect()
         for benchmark, name, n_items, n in ordered.iter_rows():
             title = facts.benchmarks[benchmark].title if benchmark in facts.benchmarks else benchmark
-            what = f"not scorable: {name}" if then else FLAGS.get(name, name)
-            lines.append((title, what, count(n_items), count(n), then or CONSEQUENCES.get(name, "")))
+            what, becomes = (f"not scorable: {name}", then) if then else FLAGS.get(name, (name, ""))
+            lines.append((title, what, count(n_items), count(n), becomes))
     return lines
 
 

@@ -107,24 +107,18 @@ def test_a_job_that_kills_every_worker_costs_no_other_its_answer(address: str) -
         assert pool.map(halves, [8], at_once=1) == [4]
 
 
-@contextmanager
-def elsewhere(lake: Path) -> Iterator[tuple[str, str]]:
-    """A file of a lake that no worker sees."""
-    yield str(lake / "elsewhere/.seen"), "what it holds"
-
-
 @pytest.mark.parametrize(
-    ("name", "value", "words"),
+    ("owner", "name", "value", "words"),
     [
-        ("_STAGES", ("lake",), "runs other code"),
-        ("_PACKAGES", ("polars",), "and here is Python"),
-        ("_probe", elsewhere, "does not see the lake at"),
+        (machines, "_STAGES", ("lake",), "runs other code"),
+        (machines, "_PACKAGES", ("polars",), "and here is Python"),
+        (Path, "write_text", lambda *_: 0, "does not see the lake at"),
     ],
 )
 def test_a_worker_that_would_write_another_lake_is_named(
-    name: str, value: object, words: str, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    owner: object, name: str, value: object, words: str, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(machines, name, value)
+    monkeypatch.setattr(owner, name, value)
     with refused(words, Exit.MISSING):
         list(mapped(Engine(None, address, tmp_path), str, [1, 2]))
     assert not any(tmp_path.iterdir())

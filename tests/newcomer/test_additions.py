@@ -80,7 +80,7 @@ BARS = Importer("bars", "Bars", "Lines of item|document, best first.", recognise
 
 BENCHMARK = '''"""Recipes: a benchmark in BEIR's layout."""
 
-from lake.catalog.collection import Collection
+from lake.catalog.benchmarks.beir import Collection
 
 RECIPES = Collection(
     name="recipes",

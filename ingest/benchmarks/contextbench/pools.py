@@ -196,7 +196,7 @@ class Tally:
         yield from self.read
         yield f"{n['scorable']:,} of {n['items']:,} can be scored"
         yield from absent_notes(self.absent)
-        flags = ", ".join(f"{meaning}: {n[name]:,}" for name, meaning in FLAGS.items() if n[name])
+        flags = ", ".join(f"{meaning}: {n[name]:,}" for name, (meaning, _) in FLAGS.items() if n[name])
         audited = f"{n['audited']:,} of them held against their files; {flags or 'nothing odd'}"
         yield f"{counted(n['spans'], 'gold span')}, {audited}"
         if n_binary := self.left_out["binary"]:

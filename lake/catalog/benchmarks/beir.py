@@ -1,8 +1,72 @@
-"""Data of one's own in BEIR's layout: a benchmark that `--config` or a folder fills."""
+"""Benchmarks in BEIR's layout, each declared whole; `beir`, which `--config` or a folder fills, among them."""
 
 from __future__ import annotations
 
-from lake.catalog.collection import Collection
+from dataclasses import dataclass
+
+from lake.catalog.protocol import WHOLE, Primary, Protocol, Task, at
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Documents, queries and graded judgements: `corpus.jsonl`, `queries.jsonl` and `qrels/<split>.tsv` in a folder.
+
+    The first of the `splits` is read when none is asked for; `markers` are files or folders one of which its folder
+    holds, without which that is called like the benchmark; `place` is where it stands on a page.
+    """
+
+    name: str
+    display_name: str
+    title: str
+    meaning: str
+    splits: tuple[str, ...] = ("test",)
+    language: str = "text"
+    version: int = 1
+    homepage: str = ""
+    licence: str = ""
+    citation: str = ""
+    paper: str = ""
+    markers: tuple[str, ...] = ()
+    place: int = 100
+
+    def search(self) -> Task:
+        """Every query against all documents, ranked whole."""
+        return Task(
+            name=f"{self.name}/search",
+            benchmark=self.name,
+            title="The query against the documents",
+            meaning="The query's text is searched for in all documents, which are ranked whole.",
+            query="query",
+            query_meaning="the query's text",
+            pool_meaning="all documents, each its title and its text",
+            tie="hash",
+            ranks_blank=True,
+            without=("own-file",),
+            chunkers=("whole-file",),
+        )
+
+    def graded(self) -> Protocol:
+        """The measures that BEIR takes, as trec_eval computes them: a document's gain is its grade."""
+        return Protocol(
+            name=f"{self.name}@graded-v1",
+            title=self.display_name,
+            meaning="Are the documents that people judged relevant ranked first? A document is relevant where its "
+            "grade is above 0, and nDCG counts its grade.",
+            tasks=(f"{self.name}/search",),
+            gold="judged",
+            relevance="graded",
+            metrics=(
+                *at((1, 3, 5, 10, 100), "ndcg", "recall"),
+                ("precision", (1, 3, 5, 10)),
+                ("mrr", (10,)),
+                ("hit", (1, 3, 5, 10)),
+                *at(WHOLE, "correct", "found_rank"),
+            ),
+            primary=Primary("ndcg", 10, "chunk", "macro"),
+            source="trec_eval's ndcg_cut, recall, P, recip_rank and success over the query's judgements; a judged "
+            "document that the corpus lacks counts as not returned.",
+        )
+
 
 BEIR_COLLECTION = Collection(
     name="beir",
@@ -25,5 +89,4 @@ BEIR_COLLECTION = Collection(
 )
 
 BEIR_SEARCH = BEIR_COLLECTION.search()
-
 GRADED = BEIR_COLLECTION.graded()
