@@ -5,16 +5,15 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from evaluate.embedding.vectors import EncodedText, Made
+from evaluate.embedding.vectors import Made
 from lake.engine import THREADS
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint, sha256_of_file
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from tokenizers import Encoding
 
 
-PACKAGES = ("torch", "sentence_transformers")
 _INSTALL = "pip install torch==2.13.0, then pip install -r requirements-dense.txt; in a checkout: make dense"
 """In that order: the second alone takes torch's GPU packages, several GB."""
 _COUNTED = (".bin", ".jinja", ".json", ".model", ".pt", ".safetensors", ".txt")
@@ -79,7 +77,7 @@ class Model:
 
     def missing(self) -> str:
         """What is to be installed or fetched first, or an empty string."""
-        if not all(map(importlib.util.find_spec, PACKAGES)):
+        if not all(map(importlib.util.find_spec, ("torch", "sentence_transformers"))):
             return f"First: {_INSTALL}."
         if self.folder is not None:
             return ""
@@ -95,13 +93,8 @@ class Model:
     def identity(self, **settings: object) -> str:
         """What tells what it makes from what others make, or it makes otherwise."""
         # Another name for it makes no other vectors.
-        own = {
-            "model": replace(self, alias="").shown,
-            "revision": self.revision,
-            "dtype": self.dtype,
-            "pooling": self.pooling,
-        }
-        return canonical_json({**own, **settings})
+        own = {"model": replace(self, alias="").shown, "revision": self.revision}
+        return canonical_json({**own, "dtype": self.dtype, "pooling": self.pooling, **settings})
 
 
 @cache
@@ -121,10 +114,6 @@ def _digest_of(folder: Path) -> str:
     paths = [path for path in folder.rglob("*") if path.suffix in _COUNTED and path.is_file()]
     files = sorted((path.relative_to(folder).as_posix(), path) for path in paths)
     return fingerprint([(name, sha256_of_file(path)) for name, path in files])
-
-
-BATCH = 32
-"""How many texts a model is given at once."""
 
 
 class Encoder:
@@ -158,8 +147,8 @@ class Encoder:
                 for text, n in zip(texts, n_cut, strict=True)
             ]
         self.network.tokenizer.truncation_side = cut
-        encode = partial(self.network.encode, prompt=prefix, show_progress_bar=False)
-        return _in_batches(encode, texts, [len(of_text) for of_text in tokens]), n_cut
+        matrix = self.network.encode(list(texts), prompt=prefix, show_progress_bar=False)
+        return np.asarray(matrix, np.float32), n_cut
 
     def scores(self, pairs: Sequence[tuple[str, str]]) -> Made:
         """The scores of queries, each with a document: of the room a query has half at most; the document the rest."""
@@ -171,23 +160,13 @@ class Encoder:
         ]
         self.network.tokenizer.truncation_side = "right"
         # Only the order of scores counts: none is squeezed into 0 to 1.
-        predict = partial(self.network.predict, show_progress_bar=False, activation_fn=lambda scores: scores)
-        return _in_batches(predict, short, length), [max(0, n - self._room) for n in length]
+        scores = self.network.predict(short, show_progress_bar=False, activation_fn=lambda scores: scores)
+        return np.reshape(scores, (len(pairs), -1)).astype(np.float32), [max(0, n - self._room) for n in length]
 
     def _tokens(self, texts: Sequence[str]) -> Sequence[Encoding]:
         tokens = self.network.tokenizer(list(texts), add_special_tokens=False, verbose=False)
         encodings: Sequence[Encoding] = tokens.encodings
         return encodings
-
-
-def _in_batches(
-    make: Callable[[list[EncodedText]], npt.ArrayLike], texts: Sequence[EncodedText], length: Sequence[int]
-) -> npt.NDArray[np.float32]:
-    """What the library makes of texts, those of about as many tokens together: it would go by their characters."""
-    order = sorted(range(len(texts)), key=lambda row: -length[row])
-    batches = [order[first : first + BATCH] for first in range(0, len(order), BATCH)]
-    rows = [np.reshape(make([texts[row] for row in batch]), (len(batch), -1)) for batch in batches]
-    return np.concatenate(rows)[np.argsort(order)].astype(np.float32)
 
 
 def _ending(text: str, tokens: Encoding, n: int) -> str:

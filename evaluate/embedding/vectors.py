@@ -77,21 +77,18 @@ class VectorStore:
         """Every text of a maker that has a vector: key, n_cut."""
         return self._keys_of(maker)[1].select("key", "n_cut")
 
-    def add(self, maker: str, keys: Sequence[str], matrix: npt.NDArray[np.float32], n_cut: Sequence[int]) -> None:
-        """Store vectors, a part of their own."""
-        columns = {"model": [maker] * len(keys), "key": keys, "vector": list(matrix), "n_cut": n_cut}
-        part = f"{_prefix(maker)}{fingerprint(sorted(keys))}"
-        frame = pl.DataFrame(columns, table("vectors").columns)
-        target_of(self.lake, "vectors", part=part, parameters=[maker, sorted(keys)]).write(frame)
-        self._known.pop(maker, None)
-
     def make(
         self, maker: str, texts: Mapping[str, EncodedText], make: Callable[[Sequence[EncodedText]], Made]
     ) -> Iterator[None]:
         """Store what a model makes of texts, by their keys; yields after every part."""
         every = iter(texts)
         while keys := list(islice(every, TEXTS_PER_PART)):
-            self.add(maker, keys, *make([texts[key] for key in keys]))
+            matrix, n_cut = make([texts[key] for key in keys])
+            columns = {"model": [maker] * len(keys), "key": keys, "vector": list(matrix), "n_cut": n_cut}
+            part = f"{_prefix(maker)}{fingerprint(sorted(keys))}"
+            frame = pl.DataFrame(columns, table("vectors").columns)
+            target_of(self.lake, "vectors", part=part, parameters=[maker, sorted(keys)]).write(frame)
+            self._known.pop(maker, None)
             yield
 
     def get(

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from evaluate.embedding.models import BATCH, Model, TextKind
+from evaluate.embedding.models import Model, TextKind
 from evaluate.embedding.vectors import VectorStore
 from evaluate.rank.pools import load_pools, queries_by_pool
 from evaluate.rank.ranking import rank
@@ -109,7 +109,7 @@ def plain_loop(lake: str, model: str, output: str) -> dict[str, object]:
         for place, side in ((0, "right"), (1, "left")):
             network.tokenizer.truncation_side = side
             texts = _texts(pairs, place)
-            batches = (texts[first : first + BATCH] for first in range(0, len(texts), BATCH))
+            batches = (texts[first : first + 32] for first in range(0, len(texts), 32))
             made[place] += [network.encode(batch) for batch in batches]
     cost = watch.read()
     np.savez(output, allow_pickle=False, **{f"{place}": np.concatenate(some) for place, some in enumerate(made)})
