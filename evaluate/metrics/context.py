@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 
 import polars as pl
 
-from evaluate.metrics.declaration import Metric, Ratio, metric, size_at
+from evaluate.metrics.declaration import Metric, Ratio, RatioAt, metric, size_at
 from lake.catalog.protocol import BUDGETS, DEPTHS
 
 _N_GOLD = pl.col("n_gold")
@@ -65,36 +64,41 @@ _OF = {
 }
 
 
+def _declare(like: Metric, name: str, meaning: str, formula: tuple[str, ...], at: RatioAt) -> None:
+    of = like.granularity
+    replace(like, name=f"{of}_{name.lower()}", title=f"{of.capitalize()} {name}", meaning=meaning, formula=formula)(at)
+
+
 def _declare_sets(granularity: str) -> None:
     """Coverage, precision and F1 of a final context as a set; of a ranking also of what its first k results hold."""
     what, is_edit = _OF[granularity], granularity == "editloc"
     gold = "the lines that the gold patch edits" if is_edit else f"the gold {what}"
     held = "the lines that the run's patch edits" if is_edit else f"the {what} in the final context"
-    more = "" if is_edit else "; at k, what a ranking's first k results hold"
+    more = "." if is_edit else "; at k, what a ranking's first k results hold."
+    like = Metric("", ks=(0,) if is_edit else (0, *DEPTHS), granularity=granularity, shape="gathered")
+    n_gold = pl.col(f"n_gold/{granularity}")
 
-    def sizes(k: int) -> Iterator[pl.Expr]:
-        names = (f"n_hit/{granularity}@{k}", f"n_gold/{granularity}", f"n_pred/{granularity}@{k}")
-        return map(pl.col, names)
+    def n(of: str, k: int) -> pl.Expr:
+        return pl.col(f"n_{of}/{granularity}@{k}")
 
-    def coverage(k: int) -> Ratio:
-        n_hit, n_gold, _ = sizes(k)
-        return Ratio(n_hit, n_gold)
+    share = f"Share of {gold} that are among {held}{more}"
+    _declare(like, "coverage", share, OVER_GOLD, lambda k: Ratio(n("hit", k), n_gold))
+    share = f"Share of {held} that are among {gold}{more}"
+    _declare(like, "precision", share, OVER_RETURNED, lambda k: Ratio(n("hit", k), n("pred", k)))
+    mean = f"Harmonic mean of coverage and precision of {what}{more}"
+    _declare(like, "F1", mean, OVER_BOTH, lambda k: Ratio(2 * n("hit", k), n_gold + n("pred", k)))
 
-    def precision(k: int) -> Ratio:
-        n_hit, _, n_pred = sizes(k)
-        return Ratio(n_hit, n_pred)
 
-    def f1(k: int) -> Ratio:
-        n_hit, n_gold, n_pred = sizes(k)
-        return Ratio(2 * n_hit, n_gold + n_pred)
-
-    ks = (0,) if is_edit else (0, *DEPTHS)
-    for name, at, formula, meaning in (
-        ("coverage", coverage, OVER_GOLD, f"Share of {gold} that are among {held}{more}."),
-        ("precision", precision, OVER_RETURNED, f"Share of {held} that are among {gold}{more}."),
-        ("F1", f1, OVER_BOTH, f"Harmonic mean of coverage and precision of {what}{more}."),
-    ):
-        _declared(granularity, name, meaning, formula, ks)(at)
+def _declare_trajectory(granularity: str) -> None:
+    """AUC and redundancy of a run's steps."""
+    what, like = _OF[granularity], Metric("", granularity=granularity, shape="gathered", is_of_steps=True)
+    n_seen, n_union = pl.col(f"n_seen/{granularity}"), pl.col(f"n_union/{granularity}")
+    auc = f"Mean over the steps of the share of the gold {what} that had been seen by then: the earlier, the higher."
+    undefined = replace(like, micro="undefined")
+    _declare(undefined, "AUC", auc, _AUC, lambda k: Ratio(pl.col(f"auc/{granularity}"), _ONE))
+    again = f"Share of the {what} seen in all steps that an earlier step had seen already."
+    lower = replace(like, direction="lower")
+    _declare(lower, "redundancy", again, _REDUNDANCY, lambda k: Ratio(n_seen - n_union, n_seen))
 
 
 @metric(
@@ -105,32 +109,6 @@ def symbol_all(k: int) -> Ratio:
     """Whether all gold definitions are in the final context, at k in a ranking's first k results: 1 or 0."""
     n_hit, n_gold = pl.col(f"n_hit/symbol@{k}"), pl.col("n_gold/symbol")
     return Ratio((n_hit == n_gold) & (n_gold > 0), _ONE)
-
-
-def _declare_trajectory(granularity: str) -> None:
-    """AUC and redundancy of a run's steps."""
-    what = _OF[granularity]
-    n_seen, n_union = pl.col(f"n_seen/{granularity}"), pl.col(f"n_union/{granularity}")
-    auc = f"Mean over the steps of the share of the gold {what} that had been seen by then: the earlier, the higher."
-    declared = replace(_declared(granularity, "AUC", auc, _AUC), micro="undefined", is_of_steps=True)
-    declared(lambda k: Ratio(pl.col(f"auc/{granularity}"), _ONE))
-    again = f"Share of the {what} seen in all steps that an earlier step had seen already."
-    declared = replace(_declared(granularity, "redundancy", again, _REDUNDANCY), direction="lower", is_of_steps=True)
-    declared(lambda k: Ratio(n_seen - n_union, n_seen))
-
-
-def _declared(
-    granularity: str, name: str, meaning: str, formula: tuple[str, ...], ks: tuple[int, ...] = (0,)
-) -> Metric:
-    return Metric(
-        f"{granularity}_{name.lower()}",
-        title=f"{granularity.capitalize()} {name}",
-        ks=ks,
-        meaning=meaning,
-        formula=formula,
-        granularity=granularity,
-        shape="gathered",
-    )
 
 
 for _granularity in ("file", "symbol", "span", "editloc"):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
 from evaluate.metrics.context import OVER_GOLD, OVER_RETURNED
-from evaluate.metrics.declaration import Ratio, metric, size_at
+from evaluate.metrics.declaration import Metric, Micro, Ratio, metric, size_at
 from evaluate.metrics.ranked import discount, hits_within, within
 from lake.exact import exact_sum
 
@@ -124,46 +126,44 @@ def all_files(k: int) -> Ratio:
     return Ratio(hits_within(k) == _N_RELEVANT.first(), _ONE)
 
 
-@metric(
-    "all_lines", title="All gold lines", ks=LINE_BUDGETS, granularity="line", micro="equals macro", shape="covered",
-    cut="lines", formula=("1 if all gold lines are among the first k lines, else 0",),
-)  # fmt: skip
+def _of_lines(name: str, title: str, *formula: str, micro: Micro = "ratio of sums") -> Metric:
+    """A metric of the first k different lines returned, blank ones counted."""
+    like = Metric(name, title=title, ks=LINE_BUDGETS, granularity="line", shape="covered", cut="lines")
+    return replace(like, formula=formula, micro=micro)
+
+
+def _n(size: str, k: int) -> pl.Expr:
+    return pl.col(size_at(f"n_{size}", "lines", k))
+
+
+_ALL = "1 if all gold lines are among the first k lines, else 0"
+
+
+@_of_lines("all_lines", "All gold lines", _ALL, micro="equals macro")
 def all_lines(k: int) -> Ratio:
     """Whether all gold lines are among the first k different lines returned, blank ones counted: 1 or 0."""
-    return Ratio(pl.col(size_at("n_both", "lines", k)) == _N_GOLD, _ONE)
+    return Ratio(_n("both", k) == _N_GOLD, _ONE)
 
 
-@metric(
-    "lines_coverage", title="Coverage", ks=LINE_BUDGETS, granularity="line", shape="covered", cut="lines",
-    formula=OVER_GOLD,
-)  # fmt: skip
+@_of_lines("lines_coverage", "Coverage", *OVER_GOLD)
 def lines_coverage(k: int) -> Ratio:
     """Share of the gold lines that are among the first k different lines returned, blank ones counted."""
-    return Ratio(pl.col(size_at("n_both", "lines", k)), _N_GOLD)
+    return Ratio(_n("both", k), _N_GOLD)
 
 
-@metric(
-    "lines_precision", title="Precision", ks=LINE_BUDGETS, granularity="line", shape="covered", cut="lines",
-    formula=("", "|G ∩ P|", "k"),
-)  # fmt: skip
+@_of_lines("lines_precision", "Precision", "", "|G ∩ P|", "k")
 def lines_precision(k: int) -> Ratio:
     """Gold lines among the first k different lines returned, over k, even when fewer were returned."""
-    return Ratio(pl.col(size_at("n_both", "lines", k)), pl.lit(k))
+    return Ratio(_n("both", k), pl.lit(k))
 
 
-@metric(
-    "lines_f1", title="F1", ks=LINE_BUDGETS, granularity="line", shape="covered", cut="lines",
-    formula=("", "2 |G ∩ P|", "|G| + k"),
-)  # fmt: skip
+@_of_lines("lines_f1", "F1", "", "2 |G ∩ P|", "|G| + k")
 def lines_f1(k: int) -> Ratio:
     """Harmonic mean of coverage and precision at k lines: twice the lines in both, over the gold lines and k."""
-    return Ratio(2 * pl.col(size_at("n_both", "lines", k)), _N_GOLD + k)
+    return Ratio(2 * _n("both", k), _N_GOLD + k)
 
 
-@metric(
-    "lines_efficiency", title="Context efficiency", ks=LINE_BUDGETS, granularity="line", shape="covered",
-    cut="lines", formula=OVER_RETURNED,
-)  # fmt: skip
+@_of_lines("lines_efficiency", "Context efficiency", *OVER_RETURNED)
 def lines_efficiency(k: int) -> Ratio:
     """Share of the first k different lines returned that are gold, over as many as were returned; 0 for none."""
-    return Ratio(pl.col(size_at("n_both", "lines", k)), pl.col(size_at("n_returned", "lines", k)))
+    return Ratio(_n("both", k), _n("returned", k))
