@@ -2,7 +2,8 @@
 
 It lies at `<table>/<folder>=<value>/…/part-<name>.<fingerprint>.<digest>.parquet`. The digest is of the lake's format,
 the table's columns, all of the path before it, and the bytes; whoever reads a part first compares it. A part of which
-a bit is flipped, which was copied or moved, or which has the columns of another version, is so told from a whole one.
+a bit is flipped, which was copied or moved, or which has the columns of another version, is so told from a whole one,
+set aside, named, and left to the stage that makes it again.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -19,7 +20,9 @@ from urllib.parse import quote, unquote
 import polars as pl
 
 from lake.errors import Exit, GoldspanError
+from lake.naming import FINAL, IMPORT_REJECTS, RANKING
 from lake.tables import TABLES, Table
+from lake.text import counted
 
 FORMAT_VERSION = 5
 """Raised when the layout of the lake changes; part of every fingerprint and of every digest."""
@@ -28,6 +31,10 @@ MAX_NAME_BYTES = 240
 FORMAT = {"goldspan.part": f'{{"format":{FORMAT_VERSION}}}'}
 """What every part's Parquet metadata says, by which another version's lake is known."""
 
+ASIDE = ".damaged"
+"""The folder of a lake that holds what was set aside."""
+TEMPORARY = ".tmp"
+"""What a part's name ends in while it is being written."""
 DAMAGE_HINT = (
     "`python -m ingest verify` names all that does not fit. `make ingest evaluate` sets it aside and makes it again; "
     "a run that was imported is to be imported again."
@@ -38,14 +45,6 @@ _SAFE = "@+,:~ "
 _DIGEST_LENGTH = 16
 _FILE = re.compile(rf"part-(.*)\.([^.]*)\.([0-9a-f]{{{_DIGEST_LENGTH}}})\.parquet", re.DOTALL)
 _WRITTEN_AS = re.compile(r'\{.*"format":(\d{1,9})\b.*\}')
-
-
-class DamagedPartError(GoldspanError):
-    """A part that is not as it was written, or that was never written there."""
-
-
-class OtherFormatError(GoldspanError):
-    """A part of a lake that an older or a newer Goldspan wrote."""
 
 
 @dataclass(frozen=True)
@@ -151,11 +150,7 @@ def remove_empty(folder: Path, root: Path) -> None:
 
 
 def fault_of(part: Part) -> str:
-    """What is wrong with a part; empty where it is as it was written.
-
-    Raises:
-        OtherFormatError: Another version of the lake's format has written it.
-    """
+    """What is wrong with a part; empty where it is as it was written, an error where another version's lake has it."""
     try:
         prefix = _digest_prefix(part.table, part.path.parent, part.path.name.rsplit(".", 2)[0], len(part.folders) + 1)
         is_whole = part.digest == _digest(part.path, part.path.stat().st_mtime_ns, prefix)
@@ -173,7 +168,7 @@ def check_part(part: Part) -> None:
     """See that a part is as it was written; its bytes are read once per process."""
     if why := fault_of(part):
         message = f"the lake holds a part that does not fit: {why}"
-        raise DamagedPartError(message, where=str(part.path), hint=DAMAGE_HINT, code=Exit.INVALID)
+        raise GoldspanError(message, where=str(part.path), hint=DAMAGE_HINT, code=Exit.INVALID)
 
 
 def _digest_prefix(table: str, folder: Path, stem: str, depth: int) -> bytes:
@@ -203,7 +198,7 @@ def _check_format(path: Path) -> None:
         message = f"the lake was written by {age} Goldspan: its format is {version}, this one's is {FORMAT_VERSION}"
         hint = "Name another folder with LAKE=…, or delete this one and make it anew: make ingest evaluate. "
         hint += "What was imported is to be imported again."
-        raise OtherFormatError(message, where=str(path), hint=hint, code=Exit.INVALID)
+        raise GoldspanError(message, where=str(path), hint=hint, code=Exit.INVALID)
 
 
 def quoted(value: str) -> str:
@@ -213,3 +208,92 @@ def quoted(value: str) -> str:
     except UnicodeEncodeError as error:
         message = "a name holds bytes that are no text"
         raise GoldspanError(message, examples=[value], hint="Write it in UTF-8.", code=Exit.USAGE) from error
+
+
+def mend(root: Path, makes: Collection[str]) -> Iterator[str]:
+    """Delete what killed processes left half-written, set aside what does not fit; a sentence for each says so.
+
+    `makes` says whose parts the caller makes; of those of `ingest` that it only reads, a damaged one is an error.
+    """
+    for declared in TABLES.values():
+        for unfinished in (root / declared.name).rglob(f".*{TEMPORARY}"):
+            unfinished.unlink(missing_ok=True)
+        for part in _parts(root, declared.name) if declared.made_by in {*makes, "ingest"} else ():
+            if declared.made_by not in makes:
+                check_part(part)
+            elif why := fault_of(part):
+                yield _set_aside(root, part, why)
+    if "runs" in makes:
+        for row, why in _contradicted(root):
+            yield _set_aside(root, row, why)
+
+
+def _set_aside(root: Path, part: Part, why: str) -> str:
+    """Move a part out of what is read, and with it the row of an imported run; the sentence that says so."""
+    then, lost = "it is made again", {part.path}
+    if part.table == "vectors":
+        then += ", but vectors that were given are to be given again with --vectors"
+    is_of_run = "run_id" in part.folders and TABLES[part.table].made_by != "evaluate" and bool(part.fingerprint)
+    # No stray, and of no run that was made here: every import has a part of rejects.
+    if is_of_run and parts_below(root, TABLES["rejects"], {}, IMPORT_REJECTS + part.folders["run_id"]):
+        then = f"import the run {part.folders['run_id']} again"
+        lost |= {row.path for row in _parts(root, "runs", **part.folders)}
+    if part.table in ("files", "pools"):
+        # A part of items says that all it was read with is there.
+        lost |= {items.path for items in _parts(root, "items", benchmark=part.folders["benchmark"])}
+    for path in lost:
+        # With another ending, so that no pattern of file names finds it among the parts.
+        aside = root / ASIDE / f"{path.relative_to(root)}{ASIDE}"
+        aside.parent.mkdir(parents=True, exist_ok=True)
+        path.replace(aside)
+        remove_empty(path.parent, root)
+    return f"{part.path.relative_to(root).as_posix()}: {why}; set aside in {ASIDE}, {then}"
+
+
+def _contradicted(root: Path) -> Iterator[tuple[Part, str]]:
+    """The rows of imported runs that have other numbers of items or of results than they say, and how."""
+    runs = _rows("runs", _parts(root, "runs")).filter(origin="imported").select("run_id", "n_items").collect()
+    if runs.is_empty():
+        return
+    answers, results = (
+        _rows(name, [part for part in _parts(root, name) if part.folders["run_id"] in {*runs["run_id"]}])
+        for name in ("run_items", "hits")
+    )
+    answered = answers.group_by("run_id").agg(n_answered=pl.len(), n_expected=pl.col("n_returned").sum())
+    returned = results.filter(pl.col("part").is_in([RANKING, FINAL])).group_by("run_id").agg(n_returned=pl.len())
+    counts = runs.lazy().join(answered, on="run_id", how="left").join(returned, on="run_id", how="left").fill_null(0)
+    for run_id, n_items, n_answered, n_expected, n_returned in counts.sort("run_id").collect().iter_rows():
+        for row in _parts(root, "runs", run_id=run_id):
+            if n_answered != n_items:
+                yield row, f"run_items has {n_answered:,} of its {n_items:,} items"
+            elif n_returned != n_expected:
+                yield row, f"hits has {n_returned:,} of its {n_expected:,} results"
+
+
+def _parts(root: Path, name: str, **folders: str) -> list[Part]:
+    return parts_below(root, TABLES[name], folders)
+
+
+def _rows(name: str, parts: list[Part]) -> pl.LazyFrame:
+    paths = [part.path for part in parts]
+    columns = TABLES[name].columns
+    return pl.scan_parquet(paths, hive_partitioning=False, glob=False) if paths else pl.LazyFrame(schema=columns)
+
+
+def missing_tables(root: Path) -> list[str]:
+    """What a lake has scores of and no rows: a table and what it lacks, each once."""
+    scored = [part.folders for part in _parts(root, "scores")]
+    tables = {"benchmark": ("items", "gold_spans", "files"), "run_id": ("runs", "run_items", "aggregates")}
+    return [
+        f"{name} of {lacking}"
+        for folder, names in tables.items()
+        for name in names
+        for lacking in sorted({of[folder] for of in scored} - {part.folders[folder] for part in _parts(root, name)})
+    ]
+
+
+def check_whole(root: Path) -> None:
+    """See that a lake has everything that its scores are of."""
+    if lacking := missing_tables(root):
+        message = f"the lake has scores whose other tables are missing: {counted(len(lacking), 'part')}"
+        raise GoldspanError(message, where=str(root), examples=lacking[:3], hint=DAMAGE_HINT, code=Exit.INVALID)

@@ -18,10 +18,9 @@ import polars as pl
 
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint
-from lake.parts import FORMAT, PartCounts, check_part, new_part, parts_below, remove_empty
+from lake.parts import FORMAT, TEMPORARY, PartCounts, check_part, mend, new_part, parts_below, remove_empty
 from lake.parts import Part as Part
 from lake.tables import TABLES, Table, table
-from lake.wholeness import TEMPORARY, mend
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -127,7 +126,7 @@ class Lake:
         makes: Collection[str] = EVERY,
         warn: Callable[[str], None] = lambda _: None,
     ) -> Iterator[None]:
-        """Hold the lake alone, mended (:func:`lake.wholeness.mend`); a second writer calls `waiting` once, then waits.
+        """Hold the lake alone, mended (:func:`lake.parts.mend`); a second writer calls `waiting` once, then waits.
 
         `makes` says whose parts the caller makes, and `warn` is told of each that was set aside.
         """

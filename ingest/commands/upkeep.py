@@ -12,11 +12,10 @@ from lake.console import DEFAULT_LAKE, Console, DebugOption, LakeOption, setting
 from lake.errors import Exit, GoldspanError
 from lake.hints import typed
 from lake.naming import IMPORT_REJECTS
-from lake.parts import DAMAGE_HINT, fault_of
+from lake.parts import ASIDE, DAMAGE_HINT, fault_of, missing_tables
 from lake.store import EVERY, LOCK, Lake, Part
 from lake.tables import TABLES
 from lake.text import counted, escaped, listed
-from lake.wholeness import ASIDE, missing_tables
 
 app = typer.Typer()
 

@@ -28,10 +28,9 @@ from lake.console import (
 )
 from lake.errors import Exit, GoldspanError, lookup, refusal_of
 from lake.outcome import Outcome
-from lake.parts import PartCounts
+from lake.parts import PartCounts, check_whole
 from lake.store import Lake
 from lake.text import counted, listed
-from lake.wholeness import check_whole
 from report.build import build, publishers
 from report.editions import EDITIONS, LakeWithEditions
 from report.folder import MANIFEST, Manifest, manifest_in

@@ -8,10 +8,9 @@ import pytest
 from lake import parts
 from lake.errors import Exit, GoldspanError
 from lake.naming import IMPORT_REJECTS
-from lake.parts import MAX_NAME_BYTES, DamagedPartError, OtherFormatError
+from lake.parts import ASIDE, MAX_NAME_BYTES
 from lake.store import Lake, Part
 from lake.tables import table
-from lake.wholeness import ASIDE
 
 DAMAGED = "it is not what was written there"
 
@@ -86,7 +85,7 @@ def test_what_is_no_part_is_named_and_set_aside(lake: Lake, damage: Callable[[Pa
     _chunks(lake, "whole")
     part = _chunks(lake, "bad")
     damage(part.path)
-    with pytest.raises(DamagedPartError, match=f"the lake holds a part that does not fit: {why}") as caught:
+    with pytest.raises(GoldspanError, match=f"the lake holds a part that does not fit: {why}") as caught:
         lake.read("chunks")
     assert (caught.value.where, caught.value.code) == (str(part.path), Exit.INVALID)
     warned: list[str] = []
@@ -113,7 +112,7 @@ def test_a_copy_is_known_by_its_place(lake: Lake) -> None:
     ]
     for copy in copies:
         shutil.copy(part.path, copy)
-    with pytest.raises(DamagedPartError, match=DAMAGED):
+    with pytest.raises(GoldspanError, match=DAMAGED):
         lake.read("chunks")
     with lake.locked():
         assert lake.read("chunks").height == 3
@@ -125,7 +124,7 @@ def test_a_part_of_other_columns_is_named(lake: Lake, monkeypatch: pytest.Monkey
     with monkeypatch.context() as patch:
         patch.setattr(parts, "_columns", lambda table: "other")
         _chunks(lake)
-    with pytest.raises(DamagedPartError, match=DAMAGED):
+    with pytest.raises(GoldspanError, match=DAMAGED):
         lake.read("chunks")
 
 
@@ -135,9 +134,9 @@ def test_a_lake_of_another_format_says_so_and_is_left_alone(lake: Lake, version:
     path = _chunks(lake).path.with_name(name)
     record = {"goldspan.part": f'{{"columns":"x","format":{version},"place":"y"}}'}
     pl.DataFrame({"x": [1]}).write_parquet(path, metadata=record)
-    with pytest.raises(OtherFormatError, match=f"by {age} Goldspan: its format is {version}, this one's is 5"):
+    with pytest.raises(GoldspanError, match=f"by {age} Goldspan: its format is {version}, this one's is 5"):
         lake.read("chunks")
-    with pytest.raises(OtherFormatError, match="LAKE="), lake.locked():
+    with pytest.raises(GoldspanError, match="LAKE="), lake.locked():
         pass
     assert path.exists()
 
@@ -145,7 +144,7 @@ def test_a_lake_of_another_format_says_so_and_is_left_alone(lake: Lake, version:
 def test_what_the_caller_reads_and_does_not_make_is_an_error_and_stays(lake: Lake) -> None:
     part = _chunks(lake)
     _flip(part.path)
-    with pytest.raises(DamagedPartError, match=DAMAGED), lake.locked(makes={"runs", "evaluate"}):
+    with pytest.raises(GoldspanError, match=DAMAGED), lake.locked(makes={"runs", "evaluate"}):
         pass
     assert part.path.exists()
 
