@@ -21,8 +21,6 @@ from lake.errors import Exit, GoldspanError, lookup, unknown_name
 from lake.fingerprint import fingerprint
 from lake.store import Lake
 
-_GLOB = frozenset("*?[")
-
 
 @dataclass(frozen=True)
 class BuiltInSystem:
@@ -124,17 +122,14 @@ def known_retrievers(lake: Lake, patterns: Sequence[str] = ()) -> Mapping[str, R
         with suppress(GoldspanError):  # its declaration is gone, and nothing can make its runs again
             known[name] = retriever_named(name)
     for pattern in patterns:
-        name = _retriever_in(pattern)
-        if pattern not in imported and name not in known and {":", "~"} & set(name) and not _GLOB & set(name):
+        name = pattern.partition("+")[2]
+        if pattern not in imported and name not in known and {":", "~"} & set(name) and not set("*?[") & set(name):
             known[name] = retriever_named(name)
     return known
 
 
 def check_patterns(
-    patterns: Sequence[str],
-    chunkers: Sequence[str],
-    retrievers: Mapping[str, Retriever],
-    imported: Sequence[str] = (),
+    patterns: Sequence[str], chunkers: Sequence[str], retrievers: Mapping[str, Retriever], imported: Sequence[str] = ()
 ) -> None:
     """See that every pattern means a system, or ask "did you mean"; and that every retriever that is named can run."""
     pairs = [(chunker, retriever) for chunker in chunkers for retriever in retrievers]
@@ -159,22 +154,16 @@ def picks_imported(patterns: Sequence[str], name: str) -> bool:
 
 
 def _picks(patterns: Sequence[str], chunker: str, retriever: str) -> bool:
-    name = f"{chunker}+{retriever}"
-    return not patterns or any(fnmatchcase(name, meant) for pattern in patterns for meant in _aliased(pattern))
+    split = [pattern.partition("+") for pattern in patterns]
+    return not patterns or any(
+        fnmatchcase(f"{chunker}+{retriever}", f"{meant}{plus}{of_retriever}")
+        for of_chunker, plus, of_retriever in split
+        for meant in CHUNKER_SETS.get(of_chunker, (CHUNKER_ALIASES.get(of_chunker, of_chunker),))
+    )
 
 
 def _is_named(patterns: Sequence[str], retriever: str) -> bool:
-    return any(_retriever_in(pattern) == retriever for pattern in patterns)
-
-
-def _retriever_in(pattern: str) -> str:
-    return pattern.partition("+")[2]
-
-
-def _aliased(pattern: str) -> list[str]:
-    chunker, plus, retriever = pattern.partition("+")
-    chunkers = CHUNKER_SETS.get(chunker, (CHUNKER_ALIASES.get(chunker, chunker),))
-    return [f"{meant}{plus}{retriever}" for meant in chunkers]
+    return retriever in {pattern.partition("+")[2] for pattern in patterns}
 
 
 def ranking_code(retriever: Retriever) -> str:

@@ -230,7 +230,7 @@ def board(
         ["system", *(["rank"] if is_ranked else []), names[0], "low", "high", *names[1:], "items"],
         [
             [
-                _system(row),
+                row["system"] if row["status"] == "complete" else f"{row['system']} ({row['status']})",
                 *([_rank(row)] if is_ranked else []),
                 *(number_of(row[of]) for of in shown),
                 item_counts(row),
@@ -243,10 +243,6 @@ def board(
 
 
 _USUAL = ((metric_named("recall"), 10), (metric_named("mrr"), 10))
-
-
-def _system(row: Mapping[str, object]) -> str:
-    return f"{row['system']}" if row["status"] == "complete" else f"{row['system']} ({row['status']})"
 
 
 def _rank(row: Mapping[str, object]) -> str:
