@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from evaluate.metrics.declaration import Metric, Ratio, RatioAt, metric, size_at
+from evaluate.metrics import Metric, Ratio, RatioAt, metric, size_at
 from lake.catalog.protocol import BUDGETS, DEPTHS
 
 _N_GOLD = pl.col("n_gold")

@@ -7,7 +7,7 @@ from functools import cache
 
 import polars as pl
 
-from evaluate.metrics.declaration import Ratio, metric
+from evaluate.metrics import Ratio, metric
 from lake.exact import exact_sum, from_steps, steps
 
 _ONE = pl.lit(1.0)

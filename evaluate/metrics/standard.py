@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import polars as pl
 
+from evaluate.metrics import Metric, Micro, Ratio, metric, size_at
 from evaluate.metrics.context import OVER_GOLD, OVER_RETURNED
-from evaluate.metrics.declaration import Metric, Micro, Ratio, metric, size_at
 from evaluate.metrics.ranked import discount, hits_within, within
 from lake.exact import exact_sum
 

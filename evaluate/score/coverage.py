@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import polars as pl
 
-from evaluate.metrics.declaration import CutKind, size_at
+from evaluate.metrics import CutKind, size_at
 from lake.offsets import LineOffsets, held_pieces
 
 CutOff = tuple[CutKind, int]

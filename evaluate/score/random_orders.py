@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from evaluate.metrics import Requested
-from evaluate.metrics.declaration import size_at
+from evaluate.metrics import Requested, size_at
 from evaluate.score.coverage import CutOff, count_gold, gold_as_spans, own_text, walk
 from evaluate.score.metric_inputs import ScoringInputs
 from evaluate.score.metric_values import BY_HITS, cut_offs_of, label, measure, measure_sets, of_shape

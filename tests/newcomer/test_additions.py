@@ -26,7 +26,7 @@ METRIC = '''"""How many of the first k are relevant."""
 import polars as pl
 
 from evaluate.metrics import Ratio, metric
-from evaluate.metrics.declaration import size_at
+from evaluate.metrics import size_at
 from evaluate.metrics.ranked import hits_within
 
 

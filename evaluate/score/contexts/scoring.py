@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from evaluate.metrics import Metric, metrics_of
-from evaluate.metrics.declaration import size_at
+from evaluate.metrics import Metric, metrics_of, size_at
 from evaluate.score.contexts.extents import Rows, concatenated, context_rows
 from evaluate.score.contexts.gold_sets import N_RANKED_STEPS, RANKED_BUDGET, Answers, GoldSets
 from evaluate.score.contexts.intervals import SetSizes

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from evaluate.metrics import Ratio, declaration, metric, metric_named, parse_metric
+from evaluate import metrics
+from evaluate.metrics import Ratio, metric, metric_named, parse_metric
 from evaluate.score.metric_values import completion_similarity
 from lake.errors import GoldspanError
 from tests.graded import score_graded
@@ -59,7 +60,7 @@ def test_a_metric_is_declared_once_and_means_what_its_docstring_says(monkeypatch
         """Try."""
         return Ratio(pl.lit(k), pl.lit(k))
 
-    monkeypatch.setattr(declaration, "_METRICS", dict(declaration._METRICS))
+    monkeypatch.setattr(metrics, "_METRICS", dict(metrics._METRICS))
     metric("trial", title="Trial", ks=(5,))(trial)
     assert metric_named("trial").meaning == "Try."
     with pytest.raises(GoldspanError, match="metric 'trial' is declared twice"):
