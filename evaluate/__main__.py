@@ -1,7 +1,5 @@
 """`python -m evaluate`: run systems on what the lake holds, and score them."""
 
-from __future__ import annotations
-
 from lake.hints import check_libraries
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """What pages say of tasks, protocols, metrics and retrievers, written as tables by the stage that declares them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Built-in runs that today's items, chunks and code would not make: removed, so that no page mixes two states."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What a task asks of a lake: its items part by part, with their gold and their pools."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -38,7 +36,7 @@ class Selection:
         return not self.where and self.limit is None
 
     @classmethod
-    def of_run(cls, selection: Iterable[Mapping[str, str]] | None, limit: int | None) -> Selection:
+    def of_run(cls, selection: Iterable[Mapping[str, str]] | None, limit: int | None) -> "Selection":
         """What a stored run was asked, as two columns of its row have it."""
         return cls(tuple((pair["column"], pair["value"]) for pair in selection or ()), limit)
 

@@ -1,7 +1,5 @@
 """Systems: a chunker with a retriever, what a run of one is called and what it was made from."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace

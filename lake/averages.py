@@ -1,7 +1,5 @@
 """The averages, how the numbers of repositories make them, and what they generalise over. A new one is a row here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple
 

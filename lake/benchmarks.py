@@ -4,8 +4,6 @@ A benchmark has a name, under which its rows stand, and a kind: the declared ben
 scored. Own data says its kind in column `like` of table `benchmarks`; a declared benchmark is its own kind.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import polars as pl

@@ -6,8 +6,6 @@ Modules that are looked up by name while the program runs are not followed: whoe
 along.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import inspect

@@ -3,8 +3,6 @@
 stdout is data, stderr is progress and logs. A terminal gets a bar per stage, a pipe a line now and then.
 """
 
-from __future__ import annotations
-
 import importlib
 import json as jsonlib
 import multiprocessing
@@ -96,7 +94,7 @@ class Console:
             self._say_at_times(f"{title}: {done:,} of {total:,}")
             yield thing
 
-    def _bars(self, amount: str) -> Progress:
+    def _bars(self, amount: str) -> "Progress":
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
         title = TextColumn("{task.description}", markup=False)

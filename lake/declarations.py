@@ -1,7 +1,5 @@
 """Declarations found by name: a benchmark, a chunker, a retriever or a protocol is one file in its folder."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import pkgutil

@@ -4,8 +4,6 @@ What is handed out is a pure function of what the lake holds and writes parts of
 order; the caller holds the lake's lock for all of it.
 """
 
-from __future__ import annotations
-
 import ctypes
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """Faults a person can mend, and the exit codes the commands answer with."""
 
-from __future__ import annotations
-
 import copyreg
 import os
 import re

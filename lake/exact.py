@@ -4,8 +4,6 @@ Adding floats depends on their order, and a query engine is free to change it. W
 taken in steps of 2^-60, the steps are added as 128-bit integers, and one rounding ends it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 import polars as pl

@@ -1,7 +1,5 @@
 """What tells whether something is as it was: a hash of values or bytes."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

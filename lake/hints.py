@@ -3,8 +3,6 @@
 Hints are written with `python -m …` and `make …` wherever they are made; :func:`typed` alone completes them.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

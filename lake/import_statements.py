@@ -4,8 +4,6 @@ A query is rarely a whole file: it may begin in the middle of a string and end i
 forgives. An import begins a line in every language here, and a pattern of its language finds it wherever it stands.
 """
 
-from __future__ import annotations
-
 import re
 
 _DOTTED = r"\w+(?:\.\w+)*"

@@ -4,8 +4,6 @@ A cap per file refuses what is far beyond real data; twice what the published be
 held at once is bounded by the process's own limit (:func:`limit_memory`).
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -89,7 +87,7 @@ class _Measured(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Buffer) -> int:
+    def readinto(self, buffer: "Buffer") -> int:
         into = memoryview(buffer)
         data = self.stream.read(len(into))
         self.left -= len(data)

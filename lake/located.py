@@ -3,8 +3,6 @@
 It needs the standard library alone, as programs use it that know nothing else of Goldspan.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import sysconfig

@@ -1,7 +1,5 @@
 """A dask scheduler's workers: the same functions on other machines, over a lake that all of them see."""
 
-from __future__ import annotations
-
 import logging
 import os
 import platform
@@ -70,7 +68,7 @@ def workers_of(address: str, lake: Path | None) -> Iterator[Executor]:
             executor.shutdown(wait=False)
 
 
-def _check(client: Client, lake: Path | None, address: str, start: str) -> None:
+def _check(client: "Client", lake: Path | None, address: str, start: str) -> None:
     try:
         client.run_on_scheduler(worker)
     except Exception as error:

@@ -4,8 +4,6 @@ A part is current while the fingerprints of its inputs, its parameters, and the 
 functions that make it are what they were when it was written. Nothing else decides it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
@@ -63,11 +61,11 @@ class BuildTarget:
             if stored := self.lake.part(name, part, **folders):
                 self.lake.remove(stored)
 
-    def named(self, part: str) -> BuildTarget:
+    def named(self, part: str) -> "BuildTarget":
         """The same parts with more to their names: one of several targets that are made alike."""
         return replace(self, slots=[slot._replace(part=slot.part + part) for slot in self.slots])
 
-    def current(self) -> list[BuildTarget]:
+    def current(self) -> "list[BuildTarget]":
         """Of those that are made alike, whatever more there is to their names, the current ones; others are removed."""
         parts = [(slot.part, part.name) for slot in self.slots for part in self.lake.parts(slot.table, **slot.folders)]
         stored = {name.removeprefix(start) for start, name in parts if name.startswith(start)}

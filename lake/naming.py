@@ -1,7 +1,5 @@
 """What rows and parts are called that one stage writes and others find."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 RANKING, LINES = "ranking", "lines"

@@ -5,8 +5,6 @@ ends in a newline has no extra empty line. Byte offsets are those of the stored 
 are UTF-16 units above U+0020, as fixed-nws and every budget count them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -35,7 +33,7 @@ class Offsets(NamedTuple):
     nws: Counts
 
     @classmethod
-    def between_characters(cls, text: str) -> Offsets:
+    def between_characters(cls, text: str) -> "Offsets":
         """Those of a text that is cut anywhere."""
         points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
         is_pair = points > 0xFFFF
@@ -44,14 +42,14 @@ class Offsets(NamedTuple):
         return cls(_before(points == ord("\n")), _before(n_bytes), _before(n_nws))
 
     @classmethod
-    def between_lines(cls, text: str) -> Offsets:
+    def between_lines(cls, text: str) -> "Offsets":
         """Those of a text that is cut between its lines."""
         data = np.frombuffer(text.encode(errors="surrogatepass"), np.uint8)
         places = np.unique(np.concatenate(([0], np.flatnonzero(data == ord("\n")) + 1, [len(data)]))).astype(np.int32)
         return cls(np.arange(len(places), dtype=np.int32), places, _before(_UTF16_NWS[data])[places])
 
     @classmethod
-    def of_blobs(cls, blobs: pl.DataFrame) -> list[Offsets]:
+    def of_blobs(cls, blobs: pl.DataFrame) -> "list[Offsets]":
         """Those between the lines of each row of `blobs`, as they are stored."""
         size = pl.col("text").str.len_bytes().cast(pl.Int64)
         counts = blobs.select(byte=pl.concat_list("line_starts", size), nws="line_nws")
@@ -116,7 +114,7 @@ class LineOffsets:
     n_nws_before: pl.Series
 
     @classmethod
-    def of(cls, lines: pl.DataFrame) -> LineOffsets:
+    def of(cls, lines: pl.DataFrame) -> "LineOffsets":
         """Lay files (pool_id, path, n_nws: a list with the non-whitespace characters of each line) on an axis."""
         n_lines = pl.col("n_nws").list.len().cast(pl.Int64)
         ordered = lines.select("pool_id", "path", "n_nws").sort("pool_id", "path")

@@ -1,7 +1,5 @@
 """What a stage did, in all or a part of it, as its last block says it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -37,14 +35,14 @@ class Outcome:
     parts: str = "parts"
 
     @classmethod
-    def of_lake(cls, lake: Lake, done: Iterable[Outcome], unit: str, hint: str) -> Outcome:
+    def of_lake(cls, lake: Lake, done: "Iterable[Outcome]", unit: str, hint: str) -> "Outcome":
         """What was done in a lake, from the outcomes of its parts."""
         whole = cls(str(lake.root), unit=unit, hint=hint, tally=lake.tally, changes=[*lake.damage])
         for outcome in done:
             whole.add(outcome)
         return whole
 
-    def add(self, other: Outcome) -> None:
+    def add(self, other: "Outcome") -> None:
         """Take in the counts and the warnings of a part of what the stage did."""
         for name in (*_COUNTS, "tied", "warnings", "changes"):
             setattr(self, name, getattr(self, name) + getattr(other, name))

@@ -1,7 +1,5 @@
 """Parquet files that others made, read in pieces under the process's limit of memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path

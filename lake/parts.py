@@ -6,8 +6,6 @@ a bit is flipped, which was copied or moved, or which has the columns of another
 set aside, named, and left to the stage that makes it again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re
@@ -72,7 +70,7 @@ class PartCounts:
     current: set[str] = field(default_factory=set)
     removed: set[str] = field(default_factory=set)
 
-    def add(self, other: PartCounts) -> None:
+    def add(self, other: "PartCounts") -> None:
         """Take in what another process did."""
         self.made |= other.made
         self.current |= other.current

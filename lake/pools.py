@@ -1,7 +1,5 @@
 """Which parts of a table hold some values; and what items search: their pools' files, and the chunks of those."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path

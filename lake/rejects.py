@@ -1,7 +1,5 @@
 """Rows that could not be read or scored: kept with their place and reason, never dropped in silence."""
 
-from __future__ import annotations
-
 import reprlib
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Which returned and which existing chunks are relevant to an item, and how much gold each shares."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Which items are asked: by the values of their columns, by their ids, or a seeded sample of so many of them."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

@@ -4,15 +4,12 @@ A write checks the frame against its table, sorts it by key, writes beside and r
 made from, so a step whose fingerprint stands can be skipped, and which its bytes were, which every reader compares.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -21,9 +18,6 @@ from lake.fingerprint import fingerprint
 from lake.parts import FORMAT, TEMPORARY, PartCounts, check_part, mend, new_part, parts_below, remove_empty
 from lake.parts import Part as Part
 from lake.tables import TABLES, Table, table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
 
 EVERY = frozenset(table.made_by for table in TABLES.values())
 """Everyone who makes parts, as tables name them."""

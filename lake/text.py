@@ -1,7 +1,5 @@
 """Texts: their languages, tokens and hidden characters, and how numbers and names are said in one."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What runs cost and what agents used, a row per run; and whether the context that an agent kept predicts repair."""
 
-from __future__ import annotations
-
 import os
 import platform
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ The verdict is on the system that ranks first, against the reference that the be
 sentence is said follows from table `comparisons` alone.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

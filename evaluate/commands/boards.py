@@ -1,7 +1,5 @@
 """`python -m evaluate table`, `effects` and `compare`: the boards, what of them is due to what, and two systems."""
 
-from __future__ import annotations
-
 import fnmatch
 import json as jsonlib
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """`python -m evaluate status`, `item` and `items`: what a lake holds, and its items one by one."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """`python -m evaluate list`: what there is to run, and what it is measured by."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """`python -m evaluate run`: run systems on what the lake holds, and score them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`python -m evaluate score`: a ranking against relevance judgements, without a lake."""
 
-from __future__ import annotations
-
 import json as jsonlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path

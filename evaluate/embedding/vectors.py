@@ -1,7 +1,5 @@
 """The lake's vectors: made elsewhere and given for the retriever `recorded`, or made here and kept."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice

@@ -3,8 +3,6 @@
 A metric is one decorated function in any module here: all are read when the package is.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import pkgutil

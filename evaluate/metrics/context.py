@@ -1,7 +1,5 @@
 """Metrics of sets of lines, files and the like: what of the gold a ranking returns, and what a context gathers."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

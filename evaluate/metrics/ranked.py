@@ -1,7 +1,5 @@
 """Metrics of rankings, over relevant hits, by RepoEval's brief; of what pools allow; and RepoCoder's of completions."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Measures that readers of retrieval tables expect, in their standard definitions; none is under a protocol's seal."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import polars as pl

@@ -1,7 +1,5 @@
 """The board of a task under a protocol: its runs with rank, interval and population, best first; and its printing."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The first may lie among published scores: a gate between two states of a project.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 

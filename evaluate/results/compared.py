@@ -4,8 +4,6 @@ The first may be among scores that a report has published. Items are then matche
 other data, or other rules scored it, nothing is compared.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress

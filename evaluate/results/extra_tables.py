@@ -1,7 +1,5 @@
 """Tables beside the boards: what runs cost, what their chunkers and retrievers do; and a run's last lines."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import polars as pl

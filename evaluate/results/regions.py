@@ -6,8 +6,6 @@ optional one is no noise. Beside them stand two measures of ours, over different
 neither gold nor noise.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from itertools import chain

@@ -1,7 +1,5 @@
 """Where the numbers of a run come from: the data, the rules, the code, and the commands that make them again."""
 
-from __future__ import annotations
-
 import json as jsonlib
 import platform
 import shlex

@@ -1,7 +1,5 @@
 """The texts that a system compares, each with the key by which its vector is found: to be embedded by any model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated

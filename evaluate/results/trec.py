@@ -4,8 +4,6 @@ Measures, their names and their values are those of ir_measures. Each is given t
 score as Float32 descending, equal scores by document id descending.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Metrics that a protocol does not declare, worked out when they are asked for and never stored: exploratory."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 

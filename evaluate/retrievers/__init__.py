@@ -1,7 +1,5 @@
 """Retrievers: how a pool of chunks is scored against queries. A file each, or a family's; found by name."""
 
-from __future__ import annotations
-
 import functools
 import math
 import sys
@@ -115,8 +113,8 @@ class Retriever:
     missing: Callable[[], str] | None = None
     n_side_by_side: int = 1
     arguments: str = ""
-    with_arguments: Callable[[str], Retriever] | None = None
-    components: tuple[Retriever, ...] = ()
+    with_arguments: "Callable[[str], Retriever] | None" = None
+    components: "tuple[Retriever, ...]" = ()
     query_form: str = ""
     revision: Callable[[], str] | None = None
     prepare: Callable[[VectorStore, RunTexts, TrackSteps], Mapping[str, str]] | None = None
@@ -126,7 +124,7 @@ class Retriever:
         """Its revision and those of the retrievers that it calls, by their names."""
         return {part.name: part.revision() for part in self.parts() if part.revision}
 
-    def parts(self) -> Iterator[Retriever]:
+    def parts(self) -> "Iterator[Retriever]":
         """It and those that it calls."""
         yield self
         for component in self.components:

@@ -1,7 +1,5 @@
 """What a retriever is given: the chunks of a pool, and the queries that are asked of it."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -46,7 +44,7 @@ class Pool:
     n_file_lines: Integers
     text: Sequence[str]
     vectors: VectorStore | None = None
-    definitions_of: Callable[[Pool], Counted] | None = None
+    definitions_of: "Callable[[Pool], Counted] | None" = None
     side_by_side: Mapping[str, int] = field(default_factory=dict)
 
     def __len__(self) -> int:

@@ -4,8 +4,6 @@ None is a search: the first two look at no word of the query, and the oracle see
 retriever can score over the same chunks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 

@@ -6,8 +6,6 @@ pool's; where a task hides the query's own file, its chunks are among them. Its 
 and both texts; like dense vectors, they differ in the last bits between machines.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial

@@ -6,8 +6,6 @@ batch, so rankings of two machines may differ where chunks are all but equally n
 has ranked by.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -167,7 +165,7 @@ class Dense:
         by_key = dict(zip(keys, texts, strict=True))
         return keys, store.get(self.maker(kind), by_key, partial(self.embed, kind))
 
-    def configured(self, text: str, retriever: str) -> Dense:
+    def configured(self, text: str, retriever: str) -> "Dense":
         """The same with arguments."""
         given = settings_in(retriever, text, ARGUMENTS)
         dtype, pooling = (given.pop(name, getattr(self.model, name)) for name in ("dtype", "pooling"))

@@ -3,8 +3,6 @@
 The tokenizer of CodeGen-350M, which RepoBench uses, is loaded where it is at hand, and never fetched.
 """
 
-from __future__ import annotations
-
 import os
 from collections import defaultdict
 from collections.abc import Mapping
@@ -57,7 +55,7 @@ def codegen_tokens(text: str) -> list[str]:
 
 
 @cache
-def _tokenizer() -> tokenizers.Tokenizer:
+def _tokenizer() -> "tokenizers.Tokenizer":
     if why := _missing():
         raise GoldspanError(f"the tokenizer of {_MODEL} is not at hand", hint=why, code=Exit.MISSING)
     from tokenizers import Tokenizer

@@ -1,7 +1,5 @@
 """A task's runs pooled: aggregates of their scores, and by protocol what compares them, as far as not current."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property

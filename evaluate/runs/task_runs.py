@@ -3,8 +3,6 @@
 Ranking and scoring the parts is `evaluate.partition`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial

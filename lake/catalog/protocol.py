@@ -1,7 +1,5 @@
 """What a task is, and what a protocol is: the sealed rules that its runs are scored by, and where lists are cut."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -161,7 +159,7 @@ class Task:
         """The declared benchmark by whose rules the items are asked."""
         return self.rules.partition("/")[0]
 
-    def under(self, benchmark: str) -> Task:
+    def under(self, benchmark: str) -> "Task":
         """The task under the name of an own benchmark, with pools of its own where it has such."""
         names = (f"{benchmark}/{name.partition('/')[2]}" if name else "" for name in (self.name, self.pool_prefix))
         name, pool_prefix = names
@@ -203,7 +201,7 @@ class Protocol:
     parity_only: bool = False
     place: int = 1
     context: ContextRules | None = None
-    like: Protocol | None = None
+    like: "Protocol | None" = None
 
     @property
     def benchmark(self) -> str:
@@ -211,7 +209,7 @@ class Protocol:
         return self.name.partition("@")[0]
 
     @property
-    def rules(self) -> Protocol:
+    def rules(self) -> "Protocol":
         """The declared protocol whose rules these are, and whose seal they have."""
         return self.like or self
 
@@ -220,7 +218,7 @@ class Protocol:
         """Whether intervals and tests always go over items: own data stands for no other repositories."""
         return self.like is not None
 
-    def under(self, benchmark: str) -> Protocol:
+    def under(self, benchmark: str) -> "Protocol":
         """The protocol under the name of an own benchmark."""
         return replace(
             self,

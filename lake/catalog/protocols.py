@@ -1,7 +1,5 @@
 """The declared tasks and protocols by name: what is searched with which query, and the sealed rules that score runs."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """What systems are held against: references, fixed before any number is known, and baselines that none may beat."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 

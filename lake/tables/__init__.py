@@ -1,7 +1,5 @@
 """Every table of the lake, declared once: columns, key, rules, where its parts lie."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property

@@ -1,7 +1,5 @@
 """So many columns of one kind: `path, symbol = texts(2, nullable=True)`."""
 
-from __future__ import annotations
-
 import dataframely as dy
 
 

@@ -1,7 +1,5 @@
 """What evaluate writes: vectors, relevance, scores, what is made of them, and systems beside one another."""
 
-from __future__ import annotations
-
 import dataframely as dy
 import polars as pl
 

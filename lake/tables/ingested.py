@@ -1,7 +1,5 @@
 """What ingest writes: items with queries and gold, and the files that are searched."""
 
-from __future__ import annotations
-
 import dataframely as dy
 import polars as pl
 

@@ -1,7 +1,5 @@
 """What pages say of declared things; and runs, of systems here and of others: what they were asked, what it cost."""
 
-from __future__ import annotations
-
 import dataframely as dy
 
 from lake.tables.columns import integer_columns, key_columns, number_columns, text_columns

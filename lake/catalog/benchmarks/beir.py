@@ -1,7 +1,5 @@
 """Benchmarks in BEIR's layout, each declared whole; `beir`, which `--config` or a folder fills, among them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lake.catalog.protocol import WHOLE, Primary, Protocol, Task, at

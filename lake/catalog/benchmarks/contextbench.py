@@ -1,7 +1,5 @@
 """ContextBench's task and protocols: gold is what of a repository an issue needs; an answer is what was gathered."""
 
-from __future__ import annotations
-
 from lake.catalog.protocol import BUDGETS, DEPTHS, DOCS_CONTEXTS, OFFICIAL_CONTEXTS, Primary, Protocol, Task
 
 CONTEXTBENCH_ISSUE = Task(

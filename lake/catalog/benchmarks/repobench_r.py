@@ -1,7 +1,5 @@
 """RepoBench-R's tasks and protocols: gold is a candidate; what is relevant is that candidate, or what is like it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from lake.catalog.protocol import WHOLE, Primary, Protocol, Task, at

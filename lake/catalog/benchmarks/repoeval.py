@@ -1,7 +1,5 @@
 """RepoEval's tasks, and its protocols: gold is a range of lines, a chunk is relevant when it shares a line with it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from lake.catalog.protocol import BUDGETS, WHOLE, Primary, Protocol, Task, at
