@@ -105,16 +105,19 @@ def _reachable(evidence: JudgementInputs) -> pl.LazyFrame:
     )
 
 
-_Judge = Callable[[pl.LazyFrame, JudgementInputs, Sequence[str]], pl.LazyFrame]
-
-
-def _on_spans(judge: _Judge, *, by_lines: bool = False) -> Rule:
+def _on_spans(
+    judge: Callable[[pl.LazyFrame, JudgementInputs, Sequence[str]], pl.LazyFrame], *, by_lines: bool = False
+) -> Rule:
     """A rule that judges hits as it judges the chunks in files of the gold: spans, told apart by some columns."""
     return Rule(
-        lambda hits, evidence, key: judge(hits, evidence, [*key, "rank"]).with_columns(place="rank"),
+        lambda hits, evidence, key: _ranked(judge(hits, evidence, [*key, "rank"]).with_columns(place="rank")),
         lambda evidence: judge(_reachable(evidence), evidence, CHUNK),
         by_lines=by_lines,
     )
+
+
+def _ranked(judged: pl.LazyFrame) -> pl.LazyFrame:
+    return judged.with_columns(rank=pl.when(pl.col("iou").is_not_null()).then("place"))
 
 
 def _overlapping(spans: pl.LazyFrame, evidence: JudgementInputs, identity: Sequence[str]) -> pl.LazyFrame:
@@ -126,14 +129,10 @@ def _in_the_candidate(spans: pl.LazyFrame, evidence: JudgementInputs, identity: 
     return _all_relevant(spans.join(evidence.gold, on=["item_id", "path"], how="semi").with_columns(iou=pl.lit(1.0)))
 
 
-def _alike_hits(hits: pl.LazyFrame, evidence: JudgementInputs, key: Sequence[str]) -> pl.LazyFrame:
-    judged = _alike(_overlapping(hits, evidence, [*key, "rank"]).with_columns(place="rank"), evidence)
-    return judged.with_columns(rank=pl.when(pl.col("iou").is_not_null()).then("rank"))
-
-
-def _alike(judged: pl.LazyFrame, evidence: JudgementInputs) -> pl.LazyFrame:
+def _alike(spans: pl.LazyFrame, evidence: JudgementInputs, identity: Sequence[str]) -> pl.LazyFrame:
     """Relevant = sharing at least the protocol's threshold of the lines in either."""
     is_relevant = pl.col("similarity") >= evidence.threshold
+    judged = _overlapping(spans, evidence, identity)
     return judged.with_columns(pl.when(is_relevant).then(name).alias(name) for name in ("iou", "share"))
 
 
@@ -163,17 +162,14 @@ def _similar(column: str) -> Rule:
         )
 
     def hits(hits: pl.LazyFrame, evidence: JudgementInputs, key: Sequence[str]) -> pl.LazyFrame:
-        returned = hits.select(*{*key, *CHUNK}, place="rank").join(chunks(evidence), on=CHUNK)
-        return returned.with_columns(rank=pl.when(pl.col("iou").is_not_null()).then("place"))
+        return _ranked(hits.select(*{*key, *CHUNK}, place="rank").join(chunks(evidence), on=CHUNK))
 
     return Rule(hits, chunks, similarity=column)
 
 
 RELEVANCE: Mapping[str, Rule] = {
     "line-overlap": _on_spans(_overlapping, by_lines=True),
-    "line-iou": Rule(
-        _alike_hits, lambda inputs: _alike(_overlapping(_reachable(inputs), inputs, CHUNK), inputs), by_lines=True
-    ),
+    "line-iou": _on_spans(_alike, by_lines=True),
     "same-candidate": _on_spans(_in_the_candidate),
     "graded": Rule(
         _judged_hits,
