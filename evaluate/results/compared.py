@@ -22,7 +22,7 @@ from lake.catalog.protocol import Protocol, Task
 from lake.errors import Exit, GoldspanError
 from lake.exact import exact_sum
 from lake.store import Lake
-from lake.tables import TABLES, table
+from lake.tables import table
 from lake.text import counted, listed
 from lake.verdict import TOO_FEW, WORSE
 
@@ -31,14 +31,11 @@ class Published:
     """Published tables: `scores.parquet` (or the folder that holds it), and what else a report publishes beside it."""
 
     def __init__(self, path: Path) -> None:
-        if any((path / name).is_dir() for name in TABLES):
-            hint = f"`python -m report --lake {path} --site before` publishes it: --against before/data/scores.parquet"
-            raise GoldspanError(f"--against {path}: a lake, give its scores.parquet", hint=hint, code=Exit.USAGE)
         # What lies beside a file of another name may be of another time.
         beside = path.parent if path.name.startswith("scores") else None
         self._folder = path if path.is_dir() else beside
         self._scores = _files(path, "scores") if path.is_dir() else [path]
-        hint = "Name the scores.parquet that a report publishes, or the folder that holds it."
+        hint = "A report publishes it: `python -m report --site before`, then --against before/data/scores.parquet."
         if not self._scores or not all(file.is_file() for file in self._scores):
             raise GoldspanError(f"--against {path}: no such file of scores", hint=hint, code=Exit.MISSING)
         columns = set[str]()

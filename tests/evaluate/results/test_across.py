@@ -89,16 +89,10 @@ def test_an_export_of_a_run_is_compared_and_says_what_it_cannot_tell(lake_folder
     assert f"repoeval: not published beside the scores, so not compared with this lake's: {unknown}" in said.out
 
 
-def test_a_lake_is_refused_and_says_how_to_publish_its_scores(lake_folder: Path) -> None:
-    said = across(lake_folder, lake_folder, A)
-    assert (said.code, said.out) == (Exit.USAGE, "")
-    assert f"--against {lake_folder}: a lake, give its scores.parquet" in said.err
-    assert f"python -m report --lake {lake_folder} --site before" in " ".join(said.err.split())
-
-
 def test_what_holds_no_scores_is_refused(lake_folder: Path, tmp_path: Path) -> None:
-    said = across(tmp_path / "nowhere", lake_folder, A)
-    assert (said.code, "no such file of scores" in said.err) == (Exit.MISSING, True)
+    for folder in (tmp_path / "nowhere", lake_folder):
+        said = across(folder, lake_folder, A)
+        assert (said.code, "no such file of scores" in said.err) == (Exit.MISSING, True)
     (tmp_path / "text.parquet").write_text("no Parquet")
     assert across(tmp_path / "text.parquet", lake_folder, A).code == Exit.INVALID
     pl.DataFrame({"item_id": ["a"]}).write_parquet(tmp_path / "other.parquet")
