@@ -59,12 +59,12 @@ def parse_items(items: str) -> Where:
     pairs: set[tuple[str, str]] = set()
     for word in items.replace(",", " ").split():
         column, equals, value = word.partition("=")
-        if files := id_files(word):
-            lines = [line.strip() for line in files[0].read_text(encoding="utf-8", errors="replace").splitlines()]
-            ids = [line for line in lines if line]
+        if (file := Path(word.removeprefix("@"))).is_file():
+            lines = map(str.strip, file.read_text(encoding="utf-8", errors="replace").splitlines())
+            ids = {("item_id", line) for line in lines if line}
             if not ids:
                 raise GoldspanError(f"--items {word}: the file holds no id", hint="One id a line.", code=Exit.INVALID)
-            pairs |= {("item_id", item_id) for item_id in ids}
+            pairs |= ids
         elif word.startswith("@"):
             raise GoldspanError(f"--items {word}: there is no such file", hint="One id a line.", code=Exit.MISSING)
         elif not equals and word not in ITEM_COLUMNS:
@@ -76,12 +76,6 @@ def parse_items(items: str) -> Where:
             hint = f"Columns are {', '.join(ITEM_COLUMNS)}. No option changes a protocol: it is sealed."
             raise GoldspanError(message, hint=hint, code=Exit.USAGE)
     return tuple(sorted(pairs))
-
-
-def id_files(items: str) -> list[Path]:
-    """The files of ids that `--items` names."""
-    words = items.replace(",", " ").split()
-    return [path for word in words if (path := Path(word.removeprefix("@"))).is_file()]
 
 
 def by_column(where: Where) -> Mapping[str, Sequence[str]]:
