@@ -52,17 +52,6 @@ def read_batches(
             yield _frame(stored.schema_arrow.empty_table(), names)
 
 
-def read_parquet(
-    file: Path | IO[bytes],
-    choose: Callable[[Sequence[str]], Sequence[str]] = lambda names: names,
-    *,
-    max_rows: int = MAX_TABLE_ROWS,
-    max_bytes: int = MAX_TABLE_BYTES,
-) -> pl.DataFrame:
-    """A whole Parquet file, or some columns of it, as :func:`read_batches` reads it."""
-    return pl.concat(read_batches(file, choose, max_rows=max_rows, max_bytes=max_bytes))
-
-
 @contextmanager
 def _explained() -> Iterator[None]:
     """Whatever a damaged file makes Arrow raise, as one error."""

@@ -113,7 +113,7 @@ def _prefix(maker: str) -> str:
 
 def _checked(file: Path, model: str) -> pl.DataFrame:
     # Imported when needed: no other run of the stage waits for Arrow.
-    from lake.parquet import UnreadableParquetError, read_parquet
+    from lake.parquet import UnreadableParquetError, read_batches
 
     def wrong(what: str, examples: Sequence[str] = ()) -> GoldspanError:
         return GoldspanError(f"vectors: {what}", where=str(file), examples=examples, code=Exit.INVALID)
@@ -124,7 +124,7 @@ def _checked(file: Path, model: str) -> pl.DataFrame:
         return ["key", "vector"]
 
     try:
-        frame = read_parquet(file, columns_of)
+        frame = pl.concat(read_batches(file, columns_of))
         frame = frame.select(pl.lit(model).alias("model"), "key", "vector", n_cut=None)
         frame = frame.cast(pl.Schema(table("vectors").columns))
     except UnreadableParquetError as error:

@@ -15,7 +15,7 @@ from ingest.sources.folder import read_folder
 from ingest.sources.rows import Lines
 from lake import limits
 from lake.limits import MIB
-from lake.parquet import UnreadableParquetError, read_parquet
+from lake.parquet import UnreadableParquetError, read_batches
 from lake.rejects import Rejects
 
 pytestmark = pytest.mark.slow
@@ -46,13 +46,13 @@ def test_a_parquet_whose_one_text_stands_in_every_row_is_refused_by_the_bytes(tm
     file = coded("x" * 1_000_000, 20_000, tmp_path)
     assert file.stat().st_size < 100_000
     with room(900 * MIB), pytest.raises(UnreadableParquetError, match="more memory than --memory-limit leaves"):
-        read_parquet(file, lambda names: [column], max_bytes=128 * MIB)
+        list(read_batches(file, lambda names: [column], max_bytes=128 * MIB))
 
 
 def test_a_parquet_that_claims_more_rows_than_are_read_is_refused(tmp_path: Path) -> None:
     file = coded("x", 1_000, tmp_path)
     with pytest.raises(UnreadableParquetError, match=r"1,000 rows; at most 999 are read"):
-        read_parquet(file, max_rows=999)
+        list(read_batches(file, max_rows=999))
 
 
 def test_a_line_that_is_too_long_is_passed_over_and_told() -> None:
@@ -123,7 +123,7 @@ def test_no_damage_to_a_parquet_ends_the_process(tmp_path: Path) -> None:
             # Most of what can be damaged is what the file says of itself, at its end.
             data[-drawn.randrange(1, min(900, len(data)))] = drawn.randrange(256)
         try:
-            read_parquet(io.BytesIO(bytes(data)))
+            list(read_batches(io.BytesIO(bytes(data))))
         except UnreadableParquetError:
             n_refused += 1
     assert n_refused > 80
