@@ -175,10 +175,15 @@ def stage_app(default: str, modules: Mapping[str, str]) -> typer.Typer:
 
                 print(f"goldspan {tomllib.loads(_DECLARED.read_text())['project']['version']}")
                 sys.exit(Exit.DONE)
-            names_command = bool(args) and args[0] in {*modules, "--help"}
-            return super().parse_args(ctx, args if names_command else [default, *args])  # type: ignore[arg-type] # as above
+            # Of the stage, wherever it stands.
+            flags, rest = [arg for arg in args if arg == "--debug"], [arg for arg in args if arg != "--debug"]
+            rest = rest if rest and rest[0] in {*modules, "--help"} else [default, *rest]
+            return super().parse_args(ctx, [*flags, *rest])  # type: ignore[arg-type] # as above
 
-    return typer.Typer(cls=StageGroup, callback=lambda: None, add_completion=False, pretty_exceptions_enable=False)
+    def options(debug: DebugOption = False) -> None:
+        pass
+
+    return typer.Typer(cls=StageGroup, callback=options, add_completion=False, pretty_exceptions_enable=False)
 
 
 def run(app: typer.Typer, stage: str) -> None:

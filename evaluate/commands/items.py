@@ -11,7 +11,7 @@ from evaluate.results.board import PrintedTable, number_of, primary_name, print_
 from lake.benchmarks import known_tasks, protocols_called, tasks_of
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
-from lake.console import DEFAULT_LAKE, Console, DebugOption, LakeOption, setting, split_names
+from lake.console import DEFAULT_LAKE, Console, LakeOption, setting, split_names
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.hints import typed
 from lake.naming import FINAL, RANKING
@@ -29,7 +29,6 @@ def item(
     protocol: Annotated[str, setting("PROTOCOL", "Protocol (default: the benchmark's first).")] = "",
     systems: Annotated[str, setting("SYSTEMS", "Comma list of systems to print.", "--systems", "--system")] = "",
     lake: LakeOption = DEFAULT_LAKE,
-    debug: DebugOption = False,
 ) -> None:
     """Print an item: the question, the gold, every system's score, and what some returned, with the arithmetic."""
     store, names = Lake(lake), split_names(systems)
@@ -72,7 +71,6 @@ def items(
     failed_by: Annotated[str, typer.Option("--failed-by", help="Only items that this system scores 0.")] = "",
     protocol: Annotated[str, setting("PROTOCOL", "Protocol (default: the benchmark's first).")] = "",
     lake: LakeOption = DEFAULT_LAKE,
-    debug: DebugOption = False,
 ) -> None:
     """List a benchmark's items with the best score and a line of each question, or those that a system failed."""
     store, selected = Lake(lake), parse_items(where)
@@ -105,7 +103,7 @@ def items(
 
 
 @app.command()
-def status(lake: LakeOption = DEFAULT_LAKE, debug: DebugOption = False) -> None:
+def status(lake: LakeOption = DEFAULT_LAKE) -> None:
     """Say what a lake holds, what is missing, and which command comes next."""
     store = Lake(lake)
     if not store.parts("benchmarks"):

@@ -15,7 +15,6 @@ from lake.benchmarks import check_benchmark, known_tasks
 from lake.console import (
     DEFAULT_LAKE,
     Console,
-    DebugOption,
     EngineOption,
     JsonOption,
     LakeOption,
@@ -54,7 +53,6 @@ def run_systems(
     lake: LakeOption = DEFAULT_LAKE,
     json: JsonOption = False,
     quiet: QuietOption = False,
-    debug: DebugOption = False,
 ) -> None:
     """Rank, score and aggregate: what `python -m evaluate` does."""
     console, store = Console(quiet=quiet, json=json), Lake(lake)

@@ -9,7 +9,7 @@ import polars as pl
 import typer
 
 from evaluate.results import regions, trec
-from lake.console import Console, DebugOption, JsonOption, MemoryOption, QuietOption, setting, split_names
+from lake.console import Console, JsonOption, MemoryOption, QuietOption, setting, split_names
 from lake.text import NO_VALUE, escaped
 
 app = typer.Typer()
@@ -29,7 +29,6 @@ def score_command(
     json: JsonOption = False,
     quiet: QuietOption = False,
     memory_limit: MemoryOption = None,  # set as it is read
-    debug: DebugOption = False,
 ) -> None:
     """Score any ranking against any relevance judgements with ir_measures; no lake is needed."""
     paths, kind = [ranked, *([other] if other else [])], regions if regions.is_gold(qrels) else trec

@@ -13,7 +13,7 @@ from evaluate.selection import Selection, edition, selected_parts
 from evaluate.systems import retriever_named
 from evaluate.texts.query_forms import rewritten
 from lake.benchmarks import tasks_of
-from lake.console import DEFAULT_LAKE, Console, DebugOption, LakeOption, setting, split_names
+from lake.console import DEFAULT_LAKE, Console, LakeOption, setting, split_names
 from lake.errors import Exit, GoldspanError, lookup
 from lake.hints import typed
 from lake.store import Lake
@@ -28,7 +28,6 @@ def texts(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Parquet to write.")],
     benchmarks: Annotated[str, setting("BENCHMARKS", "Comma list (default: all).")] = "",
     lake: LakeOption = DEFAULT_LAKE,
-    debug: DebugOption = False,
 ) -> None:
     """Write the texts that a system compares, to be embedded elsewhere and given back with --vectors."""
     store, names = Lake(lake), split_names(benchmarks)

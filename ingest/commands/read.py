@@ -29,7 +29,6 @@ from lake.benchmarks import own_kinds
 from lake.console import (
     DEFAULT_LAKE,
     Console,
-    DebugOption,
     EngineOption,
     JsonOption,
     LakeOption,
@@ -120,7 +119,6 @@ def read(
     lake: LakeOption = DEFAULT_LAKE,
     json: JsonOption = False,
     quiet: QuietOption = False,
-    debug: DebugOption = False,
 ) -> None:
     """Read benchmarks into the lake and cut their files into chunks: what `python -m ingest` does."""
     console, store = Console(quiet=quiet, json=json), Lake(lake)
@@ -214,7 +212,6 @@ def own(
     lake: LakeOption = DEFAULT_LAKE,
     json: JsonOption = False,
     quiet: QuietOption = False,
-    debug: DebugOption = False,
 ) -> None:
     """Ingest questions with gold of your own: BEIR folders, issues with a patch, and rows with paths and lines."""
     console, rejects = Console(quiet=quiet, json=json), Rejects()
@@ -226,7 +223,7 @@ def own(
         console.say(f"left out: {reject.position}: {reject.reason}")
     read(
         context, config=str(file), config_reads=str(reads), repositories=clones,
-        chunkers=chunkers, limit=limit, engine=engine, lake=lake, json=json, quiet=quiet, debug=debug,
+        chunkers=chunkers, limit=limit, engine=engine, lake=lake, json=json, quiet=quiet,
     )  # fmt: skip
 
 
@@ -247,7 +244,6 @@ def mine(
     lake: LakeOption = DEFAULT_LAKE,
     json: JsonOption = False,
     quiet: QuietOption = False,
-    debug: DebugOption = False,
 ) -> None:
     """Mine tasks from a repository's code and commits, each kind a benchmark with a leaderboard of its own."""
     from ingest.mining.mined import MINED_TASKS, MineRequest, mined, open_repository

@@ -24,7 +24,6 @@ from ingest.sources.input_file import InputFile
 from lake.console import (
     DEFAULT_LAKE,
     Console,
-    DebugOption,
     JsonOption,
     LakeOption,
     LimitOption,
@@ -82,7 +81,6 @@ def _importing(*, write: bool) -> Callable[..., None]:
         json: JsonOption = False,
         quiet: QuietOption = False,
         memory_limit: MemoryOption = None,  # set as it is read
-        debug: DebugOption = False,
     ) -> None:
         console, store = Console(quiet=quiet, json=json), Lake(lake)
         if not write and file is not None and is_submission(file):
@@ -137,7 +135,6 @@ def submissions(
     json: JsonOption = False,
     quiet: QuietOption = False,
     memory_limit: MemoryOption = None,  # set as it is read
-    debug: DebugOption = False,
 ) -> None:
     """Import what lies in the folder of submissions, and take away what left it: `python -m ingest` does so too."""
     console, store = Console(quiet=quiet, json=json), Lake(lake)
@@ -157,7 +154,6 @@ def show(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="An agent's file, ZIP or folder.")],
     format: FileFormatOption = AUTO,  # noqa: A002  # the flag's own name
     memory_limit: MemoryOption = None,  # set as it is read
-    debug: DebugOption = False,
 ) -> None:
     """Print what is understood of an agent's file, call by call, with what is not.
 

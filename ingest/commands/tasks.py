@@ -14,7 +14,7 @@ from ingest.runs.find_trajectories import REPOSITORY, TASK_FILE
 from ingest.runs.program_runs import write_below
 from lake.benchmarks import known_tasks, tasks_of
 from lake.catalog.protocol import Task
-from lake.console import DEFAULT_LAKE, Console, DebugOption, LakeOption, setting
+from lake.console import DEFAULT_LAKE, Console, LakeOption, setting
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, lookup
 from lake.naming import UNSEARCHED
 from lake.offsets import split_lines
@@ -42,7 +42,6 @@ def tasks(
     ] = "folders",
     no_repositories: Annotated[bool, typer.Option("--no-repositories", help="Without the repository's files.")] = False,
     lake: LakeOption = DEFAULT_LAKE,
-    debug: DebugOption = False,
 ) -> None:
     """Hand out items: per item a folder with the question and the repository, and nothing of the answer."""
     store = Lake(lake)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ingest.sources.tree import CACHE
-from lake.console import DEFAULT_LAKE, Console, DebugOption, LakeOption, setting
+from lake.console import DEFAULT_LAKE, Console, LakeOption, setting
 from lake.errors import Exit, GoldspanError
 from lake.hints import typed
 from lake.naming import IMPORT_REJECTS
@@ -21,7 +21,7 @@ app = typer.Typer()
 
 
 @app.command()
-def verify(lake: LakeOption = DEFAULT_LAKE, debug: DebugOption = False) -> None:
+def verify(lake: LakeOption = DEFAULT_LAKE) -> None:
     """Compare every part of the lake with what was recorded when it was written; exit code 3 where one does not fit."""
     if not lake.is_dir():
         message = "there is no lake to verify"
@@ -43,7 +43,6 @@ def verify(lake: LakeOption = DEFAULT_LAKE, debug: DebugOption = False) -> None:
 def clean(
     all_: Annotated[bool, setting("ALL", "Imported runs and downloads too.", "--all")] = False,
     lake: LakeOption = DEFAULT_LAKE,
-    debug: DebugOption = False,
 ) -> None:
     """Delete what can be made again from its sources; imported runs and downloads are kept."""
     store, kept = Lake(lake), list[str]()

@@ -17,7 +17,6 @@ from lake.benchmarks import protocols_called
 from lake.console import (
     DEFAULT_LAKE,
     Console,
-    DebugOption,
     FormatOption,
     JsonOption,
     LakeOption,
@@ -60,7 +59,6 @@ def _build(
     ),
     json: JsonOption = False,
     quiet: QuietOption = False,
-    debug: DebugOption = False,
 ) -> None:
     """Build the site from the lake; `python -m report` alone does this."""
     console, store = Console(quiet=quiet, json=json), Lake(lake)
@@ -130,7 +128,6 @@ def server_of(site: Path, port: int) -> ThreadingHTTPServer:
 def serve(
     site: SiteOption = DEFAULT_SITE,
     port: Annotated[int, setting("PORT", "Port.", min=0, max=65535)] = 8000,
-    debug: DebugOption = False,
 ) -> None:
     """Look at the site over http on this machine."""
     with server_of(site, port) as server:
@@ -170,7 +167,6 @@ def _export(
     systems: Annotated[str, typer.Option(help="Comma list, globs allowed.")] = "",
     top: Annotated[int | None, typer.Option(min=1, help="At most the N best systems of a board.")] = None,
     lake: LakeOption = DEFAULT_LAKE,
-    debug: DebugOption = False,
 ) -> None:
     """The leaderboards, or one run's ranking or scores, for other tools."""
     from report.exports import Choice, export
@@ -194,7 +190,6 @@ def _publish(
     label: Annotated[str, typer.Option(help="The same for people (default: the edition's name).")] = "",
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder of editions.")] = EDITIONS,
     lake: LakeOption = DEFAULT_LAKE,
-    debug: DebugOption = False,
 ) -> None:
     """Publish a benchmark's results, without its texts, so that every site shows them."""
     from report.publishing import publish

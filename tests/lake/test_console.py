@@ -25,7 +25,6 @@ def _app(fault: BaseException | None = None, code: int | None = None) -> typer.T
     def work(
         names: Annotated[list[str] | None, typer.Argument()] = None,
         limit: Annotated[int | None, typer.Option(min=1, envvar="LIMIT")] = None,
-        debug: bool = False,
     ) -> None:
         print("worked", *(names or []), limit)
         if fault is not None:
