@@ -14,8 +14,6 @@ from lake.make import write_if_changed
 from lake.store import Lake
 from lake.tables import declared_rows, table
 
-DeclaredRow = dict[str, object]
-
 _MICRO = {"ratio of sums": "ratio", "equals macro": "same", "undefined": "none"}
 
 
@@ -33,19 +31,19 @@ def declare(lake: Lake, known: Iterable[Retriever]) -> None:
         write_if_changed(lake, name, "all", frame.with_columns(fingerprint=stamps))
 
 
-def _row(name: str, declared: object, parameters: Mapping[str, object], **others: object) -> DeclaredRow:
+def _row(name: str, declared: object, parameters: Mapping[str, object], **others: object) -> dict[str, object]:
     """A row of what a declaration has under the names of a table's columns, and of what else is said of it."""
     columns = {column: getattr(declared, column) for column in table(name).columns if hasattr(declared, column)}
     columns |= {column: list(value) for column, value in columns.items() if isinstance(value, tuple)} | others
     return {**columns, "parameters": canonical_json(parameters)}
 
 
-def _task(task: Task) -> DeclaredRow:
+def _task(task: Task) -> dict[str, object]:
     parameters = {"depth": task.depth, "subsets": task.subsets, "imported_only": task.imported_only}
     return _row("tasks", task, parameters, query=task.query_meaning, pool=task.pool_meaning)
 
 
-def _protocol(protocol: Protocol) -> DeclaredRow:
+def _protocol(protocol: Protocol) -> dict[str, object]:
     primary, context = protocol.primary, protocol.context
     headline = protocol.headline or ("all", "all")
     parameters = {
@@ -68,6 +66,6 @@ def _protocol(protocol: Protocol) -> DeclaredRow:
     )
 
 
-def _metric(metric: Metric) -> DeclaredRow:
+def _metric(metric: Metric) -> dict[str, object]:
     parameters = {"granularity": metric.granularity, "ks": metric.ks}
     return _row("metrics", metric, parameters, micro=_MICRO[metric.micro], of_steps=metric.is_of_steps)
