@@ -76,10 +76,7 @@ def _known(file: Path) -> dict[str, str]:
 
 
 def read_source(text: bytes, package: str) -> tuple[str, list[str]]:
-    """A digest of a module's syntax tree without docstrings, and all that it may import.
-
-    `package` is the dotted name against which its relative imports are read.
-    """
+    """A digest of a module's syntax tree without docstrings; what it may import, where relative from `package`."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
         # A constant that stands alone says something to a reader: of a module, a function, or the name assigned above.

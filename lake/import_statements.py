@@ -1,8 +1,4 @@
-"""Import statements: where they stand in a text, read line by line, so that a fragment will do.
-
-A query is rarely a whole file: it may begin in the middle of a string and end in the middle of a call, which no parser
-forgives. An import begins a line in every language here, and a pattern of its language finds it wherever it stands.
-"""
+"""Import statements: where they stand in a text, by patterns, as queries are fragments that no parser forgives."""
 
 import re
 

@@ -1,8 +1,4 @@
-"""The lake on disk: a folder of Parquet files for each table, each part written whole or not at all.
-
-A write checks the frame against its table, sorts it by key, writes beside and replaces. A part's name says what it was
-made from, so a step whose fingerprint stands can be skipped, and which its bytes were, which every reader compares.
-"""
+"""The lake on disk: a folder of Parquet files for each table, each part written whole or not at all."""
 
 import io
 import os

@@ -1,8 +1,4 @@
-"""What is concluded of a benchmark's first system, and of chunkers and retrievers: fixed words for each conclusion.
-
-The verdict is on the system that ranks first, against the reference that the benchmark declares beforehand. Which
-sentence is said follows from table `comparisons` alone.
-"""
+"""What is concluded of a benchmark's first system, and of chunkers and retrievers: fixed words for each conclusion."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence

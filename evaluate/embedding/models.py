@@ -32,13 +32,9 @@ TextKind = Literal["query", "document"]
 
 @dataclass(frozen=True)
 class Model:
-    """A model as it is loaded.
+    """A model by its folder or the hub's name for it; `pooling` where the vectors of tokens are not joined its own way.
 
-    Attributes:
-        name: A folder, or what the hub calls it.
-        pooling: How the vectors of tokens become one, where the model's own way is not taken.
-        marks: Words of its vocabulary that are one token wherever they are written.
-        alias: What it is to be called.
+    `marks` are words of its vocabulary that are one token wherever they are written.
     """
 
     name: str
@@ -134,10 +130,7 @@ class Encoder:
         self._room = tokenizer.model_max_length - tokenizer.num_special_tokens_to_add(pair=is_cross)
 
     def vectors(self, texts: Sequence[str], prefix: str, cut: Literal["left", "right"]) -> Made:
-        """The vectors of texts with a prefix, which is never cut: of a text too long, the end or the beginning is left.
-
-        `cut` is the side from which it is cut.
-        """
+        """The vectors of texts with a prefix, which is never cut, as the texts are from the side `cut`."""
         n_prefix = len(self._tokens([prefix])[0])
         tokens = self._tokens([prefix + text for text in texts])
         n_cut = [max(0, len(of_text) - self._room) for of_text in tokens]

@@ -1,7 +1,4 @@
-"""Two systems under one protocol: how far apart the board's own numbers are, and the lines that say so.
-
-The first may lie among published scores: a gate between two states of a project.
-"""
+"""Two systems under one protocol: how far apart the board's own numbers are, and the lines that say so."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain

@@ -73,11 +73,7 @@ class Retriever:
     """A way to rank chunks.
 
     Attributes:
-        meaning: What it does, in a sentence that reads well on a page.
-        index: A pure function of the pool.
         version: Raised whenever its scores may change; its runs are then made anew.
-        source: Where the rule comes from.
-        parameters: Its settings, as the pages say them.
         needs: `gold`: it ranks by the gold of one protocol, so each protocol has a run of its own; `vectors`: it ranks
             by vectors that the lake was given; `definitions`: it asks the pool for them.
         is_chance: Its scores are the expectation over every order of the pool, not those of the one it returned.
@@ -88,12 +84,10 @@ class Retriever:
             unasked, and asked for by name it says so.
         n_side_by_side: How many small pools, each with its one query, it takes at once: faster than one by one, and
             with the very scores that each alone has.
-        arguments: What may be written behind its name, as a listing shows it: `:k1=NUMBER`.
         with_arguments: `with_arguments(text)` → the retriever that `name:text` means, called so; it raises a
             GoldspanError with code USAGE where the text means none.
         components: Other retrievers that it calls; their code is part of what its runs are made from.
         query_form: What of a query it is asked, a name of `evaluate.texts.query_forms`; empty for all of it.
-        revision: Which state of a model it ranks by.
         prepare: What is better done for a whole run at once than pool by pool; what is to be said of it with the run's
             parameters.
     """

@@ -28,10 +28,6 @@ class Pool:
     for each, in their order. A query's row of scores is then of its own pool's chunks, filled up to the largest pool's.
 
     Attributes:
-        chunk_no: Number of each chunk within its content.
-        line_end: Line after the last of each chunk.
-        n_file_lines: How many lines the chunk's file has.
-        vectors: The lake's vectors, for retrievers that look some up.
         definitions_of: How often each chunk of a pool holds the first line of a definition of each name.
         side_by_side: Where several pools are, the id and the number of chunks of each.
     """
@@ -119,7 +115,6 @@ class Queries:
     """What is asked of one pool; row i of every column is query i.
 
     Attributes:
-        target_path: The file the query comes from; None where the benchmark has none.
         target_line: The line of the hole in it; -1 where there is none.
         gold: The gold spans of each item under one protocol; empty for every retriever but the oracle.
         gains: Where relevance is a similarity, how like the gold each chunk is, per item; likewise.

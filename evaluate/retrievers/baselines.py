@@ -1,8 +1,4 @@
-"""What is always in the table: the pool in any order, what an editor has open, and the best order of the chunks.
-
-None is a search: the first two look at no word of the query, and the oracle sees the gold, so it bounds what any
-retriever can score over the same chunks.
-"""
+"""What is always in the table: the pool in any order, what an editor has open, and the best order of the chunks."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial

@@ -1,9 +1,7 @@
 """Retrievers made of others: rankings fused by reciprocal rank, one searched twice, the best ordered anew by a model.
 
-In the second of two passes the best chunk that the first one finds is asked for along with the query. In reranking a
-cross-encoder reads the query beside each of the best chunks of another retriever, in that one's own order, ties by the
-pool's; where a task hides the query's own file, its chunks are among them. Its scores are kept in the lake by the model
-and both texts; like dense vectors, they differ in the last bits between machines.
+A cross-encoder's scores are kept in the lake by the model and both texts; like dense vectors, they differ in the last
+bits between machines.
 """
 
 from collections.abc import Sequence

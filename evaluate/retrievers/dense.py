@@ -1,9 +1,7 @@
 """Dense retrieval: the cosine of vectors, exact, as no index leaves any out.
 
-They are made by a sentence-transformers model, or were made elsewhere and are looked up by the hash of the text they
-stand for. A model's vectors of one text differ in the last bits between machines and with the texts beside it in a
-batch, so rankings of two machines may differ where chunks are all but equally near; the lake keeps every vector that it
-has ranked by.
+A model's vectors of one text differ in the last bits between machines and with the texts beside it in a batch, so
+rankings of two machines may differ where chunks are all but equally near; the lake keeps every vector.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""RepoBench's lexical retrievers: one-gram Jaccard, and edit similarity, over two kinds of tokens.
-
-The tokenizer of CodeGen-350M, which RepoBench uses, is loaded where it is at hand, and never fetched.
-"""
+"""RepoBench's lexical retrievers: one-gram Jaccard, and edit similarity, over two kinds of tokens."""
 
 import os
 from collections import defaultdict

@@ -1,7 +1,4 @@
-"""Words and names that a query and a chunk share, the rare ones first: BM25, tf-idf, identifiers, definitions.
-
-BM25 is there as the package rank_bm25 computes it, as Lucene does, and over the words in identifiers.
-"""
+"""Words and names that a query and a chunk share, the rare ones first: BM25, tf-idf, identifiers, definitions."""
 
 from __future__ import annotations
 
