@@ -11,7 +11,7 @@ app = stage_app(
         "effects": "evaluate.commands.boards",
         "compare": "evaluate.commands.boards",
         "repro": "evaluate.results.repro",
-        "score": "evaluate.commands.score",
+        "score": "evaluate.results.trec",
         "item": "evaluate.commands.items",
         "items": "evaluate.commands.items",
         "texts": "evaluate.results.texts_to_embed",

@@ -8,15 +8,15 @@ neither gold nor noise.
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import IO, Annotated, TypeVar
 
 import polars as pl
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from evaluate.metrics.standard import LINE_BUDGETS
-from evaluate.results.trec import unpacked_file
 from lake.errors import Exit, GoldspanError, lookup
 from lake.limits import MAX_LINE_BYTES, TooMuchUnpackedError, unpacked
 from lake.text import counted
@@ -100,6 +100,20 @@ class Answer(BaseModel):
 _Row = TypeVar("_Row", Issue, Answer)
 _Span = tuple[str, range | None]
 """A file and lines of it, where these are known."""
+
+
+@contextmanager
+def unpacked_file(path: Path) -> Iterator[IO[bytes]]:
+    """A file, plain or packed with gzip or zstd; what is wrong with it while it is read ends in a sentence."""
+    try:
+        with path.open("rb") as file, unpacked(file) as stream:
+            yield stream
+    except FileNotFoundError as error:
+        hint = "The order is: python -m evaluate score QRELS RUN"
+        raise GoldspanError(f"there is no file {path}", hint=hint, code=Exit.MISSING) from error
+    except (OSError, ValueError, RecursionError, TooMuchUnpackedError) as error:
+        message = f"the file cannot be read to its end: {getattr(error, 'strerror', None) or error}"
+        raise GoldspanError(message, where=str(path), hint="Is it cut off?", code=Exit.INVALID) from error
 
 
 def is_gold(path: Path) -> bool:

@@ -1,28 +1,91 @@
-"""A run against relevance judgements, without a lake: ir_measures' values, with an interval and a paired test beside.
+"""`python -m evaluate score`: a ranking against relevance judgements by ir_measures, without a lake.
 
 Measures, their names and their values are those of ir_measures. Each is given the results in trec_eval's order: by
 score as Float32 descending, equal scores by document id descending.
 """
 
+import json as jsonlib
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from itertools import chain, count
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Annotated, Any, NamedTuple
 
 import ir_measures
 import numpy as np
 import polars as pl
+import typer
 from scipy.special import stdtrit
 
+from evaluate.results import regions
 from evaluate.statistics.comparisons import uncertainty, verdict_of
 from evaluate.statistics.detectable import LEVEL
 from evaluate.statistics.pairs import Values, differences, flip_tests
+from lake.console import Console, JsonOption, MemoryOption, QuietOption, setting, split_names
 from lake.errors import Exit, GoldspanError, unknown_name
-from lake.limits import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, TooMuchUnpackedError, parsed_json, unpacked
-from lake.text import counted
+from lake.limits import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, parsed_json
+from lake.text import NO_VALUE, counted, escaped
+
+app = typer.Typer()
+
+
+@app.command("score")
+def score_command(
+    qrels: Annotated[Path, typer.Argument(help="Relevance judgements: TREC's four columns, BEIR's table or JSON.")],
+    ranked: Annotated[Path, typer.Argument(metavar="RUN", help="A ranking: TREC's six columns, BEIR's table or JSON.")],
+    other: Annotated[Path | None, typer.Argument(metavar="[RUN2]", help="A second, compared with the first.")] = None,
+    metrics: Annotated[str, setting("METRICS", "Comma list of ir_measures' names: AP,nDCG@10; or trec_eval's.")] = "",
+    per_query: Annotated[bool, typer.Option("-q", "--per-query", help="Print every query's values too.")] = False,
+    answered: Annotated[bool, typer.Option("--answered", help="Leave out judged queries without results.")] = False,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    memory_limit: MemoryOption = None,  # set as it is read
+) -> None:
+    """Score any ranking against any relevance judgements with ir_measures; no lake is needed."""
+    paths, score = [ranked, *([other] if other else [])], regions.score_files if regions.is_gold(qrels) else score_files
+    values, notes = score(qrels, paths, split_names(metrics), answered_only=answered)
+    of_runs = list(map(means, values))
+    compared = compared_by_query(*values) if other else []
+    if json:
+        shown: dict[str, object] = {"means": of_runs[0]}
+        shown |= {"means2": of_runs[1], "compared": compared} if other else {}
+        if per_query:
+            shown |= {name: of_run.to_dicts() for name, of_run in zip(("values", "values2"), values, strict=False)}
+        print(jsonlib.dumps(shown))
+        return
+    rows = [*_of_queries(values)] if per_query else []
+    if other:
+        rows.append(["measure", "RUN", "RUN2 - RUN", "low", "high", "p", "verdict on RUN2", "queries"])
+        for mean, row in zip(of_runs[0], compared, strict=True):
+            ends = (_digits(row[end], "+z.4f") for end in ("delta", "low", "high"))
+            numbers = (_digits(mean["mean"]), *ends, _digits(row["p"]))
+            rows.append([str(row["measure"]), *numbers, str(row["verdict"]), str(row["queries"])])
+        notes = [f"95 % intervals and p {OVER_QUERIES}"]
+    else:
+        rows += [
+            # As wide as trec_eval's.
+            [f"{row['measure']:22}", "all", *(_digits(row[end]) for end in ("mean", "low", "high"))]
+            for row in of_runs[0]
+        ]
+    print(*(escaped("\t".join(row)) for row in rows), sep="\n")
+    for note in notes:
+        Console(quiet=quiet).say(note)
+
+
+def _of_queries(values: Sequence[pl.DataFrame]) -> Iterator[list[str]]:
+    """A row per query and measure with the value of each run; – where it has none."""
+    first, *others = values
+    both = first.join(others[0], on="query", how="full", coalesce=True).sort("query") if others else first
+    for row in both.iter_rows(named=True):
+        for measure in first.columns[1:]:
+            of_runs = (row[name] for name in (measure, f"{measure}_right") if name in row)
+            yield [f"{measure:22}", row["query"], *map(_digits, of_runs)]
+
+
+def _digits(value: float | str | None, form: str = ".4f") -> str:
+    return NO_VALUE if value is None else format(value, form)
+
 
 DEFAULT = (
     "AP", "Rprec", "RR", "nDCG", "nDCG@5", "nDCG@10", "nDCG@20", "nDCG@100", "P@5", "P@10", "P@20", "P@100", "R@5",
@@ -61,24 +124,10 @@ QRELS = FileKind("QRELS", "query 0 document grade", 3, int, f"a whole number, at
 RUN = FileKind("RUN", "query Q0 document rank score tag", 4, float, "a number")
 
 
-@contextmanager
-def unpacked_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file, plain or packed with gzip or zstd; what is wrong with it while it is read ends in a sentence."""
-    try:
-        with path.open("rb") as file, unpacked(file) as stream:
-            yield stream
-    except FileNotFoundError as error:
-        hint = "The order is: python -m evaluate score QRELS RUN"
-        raise GoldspanError(f"there is no file {path}", hint=hint, code=Exit.MISSING) from error
-    except (OSError, ValueError, RecursionError, TooMuchUnpackedError) as error:
-        message = f"the file cannot be read to its end: {getattr(error, 'strerror', None) or error}"
-        raise GoldspanError(message, where=str(path), hint="Is it cut off?", code=Exit.INVALID) from error
-
-
 def read_lists(path: Path, kind: FileKind) -> ScoreLists:
     """Query → document → number: TREC's columns, BEIR's table, or JSON, plain or packed."""
     lists: ScoreLists = defaultdict(dict)
-    with unpacked_file(path) as stream:
+    with regions.unpacked_file(path) as stream:
         for where, row in _rows(stream, kind):
             try:
                 query, document, value = (part.decode() if isinstance(part, bytes) else part for part in row)
