@@ -1,7 +1,4 @@
-"""One task over the asked items: which runs to make, what is concluded from their parts, and their scores.
-
-Ranking and scoring the parts is `evaluate.partition`.
-"""
+"""One task over the asked items: which runs to make, what is concluded from their parts, and their scores."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -122,8 +122,6 @@ class Task:
         ranks_blank: What is white space alone is ranked, and scores 0; else it is in no pool, and items with such gold
             are not asked.
         runs: It runs always, or only where `--tasks` names it; then as long as the lake holds runs of it.
-        imported_only: It is answered by what was made elsewhere alone.
-        version: Raised whenever rankings may change.
         like: Of own data, the declared task whose rules it has.
     """
 
@@ -172,14 +170,12 @@ class Protocol:
 
     Args:
         name: `<benchmark>@<rules>-v<version>`.
-        gold: The gold rule: the value of column `gold` in `gold_spans`.
         relevance: When a result is relevant; by its name, as the stage that scores declares it.
         headline: The slice shown first, as (slice, value); None for the whole.
         threshold: From which similarity on a result is relevant, for relevance rules of similarity.
         applies: Cut-offs that only some items have a value at, as (metric, k, column of items, its value).
         full_lists: A list that is shorter than k, although its pool is not, scores 0 at k.
         parity_only: Scored to be compared with published numbers, never shown on a leaderboard.
-        place: Where it stands among its benchmark's protocols on a page, the headline first.
         context: How gathered contexts are read, where the protocol scores those: every run of its tasks, rankings too.
         like: Of own data, the declared protocol whose rules it has.
     """
