@@ -25,8 +25,6 @@ from lake.store import Lake
 from lake.tables import table as declared_table
 from lake.text import NO_VALUE, counted, escaped, group_name, listed
 
-_WIDEST = 1_000
-
 
 @dataclass(frozen=True)
 class PrintedTable:
@@ -66,7 +64,7 @@ def _print_aligned(table: PrintedTable) -> None:
     for row in table.rows:
         aligned.add_row(*(Text(escaped(cell)) for cell in row))
     # As wide as a table is: a name that does not fit goes on in the next line, and is never cut.
-    terminal = Console(highlight=False, soft_wrap=True, width=_WIDEST)
+    terminal = Console(highlight=False, soft_wrap=True, width=1_000)
     terminal.print(Text(escaped(table.title), "bold"))
     terminal.print(aligned)
     for note in table.notes:

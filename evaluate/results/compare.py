@@ -63,7 +63,7 @@ def compare(
     if against is None:
         check_measured(requested, [(pair.task, pair.protocol) for pair in pairs], f"{a} and {b}")
     else:
-        notes = (check_same_data(pair.task, pair.protocol, (against, lake), pair.scores) for pair in pairs)
+        notes = (check_same_data(pair.task, pair.protocol, (against, lake), pair.scan("scores")) for pair in pairs)
         for note in dict.fromkeys(chain.from_iterable(notes)):
             say(note)
     rows = [row for pair in pairs for row in _under(lake, pair, requested, slice_name, where, runs[1])]
@@ -127,7 +127,7 @@ def _under(
     is_shared = pl.col("run_id").n_unique().over("slice", "slice_value") == len(here)
     items = of_where(lake.scan("items", benchmark=task.benchmark), where)
     slice_, value = slice_of(protocol, aggregates.filter(is_shared), slice_name, items if where else None)
-    scores = [side.select(*table("scores").columns) for side in pair.scores]
+    scores = [side.select(*table("scores").columns) for side in pair.scan("scores")]
     if beside:
         exploratory = explored(lake, task, protocol, beside, here).lazy()
         scores = [
@@ -139,7 +139,7 @@ def _under(
     expected = set(runs.join(by_chance, on="run_id", how="semi")["system"])
     is_expected = [system in expected for _, system in pair.runs]
     # Over selected items nothing is stored.
-    boards = [board.filter(pl.lit(not where)) for board in pair.boards]
+    boards = [board.filter(pl.lit(not where)) for board in pair.scan("boards")]
     stored = lake.scan("comparisons", **pair.folders)
     stored = stored.filter(pl.lit(not is_across and not where), slice=slice_, slice_value=value)
     of_pair = {"run_a": pair.runs[0][0], "run_b": pair.runs[1][0]}

@@ -140,17 +140,13 @@ class RunPair(NamedTuple):
         """The folders of the protocol's tables."""
         return {"benchmark": self.task.benchmark, "protocol": self.protocol.name}
 
-    @property
-    def scores(self) -> list[pl.LazyFrame]:
-        """The rows of table `scores` of each."""
-        sides = zip(self.sources, self.runs, strict=True)
-        return [source.scan("scores", **self.folders, run_id=run_id) for source, (run_id, _) in sides]
-
-    @property
-    def boards(self) -> list[pl.LazyFrame]:
-        """The rows of table `boards` of each; none of published scores without a board beside them."""
-        sides = zip(self.sources, self.runs, strict=True)
-        return [source.scan("boards", **self.folders).filter(run_id=run_id) for source, (run_id, _) in sides]
+    def scan(self, name: str) -> list[pl.LazyFrame]:
+        """The rows of a table of each; none of published scores without that table beside them."""
+        by_run = "run_id" in table(name).folders
+        return [
+            source.scan(name, **self.folders, **({"run_id": run_id} if by_run else {})).filter(run_id=run_id)
+            for source, (run_id, _) in zip(self.sources, self.runs, strict=True)
+        ]
 
 
 def compared(
@@ -178,8 +174,8 @@ def compared(
         .with_columns(run_id=pl.lit(side))
         for side, rows in zip("ab", scores, strict=True)
     ]
-    key = {"granularity": metric.granularity, "metric": metric.name, "k": k}
-    key |= {"slice": where[0], "slice_value": where[1]}
+    measure = {"metric": metric.name, "k": k, "slice": where[0], "slice_value": where[1]}
+    key = {"granularity": metric.granularity, **measure}
     if stored.is_empty():
         # As it is not stored it is exploratory.
         kinds = {name: table("aggregates").columns[name] for name in key}
@@ -204,11 +200,8 @@ def compared(
     yield {
         "protocol": protocol.name,
         "task": pair.task.name,
-        "metric": metric.name,
-        "k": k,
+        **measure,
         "average": average,
-        "slice": where[0],
-        "slice_value": where[1],
         "run_a": pair.runs[0][0],
         "run_b": pair.runs[1][0],
         "a": own[0][0],
