@@ -82,7 +82,7 @@ def test_the_name_says_whose_best_and_by_which_model() -> None:
     assert found.parameters == {"of": "bm25-okapi", "model": "some/model", "top": 7}
     assert [one.name for one in found.components] == ["bm25-okapi"]
     assert retriever_named("rerank:dense:a/b:dtype=bf16:top=5").components[0].name == "dense:a/b:dtype=bf16"
-    assert ranking_code(found) != ranking_code(retriever_named("rerank:jaccard-regex:model=some/model:top=7"))
+    assert ranking_code(found) != ranking_code(retriever_named("rerank:own-file:model=some/model:top=7"))
     for wrong in ("rerank:", "rerank:top=5", "rerank:bm25-okapi:top=0"):
         with pytest.raises(GoldspanError) as caught:
             retriever_named(wrong)
