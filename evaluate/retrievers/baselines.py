@@ -51,17 +51,21 @@ def _rate(
     gold, places = np.zeros(0, np.bool_), dict[int, slice]()
     for path in sorted(grade):
         here = [(span.line_start, span.line_end) for span in spans if span.path == path]
-        chunks = [(row, int(pool.line_start[row]), int(pool.line_end[row])) for row in rows_of[path]]
-        of_file = np.zeros(max(end for *_, end in [*here, *chunks]), np.bool_)
-        for start, end in here:
-            of_file[start:end] = True
-        for row, start, end in chunks:
-            if n_gold := int(of_file[start:end].sum()):
-                overlaps[row] = n_gold / (end - start + int(of_file.sum()) - n_gold) * grade[path]
-                places[row] = slice(len(gold) + start, len(gold) + end)
-            elif end == 0 and any(first == last for first, last in here):
-                # A gold text without a line shares none with itself.
-                overlaps[row] = grade[path]
+        rows = np.array(rows_of[path], np.int64)
+        start, end = pool.line_start[rows], pool.line_end[rows]
+        of_file = np.zeros(max([*(last for _, last in here), int(end.max(initial=0))]), np.bool_)
+        for first, last in here:
+            of_file[first:last] = True
+        before = np.concatenate(([0], np.cumsum(of_file)))
+        n_gold = before[end] - before[start]
+        shares = np.flatnonzero(n_gold)
+        n_either = (end - start)[shares] + before[-1] - n_gold[shares]
+        overlaps[rows[shares]] = n_gold[shares] / n_either * grade[path]
+        for row, first, last in zip(*(each[shares].tolist() for each in (rows, start, end)), strict=True):
+            places[row] = slice(len(gold) + first, len(gold) + last)
+        if any(first == last for first, last in here):
+            # A gold text without a line shares none with itself.
+            overlaps[rows[end == 0]] = grade[path]
         gold = np.append(gold, of_file)
     for rank, row in enumerate(_greedy(places, gold)):
         covering[row] = -rank
@@ -72,7 +76,8 @@ def _greedy(places: Mapping[int, slice], gold: Mask) -> Iterator[int]:
     n_gold, n_both, n_returned = int(gold.sum()), 0, 0
     is_new, left = np.ones(len(gold), np.bool_), dict(places)
     while left:
-        n_new = {row: (int((is_new[at] & gold[at]).sum()), int(is_new[at].sum())) for row, at in left.items()}
+        is_new_gold = is_new & gold
+        n_new = {row: (int(is_new_gold[at].sum()), int(is_new[at].sum())) for row, at in left.items()}
         best = max(left, key=lambda row: (n_new[row][0] / max(n_new[row][1], 1), n_new[row][0], -row))
         n_new_both, n_new_returned = n_new[best]
         # 2(I + g) / (G + R + n) > 2I / (G + R), in whole numbers.

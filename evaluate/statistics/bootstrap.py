@@ -95,10 +95,8 @@ def _interval(values: Floats, counts: Integers) -> Floats:
 
 def _weights(counts: Integers, n: int) -> Iterator[Floats]:
     """Matrices of how often each row is drawn, in all as many rows as there are resamples."""
-    if len(counts) == n <= _KEPT:
-        yield from (weights.astype(np.float64) for weights in _of_items(n))
-    else:
-        yield from _drawn(counts, n)
+    drawn = _of_items(n) if len(counts) == n <= _KEPT else _drawn(counts, n)
+    yield from (weights.astype(np.float64) for weights in drawn)
 
 
 @lru_cache(_KEPT_AT_ONCE)
@@ -108,14 +106,16 @@ def _of_items(n: int) -> list[NDArray[np.uint8]]:
     return [weights.astype(np.uint8) for weights in _drawn(np.ones(n, np.int64), n)]
 
 
-def _drawn(counts: Integers, n: int) -> Iterator[Floats]:
+def _drawn(counts: Integers, n: int) -> Iterator[Integers]:
     """Matrices of how often each row is drawn, in all as many rows as there are resamples."""
     random, width = np.random.default_rng(_SEED), len(counts)
     n_rows = max(_ROWS, _AT_ONCE // width)
     for begin in range(0, RESAMPLES, n_rows):
         shape = (min(n_rows, RESAMPLES - begin), width)
         if width < n:
-            yield random.multinomial(n, counts / n, shape[0]).astype(np.float64)
+            yield random.multinomial(n, counts / n, shape[0])
         else:
-            drawn = random.integers(n, size=shape) + np.arange(shape[0])[:, None] * n
-            yield np.bincount(drawn.ravel(), minlength=drawn.size).reshape(shape).astype(np.float64)
+            drawn = random.integers(n, size=shape)
+            # In place, as fresh memory costs more than the sum.
+            drawn += np.arange(shape[0])[:, None] * n
+            yield np.bincount(drawn.ravel(), minlength=drawn.size).reshape(shape)

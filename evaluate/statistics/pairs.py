@@ -182,6 +182,8 @@ def flip_tests(diffs: Differences, family: Mask) -> tuple[Floats, Floats]:
     # Of length 1, so that what is a tie is of one size in all pairs.
     norm = np.sqrt((diffs.parts**2).sum(axis=1, keepdims=True))
     unit = np.divide(diffs.parts, norm, out=np.zeros_like(diffs.parts), where=norm > 0)
+    # Small sets of units give many pairs the same parts, and none at all to what is alike: each is flipped once.
+    unit, distinct = np.unique(unit, axis=0, return_inverse=True)
     itself = np.ones((1, n_repos))
     observed = np.abs(itself @ unit.T)[0] - _TIE
     # Ascending: the running maximum at a pair is over all pairs that are no more extreme than it.
@@ -189,7 +191,7 @@ def flip_tests(diffs: Differences, family: Mask) -> tuple[Floats, Floats]:
     order = pairs[np.argsort(Studentised(diffs, pairs).of(itself)[0], kind="stable")]
     studentised = Studentised(diffs, order)
     in_family = studentised.of(itself)[0] - _TIE
-    n_plain, n_stepped, n_flips = np.zeros(n_pairs, np.int64), np.zeros(len(order), np.int64), 0
+    n_plain, n_stepped, n_flips = np.zeros(len(unit), np.int64), np.zeros(len(order), np.int64), 0
     for block in flips(n_repos, max(1, _BLOCK_NUMBERS // max(n_pairs, n_repos, 1))):
         # Not more at once than a core's own memory holds: half of the time would go into the rest.
         for signs in np.array_split(block, -(-len(block) * n_pairs // _AT_ONCE) or 1):
@@ -200,7 +202,7 @@ def flip_tests(diffs: Differences, family: Mask) -> tuple[Floats, Floats]:
         n_flips += len(block)
     # Of drawn flips the one that was observed is another one.
     more = int(n_repos > MOST_ENUMERATED)
-    p, adjusted = (n_plain + more) / (n_flips + more), np.full(n_pairs, np.nan)
+    p, adjusted = ((n_plain + more) / (n_flips + more))[distinct], np.full(n_pairs, np.nan)
     stepped = np.maximum((n_stepped + more) / (n_flips + more), p[order])
     adjusted[order] = np.maximum.accumulate(stepped[::-1])[::-1]
     return p, adjusted
@@ -260,12 +262,12 @@ def flips(n_repos: int, n_rows: int) -> Iterator[Floats]:
         bits = np.arange(n)[:, None] >> np.arange(n_repos)
         yield np.where(bits & 1, -1.0, 1.0)
         return
-    yield from (np.where(signs, -1.0, 1.0) for signs in _drawn_signs(n_repos, n_rows))
+    yield from (signs.astype(np.float64) for signs in _drawn_signs(n_repos, n_rows))
 
 
 @lru_cache(maxsize=4)
 def _drawn_signs(n_repos: int, n_rows: int) -> list[NDArray[np.int8]]:
-    """Which signs change, a block after the other: metric after metric and slice after slice is tested by the same."""
+    """The signs, a block after the other: metric after metric and slice after slice is tested by the same."""
     generator = np.random.default_rng(_SEED)
     rows = (min(n_rows, N_FLIPS - start) for start in range(0, N_FLIPS, n_rows))
-    return [generator.integers(0, 2, (n, n_repos), np.int8) for n in rows]
+    return [1 - 2 * generator.integers(0, 2, (n, n_repos), np.int8) for n in rows]
