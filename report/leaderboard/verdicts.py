@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -70,7 +71,12 @@ def board_sentence(board: Board) -> str:
     first, primary = sentence(board, board_verdict(board)), board.primary
     by_files = column_at(board, "file") if primary.granularity == "line" else None
     second = sentences(board).get(by_files.name, {}).get(board.view, "") if by_files else ""
-    return f"By lines: {first} By files: {second}" if second else first
+    return f"By lines: {_continued(first)} By files: {_continued(second)}" if second else first
+
+
+def _continued(text: str) -> str:
+    """A sentence that follows a colon: in lower case, unless a system's name begins it."""
+    return re.sub(r"^(None|Nothing|No|Too)\b", lambda word: word[0].lower(), text)
 
 
 def column_at(board: Board, level: str) -> Column | None:

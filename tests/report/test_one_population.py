@@ -147,7 +147,9 @@ def test_the_overview_says_what_evaluate_prints_and_each_bar_of_gold_adds_up(hom
         systems = {run.run_id: run.system for run in facts.runs}
         assert verdict.sentence(systems.__getitem__) == list(summary(lake, benchmark))[1].strip()
         assert shown[place] == board_sentence(board)
-        assert shown[place].removeprefix("By lines: ").startswith(sentence(board, verdict))
+        # After a colon it goes on in lower case, unless it begins with a name.
+        assert shown[place].removeprefix("By lines: ").casefold().startswith(sentence(board, verdict).casefold())
+        assert not re.search(": (Too|No) ", shown[place])
         assert shown[place].startswith("By lines: ") == (" By files: " in shown[place])
         assert verdict.nothing or f"{abs(verdict.delta):.2f}" in shown[place]
     assert any(" By files: " in text for text in shown)

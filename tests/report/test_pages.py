@@ -109,7 +109,7 @@ def test_the_grid_says_whether_the_chunker_or_the_retriever_matters_more(pages: 
         "The retriever matters more here: it explains 75 % (62 to 88) of the variance between these 4 systems"
         in page.text
     )
-    head, *rows = table(page, "RepoEval (sample), chunking-v1: ndcg@10 of every chunker with every retriever")
+    head, *rows = table(page, "RepoEval (sample), chunking-v1: ndcg at 10 of every chunker with every retriever")
     assert head == ["Chunker", "x", "y", "Mean", "Effect"]
     assert rows == [
         ["a", "0.625", "0.375", "0.500", "+0.000 -0.250 to +0.250"],
