@@ -105,10 +105,8 @@ def _write(
     item_text: ItemText | None,
 ) -> Manifest:
     # Loaded here, so that a build that is skipped answers at once.
-    from lake.engine import Engine
     from report.changes import CHANGES, changes_since, numbers_of
-    from report.charts.drawing import drawing_in
-    from report.charts.figures import FIGURES, alone, write_figure, write_shared_picture
+    from report.charts.figures import FIGURES, draw, drawing
     from report.downloads import write_downloads
     from report.publisher import SiteMaterial
     from report.render import render
@@ -118,7 +116,7 @@ def _write(
     about["name"] = about["name"].capitalize()
     metadata = {"goldspan.lake": made_from.lake, "goldspan.version": about["version"]}
     # Two kinds of pages are made at a time: polars and deflate leave the interpreter to others.
-    with Engine(1).executor() as artist, drawing_in(artist), ThreadPoolExecutor(_WORKERS) as workers:
+    with drawing(), ThreadPoolExecutor(_WORKERS) as workers:
         downloaded = workers.submit(write_downloads, lake, new, metadata)
         material = SiteMaterial(TablesRead(lake), downloaded, about, item_text, is_local=not url and item_text is None)
         shutil.copytree(CHECKOUT / "site" / "static", new / "static")
@@ -137,7 +135,7 @@ def _write(
             "url": url,
         }
 
-        def publish(kind: Publisher) -> list[Future[None]]:
+        def publish(kind: Publisher) -> list[Future[str]]:
             """Write the pages of a kind with their data; what is still being drawn is given back."""
             pictures = []
             for page in kind.pages(material):
@@ -148,14 +146,13 @@ def _write(
                 # Whoever shows a picture of a shared page asks for it by its whole address.
                 picture = f"{FIGURES}/shared/{page.path.removesuffix('.html')}.png" if url else ""
                 if picture:
-                    pictures.append(artist.submit(write_shared_picture, new / picture, page.title, description))
+                    pictures.append(draw("write_shared_picture", new / picture, page.title, description))
                 own = {"path": page.path, "title": page.title, "said": description, "picture": picture}
                 values = {**frame, **page.values, **own, "root": "../" * page.path.count("/")}
                 _write_new(new, page.path, render(page.template, values).encode())
                 for figure in page.figures:
-                    svg = alone(str(figure.picture), figure.title, figure.population)
-                    to = new / FIGURES / figure.name
-                    pictures.append(artist.submit(write_figure, to, svg, figure.numbers))
+                    shown = (figure.svg.result(), figure.title, figure.population, figure.numbers)
+                    pictures.append(draw("write_figure", new / FIGURES / figure.name, *shown))
             return pictures
 
         for pictures in workers.map(publish, kinds):

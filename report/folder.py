@@ -6,7 +6,7 @@ import json
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
@@ -69,13 +69,12 @@ class Manifest:
 
     def text(self) -> str:
         """As it is stored."""
-        kept = asdict(self)
         files = {
-            name: {fact: value for fact, value in file.items() if value is not None}
-            for name, file in sorted(kept["files"].items())
+            name: {fact: value for fact, value in vars(file).items() if value is not None}
+            for name, file in sorted(self.files.items())
         }
-        manifest = {"generator": GENERATOR, "format": _FORMAT_VERSION, **kept, "files": files}
-        return json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
+        manifest = {"generator": GENERATOR, "format": _FORMAT_VERSION, **vars(self), "files": files}
+        return json.dumps(manifest, indent=1, ensure_ascii=False, default=vars) + "\n"
 
 
 def manifest_in(file: Path) -> Manifest:

@@ -11,30 +11,14 @@ from pydantic import BaseModel
 from lake.averages import Aggregate
 from lake.naming import PROGRAMS
 from lake.text import counted
+from report.charts.figures import KIND_LOOKS, ORACLE_KIND
 from report.editions import EDITION_TAG
 
 ALL_ITEMS = "all"
 """The slice that holds every item, and its one value."""
 
 REPORTED = "reported only, not ranked"
-COMPLETE, FAILED, IMPORTED, BUILT_IN, ORACLE_KIND = "complete", "failed", "imported", "built-in", "oracle"
-
-
-class KindLook(NamedTuple):
-    """A kind's title in legends, its colour (a custom property of the style sheet) and its shape (as Vega names it)."""
-
-    title: str
-    colour: str
-    shape: str
-
-
-KIND_LOOKS: Mapping[str, KindLook] = {
-    "retriever": KindLook("retriever", "var(--retriever)", "circle"),
-    "agent": KindLook("agent", "var(--agent)", "square"),
-    "imported": KindLook("run made elsewhere", "var(--imported)", "triangle-right"),
-    "baseline": KindLook("baseline", "var(--baseline)", "diamond"),
-    ORACLE_KIND: KindLook("oracle", "var(--oracle)", "triangle-up"),
-}
+COMPLETE, FAILED, IMPORTED, BUILT_IN = "complete", "failed", "imported", "built-in"
 
 
 class DeclarationRow(BaseModel):

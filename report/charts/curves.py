@@ -6,7 +6,8 @@ Each takes its systems, what its axes show, and the name that a person who canno
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from functools import cache
 from typing import Literal
 from zlib import crc32
 
@@ -17,60 +18,33 @@ from report.charts.drawing import (
     INK,
     LINE,
     MUTED,
+    as_json,
     at_pixel,
     by_kind,
-    cut,
     drawn,
+    kinds_in,
     marks_of,
+    powers,
     powers_axis,
     value_axis,
 )
-from report.charts.figures import Picture
+from report.charts.figures import KIND_LOOKS, LONG, SHADES, Curve, Spot, cut
 from report.format import score
-from report.models import KIND_LOOKS
 
 MOST_TOGETHER = 6
 """Of more curves, or more of a kind than it has shades, each has a plot of its own, with the others faintly behind."""
 
 _CURVES, _CURVES_HIGH, _LINE_HEIGHT = 480, 320, 16
 _PANEL, _PANEL_HIGH = 230, 140
-_FRONTIER, _FRONTIER_HIGH, LONG = 330, 260, 32
+_FRONTIER, _FRONTIER_HIGH = 330, 260
 _APART = 0.03
-SHADES = 4
-"""So many shades of a kind's colour there are; a system has the same one in every picture that has room for that."""
+_DASHED = ("baseline", "oracle")
 
 
-class Curve:
-    """One system's curve: its numbers at `places`, or at steps 1, 2, 3, … without."""
-
-    def __init__(self, label: str, values: Sequence[float], kind: str, places: Sequence[float] = ()) -> None:
-        self.label, self.values, self.kind, self.is_sized = label, values, kind, bool(places)
-        self.places = places or range(1, len(values) + 1)
-
-
-@dataclass(frozen=True)
-class Spot:
-    """A system at one cut-off: its cost, above 0, and its value.
-
-    The spots of one run are joined; one without a label is drawn faintly; `number` counts the frontier from 1.
-    """
-
-    cost: float
-    value: float
-    kind: str
-    run: str = ""
-    system: str = ""
-    label: str = ""
-    number: int | None = None
-
-
-def line_chart(curves: Sequence[Curve], titles: tuple[str, str], name: str) -> Picture:
+def line_chart(curves: Sequence[Curve], titles: tuple[str, str], name: str) -> str:
     """A curve per system with its name at its end: over steps, or over sizes on a scale of powers, each with a mark."""
     has_marks = any(curve.is_sized for curve in curves)
     places = [place for curve in curves for place in curve.places]
-    axis = alt.Axis(title=titles[0], tickMinStep=1, grid=False, domainColor=LINE, tickColor=LINE, format="d")
-    steps = alt.X("at:Q", scale=alt.Scale(domain=[1, max(places)]), axis=axis)
-    x = powers_axis("at", places, titles[0], 1.1) if has_marks else steps
     kinds = [curve.kind for curve in curves]
     shades = _shades([(curve.kind, curve.label) for curve in curves])
     rows = [
@@ -84,24 +58,38 @@ def line_chart(curves: Sequence[Curve], titles: tuple[str, str], name: str) -> P
         {"curve": number, "value": y * top, "label": labels[number]}
         for number, y in _spread([curve.values[-1] / top for curve in curves], _CURVES_HIGH)
     ]
-    colour = alt.Color("curve:N", scale=alt.Scale(domain=list(range(len(curves))), range=shades), legend=None)
-    _, shape = by_kind(kinds, has_legend=False)
-    y = value_axis(titles[1], top)
-    way: Literal["linear", "step-after"] = "linear" if has_marks else "step-after"
-    lines = marks_of("rows").encode(x=x, y=y, color=colour, detail=alt.Detail("curve:N"))
-    if len(curves) > MOST_TOGETHER or len(set(zip(kinds, shades, strict=True))) < len(curves):
+    x = powers(titles[0], places, 1.1) if has_marks else {"x": titles[0], "x_domain": [1, max(places)]}
+    holes = {**x, "y": titles[1], "y_domain": [0, top], "curves": [*range(len(curves))], "shades": shades}
+    holes |= kinds_in(kinds)
+    is_apart = len(curves) > MOST_TOGETHER or len(set(zip(kinds, shades, strict=True))) < len(curves)
+    layers = _line_layers("linear" if has_marks else "step-after", is_apart)
+    if is_apart:
         panels = [
             {**row, "panel": label, "is_own": row["curve"] == number}
             for number, label in enumerate(labels)
             for row in rows
         ]
+        return drawn(layers, holes, {"rows": panels}, (_PANEL, _PANEL_HIGH), name, panels=labels)
+    padding = {"left": 4, "top": 8, "bottom": 4, "right": _beside(labels)}
+    return drawn(layers, holes, {"rows": rows, "ends": ends}, (_CURVES, _CURVES_HIGH), name, padding)
+
+
+@cache
+def _line_layers(way: Literal["linear", "step-after"], is_apart: bool) -> str:  # of a cache's key
+    has_marks = way == "linear"
+    axis = alt.Axis(title="@x", tickMinStep=1, grid=False, domainColor=LINE, tickColor=LINE, format="d")
+    x = powers_axis("at") if has_marks else alt.X("at:Q", scale=alt.Scale(domain=["@x_domain"]), axis=axis)
+    colour = alt.Color("curve:N", scale=alt.Scale(domain=["@curves"], range=["@shades"]), legend=None)
+    y, (_, shape) = value_axis(), by_kind(has_legend=False)
+    lines = marks_of("rows").encode(x=x, y=y, color=colour, detail=alt.Detail("curve:N"))
+    if is_apart:
         others = lines.transform_filter("!datum.is_own").encode(color=alt.value(MUTED))
         own = lines.transform_filter("datum.is_own")
         behind = others.mark_line(strokeWidth=1, opacity=0.35, interpolate=way)
         layers = [behind, own.mark_line(strokeWidth=2.25, interpolate=way)]
         if has_marks:
             layers.append(own.mark_point(filled=True, size=40, opacity=1).encode(shape=shape))
-        return drawn(layers, {"rows": panels}, (_PANEL, _PANEL_HIGH), name, panels=labels)
+        return as_json(layers)
     heads = marks_of("ends").encode(x=at_pixel(_CURVES + 10), y=y, color=colour)
     layers = [
         lines.transform_filter("!datum.dashed").mark_line(strokeWidth=2.25, interpolate=way),
@@ -110,11 +98,7 @@ def line_chart(curves: Sequence[Curve], titles: tuple[str, str], name: str) -> P
     ]
     if has_marks:
         layers.insert(2, lines.mark_point(filled=True, size=52, opacity=1).encode(shape=shape))
-    padding = {"left": 4, "top": 8, "bottom": 4, "right": _beside(labels)}
-    return drawn(layers, {"rows": rows, "ends": ends}, (_CURVES, _CURVES_HIGH), name, padding)
-
-
-_DASHED = ("baseline", "oracle")
+    return as_json(layers)
 
 
 def _shades(systems: Sequence[tuple[str, str]]) -> list[str]:
@@ -132,7 +116,7 @@ def _shades(systems: Sequence[tuple[str, str]]) -> list[str]:
     return [chosen[system] for system in systems]
 
 
-def frontier_chart(spots: Sequence[Spot], titles: tuple[str, str], name: str) -> Picture:
+def frontier_chart(spots: Sequence[Spot], titles: tuple[str, str], name: str) -> str:
     """Each system by its cost, on a log scale, and its value; the frontier is numbered and joined."""
     costs = [spot.cost for spot in spots]
     edge = sorted((spot for spot in spots if spot.number), key=lambda spot: spot.number or 0)
@@ -154,15 +138,24 @@ def frontier_chart(spots: Sequence[Spot], titles: tuple[str, str], name: str) ->
         {"value": y * top, "label": cut(last[number].label, LONG), "shade": shades[last[number].run]}
         for number, y in _spread([spot.value / top for spot in last], _FRONTIER_HIGH)
     ]
-    x, y = powers_axis("cost", costs, titles[0], 1.25), value_axis(titles[1], top)
-    colour, shape = by_kind([spot.kind for spot in spots])
+    holes = {**powers(titles[0], costs, 1.25), "y": titles[1], "y_domain": [0, top]}
+    holes |= kinds_in(spot.kind for spot in spots)
+    padding = {"left": 4, "top": 14, "bottom": 4, "right": _beside([str(end["label"]) for end in ends])}
+    tables = {"rows": rows, "line": line, "ends": ends}
+    return drawn(_frontier_layers(), holes, tables, (_FRONTIER, _FRONTIER_HIGH), name, padding)
+
+
+@cache
+def _frontier_layers() -> str:
+    x, y = powers_axis("cost"), value_axis()
+    colour, shape = by_kind()
     shade = alt.Color("shade:N", scale=None, legend=None)
     base = marks_of("rows").encode(x=x, y=y)
     numbered = base.transform_filter("datum.number !== null")
     labelled, others = (base.transform_filter(f"datum.label {sign} ''") for sign in ("!==", "==="))
     heads = marks_of("ends").encode(x=at_pixel(_FRONTIER + 10), y=y, color=shade)
     run = alt.Detail("run:N")
-    layers = [
+    return as_json([
         marks_of("line").encode(x=x, y=y).mark_line(
             color=MUTED, strokeWidth=5, opacity=0.3, interpolate="step-after"
         ),
@@ -179,9 +172,7 @@ def frontier_chart(spots: Sequence[Spot], titles: tuple[str, str], name: str) ->
         .mark_text(dx=-9, dy=-10, color=INK, fontWeight="bold")
         .encode(text=alt.Text("number:Q")),
         heads.mark_text(align="left", fontWeight="bold").encode(text=alt.Text("label:N")),
-    ]  # fmt: skip
-    padding = {"left": 4, "top": 14, "bottom": 4, "right": _beside([str(end["label"]) for end in ends])}
-    return drawn(layers, {"rows": rows, "line": line, "ends": ends}, (_FRONTIER, _FRONTIER_HIGH), name, padding)
+    ])  # fmt: skip
 
 
 def _beside(labels: Sequence[str]) -> float:

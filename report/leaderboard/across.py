@@ -9,8 +9,7 @@ from typing import NamedTuple
 import polars as pl
 
 from lake.averages import AVERAGES, Aggregate
-from report.charts.curves import Curve
-from report.charts.figures import Figure
+from report.charts.figures import Curve, Figure
 from report.format import signed
 from report.leaderboard.board import Board
 from report.leaderboard.pictures import line_figure

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 
 from lake.text import counted
-from report.charts.curves import Curve, line_chart
-from report.charts.figures import Figure, Picture
-from report.charts.scores import Point, score_chart
+from report.charts.figures import ORACLE_KIND, Curve, Figure, Point, draw
 from report.format import count, score, slug
 from report.leaderboard.board import Board, BoardRow, Column
-from report.models import ALL_ITEMS, ORACLE_KIND, RunRow
+from report.models import ALL_ITEMS, RunRow
 
 MAX_CURVES = 8
 """More in one picture cannot be told apart; the table has them all."""
@@ -28,7 +27,7 @@ Numbers = Sequence[Sequence[str | float | int | None]]
 
 
 def figure_of(
-    board: Board, what: str, title: str, picture: Picture, columns: Sequence[str], rows: Numbers
+    board: Board, what: str, title: str, picture: Future[str], columns: Sequence[str], rows: Numbers
 ) -> Figure:  # fmt: skip
     """A figure of a board; `what` tells it from the board's others."""
     name = f"{slug(board.benchmark.name)}/{slug(board.protocol.short)}-{what}"
@@ -48,7 +47,7 @@ def line_figure(
         f"at {count(curve.places[-1])}"
         for curve in drawn
     )
-    picture = line_chart(drawn, axes, f"Line chart: {title}, of {counted(len(drawn), 'line')}: {ends}.")
+    picture = draw("line_chart", drawn, axes, f"Line chart: {title}, of {counted(len(drawn), 'line')}: {ends}.")
     return figure_of(board, what, title, picture, columns, rows)
 
 
@@ -69,7 +68,7 @@ def score_picture(board: Board) -> Figure | None:
         f"({rows[-1].run.system}). The table below holds every number."
     )
     title = f"{board.primary.title}, {board.averaging}"
-    picture = score_chart([point for _, point in ordered], title, name)
+    picture = draw("score_chart", [point for _, point in ordered], title, name)
     numbers = [(row.run.system, point.kind, point.value, point.low, point.high, row.n) for row, point in ordered]
     return figure_of(board, f"scores-{board.average}", title, picture, ("system", "kind", *NUMBER, "n"), numbers)
 

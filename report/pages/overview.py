@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from lake.averages import ITEM_NOTE
-from report.charts.figures import Figure
-from report.charts.scores import Point, forest_chart
+from report.charts.figures import Figure, Point, draw
 from report.format import board_page, ledger_address, run_key, score
 from report.leaderboard.across import WaysToCount
 from report.leaderboard.board import Board, BoardRow, Column
@@ -107,7 +106,7 @@ def _forest(board: Board) -> Figure | None:
         (row.run.system, column.title, point.kind, point.value, point.low, point.high)
         for point, (_, row, column) in zip(points, shown, strict=True)
     ]
-    picture = forest_chart(points, f"{title}: {scores}.")
+    picture = draw("forest_chart", points, f"{title}: {scores}.")
     return figure_of(board, "forest", title, picture, ("system", "metric", "kind", *NUMBER), numbers)
 
 

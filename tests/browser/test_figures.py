@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from report.models import KIND_LOOKS
+from report.charts.figures import KIND_LOOKS
 from tests.browser.conftest import Opened
 
 PAGES = ("index.html", "repoeval.html", "repoeval-all.html", "contextbench-all.html")

@@ -5,10 +5,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from report.charts.curves import MOST_TOGETHER, SHADES, Curve, Spot, _shades, frontier_chart, line_chart
-from report.charts.figures import STYLE, Figure, alone, light_colours, write_figure
-from report.charts.scores import Point, forest_chart, score_chart
-from report.models import KIND_LOOKS
+from report.charts.curves import MOST_TOGETHER, _shades, frontier_chart, line_chart
+from report.charts.drawing import STYLE, light_colours, write_figure
+from report.charts.figures import KIND_LOOKS, SHADES, Curve, Figure, Point, Spot, draw
+from report.charts.scores import forest_chart, score_chart
 
 POINTS = [
     Point("one", "fixed", "retriever", 0.5, 0.4, 0.6),
@@ -19,14 +19,14 @@ POINTS = [
 
 def figure() -> Figure:
     rows = [(point.label, point.value, point.low) for point in POINTS]
-    picture = score_chart(POINTS, "Line F1", "a name")
+    picture = draw("score_chart", POINTS, "Line F1", "a name")
     return Figure("a/scores", "Line F1", "RepoEval (sample), 2 items", picture, ("system", "value", "low"), rows)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
     """The files of the figure by their endings."""
     of = figure()
-    write_figure(folder / "scores", alone(str(of.picture), of.title, of.population), of.numbers)
+    write_figure(folder / "scores", of.picture, of.title, of.population, of.numbers)
     return {path.suffix: path.read_bytes() for path in folder.iterdir()}
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from report.charts.figures import light_colours
+from report.charts.drawing import light_colours
 from report.format import score
 from tests.report.html import Element, table
 from tests.report.small_lake import (

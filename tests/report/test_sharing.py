@@ -6,7 +6,7 @@ import pytest
 from lake.errors import GoldspanError
 from lake.store import Lake
 from report.build import build
-from report.charts.figures import write_shared_picture
+from report.charts.drawing import write_shared_picture
 from report.commands.build import _address
 
 META = re.compile(r'<meta (?:name|property)="([a-z:]+)" content="([^"]*)">')

@@ -6,7 +6,8 @@ import pytest
 
 from lake.store import Lake
 from lake.tables import table
-from report.charts.curves import Curve, line_chart
+from report.charts.curves import line_chart
+from report.charts.figures import Curve
 from report.tables_read import MAX_STEPS, coverage_by_step
 
 PROTOCOL = "contextbench@docs-v1"
