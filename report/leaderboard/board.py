@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
 import polars as pl
@@ -150,7 +150,8 @@ class Board:
 
     `rows` are runs over all items, best first; `unranked` limited, partial and failed runs and means over fewer items.
     Of `every` row, `systems` are those that are compared, without baselines; `in_parts` has what is not compared behind
-    them, and baselines last. Intervals are over items, for want of repositories, where it `is_of_items`.
+    them, and baselines last. Intervals are over items, for want of repositories, where it `is_of_items`. Its `numbers`
+    are the rows of table `boards` that its runs have, over every slice.
     """
 
     def __init__(
@@ -161,8 +162,9 @@ class Board:
         columns: Sequence[Column],
         rows: Sequence[BoardRow],
         unranked: Sequence[BoardRow],
+        stored: pl.DataFrame,
     ) -> None:
-        self.facts, self.protocol, self.slice, self.columns = facts, protocol, where, columns
+        self.facts, self.protocol, self.slice, self.columns, self.numbers = facts, protocol, where, columns, stored
         self.benchmark = facts.benchmarks[protocol.benchmark]
         self.where = {"protocol": protocol.name, "slice": where[0], "slice_value": where[1]}
         self.view = f"{where[0]}={visible(where[1])}"
@@ -188,16 +190,10 @@ class Board:
         names = [self.protocol.task, *(row.run.task for row in self.every), *self.protocol.tasks]
         return next((self.facts.tasks[name] for name in names if name in self.facts.tasks), None)
 
-    @property
-    def numbers(self) -> pl.DataFrame:
-        """The rows of table `boards` that its runs have, over every slice; those of the last board asked are kept."""
-        return _numbers(self)
-
     @cached_property
     def by_slice(self) -> pl.DataFrame:
-        """The same of the primary metric, averaged as the protocol does."""
-        mine = pl.col("run_id").is_in(list(self.runs))
-        return self.facts.board_rows(self.protocol).filter(mine, "is_shown", **self.primary.where).collect()
+        """Its `numbers` of the primary metric, averaged as the protocol does."""
+        return self.numbers.filter("is_shown", **self.primary.where)
 
     @cached_property
     def characters(self) -> Mapping[tuple[str, int], tuple[float, float]]:
@@ -235,11 +231,6 @@ class Board:
         return score(min(known, key=lambda cell: cell.place).value)
 
 
-@lru_cache(maxsize=1)
-def _numbers(board: Board) -> pl.DataFrame:
-    return board.facts.board_rows(board.protocol).filter(pl.col("run_id").is_in(list(board.runs))).collect()
-
-
 def rows_in_order(rows: Sequence[BoardRow], average: Aggregate) -> list[BoardRow]:
     """Rows best first by the primary metric averaged one way; those without a value last."""
     return sorted(rows, key=lambda row: row.place(average))
@@ -247,9 +238,8 @@ def rows_in_order(rows: Sequence[BoardRow], average: Aggregate) -> list[BoardRow
 
 def build_board(facts: TablesRead, protocol: ProtocolRow, where: tuple[str, str] | None = None) -> Board:
     """Everything one protocol's leaderboard shows, in the slice that it opens on or another."""
-    stored = facts.board_rows(protocol)
-    rows = stored.filter("is_opening") if where is None else stored.filter(slice=where[0], slice_value=where[1])
-    numbers = rows.collect()
+    stored = facts.board_rows(protocol).collect()
+    numbers = stored.filter("is_opening") if where is None else stored.filter(slice=where[0], slice_value=where[1])
     if where is None:
         opening = numbers.select("slice", "slice_value").head(1).rows()
         where = opening[0] if opening else (protocol.headline["slice"], protocol.headline["slice_value"])
@@ -272,4 +262,5 @@ def build_board(facts: TablesRead, protocol: ProtocolRow, where: tuple[str, str]
     ]
     ordered = rows_in_order(every, protocol.primary.aggregate)
     ranked, unranked = ([row for row in ordered if row.comparable is flag] for flag in (True, False))
-    return Board(facts, protocol, where, columns, ranked, unranked)
+    stored = stored.filter(pl.col("run_id").is_in([row.run.run_id for row in every]))
+    return Board(facts, protocol, where, columns, ranked, unranked, stored)

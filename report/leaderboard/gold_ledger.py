@@ -72,9 +72,9 @@ def precisions_of(board: Board, slice_value: str = "") -> Mapping[str, float]:
 @cache
 def _precisions(board: Board) -> Mapping[str, Mapping[str, float]]:
     lines = {"granularity": "line", "metric": "line_precision", "k": board.primary.k}
-    rows = board.facts.board_rows(board.protocol).filter(average="micro", slice=board.slice[0], **lines)
+    rows = board.numbers.filter(average="micro", slice=board.slice[0], **lines).drop_nulls("value")
     by_value: dict[str, dict[str, float]] = {}
-    for value, run_id, precision in rows.drop_nulls("value").select("slice_value", "run_id", "value").collect().rows():
+    for value, run_id, precision in rows.select("slice_value", "run_id", "value").iter_rows():
         by_value.setdefault(value, {})[run_id] = precision
     return by_value
 

@@ -104,8 +104,10 @@ def protocol_differences(facts: TablesRead, benchmark: str) -> list[dict[str, ob
         return []
     systems = {run.run_id: run.system for run in facts.runs_of(benchmark) if run.comparable and not run.baseline}
     key, is_compared = [*MEASURE, "average"], pl.col("run_id").is_in(list(systems))
+    boards = facts.lake.scan("boards", benchmark=benchmark).filter(is_compared, slice=ALL_ITEMS)
+    stored = boards.drop_nulls("value").collect()
     numbers = {
-        name: facts.board_rows(protocol).filter(is_compared, slice=ALL_ITEMS).drop_nulls("value").collect()
+        name: stored.filter(protocol=name)
         for name, protocol in facts.protocols.items()
         if protocol.benchmark == benchmark
     }
