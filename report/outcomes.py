@@ -60,26 +60,28 @@ def _items(board: Board, strata: Sequence[str]) -> pl.DataFrame:
 def outcome_files(outcomes: BoardOutcomes, about_board: Mapping[str, object]) -> Iterator[tuple[str, bytes]]:
     """The files of a board's outcomes, path and content; what is said of the board is in that on the items."""
     n_items = outcomes.items.height
-    total, n = np.zeros(n_items), np.zeros(n_items)
-    gold = pl.Series([None] * n_items, dtype=pl.Float64)
+    total, n, gold = np.zeros(n_items), np.zeros(n_items), np.full(n_items, np.nan)
     systems = [row for row in outcomes.rows if row.comparable and not row.run.baseline] or outcomes.rows
     every = _values(outcomes)
     for number, row in enumerate(outcomes.rows):
-        values, name = every.slice(number * n_items, n_items), f"{outcomes.name}/{run_key(row.run.run_id)}"
-        gold = gold.fill_null(values["n_gold"])
+        values, name = {of: grid[number] for of, grid in every.items()}, f"{outcomes.name}/{run_key(row.run.run_id)}"
+        gold = np.where(np.isnan(gold), values["n_gold"], gold)
         if row in systems:
-            total += values["value"].fill_null(0.0).to_numpy()
-            n += values["value"].is_not_null().to_numpy()
+            total += np.nan_to_num(values["value"])
+            n += ~np.isnan(values["value"])
         yield f"{name}.js", data_file(name, _coded(outcomes.board, values))
     about = {**about_board, **_described(outcomes.items, total / np.maximum(n, 1)), "gold": coded_numbers(gold)}
     yield f"{outcomes.name}.js", data_file(outcomes.name, about)
 
 
-def _values(outcomes: BoardOutcomes) -> pl.DataFrame:
-    """Run by run, of every item the primary metric's value, numerator and denominator, null where there is none; why.
+Numbers = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
-    That is which class of the ledger holds most of its gold, counted from 1; 0 for none. Where lines are counted,
-    n_gold, found and returned are how many are gold, how many of these were found, among how many.
+
+def _values(outcomes: BoardOutcomes) -> dict[str, Numbers]:
+    """By run and item, NaN where there is none: the primary metric's value, numerator and denominator; why.
+
+    That is which class of the ledger holds most of its gold, counted from 1. Where lines are counted, n_gold, found
+    and returned are how many are gold, how many of these were found, among how many.
     """
     board, lake = outcomes.board, outcomes.board.facts.lake
     folders = {"benchmark": board.benchmark.name, "protocol": board.protocol.name}
@@ -87,45 +89,42 @@ def _values(outcomes: BoardOutcomes) -> pl.DataFrame:
     scores = stored.filter(**board.primary.where)
     lines = stored.filter(granularity="line", metric="line_precision", k=board.primary.k)
     ledger = lake.scan("ledger", **folders).filter(pl.col("n_gold") > 0).with_columns(why=largest_class() + 1)
-    runs = pl.LazyFrame({"run_id": outcomes.run_ids}, {"run_id": pl.String}).with_row_index("run")
-    items, n_items = outcomes.items.lazy().select("item_id").with_row_index("item"), outcomes.items.height
-    # One number for run and item: what is long is joined by it, and not by two texts.
-    at = (pl.col("run").cast(pl.Int64) * n_items + pl.col("item")).alias("at")
+    # As numbers: joins by two texts took most of the time.
+    ids = {"run_id": outcomes.run_ids, "item_id": outcomes.items["item_id"].to_list()}
+    at = [pl.col(name).cast(pl.Enum(known), strict=False).to_physical() for name, known in ids.items()]
 
-    def placed(rows: pl.LazyFrame, *columns: str | pl.Expr) -> pl.LazyFrame:
-        return rows.join(runs, on="run_id").join(items, on="item_id").select(at, *columns)
+    def grids(rows: pl.LazyFrame, **columns: str) -> dict[str, Numbers]:
+        known = rows.select(*at, **columns).drop_nulls(list(ids)).collect()
+        every: dict[str, Numbers] = {}
+        for name in columns:
+            every[name] = np.full((len(outcomes.run_ids), outcomes.items.height), np.nan)
+            every[name][known["run_id"], known["item_id"]] = known[name].cast(pl.Float64)
+        return every
 
-    return (
-        pl.LazyFrame()
-        .select(at=pl.int_range(len(outcomes.run_ids) * n_items))
-        .join(placed(scores, "value", *_SUMS), on="at", how="left", maintain_order="left")
-        .join(placed(ledger, "n_gold", "found", "why"), on="at", how="left", maintain_order="left")
-        .join(placed(lines, pl.col("denominator").alias("returned")), on="at", how="left", maintain_order="left")
-        .with_columns(pl.col("why").fill_null(0))
-        .collect()
-    )
-
-
-_SUMS = ("numerator", "denominator")
+    return {
+        **grids(scores, value="value", numerator="numerator", denominator="denominator"),
+        **grids(ledger, n_gold="n_gold", found="found", why="why"),
+        **grids(lines, returned="denominator"),
+    }
 
 
-def _coded(board: Board, values: pl.DataFrame) -> dict[str, object]:
+def _coded(board: Board, values: Mapping[str, Numbers]) -> dict[str, object]:
     coded: dict[str, object] = {"value": coded_numbers(values["value"])}
     if board.average == "micro":
-        sums = values.select(pl.when(pl.col("value").is_not_null()).then(pl.col(name).fill_null(0.0)) for name in _SUMS)
-        coded |= {name: coded_numbers(sums[name]) for name in sums.columns}
-    if values["returned"].count():
+        is_known = ~np.isnan(values["value"])
+        for name in ("numerator", "denominator"):
+            coded[name] = coded_numbers(np.where(is_known, np.nan_to_num(values[name]), np.nan))
+    if not np.isnan(values["returned"]).all():
         coded |= {name: coded_numbers(values[name]) for name in ("found", "returned")}
-    return {**coded, "why": _bytes(values["why"].to_numpy(), 1)} if values["why"].max() else coded
+    why = np.nan_to_num(values["why"])
+    return {**coded, "why": _bytes(why, 1)} if why.any() else coded
 
 
-def coded_numbers(values: pl.Series) -> dict[str, object]:
+def coded_numbers(values: Numbers) -> dict[str, object]:
     """Numbers, each exactly: the different ones ascending, and the place of each item's own, from 1; 0 for none."""
-    # Of nulls numpy makes NaN; no number here is one.
-    array = values.to_numpy().astype(np.float64)
-    is_known = ~np.isnan(array)
-    different, places = np.unique(array[is_known], return_inverse=True)
-    codes = np.zeros(len(array), np.int64)
+    is_known = ~np.isnan(values)
+    different, places = np.unique(values[is_known], return_inverse=True)
+    codes = np.zeros(len(values), np.int64)
     codes[is_known] = places + 1
     return {"values": packed(different.astype("<f8").tobytes()), "codes": _bytes(codes, len(different))}
 

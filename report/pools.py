@@ -23,16 +23,21 @@ class ChunkCount(NamedTuple):
 
 def chunk_counts(lake: Lake, tasks: Sequence[TaskRow]) -> Mapping[tuple[str, str], ChunkCount]:
     """By task and chunker, over the pools of the task's scorable items; a content that lies in several counts once."""
+    pools = [
+        lake.scan("items", benchmark=task.benchmark)
+        .filter("scorable")
+        .select(task=pl.lit(task.name), pool_id=own_pool(task.pool_prefix, task.pool_by))
+        .unique()
+        for task in tasks
+    ]
+    if not pools:
+        return {}
     cut = lake.scan("chunk_status").select("chunker", "sha256", "n_covered", n="n_chunks")
-    counts: dict[tuple[str, str], ChunkCount] = {}
-    for task in tasks:
-        items = lake.scan("items", benchmark=task.benchmark).filter("scorable")
-        pools = items.select(pool_id=own_pool(task.pool_prefix, task.pool_by))
-        files = lake.scan("files").join(pools, on="pool_id", how="semi").select("sha256").unique()
-        n_chunks = files.join(cut, on="sha256").group_by("chunker").agg(pl.col("n", "n_covered").sum()).collect()
-        for chunker, n, covered in n_chunks.iter_rows():
-            counts[task.name, chunker] = ChunkCount(n, covered / max(n, 1))
-    return counts
+    files = lake.scan("files").join(pl.concat(pools), on="pool_id").select("task", "sha256").unique()
+    counts = files.join(cut, on="sha256").group_by("task", "chunker").agg(pl.col("n", "n_covered").sum())
+    return {
+        (task, chunker): ChunkCount(n, covered / max(n, 1)) for task, chunker, n, covered in counts.collect().rows()
+    }
 
 
 def fallbacks(lake: Lake) -> Mapping[str, Mapping[str, int]]:

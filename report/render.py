@@ -71,6 +71,6 @@ def _environment() -> Environment:
 
 
 def _finalize(value: object) -> object:
-    if isinstance(value, str):
-        return value if isinstance(value, Markup) else visible(value)
+    if type(value) is str:
+        return visible(value)
     return DASH if value is None else value

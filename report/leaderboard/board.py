@@ -238,7 +238,7 @@ def rows_in_order(rows: Sequence[BoardRow], average: Aggregate) -> list[BoardRow
 
 def build_board(facts: TablesRead, protocol: ProtocolRow, where: tuple[str, str] | None = None) -> Board:
     """Everything one protocol's leaderboard shows, in the slice that it opens on or another."""
-    stored = facts.board_rows(protocol).collect()
+    stored = facts.board_rows(protocol).drop("benchmark", "protocol", "task").collect()
     numbers = stored.filter("is_opening") if where is None else stored.filter(slice=where[0], slice_value=where[1])
     if where is None:
         opening = numbers.select("slice", "slice_value").head(1).rows()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import polars as pl
+from markupsafe import Markup
 
 from lake.averages import AVERAGES, Aggregate
 from lake.catalog.references import unbeaten_baselines
-from report.format import in_numbers_order, place_of, score, title_of, visible
+from report.format import count, in_numbers_order, place_of, score, title_of, visible
 from report.leaderboard.board import Board, BoardRow, rows_in_order
 from report.leaderboard.pictures import score_picture
 from report.models import ALL_ITEMS
@@ -120,14 +119,16 @@ class AverageTable:
         apart = (column.metric for column in board.columns if board.averaged(column, average) != average)
         self.means = list(dict.fromkeys(apart))
 
-    def cells(self, row: BoardRow) -> Iterator[tuple[str, bool, int | None]]:
-        """What each column shows, whether it is the best of its column, and over how many items it is if not over n."""
+    def cells(self, row: BoardRow) -> list[Markup]:
+        """What each column shows, the best of a column bold, and over how many items it is if not over n."""
+        is_ranked, shown = row.comparable and not row.run.baseline, []
         for column in self._board.columns:
             cell = row.cell(column, self._board.averaged(column, self.average))
-            value = cell.value if cell else None
-            shown, is_ranked = score(value), row.comparable and not row.run.baseline
-            others = cell.n if cell and row.head and value is not None and cell.n != row.n else None
-            yield shown, is_ranked and cell is not None and shown == self._best[column.name], others
+            text = score(cell.value if cell else None)
+            bold = f"<b>{text}</b>" if is_ranked and cell and text == self._best[column.name] else text
+            is_over_others = cell and row.head and cell.value is not None and cell.n != row.n
+            shown.append(Markup(f"{bold} <small>n {count(cell.n)}</small>" if cell and is_over_others else bold))
+        return shown
 
     def above(self, row: BoardRow) -> float | None:
         """How far a row is above the reference, by the primary metric; None where one has a mean over fewer items."""

@@ -49,7 +49,7 @@ def decoded(column: Column, n: int) -> np.ndarray[tuple[int], np.dtype[np.float6
 )
 def test_numbers_are_had_again_exactly_in_as_few_bytes_as_they_need(n_different: int, width: int) -> None:
     values = [None, *(1 / (3 + place) for place in range(n_different)), None, *[1 / 3] * bool(n_different)]
-    column = coded_numbers(pl.Series(values, dtype=pl.Float64))
+    column = coded_numbers(np.array(values, dtype=float))
     assert len(unpacked(str(column["codes"]))) == len(values) * width
     found = decoded({key: str(text) for key, text in column.items()}, len(values))
     np.testing.assert_array_equal(found, np.array(values, dtype=float))
