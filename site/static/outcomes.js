@@ -1,4 +1,4 @@
-// What each system made of each item: loads the files of report/outcomes.py, and holds two runs against one another as
+// What each system made of each item: loads the files of report/pages/compare.py, and holds two runs against one another as
 // `evaluate` does, on the items that both have a value for.
 (function () {
   "use strict";

@@ -9,12 +9,11 @@ import polars as pl
 import pytest
 
 from lake.store import Lake
-from report import outcomes
 from report.format import run_key
 from report.leaderboard.board import Board, build_board
 from report.leaderboard.gold_ledger import LEDGER_TITLES
 from report.leaderboard.verdicts import pairs_among
-from report.outcomes import BoardOutcomes, coded_numbers, outcome_files
+from report.pages.compare import BoardOutcomes, coded_numbers, outcome_files
 from report.tables_read import TablesRead
 from tests.report.small_lake import LIMITED, write_lake
 from tests.tiny import command
@@ -58,10 +57,10 @@ def test_numbers_are_had_again_exactly_in_as_few_bytes_as_they_need(n_different:
 def test_ids_that_follow_one_another_are_a_range_and_every_id_is_had_again() -> None:
     ids = ["a/0", "a/1", "a/2", "a/10", "a/010", "b-7", "7", "8", "x", "é\n3", "é\n4", "99999999999999999999"]
     items = pl.DataFrame({"item_id": ids}).with_columns(
-        prefix=pl.col("item_id").str.extract(outcomes._NUMBERED, 1),
-        number=pl.col("item_id").str.extract(outcomes._NUMBERED, 2).cast(pl.Int64),
+        prefix=pl.col("item_id").str.extract(compare._NUMBERED, 1),
+        number=pl.col("item_id").str.extract(compare._NUMBERED, 2).cast(pl.Int64),
     )
-    ranges = outcomes._ranges(items)
+    ranges = compare._ranges(items)
     assert ranges[0] == ["a/", 0, 3]
     assert [id_ for one in ranges for id_ in names(one)] == ids
 
