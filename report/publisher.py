@@ -56,7 +56,7 @@ class SiteMaterial:
 
 @dataclass(frozen=True)
 class Publisher:
-    """Makes the pages of one kind; `doc` is its module's docstring: the name, and what a reader finds there.
+    """Makes the pages of one kind; `doc` is its module's docstring, whose first line has the name, and what a reader finds there.
 
     Kinds come in the `order` of the navigation, in which `entries` are titles and paths.
     """
@@ -70,5 +70,5 @@ class Publisher:
     @property
     def meaning(self) -> str:
         """What a reader finds there, in a sentence."""
-        text = self.doc.partition(": ")[2]
+        text = self.doc.splitlines()[0].partition(": ")[2]
         return text[0].upper() + text[1:]

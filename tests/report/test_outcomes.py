@@ -13,6 +13,7 @@ from report.format import run_key
 from report.leaderboard.board import Board, build_board
 from report.leaderboard.gold_ledger import LEDGER_TITLES
 from report.leaderboard.verdicts import pairs_among
+from report.pages import compare
 from report.pages.compare import BoardOutcomes, coded_numbers, outcome_files
 from report.tables_read import TablesRead
 from tests.report.small_lake import LIMITED, write_lake
