@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
@@ -147,48 +147,6 @@ class ProtocolRow(DeclarationRow):
         return f"{name}/{self.task.partition('/')[2]}" if self.task else name
 
 
-class RunCost(NamedTuple):
-    """What ranking cost where a run was made: seconds (of queries the median and the 95th percentile) and bytes."""
-
-    index_seconds: float | None
-    index_bytes: int | None
-    query_p50: float | None
-    query_p95: float | None
-    hardware: str
-
-
-class UsageMeans(NamedTuple):
-    """What an agent used per item: means over the `<name>_known` of its `n_items` items whose files say it."""
-
-    models: str
-    n_items: int
-    n_tokens: float | None
-    n_tokens_known: int
-    usd: float | None
-    usd_known: int
-    seconds: float | None
-    seconds_known: int
-    n_turns: float | None
-    n_turns_known: int
-    n_calls: float | None
-    n_calls_known: int
-    n_resolved: int
-    n_outcomes: int
-    prices: str
-
-    @property
-    def numbers(self) -> list[tuple[str, float | None, int]]:
-        """What is shown of it: the head of a column, the mean in its unit, and over how many items."""
-        heads = {
-            "Tokens": "n_tokens",
-            "US dollars": "usd",
-            "Seconds": "seconds",
-            "Turns": "n_turns",
-            "Tool calls": "n_calls",
-        }
-        return [(head, getattr(self, name), getattr(self, f"{name}_known")) for head, name in heads.items()]
-
-
 class SubmissionRow:
     """A row of `submissions`: the run that it became, where it was scored, and the numbers that its authors report."""
 
@@ -202,7 +160,10 @@ class SubmissionRow:
 
 @dataclass(frozen=True)
 class RunRow:
-    """A system's answers to one task, and what they cost if it was run here."""
+    """A system's answers to one task, and what they cost if it was run here.
+
+    `cost` and `usage` are rows of :func:`lake.usage.run_costs` and :func:`lake.usage.run_usage`, `numbers` beside.
+    """
 
     run_id: str
     system: str
@@ -222,8 +183,8 @@ class RunRow:
     retriever_title: str
     baseline: bool
     has_steps: bool
-    cost: RunCost | None
-    usage: UsageMeans | None = None
+    cost: Mapping[str, Any] | None
+    usage: Mapping[str, Any] | None = None
     submission: SubmissionRow | None = None
 
     @property
@@ -255,7 +216,7 @@ class RunRow:
         """An agent's scaffold, model and date, as far as its files and its submission tell them; else empty."""
         if not self.has_steps:
             return ""
-        models = self.usage.models.split(", ") if self.usage else []
+        models = self.usage["models"].split(", ") if self.usage else []
         model = counted(len(models), "model") if len(models) > 1 else "".join(models)
         date = self.submission.row["date"] if self.submission else ""
         return ", ".join(filter(None, [self.format, model, date]))

@@ -56,7 +56,7 @@ class SiteMaterial:
 
 @dataclass(frozen=True)
 class Publisher:
-    """Makes the pages of one kind; `doc` is its module's docstring, whose first line has the name, and what a reader finds there.
+    """Makes the pages of one kind; the first line of its module's docstring (`doc`) says what is there.
 
     Kinds come in the `order` of the navigation, in which `entries` are titles and paths.
     """

@@ -1,11 +1,11 @@
-"""What the pages know: the lake's tables, read once and typed."""
+"""What the pages know: the lake's tables, read once and typed, and what is counted of pools and slices."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import NamedTuple, TypeVar
 
 import polars as pl
 from pydantic import ValidationError
@@ -14,9 +14,11 @@ from lake.errors import Exit, GoldspanError
 from lake.exact import from_steps
 from lake.exact import steps as in_steps
 from lake.fingerprint import sha256_of
+from lake.pools import own_pool
 from lake.store import Lake
+from lake.text import percent
 from lake.usage import run_costs, run_usage
-from report.format import slug
+from report.format import score, slug
 from report.models import (
     ALL_ITEMS,
     BenchmarkRow,
@@ -24,16 +26,98 @@ from report.models import (
     FormatRow,
     MetricRow,
     ProtocolRow,
-    RunCost,
     RunRow,
     SubmissionRow,
     TaskRow,
-    UsageMeans,
 )
-from report.pools import ChunkCount, chunk_counts, fallbacks, left_out, pool_orders, slice_sizes
+
+
+class ChunkCount(NamedTuple):
+    """How many chunks a chunker makes of some files, and their mean non-whitespace characters; 0 without a chunk."""
+
+    n: int
+    mean_size: float
+
+
+def chunk_counts(lake: Lake, tasks: Sequence[TaskRow]) -> Mapping[tuple[str, str], ChunkCount]:
+    """By task and chunker, over the pools of the task's scorable items; a content that lies in several counts once."""
+    pools = [
+        lake.scan("items", benchmark=task.benchmark)
+        .filter("scorable")
+        .select(task=pl.lit(task.name), pool_id=own_pool(task.pool_prefix, task.pool_by))
+        .unique()
+        for task in tasks
+    ]
+    if not pools:
+        return {}
+    cut = lake.scan("chunk_status").select("chunker", "sha256", "n_covered", n="n_chunks")
+    files = lake.scan("files").join(pl.concat(pools), on="pool_id").select("task", "sha256").unique()
+    counts = files.join(cut, on="sha256").group_by("task", "chunker").agg(pl.col("n", "n_covered").sum())
+    return {
+        (task, chunker): ChunkCount(n, covered / max(n, 1)) for task, chunker, n, covered in counts.collect().rows()
+    }
+
+
+def fallbacks(lake: Lake) -> Mapping[str, Mapping[str, int]]:
+    """Chunker → reason why it cut a file as another chunker would → number of such files."""
+    rows = lake.scan("chunk_status").filter(pl.col("fell_back").is_not_null()).group_by("chunker", "fell_back")
+    counts: dict[str, dict[str, int]] = {}
+    for chunker, reason, n in rows.agg(pl.len()).sort("chunker", "fell_back").collect().iter_rows():
+        counts.setdefault(chunker, {})[reason] = n
+    return counts
+
+
+def left_out(lake: Lake) -> Mapping[str, str]:
+    """By chunker whose chunks do not hold all of the files that it cut, what share of their text they hold."""
+    rows = lake.scan("chunk_status").filter(pl.col("failed").is_null()).group_by("chunker")
+    sums = rows.agg(pl.col("n_covered", "n_nws").sum()).filter(pl.col("n_covered") < pl.col("n_nws")).sort("chunker")
+    return {chunker: percent(n_covered, n_nws) for chunker, n_covered, n_nws in sums.collect().iter_rows()}
+
+
+def pool_orders(lake: Lake) -> Mapping[tuple[str, str], str]:
+    """How ties are broken, by benchmark and slice `subset/split/level`: how often gold is the first of its candidates.
+
+    The items are the scorable ones whose gold is one of several candidates.
+    """
+    items = lake.scan("items").filter(pl.col("scorable") & pl.col("n_candidates").is_not_null())
+    gold = lake.scan("gold_spans").filter(pl.col("candidate").is_not_null())
+    counted = (
+        items.select("benchmark", "item_id", "subset", "split", "level", "n_candidates")
+        .join(gold.select("benchmark", "item_id", "candidate"), on=["benchmark", "item_id"])
+        .group_by("benchmark", value=pl.concat_str("subset", "split", "level", separator="/"))
+        .agg(
+            first=(pl.col("candidate") == 0).mean(),
+            # By how many have so many candidates: sums of equal numbers do not depend on their order.
+            sizes=pl.col("n_candidates").value_counts(sort=False),
+        )
+        .collect()
+    )
+    orders = {}
+    for benchmark, value, first, sizes in counted.sort("benchmark", "value").iter_rows():
+        n_items = sorted((size["n_candidates"], size["count"]) for size in sizes)
+        chance = sum(n / size for size, n in n_items) / sum(n for _, n in n_items)
+        orders[benchmark, value] = (
+            "equal scores keep the candidates' own order: a system that gives all of them the same score has "
+            f"accuracy@1 {score(first)}, where chance has {score(chance)}"
+        )
+    return orders
+
+
+def slice_sizes(lake: Lake) -> Mapping[tuple[str, str | None, str], tuple[int, int]]:
+    """Protocol, task and slice → how many values the slice has, and items in all: a board has the largest alone."""
+    tasks, of = lake.scan("runs").select("run_id", "task"), ["protocol", "task", "slice"]
+    rows = lake.scan("aggregates").join(tasks, on="run_id", how="left")
+    values = rows.group_by(*of, "slice_value").agg(pl.col("n_items").max())
+    sizes = values.group_by(of).agg(pl.len(), pl.col("n_items").sum()).collect()
+    return {(row[0], row[1], row[2]): (row[3], row[4]) for row in sizes.iter_rows()}
+
 
 _D = TypeVar("_D", bound=DeclarationRow)
 MAX_STEPS = 20
+_USED = {
+    "Tokens": "n_tokens", "US dollars": "usd", "Seconds": "seconds", "Turns": "n_turns", "Tool calls": "n_calls",
+}  # fmt: skip
+"""Head of a column → what an agent used per item: a mean over the `<name>_known` items whose files say it."""
 
 
 class TablesRead:
@@ -102,7 +186,8 @@ class TablesRead:
         )
         counted = {row.pop("benchmark"): row for row in items.to_dicts()}
         for row in counted.values():
-            row["why_not"] = sorted(((each["why_not"], each["count"]) for each in row["why_not"]), key=_most_first)
+            reasons = sorted((-each["count"], each["why_not"]) for each in row["why_not"])
+            row["why_not"] = [(reason, -n) for n, reason in reasons]
         shown_name = pl.when(pl.col("display_name") == "").then("name").otherwise("display_name")
         label = pl.when(pl.col("tags").list.contains(pl.col("label"))).then("label").otherwise(pl.lit(""))
         title = pl.when(label == "").then(shown_name).otherwise(pl.format("{} ({})", shown_name, label))
@@ -112,8 +197,9 @@ class TablesRead:
 
     def _runs(self) -> tuple[RunRow, ...]:
         lake, submissions = self.lake, {submission.run_id: submission for submission in self.submissions}
-        costs = {run_id: RunCost(*row) for run_id, *row in _rows(run_costs(lake), RunCost._fields)}
-        usage = {run_id: UsageMeans(*row) for run_id, *row in _rows(run_usage(lake), UsageMeans._fields)}
+        costs, usage = ({row["run_id"]: row for row in of(lake).collect().to_dicts()} for of in (run_costs, run_usage))
+        for row in usage.values():
+            row["numbers"] = [(head, row[name], row[f"{name}_known"]) for head, name in _USED.items()]
         steps = lake.scan("run_items").filter(pl.col("n_steps").is_not_null()).select("run_id").unique().collect()
         agents = set(steps["run_id"])
         texts = pl.col("format", "file", "parameters", "versions").fill_null("")
@@ -184,14 +270,6 @@ class TablesRead:
             system: f"systems/{name}{f'-{sha256_of(system.encode())[:8]}' if n_alike[name.lower()] > 1 else ''}.html"
             for system, name in slugs.items()
         }
-
-
-def _rows(table: pl.LazyFrame, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    return table.select("run_id", *columns).collect().iter_rows()
-
-
-def _most_first(reason: tuple[str, int]) -> tuple[int, str]:
-    return -reason[1], reason[0]
 
 
 def coverage_by_step(lake: Lake, granularities: Mapping[str, str], max_steps: int = MAX_STEPS) -> pl.DataFrame:

@@ -13,10 +13,10 @@ import polars as pl
 
 from lake.catalog.references import reference_of
 from lake.pools import own_pool
-from report.data_files import data_file, packed
 from report.leaderboard.board import Board
 from report.leaderboard.gold_ledger import LEDGER_TITLES, largest_class, shown_rows
 from report.models import RunRow
+from report.render import data_file, packed
 
 CONTEXT_BUDGET = 8_000
 """Non-whitespace characters: where a ranking is cut that is compared with contexts, as their protocols say."""

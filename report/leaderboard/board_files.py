@@ -8,12 +8,12 @@ from urllib.parse import quote
 import polars as pl
 
 from lake.averages import AVERAGES, ITEM_INTERVALS, average_columns
-from report.data_files import data_file, data_file_of
 from report.format import run_key, slug, visible
 from report.leaderboard.board import MEASURE, Board, BoardRow, Column, Measure
 from report.leaderboard.gold_ledger import precisions_of, shares_of
 from report.leaderboard.main_table import slices_of
 from report.leaderboard.verdicts import board_sentence, names_of, sentences
+from report.render import data_file, data_file_of
 
 _NUMBERS = tuple(name for average in AVERAGES for name in average_columns(average))
 MEASURE_FIELDS = (
@@ -41,13 +41,9 @@ def measure_path(board: Board, column: Column) -> str:
 def board_files(board: Board, reference: BoardRow | None) -> dict[str, bytes]:
     """The files of a board: path in the site → content. Differences are against the reference."""
     rows = sorted(board.every, key=lambda row: (row.run.system, row.run.run_id))
-    costs = [row.run.cost for row in rows]
     path, measures = board_path(board), _measures(board, [row.run.run_id for row in rows])
-    measured = {
-        number: [cost.index_seconds, cost.index_bytes, cost.query_p50, cost.query_p95, cost.hardware]
-        for number, cost in enumerate(costs)
-        if cost
-    }
+    names = ("index_seconds", "index_bytes", "query_p50", "query_p95", "hardware")
+    measured = {number: [row.run.cost[name] for name in names] for number, row in enumerate(rows) if row.run.cost}
     return {
         f"{path}.js": data_file(path, _board(board, reference, rows)),
         f"{path}/costs.js": data_file(f"{path}/costs", measured),

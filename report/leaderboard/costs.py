@@ -50,12 +50,12 @@ class BoardCosts:
         lake, protocol, primary = board.facts.lake, board.protocol.name, board.primary
         known = {run_id for run_id, k in board.characters if k == primary.k}
         self.rows = [row for row in board.every if row.run.cost is not None or row.run.run_id in known]
-        self.hardware = sorted({row.run.cost.hardware for row in self.rows if row.run.cost is not None})
+        self.hardware = sorted({row.run.cost["hardware"] for row in self.rows if row.run.cost is not None})
         self.curve = by_characters(board, *primary.measure[:2])
         times = [
-            Offer(row, primary, cost.query_p50 * 1000, row.number)
+            Offer(row, primary, cost["query_p50"] * 1000, row.number)
             for row in board.systems
-            if (cost := row.run.cost) is not None and cost.query_p50 is not None and row.number is not None
+            if (cost := row.run.cost) is not None and cost["query_p50"] is not None and row.number is not None
         ]
         self.by_time = _frontier(board, times, "time", ("Median query, ms", primary.title), two_digits)
         first = first_gold(lake, protocol).select("run_id", "first_step", "n_found").collect()
@@ -63,7 +63,7 @@ class BoardCosts:
         self.used = [(row, row.run.usage) for row in board.every if row.run.usage is not None]
         self.by_usage = []
         for number, what in enumerate(("tokens", "dollars", "seconds")):
-            means = [(row, *usage.numbers[number][:2]) for row, usage in self.used]
+            means = [(row, *usage["numbers"][number][:2]) for row, usage in self.used]
             offers = [
                 Offer(row, primary, mean, row.number)
                 for row, _, mean in means
@@ -73,7 +73,7 @@ class BoardCosts:
             if frontier := _frontier(board, offers, what, titles, two_digits):
                 self.by_usage.append(frontier)
         self.repair: list[str] | None = None
-        if any(usage.n_outcomes for _, usage in self.used):
+        if any(usage["n_outcomes"] for _, usage in self.used):
             outcomes = [each for each in repairs(lake, protocol) if each.run_id in board.runs]
             self.repair = [each.sentence(board.runs[each.run_id].system) for each in outcomes]
 

@@ -14,13 +14,13 @@ import numpy as np
 import polars as pl
 
 from lake.verdict import INSEPARABLE, PAIR_ALONE
-from report.data_files import data_file, packed
 from report.format import COMPARE, in_numbers_order, items_path, pairs_path, run_key, slug, title_of, visible
 from report.leaderboard.board import Board, cells_in
 from report.leaderboard.gold_ledger import LEDGER_TITLES, amounts_of, largest_class, precisions_of
 from report.leaderboard.verdicts import DIGITS, PAIR_COLUMNS, PAIR_SENTENCES, board_verdict, pairs_among
 from report.models import ALL_ITEMS
 from report.publisher import Page, Publisher, SiteMaterial
+from report.render import data_file, packed
 
 MOST = 6
 _NUMBERED = r"(?s)^((?:.*[^0-9])?)(0|[1-9][0-9]{0,14})$"

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from report.data_files import data_file, packed_json
 from report.format import items_path, run_key, slug, visible
 from report.items.answers import candidates_by_item, spans_by_item
 from report.items.roster import Roster, bounds, class_texts, classes_of, list_columns, listing, shard_files, with_shards
 from report.items.texts import LINES_AROUND, chosen, texts_by_item
 from report.leaderboard.gold_ledger import LEDGER_TITLES
 from report.publisher import Page, Publisher, SiteMaterial
+from report.render import data_file, packed_json
 from report.tables_read import TablesRead
 
 _PATH = "items/index.html"

@@ -7,13 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from lake.averages import AVERAGES, FEWEST_REPOS, ITEM_INTERVALS, ITEM_NOTE, NO_INTERVAL
 from lake.catalog.protocol import MAX_VALUES
 from report.format import SCORE_DIGITS, board_page, pairs_path, run_key
-from report.leaderboard.across import PoolSizes, WaysToCount
 from report.leaderboard.board import Board
 from report.leaderboard.board_files import board_files, board_path
 from report.leaderboard.costs import BoardCosts, by_characters
-from report.leaderboard.grids import choices_of, heats_of
-from report.leaderboard.main_table import Controls, MainTable, plain_tables, unbeaten
-from report.leaderboard.pictures import ChunkSizes, Steps
+from report.leaderboard.main_table import Controls, MainTable, choices_of, heats_of, plain_tables, unbeaten
+from report.leaderboard.pictures import ChunkSizes, PoolSizes, Steps, WaysToCount
 from report.leaderboard.verdicts import Beats, board_sentence, names_of, reference_row
 from report.methods.interval_coverage import coverage_note
 from report.models import IMPORTED, BenchmarkRow, DeclarationRow

@@ -10,10 +10,10 @@ from lake.verdict import SENTENCES
 from report.leaderboard.gold_ledger import LEDGER_TITLES
 from report.methods import parity
 from report.methods.audit import SIDES, findings, gold_rules, needs_of, protocol_differences, side_of
-from report.methods.expected import outcomes
 from report.methods.interval_coverage import MEANS, N_SETS, simulated_coverage
+from report.methods.parity import outcomes
+from report.pages.systems import BREADTH, LATE, LEAST_ITEMS, REDUNDANT
 from report.publisher import Page, Publisher, SiteMaterial
-from report.systems import BREADTH, LATE, LEAST_ITEMS, REDUNDANT
 
 _PATH = "methods.html"
 

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from lake.averages import ITEM_NOTE
 from report.charts.figures import Figure, Point, draw
 from report.format import board_page, ledger_address, run_key, score
-from report.leaderboard.across import WaysToCount
 from report.leaderboard.board import Board, BoardRow, Column
 from report.leaderboard.costs import Frontier, by_characters
 from report.leaderboard.gold_ledger import LEDGER_TITLES, GoldShare, precisions_of, shares_of, shown_rows
-from report.leaderboard.pictures import NUMBER, figure_of
+from report.leaderboard.pictures import NUMBER, WaysToCount, figure_of
 from report.leaderboard.verdicts import board_sentence, column_at, reference_row
 from report.models import RunRow
 from report.publisher import Page, Publisher, SiteMaterial

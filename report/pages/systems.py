@@ -2,39 +2,286 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from statistics import median
+from typing import Any, NamedTuple
 
-from lake.averages import FEWEST_REPOS, ITEM_NOTE
+import polars as pl
+
+from lake.averages import FEWEST_REPOS, ITEM, ITEM_NOTE
+from lake.catalog.references import reference_of
+from lake.selection import stratified
+from lake.verdict import EXPLORATORY, IN_WORDS
 from report.downloads import table_files
-from report.format import board_page, compare_address, item_address, score
-from report.leaderboard.board import Board, BoardRow
+from report.format import (
+    between,
+    board_page,
+    compare_address,
+    in_numbers_order,
+    item_address,
+    place_of,
+    score,
+    signed,
+    title_of,
+    two_digits,
+)
+from report.leaderboard.board import Board, BoardRow, Cell, cells_in
 from report.leaderboard.board_files import PUBLISHED_AGAIN
+from report.leaderboard.gold_ledger import LEDGER_TITLES, GoldShare, precisions_of, shares_in, shares_of
+from report.models import ALL_ITEMS, RunRow
 from report.publisher import Page, Publisher, SiteMaterial
 from report.snippets import of_system
-from report.systems import SystemOnBoard, profile, systems_on
+
+LEAST_ITEMS = 5
+"""Slices with fewer items are no difference to speak of."""
+
+N_ITEMS, N_APART = 10, 3
+
+Picked = Mapping[str, Any]
+"""An item's `item_id` and `value`, the `other` system's and the `difference` if any, and `shares` of its gold."""
+
+
+class PickedItems(NamedTuple):
+    """The items on which a system gains and loses most against another run, and a seeded sample, the same for all."""
+
+    against: RunRow | None
+    won: Sequence[Picked] = ()
+    lost: Sequence[Picked] = ()
+    drawn: Sequence[Picked] = ()
+
+
+class SliceNumber:
+    """A system's number over one slice value of `n` items, and how far it is above the median system, if known."""
+
+    def __init__(self, slice_: str, value: str, cell: Cell, median_: float | None) -> None:
+        self.slice, self.value, self.median, self.n = slice_, value, median_, cell.n
+        self.number, self.interval = cell.value, cell.interval
+        self.apart = None if self.number is None or median_ is None else self.number - median_
+
+
+class SystemOnBoard(NamedTuple):
+    """What a system did under one protocol, beside the median system (`middle`) and the reference (`against`).
+
+    Of the system and of the median one it has where their gold went, and what share of the lines returned is gold.
+    """
+
+    board: Board
+    row: BoardRow
+    numbers: Sequence[SliceNumber]
+    ledger: Sequence[GoldShare]
+    precision: float | None
+    middle: RunRow | None
+    middle_ledger: Sequence[GoldShare]
+    middle_precision: float | None
+    items: PickedItems | None
+    against: RunRow | None
+    verdict: str
+
+    @property
+    def furthest(self) -> tuple[list[SliceNumber], list[SliceNumber]]:
+        """The slices on which it is furthest above the median, and below."""
+        whole = {number.n for number in self.numbers if not number.slice}
+        known = [(number.apart or 0.0, number) for number in self.numbers if number.n >= LEAST_ITEMS]
+        ordered = sorted((pair for pair in known if pair[1].n not in whole), key=lambda pair: pair[0])
+        above = [number for apart, number in ordered[: -N_APART - 1 : -1] if apart > 0]
+        return above, [number for apart, number in ordered[:N_APART] if apart < 0]
+
+    @property
+    def widest(self) -> float:
+        """The largest difference to a median, for bars; 1 where there is none."""
+        return max((abs(number.apart) for number in self.numbers if number.apart), default=1.0)
+
+
+def systems_on(board: Board, rows: Sequence[BoardRow]) -> Iterator[SystemOnBoard]:
+    """What the systems of some rows of a board did; the tables are read once for all of them."""
+    systems = board.systems
+    middle = systems[len(systems) // 2].run if len(systems) > 1 else None
+    ledgers, precisions, items = shares_of(board), precisions_of(board), items_of(board)
+    verdicts, numbers = _verdicts(board), _numbers(board)
+
+    middle_id = middle.run_id if middle else ""
+    of_middle = (middle, ledgers.get(middle_id, ()), precisions.get(middle_id))
+    for row in rows:
+        run_id, against = row.run.run_id, reference_run(board, row.run)
+        verdict = verdicts.get((against.run_id, run_id), "") if against else ""
+        own = (numbers[run_id], ledgers.get(run_id, ()), precisions.get(run_id))
+        yield SystemOnBoard(board, row, *own, *of_middle, items.get(run_id), against, verdict)
+
+
+def reference_run(board: Board, run: RunRow) -> RunRow | None:
+    """What a run of a board is compared with: the benchmark's reference, and that with the first other system."""
+    scored = [row.run for row in board.every if row.head is not None]
+    name = reference_of(board.benchmark.kind, {run.system for run in scored})
+    reference = next((run for run in scored if run.system == name), None)
+    if reference is None or run.run_id != reference.run_id:
+        return reference
+    return next((row.run for row in board.systems if row.run.run_id != run.run_id), None)
+
+
+def _verdicts(board: Board) -> dict[tuple[str, str], str]:
+    """Of pairs of runs: how far the second is above the first, and what is concluded."""
+    columns = ("run_a", "run_b", "delta", "low", "high", "verdict", "exploratory", "unit")
+    rows = board.compared().filter(pl.col("verdict").is_not_null()).select(columns).collect()
+    by_pair = {}
+    for first, second, delta, low, high, verdict, exploratory, unit in rows.iter_rows():
+        interval = f" ({ends})" if (ends := between(low, high, signed)) else ""
+        notes = [f"exploratory: {EXPLORATORY}"] * exploratory + [ITEM_NOTE] * (unit == ITEM)
+        after = f" ({'; '.join(notes)})" if notes else ""
+        by_pair[first, second] = f"{signed(delta)}{interval}, {IN_WORDS.get(verdict, verdict)}{after}"
+    return by_pair
+
+
+def _numbers(board: Board) -> Mapping[str, list[SliceNumber]]:
+    """The primary number of every run over each slice, the whole first, beside the median of the board's systems."""
+    mine = board.by_slice
+    of_systems = mine.filter(pl.col("run_id").is_in([row.run.run_id for row in board.systems]))
+    medians = of_systems.group_by("slice", "slice_value").agg(pl.col("value").median())
+    median_of = {(name, value): median for name, value, median in medians.iter_rows()}
+    keys = mine.select("run_id", "slice", "slice_value").rows()
+    cells = dict(zip(keys, cells_in(mine), strict=True))
+    values: dict[str, set[str]] = {}
+    for _, name, value in keys:
+        values.setdefault(name, set()).add(value)
+    by_run: dict[str, list[SliceNumber]] = {run_id: [] for run_id in board.runs}
+    for name in sorted(values, key=lambda name: (name != ALL_ITEMS, place_of(name))):
+        title = "" if name == ALL_ITEMS else title_of(name)
+        for value in in_numbers_order(values[name]):
+            for run_id, numbers in by_run.items():
+                if cell := cells.get((run_id, name, value)):
+                    numbers.append(SliceNumber(title, value, cell, median_of.get((name, value))))
+    return by_run
+
+
+def items_of(board: Board) -> Mapping[str, PickedItems]:
+    """Of each run of a board the items to show."""
+    against = {row.run.run_id: reference_run(board, row.run) for row in board.every if row.head is not None}
+    if not against:
+        return {}
+    lake, folders = board.facts.lake, {"benchmark": board.benchmark.name, "protocol": board.protocol.name}
+    # Runs and items as numbers, in the order of their names: these tables are long.
+    number = {run_id: place for place, run_id in enumerate(sorted(against))}
+    runs = pl.DataFrame({"run_id": list(number), "run": range(len(number))}, {"run_id": pl.String, "run": pl.UInt32})
+    items = _items(board)
+    scores = (
+        lake.scan("scores", **folders)
+        .filter(pl.col("value").is_not_nan(), **board.primary.where)
+        .join(runs.lazy(), on="run_id")
+        .join(items.lazy(), on="item_id")
+        .select("run", "item", "value")
+        .collect()
+    )
+    compared = [(number[run_id], number[other.run_id]) for run_id, other in against.items() if other is not None]
+    pairs = pl.DataFrame(compared, {"run": pl.UInt32, "other": pl.UInt32}, orient="row")
+    others = scores.join(pairs.select(run="other").unique(), on="run", how="semi")
+    difference = pl.col("value") - pl.col("beside")
+    both = (
+        scores.join(pairs, on="run", how="left")
+        .join(others.select("item", other="run", beside="value"), on=["item", "other"], how="left")
+        .with_columns(difference=difference, gain=-difference if board.primary.lower_is_better else difference)
+    )
+    drawn = both.join(stratified(items, N_ITEMS).select("item"), on="item", how="semi").sort("run", "item")
+    shown = [
+        each.join(runs, on="run", maintain_order="left").join(items, on="item", maintain_order="left")
+        for each in (_furthest(both), _furthest(both.with_columns(gain=-pl.col("gain"))), drawn)
+    ]
+    wanted = pl.concat([each.select("run_id", "item_id") for each in shown]).unique()
+    ledger = (
+        lake.scan("ledger", **folders)
+        .filter(pl.col("n_gold") > 0)
+        .join(wanted.lazy(), on=["run_id", "item_id"], how="semi")
+        .select("run_id", "item_id", *(pl.col(name) / pl.col("n_gold") for name in LEDGER_TITLES))
+        .collect()
+    )
+    shares = {(row["run_id"], row["item_id"]): shares_in(row) for row in ledger.iter_rows(named=True)}
+    picked: list[dict[str, list[Picked]]] = []
+    for each in shown:
+        picked.append({})
+        for row in each.select("run_id", "item_id", "value", "difference", other="beside").iter_rows(named=True):
+            gold = shares.get((row["run_id"], row["item_id"]), ())
+            picked[-1].setdefault(row["run_id"], []).append(row | {"shares": gold})
+    return {run_id: PickedItems(other, *(each.get(run_id, ()) for each in picked)) for run_id, other in against.items()}
+
+
+def _items(board: Board) -> pl.DataFrame:
+    """The scorable items of the slice that the board opens with, numbered in the order of their names."""
+    items = board.facts.lake.scan("items", benchmark=board.benchmark.name).filter("scorable")
+    columns = board.slice[0].split("/")
+    if board.slice[0] != ALL_ITEMS and set(columns) <= set(items.collect_schema()):
+        joined = pl.concat_str([pl.col(name).fill_null("none") for name in columns], separator="/")
+        items = items.filter(joined == board.slice[1])
+    return items.select("item_id", "repo").sort("item_id").with_row_index("item").collect()
+
+
+def _furthest(both: pl.DataFrame) -> pl.DataFrame:
+    """Of each run the items that it gains most on, of equal ones the first by name."""
+    gained = both.filter(pl.col("gain") > 0)
+    # Few are sorted: all that gain less than the tenth are left out before.
+    least = gained.group_by("run").agg(least=pl.col("gain").top_k(N_ITEMS).min())
+    near = gained.join(least, on="run").filter(pl.col("gain") >= pl.col("least"))
+    ordered = near.sort("run", "gain", "item", descending=[False, True, False])
+    return ordered.group_by("run", maintain_order=True).head(N_ITEMS)
+
+
+BREADTH = 1.5
+"""Broad: this many times the median's lines for a line of gold, or more; narrow: the median's over this, or less."""
+
+REDUNDANT = 0.1
+"""Inefficient: its share of lines that it had seen already is this much above the median, or more."""
+
+LATE = 0.75
+"""Late: its AUC-coverage is this share of the median, or less."""
+
+
+def profile(board: Board, row: BoardRow) -> str:
+    """How a system searches beside the median one, a sentence; empty where the board's metrics say nothing of it."""
+
+    def value(row: BoardRow, metric: str, k: int = 0) -> float | None:
+        cells = (row.cells.get((("line", f"line_{metric}", k), average)) for average in ("micro", "macro"))
+        return next((cell.value for cell in cells if cell and cell.value is not None), None)
+
+    def returned(row: BoardRow) -> float | None:
+        """Lines returned for each line of gold: coverage over precision, both ratios of sums."""
+        coverage, precision = (value(row, metric, board.primary.k) for metric in ("coverage", "precision"))
+        return coverage / precision if coverage and precision else None
+
+    def beside(of: Callable[[BoardRow], float | None]) -> tuple[float | None, float | None]:
+        known = [number for other in board.systems if (number := of(other)) is not None]
+        return of(row), median(known) if known else None
+
+    if row.head is None or len(board.systems) < 2:
+        return ""
+    parts = []
+    mine, middle = beside(returned)
+    if mine is not None and middle:
+        word = "Broad" if mine / middle >= BREADTH else "Narrow" if mine / middle <= 1 / BREADTH else "Balanced"
+        numbers = f"{two_digits(mine)} lines returned for each line of gold, {two_digits(middle)} the median system"
+        parts.append(f"{word} search: {numbers}")
+    mine, middle = beside(lambda row: value(row, "redundancy"))
+    if mine is not None and middle is not None:
+        word = "inefficient" if mine >= middle + REDUNDANT else "efficient" if mine <= middle - REDUNDANT else "usual"
+        parts.append(f"{word} reading: {mine:.0%} of the lines seen again, {middle:.0%} the median".replace("%", " %"))
+    mine, middle = beside(lambda row: value(row, "auc"))
+    if mine is not None and middle:
+        word = "late" if mine <= LATE * middle else "early" if mine >= middle / LATE else "neither early nor late"
+        parts.append(f"{word}: AUC-coverage of lines {mine:.2f}, {middle:.2f} the median")
+    return f"{'; '.join(parts)}." if parts else ""
+
 
 _FILES = ("scores", "rankings", "aggregates")
 
 
-class _Standings:
-    """A system on one benchmark: all that it did on the first board that has it, and its rows on the others."""
-
-    def __init__(self, first: SystemOnBoard) -> None:
-        self.benchmark, self.first = first.board.benchmark, first
-        self.others: list[tuple[Board, BoardRow]] = []
-
-
 def _pages(material: SiteMaterial) -> Iterator[Page]:
     facts = material.facts
-    by_system: dict[str, dict[str, _Standings]] = {run.system: {} for run in facts.runs}
+    # System → benchmark → all that it did on the first board that has it, and its rows on the others.
+    by_system: dict[str, dict[str, dict[str, Any]]] = {run.system: {} for run in facts.runs}
     for board in material.every_board:
         name = board.benchmark.name
         new = [row for row in board.every if name not in by_system[row.run.system]]
         for part in systems_on(board, new) if new else ():
-            by_system[part.row.run.system][name] = _Standings(part)
+            by_system[part.row.run.system][name] = {"benchmark": board.benchmark, "first": part, "others": []}
         for row in board.every:
             if row not in new:
-                by_system[row.run.system][name].others.append((board, row))
+                by_system[row.run.system][name]["others"].append((board, row))
     for system, by_benchmark in by_system.items():
         runs = [run for run in facts.runs if run.system == system]
         made_of = (facts.chunkers.get(runs[0].chunker or ""), facts.retrievers.get(runs[0].retriever or ""))
@@ -60,10 +307,10 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             "compare_address": compare_address,
         }
         sentences = [
-            f"{system} on {each.benchmark.title}: {each.first.board.primary.title} {score(each.first.row.number)}, "
-            f"{each.first.row.standing}."
-            for each in by_benchmark.values()
-            if each.first.row.head
+            f"{system} on {part.board.benchmark.title}: {part.board.primary.title} {score(part.row.number)}, "
+            f"{part.row.standing}."
+            for part in (each["first"] for each in by_benchmark.values())
+            if part.row.head
         ]
         yield Page(facts.system_paths[system], system, "system.html", values, sentences[0] if sentences else "")
 

@@ -4,8 +4,8 @@ import zlib
 
 import pytest
 
-from report.data_files import data_file, packed
 from report.format import compare_address, item_address
+from report.render import data_file, packed
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import polars as pl
 from lake.store import Lake
 from lake.tables import table as table_of
 from report.methods.audit import findings
-from report.methods.expected import EXPECTATIONS, outcomes
 from report.methods.interval_coverage import MEANS, simulated_coverage
+from report.methods.parity import EXPECTATIONS, outcomes
 from report.tables_read import TablesRead
 from tests.report.html import Element, table
 from tests.report.small_lake import CHUNKING, HEADLINE, PROTOCOLS, run_id, write, write_lake

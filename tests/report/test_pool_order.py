@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from lake.store import Lake
-from report.pools import pool_orders
+from report.tables_read import pool_orders
 from tests.report.small_lake import write
 
 

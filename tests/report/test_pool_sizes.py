@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from report.leaderboard.across import PoolSizes
 from report.leaderboard.board import build_board
+from report.leaderboard.pictures import PoolSizes
 from report.tables_read import TablesRead
 from tests.report.small_lake import write, write_lake
 

@@ -2,8 +2,8 @@ from pathlib import Path
 
 from lake.averages import AVERAGES
 from lake.store import Lake
-from report.leaderboard.across import SAME, WaysToCount
 from report.leaderboard.board import build_board
+from report.leaderboard.pictures import SAME, WaysToCount
 from report.tables_read import TablesRead
 
 
