@@ -149,9 +149,7 @@ class TablesRead:
         self.chunk_counts = chunk_counts(lake, [self.tasks[name] for name in used])
         self.fallbacks, self.left_out, self.pool_orders = fallbacks(lake), left_out(lake), pool_orders(lake)
         self.effects, self.characters = lake.read("effects"), lake.read("characters")
-        self.steps = coverage_by_step(
-            lake, {name: protocol.primary.granularity for name, protocol in self.protocols.items()}
-        )
+        self.steps = coverage_by_step(lake, {name: each.primary.granularity for name, each in self.protocols.items()})
         self.comparisons = self._of_boards("comparisons", "metric", "k")
         self.ledger = self._of_boards("ledger_means")
         self.rejects = lake.read("rejects").sort("stage", "source", "position")
@@ -274,8 +272,6 @@ class TablesRead:
 
 def coverage_by_step(lake: Lake, granularities: Mapping[str, str], max_steps: int = MAX_STEPS) -> pl.DataFrame:
     """The mean coverage of the cumulative union: run_id, protocol, granularity, step (from 1), coverage, n (items).
-
-    Each protocol has it at one granularity, as `granularities` says.
 
     A trajectory that is over keeps what it had, and one without a step has seen nothing: the items are those whose
     area under the same curve (metric `<granularity>_auc`) has a value.

@@ -1,12 +1,13 @@
-"""What a board's systems are called, what is concluded of the first as `evaluate` prints it, and every pair of them."""
+"""What a board's systems are called, what is concluded of the first as `evaluate` prints it, of every pair, of each."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from operator import itemgetter
+from statistics import median
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -26,7 +27,7 @@ from lake.verdict import (
     mirrored,
     verdict_on,
 )
-from report.format import compare_address, fixed, visible
+from report.format import compare_address, fixed, two_digits, visible
 from report.leaderboard.board import MEASURE, Board, BoardRow, Column
 
 DIGITS = 2
@@ -199,3 +200,48 @@ class Beats:
             for number, row in enumerate(rows)
             if cells
         ]
+
+
+BREADTH = 1.5
+"""Broad: this many times the median's lines for a line of gold, or more; narrow: the median's over this, or less."""
+
+REDUNDANT = 0.1
+"""Inefficient: its share of lines that it had seen already is this much above the median, or more."""
+
+LATE = 0.75
+"""Late: its AUC-coverage is this share of the median, or less."""
+
+
+def profile(board: Board, row: BoardRow) -> str:
+    """How a system searches beside the median one, a sentence; empty where the board's metrics say nothing of it."""
+
+    def value(row: BoardRow, metric: str, k: int = 0) -> float | None:
+        cells = (row.cells.get((("line", f"line_{metric}", k), average)) for average in ("micro", "macro"))
+        return next((cell.value for cell in cells if cell and cell.value is not None), None)
+
+    def returned(row: BoardRow) -> float | None:
+        """Lines returned for each line of gold: coverage over precision, both ratios of sums."""
+        coverage, precision = (value(row, metric, board.primary.k) for metric in ("coverage", "precision"))
+        return coverage / precision if coverage and precision else None
+
+    def beside(of: Callable[[BoardRow], float | None]) -> tuple[float | None, float | None]:
+        known = [number for other in board.systems if (number := of(other)) is not None]
+        return of(row), median(known) if known else None
+
+    if row.head is None or len(board.systems) < 2:
+        return ""
+    parts = []
+    mine, middle = beside(returned)
+    if mine is not None and middle:
+        word = "Broad" if mine / middle >= BREADTH else "Narrow" if mine / middle <= 1 / BREADTH else "Balanced"
+        numbers = f"{two_digits(mine)} lines returned for each line of gold, {two_digits(middle)} the median system"
+        parts.append(f"{word} search: {numbers}")
+    mine, middle = beside(lambda row: value(row, "redundancy"))
+    if mine is not None and middle is not None:
+        word = "inefficient" if mine >= middle + REDUNDANT else "efficient" if mine <= middle - REDUNDANT else "usual"
+        parts.append(f"{word} reading: {mine:.0%} of the lines seen again, {middle:.0%} the median".replace("%", " %"))
+    mine, middle = beside(lambda row: value(row, "auc"))
+    if mine is not None and middle:
+        word = "late" if mine <= LATE * middle else "early" if mine >= middle / LATE else "neither early nor late"
+        parts.append(f"{word}: AUC-coverage of lines {mine:.2f}, {middle:.2f} the median")
+    return f"{'; '.join(parts)}." if parts else ""

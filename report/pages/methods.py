@@ -8,11 +8,12 @@ from lake.averages import FEWEST_REPOS, ITEM_NOTE
 from lake.catalog.protocol import MAX_VALUES
 from lake.verdict import SENTENCES
 from report.leaderboard.gold_ledger import LEDGER_TITLES
+from report.leaderboard.verdicts import BREADTH, LATE, REDUNDANT
 from report.methods import parity
 from report.methods.audit import SIDES, findings, gold_rules, needs_of, protocol_differences, side_of
 from report.methods.interval_coverage import MEANS, N_SETS, simulated_coverage
 from report.methods.parity import outcomes
-from report.pages.systems import BREADTH, LATE, LEAST_ITEMS, REDUNDANT
+from report.pages.systems import LEAST_ITEMS
 from report.publisher import Page, Publisher, SiteMaterial
 
 _PATH = "methods.html"

@@ -7,7 +7,8 @@ from lake.averages import Aggregate
 from lake.store import Lake
 from report.format import compare_address
 from report.leaderboard.board import Board, BoardRow, Cell, Measure, build_board
-from report.pages.systems import BREADTH, LATE, REDUNDANT, items_of, profile, systems_on
+from report.leaderboard.verdicts import BREADTH, LATE, REDUNDANT, profile
+from report.pages.systems import items_of, systems_on
 from report.tables_read import TablesRead
 from tests.report.html import Element, table
 from tests.report.small_lake import CHUNKING, REPOS, SYSTEMS, run_id, write
