@@ -147,22 +147,12 @@ class ProtocolRow(DeclarationRow):
         return f"{name}/{self.task.partition('/')[2]}" if self.task else name
 
 
-class SubmissionRow:
-    """A row of `submissions`: the run that it became, where it was scored, and the numbers that its authors report."""
-
-    def __init__(self, row: Mapping[str, Any]) -> None:
-        self.row, self.run_id = row, row["run_id"]
-        self.kind: str = row["kind"]
-        standing = {"scored": "scored here", "reported": REPORTED, "older": f"not scored: {row['why']}"}
-        self.standing = standing.get(row["status"], f"{row['status']}: {row['why']}")
-        self.reported = {number["metric"]: number["value"] for number in row["reported"]}
-
-
 @dataclass(frozen=True)
 class RunRow:
     """A system's answers to one task, and what they cost if it was run here.
 
-    `cost` and `usage` are rows of :func:`lake.usage.run_costs` and :func:`lake.usage.run_usage`, `numbers` beside.
+    `cost` and `usage` are rows of :func:`lake.usage.run_costs` and :func:`lake.usage.run_usage`, `numbers` beside;
+    `submission` is a row of `submissions` that became this run.
     """
 
     run_id: str
@@ -185,7 +175,7 @@ class RunRow:
     has_steps: bool
     cost: Mapping[str, Any] | None
     usage: Mapping[str, Any] | None = None
-    submission: SubmissionRow | None = None
+    submission: Mapping[str, Any] | None = None
 
     @property
     def short_name(self) -> str:
@@ -208,7 +198,7 @@ class RunRow:
         if self.has_steps:
             return "agent"
         if self.submission is not None:
-            return self.submission.kind
+            return str(self.submission["kind"])
         return "baseline" if self.baseline else "retriever" if self.origin == BUILT_IN else self.origin
 
     @property
@@ -218,7 +208,7 @@ class RunRow:
             return ""
         models = self.usage["models"].split(", ") if self.usage else []
         model = counted(len(models), "model") if len(models) > 1 else "".join(models)
-        date = self.submission.row["date"] if self.submission else ""
+        date = self.submission["date"] if self.submission else ""
         return ", ".join(filter(None, [self.format, model, date]))
 
     @property

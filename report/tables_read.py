@@ -27,7 +27,6 @@ from report.models import (
     MetricRow,
     ProtocolRow,
     RunRow,
-    SubmissionRow,
     TaskRow,
 )
 
@@ -141,7 +140,7 @@ class TablesRead:
         self.retrievers = self._declared("retrievers", DeclarationRow)
         self.formats = self._declared("formats", FormatRow)
         submitted = lake.read("submissions").sort("date", "submission", "task", descending=[True, False, False])
-        self.submissions = [SubmissionRow(row) for row in submitted.iter_rows(named=True)]
+        self.submissions = submitted.to_dicts()
         self.runs = self._runs()
         self.scored = lake.scan("boards").select("protocol", "task", "run_id").unique().collect()
         self.slice_sizes = slice_sizes(lake)
@@ -194,7 +193,7 @@ class TablesRead:
         return dict(sorted(described.items(), key=lambda each: (each[1].place, each[0])))
 
     def _runs(self) -> tuple[RunRow, ...]:
-        lake, submissions = self.lake, {submission.run_id: submission for submission in self.submissions}
+        lake, submissions = self.lake, {row["run_id"]: row for row in self.submissions}
         costs, usage = ({row["run_id"]: row for row in of(lake).collect().to_dicts()} for of in (run_costs, run_usage))
         for row in usage.values():
             row["numbers"] = [(head, row[name], row[f"{name}_known"]) for head, name in _USED.items()]

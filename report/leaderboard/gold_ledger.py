@@ -61,22 +61,16 @@ def shares_of(board: Board) -> dict[str, list[GoldShare]]:
     return {run_id: of_run for run_id, of_run in shares.items() if of_run}
 
 
+@cache
 def precisions_of(board: Board, slice_value: str = "") -> Mapping[str, float]:
     """What share of the lines that a run returned is gold, by run, over the bar's items and results, a ratio of sums.
 
     Where gold is a candidate there is none: one result is looked at, and it is that candidate or not.
     """
-    return _precisions(board).get(slice_value or board.slice[1], {})
-
-
-@cache
-def _precisions(board: Board) -> Mapping[str, Mapping[str, float]]:
+    where = {"slice": board.slice[0], "slice_value": slice_value or board.slice[1], "average": "micro"}
     lines = {"granularity": "line", "metric": "line_precision", "k": board.primary.k}
-    rows = board.numbers.filter(average="micro", slice=board.slice[0], **lines).drop_nulls("value")
-    by_value: dict[str, dict[str, float]] = {}
-    for value, run_id, precision in rows.select("slice_value", "run_id", "value").iter_rows():
-        by_value.setdefault(value, {})[run_id] = precision
-    return by_value
+    rows = board.numbers.filter(**where, **lines).drop_nulls("value")
+    return dict(rows.select("run_id", "value").iter_rows())
 
 
 def shown_rows(board: Board) -> list[BoardRow]:

@@ -221,12 +221,6 @@ class AverageTable:
         return cell.delta if cell else None
 
 
-def plain_tables(board: Board, reference: BoardRow | None) -> list[AverageTable]:
-    """A board's tables, that of the protocol's own way of averaging first."""
-    averages = sorted(AVERAGES, key=lambda average: average != board.average)
-    return [AverageTable(board, average, reference) for average in averages]
-
-
 def unbeaten(board: Board, average: Aggregate) -> list[str]:
     """Why no system is above a baseline, where none is."""
     numbers = [(row.run.retriever or "", row.run.baseline, row.value(board.primary, average)) for row in board.rows]

@@ -10,7 +10,7 @@ from report.format import SCORE_DIGITS, board_page, pairs_path, run_key
 from report.leaderboard.board import Board
 from report.leaderboard.board_files import board_files, board_path
 from report.leaderboard.costs import BoardCosts, by_characters
-from report.leaderboard.main_table import Controls, MainTable, choices_of, heats_of, plain_tables, unbeaten
+from report.leaderboard.main_table import AverageTable, Controls, MainTable, choices_of, heats_of, unbeaten
 from report.leaderboard.pictures import ChunkSizes, PoolSizes, Steps, WaysToCount
 from report.leaderboard.verdicts import Beats, board_sentence, names_of, reference_row
 from report.methods.interval_coverage import coverage_note
@@ -79,7 +79,12 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
 
 
 def _plain_page(benchmark: BenchmarkRow, sections: Sequence[Section], values: dict[str, object]) -> Page:
-    plains = [(of, plain_tables(of.board, of.reference), Steps(of.board)) for of in sections]
+    plains = []
+    for of in sections:
+        # That of the protocol's own way of averaging first.
+        averages = sorted(AVERAGES, key=lambda average: average != of.board.average)
+        tables = [AverageTable(of.board, average, of.reference) for average in averages]
+        plains.append((of, tables, Steps(of.board)))
     costs = BoardCosts(sections[0].board)
     figures = [
         *(table.chart for _, tables, _ in plains for table in tables),

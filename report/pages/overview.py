@@ -80,11 +80,9 @@ def _reading(boards: Sequence[Board]) -> list[tuple[Frontier, bool]]:
     """
     ordered = sorted(boards, key=lambda board: not any(row.run.has_steps for row in board.rows))
     family = ("line", "line_coverage")
-    covered = [(by_characters(board, *family), board.primary.measure[:2] != family) for board in ordered]
-    first = [(by_characters(board, *board.primary.measure[:2]), False) for board in ordered]
-    return [(frontier, is_own) for frontier, is_own in covered if frontier] or [
-        (frontier, is_own) for frontier, is_own in first if frontier
-    ][:1]
+    each = [(board, board.primary.measure[:2]) for board in ordered]
+    covered = [(found, first != family) for board, first in each if (found := by_characters(board, *family))]
+    return covered or [(found, False) for board, first in each if (found := by_characters(board, *first))][:1]
 
 
 def _forest(board: Board) -> Figure | None:
