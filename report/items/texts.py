@@ -34,6 +34,9 @@ _MAX_LINES = 3_000
 _MAX_CHARACTERS = 400_000
 """Longer files are shown plain: telling their words apart would take long."""
 
+_LINES_OF_FILE = 1 << 40
+"""No file has so many lines: a line of a file is one number, which is faster to group by than four."""
+
 _KINDS = {Keyword: "k", String: "s", Comment: "c", Number: "m", Name.Function: "n", Name.Class: "n"}
 
 
@@ -110,25 +113,28 @@ def texts_by_item(roster: Roster, of: pl.DataFrame, answers: pl.DataFrame, *, is
     known = (
         spans.lazy()
         .join(shown_files.lazy(), on=["item", "path"])
-        .select("item", "file", "content", "is_gold", "line")
+        .select("file", "is_gold", "line")
         .explode("line", empty_as_null=False, keep_nulls=False)
-        .group_by("item", "file", "content", "line")
+        .group_by(at=pl.col("file") * _LINES_OF_FILE + pl.col("line"))
         .agg(pl.col("is_gold").any())
-        .sort("file", "line")
+        .sort("at")
+        .select("is_gold", file=pl.col("at") // _LINES_OF_FILE, line=pl.col("at") % _LINES_OF_FILE)
+        .join(shown_files.lazy().select("item", "file"), on="file", maintain_order="left")
         .filter(pl.int_range(pl.len()).over("item") < _MAX_LINES)
         .collect()
     )
-    words = _lines(roster, known, shown_files.join(items, on="item"), is_coloured=not is_local)
-    is_any_coloured = (pl.col("kinds") != "").any()
-    columns = {"n": pl.col("line") + 1, "gold": pl.col("is_gold").cast(pl.Int8), "text": pl.col("text")}
+    words = _lines(roster, shown_files.join(items, on="item"), is_coloured=not is_local)
+    is_coloured = pl.col("kinds").list.eval(pl.element() != "").list.any()
     by_item = (
         known.lazy()
-        .join(words, on=["content", "line"], maintain_order="left")
         .group_by("file", maintain_order=True)
-        .agg(**columns, kinds=pl.col("kinds").filter(is_any_coloured))
-        .join(shown_files.lazy().select("file", "item", "path"), on="file", maintain_order="left")
+        .agg("line", n=pl.col("line") + 1, gold=pl.col("is_gold").cast(pl.Int8))
+        .join(shown_files.lazy().select("file", "item", "path", "content"), on="file", maintain_order="left")
+        .join(words, on="content", maintain_order="left")
+        .with_columns(pl.col("text", "kinds").list.gather(pl.col("line")))
+        .with_columns(kinds=pl.when(is_coloured).then("kinds").otherwise([]))
         .group_by("item", maintain_order=True)
-        .agg(files=pl.struct("path", *columns, "kinds"))
+        .agg(files=pl.struct("path", "n", "gold", "text", "kinds"))
     )
     task = known_tasks(roster.lake).get(roster.board.task.name) if roster.board.task else None
     questions = roster.lake.scan("queries", benchmark=roster.benchmark).filter(query=task.query if task else "")
@@ -166,8 +172,8 @@ def _ranges(answers: pl.DataFrame) -> pl.LazyFrame:
     )
 
 
-def _lines(roster: Roster, known: pl.DataFrame, files: pl.DataFrame, *, is_coloured: bool) -> pl.LazyFrame:
-    """The lines of contents that are shown: content, line, text, kinds (empty where they are not told)."""
+def _lines(roster: Roster, files: pl.DataFrame, *, is_coloured: bool) -> pl.LazyFrame:
+    """The lines of contents: content, text, kinds (null where they are not told)."""
     contents = files.select("sha256", "content").unique()
     # What lexers would take for the end of a line, and is none here.
     text = pl.col("text").str.replace_all("\r\n", "\n", literal=True).str.replace_all("\r", "␍", literal=True)
@@ -177,19 +183,11 @@ def _lines(roster: Roster, known: pl.DataFrame, files: pl.DataFrame, *, is_colou
     of = golden.join(stored, on="content").select("content", "path", "language", "text").filter(pl.lit(is_coloured))
     kinds = [list(_line_kinds(path, language, text)) for _, path, language, text in of.iter_rows()]
     kinds_of = of.lazy().select("content", kinds=pl.Series(kinds, dtype=pl.List(pl.String)))
-    at, n_characters = pl.col("line"), pl.col("text").str.len_chars()
-    cut = pl.format("{}… ({} characters)", pl.col("text").str.head(_MAX_LINE), n_characters)
-    return (
-        known.lazy()
-        .group_by("content")
-        .agg(at.unique())
-        .join(stored.lazy().drop("sha256"), on="content")
-        .join(kinds_of, on="content", how="left")
-        .with_columns(pl.col("text").str.strip_suffix("\n").str.split("\n").list.gather(at))
-        .with_columns(kinds=pl.coalesce(pl.col("kinds").list.gather(at), pl.col("text").list.eval(pl.lit(""))))
-        .explode("line", "text", "kinds")
-        .with_columns(text=pl.when(n_characters > _MAX_LINE).then(cut).otherwise("text"))
-    )
+    line, n_characters = pl.element(), pl.element().str.len_chars()
+    cut = pl.format("{}… ({} characters)", line.str.head(_MAX_LINE), n_characters)
+    shown = pl.when(n_characters > _MAX_LINE).then(cut).otherwise(line)
+    lines = stored.select("content", pl.col("text").str.strip_suffix("\n").str.split("\n").list.eval(shown))
+    return lines.lazy().join(kinds_of, on="content", how="left")
 
 
 def _line_kinds(path: str, language: str, text: str) -> Iterator[str]:
