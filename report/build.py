@@ -146,13 +146,13 @@ def _write(
                 # Whoever shows a picture of a shared page asks for it by its whole address.
                 picture = f"{FIGURES}/shared/{page.path.removesuffix('.html')}.png" if url else ""
                 if picture:
-                    pictures.append(draw("write_shared_picture", new / picture, page.title, description))
+                    pictures.append(draw("drawing.write_shared_picture", new / picture, page.title, description))
                 own = {"path": page.path, "title": page.title, "said": description, "picture": picture}
                 values = {**frame, **page.values, **own, "root": "../" * page.path.count("/")}
                 _write_new(new, page.path, render(page.template, values).encode())
                 for figure in page.figures:
                     shown = (figure.svg.result(), figure.title, figure.population, figure.numbers)
-                    pictures.append(draw("write_figure", new / FIGURES / figure.name, *shown))
+                    pictures.append(draw("drawing.write_figure", new / FIGURES / figure.name, *shown))
             return pictures
 
         for pictures in workers.map(publish, kinds):

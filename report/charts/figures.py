@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -118,7 +119,7 @@ def drawing() -> Iterator[None]:
     with Engine(1).executor() as artist:
         _executors.append(artist)
         # It takes a second until it can draw: time to read tables meanwhile.
-        draw("forest_chart", [Point("", "", ORACLE_KIND, 0.0)], "")
+        draw("plots.forest_chart", [Point("", "", ORACLE_KIND, 0.0)], "")
         try:
             yield
         finally:
@@ -126,16 +127,14 @@ def drawing() -> Iterator[None]:
 
 
 def draw(function: str, *what: object) -> Future[str]:
-    """The picture that a function of `report.charts` draws of what it is given, or the end of its writing it."""
+    """The picture that a function (`plots.line_chart`) draws of what it is given, or the end of its writing it."""
     return _executors[-1].submit(_drawn, function, what)
 
 
 def _drawn(function: str, what: Sequence[object]) -> str:
     # Imported by whoever draws: Altair and Vega take long.
-    from report.charts import curves, drawing, scores
-
-    module = next(module for module in (scores, curves, drawing) if hasattr(module, function))
-    return str(getattr(module, function)(*what))
+    module, _, name = function.partition(".")
+    return str(getattr(import_module(f"report.charts.{module}"), name)(*what))
 
 
 def cut(text: str, most: int = _MAX_LABEL) -> str:

@@ -19,8 +19,7 @@ from lake.benchmarks import known_protocols
 from lake.errors import Exit, GoldspanError, lookup, unknown_name
 from lake.store import Lake
 from lake.text import counted
-from report.exports.judged import ExportedRun
-from report.exports.of_run import beir_folder, context_json, qrels, trec, tsv
+from report.exports.of_run import ExportedRun, beir_folder, context_json, qrels, trec, tsv
 from report.exports.wide import latex, markdown
 from report.leaderboard.board import Board, build_board
 from report.tables_read import TablesRead

@@ -119,7 +119,7 @@ def _frontier(
     priced = [(offer, shown(offer.cost), score(offer.value)) for offer in edge]
     listed = "; ".join(f"{offer.row.run.system} {value} at {cost}" for offer, cost, value in priced)
     heading = f"{titles[1]} by {titles[0][0].lower()}{titles[0][1:]}"
-    picture = draw("frontier_chart", spots, titles, f"Chart: {heading}. On the frontier: {listed}.")
+    picture = draw("plots.frontier_chart", spots, titles, f"Chart: {heading}. On the frontier: {listed}.")
     numbers = [
         (spot.system, spot.kind, offer.column.name, spot.cost, spot.value, spot.number)
         for offer, spot in zip(ordered, spots, strict=True)

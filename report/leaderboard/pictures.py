@@ -148,7 +148,7 @@ def line_figure(
         f"at {count(curve.places[-1])}"
         for curve in drawn
     )
-    picture = draw("line_chart", drawn, axes, f"Line chart: {title}, of {counted(len(drawn), 'line')}: {ends}.")
+    picture = draw("plots.line_chart", drawn, axes, f"Line chart: {title}, of {counted(len(drawn), 'line')}: {ends}.")
     return figure_of(board, what, title, picture, columns, rows)
 
 
@@ -169,7 +169,7 @@ def score_picture(board: Board) -> Figure | None:
         f"({rows[-1].run.system}). The table below holds every number."
     )
     title = f"{board.primary.title}, {board.averaging}"
-    picture = draw("score_chart", [point for _, point in ordered], title, name)
+    picture = draw("plots.score_chart", [point for _, point in ordered], title, name)
     numbers = [(row.run.system, point.kind, point.value, point.low, point.high, row.n) for row, point in ordered]
     return figure_of(board, f"scores-{board.average}", title, picture, ("system", "kind", *NUMBER, "n"), numbers)
 

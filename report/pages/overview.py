@@ -103,7 +103,7 @@ def _forest(board: Board) -> Figure | None:
         (row.run.system, column.title, point.kind, point.value, point.low, point.high)
         for point, (_, row, column) in zip(points, shown, strict=True)
     ]
-    picture = draw("forest_chart", points, f"{title}: {scores}.")
+    picture = draw("plots.forest_chart", points, f"{title}: {scores}.")
     return figure_of(board, "forest", title, picture, ("system", "metric", "kind", *NUMBER), numbers)
 
 

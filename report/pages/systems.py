@@ -28,8 +28,8 @@ from report.leaderboard.board_files import PUBLISHED_AGAIN
 from report.leaderboard.gold_ledger import LEDGER_TITLES, GoldShare, precisions_of, shares_in, shares_of
 from report.leaderboard.verdicts import profile
 from report.models import ALL_ITEMS, RunRow
+from report.pages.data import of_system
 from report.publisher import Page, Publisher, SiteMaterial
-from report.snippets import of_system
 
 LEAST_ITEMS = 5
 """Slices with fewer items are no difference to speak of."""

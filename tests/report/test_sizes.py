@@ -4,8 +4,8 @@ from pathlib import Path
 import polars as pl
 
 from report.build import build
-from report.charts.curves import line_chart
 from report.charts.figures import Curve
+from report.charts.plots import line_chart
 from tests.report.html import Element, parse, table
 from tests.report.small_lake import TARGET, aggregated, run_id, write, write_boards, write_lake
 

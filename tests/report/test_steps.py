@@ -6,8 +6,8 @@ import pytest
 
 from lake.store import Lake
 from lake.tables import table
-from report.charts.curves import line_chart
 from report.charts.figures import Curve
+from report.charts.plots import line_chart
 from report.tables_read import MAX_STEPS, coverage_by_step
 
 PROTOCOL = "contextbench@docs-v1"
