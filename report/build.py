@@ -17,7 +17,7 @@ from lake.fingerprint import fingerprint, sha256_of_file
 from lake.store import Lake
 from lake.tables import TABLES
 from lake.text import counted
-from report.folder import CHECKOUT, MANIFEST, Manifest, SiteFile, SiteFolder
+from report.folder import CHANGES, CHECKOUT, MANIFEST, Manifest, SiteFile, SiteFolder, changes_since, numbers_of
 from report.items.licences import ItemText
 
 if TYPE_CHECKING:
@@ -105,7 +105,6 @@ def _write(
     item_text: ItemText | None,
 ) -> Manifest:
     # Loaded here, so that a build that is skipped answers at once.
-    from report.changes import CHANGES, changes_since, numbers_of
     from report.charts.figures import FIGURES, draw, drawing
     from report.downloads import write_downloads
     from report.publisher import SiteMaterial
