@@ -166,9 +166,8 @@ class TrajectoryFile:
                     elif line.strip():
                         yield f"line {number}", _parsed(line)
         except DamagedFileError as error:
-            raise DamagedFileError(
-                error.reason, error.item or _item_named(lines.unfinished if lines else b"")
-            ) from error
+            unfinished = lines.unfinished if lines else b""
+            raise DamagedFileError(error.reason, error.item or _item_named(unfinished)) from error
 
     def patch_beside(self) -> tuple[str | None, list[str]]:
         """The patch that lies beside a session's record, None where there is none, and a note when it is damaged."""

@@ -65,9 +65,14 @@ def spans_named(text: str) -> list[FileSpan]:
     return views
 
 
+def inside(views: Iterable[FileSpan]) -> Views:
+    """The views of the repository's files, as they are called in it."""
+    return renamed(views, in_repository)
+
+
 def named_in(answer: str) -> Views:
-    """The views of a repository's files that an answer names."""
-    return renamed(spans_named(answer), in_repository)
+    """The views of the repository's files that an answer names."""
+    return inside(spans_named(answer))
 
 
 def in_repository(path: str, folder: str = "") -> str:

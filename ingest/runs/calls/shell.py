@@ -39,9 +39,8 @@ _OPENS = re.compile(
     r"\bopen\(|\bread_(?:text|bytes)\(|\breadFile|\bFile\.(?:read|open)|\blinecache\b|file_get_contents"
 )
 _POWERSHELL = re.compile(
-    r"(?:^|[\\/|;({\s])(?:(?:Get|Set|Select)-(?:Content|ChildItem|Location|String|Object)\b"
-    r"|(?:powershell|pwsh)(?:\.exe)?\s+[-/])",
-    re.IGNORECASE,
+    r"(?i)(?:^|[\\/|;({\s])(?:(?:Get|Set|Select)-(?:Content|ChildItem|Location|String|Object)\b"
+    r"|(?:powershell|pwsh)(?:\.exe)?\s+[-/])"
 )
 _SHORT_NAMES = re.compile(r"(?:^|[|;&({]\s*)(?:gc|type|sls|sl)\s", re.IGNORECASE)
 """PowerShell's short names for its commands, which mean something else, or nothing, outside Windows."""

@@ -53,9 +53,8 @@ _RANGES = (
 )  # fmt: skip
 _NUMBERED = re.compile(r"^\s*(?:L(?P<codex>[0-9]+): |(?P<line>[0-9]+)(?:→|\t))", re.MULTILINE)
 _REFUSED = re.compile(
-    r"\s*(?:<tool_use_error>|\[?error\]?\s*:|error (?:reading|executing|running)|file (?:does not exist|not found)"
-    r"|file content \([^)]*\) exceeds )",
-    re.IGNORECASE,
+    r"(?i)\s*(?:<tool_use_error>|\[?error\]?\s*:|error (?:reading|executing|running)|file (?:does not exist|not found)"
+    r"|file content \([^)]*\) exceeds )"
 )
 _LISTING = "Here's the files and directories"
 _NO_HITS = re.compile(r"\s*no (?:matches|files|results) found", re.IGNORECASE)

@@ -48,20 +48,18 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
 
 def _views(held: object, keys: Sequence[str], where: str, notes: list[str]) -> Views:
     files, spans, symbols = (at(held, key) for key in keys)
-    views, odd = list[FileSpan](), list[object]([] if isinstance(held, dict) else [held])
-    for file in _entries(files):
-        views.append(FileSpan(file)) if isinstance(file, str) and file else odd.append(file)
+    entries: list[tuple[object, FileSpan | None]] = [] if isinstance(held, dict) else [(held, None)]
+    entries += ((file, FileSpan(file) if isinstance(file, str) else None) for file in _entries(files))
     for path, span in _by_file(spans):
         start, end = line_of(at(span, "start")), line_of(at(span, "end"))
         is_lines = object_at(span).get("type", "line") == "line" and start is not None and end is not None
-        views.append(FileSpan(path, start, end)) if path and is_lines else odd.append((path, span))
+        entries.append(((path, span), FileSpan(path, start, end) if is_lines else None))
     for path, name in _by_file(symbols):
-        is_symbol = path and isinstance(name, str) and name
-        views.append(FileSpan(path, symbol=str(name))) if is_symbol else odd.append((path, name))
-    if odd:
+        entries.append(((path, name), FileSpan(path, symbol=name) if isinstance(name, str) and name else None))
+    if odd := [value for value, view in entries if view is None or not view.path]:
         what = f"{where} names what is no file, span of lines or symbol ({len(odd):,}): {str(odd[0])[:100]}"
         notes.append(what)
-    return tuple(views)
+    return tuple(view for _, view in entries if view is not None and view.path)
 
 
 def _entries(value: object) -> Sequence[object]:

@@ -20,14 +20,13 @@ from ingest.runs.usage import AgentUsage, TokenCounts, most_frequent, seconds_of
 from ingest.runs.values import JsonRecord, content_of, count_at, line_of, list_at, object_at, objects_at, str_at
 
 _SHOWN = re.compile(
-    r"\s*(?:IMPORTANT: [^\n]*\s+Status: |\[File content [^\n:]*: )?(?:showing|read) lines ([0-9]+)-([0-9]+) of [0-9]+",
-    re.IGNORECASE,
+    r"(?i)\s*(?:IMPORTANT: [^\n]*\s+Status: |\[File content [^\n:]*: )?"
+    r"(?:showing|read) lines ([0-9]+)-([0-9]+) of [0-9]+"
 )
 _FILE = re.compile(r"^(?:--- (?!End of content)(\S.*?) ---|- `([^`\n]+)`)$", re.MULTILINE)
 _RAN = re.compile(
-    r"^(?:Stdout|Output): (?P<output>.*?)(?:\nStderr: (?P<errors>.*?))?"
-    r"(?=\n(?:Error|Exit Code|Signal|Background PIDs|Process Group PGID): |\Z)",
-    re.MULTILINE | re.DOTALL,
+    r"(?ms)^(?:Stdout|Output): (?P<output>.*?)(?:\nStderr: (?P<errors>.*?))?"
+    r"(?=\n(?:Error|Exit Code|Signal|Background PIDs|Process Group PGID): |\Z)"
 )
 _CODE = re.compile(r"^(?:Exit Code: |Command (?:exited with code|failed with exit code):? )(-?[0-9]+)", re.MULTILINE)
 _NOTHING = "(empty)"

@@ -118,16 +118,12 @@ def _usage(document: object, messages: Sequence[JsonRecord]) -> AgentUsage:
     info, extras = object_at(document, "info"), [object_at(message, "extra") for message in messages]
     answers = [object_at(extra, "response") for extra in extras]
     stamps = [message.get("timestamp") or object_at(message, "extra").get("timestamp") for message in messages]
-    model = str_at(info, "config", "model", "model_name") or most_frequent(
-        str_at(answer, "model") for answer in answers
-    )
-    tokens, n_turns = (
-        (TokenCounts.of(answer.get("usage")) for answer in answers),
-        count_at(info, "model_stats", "api_calls"),
-    )
-    usd, status = dollars_at(info, "model_stats", "instance_cost"), str_at(info, "exit_status")
-    usage = AgentUsage(model, usd=usd, seconds=seconds_between(stamps), n_turns=n_turns, exit_status=status)
-    return usage.with_tokens(tokens)
+    models = (str_at(answer, "model") for answer in answers)
+    model = str_at(info, "config", "model", "model_name") or most_frequent(models)
+    usd, n_turns = dollars_at(info, "model_stats", "instance_cost"), count_at(info, "model_stats", "api_calls")
+    seconds, status = seconds_between(stamps), str_at(info, "exit_status")
+    usage = AgentUsage(model, usd=usd, seconds=seconds, n_turns=n_turns, exit_status=status)
+    return usage.with_tokens(TokenCounts.of(answer.get("usage")) for answer in answers)
 
 
 def returned(text: str) -> tuple[str, bool] | None:

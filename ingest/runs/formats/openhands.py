@@ -48,9 +48,8 @@ _FUNCTIONS = re.compile(
     r"|find_file|edit_file(?:_by_\w+)?|insert_content_at_line|append_file|create_file)\s*\("
 )
 _HIT = re.compile(
-    r"^(?:\[Found [0-9]+ matches for .* in (?P<searched>\S+)\]"
-    r"|(?:Line (?P<line>[0-9]+)|(?P<path>\S.*?) \(Line (?P<of_path>[0-9]+)\)): )",
-    re.MULTILINE,
+    r"(?m)^(?:\[Found [0-9]+ matches for .* in (?P<searched>\S+)\]"
+    r"|(?:Line (?P<line>[0-9]+)|(?P<path>\S.*?) \(Line (?P<of_path>[0-9]+)\)): )"
 )
 _CELLS_FOLDER = re.compile(r"\[Jupyter current working directory: (?P<folder>[^\]\n]+)\]")
 

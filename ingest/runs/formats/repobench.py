@@ -67,9 +67,7 @@ def recognise_repocoder(head: bytes, name: str) -> bool:
 def read_repocoder(input_file: InputFile) -> Iterator[pl.DataFrame]:
     """Where each row's hole is, and the first of its choices."""
     for lines in input_file.lines():
-        yield framed(
-            input_file, [_row(input_file, position, text) for position, text in lines.iter_rows()], _ROW_COLUMNS
-        )
+        yield framed(input_file, [_row(input_file, *line) for line in lines.iter_rows()], _ROW_COLUMNS)
 
 
 def _row(input_file: InputFile, position: int, text: str) -> tuple[object, ...]:

@@ -12,17 +12,7 @@ from ingest.runs.calls.shell import parse_shell_call
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.importer import DamagedFileError, Importer, TrajectoryFile
 from ingest.runs.sessions import Event, Note, Session
-from ingest.runs.trajectory import (
-    Context,
-    FileSpan,
-    ParsedCall,
-    Trajectory,
-    Views,
-    in_repository,
-    joined_path,
-    named_in,
-    renamed,
-)
+from ingest.runs.trajectory import Context, FileSpan, ParsedCall, Trajectory, Views, inside, joined_path, named_in
 from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at
 from ingest.runs.values import JsonRecord, count_at, line_of, list_at, object_at, objects_at, parsed_object, str_at
 
@@ -87,8 +77,8 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     session = Session(file, patch=patch if isinstance(patch, str) else None, notes=notes)
     # Where the model was asked again, which answer a row is of is not told.
     own = session.trajectory([*_events_of(rows, has_turns=usage.n_turns == len(rows)), usage])
-    inside = [renamed(step, in_repository) for step in own.steps]
-    steps, shown_at = tuple(filter(None, inside)), tuple(compress(own.shown_at, inside))
+    kept = list(map(inside, own.steps))
+    steps, shown_at = tuple(filter(None, kept)), tuple(compress(own.shown_at, kept))
     answers = _answers(rows) or _answers([object_at(traj, "info")])
     final = named_in(answers[-1]) if answers else steps[-1] if steps else ()
     yield replace(own, steps=steps, shown_at=shown_at, final=final or None).beside(published)
@@ -161,7 +151,7 @@ def _published(rows: Sequence[JsonRecord]) -> Context:
     for row in rows:
         view = _PUBLISHED.search(str_at(row, "action"))
         start, end = (line_of(view[2]), line_of(view[3])) if view else (None, None)
-        if view and start and end and (views := renamed([FileSpan(view[1], start, end)], in_repository)):
+        if view and start and end and (views := inside([FileSpan(view[1], start, end)])):
             steps.append(views)
     answers = _answers(rows)
     return Context(tuple(steps), _published_final(answers[-1]) if answers else steps[-1] if steps else None)
@@ -170,7 +160,7 @@ def _published(rows: Sequence[JsonRecord]) -> Context:
 def _published_final(answer: str) -> Views | None:
     # A file without lines is named alone.
     files = [row.removeprefix("File:").strip() for row in map(str.strip, answer.split("\n")) if row.startswith("File:")]
-    return (*renamed(map(FileSpan, dict.fromkeys(files)), in_repository), *named_in(answer)) or None
+    return (*inside(map(FileSpan, dict.fromkeys(files))), *named_in(answer)) or None
 
 
 def _answers(rows: Sequence[JsonRecord]) -> list[str]:
