@@ -120,10 +120,8 @@ def read_submission(path: Path) -> SubmissionFolder:
         what = f"task: {shown(system.task)} is no task"
         raise GoldspanError(what, where=str(file), hint=did_you_mean(system.task, names), code=Exit.INVALID)
     first = system.task or next(task.name for task in tasks.values() if "ranking" in task.answered_by)
-    runs = {
-        tasks[end].name if (end := file.name.partition(".")[2].partition(".")[0]) in tasks else first: file
-        for file in run_files
-    }
+    ends = ((file.name.partition(".")[2].partition(".")[0], file) for file in run_files)
+    runs = {tasks[end].name if end in tasks else first: file for end, file in ends}
     if len(runs) < len(run_files):
         what = f"{listed([file.name for file in run_files])} do not answer a task each"
         hint = f"Each says which it answers, run.<task>.<ending>; a task is one of {listed(list(tasks))}."

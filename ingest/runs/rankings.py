@@ -100,10 +100,8 @@ def _located(job: ImportJob, rows: pl.DataFrame, items: pl.DataFrame) -> pl.Data
     hint = "Is this the same revision of the files, and are lines counted as the format says?"
     refuse(job.input_file, beyond, "a range beyond the file", shown=shown, hint=hint)
     job.result.counts["n_clamped"] += spans.filter(end > last).height
-    clamped = spans.with_columns(
-        line_start=pl.min_horizontal(pl.col("line_start").fill_null(pl.when(last >= 0).then(0)), last),
-        line_end=pl.min_horizontal(end.fill_null(last), last),
-    )
+    start = pl.min_horizontal(pl.col("line_start").fill_null(pl.when(last >= 0).then(0)), last)
+    clamped = spans.with_columns(line_start=start, line_end=pl.min_horizontal(end.fill_null(last), last))
     key = ["item", "place", "line_start", "line_end", "nth", "chunk_no"]
     keyed = clamped.with_columns(place=pl.coalesce("path", "path_given"))
     twice = keyed.filter(keyed.select(key).is_duplicated()).with_columns(first=pl.col("position").min().over(key))

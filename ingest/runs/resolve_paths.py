@@ -92,9 +92,8 @@ class ContentLines:
         placed = rows.join(self.contents, on="sha256", how="left", maintain_order="left")
         start, end = pl.col("offset") + pl.col("line_start"), pl.col("offset") + pl.col("line_end")
         byte, nws = pl.lit(self.byte_at), pl.lit(self.n_nws_before)
-        return placed.with_columns(
-            byte_start=byte.gather(start), byte_end=byte.gather(end), n_nws=nws.gather(end) - nws.gather(start)
-        ).drop("offset")
+        placed = placed.with_columns(byte_start=byte.gather(start), byte_end=byte.gather(end))
+        return placed.with_columns(n_nws=nws.gather(end) - nws.gather(start)).drop("offset")
 
     def added(self, rows: pl.DataFrame) -> pl.DataFrame:
         """item, rank, n_new_nws: non-white characters of the lines (on sha256) that no better rank of the item has."""

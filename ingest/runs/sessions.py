@@ -71,9 +71,8 @@ class Session:
                 parsed = parse_call(replace(event, folder=folder) if event.folder is None else event)
                 folder = parsed.folder or folder
                 calls.append(replace(parsed, call=str(event), shown_at=(event.turn, len(calls) + 1)))
-        roots, prompts, answers, unread = (
-            [note.text for note in notes if note.kind == kind] for kind in ("root", "prompt", "answer", "unread")
-        )
+        kinds = ("root", "prompt", "answer", "unread")
+        roots, prompts, answers, unread = ([note.text for note in notes if note.kind == kind] for kind in kinds)
         paths = list(dict.fromkeys(view.path for call in calls for view in call.views))[:_MAX_PATHS]
         plain = [path for path in paths if not path.startswith(("/", "~", ".."))]
         # Where none is told, it is the folder that a path is named with, and without.

@@ -44,10 +44,9 @@ class TokenCounts:
     def of(cls, usage: object) -> TokenCounts | None:
         """Of a model's answer, or of several together, in OpenAI's, litellm's, Codex's or Anthropic's words."""
         details = count_at(usage, "prompt_tokens_details", "cached_tokens")
-        prompt, cached, written, output = (
-            max((count for name in names if (count := count_at(usage, name)) is not None), default=None)
-            for names in (_PROMPT, _CACHED, _WRITTEN, _OUTPUT)
-        )
+        given = ([count_at(usage, name) for name in names] for names in (_PROMPT, _CACHED, _WRITTEN, _OUTPUT))
+        largest = (max((count for count in counts if count is not None), default=None) for counts in given)
+        prompt, cached, written, output = largest
         cached = details if cached is None else max(cached, details or 0)
         n_input = prompt if prompt is not None else count_at(usage, "input_tokens")
         if n_input is None:

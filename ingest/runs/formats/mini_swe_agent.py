@@ -79,16 +79,14 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     if not isinstance(listed, list):
         raise DamagedFileError("it has no list of messages", item)
     messages, texts = [object_at(message) for message in listed], [content_of(message) for message in listed]
-    own, prompts = (
-        [text for message, text in zip(messages, texts, strict=True) if message.get("role") == role]
-        for role in ("assistant", "user")
-    )
+    told = list(zip(messages, texts, strict=True))
+    own, prompts = ([text for each, text in told if each.get("role") == role] for role in ("assistant", "user"))
     # What the repository's folder below `/home` is called, the container's image says, else the item.
     image = _IMAGE.search(str_at(document, *_ENVIRONMENT, "image"))
     match = image or _ITEM.match(item or file.path.rpartition("/")[2])
     inside = partial(in_repository, folder=match[1] if match else "")
     steps, shown_at, n_turns, n_calls = list[Views](), list[tuple[int, int]](), 0, 0
-    for message, text in zip(messages, texts, strict=True):
+    for message, text in told:
         n_turns += _is_answer(message)
         n_calls += len(_actions_of(message)) if _is_answer(message) else 0
         # A block that names what lies outside the repository alone is none.
