@@ -50,47 +50,38 @@ def tasks(
     if where:
         with_items(store, [benchmark], where)
     task = tasks_of(store, benchmark)[0]
-    as_lines, has_files = format == "jsonl", not no_repositories
-    n_items, unwritten = _hand_out(store, task, where, output, as_lines=as_lines, has_files=has_files)
+    if output.exists() and (not output.is_dir() or any(output.iterdir())):
+        message = "the folder for the tasks holds something"
+        raise GoldspanError(message, where=str(output), hint="Name a new one: -o DIR")
+    asked = _items(store, task, where)
+    output.mkdir(parents=True, exist_ok=True)
+    labels = store.scan_part("benchmarks", task.benchmark).select("label").collect()["label"]
+    hosted = "" if set(labels) & _NOT_HOSTED else "https://github.com"
+    nameless, unwritten = list[str](), list[str]()
+    if format == "jsonl":
+        rows = [{**_about(task, item, hosted), "prompt": _prompt(item)} for item in asked.iter_rows(named=True)]
+        text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+        (output / TASKS).write_text(text, encoding="utf-8")
+    else:
+        for pool_id, of_pool in asked.sort("pool_id", "item_id").group_by("pool_id", maintain_order=True):
+            files = [] if no_repositories else _files(store, task.benchmark, str(pool_id[0]))
+            for item in of_pool.iter_rows(named=True):
+                name, about = str(item["item_id"]), _about(task, item, hosted)
+                own = {PROMPT: _prompt(item), ABOUT: f"{json.dumps(about, indent=1, ensure_ascii=False)}\n"}
+                if not all(write_below(output, f"{name}/{path}", text) for path, text in own.items()):
+                    nameless.append(f"{name}: no folder can be called so")
+                    continue
+                into = output / PurePosixPath(name) / REPOSITORY
+                paths = (path for path, text in files if not write_below(into, path, _without_answer(item, path, text)))
+                unwritten += [f"{name}: {path}" for path in paths]
     console = Console()
-    console.say(f"tasks: {counted(n_items, 'item')} of {benchmark} → {output}")
-    for item in unwritten[:MAX_EXAMPLES]:
-        console.say(f"  cannot be written here: {item}")
-    if n_more := len(unwritten[MAX_EXAMPLES:]):
+    console.say(f"tasks: {counted(asked.height - len(nameless), 'item')} of {benchmark} → {output}")
+    for problem in [*nameless, *unwritten][:MAX_EXAMPLES]:
+        console.say(f"  cannot be written here: {problem}")
+    if n_more := len([*nameless, *unwritten][MAX_EXAMPLES:]):
         console.say(f"  and {n_more:,} more")
     console.say(f"  next: python -m ingest run SESSIONS --benchmark {benchmark} --system NAME")
-    raise typer.Exit(Exit.INCOMPLETE if unwritten else Exit.DONE)
-
-
-def _hand_out(
-    lake: Lake, task: Task, where: Where, folder: Path, *, as_lines: bool, has_files: bool
-) -> tuple[int, list[str]]:
-    """Write the selected scorable items of a task into a new folder; how many, and what could not be written."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        message = "the folder for the tasks holds something"
-        raise GoldspanError(message, where=str(folder), hint="Name a new one: -o DIR")
-    items = _items(lake, task, where)
-    folder.mkdir(parents=True, exist_ok=True)
-    labels = lake.scan_part("benchmarks", task.benchmark).select("label").collect()["label"]
-    hosted = "" if set(labels) & _NOT_HOSTED else "https://github.com"
-    if as_lines:
-        rows = [{**_about(task, item, hosted), "prompt": _prompt(item)} for item in items.iter_rows(named=True)]
-        text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
-        (folder / TASKS).write_text(text, encoding="utf-8")
-        return len(rows), []
-    nameless, unwritten = list[str](), list[str]()
-    for pool_id, of_pool in items.sort("pool_id", "item_id").group_by("pool_id", maintain_order=True):
-        files = _files(lake, task.benchmark, str(pool_id[0])) if has_files else []
-        for item in of_pool.iter_rows(named=True):
-            name, about = str(item["item_id"]), _about(task, item, hosted)
-            own = {PROMPT: _prompt(item), ABOUT: f"{json.dumps(about, indent=1, ensure_ascii=False)}\n"}
-            if not all(write_below(folder, f"{name}/{path}", text) for path, text in own.items()):
-                nameless.append(f"{name}: no folder can be called so")
-                continue
-            into = folder / PurePosixPath(name) / REPOSITORY
-            paths = (path for path, text in files if not write_below(into, path, _without_answer(item, path, text)))
-            unwritten += [f"{name}: {path}" for path in paths]
-    return items.height - len(nameless), nameless + unwritten
+    raise typer.Exit(Exit.INCOMPLETE if nameless or unwritten else Exit.DONE)
 
 
 def _items(lake: Lake, task: Task, where: Where) -> pl.DataFrame:

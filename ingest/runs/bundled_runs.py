@@ -135,16 +135,16 @@ def read_submission(path: Path) -> SubmissionFolder:
 def import_recorded(lake: Lake, benchmark: str, source: Source, result: Outcome, say: Say = lambda _: None) -> None:
     """Import what a source has recorded, under the caller's lock; what cannot be imported is a row of `rejects`."""
     rejects = Rejects()
-    for run in source.recorded():
-        request = ImportRequest(run.path, benchmark, run.system, skip_unknown=True)
+    for system, path in source.recorded():
+        request = ImportRequest(path, benchmark, system, skip_unknown=True)
         try:
-            _import_file(lake, request, run.system, result, say)
+            _import_file(lake, request, system, result, say)
         except NoItemKnownError:
             # As other answers to items that were not ingested: nothing is wrong with them.
-            result.warnings.append(f"left out: {run.system}: the lake holds none of its items")
+            result.warnings.append(f"left out: {system}: the lake holds none of its items")
         except GoldspanError as error:
-            rejects.add(run.path.name, f"system {run.system}", error.what)
-            result.warnings.append(f"left out: {run.system}: {error.what}")
+            rejects.add(path.name, f"system {system}", error.what)
+            result.warnings.append(f"left out: {system}: {error.what}")
     _store(lake, "rejects", f"recorded-{benchmark}", rejects.frame("ingest"))
     result.rejected += len(rejects)
 

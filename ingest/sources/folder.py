@@ -15,7 +15,6 @@ from itertools import islice
 from pathlib import Path
 
 from ingest.sources.tree import (
-    BundledRun,
     Entry,
     Refused,
     Source,
@@ -129,19 +128,17 @@ class FolderSource(Source):
             archive = f"{path}/{own}"
         return open_archive(self.root / archive, archive) if (self.root / archive).is_file() else None
 
-    def recorded(self) -> list[BundledRun]:
+    def recorded(self) -> list[tuple[str, Path]]:
         """The contents of its folder `trajectories/`: a file, archive or folder per system, called like it."""
-        folder = self.root / "trajectories"
-        if not folder.is_dir():
-            return []
-        runs = []
-        for item in folder.iterdir():
+        folder, runs = self.root / "trajectories", list[tuple[str, Path]]()
+        for item in folder.iterdir() if folder.is_dir() else ():
             # Its file's name without what tells its format.
             name = item.name
             while item.is_file() and (end := Path(name).suffix.lower()) in _ENDINGS and Path(name).stem:
                 name = name[: -len(end)]
-            runs += [BundledRun(name, item)] * (not item.name.startswith((".", "__MACOSX")))
-        return sorted(runs, key=lambda run: (run.system, run.path.name))
+            if not item.name.startswith((".", "__MACOSX")):
+                runs.append((name, item))
+        return sorted(runs)
 
 
 def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) -> FolderSource:

@@ -6,7 +6,7 @@ import hashlib
 import io
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import IO, NamedTuple, Protocol
+from typing import IO, NamedTuple
 
 import polars as pl
 
@@ -36,17 +36,6 @@ def is_searched(path: str, data: bytes) -> bool:
     return language_of(path) != "" and len(data) <= MAX_SEARCHED_BYTES
 
 
-class Repository(Protocol):
-    """A repository at a commit."""
-
-    def files(self, rejects: Rejects, only: Collection[str] | None = None) -> Iterator[TreeFile]:
-        """Its regular files, in any order, with `only` those of such a path; a `RepositoryError` if none can be had.
-
-        A file that is not as it should be is rejected, and the others follow.
-        """
-        ...
-
-
 @dataclass(frozen=True)
 class RepositoryParquet:
     """A repository as a Parquet file of `path`, `content` and, where it is known, `blob_sha`, git's id of a content."""
@@ -55,7 +44,10 @@ class RepositoryParquet:
     location: str
 
     def files(self, rejects: Rejects, only: Collection[str] | None = None) -> Iterator[TreeFile]:
-        """As of `Repository`; rejected are paths that leave, that stand there again, and contents that are none."""
+        """Its regular files, in any order, with `only` those of such a path; a `RepositoryError` if none can be had.
+
+        Rejected are paths that leave, that stand there again, and contents that are none; the others follow.
+        """
         where = f"{self.location}/{self.entry.path}"
         rows = (row for frame in self._frames(where) for row in frame.iter_rows() if only is None or row[0] in only)
         return _checked(rows, where, rejects)
@@ -87,12 +79,15 @@ class ClonedRepository:
     commit: str
 
     def files(self, rejects: Rejects, only: Collection[str] | None = None) -> Iterator[TreeFile]:
-        """As of `Repository`; rejected are links, submodules, and names that have to be read by another name."""
+        """As of `RepositoryParquet`; rejected are links, submodules, and what has to be read by another name."""
         checkout, where = self.repositories.files(self.repo, self.commit), f"repository {self.repo}@{self.commit}"
         for reason, paths in checkout.noted.items() if only is None else ():
             rejects.add(where, f"path {listed(sorted(paths), MAX_EXAMPLES)}", reason, "\n".join(sorted(paths)))
         yield from _checked(((path, None, data) for path, data in checkout.read(only)), where, rejects)
 
+
+Repository = RepositoryParquet | ClonedRepository
+"""A repository at a commit."""
 
 _OTHER_CONTENT = "its content is not what blob_sha says"
 _KINDS = {"path": (pl.String,), "content": (pl.String, pl.Binary), "blob_sha": (pl.String, pl.Null)}

@@ -80,14 +80,6 @@ class Tree:
     refused: Sequence[Refused] = ()
 
 
-@dataclass(frozen=True)
-class BundledRun:
-    """A run of a system that lies beside a benchmark's data: a file, an archive or a folder that an importer reads."""
-
-    system: str
-    path: Path
-
-
 @dataclass(frozen=True, kw_only=True)
 class Source:
     """A benchmark's raw files in upstream layout: of `sample`, `hub`, or the folder as the user gave it.
@@ -114,8 +106,8 @@ class Source:
         """The `Repositories` that it brings, to be cloned, if any."""
         return None
 
-    def recorded(self) -> Sequence[BundledRun]:
-        """The runs that lie beside the data, in the order of their systems."""
+    def recorded(self) -> Sequence[tuple[str, Path]]:
+        """The runs that lie beside the data, a file, archive or folder each, in the order of their systems."""
         return ()
 
 

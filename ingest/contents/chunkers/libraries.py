@@ -55,11 +55,6 @@ def by_language(document: Document, n: int, splitter: Callable[[str, int], Split
     return by_texts(document, n, lambda text: splitter(document.language, n)(text))
 
 
-def by_size(document: Document, n: int, splitter: Callable[[int], Split]) -> Cut:
-    """A library's pieces of any text."""
-    return by_texts(document, n, lambda text: splitter(n)(text))
-
-
 @cache
 def _ast_ranges(language: str, n: int) -> Callable[[str], list[LineRange]]:
     from astchunk import ASTChunkBuilder
@@ -91,6 +86,10 @@ def _chonkie(name: str, n: int) -> Split:
 
     chunker = getattr(chonkie, name)(chunk_size=n)
     return lambda text: [chunk.text for chunk in chunker.chunk(text)]
+
+
+def _by_chonkie(document: Document, n: int, name: str) -> Cut:
+    return by_texts(document, n, lambda text: _chonkie(name, n)(text))
 
 
 @cache
@@ -135,14 +134,14 @@ CHONKIE_RECURSIVE = _of_chonkie(
     name="chonkie-recursive-<n>",
     title="Chonkie, recursive, n characters",
     meaning="Cuts what exceeds n characters at blank lines, then at lines, marks and blanks.",
-    chunk=partial(by_size, splitter=partial(_chonkie, "RecursiveChunker")),
+    chunk=partial(_by_chonkie, name="RecursiveChunker"),
     source="chonkie's RecursiveChunker with its own rules; its own n is 2,048.",
 )
 CHONKIE_TOKEN = _of_chonkie(
     name="chonkie-token-<n>",
     title="Chonkie, tokens, n characters",
     meaning="Cuts after every n characters, inside a line or a word if need be.",
-    chunk=partial(by_size, splitter=partial(_chonkie, "TokenChunker")),
+    chunk=partial(_by_chonkie, name="TokenChunker"),
     source="chonkie's TokenChunker with its own tokenizer, which is characters; its own n is 2,048.",
 )
 LANGCHAIN_CODE = Chunker(
