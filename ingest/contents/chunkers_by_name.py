@@ -78,16 +78,13 @@ def resolve_chunkers(names: Sequence[str]) -> list[Resolved[Chunker]]:
 
 @cache
 def _resolve(name: str) -> Resolved[Chunker]:
-    kind, known = "chunker", chunkers()
-    try:
-        resolved = resolve(kind, name.removesuffix(CONTEXT), known)
-    except GoldspanError:
-        raise unknown_name(name, kind, [*known, *default_chunkers(), *CHUNKER_ALIASES, *CHUNKER_SETS]) from None
+    resolved = _declared(name)
+    if resolved is None:
+        raise unknown_name(name, "chunker", [*chunkers(), *default_chunkers(), *CHUNKER_ALIASES, *CHUNKER_SETS])
     if why := absence(resolved.declaration):
         raise GoldspanError(f"chunker {name!r} cannot cut here: {why}", hint=INSTALL, code=Exit.MISSING)
     check = resolved.declaration.check
-    wrong = check(**resolved.parameters) if check else ""
-    if wrong:
+    if wrong := check(**resolved.parameters) if check else "":
         raise GoldspanError(f"chunker {name!r}: {wrong}", code=Exit.USAGE)
     if not name.endswith(CONTEXT):
         return resolved
@@ -103,11 +100,15 @@ def _resolve(name: str) -> Resolved[Chunker]:
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 
+def _declared(name: str) -> Resolved[Chunker] | None:
+    with suppress(GoldspanError):
+        return resolve("chunker", name.removesuffix(CONTEXT), chunkers())
+    return None
+
+
 def is_declared(name: str) -> bool:
     """Whether some declaration answers to a concrete name, whatever it needs installed."""
-    with suppress(GoldspanError):
-        return bool(resolve("chunker", name.removesuffix(CONTEXT), chunkers()))
-    return False
+    return _declared(name) is not None
 
 
 INSTALL = "First: make chunkers (or: pip install -c constraints.txt -r requirements-chunkers.txt)"

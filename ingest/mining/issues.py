@@ -88,26 +88,20 @@ class IssueMiner:
     def tasks(self) -> list[dict[str, object]]:
         """The tasks as rows of ContextBench, in the order of their ids."""
         self.left_out[MERGE] += self.history.n_merges
-        candidates = []
+        candidates = dict[str, Commit]()
         for commit in self.history.commits():
-            rule = next((name for name, holds in COMMIT_RULES.items() if holds(commit)), "")
-            if rule:
+            if rule := next((name for name, holds in COMMIT_RULES.items() if holds(commit)), ""):
                 self.left_out[rule] += 1
             else:
-                candidates.append(commit)
+                candidates[sha256_of("\0".join((self.seed, self.repository, commit.commit_id)).encode())] = commit
         rows: dict[str, dict[str, object]] = {}
-
-        def order(commit: Commit) -> str:
-            return sha256_of("\0".join((self.seed, self.repository, commit.commit_id)).encode())
-
-        for n_looked_at, commit in enumerate(sorted(candidates, key=order)):
+        for n_looked_at, (_, commit) in enumerate(sorted(candidates.items())):
             if len(rows) == self.n:
                 self.n_not_needed = len(candidates) - n_looked_at
                 break
             rule, row = self._task(commit)
             question = str(row.get("problem_statement"))
-            rule = rule or (SAME_QUESTION if question in rows else "")
-            if rule:
+            if rule := rule or (SAME_QUESTION if question in rows else ""):
                 self.left_out[rule] += 1
             else:
                 rows[question] = row

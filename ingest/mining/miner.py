@@ -63,12 +63,10 @@ class Completion(DrawnTask):
         """A row of RepoEval's task files, at most `limit` tokens in its prompt, id and answer as RepoCoder's."""
         prompt, start = prompt_before(self.lines, self.target.start, limit)
         folder, answer = folder_of(self.repo), self.answer.removesuffix("\n")
-        last: dict[str, object]
+        task, last = f"{folder}/{number}", dict[str, object](line_no=self.target.start)
         if self.target.name:
             task, answer = f"{self.repo.replace('/', '--')}/idx", f"{answer}\n"
             last = {"lineno": self.target.start, "function_name": self.target.name}
-        else:
-            task, last = f"{folder}/{number}", {"line_no": self.target.start}
         path = [folder, *self.location[0].split("/")]
         first = {"task_id": task, "ground_truth": answer, "fpath_tuple": path, "context_start_lineno": start}
         return {"prompt": prompt, "metadata": {**first, **last}}
@@ -123,17 +121,15 @@ def prompt_before(lines: Sequence[str], hole: int, limit: int) -> tuple[str, int
 def _function_targets(lines: list[str], root: Node, ending: str, left_out: Counter[str]) -> Iterator[Target]:
     times: Counter[str] = Counter()
     end_of_outer = 0
-    for definition in docs_definitions(root, "".join(lines).encode(), ending):
-        if not _FUNCTION.search(definition.kind):
-            continue
-        if definition.byte_start < end_of_outer:
-            left_out[NESTED] += 1
-            continue
-        end_of_outer = definition.byte_end
-        node = root.descendant_for_byte_range(definition.byte_start, definition.byte_end)
-        while node is not None and node.type != definition.kind:
-            node = node.parent
-        hole = _hole(node or root, lines)
+    definitions = docs_definitions(root, "".join(lines).encode(), ending)
+    for definition in (each for each in definitions if _FUNCTION.search(each.kind)):
+        hole: tuple[int, int] | str = NESTED
+        if definition.byte_start >= end_of_outer:
+            end_of_outer = definition.byte_end
+            node = root.descendant_for_byte_range(definition.byte_start, definition.byte_end)
+            while node is not None and node.type != definition.kind:
+                node = node.parent
+            hole = _hole(node or root, lines)
         if isinstance(hole, str):
             left_out[hole] += 1
             continue

@@ -12,8 +12,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from itertools import accumulate
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from tree_sitter import Node
 
@@ -76,19 +77,14 @@ class FileUsage:
 
     def questions(self) -> Iterator[Question]:
         """A question where a candidate is used first, in the order of the candidates."""
+        is_code = (bool(line.strip() and row not in self.import_rows) for row, line in enumerate(self.lines))
+        n_code_lines = list(accumulate(is_code, initial=0))
         for gold in range(len(self.candidates)):
             row = min((row for row, used in self.uses.items() if gold in used), default=None)
             if row is None or self.uses[row] != {gold} or row in self.closed or gold in self.unasked:
                 continue
-            if self._n_code_lines[row] >= MIN_CODE_LINES:
+            if n_code_lines[row] >= MIN_CODE_LINES:
                 yield Question.of(self, row, gold)
-
-    @cached_property
-    def _n_code_lines(self) -> list[int]:
-        counts = [0]
-        for row, line in enumerate(self.lines):
-            counts.append(counts[-1] + bool(line.strip() and row not in self.import_rows))
-        return counts
 
 
 @dataclass(frozen=True)
@@ -136,8 +132,7 @@ _BINDING = re.compile(r"assign|declar|param|binding|^let_|^for_|pattern")
 _BOUND_FIELDS = ("name", "left", "pattern", "declarator")
 
 
-@dataclass(frozen=True)
-class _Definition:
+class _Definition(NamedTuple):
     path: str
     line: int
     text: str
@@ -223,17 +218,10 @@ def _usage(
     # A line that names, in a string, a comment or as an attribute, a candidate it does not use is no next line either.
     mentioned = {row: {number[word] for word in _WORD.findall(lines[row]) if word in number} for row in uses}
     closed = {*rows_within(ordered_captures(language, any_of(language, _TEXT), root))}
-    return FileUsage(
-        repository,
-        path,
-        lines,
-        statements=texts,
-        import_rows=frozenset(import_rows),
-        candidates=candidates,
-        uses={row: frozenset(used) for row, used in uses.items()},
-        unasked=frozenset(bound),
-        closed=frozenset(closed | {row for row, used in uses.items() if not used >= mentioned[row]}),
-    )
+    closed |= {row for row, used in uses.items() if not used >= mentioned[row]}
+    by_row = {row: frozenset(used) for row, used in uses.items()}
+    imported = frozenset(import_rows)
+    return FileUsage(repository, path, lines, texts, imported, candidates, by_row, frozenset(bound), frozenset(closed))
 
 
 def _is_bound(node: Node) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import csv
 import hashlib
+from contextlib import suppress
 from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path, PurePosixPath
@@ -18,10 +19,9 @@ _LICENCE_NAMES = ("LICENSE", "LICENCE", "COPYING", "NOTICE")
 def read_package(pin: str) -> dict[str, Entry]:
     """The `.py` and licence texts of an installed package, `click==8.5.1`, by path; each is checked as it is read."""
     name, _, version = pin.partition("==")
-    try:
+    installed = None
+    with suppress(PackageNotFoundError):
         installed = distribution(name)
-    except PackageNotFoundError:
-        installed = None
     if installed is None or installed.version != version:
         lacks = "not installed" if installed is None else f"installed as {installed.version}"
         what = f"the sample is cut from the package {pin}, which is {lacks}"
