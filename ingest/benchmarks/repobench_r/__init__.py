@@ -1,7 +1,4 @@
-"""RepoBench-R: which of a row's candidate snippets is the one that its next line uses.
-
-Rows are read in every form they have had, of pickles and of exports, each checked on its own.
-"""
+"""RepoBench-R: which of a row's candidate snippets is the one that its next line uses; rows in all published forms."""
 
 from __future__ import annotations
 
@@ -113,8 +110,7 @@ def parts(
         return
     rows = _numbered_rows(raw.tasks, split, rejects, fields)
     for number in count():
-        batch = list(islice(rows, ROWS_OF_A_PART))
-        if not batch:
+        if not (batch := list(islice(rows, ROWS_OF_A_PART))):
             return
         part = f"{name}-{split}-{number:04d}"
         yield PartToRead(part, partial(_reading, part, name, split, partial(_checked_rows, batch, split)))
@@ -177,9 +173,8 @@ def _reading(
     # A candidate's path has no ending to tell its language by.
     blobs = blobs.with_columns(language=pl.lit(language))
     group = PoolGroup(part, stored, blobs, "candidates")
-    return SubsetRows(
-        table_rows("items", items), query_rows("repobench-r", queries), table_rows("gold_spans", gold), [group]
-    )
+    asked = query_rows("repobench-r", queries)
+    return SubsetRows(table_rows("items", items), asked, table_rows("gold_spans", gold), [group])
 
 
 def _numbered_rows(entries: Iterable[Entry], split: str, rejects: Rejects, fields: Fields) -> Iterator[_RawRow]:
