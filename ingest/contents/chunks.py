@@ -50,11 +50,8 @@ class Content(NamedTuple):
     chunkers: tuple[str, ...]
 
 
-class Seen(NamedTuple):
-    """The definitions of a content by set of rules, and its cuts by chunker."""
-
-    definitions: dict[str, Found]
-    cuts: dict[str, Cut]
+Seen = tuple[dict[str, Found], dict[str, Cut]]
+"""The definitions of a content by set of rules, and its cuts by chunker."""
 
 
 def look_through(contents: Sequence[Content]) -> list[Seen]:
@@ -67,7 +64,7 @@ def look_through(contents: Sequence[Content]) -> list[Seen]:
             definitions = {"docs": Found(why_not=f"{type(error).__name__}: {error}")}
         document = Document(content.text, content.language)
         chunkers = resolve_chunkers(content.chunkers)
-        seen.append(Seen(definitions, {chunker.name: cut_document(chunker, document) for chunker in chunkers}))
+        seen.append((definitions, {chunker.name: cut_document(chunker, document) for chunker in chunkers}))
     return seen
 
 
@@ -75,9 +72,8 @@ def _without_trees(content: Content) -> Seen:
     """What is left of a content whose parser crashed: the cuts that need no syntax tree."""
     trees = [chunker.name for chunker in resolve_chunkers(content.chunkers) if chunker.declaration.grammars]
     others = tuple(name for name in content.chunkers if name not in trees)
-    [seen] = look_through([content._replace(ending="", chunkers=others)])
-    failed = dict.fromkeys(trees, Cut([], failed=CRASHED))
-    return Seen({"docs": Found(why_not=CRASHED)}, failed | seen.cuts)
+    [(_, cuts)] = look_through([content._replace(ending="", chunkers=others)])
+    return {"docs": Found(why_not=CRASHED)}, dict.fromkeys(trees, Cut([], failed=CRASHED)) | cuts
 
 
 def parse_ahead(lake: Lake, benchmark: str, chunkers: Sequence[Resolved[Chunker]], workers: Workers) -> None:
@@ -212,11 +208,11 @@ class _Todo:
         tables = dict[str, Sequence[pl.DataFrame]]()
         if has_symbols:
             todo = blobs.filter(_todo(_SYMBOLS))
-            of_each = [each.definitions for content, each in zip(contents, seen, strict=True) if content.ending]
+            of_each = [definitions for content, (definitions, _) in zip(contents, seen, strict=True) if content.ending]
             tables[_SYMBOLS] = symbol_rows(todo["sha256"].to_list(), todo["ending"].to_list(), of_each)
         offsets = Offsets.of_blobs(blobs)
         for name in self._declared:
-            cuts = [(each.cuts[name], points) for each, points in zip(seen, offsets, strict=True) if name in each.cuts]
+            cuts = [(of[name], points) for (_, of), points in zip(seen, offsets, strict=True) if name in of]
             tables[name] = measure_cuts(name, blobs.filter(_todo(name)), cuts)
         return tables
 

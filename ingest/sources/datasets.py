@@ -6,6 +6,7 @@ pieces without the library: it would copy the whole to a cache, and give up a fi
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import tempfile
@@ -142,10 +143,8 @@ def _from_hub(rows: HubRows) -> Dataset | IterableDataset:
 
 def _datasets() -> ModuleType:
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-    import datasets
-
-    datasets.disable_progress_bars()
-    library: ModuleType = datasets
+    library = importlib.import_module("datasets")
+    library.disable_progress_bars()
     return library
 
 

@@ -97,20 +97,18 @@ _KINDS = {"path": (pl.String,), "content": (pl.String, pl.Binary), "blob_sha": (
 def _checked(
     rows: Iterable[tuple[str | None, str | None, bytes | None]], where: str, rejects: Rejects
 ) -> Iterator[TreeFile]:
-    seen: set[str] = set()
+    seen: set[str | None] = set()
     for path, blob_id, data in rows:
-        reason = _why_not(path, blob_id, data)
-        if reason is None and path in seen:
-            reason = "stands there more than once; the first is read"
+        reason = _why_not(path, blob_id, data) or ("stands there more than once; the first is read" * (path in seen))
         is_replaced = reason == _OTHER_CONTENT and data is not None and "\ufffd".encode() in data
         if path is None or data is None or (reason and not is_replaced):
-            rejects.add(where, f"path {path}", reason or "")
+            rejects.add(where, f"path {path}", reason)
             continue
         seen.add(path)
         yield TreeFile(path, data, is_replaced=is_replaced)
 
 
-def _why_not(path: str | None, blob_id: str | None, data: bytes | None) -> str | None:
+def _why_not(path: str | None, blob_id: str | None, data: bytes | None) -> str:
     if path is None:
         return "a row without a path"
     parts = path.split("/")
@@ -124,7 +122,7 @@ def _why_not(path: str | None, blob_id: str | None, data: bytes | None) -> str |
         return f"it has {len(data):,} bytes; at most {MAX_FILE_BYTES:,} are read of a file"
     if blob_id is not None and blob_id.lower() != git_blob_id(io.BytesIO(data), len(data), len(blob_id)):
         return _OTHER_CONTENT
-    return None
+    return ""
 
 
 def git_blob_id(content: IO[bytes], n_bytes: int, n_digits: int = 40) -> str:

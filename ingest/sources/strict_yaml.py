@@ -11,9 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from lake.errors import Exit, GoldspanError, did_you_mean
 
-_MAX_BYTES = 2**16
-"""Thirty times what a declaration needs."""
-
+_MAX_BYTES = 2**16  # thirty times what a declaration needs
 _M = TypeVar("_M", bound=BaseModel)
 
 

@@ -58,7 +58,7 @@ def decode_gold(value: object) -> list[GoldSpan]:
     if isinstance(value, str):
         text = value.removeprefix("\ufeff")
         check(text.strip() != "", "it is an empty text")
-        if text.lstrip()[0] != "[":
+        if not text.lstrip().startswith("["):
             return _blocks(text)
         try:
             value = json.loads(text)
@@ -91,13 +91,11 @@ def official_path(given: str) -> str:
 
 
 def _inside(path: str) -> str:
-    if path.startswith("/testbed/"):
-        return path.removeprefix("/testbed/")
     if path.startswith("/workspace/"):
         # What stands in the folder around the repositories has no more than its name.
         repository, slash, rest = path.removeprefix("/workspace/").partition("/")
         return rest if slash else repository
-    return path
+    return path.removeprefix("/testbed/")
 
 
 def _span(entry: object, where: str) -> GoldSpan:

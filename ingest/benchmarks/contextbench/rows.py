@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from ingest.benchmarks.contextbench.gold import GOLD_KEYS, GoldSpan, gold_of, patch_of
 from ingest.benchmarks.declaration import FieldError, Fields, upstream_rows
@@ -101,11 +102,9 @@ def repository_of(row: _Row, item_id: str) -> str:
 
 def _one_of(first: Instance, again: Instance, rejects: Rejects) -> Instance:
     places, others = (sorted(span[:3] for span in each.gold) or each.gold_patch for each in (first, again))
-    if not places or not others:
-        return again if others else first
-    differing = [*(["gold"] if places != others else []), *(["commit"] if first.commit != again.commit else [])]
-    if not differing:
-        return first
+    differing = ["gold"] * (places != others) + ["commit"] * (first.commit != again.commit)
+    if not places or not others or not differing:
+        return again if others and not places else first
     both = " and ".join(" ".join(instance.where) for instance in (first, again))
     reason = f"two rows disagree on its {' and '.join(differing)}: {both}"
     rejects.add(*again.where, f"{first.item_id}: {reason}")
@@ -120,9 +119,7 @@ def _instance(row: _Row, where: tuple[str, str], rejects: Rejects) -> Instance |
     repo = repository_of(row, ids[0])
     commit = (_text(row, "base_commit") or _text(row, "commit") or "").strip().lower()
     statement = _text(row, "problem_statement")
-    gold: list[GoldSpan] = []
-    why_not = []
-    gold_patch = patch_of(row)
+    gold, gold_patch, why_not = list[GoldSpan](), patch_of(row), list[str]()
     try:
         gold = [] if gold_patch else gold_of(row)
     except FieldError as error:
@@ -137,20 +134,11 @@ def _instance(row: _Row, where: tuple[str, str], rejects: Rejects) -> Instance |
         rejects.add(*where, f"{ids[0]}: {'; '.join(why_not)}", excerpt_of(row.get("gold_context")))
     elif not gold and not gold_patch:
         why_not.append("its gold names nothing")
+    language, unscorable = (_text(row, "language") or "unknown").lower(), "; ".join(why_not) or None
+    source, patch, size = (_text(row, key) for key in ("source", "patch", "size"))
+    upstream_id = ids[1] if len(ids) > 1 else None
     return Instance(
-        item_id=ids[0],
-        upstream_id=next(iter(ids[1:]), None),
-        repo=repo,
-        commit=commit,
-        language=(_text(row, "language") or "unknown").lower(),
-        source=_text(row, "source"),
-        problem_statement=statement,
-        patch=_text(row, "patch"),
-        gold=gold,
-        why_not="; ".join(why_not) or None,
-        where=where,
-        gold_patch=gold_patch,
-        difficulty=_text(row, "size"),
+        ids[0], upstream_id, repo, commit, language, source, statement, patch, gold, unscorable, where, gold_patch, size
     )
 
 
@@ -166,8 +154,7 @@ def _rows(entry: Entry, rejects: Rejects, notes: list[str]) -> Iterator[tuple[st
     for where, row in rows:
         seen.append((where, row))
         if any(key in row for key in GOLD_KEYS):
-            yield from seen
-            yield from rows
+            yield from chain(seen, rows)
             return
     if any(row.keys() >= _WITH_PATCH for _, row in seen):
         hint = "rows of SWE-bench have no gold context: declare fields: {gold: patch}, or give them to `ingest own`"

@@ -152,7 +152,7 @@ def cut_all(lake: Lake, chunkers: list[Resolved[Chunker]], *, with_symbols: bool
 def test_chunkers_and_definitions_share_the_parse_of_a_content(parsed: list[str]) -> None:
     seen = look_through([Content(PARSED_FILES["a.py"], "py", "python", ("syntax-20", "definition", "syntax-40"))])
     assert parsed == ["python"]
-    assert len(seen[0].cuts) == 3
+    assert len(seen[0][1]) == 3
     # A file that is not what its ending says is read a second way: once each.
     look_through([Content(PARSED_FILES["typed.js"], "js", "javascript", ("syntax-20", "definition"))])
     assert parsed == ["python", "javascript", "tsx"]
