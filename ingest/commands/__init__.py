@@ -16,7 +16,7 @@ app = stage_app(
         "submissions": "ingest.commands.runs",
         "show": "ingest.commands.runs",
         "list": "ingest.commands.listing",
-        "verify": "ingest.commands.upkeep",
-        "clean": "ingest.commands.upkeep",
+        "verify": "ingest.commands.listing",
+        "clean": "ingest.commands.listing",
     },
 )

@@ -1,7 +1,8 @@
-"""`python -m ingest list`: what there is to read, and by what it is cut."""
+"""`python -m ingest list`, `verify` and `clean`: what there is, whether a lake is as it was written, and less of it."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated
 
@@ -12,10 +13,16 @@ from ingest.benchmarks.config import describe
 from ingest.contents.chunkers_by_name import absence, given_before
 from ingest.contents.chunkers_by_name import chunkers as known_chunkers
 from ingest.runs.find_trajectories import importers
+from ingest.sources.tree import CACHE
 from lake.benchmarks import known_tasks
-from lake.console import DEFAULT_LAKE, FormatOption, LakeOption, print_listing
-from lake.errors import lookup
-from lake.store import Lake
+from lake.console import DEFAULT_LAKE, Console, FormatOption, LakeOption, print_listing, setting
+from lake.errors import Exit, GoldspanError, lookup
+from lake.hints import typed
+from lake.naming import IMPORT_REJECTS
+from lake.parts import ASIDE, DAMAGE_HINT, fault_of, missing_tables
+from lake.store import EVERY, LOCK, Lake, Part
+from lake.tables import TABLES
+from lake.text import counted, escaped, listed
 
 app = typer.Typer()
 
@@ -59,3 +66,73 @@ def list_inputs(
         "tasks": lambda: ({"name": task.name, "meaning": task.meaning} for task in known_tasks(store).values()),
     }
     print_listing(list(lookup(what, "listing", listings)()), format)
+
+
+@app.command()
+def verify(lake: LakeOption = DEFAULT_LAKE) -> None:
+    """Compare every part of the lake with what was recorded when it was written; exit code 3 where one does not fit."""
+    if not lake.is_dir():
+        message = "there is no lake to verify"
+        hint = "Name it with --lake, or make one: make ingest"
+        raise GoldspanError(message, where=str(lake), hint=hint, code=Exit.MISSING)
+    store = Lake(lake)
+    parts = [part for name in TABLES for part in store.parts(name)]
+    wrong = [f"{part.path.relative_to(lake).as_posix()}: {why}" for part in parts if (why := fault_of(part))]
+    n_whole = len(parts) - len(wrong)
+    wrong += [f"missing, though there are scores: {lacking}" for lacking in missing_tables(lake)]
+    print(*map(escaped, wrong), sep="\n", end="\n" if wrong else "")
+    Console().say(f"verify: as it was written: {counted(n_whole, 'part')} of {lake}; not: {len(wrong):,}")
+    if wrong:
+        Console().say(f"  {typed(DAMAGE_HINT)}")
+    raise typer.Exit(Exit.INVALID if wrong else Exit.DONE)
+
+
+@app.command()
+def clean(
+    all_: Annotated[bool, setting("ALL", "Imported runs and downloads too.", "--all")] = False,
+    lake: LakeOption = DEFAULT_LAKE,
+) -> None:
+    """Delete what can be made again from its sources; imported runs and downloads are kept."""
+    store, kept = Lake(lake), list[str]()
+    if not lake.is_dir():
+        done = f"there is no lake in {lake}"
+    elif not (lake / LOCK).exists():
+        message = "this folder is no lake, so nothing in it is deleted"
+        raise GoldspanError(message, where=str(lake), hint="Name a lake with --lake.", code=Exit.USAGE)
+    elif all_:
+        # Nothing that lies beside it in its folder.
+        for name in (*TABLES, ASIDE, CACHE):
+            shutil.rmtree(lake / name, ignore_errors=True)
+        done = f"deleted {lake}"
+    else:
+        with Console().lake_lock(store, EVERY):
+            kept = _clean(store)
+        done = f"deleted {counted(len(store.tally.removed), 'part')} of {lake}"
+    Console().say("\n  kept: ".join([f"clean: {done}", *kept]))
+    if kept:
+        Console().say(typed("  make clean ALL=1 deletes these too"))
+
+
+def _clean(lake: Lake) -> list[str]:
+    runs = lake.scan("runs").filter(origin="imported").select("run_id", "system", "benchmark").collect()
+    run_ids, benchmarks = {*runs["run_id"]}, {*runs["benchmark"]}
+
+    def is_kept(part: Part) -> bool:
+        match part.table:
+            case "runs" | "run_items" | "hits" | "edits" | "usage" | "costs":
+                return part.folders["run_id"] in run_ids
+            case "rejects":
+                return part.name.removeprefix(IMPORT_REJECTS) in run_ids
+            case "benchmarks":
+                return part.name in benchmarks
+            case name:
+                return name == "vectors"
+
+    for part in [part for name in TABLES for part in lake.parts(name) if not is_kept(part)]:
+        lake.remove(part)
+    shutil.rmtree(lake.root / ASIDE, ignore_errors=True)
+    imported = f"{counted(runs.height, 'imported run')}: {listed(runs['system'].unique().sort().to_list())}"
+    n_bytes = sum(file.lstat().st_size for file in (lake.root / CACHE).rglob("*"))
+    downloads = f"downloads, {n_bytes / 1e6:,.1f} MB"
+    kept = {imported: runs.height, "vectors": len(lake.parts("vectors")), downloads: n_bytes}
+    return [what for what, n in kept.items() if n]

@@ -16,8 +16,7 @@ from typing import Literal, TypeVar
 
 from tree_sitter import Node
 
-from ingest.contents.definitions import ending_of
-from ingest.contents.definitions.rules import docs_definitions
+from ingest.contents.definitions import docs_definitions, ending_of
 from ingest.mining.names import DrawnTask, SourceFiles
 from ingest.mining.syntax import is_alone
 from lake.text import regex_tokens

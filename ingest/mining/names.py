@@ -18,8 +18,7 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
-from ingest.contents.definitions import ending_of
-from ingest.contents.definitions.rules import docs_definitions
+from ingest.contents.definitions import docs_definitions, ending_of
 from ingest.mining.syntax import (
     any_of,
     is_source,

@@ -10,7 +10,7 @@ from typing import cast
 from tree_sitter import Node
 from tree_sitter_language_pack import SupportedLanguage, get_language
 
-from ingest.contents.definitions import nodes
+from ingest.contents import definition_nodes
 from ingest.contents.syntax_trees import syntax_tree
 from lake.offsets import split_lines
 from lake.text import language_of
@@ -33,7 +33,7 @@ def parse_without_errors(lines: list[str], language: str) -> Node | None:
 
 def ordered_captures(language: str, pattern: str, root: Node) -> list[Node]:
     """The nodes that a query's pattern calls `@it`, in the file's order."""
-    return sorted(nodes.captured(root, language, pattern).get("it", []), key=lambda node: node.start_byte)
+    return sorted(definition_nodes.captured(root, language, pattern).get("it", []), key=lambda node: node.start_byte)
 
 
 @cache

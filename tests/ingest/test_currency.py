@@ -89,7 +89,7 @@ def home(_once: Path, tmp_path: Path) -> Path:
     [
         ("ingest/contents/chunkers/lines.py", {*CUT, "chunkers"}),
         ("ingest/contents/blobs.py", {*CUT, *SYMBOLS, *READ, "blobs", "chunkers"}),
-        ("ingest/contents/definitions/rules.py", {*SYMBOLS}),
+        ("ingest/contents/definitions.py", {*SYMBOLS}),
         ("ingest/runs/formats/rankings.py", set[str]()),
     ],
 )

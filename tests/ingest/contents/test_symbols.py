@@ -1,7 +1,6 @@
 import pytest
 
-from ingest.contents.definitions import RULES, Definition, definitions_of, ending_of
-from ingest.contents.definitions.rules import ENDINGS
+from ingest.contents.definitions import ENDINGS, RULES, Definition, definitions_of, ending_of
 from lake.text import LANGUAGES
 
 

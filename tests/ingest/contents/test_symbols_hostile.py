@@ -2,9 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.contents.definitions import Found, definitions_of
-from ingest.contents.definitions.nodes import MAX_NAME
-from ingest.contents.definitions.rules import MAX_ENCLOSING
+from ingest.contents.definition_nodes import MAX_NAME
+from ingest.contents.definitions import MAX_ENCLOSING, Found, definitions_of
 from lake.offsets import Offsets
 from lake.text import LANGUAGES
 

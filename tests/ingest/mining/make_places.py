@@ -7,8 +7,7 @@ from importlib.metadata import version
 
 from ingest.mining.miner import Completion, MinedTask, Target, choose, mine_functions
 from ingest.mining.names import FileUsage, Question, SourceFiles, usages_by_name
-from ingest.mining.packages import read_package
-from ingest.mining.sample import PLACES_FILE, ByteSpan, Places, Uses
+from ingest.mining.sample import PLACES_FILE, ByteSpan, Places, Uses, read_package
 from ingest.mining.syntax import lines_of
 from lake.text import regex_tokens
 

@@ -12,8 +12,15 @@ import pytest
 
 from ingest.commands.read import open_source
 from ingest.mining import sample as sample_module
-from ingest.mining.packages import read_package
-from ingest.mining.sample import PLACES_FILE, PROMPT_TOKENS, SampleSource, contextbench_sample, open_sample, read_places
+from ingest.mining.sample import (
+    PLACES_FILE,
+    PROMPT_TOKENS,
+    SampleSource,
+    contextbench_sample,
+    open_sample,
+    read_package,
+    read_places,
+)
 from ingest.sources.tree import UNKNOWN_SIZE
 from lake.errors import Exit, GoldspanError
 from tests.tiny import ROOT, command, put, refused, stored
