@@ -87,7 +87,7 @@ def home(_once: Path, tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("module", "tables"),
     [
-        ("ingest/contents/chunkers/lines.py", {*CUT, "chunkers"}),
+        ("ingest/contents/chunkers/syntax.py", {*CUT, "chunkers"}),
         ("ingest/contents/blobs.py", {*CUT, *SYMBOLS, *READ, "blobs", "chunkers"}),
         ("ingest/contents/definitions.py", {*SYMBOLS}),
         ("ingest/runs/formats/rankings.py", set[str]()),
@@ -99,5 +99,5 @@ def test_a_change_of_code_makes_again_what_it_made(home: Path, module: str, tabl
         _ingest(home, "repoeval", "repobench-r")
     made = _made(home, before)
     assert made.keys() == tables, module
-    if "window" in module:
-        assert made["chunks"] == {"chunker=window-4-2"}
+    if "syntax" in module:
+        assert made["chunks"] == {f"chunker={SYNTAX}"}
