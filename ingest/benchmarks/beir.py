@@ -28,7 +28,7 @@ from ingest.benchmarks.declaration import (
 )
 from ingest.contents.blobs import pool_frames
 from ingest.sources.rows import ROW_ENDINGS, JsonObject
-from ingest.sources.tree import Source
+from ingest.sources.tree import Source, Tree
 from lake.catalog.benchmarks.beir import Collection
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_POOL_BYTES, MAX_SOURCE_BYTES
@@ -48,11 +48,9 @@ BEIR_PLACES = {name: DataLocation(usual) for name, usual in _USUAL.items()}
 
 def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     """The corpus, the queries, and the judgements of a split."""
-    tree = source.find(".")
-    by_path = {entry.path: entry for entry in tree.entries} if tree is not None else {}
-    if tree is not None:
-        reject_refused(tree, rejects, source.name)
-    files = []
+    tree = source.find(".") or Tree(".", [])
+    by_path, files = {entry.path: entry for entry in tree.entries}, []
+    reject_refused(tree, rejects, source.name)
     for stem in ("corpus", "queries", f"qrels/{subset}"):
         candidates = [by_path[f"{stem}{end}"] for end in ROW_ENDINGS if f"{stem}{end}" in by_path]
         if not candidates:

@@ -51,7 +51,7 @@ def open_source(
 ) -> Source:
     """The source of a benchmark that `SOURCE=` names: `sample`, `hub`, or a folder (one called so is `./sample`)."""
     # Imported when needed: who reads a folder waits neither for what mines nor for ssl.
-    if spec == "sample":
+    if spec in ("", "sample"):
         from ingest.mining.sample import contextbench_sample, open_sample
 
         return contextbench_sample(cache) if benchmark == "contextbench" else open_sample(benchmark)
@@ -100,9 +100,8 @@ NeedsOption = Annotated[
 
 @app.command()
 def read(
-    context: typer.Context,
     benchmarks: Names = None,
-    source: Annotated[str, setting("SOURCE", "sample, hub, or a folder.")] = "sample",
+    source: Annotated[str, setting("SOURCE", "sample (unless you say otherwise), hub, or a folder.")] = "",
     subsets: Annotated[str, setting("SUBSETS", "Comma list of subsets.")] = "",
     chunkers: ChunkersOption = "",
     chunker: ChunkerOption = None,
@@ -125,8 +124,7 @@ def read(
     declared, names = dict(known_benchmarks()), split_names(benchmarks)
     own: Source | None = None
     if config:
-        given = context.get_parameter_source("source")
-        if given is not None and given.name != "DEFAULT":
+        if source:
             what = f"--config {config} names its own data; --source names other data"
             raise GoldspanError(what, hint="Leave one of them out.", code=Exit.USAGE)
         benchmark, own = read_config(Path(config), declared, Path(config_reads) if config_reads else None)
@@ -195,7 +193,6 @@ def read(
 
 @app.command()
 def own(
-    context: typer.Context,
     items: Annotated[
         str, typer.Option("--items", help="File or folder of questions with gold; of the hub: owner/name@REVISION.")
     ],
@@ -222,7 +219,7 @@ def own(
     for reject in rejects:
         console.say(f"left out: {reject.position}: {reject.reason}")
     read(
-        context, config=str(file), config_reads=str(reads), repositories=clones,
+        config=str(file), config_reads=str(reads), repositories=clones,
         chunkers=chunkers, limit=limit, engine=engine, lake=lake, json=json, quiet=quiet,
     )  # fmt: skip
 

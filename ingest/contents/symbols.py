@@ -47,15 +47,11 @@ def symbol_rows(
     sha256: Sequence[str], endings: Sequence[str], definitions: Sequence[Mapping[str, Found]]
 ) -> list[pl.DataFrame]:
     """The definitions in some contents: `symbols` for each set of rules, then `rejects` and `symbol_status`."""
-    frames = []
-    for rules in RULES:
-        rows = [
-            (rules, content, *definition)
-            for content, by_rules in zip(sha256, definitions, strict=True)
-            if rules in by_rules
-            for definition in by_rules[rules].definitions
-        ]
-        frames.append(pl.DataFrame(rows, schema=table("symbols").columns, orient="row"))
+    rows = dict[str, list[tuple[object, ...]]]((rules, []) for rules in RULES)
+    for content, by_rules in zip(sha256, definitions, strict=True):
+        for rules, found in by_rules.items():
+            rows[rules] += [(rules, content, *definition) for definition in found.definitions]
+    frames = [pl.DataFrame(rows[rules], schema=table("symbols").columns, orient="row") for rules in RULES]
     rejects = Rejects()
     why_not = [by_rules["docs"].why_not or None for by_rules in definitions]
     for content, ending, why in zip(sha256, endings, why_not, strict=True):

@@ -249,9 +249,8 @@ def _hub_cache(folder: Path) -> Path | None:
 
 def _label(name: str, benchmark: str) -> str | None:
     """The rest of a folder's name after `<benchmark>-`; empty for the benchmark's plain name, None for any other."""
-    if name == benchmark:
-        return ""
-    return name.removeprefix(f"{benchmark}-") if name.startswith(f"{benchmark}-") and name != f"{benchmark}-" else None
+    start, _, label = name.partition(f"{benchmark}-")
+    return "" if name == benchmark else label if label and not start else None
 
 
 def _is_marked(folder: Path, markers: tuple[str, ...]) -> bool:
