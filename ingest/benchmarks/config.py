@@ -30,17 +30,7 @@ RESERVED: Mapping[str, str] = {
 
 _HINT = "Expected a config file like those that `python -m ingest list benchmarks --format yaml` prints."
 _DESCRIBED = ("title", "meaning", "homepage", "paper", "licence", "citation")
-_PRINTED = (
-    "name",
-    "display_name",
-    "title",
-    "meaning",
-    "version",
-    "tags",
-    *_DESCRIBED[2:],
-    "subsets",
-    "default_subsets",
-)
+_PRINTED = ("name", "display_name", *_DESCRIBED[:2], "version", "tags", *_DESCRIBED[2:], "subsets", "default_subsets")
 _KEYS = {"meaning": "description", "licence": "license"}
 _STRICT = ConfigDict(extra="forbid", strict=True, frozen=True)
 _KeyPath = Annotated[str, Field(pattern=r"^[^.\s]+(\.[^.\s]+)*$")]
@@ -141,21 +131,12 @@ def read_config(
 
 def own_benchmark(benchmark: Benchmark, name: str) -> Benchmark:
     """A benchmark's rules for data of another name, with nothing of what is said of the published data."""
+    title = f"Own data in the manner of {benchmark.display_name}"
+    meaning = f"Own data, asked and scored by the rules of {benchmark.display_name}."
     return replace(
-        benchmark,
-        name=name,
-        like=benchmark.name,
-        display_name=name,
-        title=f"Own data in the manner of {benchmark.display_name}",
-        meaning=f"Own data, asked and scored by the rules of {benchmark.display_name}.",
-        version=1,
-        homepage="",
-        licence="",
-        repository_licences={},
-        citation="",
-        paper="",
-        place=Benchmark.place,
-    )
+        benchmark, name=name, like=benchmark.name, display_name=name, title=title, meaning=meaning, version=1,
+        homepage="", licence="", repository_licences={}, citation="", paper="", place=Benchmark.place,
+    )  # fmt: skip
 
 
 def under_its_name(reading: SubsetRows, benchmark: Benchmark) -> SubsetRows:

@@ -69,8 +69,7 @@ def declare_own(
     name = name or re.sub(r"[^A-Za-z0-9_-]+", "-", stem).strip("-")
     home, reads, notes = into / name, path.resolve().parent, list[str]()
     home.mkdir(parents=True, exist_ok=True)
-    like, data = "contextbench", dict[str, object](root=str(reads), subset="full")
-    fields = {}
+    like, data, fields = "contextbench", dict[str, object](root=str(reads), subset="full"), {}
     if hub is None and (path / BEIR_PLACES["corpus"].usual).is_file():
         reads = path.resolve()
         places = {key: location.usual for key, location in BEIR_PLACES.items()}
@@ -144,7 +143,6 @@ class _Shape(NamedTuple):
 
 
 def _shape_of(head: Sequence[JsonObject], keys: Sequence[str], query: str, gold: str, items: str) -> _Shape:
-
     def check(path: str, why: str, given: str = "") -> None:
         if not path or all(get_path(row, (path,))[1] is MISSING for row in head):
             hint = f"{did_you_mean(given, keys)} " if given else ""
@@ -153,13 +151,12 @@ def _shape_of(head: Sequence[JsonObject], keys: Sequence[str], query: str, gold:
 
     question = query or next((key for key in _QUESTIONS if key in keys), "")
     check(question, f"there is no question under {query or ', '.join(_QUESTIONS)}", query)
-    usual = (
-        f"{key}[].{path}:{_LINES[start]}"
-        for key in _GOLD
-        for span in (span for row in head for span in _objects(row, key))
-        if (path := next((name for name in _PATHS if name in span), ""))
-        and (start := next((name for name in _LINES if name in span), ""))
+    spans = ((key, span) for key in _GOLD for row in head for span in _objects(row, key))
+    known = (
+        (key, [name for name in _PATHS if name in span], [name for name in _LINES if name in span])
+        for key, span in spans
     )
+    usual = (f"{key}[].{paths[0]}:{_LINES[starts[0]]}" for key, paths, starts in known if paths and starts)
     written = gold or next(usual, "")
     check(written and question, f"none of {', '.join(_GOLD)} lists objects with a path and lines")
     form = _PLACE.fullmatch(written)

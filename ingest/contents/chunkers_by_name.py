@@ -54,7 +54,8 @@ def with_context(document: Document, cut: Cut) -> Cut:
 
 
 COMMAND = "command"
-
+INSTALL = "First: make chunkers (or: pip install -c constraints.txt -r requirements-chunkers.txt)"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 _FUNCTION = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 
@@ -97,9 +98,6 @@ def _resolve(name: str) -> Resolved[Chunker]:
     return replace(resolved, name=f"{resolved.name}{CONTEXT}", declaration=in_context)
 
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
-
-
 def _declared(name: str) -> Resolved[Chunker] | None:
     with suppress(GoldspanError):
         return resolve("chunker", name.removesuffix(CONTEXT), chunkers())
@@ -109,9 +107,6 @@ def _declared(name: str) -> Resolved[Chunker] | None:
 def is_declared(name: str) -> bool:
     """Whether some declaration answers to a concrete name, whatever it needs installed."""
     return _declared(name) is not None
-
-
-INSTALL = "First: make chunkers (or: pip install -c constraints.txt -r requirements-chunkers.txt)"
 
 
 @cache

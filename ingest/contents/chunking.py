@@ -20,9 +20,8 @@ from lake.tables import table
 from lake.text import listed
 
 _HALF_A_PAIR = re.compile("[\ud800-\udfff]")
-
-
 _KEYS: Mapping[Unit, tuple[str, str]] = {"lines": ("start", "end"), "bytes": ("start_byte", "end_byte")}
+_NO_PLACES = Offsets(*[np.zeros(0, np.int32)] * 3)
 
 
 class Chunked(NamedTuple):
@@ -31,9 +30,6 @@ class Chunked(NamedTuple):
     frame: pl.DataFrame
     rejects: pl.DataFrame
     status: pl.DataFrame
-
-
-_NO_PLACES = Offsets(*[np.zeros(0, np.int32)] * 3)
 
 
 def cut_document(chunker: Resolved[Chunker], document: Document) -> Cut:
@@ -62,8 +58,7 @@ def measure_cuts(name: str, blobs: pl.DataFrame, answers: Sequence[tuple[object,
     Beside each answer are the offsets between the lines of its content.
     """
     sha256 = blobs["sha256"]
-    cuts: list[Cut] = []
-    places, pairs = list[Offsets](), list[Integers]()
+    cuts, places, pairs = list[Cut](), list[Offsets](), list[Integers]()
     for text, (answer, in_lines) in zip(blobs["text"], answers, strict=True):
         try:
             cut = _checked(answer)
@@ -121,9 +116,8 @@ def _checked(answer: object) -> Cut:
         raise ValueError(f"answered a {type(cut).__name__}, not a Cut")
     ranges: object = cut.ranges
     if not isinstance(ranges, list) or cut.unit not in get_args(Unit):
-        raise ValueError(
-            f"answered a {type(ranges).__name__} of ranges of {cut.unit!r}, not a list of {listed(get_args(Unit))}"
-        )
+        given = f"a {type(ranges).__name__} of ranges of {cut.unit!r}"
+        raise ValueError(f"answered {given}, not a list of {listed(get_args(Unit))}")
     texts: Sequence[object] = cut.texts
     if len(texts) not in (0, len(ranges)):
         raise ValueError(f"answered {len(texts):,} texts for {len(ranges):,} chunks")
@@ -144,14 +138,13 @@ def _pairs(cut: Cut, places: Offsets) -> Integers:
     if pairs.dtype.kind != "i" or pairs.shape[1:] != (2,):
         raise ValueError(f"answered {cut.ranges!r:.80}, not pairs of whole numbers")
     n = len(places.byte) - 1 if cut.unit != "bytes" else places.byte[-1]
-    before = [-1, -1]
-    for pair in pairs.tolist():
-        start, end = pair
+    before = (-1, -1)
+    for start, end in pairs.tolist():
         if not 0 <= start < end <= n:
             raise ValueError(f"answered the {cut.unit} [{start}, {end}) of {n}: empty or outside the file")
-        if pair <= before:
+        if (start, end) <= before:
             raise ValueError(f"answered the {cut.unit} [{start}, {end}): twice or out of order")
-        before = pair
+        before = (start, end)
     if cut.unit != "bytes":
         return pairs.astype(np.int64, copy=False)
     characters = np.searchsorted(places.byte, pairs)
@@ -172,11 +165,10 @@ def cut_by_command(command: JsonCommand, documents: Sequence[Document], ids: Seq
     """
     pairs = zip(ids, documents, strict=True)
     answers = command.answers([{"id": number, "language": each.language, "text": each.text} for number, each in pairs])
-    cuts = []
-    for answer, document in zip(answers, documents, strict=True):
-        why = answer.get("error")
-        cuts.append(Cut([], failed=str(why)[:500]) if why else _read(answer.get("chunks"), document))
-    return cuts
+    return [
+        Cut([], failed=str(why)[:500]) if (why := answer.get("error")) else _read(answer.get("chunks"), document)
+        for answer, document in zip(answers, documents, strict=True)
+    ]
 
 
 def _read(chunks: object, document: Document) -> Cut:
