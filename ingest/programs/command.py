@@ -14,7 +14,6 @@ import shlex
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -26,14 +25,11 @@ from pathlib import Path
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
 from lake.limits import MAX_LINE_BYTES, parsed_json
-from lake.text import escaped
 
 ANSWER_SECONDS = 60.0
 """Seconds that a command may be silent while it owes answers."""
 MAX_VAIN = 5
 """Requests that may go wrong before any is answered; then the others are not tried."""
-NOTICE = 10.0
-"""After so many seconds of silence, and again after as many, a line says what is waited for."""
 _KEPT_LINES, _SHOWN_LINES, _SHOWN_CHARACTERS = 20, 3, 200
 """Lines of standard error that are kept; of these so many are shown, with so many characters."""
 
@@ -58,7 +54,7 @@ class RunningProgram:
     """A program that runs until it is closed, or until an answer is missing."""
 
     def __init__(self, words: Sequence[str], seconds: float) -> None:
-        self._seconds, self._called = seconds, shlex.join(words)
+        self._seconds = seconds
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._complaint: deque[bytes] = deque(maxlen=_KEPT_LINES)
         self._threads: list[threading.Thread] = []
@@ -82,7 +78,11 @@ class RunningProgram:
 
     def answer(self, owed: set[str]) -> Request:
         """The next answer to any request of some ids; without one a `NoAnswerError`, and the program is ended."""
-        line = self._next_line()
+        try:
+            line = self._lines.get(timeout=self._seconds)
+        except queue.Empty as error:
+            why = self._ended(f"no answer within {self._seconds:g} seconds")
+            raise NoAnswerError(why, is_silent=True) from error
         if not line:
             ending = "it closed its output and gave no answer"
             with suppress(subprocess.TimeoutExpired):
@@ -110,18 +110,6 @@ class RunningProgram:
         self._write((), are_all=True)
         for thread in self._threads:
             thread.join(1)
-
-    def _next_line(self) -> bytes:
-        waited = 0.0
-        while waited < self._seconds:
-            turn = min(NOTICE, self._seconds - waited)
-            with suppress(queue.Empty):
-                return self._lines.get(timeout=turn)
-            waited += turn
-            if waited < self._seconds:
-                wait = f"no answer for {waited:g} of {self._seconds:g} seconds (--timeout)"
-                print(escaped(f"waiting for `{self._called}`: {wait}"), file=sys.stderr, flush=True)
-        raise NoAnswerError(self._ended(f"no answer within {self._seconds:g} seconds"), is_silent=True)
 
     def _in_thread(self, work: Callable[[], None]) -> None:
         self._threads.append(threading.Thread(target=work, daemon=True))

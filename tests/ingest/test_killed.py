@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 
 from ingest.contents.processes import Workers
-from ingest.programs import command
-from ingest.programs.command import JsonCommand
 from lake.engine import Engine
 from tests.tiny import ROOT
 
@@ -31,8 +29,6 @@ if __name__ == "__main__":
     list(mapped(Engine(2), sleep, ["{pids}"] * 2))
 """,
     "a program and what it started": """
-from ingest.programs import command
-from ingest.programs.command import JsonCommand
 JsonCommand.of({command!r}).run([{{"id": "1"}}])
 """,
 }
@@ -85,14 +81,6 @@ def test_nothing_is_left_running_by_a_command_that_was_killed(what: str, tmp_pat
         started.kill()
         for pid in filter(is_running, left):
             os.kill(pid, signal.SIGKILL)
-
-
-def test_a_line_says_what_is_waited_for(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(command, "NOTICE", 0.1)
-    _, why = JsonCommand(("sleep", "60"), 0.3).run([{"id": "1"}])
-    assert why == "no answer within 0.3 seconds"
-    first = capsys.readouterr().err.splitlines()[0]
-    assert first == "waiting for `sleep 60`: no answer for 0.1 of 0.3 seconds (--timeout)"
 
 
 def halves(jobs: Sequence[int]) -> list[float]:
