@@ -18,7 +18,6 @@ from tree_sitter import Node
 
 from ingest.contents.definitions import docs_definitions, ending_of
 from ingest.mining.names import DrawnTask, SourceFiles
-from ingest.mining.syntax import is_alone
 from lake.text import regex_tokens
 
 Level = Literal["function", "line"]
@@ -156,10 +155,17 @@ def _hole(function: Node, lines: list[str]) -> tuple[int, int] | str:
         if body.type not in _BLOCKS or not statements:
             return NO_BODY
         start, end = statements[0].start_point.row, statements[-1].end_point.row + 1
-        is_own = is_alone(lines, statements[0], statements[-1])
+        is_own = _is_alone(lines, statements[0], statements[-1])
     if end - start not in BODY_LINES:
         return LENGTH
     return (start, end) if is_own and "".join(lines[start:end]).strip() else NO_BODY
+
+
+def _is_alone(lines: list[str], first: Node, last: Node) -> bool:
+    """Whether nothing but the nodes from the first to the last stands on their lines, a comment at the end aside."""
+    before = lines[first.start_point.row].encode()[: first.start_point.column].strip()
+    after = lines[last.end_point.row].encode()[last.end_point.column :].strip()
+    return not before and (not after or after.startswith(b"#"))
 
 
 def _is_overload(function: Node) -> bool:

@@ -26,7 +26,6 @@ from ingest.mining.syntax import (
     node_text,
     ordered_captures,
     parse_without_errors,
-    rows_within,
 )
 from lake.text import language_of, words
 
@@ -216,7 +215,8 @@ def _usage(
             (bound if _is_bound(node) else uses.setdefault(row, set())).add(number[name])
     # A line that names, in a string, a comment or as an attribute, a candidate it does not use is no next line either.
     mentioned = {row: {number[word] for word in _WORD.findall(lines[row]) if word in number} for row in uses}
-    closed = {*rows_within(ordered_captures(language, any_of(language, _TEXT), root))}
+    inside = (node for node in ordered_captures(language, any_of(language, _TEXT), root) if "\n" in node_text(node))
+    closed = {row for node in inside for row in range(node.start_point.row, node.end_point.row + 1)}
     closed |= {row for row, used in uses.items() if not used >= mentioned[row]}
     by_row = {row: frozenset(used) for row, used in uses.items()}
     imported = frozenset(import_rows)

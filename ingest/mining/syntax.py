@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import cast
 
@@ -49,20 +48,6 @@ def any_of(language: str, kinds: re.Pattern[str]) -> str:
 def node_text(node: Node) -> str:
     """A node's text."""
     return (node.text or b"").decode()
-
-
-def rows_within(nodes: Sequence[Node]) -> Iterator[int]:
-    """The lines of nodes of several lines."""
-    for node in nodes:
-        if node.start_point.row != node.end_point.row:
-            yield from range(node.start_point.row, node.end_point.row + 1)
-
-
-def is_alone(lines: Sequence[str], first: Node, last: Node) -> bool:
-    """Whether nothing but the nodes from the first to the last stands on their lines, a comment at the end aside."""
-    before = lines[first.start_point.row].encode()[: first.start_point.column].strip()
-    after = lines[last.end_point.row].encode()[last.end_point.column :].strip()
-    return not before and (not after or after.startswith(b"#"))
 
 
 def lines_of(data: bytes) -> list[str] | None:
