@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 import polars as pl
 import yaml
@@ -38,7 +37,6 @@ _RANGE = re.compile(r"L?(\d+)(?:\s*[-:]\s*L?(\d+))?")
 _HUB = re.compile(r"(?P<hub>[\w.-]+/[\w.-]+)@(?P<revision>[0-9a-f]{40})(?::(?P<split>\w+))?")
 _PLACE = re.compile(r"(?:(?P<places>[\w.]+)\[\]\.)?(?P<path>[\w.]+):(?P<start>[\w.]+?)(?:-(?P<end>[\w.]+))?")
 _HEAD_ROWS = 20
-_UNKNOWN_COMMIT = "0" * 40
 _SHAPES = (
     f"Read are a BEIR folder; rows with {', '.join(sorted(_WITH_PATCH))}, as SWE-bench has them; and rows with a "
     f"question ({', '.join(_QUESTIONS)}) and a list of places ({', '.join(_GOLD)}), each with a path and lines. "
@@ -90,16 +88,17 @@ def declare_own(
             fields = {"gold": "patch"} if is_patch else {}
             clones = folder.resolve().as_uri() if is_local else clones
         else:
-            shape, reads = _shape_of(head, keys, query, gold, items), home
+            question, written, convert = _converter(head, keys, query, gold, items)
+            reads = home
             # What is wrong with a row is for the reader to say, who looks at every one.
-            converted = [shape.row(position, row) for position, row in read_rows(entry, rejects)]
+            converted = [convert(position, row) for position, row in read_rows(entry, rejects)]
             data = {"rows": "rows.jsonl", "subset": "full"}
             if is_local:
                 data["repo_files"] = "repo_files"
                 _snapshots(folder, converted, home / "repo_files")
             lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in converted)
             (home / "rows.jsonl").write_text(lines, encoding="utf-8", errors="replace")
-            notes.append(f"the question is {shape.query}, the gold {shape.gold}")
+            notes.append(f"the question is {question}, the gold {written}")
             notes += ["optional regions are not read: they are no gold"] * ("optional" in keys)
     file = home / "declaration.yaml"
     content = {"name": name, "like": like, "data": data, "fields": fields}
@@ -107,42 +106,14 @@ def declare_own(
     return file, reads, clones, notes
 
 
-class _Shape(NamedTuple):
-    """The paths of a row's question and its places (the row itself if empty), and of a place's path and lines."""
+def _converter(
+    head: Sequence[JsonObject], keys: Sequence[str], query: str, gold: str, items: str
+) -> tuple[str, str, Callable[[str, JsonObject], dict[str, object]]]:
+    """The keys of the question and of the gold, as given or the usual ones, and what makes ContextBench's rows of them.
 
-    query: str
-    gold: str
-    places: str
-    path: str
-    start: str
-    end: str
+    `head` are the first rows. A row is converted whatever is wrong with it; lines count from 1, both ends included.
+    """
 
-    def row(self, position: str, row: JsonObject) -> dict[str, object]:
-        """A row in ContextBench's form, whatever is wrong with it."""
-        repo = _first(row, _REPOS, "repository").strip("/")
-        question = get_path(row, (self.query,))[1]
-        return {
-            "instance_id": _first(row, _IDS, position.replace(" ", "-")),
-            "repo": f"own/{repo.replace('/', '-')}" if form_fault("repository", repo) else repo,
-            "base_commit": _first(row, _COMMITS, _UNKNOWN_COMMIT),
-            "language": _first(row, ("language",), "unknown"),
-            "problem_statement": question if isinstance(question, str) else None,
-            "gold_context": [self._span(span) for span in (_objects(row, self.places) if self.places else [row])],
-        }
-
-    def _span(self, given: JsonObject) -> dict[str, object]:
-        """A place as ContextBench has it, its lines from 1 and both included."""
-        path, first = (get_path(given, (key,))[1] for key in (self.path, self.start))
-        last = get_path(given, (self.end,))[1] if self.end else first
-        if isinstance(first, list) and len(first) in (1, 2):
-            first, last = first[0], first[-1]
-        elif isinstance(first, str) and not self.end and (lines := _RANGE.fullmatch(first.strip())):
-            first, last = int(lines[1]), int(lines[2] or lines[1])
-        span = {"file": path, "start_line": first, "end_line": last}
-        return {key: value for key, value in span.items() if value is not MISSING}
-
-
-def _shape_of(head: Sequence[JsonObject], keys: Sequence[str], query: str, gold: str, items: str) -> _Shape:
     def check(path: str, why: str, given: str = "") -> None:
         if not path or all(get_path(row, (path,))[1] is MISSING for row in head):
             hint = f"{did_you_mean(given, keys)} " if given else ""
@@ -163,9 +134,30 @@ def _shape_of(head: Sequence[JsonObject], keys: Sequence[str], query: str, gold:
     if form is None:
         hint = "Write KEY[].PATH:LINES or KEY[].PATH:START-END, as in 'gold[].path:lines'."
         raise GoldspanError(f"--gold {gold!r} names no place", hint=hint, code=Exit.USAGE)
-    first = form["places"] or form["path"]
-    check(first, f"there is nothing under {first}", first)
-    return _Shape(question, written, *form.groups(default=""))
+    places, path, start, end = form.groups(default="")
+    check(places or path, f"there is nothing under {places or path}", places or path)
+
+    def place(given: JsonObject) -> dict[str, object]:
+        file, first, last = (get_path(given, (key,))[1] for key in (path, start, end or start))
+        if isinstance(first, list) and len(first) in (1, 2):
+            first, last = first[0], first[-1]
+        elif isinstance(first, str) and not end and (lines := _RANGE.fullmatch(first.strip())):
+            first, last = int(lines[1]), int(lines[2] or lines[1])
+        span = {"file": file, "start_line": first, "end_line": last}
+        return {key: value for key, value in span.items() if value is not MISSING}
+
+    def convert(position: str, row: JsonObject) -> dict[str, object]:
+        repo, asked = _first(row, _REPOS, "repository").strip("/"), get_path(row, (question,))[1]
+        return {
+            "instance_id": _first(row, _IDS, position.replace(" ", "-")),
+            "repo": f"own/{repo.replace('/', '-')}" if form_fault("repository", repo) else repo,
+            "base_commit": _first(row, _COMMITS, "0" * 40),
+            "language": _first(row, ("language",), "unknown"),
+            "problem_statement": asked if isinstance(asked, str) else None,
+            "gold_context": [place(span) for span in (_objects(row, places) if places else [row])],
+        }
+
+    return question, written, convert
 
 
 def _objects(row: JsonObject, path: str) -> list[JsonObject]:
