@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 
@@ -64,7 +63,10 @@ def tasks(
         (output / TASKS).write_text(text, encoding="utf-8")
     else:
         for pool_id, of_pool in asked.sort("pool_id", "item_id").group_by("pool_id", maintain_order=True):
-            files = [] if no_repositories else _files(store, task.benchmark, str(pool_id[0]))
+            pool_ids = [] if no_repositories else [str(pool_id[0]), f"{pool_id[0]}{UNSEARCHED}"]
+            stored = store.scan("files", benchmark=task.benchmark).filter(pl.col("pool_id").is_in(pool_ids))
+            texts = stored.select("path", "sha256").join(store.scan("blobs").select("sha256", "text"), on="sha256")
+            files = texts.select("path", "text").sort("path").collect().rows()
             for item in of_pool.iter_rows(named=True):
                 name, about = str(item["item_id"]), _about(task, item, hosted)
                 own = {PROMPT: _prompt(item), ABOUT: f"{json.dumps(about, indent=1, ensure_ascii=False)}\n"}
@@ -97,12 +99,6 @@ def _items(lake: Lake, task: Task, where: Where) -> pl.DataFrame:
         hint = "A program is asked for them one by one: python -m ingest run --search 'COMMAND …'"
         raise GoldspanError(message, hint=hint, code=Exit.USAGE)
     return items
-
-
-def _files(lake: Lake, benchmark: str, pool_id: str) -> Sequence[tuple[str, str]]:
-    files = lake.scan("files", benchmark=benchmark).filter(pl.col("pool_id").is_in([pool_id, f"{pool_id}{UNSEARCHED}"]))
-    texts = lake.scan("blobs").select("sha256", "text")
-    return files.select("path", "sha256").join(texts, on="sha256").select("path", "text").sort("path").collect().rows()
 
 
 def _without_answer(item: dict[str, object], path: str, text: str) -> str:

@@ -103,7 +103,11 @@ def cut_contents(
         declare_rules(lake, todo.made[_SYMBOLS])
     # First, so that nothing cut by this code is ever called what other code cut.
     for chunker in chunkers:
-        _declare_chunker(lake, chunker, todo.made[chunker.name].fingerprint)
+        declared, stamp = chunker.declaration, todo.made[chunker.name].fingerprint
+        same = {name: getattr(declared, name) for name in ("title", "meaning", "version", "source")}
+        given = canonical_json({**chunker.parameters, **({COMMAND: declared.given} if declared.given else {})})
+        row = declared_row("chunkers", name=chunker.name, **same, parameters=given, fingerprint=stamp)
+        write_if_changed(lake, "chunkers", chunker.name, row)
     for name, n in todo.n_of.items():
         if n:
             say(f"{name}: cutting {counted(n, 'file')}" if name else f"symbols: parsing {counted(n, 'file')}")
@@ -148,10 +152,8 @@ class _Todo:
     A batch has for each maker a column of its name, behind `todo:`, that says whether it has the content to do.
 
     Attributes:
-        made: Maker → its parts.
         n_of: Maker → the number of contents that it has to do.
         is_parsed: Whether files of known languages are to be parsed, which is done in processes.
-        given: The chunkers that a process does not know by name.
     """
 
     def __init__(
@@ -267,11 +269,3 @@ def _note_chunks(lake: Lake, benchmark: str, files: list[Part], chunker: str, re
         of = f"all {counted(status.height, 'file')}" if len(failed) == status.height else counted(len(failed), "file")
         most = "" if n == len(failed) else f" ({n:,} of them; each with its reason in the table rejects)"
         result.warnings.append(f"{benchmark}: {chunker} failed on {of}: {why}{most}")
-
-
-def _declare_chunker(lake: Lake, chunker: Resolved[Chunker], stamp: str) -> None:
-    declared = chunker.declaration
-    same = {name: getattr(declared, name) for name in ("title", "meaning", "version", "source")}
-    given = canonical_json({**chunker.parameters, **({COMMAND: declared.given} if declared.given else {})})
-    row = declared_row("chunkers", name=chunker.name, **same, parameters=given, fingerprint=stamp)
-    write_if_changed(lake, "chunkers", chunker.name, row)

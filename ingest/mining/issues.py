@@ -1,8 +1,4 @@
-"""Issue tasks from a history: a commit's message asks, its parent is searched, what it replaces there is gold.
-
-A commit is left out by the first of `RULES` that holds of it, and counted there. Those that are left are drawn: at most
-so many whose sha256 of (seed, repository, commit) is smallest, so that the choice is the same on every machine.
-"""
+"""Issue tasks from a history: a commit's message asks, its parent is searched, what it replaces there is gold."""
 
 from __future__ import annotations
 

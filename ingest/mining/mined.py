@@ -46,15 +46,6 @@ class MineRequest(NamedTuple):
     seed: str
 
 
-class MinedBenchmark(NamedTuple):
-    """A benchmark under the repository's name, what it reads, and the miner, which counts and sums up its tasks."""
-
-    benchmark: Benchmark
-    source: Source
-    subsets: tuple[str, ...]
-    miner: _CodeMiner[Completion] | _CodeMiner[Question] | IssueMiner
-
-
 @dataclass
 class _CodeMiner(Generic[MinedTask]):
     """The tasks of one kind of a repository's files at the head of its history."""
@@ -124,6 +115,11 @@ class _CodeMiner(Generic[MinedTask]):
         return Entry(path, UNKNOWN_SIZE, lambda: _json_lines(rows()), made_from=digest)
 
 
+Miner = _CodeMiner[Completion] | _CodeMiner[Question] | IssueMiner
+MinedBenchmark = tuple[Benchmark, SampleSource, tuple[str, ...], Miner]
+"""A benchmark under the repository's name, what it reads, its subsets, and the miner, which sums up its tasks."""
+
+
 def open_repository(request: MineRequest, cache: Path) -> History:
     """The history that a target and a commit name, in a cache."""
     if "://" in request.target:
@@ -145,9 +141,10 @@ def mined(
     for task in tasks:
         title, meaning, mine = _KINDS[task]
         benchmark = own_benchmark(declared[MINED_TASKS[task]], f"{name}-{task}")
-        mined = mine(replace(benchmark, title=title.format(name), meaning=meaning), history, repository, request)
-        source = replace(mined.source, name=_last(request.target), label=LABEL, pinned=pinned)
-        made.append(mined._replace(source=source))
+        benchmark = replace(benchmark, title=title.format(name), meaning=meaning)
+        benchmark, source, subsets, miner = mine(benchmark, history, repository, request)
+        source = replace(source, name=_last(request.target), label=LABEL, pinned=pinned)
+        made.append((benchmark, source, subsets, miner))
     return made
 
 
@@ -160,7 +157,7 @@ def _completions(benchmark: Benchmark, history: History, repository: str, reques
     files = [replace(entry, path=f"{folder_of(repository)}/{entry.path}") for entry in miner.entries]
     folders = {"tasks": [miner.entry("completions.jsonl", rows)], "files": files}
     benchmark = replace(benchmark, find=_find_completions)
-    return MinedBenchmark(benchmark, SampleSource(folders, name=repository), (f"function-{_CONTEXT}",), miner)
+    return benchmark, SampleSource(folders, name=repository), (f"function-{_CONTEXT}",), miner
 
 
 def _find_completions(source: Source, subset: str, rejects: Rejects) -> RawFiles:
@@ -177,7 +174,7 @@ def _lines(benchmark: Benchmark, history: History, repository: str, request: Min
     languages = sorted({language_of(path) for path in miner.listing if is_source(path)})
     entries = [miner.entry(f"{name}_line.jsonl", partial(rows, name)) for name in languages]
     subsets = tuple(f"{name}_line/test" for name in languages)
-    return MinedBenchmark(benchmark, SampleSource({"data": entries}, name=repository), subsets, miner)
+    return benchmark, SampleSource({"data": entries}, name=repository), subsets, miner
 
 
 def _questions(repository: str, files: SourceFiles) -> Iterator[Question]:
@@ -191,7 +188,7 @@ def _issues(benchmark: Benchmark, history: History, repository: str, request: Mi
     digest = made_from(parameters=[history.head, repository, request.n, request.seed], code=[IssueMiner])
     entry = Entry("issues.jsonl", UNKNOWN_SIZE, lambda: _json_lines(miner.tasks), made_from=digest)
     source = SampleSource({".": [entry]}, repositories, name=repository)
-    return MinedBenchmark(benchmark, source, ("full",), miner)
+    return benchmark, source, ("full",), miner
 
 
 def _json_lines(rows: Iterable[object]) -> bytes:

@@ -1,8 +1,4 @@
-"""The miner: a repository's files → functions to complete, in every language that definitions are found in.
-
-Which ones: at most so many and no answer twice, those whose sha256 of (seed, kind, repository, path, what is asked for)
-is smallest. So the choice is the same on every machine, and a commit that changes one function changes one task.
-"""
+"""The miner: a repository's files → functions to complete, in every language that definitions are found in."""
 
 from __future__ import annotations
 
@@ -74,7 +70,7 @@ MinedTask = TypeVar("MinedTask", bound=DrawnTask)
 
 
 def choose(tasks: Iterable[MinedTask], limit: int, seed: str = "") -> list[MinedTask]:
-    """At most so many tasks, one of each file in turn and no answer twice, in the order of the files."""
+    """At most so many tasks, by a hash of what they are, one of each file in turn, no answer twice, by file."""
     turns: Counter[str] = Counter()
     numbered = []
     for task in sorted(tasks, key=lambda task: task.order(seed)):

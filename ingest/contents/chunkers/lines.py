@@ -45,10 +45,6 @@ def window(document: Document, size: int, step: int) -> Cut:
     return Cut(list(dict.fromkeys((max(0, first), min(n_lines, first + size)) for first in firsts)))
 
 
-def _check(size: int, step: int) -> str:
-    return f"step {step} is larger than size {size}: lines between the windows would be lost" if step > size else ""
-
-
 FIXED_NWS = Chunker(
     name="fixed-nws-<n>",
     title="Fixed size, n characters",
@@ -72,5 +68,7 @@ WINDOW = Chunker(
     version=2,
     source="Ours; RepoCoder (arXiv:2303.12570) places its windows so, of 20 lines every 10, but leaves out the query's "
     "own text and merges windows of equal text.",
-    check=_check,
+    check=lambda size, step: (
+        f"step {step} is larger than size {size}: lines between the windows would be lost" if step > size else ""
+    ),
 )
