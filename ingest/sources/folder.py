@@ -159,8 +159,10 @@ def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) 
             each for each in folder.iterdir() if _label(each.name, benchmark) is not None and each.is_dir()
         )
         own = [subfolder for subfolder in subfolders if _is_marked(subfolder, markers)]
-        # Without markers, only its name can say that a folder is the benchmark's own.
-        labels = [label for name in _names(folder) if (label := _label(name, benchmark)) is not None]
+        # Without markers, only its name can say that a folder is the benchmark's own; a snapshot's is its dataset's.
+        names, cached = [folder.name, folder.resolve().name], _hub_cache(folder.resolve())
+        names += [cached.name.rpartition("--")[2].lower()] if cached is not None else []
+        labels = [label for name in names if (label := _label(name, benchmark)) is not None]
         is_own = _is_marked(folder, markers) if markers else bool(labels)
     except OSError as error:
         problem = f"{what}: the folder cannot be read: {error.strerror}"
@@ -232,13 +234,6 @@ def _walk(homes: Sequence[Path], folder: Path, prefix: str, location: str) -> It
                 yield Refused(path, reason) if reason else entry_on_disk(target, path, location, size)
             except (OSError, RuntimeError):  # RuntimeError: links in a circle, before Python 3.13
                 yield Refused(path, "a link that leads nowhere" if is_link else "cannot be read")
-
-
-def _names(folder: Path) -> Iterator[str]:
-    """A folder's names: by the path given, by its own, and a snapshot in the hub's cache by its dataset."""
-    yield from (folder.name, folder.resolve().name)
-    if (cached := _hub_cache(folder.resolve())) is not None:
-        yield cached.name.rpartition("--")[2].lower()
 
 
 def _hub_cache(folder: Path) -> Path | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from ingest.benchmarks.contextbench.gold import DOCS, OFFICIAL
-from ingest.benchmarks.contextbench.pools import Checked, Find, Tally, check_instances, pool_groups, repository_finder
+from ingest.benchmarks.contextbench.pools import Find, Tally, check_instances, pool_groups, repository_finder
 from ingest.benchmarks.contextbench.rows import CONTEXTBENCH_FIELDS, Instance, read_instances
 from ingest.benchmarks.declaration import (
     Benchmark,
@@ -132,8 +132,21 @@ def _read(
     repositories = {
         item.instance.pool_id: item.repository for item in checked if item.repository and item.why_not is None
     }
+    same = ("item_id", "source", "difficulty", "language", "repo", "pool_id", "patch", "upstream_id")
+    items = [
+        {
+            **{name: getattr(item.instance, name) for name in same},
+            "benchmark": "contextbench",
+            "subset": subset,
+            "commit": item.instance.commit or None,
+            "gold_flags": item.audit.flags if item.audit else None,
+            "scorable": item.why_not is None,
+            "why_not": item.why_not,
+        }
+        for item in checked
+    ]
     return SubsetRows(
-        table_rows("items", [_item(item, subset) for item in checked]),
+        table_rows("items", items),
         query_rows("contextbench", queries),
         table_rows("gold_spans", gold),
         pools(),
@@ -152,20 +165,6 @@ def _drawn(instances: Sequence[Instance], find: Find, limit: int, notes: list[st
     frame = pl.DataFrame(names, {"item_id": pl.String, "repo": pl.String}, orient="row")
     kept = set(stratified(frame, limit)["item_id"])
     return [instance for instance in instances if instance.item_id in kept]
-
-
-def _item(checked: Checked, subset: str) -> dict[str, object]:
-    instance = checked.instance
-    same = ("item_id", "source", "difficulty", "language", "repo", "pool_id", "patch", "upstream_id")
-    return {
-        **{name: getattr(instance, name) for name in same},
-        "benchmark": "contextbench",
-        "subset": subset,
-        "commit": instance.commit or None,
-        "gold_flags": checked.audit.flags if checked.audit else None,
-        "scorable": checked.why_not is None,
-        "why_not": checked.why_not,
-    }
 
 
 def _selected(instances: Sequence[Instance], selection: Entry, notes: list[str]) -> list[Instance]:
