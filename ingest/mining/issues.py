@@ -11,7 +11,7 @@ from functools import cached_property
 
 from ingest.contents.patches import edited_sources, surroundings_of
 from ingest.mining.history import Commit, History, HistoryRepositories
-from ingest.mining.syntax import GENERATED, TESTS, is_source
+from ingest.mining.names import GENERATED, TESTS, is_source
 from lake.fingerprint import sha256_of
 from lake.text import language_of
 

@@ -17,9 +17,8 @@ from ingest.benchmarks.declaration import Benchmark, RawFiles
 from ingest.mining.history import History, HistoryRepositories, fetched
 from ingest.mining.issues import IssueMiner
 from ingest.mining.miner import Completion, MinedTask, choose, folder_of, mine_functions
-from ingest.mining.names import Question, SourceFiles, usages_by_name
+from ingest.mining.names import GENERATED, Question, SourceFiles, is_source, usages_by_name
 from ingest.mining.sample import PROMPT_TOKENS, SampleSource
-from ingest.mining.syntax import GENERATED, is_source
 from ingest.sources.git import checked, form_fault
 from ingest.sources.repository import MAX_SEARCHED_BYTES
 from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, UnreadableEntryError

@@ -1,4 +1,4 @@
-"""A file's uses of other files of its repository, in any language: definitions told by their name alone.
+"""A repository's own source as the pinned grammars read it, and a file's uses of other files, by their names alone.
 
 A name means the definition of another file where that is the only one of the repository's own source at the top level
 of its file that is called so, where the file defines nothing of the name itself, and where the file can see it: an
@@ -12,22 +12,28 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import accumulate
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from tree_sitter import Node
+from tree_sitter_language_pack import SupportedLanguage, get_language
 
+from ingest.contents.definition_nodes import captured
 from ingest.contents.definitions import docs_definitions, ending_of
-from ingest.mining.syntax import (
-    any_of,
-    is_source,
-    lines_of,
-    node_text,
-    ordered_captures,
-    parse_without_errors,
-)
+from ingest.contents.syntax_trees import syntax_tree
+from lake.offsets import split_lines
 from lake.text import language_of, words
+
+TESTS = re.compile(
+    r"(^|/)(tests?|testing|__tests__|specs?|testdata|fixtures|benchmarks?|conftest\.py)(/|$)"
+    r"|(^|/)test_[^/]*$|(_test|_spec|[.-]test|[.-]spec|Tests?|IT|Spec)\.[a-z]+$"
+)
+GENERATED = re.compile(
+    r"(^|/)(vendor|vendored|_vendor|third[_-]?party|external|externals|extern|node_modules|dist|generated|gen)/"
+    r"|(\.min\.js|_pb2(_grpc)?\.pyi?|\.pb\.(go|cc|h)|\.g\.cs|\.designer\.cs|_generated\.[a-z]+|\.generated\.[a-z]+)$"
+)
 
 MIN_CANDIDATES, MIN_HARD = 5, 10
 """As RepoBench has it: a file imports at least 5; 5 to 9 candidates are easy, 10 or more hard."""
@@ -147,8 +153,8 @@ class SourceFiles:
         """Path, lines and syntax tree of those that can be read, the others counted."""
         for path, data in self.contents.items():
             lines = lines_of(data) if is_source(path) else []
-            root = parse_without_errors(lines, language_of(path)) if lines else None
-            if root is not None and lines:
+            root = syntax_tree("".join(lines).encode(), language_of(path)) if lines else ""
+            if lines and not isinstance(root, str) and not root.has_error:
                 yield path, lines, root
             elif data.strip() and is_source(path):
                 self.left_out[UNREADABLE] += 1
@@ -230,3 +236,37 @@ def _is_bound(node: Node) -> bool:
         and bool(_BINDING.search(parent.type))
         and any(parent.child_by_field_name(field) == node for field in _BOUND_FIELDS)
     )
+
+
+def ordered_captures(language: str, pattern: str, root: Node) -> list[Node]:
+    """The nodes that a query's pattern calls `@it`, in the file's order."""
+    return sorted(captured(root, language, pattern).get("it", []), key=lambda node: node.start_byte)
+
+
+@cache
+def any_of(language: str, kinds: re.Pattern[str]) -> str:
+    """A query's pattern for the nodes of a language whose kinds' names match."""
+    grammar = get_language(cast("SupportedLanguage", language))
+    ids = (number for number in range(grammar.node_kind_count) if grammar.node_kind_is_named(number))
+    visible = {grammar.node_kind_for_id(number) for number in ids if grammar.node_kind_is_visible(number)}
+    names = sorted(name for name in visible if name and kinds.search(name))
+    return f"[{' '.join(f'({name})' for name in names)}] @it"
+
+
+def node_text(node: Node) -> str:
+    """A node's text."""
+    return (node.text or b"").decode()
+
+
+def lines_of(data: bytes) -> list[str] | None:
+    r"""A file's lines with ends `\n`; None where it is not UTF-8 or a `\r` stands alone, which some take for an end."""
+    try:
+        text = data.decode().replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        return None
+    return None if "\r" in text else split_lines(text)
+
+
+def is_source(path: str) -> bool:
+    """Whether a path is the repository's own source: of a known language, no test, neither generated nor vendored."""
+    return bool(language_of(path)) and not TESTS.search(path) and not GENERATED.search(path)

@@ -19,8 +19,7 @@ from filelock import FileLock
 from pydantic import BaseModel
 
 from ingest.mining.miner import Completion, Level, Target, folder_of
-from ingest.mining.names import FileUsage, Question
-from ingest.mining.syntax import lines_of
+from ingest.mining.names import FileUsage, Question, lines_of
 from ingest.sources.folder import FolderSource, read_folder
 from ingest.sources.git import GitFolder, Repositories
 from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, Tree, unusable

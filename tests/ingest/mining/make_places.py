@@ -6,9 +6,8 @@ from dataclasses import replace
 from importlib.metadata import version
 
 from ingest.mining.miner import Completion, MinedTask, Target, choose, mine_functions
-from ingest.mining.names import FileUsage, Question, SourceFiles, usages_by_name
+from ingest.mining.names import FileUsage, Question, SourceFiles, lines_of, usages_by_name
 from ingest.mining.sample import PLACES_FILE, ByteSpan, Places, Uses, read_package
-from ingest.mining.syntax import lines_of
 from lake.text import regex_tokens
 
 LIMIT, LINE_TOKENS = 30, 5

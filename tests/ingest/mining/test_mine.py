@@ -14,7 +14,7 @@ from ingest.mining.issues import (
     NAMES_SYMBOL,
     IssueMiner,
 )
-from ingest.mining.syntax import is_source
+from ingest.mining.names import is_source
 from lake.errors import Exit
 from lake.store import Lake
 from tests.ingest.mining.histories import MadeRepository, function, module

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.mining.miner import LENGTH, NESTED, NO_BODY, Completion, choose, mine_functions, prompt_before
-from ingest.mining.names import UNREADABLE, FileUsage, SourceFiles, usages_by_name
-from ingest.mining.syntax import lines_of
+from ingest.mining.names import UNREADABLE, FileUsage, SourceFiles, lines_of, usages_by_name
 from lake.offsets import split_lines
 from lake.text import regex_tokens
 
