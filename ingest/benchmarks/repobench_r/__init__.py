@@ -245,8 +245,7 @@ def _row(row: object, n: int, level: str) -> _Row:
 def _text(row: Mapping[object, object], key: str) -> str:
     value = row.get(key)
     if not isinstance(value, str):
-        is_other = f"`{key}` is a {type(value).__name__}, not a text"
-        raise FieldError(is_other if key in row else f"`{key}` is missing")
+        raise FieldError(f"`{key}` is a {type(value).__name__}, not a text" if key in row else f"`{key}` is missing")
     return encodable(value, key)
 
 
