@@ -101,7 +101,7 @@ NeedsOption = Annotated[
 @app.command()
 def read(
     benchmarks: Names = None,
-    source: Annotated[str, setting("SOURCE", "sample (unless you say otherwise), hub, or a folder.")] = "",
+    source: Annotated[str, setting("SOURCE", "sample (default), hub, or a folder.")] = "",
     subsets: Annotated[str, setting("SUBSETS", "Comma list of subsets.")] = "",
     chunkers: ChunkersOption = "",
     chunker: ChunkerOption = None,
