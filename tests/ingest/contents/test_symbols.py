@@ -1,6 +1,7 @@
 import pytest
 
-from ingest.contents.definitions import ENDINGS, RULES, Definition, definitions_of, ending_of
+from ingest.contents.definition_nodes import Definition
+from ingest.contents.definitions import ENDINGS, RULES, definitions_of, ending_of
 from lake.text import LANGUAGES
 
 
