@@ -54,6 +54,7 @@ def fuse(pool: Pool, *, each: Sequence[Retriever]) -> Index:
 def fusing(name: str, each: Sequence[Retriever]) -> Retriever:
     """A retriever that fuses the rankings of others."""
     names = " and ".join(part.name for part in each)
+    bounds = [part.tasks for part in each if part.tasks] or [()]
     return Retriever(
         name=name,
         title=f"{' + '.join(part.title for part in each)}, fused",
@@ -63,18 +64,12 @@ def fusing(name: str, each: Sequence[Retriever]) -> Retriever:
         source="Cormack, Clarke and Buettcher, Reciprocal Rank Fusion outperforms Condorcet and individual Rank "
         "Learning Methods, SIGIR 2009",
         parameters={"k": K, "fused": {part.name: dict(part.parameters) for part in each}},
-        tasks=_common(each),
+        tasks=tuple(task for task in bounds[0] if all(task in other for other in bounds)),
         runs="named" if any(part.runs == "named" for part in each) else "asked",
         arguments=":RETRIEVER:RETRIEVER…",
         with_arguments=_fusing_named,
         components=tuple(each),
     )
-
-
-def _common(each: Sequence[Retriever]) -> tuple[str, ...]:
-    """The tasks on which all of some retrievers run; none for all tasks."""
-    bounds = [part.tasks for part in each if part.tasks]
-    return tuple(task for task in bounds[0] if all(task in other for other in bounds)) if bounds else ()
 
 
 def _fusing_named(arguments: str) -> Retriever:
@@ -119,10 +114,10 @@ def lengthened(pool: Pool, queries: Queries, scores: Floats) -> list[str]:
     return texts
 
 
-def in_two_passes(name: str, both: Retriever) -> Retriever:
+def in_two_passes(both: Retriever, name: str = "") -> Retriever:
     """A retriever that searches twice with another."""
     return Retriever(
-        name=name,
+        name=name or f"repocoder:{both.name}",
         title=f"{both.title}, in two passes",
         meaning="A first pass finds the best chunk outside the query's own file; its text is put behind the query, and "
         f"a second pass scores the pool by both. Each pass is {both.name}: {both.meaning}",
@@ -133,18 +128,12 @@ def in_two_passes(name: str, both: Retriever) -> Retriever:
         tasks=both.tasks,
         runs="named" if both.runs == "named" else "asked",
         arguments=":RETRIEVER",
-        with_arguments=_in_two_passes_of,
+        with_arguments=lambda name: in_two_passes(component("repocoder", name)),
         components=(both,),
     )
 
 
-def _in_two_passes_of(name: str) -> Retriever:
-    both = component("repocoder", name)
-    return in_two_passes(f"repocoder:{both.name}", both)
-
-
-_REPOCODER = in_two_passes("repocoder", JACCARD_REGEX)
-
+_REPOCODER = in_two_passes(JACCARD_REGEX, "repocoder")
 
 _MODEL = "cross-encoder/ms-marco-MiniLM-L6-v2"
 TOP = 100

@@ -24,14 +24,13 @@ from lake.text import counted
 BLOCK = 16_384
 """How many vectors are compared at once: so many stand in memory in double precision."""
 
-LookUp = Callable[[Sequence[str]], tuple[Sequence[str], KeyedVectors]]
-"""From texts to their keys, and to the vectors of those that have one."""
 
-
-def cosine_index(look_up: LookUp, keys: Sequence[str], chunks: KeyedVectors) -> Index:
+def cosine_index(
+    look_up: Callable[[Sequence[str]], tuple[Sequence[str], KeyedVectors]], keys: Sequence[str], chunks: KeyedVectors
+) -> Index:
     """The vectors of a pool's chunks, each found by its key: equal texts score alike to the last bit.
 
-    `look_up` gives the vectors of queries.
+    `look_up` gives the keys of queries, and the vectors of those that have one.
     """
     matrix, row = chunks.matrix, np.array([chunks.row[key] for key in keys])
 
