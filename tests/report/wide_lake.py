@@ -49,9 +49,8 @@ def write_wide(
         items = _items(draw, benchmark, n_items, items_of_a_repo)
         write(lake, "benchmarks", [of_it], part=benchmark)
         _write(lake, "items", items.drop("n_repo"), benchmark=benchmark)
-        gold = items.select(
-            "item_id", gold=pl.lit(_gold(benchmark)), path=_path(benchmark, pl.col("n_candidates") // 2)
-        )
+        kind = "candidate" if benchmark == "repobench-r" else "context"
+        gold = items.select("item_id", gold=pl.lit(kind), path=_path(benchmark, pl.col("n_candidates") // 2))
         _write(lake, "gold_spans", gold, benchmark=benchmark, line_start=8, line_end=20, candidate=0)
         mine = [one for one in chosen if one.name.partition("@")[0] == benchmark]
         means: dict[str, list[pl.DataFrame]] = {one.name: [] for one in mine}
@@ -78,10 +77,6 @@ def _systems(benchmark: str, n: int) -> list[str]:
     if benchmark == "repobench-r":
         cut = [f"whole-file+{name}" for name in (*named, *(f"bm25-okapi:k1={place / 10}" for place in range(1, n)))]
     return [*baselines, *cut[: n - len(baselines) - len(agents)], *agents]
-
-
-def _gold(benchmark: str) -> str:
-    return "candidate" if benchmark == "repobench-r" else "context"
 
 
 def _path(benchmark: str, number: pl.Expr) -> pl.Expr:

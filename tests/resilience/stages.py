@@ -59,16 +59,12 @@ def start(source: Path, lake: Path, harm: Harm = NO_HARM, *, said: Path | None =
 
 def finish(source: Path, lake: Path, *, stages: int = 2) -> tuple[Said, ...]:
     """The stages in this process, as far as they end well."""
+    ingest = ("ingest", "repoeval", "--source", source, "--chunkers", "whole-file", "--lake", lake)
     answers: list[Said] = []
-    for arguments in _stages(source, lake)[:stages]:
+    for arguments in (ingest, ("evaluate", "--systems", SYSTEMS, "--lake", lake))[:stages]:
         if not answers or not answers[-1].code:
             answers.append(command(*arguments))
     return tuple(answers)
-
-
-def _stages(source: Path, lake: Path) -> tuple[tuple[str, ...], ...]:
-    ingest = ("ingest", "repoeval", "--source", str(source), "--chunkers", "whole-file", "--lake", str(lake))
-    return ingest, ("evaluate", "--systems", SYSTEMS, "--lake", str(lake))
 
 
 def _live(source: Path, lake: Path, harm: Harm, said: Path | None) -> None:

@@ -93,12 +93,6 @@ def walked(hits: Sequence[Span], files: Files, budget: float) -> set[tuple[str, 
     return set(taken)
 
 
-def first_lines(hits: Sequence[Span], files: Files, n_lines: int) -> set[tuple[str, int]]:
-    """The definition: the first so many different lines, in their order."""
-    returned = [(path, at) for path, start, end in hits for at in range(start, min(end, len(files.get(path, ()))))]
-    return set(list(dict.fromkeys(returned))[:n_lines])
-
-
 @given(
     hits=st.lists(spans, max_size=6),
     gold=st.lists(spans, max_size=3),
@@ -114,7 +108,9 @@ def test_sizes_are_those_of_sets_of_lines(
     all_gold = {(path, line) for path, line in lines(*gold) if path == "gone.py" or line < len(files[path])}
     expected = {"n_gold": len(all_gold)}
     cut_offs = {f"@{budget}": walked(hits, files, budget or math.inf) for budget in BUDGETS}
-    cut_offs |= {f"@lines{n}": first_lines(hits, files, n) for n in N_LINES}
+    # The first so many different lines, in their order.
+    in_order = [(path, at) for path, start, end in hits for at in range(start, min(end, len(files.get(path, ()))))]
+    cut_offs |= {f"@lines{n}": set(list(dict.fromkeys(in_order))[:n]) for n in N_LINES}
     cut_offs |= {f"@top{k}": walked(hits[:k], files, math.inf) for k in DEPTHS}
     for cut_off, returned in cut_offs.items():
         expected[f"n_returned{cut_off}"] = len(returned)

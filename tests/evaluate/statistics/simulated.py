@@ -19,11 +19,6 @@ _CONCENTRATION = 4
 _N_AT_ONCE = 2_000_000
 
 
-def sizes_of(n_repos: int) -> Counts:
-    sizes: Counts = np.interp(np.linspace(0, 7, n_repos), np.arange(8), REPOEVAL).round().astype(np.int64)
-    return sizes
-
-
 def coverage(
     kind: str, mean: float, n_repos: int, alike: float, n_sets: int, *, seed: int = 1, within: bool = True
 ) -> float:
@@ -40,7 +35,7 @@ def coverage(
         seed: Of the draws.
         within: The metric lies within 0 and 1; else the interval is t without bounds.
     """
-    sizes = sizes_of(n_repos)
+    sizes: Counts = np.interp(np.linspace(0, 7, n_repos), np.arange(8), REPOEVAL).round().astype(np.int64)
     random = np.random.default_rng([seed, round(1_000 * mean), n_repos, round(1_000 * alike)])
     n_at_once = max(1, _N_AT_ONCE // int(sizes.sum()))
     covered = [

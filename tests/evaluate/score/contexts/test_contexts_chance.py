@@ -29,12 +29,6 @@ MIXED = world({"a.py": "12345678\n" * 10, "wide.py": WIDE}, GOLD, DEFINITIONS)
 WINDOWS = [View("a.py", 1, 4), View("a.py", 3, 7), View("a.py", 6, 10), View("wide.py", 1, 2), View("wide.py", 2, 10)]
 
 
-def all_at(protocol: Protocol, *ks: int) -> Protocol:
-    """A protocol with everything that has a closed form, cut off early enough for a small pool."""
-    sets = [(f"{of}_coverage", ks) for of in ("file", "symbol", "span")]
-    return replace(protocol, metrics=(*sets, *((f"{of}_auc", (0,)) for of in ("file", "symbol", "span", "line"))))
-
-
 def closed(protocol: Protocol, material: Material, chunks: Sequence[View], n_first: int) -> pl.DataFrame:
     gold = set(material.gold["path"])
     rows = [(one.path, (one.start or 0) - 1, one.end) for one in chunks if one.path in gold]
@@ -61,7 +55,10 @@ def drawn(protocol: Protocol, material: Material, orders: Sequence[Sequence[View
 
 @pytest.mark.parametrize(("protocol", "n_first"), [(CONTEXTS, 5), (PUBLISHED, 4)], ids=["docs", "official"])
 def test_coverage_in_closed_form_is_the_mean_of_every_order(protocol: Protocol, n_first: int) -> None:
-    protocol = all_at(protocol, 1, 2, 4)
+    # Everything that has a closed form, cut off early enough for a small pool.
+    sets = [(f"{of}_coverage", (1, 2, 4)) for of in ("file", "symbol", "span")]
+    areas = [(f"{of}_auc", (0,)) for of in ("file", "symbol", "span", "line")]
+    protocol = replace(protocol, metrics=(*sets, *areas))
     every = list(permutations(WINDOWS))
     both = closed(protocol, MIXED, WINDOWS, n_first).join(drawn(protocol, MIXED, every), on=KEY, suffix="_drawn")
     assert both.height == 3 * 3 + 4

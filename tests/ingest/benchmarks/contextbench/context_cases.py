@@ -15,7 +15,7 @@ from ingest.commands.read import open_source
 from ingest.contents.chunkers_by_name import resolve_chunkers
 from ingest.contents.processes import Workers
 from ingest.pipeline import ingest
-from ingest.sources.tree import Entry, Source
+from ingest.sources.tree import Entry
 from lake.declarations import discover
 from lake.engine import IN_PROCESS
 from lake.outcome import Outcome
@@ -100,10 +100,6 @@ def contextbench() -> Benchmark:
     return discover(benchmarks, Benchmark)["contextbench"]
 
 
-def opened(folder: Path) -> Source:
-    return open_source(str(folder), "contextbench", markers=contextbench().markers, cache=folder / "cache")
-
-
 def ingested(
     lake: Path, source: Path, *, subsets: Sequence[str] = ("full",), limit: int | None = None, chunkers: bool = False
 ) -> Outcome:
@@ -111,10 +107,9 @@ def ingested(
     store = Lake(lake)
     resolved = resolve_chunkers(["whole-file"]) if chunkers else []
     benchmark = replace(contextbench(), needs_symbols=False)
+    opened = open_source(str(source), "contextbench", markers=contextbench().markers, cache=source / "cache")
     with store.locked(), Workers(IN_PROCESS) as workers:
-        return ingest(
-            store, benchmark, opened(source), subsets=subsets, chunkers=resolved, workers=workers, limit=limit
-        )()
+        return ingest(store, benchmark, opened, subsets=subsets, chunkers=resolved, workers=workers, limit=limit)()
 
 
 def items(lake: Path) -> dict[str, Row]:
