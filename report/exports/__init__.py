@@ -80,7 +80,7 @@ class Choice:
             rows, unranked = [*systems, *(row for row in rows if row.run.baseline)], []
         if not columns or not (rows or unranked):
             return None
-        return Board(board.facts, board.protocol, board.slice, columns, rows, unranked, board.numbers)
+        return Board(board.facts, board.protocol, board.slice, columns, rows, unranked)
 
 
 def run_named(lake: Lake, name: str, benchmark: str = "", protocol: str = "") -> str:

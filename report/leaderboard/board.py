@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import polars as pl
@@ -150,8 +150,7 @@ class Board:
 
     `rows` are runs over all items, best first; `unranked` limited, partial and failed runs and means over fewer items.
     Of `every` row, `systems` are those that are compared, without baselines; `in_parts` has what is not compared behind
-    them, and baselines last. Intervals are over items, for want of repositories, where it `is_of_items`. Its `numbers`
-    are the rows of table `boards` that its runs have, over every slice.
+    them, and baselines last. Intervals are over items, for want of repositories, where it `is_of_items`.
     """
 
     def __init__(
@@ -162,9 +161,8 @@ class Board:
         columns: Sequence[Column],
         rows: Sequence[BoardRow],
         unranked: Sequence[BoardRow],
-        stored: pl.DataFrame,
     ) -> None:
-        self.facts, self.protocol, self.slice, self.columns, self.numbers = facts, protocol, where, columns, stored
+        self.facts, self.protocol, self.slice, self.columns = facts, protocol, where, columns
         self.benchmark = facts.benchmarks[protocol.benchmark]
         self.where = {"protocol": protocol.name, "slice": where[0], "slice_value": where[1]}
         self.view = f"{where[0]}={visible(where[1])}"
@@ -189,6 +187,11 @@ class Board:
         """What its runs were asked, the first of several."""
         names = [self.protocol.task, *(row.run.task for row in self.every), *self.protocol.tasks]
         return next((self.facts.tasks[name] for name in names if name in self.facts.tasks), None)
+
+    @property
+    def numbers(self) -> pl.DataFrame:
+        """The rows of table `boards` that its runs have, over every slice; kept of the last two boards."""
+        return _numbers(self)
 
     @cached_property
     def by_slice(self) -> pl.DataFrame:
@@ -231,6 +234,11 @@ class Board:
         return score(min(known, key=lambda cell: cell.place).value)
 
 
+@lru_cache(maxsize=2)
+def _numbers(board: Board) -> pl.DataFrame:
+    return board.facts.board_rows(board.protocol).filter(pl.col("run_id").is_in(list(board.runs))).collect()
+
+
 def rows_in_order(rows: Sequence[BoardRow], average: Aggregate) -> list[BoardRow]:
     """Rows best first by the primary metric averaged one way; those without a value last."""
     return sorted(rows, key=lambda row: row.place(average))
@@ -238,8 +246,9 @@ def rows_in_order(rows: Sequence[BoardRow], average: Aggregate) -> list[BoardRow
 
 def build_board(facts: TablesRead, protocol: ProtocolRow, where: tuple[str, str] | None = None) -> Board:
     """Everything one protocol's leaderboard shows, in the slice that it opens on or another."""
-    stored = facts.board_rows(protocol).drop("benchmark", "protocol", "task").collect()
-    numbers = stored.filter("is_opening") if where is None else stored.filter(slice=where[0], slice_value=where[1])
+    stored = facts.board_rows(protocol)
+    rows = stored.filter("is_opening") if where is None else stored.filter(slice=where[0], slice_value=where[1])
+    numbers = rows.collect()
     if where is None:
         opening = numbers.select("slice", "slice_value").head(1).rows()
         where = opening[0] if opening else (protocol.headline["slice"], protocol.headline["slice_value"])
@@ -262,5 +271,4 @@ def build_board(facts: TablesRead, protocol: ProtocolRow, where: tuple[str, str]
     ]
     ordered = rows_in_order(every, protocol.primary.aggregate)
     ranked, unranked = ([row for row in ordered if row.comparable is flag] for flag in (True, False))
-    stored = stored.filter(pl.col("run_id").is_in([row.run.run_id for row in every]))
-    return Board(facts, protocol, where, columns, ranked, unranked, stored)
+    return Board(facts, protocol, where, columns, ranked, unranked)
