@@ -132,7 +132,7 @@ class Task:
     query: str
     query_meaning: str
     pool_meaning: str
-    tie: TieRule
+    tie: TieRule = "hash"
     depth: int | None = 100
     pool_prefix: str = ""
     pool_by: Literal["repo", "hole"] = "repo"

@@ -37,7 +37,6 @@ class Collection:
             query="query",
             query_meaning="the query's text",
             pool_meaning="all documents, each its title and its text",
-            tie="hash",
             ranks_blank=True,
             without=("own-file",),
             chunkers=("whole-file",),

@@ -10,7 +10,6 @@ CONTEXTBENCH_ISSUE = Task(
     query="problem-statement",
     query_meaning="the problem statement",
     pool_meaning="the repository's files of known languages, up to 1 MB each",
-    tie="hash",
     answered_by=("ranking", "trajectory"),
     without=("own-file",),
 )

@@ -30,7 +30,6 @@ REPOBENCH_CHUNKS = Task(
     query="imports-and-code",
     query_meaning="the import statements, an empty line, and the code",
     pool_meaning="the chunks of the row's candidates",
-    tie="hash",
     depth=None,
     without=("own-file",),
 )

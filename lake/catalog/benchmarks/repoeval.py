@@ -12,7 +12,6 @@ REPOEVAL_PROMPT = Task(
     query="prompt",
     query_meaning="the prompt, as the benchmark cut it",
     pool_meaning="all *.py of the repository; hidden folders and __pycache__ are left out",
-    tie="hash",
 )
 
 REPOEVAL_CODE_CHUNK = replace(
@@ -58,7 +57,6 @@ REPOEVAL_COMPLETION = Task(
     query="prompt",
     query_meaning="the prompt, with whatever was retrieved for it",
     pool_meaning="none",
-    tie="hash",
     answered_by=("completion",),
     imported_only=True,
 )
