@@ -1,6 +1,6 @@
 """The texts that a system compares, each with the key by which its vector is found: to be embedded by any model."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -59,11 +59,7 @@ def _of_benchmark(lake: Lake, benchmark: str, chunker: str, form: str) -> Iterat
             continue
         for part in selected_parts(lake, task, selection):
             pools = load_pools(lake, chunker, part.pool_ids, with_blank=task.ranks_blank)
-            for pool in pools.side_by_side():
-                yield _rows("chunk", chunk_texts(pool))
-            yield _rows("query", rewritten(part.queries, form)["text"].to_list())
-
-
-def _rows(kind: str, texts: Sequence[str]) -> pl.DataFrame:
-    distinct = list(dict.fromkeys(texts))
-    return pl.DataFrame({"key": [text_key(text) for text in distinct], "kind": kind, "text": distinct})
+            chunks = [text for pool in pools.side_by_side() for text in chunk_texts(pool)]
+            for kind, given in (("chunk", chunks), ("query", rewritten(part.queries, form)["text"])):
+                distinct = list(dict.fromkeys(given))
+                yield pl.DataFrame({"key": [text_key(text) for text in distinct], "kind": kind, "text": distinct})
