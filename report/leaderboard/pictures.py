@@ -86,7 +86,11 @@ class PoolSizes:
         self.figure: Figure | None = None
         if len(self.boards) < 2 or "chunking-v1" not in by_protocol:
             return
-        self.sizes = [_mean_size(board) for board in self.boards]
+        name, n_files = boards[0].benchmark.name, pl.col("n_files").mean().fill_null(0)
+        pools = boards[0].facts.lake.read("pools", benchmark=name)
+        begins = [f"{name}/{_POOLS[board.protocol.short]}/" for board in self.boards]
+        of_board = (pools.filter(pl.col("pool_id").str.starts_with(each)) for each in begins)
+        self.sizes = [float(each.select(n_files).item() or 0) for each in of_board]
         runs = {row.run.system: row.run for board in self.boards for row in board.rows}
         numbers = [{row.run.system: row.number for row in board.rows} for board in self.boards]
         each = [(run, [of_board.get(system) for of_board in numbers]) for system, run in runs.items()]
@@ -103,14 +107,6 @@ class PoolSizes:
             title, columns = self.boards[0].primary.title, ("system", "kind", "files", "value")
             axes, heading = ("Files searched", title), f"{title} by the size of the pool"
             self.figure = line_figure(self.boards[0], "pools", heading, axes, curves, columns, rows)
-
-
-def _mean_size(board: Board) -> float:
-    """How many files a pool of a board holds in the mean."""
-    name = board.benchmark.name
-    begins = f"{name}/{_POOLS[board.protocol.short]}/"
-    pools = board.facts.lake.scan("pools").filter(pl.col("pool_id").str.starts_with(begins), benchmark=name)
-    return float(pools.select(pl.col("n_files").mean().fill_null(0)).collect().item() or 0)
 
 
 MAX_CURVES = 8

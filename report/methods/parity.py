@@ -114,16 +114,12 @@ def _compared(board: Board, measured: str, better: RunRow, worse: RunRow) -> Exp
     rows = pair.select("verdict", "delta", "low", "high", "unit").collect().rows()
     verdict, delta, low, high, unit = rows[0] if rows else (None,) * 5
     numbers = {row.run.run_id: score(row.number) for row in board.rows}
-    values, names, runs = (
-        (numbers[better.run_id], numbers[worse.run_id]),
-        (better.system, worse.system),
-        (better, worse),
-    )
+    values, names = (numbers[better.run_id], numbers[worse.run_id]), (better.system, worse.system)
     if verdict is None:
-        return ExpectedOutcome(measured, names, UNTOLD, "too few items", runs, values)
+        return ExpectedOutcome(measured, names, UNTOLD, "too few items", (better, worse), values)
     why = f"on the board: {IN_WORDS.get(verdict, verdict)}{f', {ITEM_NOTE}' if unit == ITEM else ''}"
     status, interval = _STATUS.get(verdict, UNTOLD), between(low, high, signed)
-    return ExpectedOutcome(measured, names, status, why, runs, values, signed(delta), interval)
+    return ExpectedOutcome(measured, names, status, why, (better, worse), values, signed(delta), interval)
 
 
 PARITY_TABLE = Path(__file__).with_suffix(".csv")
