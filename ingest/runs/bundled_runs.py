@@ -1,7 +1,5 @@
 """Runs that lie as files: those recorded beside a benchmark's data; submissions, a folder `<system>/<date>` each."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress

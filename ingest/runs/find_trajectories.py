@@ -1,7 +1,5 @@
 """Which format a file is of, and which files of what was given hold trajectories: one alone, a folder's, a ZIP's."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager

@@ -1,7 +1,5 @@
 """An imported run: where it lies in the lake, written part by part, its own row last; and what importing it did."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -89,7 +87,7 @@ class Imported:
         columns = {name: [{"name": of, "n": n} for of, n in sorted(held.items())] for name, held in named.items()}
         return {"n_items": self.n_items, "notes": self.sentences(), **columns}
 
-    def restored(self, row: pl.DataFrame) -> Imported:
+    def restored(self, row: pl.DataFrame) -> "Imported":
         """The import as the row of an earlier one says it."""
         counts, unread = ({each["name"]: each["n"] for each in row[name].item()} for name in ("counts", "unread"))
         n_rejected, n_unknown = counts.pop("n_rejected"), counts.pop("n_unknown")

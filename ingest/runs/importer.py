@@ -1,7 +1,5 @@
 """What a format of rankings, completions and trajectories is, and the files that trajectories stand in."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -59,7 +57,7 @@ class Importer:
     meaning: str
     recognise: Callable[[bytes, str], bool]
     read: Callable[[InputFile], Iterator[pl.DataFrame]] = field(default=lambda _: iter(()))
-    trajectories: Callable[[TrajectoryFile], Iterator[Trajectory]] = field(default=lambda _: iter(()))
+    trajectories: Callable[["TrajectoryFile"], Iterator[Trajectory]] = field(default=lambda _: iter(()))
     companions: Callable[[str], Sequence[str]] = field(default=lambda _: ())
     lists_files: bool = False
     as_trec_eval: bool = False
@@ -83,7 +81,7 @@ class TrajectoryFile:
 
     path: str
     opened: Callable[[], AbstractContextManager[IO[bytes]]]
-    all: Mapping[str, TrajectoryFile] = field(default_factory=dict, repr=False, compare=False)
+    all: Mapping[str, "TrajectoryFile"] = field(default_factory=dict, repr=False, compare=False)
     damages: list[DamagedFileError] = field(default_factory=list, compare=False)
 
     def head(self) -> bytes:
@@ -97,7 +95,7 @@ class TrajectoryFile:
                 raise
         return bytes(data)
 
-    def beside(self, path: str) -> TrajectoryFile | None:
+    def beside(self, path: str) -> "TrajectoryFile | None":
         """The file of a path relative to this one's folder, where one was given."""
         return self.all.get(normpath(join(dirname(self.path), path)))
 

@@ -1,7 +1,5 @@
 """An import: rankings, completions or trajectories made elsewhere become a run, checked whole before it counts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

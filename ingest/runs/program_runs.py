@@ -1,7 +1,5 @@
 """A program of one's own becomes a run: it is asked every item, and its answers are imported as any ranking is."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """A file's rows, each checked by itself: numbers, documents as paths and lines, and refusals with their places."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Imported rankings and completions as rows of the lake: every document found, every hole with its item."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from ingest.runs.imported_runs import Tables, imported_hits, run_items

@@ -1,7 +1,5 @@
 """Trajectories as columns: every file read once, each trajectory with its item; and as text for a person."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -53,7 +51,7 @@ class Ids:
     questions: Callable[[], Mapping[str, str]] = dict
 
     @classmethod
-    def of(cls, parts: Sequence[AskedItems], questions: Callable[[], Mapping[str, str]] = dict) -> Ids:
+    def of(cls, parts: Sequence[AskedItems], questions: Callable[[], Mapping[str, str]] = dict) -> "Ids":
         """The ids of some items; an upstream id that several items have names none of them."""
         # Two parts, a whole and a selection of it, may hold one item.
         items = pl.concat(part.items.select("item_id", "upstream_id") for part in parts).unique(maintain_order=True)

@@ -1,7 +1,5 @@
 """What an import is asked for: a file, a system, a task, and the items of the lake that the task asks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Where imported spans lie: the file of the pool that each path means, its lines, bytes and non-white characters."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import polars as pl
@@ -76,7 +74,7 @@ class ContentLines:
     byte_at: pl.Series
 
     @classmethod
-    def of(cls, lake: Lake, sha256s: pl.Series) -> ContentLines:
+    def of(cls, lake: Lake, sha256s: pl.Series) -> "ContentLines":
         """Lay out some contents."""
         wanted = sha256s.unique().cast(pl.String).to_frame("sha256").lazy()
         blobs = lake.scan("blobs").join(wanted, on="sha256", how="semi")

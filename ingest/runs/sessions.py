@@ -1,7 +1,5 @@
 """An agent's session: the rows of its record, and from what they tell, call by call, its trajectory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial

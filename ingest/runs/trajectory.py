@@ -1,7 +1,5 @@
 """An agent's work on one item, as every trajectory importer gives it: what its calls showed, step by step."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections import Counter
@@ -120,7 +118,7 @@ class ParsedCall:
 class Unread(Counter[str]):
     """How often something was met and not read, by kind and name: `tool look` → 2, `file a.log` → 1."""
 
-    def of_calls(self) -> Unread:
+    def of_calls(self) -> "Unread":
         """Those that are of calls which showed something."""
         return Unread({name: n for name, n in self.items() if not name.startswith(_BESIDE_CALLS)})
 
@@ -162,7 +160,7 @@ class Trajectory(Context):
     prompts: tuple[str, ...] = ()
     shown_at: tuple[tuple[int, int], ...] = ()
 
-    def beside(self, published: Context | None) -> Trajectory:
+    def beside(self, published: Context | None) -> "Trajectory":
         """The trajectory with the published converter's reading beside it, where that is another."""
         is_same = published is not None and (published.steps, published.final) == (self.steps, self.final)
         return replace(self, published=None if is_same else published)

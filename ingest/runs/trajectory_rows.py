@@ -1,7 +1,5 @@
 """Imported trajectories as rows of the lake: every path found in its tree, what was used, all else as it was given."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping
@@ -39,7 +37,7 @@ _TRIED = (
 
 
 def trajectory_tables(
-    job: ImportJob, part: AskedItems, views: pl.DataFrame, given: pl.DataFrame, usage: UsageRows
+    job: ImportJob, part: AskedItems, views: pl.DataFrame, given: pl.DataFrame, usage: "UsageRows"
 ) -> Tables:
     """One part's rows of `hits`, `run_items`, `edits` and `usage`; `given` are the answers to its items."""
     items = part.scorable.with_row_index("item").cast({"item": pl.Int64})

@@ -4,8 +4,6 @@ Providers count differently: to OpenAI and Google the tokens of a prompt include
 Anthropic they do not. Here `n_input` never includes them, and `n_output` always includes reasoning.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
@@ -35,13 +33,13 @@ class TokenCounts:
     n_output: int = 0
 
     @classmethod
-    def of_prompt(cls, prompt: int, cached: int | None, written: int | None, output: int) -> TokenCounts:
+    def of_prompt(cls, prompt: int, cached: int | None, written: int | None, output: int) -> "TokenCounts":
         """Of a prompt that includes what a cache held or is to hold, unless that is more than the prompt."""
         others = (cached or 0) + (written or 0)
         return cls(prompt - others if others <= prompt else prompt, cached, written, output)
 
     @classmethod
-    def of(cls, usage: object) -> TokenCounts | None:
+    def of(cls, usage: object) -> "TokenCounts | None":
         """Of a model's answer, or of several together, in OpenAI's, litellm's, Codex's or Anthropic's words."""
         details = count_at(usage, "prompt_tokens_details", "cached_tokens")
         given = ([count_at(usage, name) for name in names] for names in (_PROMPT, _CACHED, _WRITTEN, _OUTPUT))
@@ -54,7 +52,7 @@ class TokenCounts:
         includes_cached = prompt is not None or (isinstance(usage, dict) and "cached_input_tokens" in usage)
         return (cls.of_prompt if includes_cached else cls)(n_input, cached, written, output or 0)
 
-    def __add__(self, other: TokenCounts) -> TokenCounts:
+    def __add__(self, other: "TokenCounts") -> "TokenCounts":
         pairs = ((self.n_cached, other.n_cached), (self.n_cache_written, other.n_cache_written))
         cached, written = (right if left is None else left + (right or 0) for left, right in pairs)
         return TokenCounts(self.n_input + other.n_input, cached, written, self.n_output + other.n_output)
@@ -79,7 +77,7 @@ class AgentUsage:
     n_calls: int | None = None
     exit_status: str | None = None
 
-    def with_tokens(self, given: Iterable[TokenCounts | None]) -> AgentUsage:
+    def with_tokens(self, given: Iterable[TokenCounts | None]) -> "AgentUsage":
         """The usage with the sum of some tokens, where any are known; an empty text is not known."""
         total = vars(sum((tokens for tokens in given if tokens is not None), TokenCounts()))
         known = total if any(total.values()) else {}

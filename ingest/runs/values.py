@@ -1,7 +1,5 @@
 """JSON values as what they should be, whatever they are, under keys: `str_at(row, "test_result", "git_patch")`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Bash command lines as the commands they run, by tree-sitter's grammar: words without quotes, pipes, redirections."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """What single commands do with which files: print lines of them (`cat`, `sed -n`, `git show`), search or write them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

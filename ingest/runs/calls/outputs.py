@@ -1,7 +1,5 @@
 """What outputs say: lines that searches list, numbered texts, windows of files, hunks of diffs, and failures."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache

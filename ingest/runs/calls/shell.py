@@ -16,8 +16,6 @@ What goes into a file or nowhere shows nothing. `cd` holds for what follows, wit
 other commands that print files (`bat`), scripts that open some, and PowerShell are counted as not understood.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Calls of an agent's tools, each known by its name whichever agent made it, and what they showed of files."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import partial

@@ -5,8 +5,6 @@ A location is a text of lines such as `function: A.b`, `class: A`, `variable: c`
 are lists beside `found_files`, in its order and often shorter.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Answers of programs: JSON Lines of lists of results, a line per item, as `ingest run --search` reads them too."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 

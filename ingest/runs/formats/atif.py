@@ -6,8 +6,6 @@ for a patch. A trial's folder is called after the first 32 characters of its tas
 `task_name` of the `result.json` in it.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Iterator, Sequence

@@ -7,8 +7,6 @@ session's rows (`isSidechain`), or in a file of its own: `<session>/subagents/ag
 `agent-<id>.jsonl` beside the session.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -7,8 +7,6 @@ tools. An output is a text with a head that tells an exit code, a list of texts,
 running. What `codex exec --json` prints is built from its description (github.com/openai/codex, pull request 4177).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress

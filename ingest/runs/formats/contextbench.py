@@ -5,8 +5,6 @@ No log has been seen. Their reader is built from what ContextBench's published c
 ---` blocks with `File:` and `Line number range: a - b`, lines from 1.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

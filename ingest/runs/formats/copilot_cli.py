@@ -6,8 +6,6 @@ Read after a session of version 1.0.65. An event is `type`, `data`, `id`, `paren
 and lists a folder without numbers. What a shell printed ends in a row that tells its exit code.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

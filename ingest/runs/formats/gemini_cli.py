@@ -7,8 +7,6 @@ each file's name before it; `search_file_content` lists lines of files named fro
 leaves out what a reading tool gave. Newer sessions are JSON Lines, a message written again where it has changed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

@@ -6,8 +6,6 @@ they look at; they are read as its published converter reads them. Of any other 
 printed, and beside that as the published converter reads them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

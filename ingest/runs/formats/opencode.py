@@ -7,8 +7,6 @@ message is `info` and `parts`; a part of type `tool` has the tool's name and a `
 its own, which an export does not hold.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

@@ -8,8 +8,6 @@ result in an `ObservationEvent` of the same `tool_call_id`. A `read` has `start`
 end, or a `view_range` from 1; what it gives is numbered, and cut off where it is long.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

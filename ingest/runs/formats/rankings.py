@@ -1,7 +1,5 @@
 """Rankings as TREC runs, tables of tab-separated columns under a header (BEIR's too), scores as JSON, and Parquet."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What the scripts of RepoBench-R (a list of candidates per row) and of RepoCoder (a completion per line) write."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """SWE-agent's `.traj` and the `.checkpoints.jsonl` that ContextBench's runs of it keep beside it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
