@@ -30,7 +30,6 @@ from lake.text import counted, listed
 SUBMISSIONS = Path("lake/submissions")
 DECLARATION = "system.yaml"
 _HINT = f"{SUBMISSIONS}/README.md says what stands in it."
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def _one_of(kind: str, known: Callable[[], Iterable[str]]) -> BeforeValidator:
@@ -99,7 +98,7 @@ def read_submission(path: Path) -> SubmissionFolder:
     """The submission in a folder; a `GoldspanError` where that, a file or a key is not as it is to be."""
     folder, is_day = (path.parent if path.name == DECLARATION else path).absolute(), False
     with suppress(ValueError):
-        is_day = bool(_DAY.fullmatch(folder.name) and date.fromisoformat(folder.name))
+        is_day = bool(re.fullmatch(r"\d{4}-\d{2}-\d{2}", folder.name) and date.fromisoformat(folder.name))
     if not is_day or not folder.is_dir():
         name = "/".join(folder.parts[-2:])
         what = f"{name!a} is no submission: it is to be a folder <system>/<date>, the date as 2026-01-31"

@@ -18,9 +18,7 @@ from lake.tables import TABLES, table
 from lake.text import counted
 
 UNANSWERED = "missing"  # the status of an item that was asked and that a file does not answer
-
 Tables = Mapping[str, pl.DataFrame]  # table → rows
-
 _SENTENCES = (
     ("n_failed", "item", "failed: {}, each with the reason in the table run_items"),
     ("n_no_context", "", "no-context: {} of them give no final context"),
@@ -36,14 +34,11 @@ _SENTENCES = (
     ("n_other_prompt", "completion", "of a prompt that starts at another line than the item's: {}"),
 )
 """Count, unit, and the sentence of the last block where it is not zero."""
-
 _COUNTED_AS = {"done": "n_done", UNANSWERED: "n_missing", "failed": "n_failed", "no-context": "n_no_context"}
-
 STORED: Mapping[AnswerKind, tuple[str, ...]] = {
-    "ranking": ("hits", "run_items"),
-    "completion": ("run_items",),
+    "ranking": ("hits", "run_items"), "completion": ("run_items",),
     "trajectory": ("hits", "edits", "usage", "run_items"),
-}
+}  # fmt: skip
 """The tables of which a run has a part for every part of the items that it answers."""
 
 

@@ -35,7 +35,6 @@ MAX_RESULTS = 100  # so many results are asked for where a task keeps all
 _MAX_VAIN = 10  # after so many pools without any answer at all there will be none
 _AT_ONCE_BYTES = 64_000_000  # so much text of pools is held at a time; a larger pool is held by itself
 _FUNCTION = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):[^\W\d]\w*")
-
 TrackPools = Callable[[Iterable[tuple[str, Path]], int], Iterable[tuple[str, Path]]]  # shows how many are done
 
 

@@ -11,20 +11,17 @@ from lake.limits import MAX_DOCUMENT_BYTES, MAX_RUN_ROWS, parsed_json
 from lake.text import counted, listed
 
 REPEATED = pl.Categorical()  # texts that stand in many rows, kept once
-
 RANKING: Mapping[str, pl.DataType] = {
     "position": pl.Int64(), "item_id": REPEATED, "path_given": REPEATED, "symbol": REPEATED, "document": REPEATED,
     "line_start": pl.Int64(), "line_end": pl.Int64(), "nth": pl.Int64(), "chunk_no": pl.Int64(), "rank": pl.Int64(),
     "score": pl.Float64(), "query_sha256": REPEATED, "error": pl.String(), "gold": pl.Int64(),
 }  # fmt: skip
 """A ranking's rows, whatever file they come from; a null path is a list without results, or why there is none."""
-
 _KINDS = {
     **{name: pl.String() if kind == REPEATED else kind for name, kind in RANKING.items()},
     "line": pl.Int64(), "context_start": pl.Int64(), "of": pl.Int64(),
 }  # fmt: skip
 _LARGEST_FLOAT32 = 3.4028234663852886e38
-
 _RANGE = r"^(.+)#L([0-9]+)(?:-L([0-9]+))?(?:\.([0-9]{1,9}))?$"
 _ALMOST_A_RANGE = r"#L[0-9-][^/]*$"
 _SYMBOL = r"^(.*?)::(.*)$"

@@ -30,14 +30,12 @@ VIEW_COLUMNS: Mapping[str, pl.DataType] = {
     "start": pl.Int64(), "end": pl.Int64(), "symbol": pl.String(),
 }  # fmt: skip
 """What agents saw and named, in order; `trajectory` counts from 0, lines from 1."""
-
 ANSWER_COLUMNS: Mapping[str, pl.DataType] = {
     "trajectory": pl.Int64(), "named": pl.String(), "item_id": pl.String(), "position": pl.String(),
     "n_steps": pl.Int64(), "n_steps_published": pl.Int64(), "failed": pl.String(), "patch": pl.String(),
     "step_turns": pl.List(pl.Int64()), "step_calls": pl.List(pl.Int64()), **USAGE,
 }  # fmt: skip
 """One row per trajectory; `named` is the item as it was given, `item_id` null where none is known by that name."""
-
 _CUT_OFF = 32  # Harbor calls a trial's folder after so many characters of its task
 _AT_ONCE = 100_000
 _LEAST_QUESTION = 20  # characters: a shorter question may stand in any text
@@ -233,42 +231,35 @@ def _file(file: TrajectoryFile, files: TrajectoryFiles) -> Iterator[str]:
             failed = f"; failed: {trajectory.failed}" if trajectory.failed else ""
             steps = counted(len(trajectory.steps), "step")
             yield f"{where}: {files.importer.name}, {item}{steps}, {patch or 'no patch'}{failed}"
-            yield from _shown_calls(trajectory)
-            yield from _end(trajectory)
+            step, shown_at = 0, iter(trajectory.shown_at)
+            for event in trajectory.calls or map(ParsedCall, trajectory.steps):
+                is_step = bool(event.views) or not trajectory.calls
+                step += is_step
+                turn, call = next(shown_at, (0, 0)) if is_step else (0, 0)
+                whence = f"  (turn {turn}, tool call {call})" if turn else ""
+                yield f"  {f'step {step}' if is_step else '-':>8}  {event.call}{whence}".rstrip()
+                yield from _views(event.views)
+                yield from (f"            not understood: {name}" for name in event.unread)
+                if event.reads and not event.views:
+                    yield "            was to show a file: it failed, found nothing, or its output is not understood"
+            is_union = trajectory.final is not None and trajectory.final == union(trajectory.steps)
+            whole = "all that the steps showed" if is_union else "" if trajectory.final else "none"
+            yield f"  final context: {whole}".rstrip()
+            yield from _views(() if is_union else trajectory.final or ())
+            if trajectory.published is not None:
+                n = counted(len(trajectory.published.steps), "step")
+                none = "" if trajectory.published.final else " none"
+                yield f"  ContextBench's published converter reads {n}; its final context:{none}"
+                yield from _views(trajectory.published.final or ())
+            used = [f"{name} {value}" for name, value in vars(trajectory.usage).items() if value is not None]
+            yield from [f"  usage: {', '.join(used)}"] * bool(used)
+            yield from (f"  noted: {note}" for note in trajectory.notes)
+            if trajectory.unread:
+                yield f"  not read: {Unread(trajectory.unread).summary()}"
     except DamagedFileError as error:
         yield f"{file.path}: damaged: {error.reason}"
     for damage in file.damages:
         yield f"{file.path}, {damage.position}: damaged: {damage.reason}"
-
-
-def _shown_calls(trajectory: Trajectory) -> Iterator[str]:
-    step, shown_at = 0, iter(trajectory.shown_at)
-    for event in trajectory.calls or map(ParsedCall, trajectory.steps):
-        is_step = bool(event.views) or not trajectory.calls
-        step += is_step
-        turn, call = next(shown_at, (0, 0)) if is_step else (0, 0)
-        whence = f"  (turn {turn}, tool call {call})" if turn else ""
-        yield f"  {f'step {step}' if is_step else '-':>8}  {event.call}{whence}".rstrip()
-        yield from _views(event.views)
-        yield from (f"            not understood: {name}" for name in event.unread)
-        if event.reads and not event.views:
-            yield "            was to show a file: it failed, found nothing, or its output is not understood"
-
-
-def _end(trajectory: Trajectory) -> Iterator[str]:
-    is_union = trajectory.final is not None and trajectory.final == union(trajectory.steps)
-    yield f"  final context: {'all that the steps showed' if is_union else '' if trajectory.final else 'none'}".rstrip()
-    yield from _views(() if is_union else trajectory.final or ())
-    if trajectory.published is not None:
-        n = counted(len(trajectory.published.steps), "step")
-        none = "" if trajectory.published.final else " none"
-        yield f"  ContextBench's published converter reads {n}; its final context:{none}"
-        yield from _views(trajectory.published.final or ())
-    used = [f"{name} {value}" for name, value in vars(trajectory.usage).items() if value is not None]
-    yield from [f"  usage: {', '.join(used)}"] * bool(used)
-    yield from (f"  noted: {note}" for note in trajectory.notes)
-    if trajectory.unread:
-        yield f"  not read: {Unread(trajectory.unread).summary()}"
 
 
 def _views(views: Iterable[FileSpan]) -> Iterator[str]:

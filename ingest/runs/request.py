@@ -34,11 +34,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class ImportRequest:
-    """What is to be imported, and as what.
-
-    An item without an answer is a failure where the system was asked all (`asked_all`), or where it is said which items
-    it was asked (`where`, and of these `limit`, drawn as `evaluate` draws them).
-    """
+    """What is to be imported, and as what; an item without an answer failed if all, or those selected, were asked."""
 
     file: Path
     benchmark: str

@@ -11,9 +11,7 @@ from lake.offsets import added_lines
 from lake.store import Lake
 
 MAX_FOLDERS = 64  # at most so many leading folders are dropped from a path
-
 _FOLDERS = r"(?s)^.*/"
-_LEAVES = r"(?:^|/)\.\.(?:/|$)"
 
 
 def _resolved(wanted: pl.DataFrame, files: pl.DataFrame) -> pl.DataFrame:
@@ -21,7 +19,7 @@ def _resolved(wanted: pl.DataFrame, files: pl.DataFrame) -> pl.DataFrame:
     key, tail = ["pool", "path_given"], pl.col("tail")
     as_given = wanted.join(files.with_columns(path_given="path"), on=key)
     rest = wanted.join(as_given, on=key, how="anti").with_columns(tail=pl.col("path_given").cast(pl.String))
-    rest = rest.filter(~tail.str.contains(_LEAVES))
+    rest = rest.filter(~tail.str.contains(r"(?:^|/)\.\.(?:/|$)"))
     resolved, texts = [as_given], files.with_columns(tail=pl.col("path").cast(pl.String))
     for _ in range(MAX_FOLDERS):
         rest = rest.filter(tail.str.contains("/", literal=True)).with_columns(tail.str.replace(r"^[^/]*/", ""))

@@ -109,10 +109,7 @@ def _below(root: str) -> Callable[[str], str]:
 
 
 def paired(call_ids: Sequence[str], results: Sequence[JsonRecord], keys: Sequence[str]) -> list[list[JsonRecord]]:
-    """The results of each call: by their ids, the rest by order where they are as many, else each has all of the rest.
-
-    `keys` is where a result says which call it is of. One result for several calls is the result of each of them.
-    """
+    """The results of each call by their ids, the rest by order where they are as many, else all of it each."""
     by_id: dict[str, list[JsonRecord]] = {}
     for result in results:
         by_id.setdefault(first_text(result, keys), []).append(result)

@@ -23,10 +23,7 @@ from lake.naming import FINAL, PUBLISHED_READING
 from lake.tables import table
 from lake.text import counted, listed
 
-_NOTHING_BETWEEN = r"/(?:\.?/)+"
-_HERE = r"^(?:\./)+"
 _TOKENS = {"n_input": "input", "n_cached": "cached", "n_cache_written": "cache_written", "n_output": "output"}
-_PER = 1_000_000
 _LIKE_PRICES = "It is to hold `date: 2026-11-01` and `models: {NAME: {input: 3.00, cached: 0.30, output: 15.00}}`."
 _LIKE_OUTCOMES = "It is to hold ids of resolved items, a line each or as a JSON list, or to be SWE-bench's report."
 _TRIED = (
@@ -44,7 +41,7 @@ def trajectory_tables(
     answers = given.join(items.select("item_id", "item", "pool_id"), on="item_id", maintain_order="left")
     job.result.counts["n_unscorable"] += given.height - answers.height
     slashes = pl.col("path_given").str.replace_all("\\", "/", literal=True)
-    plain = slashes.str.replace_all(_NOTHING_BETWEEN, "/").str.replace(_HERE, "").cast(REPEATED)
+    plain = slashes.str.replace_all(r"/(?:\.?/)+", "/").str.replace(r"^(?:\./)+", "").cast(REPEATED)
     rows = views.join(answers.select("trajectory", "item", "pool_id"), on="trajectory", maintain_order="left")
     rows = with_files(job, rows.with_columns(plain=plain), "plain", whole_trees=True)
     # Lines are 0-based and half-open from here on.
@@ -57,7 +54,17 @@ def trajectory_tables(
     spans = spans.with_columns(line_start=start.clip(0, last), line_end=end.fill_null(last).clip(0, last))
     # item, rank, n_new_nws: what each row of a final context adds to those before it.
     added = ContentLines.of(job.lake, spans["sha256"]).added(spans)
-    outcomes = items.select("item_id", "item").join(_ended(answers, final, added), on="item", how="left")
+    returned = final.group_by("item").agg(n_returned=pl.len().cast(pl.Int64))
+    n_nws = added.group_by("item").agg(n_nws=pl.col("n_new_nws").sum())
+    facts = answers.drop("item_id").join(returned, on="item", how="left").join(n_nws, on="item", how="left")
+    failed, without = pl.col("failed").is_not_null(), pl.col("n_returned").is_null()
+    status = pl.when(failed).then(pl.lit("failed")).when(without).then(pl.lit("no-context")).otherwise(pl.lit("done"))
+    no_context = pl.when(without).then(pl.lit("the trajectory gives no final context"))
+    facts = facts.select(
+        "item", "n_returned", "n_nws", pl.when(~failed).then(pl.col("n_steps", "n_steps_published")), status=status,
+        error=pl.coalesce("failed", no_context), has_patch=pl.when(~failed).then(pl.col("patch").fill_null("") != ""),
+    )  # fmt: skip
+    outcomes = items.select("item_id", "item").join(facts, on="item", how="left")
     ended = run_items(job.run_id, outcomes, f"no trajectory in {job.input_file.name}")
     whole = answers.filter(pl.col("failed").is_null())
     patched = whole.filter(pl.col("patch").str.strip_chars() != "")
@@ -78,19 +85,6 @@ def trajectory_tables(
     of_final = added.with_columns(part=pl.lit(FINAL))
     rows = rows.join(of_final, on=["item", "part", "rank"], how="left", maintain_order="left")
     return {"hits": imported_hits(job.run_id, rows, items), "edits": edits, "usage": used, "run_items": ended}
-
-
-def _ended(answers: pl.DataFrame, final: pl.DataFrame, added: pl.DataFrame) -> pl.DataFrame:
-    returned = final.group_by("item").agg(n_returned=pl.len().cast(pl.Int64))
-    n_nws = added.group_by("item").agg(n_nws=pl.col("n_new_nws").sum())
-    facts = answers.drop("item_id").join(returned, on="item", how="left").join(n_nws, on="item", how="left")
-    failed, without = pl.col("failed").is_not_null(), pl.col("n_returned").is_null()
-    status = pl.when(failed).then(pl.lit("failed")).when(without).then(pl.lit("no-context")).otherwise(pl.lit("done"))
-    no_context = pl.when(without).then(pl.lit("the trajectory gives no final context"))
-    return facts.select(
-        "item", "n_returned", "n_nws", pl.when(~failed).then(pl.col("n_steps", "n_steps_published")), status=status,
-        error=pl.coalesce("failed", no_context), has_patch=pl.when(~failed).then(pl.col("patch").fill_null("") != ""),
-    )  # fmt: skip
 
 
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -181,7 +175,7 @@ class UsageRows:
         prices = self.prices[max(names, key=len)]
         by_kind = prices.model_dump(exclude_none=True)
         dollars = (int(str(row[name] or 0)) * by_kind.get(kind, prices.input) for name, kind in _TOKENS.items())
-        return float(sum(dollars)) / _PER
+        return float(sum(dollars)) / 1_000_000
 
     def sentences(self) -> list[str]:
         """What came of the price list and of the outcomes, for the last block."""

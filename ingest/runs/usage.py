@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 from ingest.runs.values import JsonRecord, at, count_at
 
 SYNTHETIC = "<synthetic>"  # what Claude Code calls the model of answers that no model gave
-
 _MOST_DOLLARS = 2**53
 _PROMPT = ("prompt_tokens", "total_prompt_tokens")
 _CACHED = (

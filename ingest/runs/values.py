@@ -8,9 +8,7 @@ from functools import lru_cache
 from pydantic_core import from_json
 
 LAST_LINE = 2**53  # A line number beyond it is none: not every writer of JSON can say it exactly
-
 MAX_OBJECTS = 50  # so many are looked at of a beginning: records of sessions begin with a few rows that any could have
-
 JsonRecord = Mapping[str, object]
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import count, pairwise
 
@@ -12,7 +13,6 @@ from ingest.runs.trajectory import UNKNOWN
 
 CommandFlags = Sequence[tuple[str, str]]  # the flags of a command, each with its value, empty where it has none
 CommandWords = Sequence[str]
-
 _MAX_CHARACTERS = 40_000  # a longer line, but for the texts fed to its commands, is not read
 _MAX_MARKS = 2_000  # The parser takes time and memory that grow with the square of these.
 _MAX_DEPTH, _MAX_VALUE = 3, 1_000
@@ -57,14 +57,13 @@ class Pipeline:
 def parse_command_line(line: str | Sequence[str]) -> list[Pipeline] | None:
     """The pipelines that a line runs, those of `bash -c` too, without texts fed to them; None where it is too long."""
     parser, is_read = _Parser(), True
-    try:
+    with suppress(RecursionError):
         if isinstance(line, str):
             is_read = parser.read_line(line, Pipeline([Command()]))
         else:
             parser.add(Pipeline([Command(list(line))]))
-    except RecursionError:
-        return None
-    return parser.pipelines if is_read else None
+        return parser.pipelines if is_read else None
+    return None
 
 
 def without_documents(text: str) -> str:

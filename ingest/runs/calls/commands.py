@@ -10,7 +10,6 @@ from ingest.runs.trajectory import UNKNOWN, FileSpan
 from ingest.runs.values import LAST_LINE, line_of
 
 PrintedLines = tuple[int, int | None]  # first and last line, from 1; None for all lines from the first on
-
 FILTERS = ("jq", "tr", "column", "sort", "uniq", "cut", "tee", "less", "more")
 """Commands that print all that they read, changed or in another order."""
 EDITORS = ("vi", "vim", "nvim", "nano", "emacs", "ed", "view")
@@ -20,7 +19,6 @@ _NOT_READ = (
     "od", "xxd", "hexdump", "zcat",
 )  # fmt: skip
 """Commands that show something of files, and are not read."""
-
 ALL_LINES: tuple[PrintedLines, ...] = ((1, None),)
 DIFFS = ("git diff", "git show", "git log", "git stash")  # commands that print diffs, or may
 _COUNT = re.compile(r"-?n?(?P<sign>[+-]?)(?P<n>[0-9]+)")
@@ -69,10 +67,7 @@ class PrintedRange:
 
 @dataclass(frozen=True)
 class FileSearch:
-    """A search of files; `files` is empty for what a pipe gives it, or for the folder it runs in.
-
-    Its rows may (`has_numbers`) or must (`is_numbered`) have the numbers of their lines; `is_silent` ones show none.
-    """
+    """A search of files, or of a pipe or its folder without any: its rows may, or must, have numbers, or show none."""
 
     files: CommandWords
     has_numbers: bool
@@ -206,8 +201,6 @@ _PRINTERS: Mapping[str, tuple[Callable[[CommandFlags, CommandWords], PrintedRang
     "nl": (lambda _, files: PrintedRange(ALL_LINES, files), "-[bdfhilnsvw]"),
     "head": (partial(_end, is_head=True), "-[cn]|--lines|--bytes"),
     "tail": (partial(_end, is_head=False), "-[cn]|--lines|--bytes"),
-    "sed": (_sed, "--expression|-[nErsuz]*e"),
-    "awk": (_awk, "-[Fv]"),
-    "gawk": (_awk, "-[Fv]"),
-}
+    "sed": (_sed, "--expression|-[nErsuz]*e"), "awk": (_awk, "-[Fv]"), "gawk": (_awk, "-[Fv]"),
+}  # fmt: skip
 """By the command's name: what reads its flags and operands, and which flags have a value."""

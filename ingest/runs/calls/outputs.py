@@ -10,7 +10,6 @@ from ingest.runs.trajectory import FileSpan
 from ingest.runs.values import line_of
 
 _MAX_CHARACTERS = 2_000_000  # so much of an output is read
-
 _HIT = re.compile(r"(?P<path>(?:[A-Za-z]:(?=[\\/]))?[^\s:][^:\n]{0,400}?):(?P<line>[0-9]+):")
 _LINE = re.compile(r"\s*L?(?P<line>[0-9]+)[:-]")
 _AROUND = re.compile(r"-([0-9]+)-")

@@ -41,7 +41,6 @@ _SHOW_NOTHING = (
     "replace_in_file", "apply_diff", "insert_content", "attempt_completion", "ask_followup_question", "new_task",
     "switch_mode", "patch",
 )  # fmt: skip
-
 _PATHS = ("file_path", "filePath", "path", "absolute_path", "notebook_path", "filename", "target_file")
 _COMMANDS = ("command", "cmd", "keystrokes")
 _FOLDERS = ("workdir", "working_directory", "cwd", "dir_path", "directory")
@@ -57,8 +56,6 @@ _REFUSED = re.compile(
 _LISTING = "Here's the files and directories"
 _NO_HITS = re.compile(r"\s*no (?:matches|files|results) found", re.IGNORECASE)
 _NOTHING_NEW = re.compile(r"\s*(?:<system-reminder>|File unchanged since last read|\Z)")
-_CLIPPED = re.compile(r"<response clipped>|<NOTE>")
-_ONE_FILE = re.compile(r"[0-9]+[:-]")
 
 
 @dataclass(frozen=True)
@@ -141,7 +138,7 @@ def parse_call(call: ToolCall) -> ParsedCall:
     if call.tool not in _SEARCHES:
         spans = [] if call.failed or _REFUSED.match(output) else _read(path, call)
     elif not (call.failed or _REFUSED.match(output) or _NO_HITS.match(output)):
-        is_file = "." in path.rpartition("/")[2].lstrip(".") or _ONE_FILE.match(output) is not None
+        is_file = "." in path.rpartition("/")[2].lstrip(".") or re.match(r"[0-9]+[:-]", output) is not None
         spans = listed_spans(output, path if is_file else "")
     return ParsedCall(tuple(dict.fromkeys(renamed(spans, partial(joined_path, folder)))), reads=True, folder=folder)
 
@@ -161,7 +158,7 @@ def _read(path: str, call: ToolCall) -> list[FileSpan]:
     if output is not None and lines:
         asked_end, (start, end) = end, lines
         # An editor numbers one line more than the file, or the range, has.
-        if end is not None and call.tool in _EDITORS and not _CLIPPED.search(output):
+        if end is not None and call.tool in _EDITORS and not re.search(r"<response clipped>|<NOTE>", output):
             end = min(end, asked_end) if asked_end is not None else end if call.arguments.get("view_range") else None
     return [FileSpan(path, start, end)]
 

@@ -10,12 +10,10 @@ from ingest.runs.ranking_rows import framed, row_of
 from ingest.runs.values import count_at, first_row
 from ingest.sources.input_file import InputFile
 
-_KEYS = frozenset({"path", "start", "end", "score"})
 _MAX_SCORE = 1e308
 _COLUMNS = ("position", "item_id", "path", "line_start", "line_end", "rank", "score", "error")
 _EXAMPLE = '{"id": "function-2k/acme_rockets/0", "results": [{"path": "src/engine.py", "start": 10, "end": 20}]}'
 _HINT = f"A line is: {_EXAMPLE}"
-
 _Row = tuple[str, int | None, int | None, float | None]  # path, first line from 0, line behind the last, score
 
 
@@ -49,7 +47,7 @@ def parse_answer(answer: Mapping[str, object]) -> ParsedAnswer:
 def _row(result: object) -> _Row | str:
     if not isinstance(result, dict) or not isinstance(path := result.get("path"), str):
         return "it is to be an object with a `path`"
-    if unknown := sorted(map(str, result.keys() - _KEYS)):
+    if unknown := sorted(map(str, result.keys() - {"path", "start", "end", "score"})):
         return f"unknown key {unknown[0]!a}; there is path, start, end and score"
     start, end, score = result.get("start"), result.get("end"), result.get("score")
     if (start is None) != (end is None):
@@ -95,6 +93,5 @@ ANSWERS = Importer(
     name="answers", title="Answers of a program",
     meaning="JSON Lines: id, and results with path, start and end (from 1, both included; the whole file without) and "
         "score (where there is none, the order counts); or id and error, why there are none.",
-    recognise=recognise, read=read,
-    example=_EXAMPLE,
+    recognise=recognise, read=read, example=_EXAMPLE,
 )  # fmt: skip

@@ -25,14 +25,11 @@ _MAX_PARTS, _MAX_FILES = 20, 100
 _PARTS = ("cont-{}", "summarization-{}-summary", "summarization-{}-questions", "summarization-{}-answers")
 _NAMES = ("trajectory_id", "session_id")
 _WRITTEN_AT_ONCE = 1.0  # A whole trajectory that took fewer seconds has the times at which another format was converted
-
 _HOST = r"[\w.-]{1,64}@[\w.-]{1,255}"
 _PROMPT = re.compile(
     rf"(?:\([\w.-]{{1,64}}\) )?(?:{_HOST}:(?P<folder>[/~][^\n#$]{{0,400}}?)|\[{_HOST} [^\]\n]{{1,400}}\]) ?[#$] ?"
 )
-_CONTINUED = re.compile(r"\n> ?")
 _MAX_CHARACTERS = 2_000_000
-
 _STARTS_ANEW = "mini-swe-agent"  # the agent whose commands have a shell each: a `cd` holds for its own command
 
 
@@ -192,7 +189,7 @@ def _printed_on(screen: str, commands: Sequence[str]) -> list[tuple[str | None, 
 
 def _after(text: str, command: str) -> str | None:
     """What follows a command in a text that begins with it, however its lines are broken; None where it does not."""
-    text = _CONTINUED.sub("\n", text) if "\n" in command.strip() else text
+    text = re.sub(r"\n> ?", "\n", text) if "\n" in command.strip() else text
     typed = r"\s*".join(map(re.escape, "".join(command.split())))
     # `cat a.p` is not the command where `cat a.py` stands.
     match = re.match(rf"\s*{typed}(?!\S)", text) if typed else None

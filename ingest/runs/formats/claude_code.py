@@ -9,6 +9,7 @@ session's rows (`isSidechain`), or in a file of its own: `<session>/subagents/ag
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall
@@ -19,7 +20,6 @@ from ingest.runs.values import JsonRecord, content_of, count_at, line_of, object
 
 _SHOWN = ("file", "edited_text_file", "selected_lines_in_ide", "nested_memory", "compact_file_reference")
 """Attachments that show something of files without a call of the agent's; they are no steps."""
-_AGENT = re.compile(r"\bagentId: ([A-Za-z0-9_-]+)")
 _OF_SUBAGENT = re.compile(r"(?:^|/)agent-(?P<id>[^/]*)\.jsonl(?:\.gz|\.zst)?$")
 
 
@@ -80,7 +80,7 @@ class _Record:
         yield answered if result is not None else replace(call, is_answered=False)
         begun: list[TrajectoryFile | None] = []
         if call.tool in ("task", "agent"):
-            match = _AGENT.search(text)
+            match = re.search(r"\bagentId: ([A-Za-z0-9_-]+)", text)
             # Before version 2.1 the id stood in the row itself, as it still does in every row of a subagent's own.
             of_row = "" if event.get("isSidechain") is True else str_at(event, "agentId")
             name = str_at(beside, "agentId") or of_row or (match[1] if match else "")
@@ -102,10 +102,9 @@ def _results(event: JsonRecord) -> list[JsonRecord]:
 
 
 def _task_of(file: TrajectoryFile) -> str:
-    try:
+    with suppress(DamagedFileError):
         return next((content_of(row.get("message")) for _, row in replace(file, damages=[]).objects()), "")
-    except DamagedFileError:
-        return ""
+    return ""
 
 
 def _usage(events: Sequence[JsonRecord]) -> AgentUsage:

@@ -28,7 +28,6 @@ _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
 _CONTINUES = {"write_stdin": "session_id", "wait": "cell_id"}  # tools that go on with what an earlier call started
 _ROLLOUT = ("session_meta", "response_item", "turn_context", "event_msg", "compacted")
-_ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 _PRINTED = re.compile(r"(?:thread|turn)\.[a-z]+|item\.(?:started|updated|completed)")
 _NO_FILES = (
     "message", "reasoning", "agent_message", "assistant_message", "error", "todo_list", "web_search", "web_search_call",
@@ -57,10 +56,9 @@ _OF_SANDBOX = re.compile(r"failed in sandbox [^\n]*?, stdout: (?P<stdout>.*?), s
 def script_calls(script: str) -> list[tuple[str, JsonRecord]]:
     """A script's calls `tools.name({…})`, at most 1,000, and what each is given: None where only the run could tell."""
     root = syntax_tree(script.encode(errors="replace"), "javascript")
-    try:
+    with suppress(RecursionError):
         return [] if isinstance(root, str) else list(islice(_calls_in(root, {}), _MAX_CALLS))
-    except RecursionError:
-        return []
+    return []
 
 
 def _calls_in(node: Node, constants: dict[str, object]) -> Iterator[tuple[str, JsonRecord]]:
@@ -183,7 +181,7 @@ def _rollout(session: Session, events: Sequence[JsonRecord], n_told: list[int], 
 
 def _subagents(session: Session, output: str, n_told: list[int], folder: str) -> Iterator[Event]:
     """What the subagents did that a call began: it gives their ids, with which the names of their files end."""
-    for name in _ID.findall(output):
+    for name in re.findall(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", output):
         ends = re.compile(rf"{name}\.jsonl(?:\.gz|\.zst)?$")
         paths = [path for path in sorted(session.file.all) if ends.search(path)]
         if not paths:

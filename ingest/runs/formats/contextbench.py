@@ -12,8 +12,6 @@ from ingest.runs.importer import Importer, TrajectoryFile, item_of, patch_path
 from ingest.runs.trajectory import FileSpan, Trajectory, Views, union, view_of_lines
 from ingest.runs.values import at, line_of, object_at, objects_in
 
-_STEP = ("files", "spans", "symbols")
-_FINAL = ("pred_files", "pred_spans", "pred_symbols")
 _STARTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{")
 _KEYS = (b"traj_data", b"pred_steps", b"pred_files", b"pred_spans", b"pred_symbols")
 _BEGINS = re.compile(rb"--- BEGIN (?:AGGREGATED )?CONTEXT ---")
@@ -36,8 +34,8 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         notes: list[str] = []
         data, patch = object_at(row, "traj_data") or row, row.get("model_patch")
         given = enumerate(_entries(data.get("pred_steps")), start=1)
-        steps = tuple(_views(step, _STEP, f"step {number}", notes) for number, step in given)
-        final = _views(data, _FINAL, "the final context", notes)
+        steps = tuple(_views(step, ("files", "spans", "symbols"), f"step {number}", notes) for number, step in given)
+        final = _views(data, ("pred_files", "pred_spans", "pred_symbols"), "the final context", notes)
         if not isinstance(patch, str | None):
             notes.append("model_patch is no text")
             patch = None
@@ -77,11 +75,7 @@ def recognise_log(head: bytes, name: str) -> bool:
 
 
 def trajectories_of_log(file: TrajectoryFile) -> Iterator[Trajectory]:
-    """The one trajectory of a log: a step is a block of context that names lines.
-
-    The final context is the last aggregated block, and the union of the steps where that names none; a log with a final
-    context alone has it as its only step.
-    """
+    """The one trajectory of a log: its steps are blocks of context, its end the last aggregated one, or all steps."""
     blocks = re.findall(r"--- BEGIN ((?:AGGREGATED )?CONTEXT) ---(.*?)(--- END \1 ---|\Z)", file.text(), re.DOTALL)
     patch, notes = file.patch_beside()
     if n_open := sum(not end for *_, end in blocks):

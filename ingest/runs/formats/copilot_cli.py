@@ -78,7 +78,6 @@ def _with_result(call: ToolCall, result: JsonRecord) -> ToolCall:
 
 COPILOT_CLI = session_importer(
     "copilot-cli", "Copilot CLI sessions", "A session's events.jsonl, or what --output-format json printed",
-    aliases=("copilot",),
-    marks=(b'"data"',), holders=("events",), is_event=_is_event, events_of=_events_of,
+    aliases=("copilot",), marks=(b'"data"',), holders=("events",), is_event=_is_event, events_of=_events_of,
     example='{"type": "session.start", "data": {"copilotVersion": "1.0.65", "context": {"cwd": "/testbed"}}}',
 )  # fmt: skip

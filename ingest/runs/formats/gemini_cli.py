@@ -27,7 +27,6 @@ _RAN = re.compile(
     r"(?=\n(?:Error|Exit Code|Signal|Background PIDs|Process Group PGID): |\Z)"
 )
 _CODE = re.compile(r"^(?:Exit Code: |Command (?:exited with code|failed with exit code):? )(-?[0-9]+)", re.MULTILINE)
-_NOTHING = "(empty)"
 
 
 def _is_event(row: JsonRecord) -> bool:
@@ -109,7 +108,7 @@ def _with_output(call: ToolCall, result: tuple[str, bool] | None) -> ToolCall:
         return call
     output, ran = call.output or "", _RAN.search(call.output or "")
     code = _CODE.search(output[ran.end() :] if ran else output)
-    texts = [text for text in (ran["output"], ran["errors"]) if text and text != _NOTHING] if ran else [output]
+    texts = [text for text in (ran["output"], ran["errors"]) if text and text != "(empty)"] if ran else [output]
     return replace(call, output="\n".join(texts), failed=call.failed or (code is not None and code[1] != "0"))
 
 

@@ -23,25 +23,18 @@ _OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
 _FORMAT = re.compile(rb'"trajectory_format"\s*:\s*"mini-swe-agent|"mini_version"\s*:')
 _NAME = re.compile(r"(?:\.traj|mini-swe-agent\.trajectory)\.json(?:\.gz|\.zst)?$")
 _FIRST = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:info|messages|instance_id)"\s*:')
-_STEP = re.compile(r"<explore_context>(.*?)</explore_context>", re.DOTALL)
 _COMMAND = re.compile(r"```bash\s*\r?\n(.*?)\r?\n```", re.DOTALL)
 _ENVIRONMENT = ("info", "config", "environment")
-_ASKS = re.compile("explore_context", re.IGNORECASE)
-_IMAGE = re.compile(r"_m_([\w.-]+)")
-_ITEM = re.compile(r"[^/]+?__(.+?)-[0-9]+")
 _SUBMITS = "COMPLETE_TASK"  # A command that holds it ends the work: what it prints is the answer, which nobody reads
 _BLOCK = re.compile(r"```(?:bash|sh|shell|mswea_bash_command)[ \t]*\n(.*?)\n?```", re.DOTALL)
 _CODE = re.compile(r"<returncode>\s*(-?[0-9]+)\s*</returncode>")
 _OUTPUT = re.compile(r"<output(?:_head)?>\n?(.*?)(?:</output>|</output_tail>|\Z)", re.DOTALL)
-_CUT_SHORT = "timed out"
 _ENDINGS = (
     "py", "js", "java", "go", "rs", "c", "cpp", "h", "hpp", "ts", "tsx", "jsx", "rb", "php", "cs", "kt", "scala",
     "swift",
 )  # fmt: skip
 """What the name of a source file ends in."""
 _CHANGES = ("sed -i", "echo ", "mkdir", "rm ", "git add", "git commit")
-_PARTS = re.compile(r"&&|\|\||;")
-_BLANKS = re.compile(r"(\s)\1{3,}")
 _NUMBERED = re.compile(r"nl\s.+\s(?P<file>\S+)\s*\Z", re.DOTALL)
 _PRINTED = re.compile(r"\s*sed\s+-n\s+['\"]?(?P<start>[0-9]+),(?P<end>[0-9]+)p")
 _READERS = (
@@ -80,15 +73,15 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     told = list(zip(messages, texts, strict=True))
     own, prompts = ([text for each, text in told if each.get("role") == role] for role in ("assistant", "user"))
     # What the repository's folder below `/home` is called, the container's image says, else the item.
-    image = _IMAGE.search(str_at(document, *_ENVIRONMENT, "image"))
-    match = image or _ITEM.match(item or file.path.rpartition("/")[2])
+    image = re.search(r"_m_([\w.-]+)", str_at(document, *_ENVIRONMENT, "image"))
+    match = image or re.match(r"[^/]+?__(.+?)-[0-9]+", item or file.path.rpartition("/")[2])
     inside = partial(in_repository, folder=match[1] if match else "")
     steps, shown_at, n_turns, n_calls = list[Views](), list[tuple[int, int]](), 0, 0
     for message, text in told:
         n_turns += _is_answer(message)
         n_calls += len(_actions_of(message)) if _is_answer(message) else 0
         # A block that names what lies outside the repository alone is none.
-        blocks = map(spans_named, _STEP.findall(text))
+        blocks = map(spans_named, re.findall(r"<explore_context>(.*?)</explore_context>", text, re.DOTALL))
         steps += [views for spans in blocks if (views := renamed(spans, inside)) or not spans]
         shown_at += [(n_turns, n_calls)] * (len(steps) - len(shown_at))
     final, any_final = (renamed(spans_named(answer_in(some) or ""), inside) or None for some in (own, texts))
@@ -100,7 +93,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     patch = next((patch for end in ends if isinstance(patch := end.get("submission"), str)), None)
     usage, calls, first = _usage(document, messages), list(calls_of(messages)), tuple(prompts[:1])
     root = Note("root", str_at(document, *_ENVIRONMENT, "cwd").rstrip("/"))
-    if any(_ASKS.search(text) for text in texts):
+    if any(re.search("explore_context", text, re.IGNORECASE) for text in texts):
         usage = replace(usage, n_calls=len(calls))
         whole = Trajectory(published.steps, final, item, patch, usage=usage, prompts=first, shown_at=tuple(shown_at))
     else:
@@ -130,7 +123,7 @@ def returned(text: str) -> tuple[str, bool] | None:
     code, output = _CODE.search(text), _OUTPUT.search(text)
     if code is not None:
         return output[1] if output else text[code.end() :], line_of(code[1]) != 0
-    return (output[1], True) if output is not None and _CUT_SHORT in text else None
+    return (output[1], True) if output is not None and "timed out" in text else None
 
 
 def calls_of(messages: Sequence[JsonRecord]) -> Iterator[ToolCall]:
@@ -179,7 +172,7 @@ def views_of_command(command: str) -> list[FileSpan]:
         return []
     views: list[FileSpan] = []
     # What a run of blanks is as long as makes no difference, and time.
-    for part in _PARTS.split(_BLANKS.sub(r"\1\1\1", command)):
+    for part in re.split(r"&&|\|\||;", re.sub(r"(\s)\1{3,}", r"\1\1\1", command)):
         # The first that a part fits is what it does.
         printed = [match.groupdict() for reader in _READERS if (match := reader.search(part))]
         # `nl -ba FILE | sed -n '1,9p'`: the last word before the pipe, where another stands between it and `nl`.

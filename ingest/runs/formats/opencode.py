@@ -80,7 +80,6 @@ def _tokens(part: JsonRecord) -> TokenCounts:
 
 OPENCODE = session_importer(
     "opencode", "OpenCode sessions", "What opencode export wrote, or opencode run --format json printed",
-    marks=(b'"parts"', b'"part"', b'"ses_'), holders=("messages", "events"), is_event=_is_event,
-    events_of=_events_of,
+    marks=(b'"parts"', b'"part"', b'"ses_'), holders=("messages", "events"), is_event=_is_event, events_of=_events_of,
     example='{"info": {"id": "ses_…", "directory": "/testbed"}, "messages": []}',
 )  # fmt: skip

@@ -37,9 +37,7 @@ _OF_SDK = ("SystemPromptEvent", "MessageEvent", "ActionEvent", "ObservationEvent
 _RESULTS = ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation")
 _CALL_KEYS = ("tool_call_id", "action_id")
 _ONE_EVENT = re.compile(r"(?P<folder>(?:.*/)?)event-0+(?:-[^/]*)?\.json")
-_MOVES = re.compile(r"\b(?:cd|pushd)\s")
 _SUCCESS = (None, 0, -1)  # exit codes; -1 is that of a command that was still running
-_UPLOADED = re.compile(r"<uploaded_files>\s*(/[^\s<]+)\s*</uploaded_files>")
 _PROMPT = re.compile(r"(?:\A|\n)\(?[\w.-]+@[\w.-]+:(?P<folder>/[^\n#$]*?) ?[#$]\)? ?\Z")
 _FUNCTIONS = re.compile(
     r"\b(?:(?P<opens>open_file|goto_line|scroll_(?:up|down))|(?P<searches>search_(?:file|dir))"
@@ -149,12 +147,12 @@ def _events_of(events: Sequence[JsonRecord]) -> Iterator[Event]:
             text = str_at(arguments, "content") if action == "message" else message
             if event.get("source") == "user":
                 yield Note("prompt", text)
-            if uploaded := _UPLOADED.search(text):
+            if uploaded := re.search(r"<uploaded_files>\s*(/[^\s<]+)\s*</uploaded_files>", text):
                 yield Note("root", uploaded[1])
             if "observation" not in event and "kind" not in event and action not in _NO_FILES:
                 yield Note("unread", f"action {action[:80] or 'without a name'}")
             continue
-        if is_first and _MOVES.search(str_at(call.arguments, "command")) is None:
+        if is_first and re.search(r"\b(?:cd|pushd)\s", str_at(call.arguments, "command")) is None:
             # Where the first command ran is taken for the repository, unless it went there itself.
             yield Note("root", left_in)
         is_first = False
@@ -231,32 +229,29 @@ def _parse_cell(call: ToolCall) -> ParsedCall:
 
 def published_context(events: Iterable[JsonRecord]) -> Context | None:
     """A step for each `read` or `run` that names a file, in the end all their lines; None where there is no action."""
-    actions = [event for event in events if isinstance(event.get("args"), dict)]
-    steps = tuple(views for event in actions if (views := _of_action(event)))
+    actions, steps = [event for event in events if isinstance(event.get("args"), dict)], list[Views]()
+    for event in actions:
+        views: list[FileSpan] = []
+        if event.get("action") == "run":
+            views = views_of_command(str_at(event, "args", "command"))
+        elif event.get("action") == "read":
+            # Without a `view_range` it names the file alone.
+            start, end = (*map(line_of, list_at(event, "args", "view_range")), 0, 0)[:2]
+            lines = (start, end) if start and end and start > 0 and end > 0 else (None, None)
+            views = [FileSpan(str_at(event, "args", "path"), *lines)]
+        unquoted = renamed(views, lambda path: path.strip().strip("'\"").removeprefix("/workspace/"))
+        steps.append(renamed(unquoted, lambda path: path.lstrip("/").removeprefix("./")))
     # Lines of one file that overlap or touch are one, and every file without lines stands once.
     every_view = [view for step in steps for view in step]
     joined = list(dict.fromkeys(view for view in every_view if view.start is None))
-    lines = (view for view in every_view if view.start is not None)
-    for view in sorted(lines, key=lambda view: (view.path, view.start or 0, view.end or 0)):
+    located = (view for view in every_view if view.start is not None)
+    for view in sorted(located, key=lambda view: (view.path, view.start or 0, view.end or 0)):
         last = joined[-1] if joined else None
         if last is not None and last.path == view.path and last.end is not None and (view.start or 0) <= last.end + 1:
             joined[-1] = replace(last, end=max(last.end, view.end or 0))
         else:
             joined.append(view)
-    return Context(steps, tuple(joined) or None) if actions else None
-
-
-def _of_action(event: JsonRecord) -> Views:
-    """What an action names; a `read` without a `view_range` names the file alone."""
-    views: list[FileSpan] = []
-    if event.get("action") == "run":
-        views = views_of_command(str_at(event, "args", "command"))
-    elif event.get("action") == "read":
-        start, end = (*map(line_of, list_at(event, "args", "view_range")), 0, 0)[:2]
-        lines = (start, end) if start and end and start > 0 and end > 0 else (None, None)
-        views = [FileSpan(str_at(event, "args", "path"), *lines)]
-    unquoted = renamed(views, lambda path: path.strip().strip("'\"").removeprefix("/workspace/"))
-    return renamed(unquoted, lambda path: path.lstrip("/").removeprefix("./"))
+    return Context(tuple(filter(None, steps)), tuple(joined) or None) if actions else None
 
 
 OPENHANDS = Importer(

@@ -19,7 +19,6 @@ from lake.parquet import UnreadableParquetError, read_batches
 # The document may hold spaces; the other five columns may not.
 _TREC_ROW = r"^\s*(\S+)\s+(\S+)\s+(.+?)\s+(\S+)\s+(\S+)\s+(\S+)\s*$"
 _TREC_EXAMPLE = "function-2k/acme_rockets/0 Q0 src/engine.py#L10-L20 1 0.93 my-run"
-
 COLUMN_NAMES: Mapping[str, str] = {
     "item_id": "item_id", "item": "item_id", "query": "item_id", "qid": "item_id", "query_id": "item_id",
     "query-id": "item_id", "document": "document", "doc": "document", "docid": "document", "doc_id": "document",
@@ -28,7 +27,6 @@ COLUMN_NAMES: Mapping[str, str] = {
 }  # fmt: skip
 """A column's name in a header → what it is."""
 _NUMBERS = ("rank", "score", "line_start", "line_end")
-
 _ROWS_AT_ONCE = 500_000
 _SCORES = ("position", "item_id", "document", "score")
 _STRING = rb'"(?:[^"\\]|\\.)*"'
@@ -189,22 +187,19 @@ TREC = Importer(
     name="trec", title="TREC run", as_trec_eval=True,
     meaning="Six columns: query, Q0, document, rank, score, run; plain, .gz or .zst. A space inside a name is %20. "
         "Where the ranks are all alike (all 0, all 1) the scores decide, as trec_eval has them.",
-    recognise=recognise_trec, read=read_trec,
-    example=_TREC_EXAMPLE,
+    recognise=recognise_trec, read=read_trec, example=_TREC_EXAMPLE,
 )  # fmt: skip
 TSV = Importer(
     name="tsv", title="Table of tab-separated columns",
     meaning="A header, then rows: item_id (query, qid), document (doc, docid) or path, line_start, line_end (0-based, "
         "half-open, as in the lake), and rank, score or both.",
-    recognise=recognise_table, read=read_table,
-    example="item_id\tdocument\tscore",
+    recognise=recognise_table, read=read_table, example="item_id\tdocument\tscore",
 )  # fmt: skip
 BEIR_TABLE = Importer(
     name="beir", title="BEIR results",
     meaning="A table of query-id, corpus-id and score under that header; BEIR's results as JSON, "
         "{query: {document: score}}, are read as well.",
-    recognise=recognise_beir, read=read_table,
-    example="query-id\tcorpus-id\tscore",
+    recognise=recognise_beir, read=read_table, example="query-id\tcorpus-id\tscore",
 )  # fmt: skip
 SCORES_JSON = Importer(
     name="json", title="Scores as JSON", unit="entry", aliases=("ranx", "pytrec_eval"),

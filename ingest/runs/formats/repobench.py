@@ -14,11 +14,10 @@ from ingest.runs.values import at, count_at, first_row, list_at, object_at
 from ingest.sources.input_file import InputFile
 from lake.fingerprint import sha256_of
 
-_LEVELS = ("easy", "hard")
 _FIRST = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{\s*\"(?:easy|hard)\"\s*:\s*\[")
 _NAMED = re.compile(r"(?P<language>python|java)_(?P<setting>first|random|cff|cfr)(?![a-z])")
-_SUBSETS = {"first": "cff", "random": "cfr"}
 _COLUMNS = ("position", "item_id", "gold", "rank", "of")
+_SUBSETS = {"first": "cff", "random": "cfr"}
 _OFFICIAL = "3"  # the lines of code that the task's query has
 _GOLD = "ground_truth"
 _EXAMPLE = '{"easy": [{"3": [2, 0, 1], "ground_truth": 2}], "hard": []}'
@@ -34,7 +33,7 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
         raise input_file.wrong(what="its name does not say which part of RepoBench-R it answers", hint=hint)
     subset = f"{match['language']}_{_SUBSETS.get(match['setting'], match['setting'])}"
     levels = json_document(input_file, json.loads, _HINT)
-    if not isinstance(levels, dict) or not levels.keys() <= set(_LEVELS) or not levels:
+    if not isinstance(levels, dict) or not levels.keys() <= {"easy", "hard"} or not levels:
         raise input_file.wrong(what="it is no object of easy and hard", hint=_HINT)
     for level, entries in levels.items():
         if not isinstance(entries, list):
@@ -95,8 +94,7 @@ REPOBENCH = Importer(
     name="repobench", title="RepoBench-R results", unit="row", aliases=("repobench-r",),
     meaning="What its retrieval scripts write, called as they do: python_first.json, java_random.json. Per row of the "
         "test split the candidates in order; of lists for several lengths of query that for 3 lines, the task's.",
-    recognise=lambda head, _: _FIRST.match(head) is not None, read=read,
-    example=_EXAMPLE,
+    recognise=lambda head, _: _FIRST.match(head) is not None, read=read, example=_EXAMPLE,
 )  # fmt: skip
 REPOCODER_PREDICTIONS = Importer(
     name="repocoder", title="RepoCoder predictions", kind="completion",

@@ -17,7 +17,6 @@ from ingest.runs.values import JsonRecord, count_at, line_of, list_at, object_at
 _CHECKPOINTS, _TRAJ = ".checkpoints.jsonl", ".traj"
 _TRAJ_STARTS = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:trajectory|environment)"\s*:')
 _ROWS_NAME = re.compile(r"\.checkpoints\.jsonl(?:\.gz|\.zst)?$")
-_ROW_STARTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
 _ROW_KEYS = tuple(re.compile(rb'(?<!\\)"%s"\s*:' % key) for key in (b"action", b"observation"))
 _PUBLISHED = re.compile(r"str_replace_editor view\s+(\S+)(?:\s+--view_range\s+([0-9]+)\s+([0-9]+))?")
 _EDITOR = re.compile(
@@ -25,7 +24,6 @@ _EDITOR = re.compile(
     r"(?:\s+--view_range\s+(?P<first>-?[0-9]+)\s+(?P<last>-?[0-9]+))?"
 )
 _MAPPED = re.compile(r"\s*filemap\s+(?P<path>\S+)")
-_LINE = re.compile(r"\s*[0-9]+[ \t]")
 _USAGE = re.compile(r"usage: |[\w.]+: error: ")
 _HITS = re.compile(r"Found [0-9]+ matches for .* in (?P<path>\S+):\r?\n(?=Line [0-9]+:)")
 _HIT = re.compile(r"^Line ([0-9]+):", re.MULTILINE)
@@ -39,7 +37,7 @@ def recognise(head: bytes, name: str) -> bool:
     """A `.traj`'s object that begins with its trajectory, or rows of actions and observations by their name."""
     if _TRAJ_STARTS.match(head):
         return re.search(rb'(?<!\\)"trajectory"\s*:\s*\[', head) is not None
-    is_named = _ROWS_NAME.search(name) is not None and _ROW_STARTS.match(head) is not None
+    is_named = _ROWS_NAME.search(name) is not None and re.match(rb"(?:\xef\xbb\xbf)?\s*\{", head) is not None
     return is_named and all(key.search(head) for key in _ROW_KEYS)
 
 
@@ -117,7 +115,7 @@ def _call(action: str, observation: str, folder: str, created: set[str]) -> Tool
         is_odd = editor["command"] == "view" and not observation and action[editor.end() :].strip() != ""
         arguments = {"command": editor["command"], "path": editor["path"], **({"view_range": lines} if lines else {})}
         return ToolCall(name, arguments, observation or None, is_odd or _USAGE.match(observation) is not None, folder)
-    if (mapped := _MAPPED.match(action)) and _LINE.match(observation):
+    if (mapped := _MAPPED.match(action)) and re.match(r"\s*[0-9]+[ \t]", observation):
         # The file with the bodies of its functions left out, as the editor shows a large one.
         return replace(call, parsed=ParsedCall((FileSpan(joined_path(folder, mapped["path"]), 1),), reads=True))
     if name not in (*_WINDOWED, *_CHANGES):
