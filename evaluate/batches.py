@@ -1,7 +1,5 @@
 """What a table holds of some runs, and how many runs are gone through together."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 

@@ -3,8 +3,6 @@
 This is the unit of work: a pure function of what the lake holds, so that parts can be made in any order and anywhere.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial

@@ -1,7 +1,5 @@
 """From items and chunks to runs, scores and aggregates: what is not current is made, what is stale removed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path

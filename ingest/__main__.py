@@ -1,7 +1,5 @@
 """`python -m ingest`: bring benchmarks into the lake."""
 
-from __future__ import annotations
-
 from lake.hints import check_libraries
 
 if __name__ == "__main__":

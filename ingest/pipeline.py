@@ -1,7 +1,5 @@
 """From a source to the lake: read what is new, cut it, and leave alone what stands."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial

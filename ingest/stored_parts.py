@@ -1,7 +1,5 @@
 """A benchmark's parts in a lake, and taking them away where they no longer hold."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

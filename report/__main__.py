@@ -1,7 +1,5 @@
 """`python -m report`: the lake as a site, and as files for other tools."""
 
-from __future__ import annotations
-
 import gc
 
 from lake.hints import check_libraries

@@ -1,7 +1,5 @@
 """The published copy of the results: one Parquet file per table, each row naming its system and benchmark."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence

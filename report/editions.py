@@ -4,8 +4,6 @@ An edition is a folder `lake/published/<benchmark>-<edition>/` with a Parquet fi
 of the lake's tables and the edition's name in place of the benchmark's, and so stand beside a lake's own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path

@@ -3,8 +3,6 @@
 What a view shows stands in the part of its address behind `#`, so that the same files serve any host and a folder.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """What there is in a lake, as a page knows it: declared things, benchmarks, protocols, runs, what was submitted."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """What a page is: one publisher per module in `report/pages`, found by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field

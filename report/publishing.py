@@ -1,7 +1,5 @@
 """Publish results: the rows of one benchmark of a lake as an edition, under its own name and without the texts."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Mapping

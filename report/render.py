@@ -3,8 +3,6 @@
 And values to data that a page loads on demand: a script that gives one under a name, as `site/static/load.js` takes it.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import re

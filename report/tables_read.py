@@ -1,7 +1,5 @@
 """What the pages know: the lake's tables, read once and typed, and what is counted of pools and slices."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Contents by their hash: only the parts of `blobs` that hold some of them are opened."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import polars as pl

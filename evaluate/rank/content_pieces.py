@@ -3,8 +3,6 @@
 What was cut last stays in memory for the next chunker, retriever and part of the items.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Iterator
 from typing import NamedTuple

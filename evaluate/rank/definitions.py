@@ -1,7 +1,5 @@
 """The definitions in the files of pools, as the lake holds them: for retrievers that go by more than words."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

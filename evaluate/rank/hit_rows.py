@@ -1,7 +1,5 @@
 """Rankings as rows of the lake's tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np

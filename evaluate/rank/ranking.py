@@ -1,7 +1,5 @@
 """Scores → ranks: the best of a pool per query, equal scores ordered by the task's tie rule."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What queries and chunks have in common: the tokens of both, each with the weight that it has in either."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the items of some runs score; a random order in closed form where there is one, else by the mean of orders."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -3,8 +3,6 @@
 A change to code that moves a number moves the hash, so it cannot pass under the old name.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import json

@@ -4,8 +4,6 @@ No line is touched one by one. An item's axis is cut at every place where a hit,
 starts or ends; between two cuts all lines are alike, and each such piece belongs to the first hit that holds it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import polars as pl

@@ -20,8 +20,6 @@ The sizes of the first class are the numerator of a stored score, and the seven 
 the expectation over all orders of the whole pool: what is reachable is found or past the budget.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import polars as pl

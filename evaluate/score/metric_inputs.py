@@ -1,7 +1,5 @@
 """What metrics are worked out from: rankings and, of their items, gold, pools and what denominators read of those."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

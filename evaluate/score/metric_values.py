@@ -1,7 +1,5 @@
 """From relevant hits to numbers: one grouping for every metric and cut-off, then a row for every item."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

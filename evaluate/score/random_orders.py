@@ -1,7 +1,5 @@
 """Seeded random orders of each pool, and what rankings in those orders score on the mean."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables `characters` and `ledger_means`: how much one reads of each run, and where the gold of its items went."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import polars as pl

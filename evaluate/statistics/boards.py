@@ -5,8 +5,6 @@ decided here. Places follow the verdicts of table `comparisons`, so the two neve
 pairs in the headline slice alone; in other slices they are exploratory, as their verdicts are.
 """
 
-from __future__ import annotations
-
 import polars as pl
 
 from evaluate.metrics import metric_named

@@ -6,8 +6,6 @@ values are many too, neighbouring ones share a column. Values are taken in whole
 numbers in a float: they are the same to the last bit, in whatever order they are added, on however many threads.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 

@@ -7,8 +7,6 @@ over the family passes in one of twenty flips, and the pair's own sign-flip test
 never below the plain one.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from evaluate.statistics.pairs import MOST_ENUMERATED, Differences, Studentised, flips

@@ -15,8 +15,6 @@ It covers the truth in 92 to 100 % of 600 simulated data sets of four chunkers a
 like RepoEval's (`tests/evaluate/statistics/test_effects.py` draws some); with plain sums in 44 to 99 %.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from itertools import combinations
 

@@ -14,8 +14,6 @@ Of a metric within 0 and 1 the interval is Korn and Graubard's, of another a t i
 often it covers the truth is simulated by `python -m tests.coverage_simulation`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

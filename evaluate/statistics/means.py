@@ -1,7 +1,5 @@
 """Means over items, ratios of sums and means of repositories' means, for every slice that may be pooled."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

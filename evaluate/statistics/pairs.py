@@ -5,8 +5,6 @@ difference of a pair is split into a part per unit, and both the interval and th
 All pairs are worked on at once, as matrices of pairs by units.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Which items are pooled, and how: a protocol's slices, the one that is shown first, the average of each metric."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Query forms: what of a query's text a retriever sees. A system takes one behind `~`: `syntax-1500+tfidf~title`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Benchmarks: one package each, found by the declaration that it holds; those in BEIR's layout by their collection."""
 
-from __future__ import annotations
-
 import functools
 import sys
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Benchmarks in BEIR's layout: documents, queries and judgements, read alike for every collection that is declared."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Container, Iterator, Mapping
 from functools import partial

@@ -1,7 +1,5 @@
 """Your own data in a benchmark's manner: the declaration `--config` reads, in the shape in which `list` prints it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial

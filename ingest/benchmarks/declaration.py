@@ -1,7 +1,5 @@
 """Benchmarks: one declaration each, saying what it is, which raw files it needs and how their rows are read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeVar

@@ -1,7 +1,5 @@
 """Own data of a common shape, written as a declaration that `--config` reads: `python -m ingest own`."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """The commands of `python -m ingest`, each with the module that declares it."""
 
-from __future__ import annotations
-
 from lake.console import stage_app
 
 app = stage_app(

@@ -1,7 +1,5 @@
 """`python -m ingest list`, `verify` and `clean`: what there is, whether a lake is as it was written, and less of it."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`python -m ingest read`, `own` and `mine`: bring benchmarks, own data and a repository's own tasks into the lake."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """The commands that read what others made: `python -m ingest run`, `check`, which writes nothing, and `show`."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import sys

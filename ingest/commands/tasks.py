@@ -1,7 +1,5 @@
 """The command `python -m ingest tasks`: items for an agent to work on, and nothing of their answers."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal

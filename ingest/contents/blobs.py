@@ -1,7 +1,5 @@
 """Raw bytes as rows of the tables `blobs` and `files`: content once per sha256, paths beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """Chunkers by name: those that are declared, and those given by a command or a Python function, `NAME=COMMAND`."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Cutting many contents at once: the answers of a chunker, checked and measured, as rows of the table `chunks`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, get_args

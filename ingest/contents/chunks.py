@@ -3,8 +3,6 @@
 A content is parsed once for all chunkers and definitions, several contents at a time where there are processes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.metadata import version
 from itertools import compress

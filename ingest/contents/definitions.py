@@ -3,8 +3,6 @@
 By `docs`, each is named and under what encloses it; by `official`, they are as the published ContextBench code has it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Patches as lines of the old file: which a unified diff edits, by two readings, and the definitions around them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple

@@ -1,7 +1,5 @@
 """Work that may kill the process it is done in: handed to others, and what killed them is found out."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Executor, Future

@@ -1,7 +1,5 @@
 """Definitions in what the pools hold: found once per content, and remembered."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 

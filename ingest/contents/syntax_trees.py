@@ -1,7 +1,5 @@
 """Syntax trees by tree-sitter, within bounds that no file can break."""
 
-from __future__ import annotations
-
 from functools import cache, lru_cache
 from typing import cast
 

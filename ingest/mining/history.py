@@ -1,7 +1,5 @@
 """A repository's history: its commits with what each changed, and the contents of any of them."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping

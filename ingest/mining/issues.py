@@ -1,7 +1,5 @@
 """Issue tasks from a history: a commit's message asks, its parent is searched, what it replaces there is gold."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

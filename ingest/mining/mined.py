@@ -1,7 +1,5 @@
 """A repository of one's own as benchmarks: completions, next lines and issues, each mined by a sealed rule."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

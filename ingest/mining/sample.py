@@ -1,7 +1,5 @@
 """The bundled sample in the publishers' layouts: places in packages installed anyway, and in Java of our own."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import hashlib

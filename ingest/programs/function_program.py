@@ -3,8 +3,6 @@
 The module is imported from the working directory. It runs in a process of its own, of which it may take what it likes.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

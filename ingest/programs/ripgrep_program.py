@@ -5,8 +5,6 @@ Lines around each hit are a window, windows that touch are one, and a window sco
 identifiers in it.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

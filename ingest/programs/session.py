@@ -1,7 +1,5 @@
 """A program that searches: asked one item after the other, or for a pool's items together."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """A local folder in a benchmark's upstream layout, unpacked or as archives."""
 
-from __future__ import annotations
-
 import lzma
 import os
 import re

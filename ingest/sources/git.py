@@ -3,8 +3,6 @@
 Git runs in bare repositories: no work tree, hook, filter, submodule or prompt, and no setting from outside.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

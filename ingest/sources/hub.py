@@ -1,7 +1,5 @@
 """The publishers' own files: archives in git at pinned commits, and datasets on the Hugging Face hub."""
 
-from __future__ import annotations
-
 import errno
 import http.client
 import json

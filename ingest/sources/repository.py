@@ -1,7 +1,5 @@
 """Repositories at a commit, from whatever holds their files, and Parquet files that do."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 from collections.abc import Collection, Iterable, Iterator

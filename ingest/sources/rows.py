@@ -3,8 +3,6 @@
 What cannot be read of a file is a reject with its position, and the rest is read.
 """
 
-from __future__ import annotations
-
 import json
 import pickle
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """YAML that people write by hand: no key twice, and every key one that its model knows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """Raw bytes: of the bundled sample, a local folder, the publishers. One shape for all of them."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager

@@ -6,8 +6,6 @@ carries its title and its population. Altair makes each chart's specification on
 differs from one to the next.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """A figure: a picture, what it shows of what, and its numbers; shown in a page, and downloaded as files by itself."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 Each takes its systems in order, what its axes show, and the name that a person who cannot see it is told.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cache

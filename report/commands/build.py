@@ -1,7 +1,5 @@
 """`python -m report build`, `serve`, `list`, `export` and `publish`: the lake as a site, and as files for others."""
 
-from __future__ import annotations
-
 import errno
 import io
 from functools import partial

@@ -1,7 +1,5 @@
 """Results for other tools: the leaderboards, or one run's ranking or scores, in the formats people ask for."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 Which documents are relevant is said under the names that exported rankings have for them.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Leaderboards as tables for a text: Markdown and LaTeX."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

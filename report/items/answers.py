@@ -1,7 +1,5 @@
 """What systems answered to an item: lines of rankings down to a cut-off, of agents by step; or ranks of candidates."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import polars as pl

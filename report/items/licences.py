@@ -1,7 +1,5 @@
 """Of which items gold is published as text: of those asked for, whose repository's licence lets a page show it."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 

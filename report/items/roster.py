@@ -3,8 +3,6 @@
 The files are shards of like size with what is shown of each item, and the list that finds one.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from functools import cached_property

@@ -1,7 +1,5 @@
 """An item as text where it may be shown: its question, and the lines that are gold or that a system returned."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 

@@ -1,7 +1,5 @@
 """A leaderboard as plain values: which systems, which columns, the primary one first, which number in each cell."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """A leaderboard as data that its page loads on demand: the board itself, and a file per measure with every slice."""
 
-from __future__ import annotations
-
 import json
 from urllib.parse import quote
 

@@ -1,7 +1,5 @@
 """Quality against what it costs: every system at every cut-off, and those that no other beats at their price."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache

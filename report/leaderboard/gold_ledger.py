@@ -1,7 +1,5 @@
 """Where the gold of a benchmark's headline went, for the systems that matter: shares that add up to all of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 

@@ -3,8 +3,6 @@
 And the primary metric as shaded grids: systems by the values of a slice, chunkers by retrievers.
 """
 
-from __future__ import annotations
-
 import math
 
 import polars as pl

@@ -3,8 +3,6 @@
 Of a benchmark's boards together: whether the order of the first two systems holds, and what larger pools do.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future

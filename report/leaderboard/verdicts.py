@@ -1,7 +1,5 @@
 """What a board's systems are called, what is concluded of the first as `evaluate` prints it, of every pair, of each."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

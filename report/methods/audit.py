@@ -1,7 +1,5 @@
 """The benchmarks side by side, what is odd about their gold, and how far two readings of one benchmark lie apart."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """How often the 95 % intervals of `evaluate.statistics.intervals` cover the truth, as simulations have it."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Mapping, Sequence
 from functools import cache

@@ -5,8 +5,6 @@ by the verdicts of the board, adjusted for all pairs that there are: what cannot
 disagrees with none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -6,8 +6,6 @@ The folder of downloads is a data set, with a card in the hub's form and Croissa
 is said by texts in `site/templates/snippets` that tests run.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby

@@ -1,7 +1,5 @@
 """Items: every item: its gold, what each system returned of it, and the sum that makes the score."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Leaderboard: a page per benchmark: its answer, every system with interval, tie group and provenance; all numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from lake.averages import AVERAGES, FEWEST_REPOS, ITEM_INTERVALS, ITEM_NOTE, NO_INTERVAL

@@ -1,7 +1,5 @@
 """Methods: what was compared with outside references, what every protocol and metric is, what to know of intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from lake.averages import FEWEST_REPOS, ITEM_NOTE

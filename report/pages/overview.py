@@ -1,7 +1,5 @@
 """Overview: the answer per benchmark with its interval, where the gold went, every system on every benchmark."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from lake.averages import ITEM_NOTE

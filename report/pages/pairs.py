@@ -1,7 +1,5 @@
 """Pairs: every two systems of a benchmark with difference, interval and verdict, read without scripts."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby

@@ -1,7 +1,5 @@
 """Submit: how to hand in a result, what was handed in, a gate for one's own CI, a site of one's own."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

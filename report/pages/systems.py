@@ -1,7 +1,5 @@
 """System: a page per system: what it is, its numbers by slice, where the gold went, its items, how it was made."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 

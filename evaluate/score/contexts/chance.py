@@ -5,8 +5,6 @@ among them: with chance C(n - m, k) / C(n, k). The mean of a sum is the sum of t
 places of a file or a definition come together, nor whether chunks overlap.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """ContextBench: which lines of a repository an issue needs, for retrievers and for agents alike."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """ContextBench's gold contexts in every form they are published in, held against the files they name."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

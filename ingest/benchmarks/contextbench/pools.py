@@ -1,7 +1,5 @@
 """ContextBench's repositories as pools: the files that are searched, and the rest of the tree beside them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """ContextBench's rows: Parquet, JSON and JSON Lines as instances, each once, with their gold decoded."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """RepoBench-R: which of a row's candidate snippets is the one that its next line uses; rows in all published forms."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace

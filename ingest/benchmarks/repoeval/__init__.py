@@ -1,7 +1,5 @@
 """RepoEval (RepoCoder): Python completion tasks whose gold is a range of lines in the task's own repository."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path

@@ -4,8 +4,6 @@ jedi's goto is asked for each name in the hole, over the finished file in its re
 of the repository is imported or run, and no installed package is looked into: what they define is library code.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from collections import Counter

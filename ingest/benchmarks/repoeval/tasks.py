@@ -1,7 +1,5 @@
 """RepoEval's task files: completion tasks, one JSON object a line, each checked on its own."""
 
-from __future__ import annotations
-
 import ast
 from collections import Counter
 from collections.abc import Sequence

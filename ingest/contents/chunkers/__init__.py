@@ -1,7 +1,5 @@
 """Chunkers: how a file is cut into what a retriever ranks. One file each, found by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Syntax trees in terms of whole lines: which to rely on, and the pieces a node falls into."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple, cast

@@ -1,7 +1,5 @@
 """By definition: one chunk per function, method or class, whatever its size."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 

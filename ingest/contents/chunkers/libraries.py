@@ -1,7 +1,5 @@
 """The chunkers of other libraries: the texts that each gives are found in the file, else its lines are packed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import cache, partial
 

@@ -1,7 +1,5 @@
 """Whole lines: packed up to a size, which other chunkers fall back on too, all of a file, or windows of them."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Syntax-aware: the file's own structure, split where it is too large and merged where it is small."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Sequence
 from itertools import pairwise
