@@ -29,6 +29,7 @@ if __name__ == "__main__":
     list(mapped(Engine(2), sleep, ["{pids}"] * 2))
 """,
     "a program and what it started": """
+from ingest.programs.command import JsonCommand
 JsonCommand.of({command!r}).run([{{"id": "1"}}])
 """,
 }
