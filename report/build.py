@@ -105,7 +105,7 @@ def _write(
     item_text: ItemText | None,
 ) -> Manifest:
     # Loaded here, so that a build that is skipped answers at once.
-    from report.charts.figures import FIGURES, draw, drawing
+    from report.charts.figures import FIGURES, draw_picture, drawing
     from report.downloads import write_downloads
     from report.publisher import SiteMaterial
     from report.render import render
@@ -145,13 +145,15 @@ def _write(
                 # Whoever shows a picture of a shared page asks for it by its whole address.
                 picture = f"{FIGURES}/shared/{page.path.removesuffix('.html')}.png" if url else ""
                 if picture:
-                    pictures.append(draw("drawing.write_shared_picture", new / picture, page.title, description))
+                    pictures.append(
+                        draw_picture("drawing.write_shared_picture", new / picture, page.title, description)
+                    )
                 own = {"path": page.path, "title": page.title, "said": description, "picture": picture}
                 values = {**frame, **page.values, **own, "root": "../" * page.path.count("/")}
                 _write_new(new, page.path, render(page.template, values).encode())
                 for figure in page.figures:
                     shown = (figure.svg.result(), figure.title, figure.population, figure.numbers)
-                    pictures.append(draw("drawing.write_figure", new / FIGURES / figure.name, *shown))
+                    pictures.append(draw_picture("drawing.write_figure", new / FIGURES / figure.name, *shown))
             return pictures
 
         for pictures in workers.map(publish, kinds):

@@ -125,7 +125,7 @@ def is_gold(path: Path) -> bool:
         return False
 
 
-def score_files(
+def score_region_files(
     gold_path: Path, paths: Sequence[Path], names: Sequence[str], *, answered_only: bool
 ) -> tuple[list[pl.DataFrame], list[str]]:
     """What the regions of some files are worth: query, and a column per measure, else 0; and notes on the first."""

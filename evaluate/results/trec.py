@@ -43,7 +43,8 @@ def score_command(
     memory_limit: MemoryOption = None,  # set as it is read
 ) -> None:
     """Score any ranking against any relevance judgements with ir_measures; no lake is needed."""
-    paths, score = [ranked, *([other] if other else [])], regions.score_files if regions.is_gold(qrels) else score_files
+    paths = [ranked, *([other] if other else [])]
+    score = regions.score_region_files if regions.is_gold(qrels) else score_files
     values, notes = score(qrels, paths, split_names(metrics), answered_only=answered)
     of_runs = list(map(means, values))
     compared = compared_by_query(*values) if other else []

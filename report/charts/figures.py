@@ -117,14 +117,14 @@ def drawing() -> Iterator[None]:
     with Engine(1).executor() as artist:
         _executors.append(artist)
         # It takes a second until it can draw: time to read tables meanwhile.
-        draw("plots.forest_chart", [Point("", "", ORACLE_KIND, 0.0)], "")
+        draw_picture("plots.forest_chart", [Point("", "", ORACLE_KIND, 0.0)], "")
         try:
             yield
         finally:
             _executors.pop()
 
 
-def draw(function: str, *what: object) -> Future[str]:
+def draw_picture(function: str, *what: object) -> Future[str]:
     """The picture that a function (`plots.line_chart`) draws of what it is given, or the end of its writing it."""
     return _executors[-1].submit(_drawn, function, what)
 

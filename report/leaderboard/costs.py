@@ -6,7 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 from lake.usage import first_gold, pareto_front, repairs
-from report.charts.figures import LONG, SHADES, Figure, Spot, cut, draw
+from report.charts.figures import LONG, SHADES, Figure, Spot, cut, draw_picture
 from report.format import count, score, two_digits
 from report.leaderboard.board import Board, BoardRow, Column
 from report.leaderboard.pictures import figure_of
@@ -117,7 +117,7 @@ def _frontier(
     priced = [(offer, shown(offer.cost), score(offer.value)) for offer in edge]
     listed = "; ".join(f"{offer.row.run.system} {value} at {cost}" for offer, cost, value in priced)
     heading = f"{titles[1]} by {titles[0][0].lower()}{titles[0][1:]}"
-    picture = draw("plots.frontier_chart", spots, titles, f"Chart: {heading}. On the frontier: {listed}.")
+    picture = draw_picture("plots.frontier_chart", spots, titles, f"Chart: {heading}. On the frontier: {listed}.")
     numbers = [
         (spot.system, spot.kind, offer.column.name, spot.cost, spot.value, spot.number)
         for offer, spot in zip(ordered, spots, strict=True)

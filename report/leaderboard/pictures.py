@@ -13,7 +13,7 @@ import polars as pl
 
 from lake.averages import AVERAGES, Aggregate
 from lake.text import counted
-from report.charts.figures import ORACLE_KIND, Curve, Figure, Point, draw
+from report.charts.figures import ORACLE_KIND, Curve, Figure, Point, draw_picture
 from report.format import count, score, signed, slug
 from report.leaderboard.board import Board, BoardRow, Column
 from report.models import ALL_ITEMS, RunRow
@@ -118,11 +118,11 @@ _SIZED = re.compile(r"(.*[^\d-])-(\d+)")
 _BUDGET = 8_000
 """Which budget is taken where the board is ordered by a metric that depends on how files are cut."""
 
-Numbers = Sequence[Sequence[str | float | int | None]]
+_Rows = Sequence[Sequence[str | float | int | None]]
 
 
 def figure_of(
-    board: Board, what: str, title: str, picture: Future[str], columns: Sequence[str], rows: Numbers
+    board: Board, what: str, title: str, picture: Future[str], columns: Sequence[str], rows: _Rows
 ) -> Figure:  # fmt: skip
     """A figure of a board; `what` tells it from the board's others."""
     name = f"{slug(board.benchmark.name)}/{slug(board.protocol.short)}-{what}"
@@ -133,7 +133,7 @@ def figure_of(
 
 def line_figure(
     board: Board, what: str, title: str, axes: tuple[str, str], curves: Sequence[Curve],
-    columns: Sequence[str], rows: Numbers,
+    columns: Sequence[str], rows: _Rows,
 ) -> Figure:  # fmt: skip
     """A figure of curves, as many as can be told apart; `axes` are the titles of x and y."""
     drawn = curves[:MAX_CURVES]
@@ -142,7 +142,9 @@ def line_figure(
         f"at {count(curve.places[-1])}"
         for curve in drawn
     )
-    picture = draw("plots.line_chart", drawn, axes, f"Line chart: {title}, of {counted(len(drawn), 'line')}: {ends}.")
+    picture = draw_picture(
+        "plots.line_chart", drawn, axes, f"Line chart: {title}, of {counted(len(drawn), 'line')}: {ends}."
+    )
     return figure_of(board, what, title, picture, columns, rows)
 
 
@@ -163,7 +165,7 @@ def score_picture(board: Board) -> Figure | None:
         f"({rows[-1].run.system}). The table below holds every number."
     )
     title = f"{board.primary.title}, {board.averaging}"
-    picture = draw("plots.score_chart", [point for _, point in ordered], title, name)
+    picture = draw_picture("plots.score_chart", [point for _, point in ordered], title, name)
     numbers = [(row.run.system, point.kind, point.value, point.low, point.high, row.n) for row, point in ordered]
     return figure_of(board, f"scores-{board.average}", title, picture, ("system", "kind", *NUMBER, "n"), numbers)
 

@@ -147,10 +147,10 @@ def outcome_files(outcomes: BoardOutcomes, about_board: Mapping[str, object]) ->
     yield f"{outcomes.name}.js", data_file(outcomes.name, about)
 
 
-Numbers = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+_Grid = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 
-def _values(outcomes: BoardOutcomes) -> dict[str, Numbers]:
+def _values(outcomes: BoardOutcomes) -> dict[str, _Grid]:
     """By run and item, NaN where there is none: the primary metric's value, numerator and denominator; why.
 
     That is which class of the ledger holds most of its gold, counted from 1. Where lines are counted, n_gold, found
@@ -166,9 +166,9 @@ def _values(outcomes: BoardOutcomes) -> dict[str, Numbers]:
     ids = {"run_id": outcomes.run_ids, "item_id": outcomes.items["item_id"].to_list()}
     at = [pl.col(name).cast(pl.Enum(known), strict=False).to_physical() for name, known in ids.items()]
 
-    def grids(rows: pl.LazyFrame, **columns: str) -> dict[str, Numbers]:
+    def grids(rows: pl.LazyFrame, **columns: str) -> dict[str, _Grid]:
         known = rows.select(*at, **columns).drop_nulls(list(ids)).collect()
-        every: dict[str, Numbers] = {}
+        every: dict[str, _Grid] = {}
         for name in columns:
             every[name] = np.full((len(outcomes.run_ids), outcomes.items.height), np.nan)
             every[name][known["run_id"], known["item_id"]] = known[name].cast(pl.Float64)
@@ -181,7 +181,7 @@ def _values(outcomes: BoardOutcomes) -> dict[str, Numbers]:
     }
 
 
-def _coded(board: Board, values: Mapping[str, Numbers]) -> dict[str, object]:
+def _coded(board: Board, values: Mapping[str, _Grid]) -> dict[str, object]:
     coded: dict[str, object] = {"value": coded_numbers(values["value"])}
     if board.average == "micro":
         is_known = ~np.isnan(values["value"])
@@ -193,7 +193,7 @@ def _coded(board: Board, values: Mapping[str, Numbers]) -> dict[str, object]:
     return {**coded, "why": _bytes(why, 1)} if why.any() else coded
 
 
-def coded_numbers(values: Numbers) -> dict[str, object]:
+def coded_numbers(values: _Grid) -> dict[str, object]:
     """Numbers, each exactly: the different ones ascending, and the place of each item's own, from 1; 0 for none."""
     is_known = ~np.isnan(values)
     different, places = np.unique(values[is_known], return_inverse=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from lake.averages import ITEM_NOTE
-from report.charts.figures import Figure, Point, draw
+from report.charts.figures import Figure, Point, draw_picture
 from report.format import board_page, ledger_address, run_key, score
 from report.leaderboard.board import Board, BoardRow, Column
 from report.leaderboard.costs import Frontier, by_characters
@@ -101,7 +101,7 @@ def _forest(board: Board) -> Figure | None:
         (row.run.system, column.title, point.kind, point.value, point.low, point.high)
         for point, (_, row, column) in zip(points, shown, strict=True)
     ]
-    picture = draw("plots.forest_chart", points, f"{title}: {scores}.")
+    picture = draw_picture("plots.forest_chart", points, f"{title}: {scores}.")
     return figure_of(board, "forest", title, picture, ("system", "metric", "kind", *NUMBER), numbers)
 
 

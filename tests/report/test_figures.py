@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from report.charts.drawing import STYLE, light_colours, write_figure
-from report.charts.figures import KIND_LOOKS, SHADES, Curve, Figure, Point, Spot, draw
+from report.charts.figures import KIND_LOOKS, SHADES, Curve, Figure, Point, Spot, draw_picture
 from report.charts.plots import MOST_TOGETHER, _shades, forest_chart, frontier_chart, line_chart, score_chart
 
 POINTS = [
@@ -18,7 +18,7 @@ POINTS = [
 
 def figure() -> Figure:
     rows = [(point.label, point.value, point.low) for point in POINTS]
-    picture = draw("plots.score_chart", POINTS, "Line F1", "a name")
+    picture = draw_picture("plots.score_chart", POINTS, "Line F1", "a name")
     return Figure("a/scores", "Line F1", "RepoEval (sample), 2 items", picture, ("system", "value", "low"), rows)
 
 
