@@ -107,13 +107,13 @@ def _read(
     instances: Sequence[Instance], subset: str, find: Find, tally: Tally, rejects: Rejects, *, is_last: bool
 ) -> SubsetRows:
     """The items, gold, gold patches, and the repositories one at a time; the last part says what is said of all."""
-    checked = check_instances(instances, find, rejects)
+    checked = list(check_instances(instances, find, rejects))
     tally.add(checked)
     gold = [
-        {"benchmark": "contextbench", "item_id": item.instance.item_id, **row}
-        for item in checked
-        if item.why_not is None and item.audit
-        for row in item.audit.rows
+        {"benchmark": "contextbench", "item_id": instance.item_id, **row}
+        for instance, _, audited in checked
+        if instance.why_not is None and audited
+        for row in audited.rows
     ]
     queries = [(instance.item_id, "problem-statement", instance.problem_statement or "") for instance in instances]
     edits, faults = edit_rows(GOLD_RUN, [(instance.item_id, instance.patch) for instance in instances])
@@ -123,25 +123,24 @@ def _read(
     notes: list[str] = []
 
     def pools() -> Iterator[PoolGroup]:
-        yield from pool_groups(repositories, rejects, tally.left_out)
+        yield from pool_groups(repositories, rejects, tally.counts)
         if is_last:
-            notes.extend(tally.notes())
+            notes.extend(tally.told())
 
     repositories = {
-        item.instance.pool_id: item.repository for item in checked if item.repository and item.why_not is None
+        instance.pool_id: repository for instance, repository, _ in checked if repository and instance.why_not is None
     }
-    same = ("item_id", "source", "difficulty", "language", "repo", "pool_id", "patch", "upstream_id")
+    same = ("item_id", "source", "difficulty", "language", "repo", "pool_id", "patch", "upstream_id", "why_not")
     items = [
         {
-            **{name: getattr(item.instance, name) for name in same},
+            **{name: getattr(instance, name) for name in same},
             "benchmark": "contextbench",
             "subset": subset,
-            "commit": item.instance.commit or None,
-            "gold_flags": item.audit.flags if item.audit else None,
-            "scorable": item.why_not is None,
-            "why_not": item.why_not,
+            "commit": instance.commit or None,
+            "gold_flags": audited.flags if audited else None,
+            "scorable": instance.why_not is None,
         }
-        for item in checked
+        for instance, _, audited in checked
     ]
     return SubsetRows(
         table_rows("items", items),

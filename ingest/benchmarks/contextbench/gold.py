@@ -5,8 +5,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 from ingest.benchmarks.declaration import FieldError, check, is_encodable
@@ -141,23 +139,6 @@ def _called(value: object) -> str:
     return repr(value)[:80] if isinstance(value, (str, int, float)) else f"a {type(value).__name__}"
 
 
-@dataclass(frozen=True)
-class GoldFile:
-    """The bytes of a file that a gold context names."""
-
-    data: bytes
-
-    @cached_property
-    def lines(self) -> list[str]:
-        """The lines with their ends, as UTF-8 with replacement."""
-        return split_lines(decode(self.data)[0])
-
-    @cached_property
-    def starts(self) -> list[int]:
-        """The start of each line, and the end of the last one: bytes of the text."""
-        return list(map(int, Offsets.between_lines(decode(self.data)[0]).byte))
-
-
 class Audit(NamedTuple):
     """An item's gold, as rows of `gold_spans` without benchmark and item, and what is odd about it: flag → how many."""
 
@@ -170,40 +151,37 @@ class Audit(NamedTuple):
         return [f"{name}:{self.counts[name]}" for name in FLAGS if self.counts[name]]
 
 
-def audit(spans: Sequence[GoldSpan], files: Mapping[str, GoldFile]) -> Audit:
+def audit(spans: Sequence[GoldSpan], files: Mapping[str, bytes]) -> Audit:
     """The gold under both rules, given those of the files the spans name that the repository holds.
 
     Under `context` a span is cut to its file, and one that lies past it keeps the file and no lines; spans of files
     that are not there are left out. Under `context-official` a span stands as it is given.
     """
-    counts: Counter[str] = Counter()
-    docs: Counter[Range] = Counter()
-    missing, unsearched = set(), set()
+    counts, docs = Counter[str](), Counter[Range]()
+    named = {docs_path(span.file) for span in spans}
+    texts = {path: decode(files[path])[0] for path in named & files.keys()}
+    lines = {path: split_lines(text) for path, text in texts.items()}
     for span in spans:
-        path = docs_path(span.file)
-        file = files.get(path)
-        if file is None:
-            missing.add(path)
-            continue
-        if not is_searched(path, file.data):
-            unsearched.add(path)
-        n_lines = len(file.lines)
-        counts["ends-past-eof"] += span.line_end > n_lines
-        counts["starts-past-eof"] += span.line_start > n_lines
-        counts["content-differs"] += not _is_as_said(span, file.lines)
-        docs[path, min(span.line_start - 1, n_lines), min(span.line_end, n_lines)] += 1
-    counts["file-missing"], counts["file-not-searched"] = len(missing), len(unsearched)
+        if (path := docs_path(span.file)) in lines:
+            n_lines = len(lines[path])
+            counts["ends-past-eof"] += span.line_end > n_lines
+            counts["starts-past-eof"] += span.line_start > n_lines
+            counts["content-differs"] += not _is_as_said(span, lines[path])
+            docs[path, min(span.line_start - 1, n_lines), min(span.line_end, n_lines)] += 1
+    counts["file-missing"] = len(named - files.keys())
+    counts["file-not-searched"] = sum(not is_searched(path, files[path]) for path in texts)
     counts["duplicate-spans"] = len(spans) - len({(docs_path(span.file), *span[1:3]) for span in spans})
     given = ((official_path(span.file), span.line_start - 1, span.line_end) for span in spans)
     official = Counter(span_range for span_range in given if span_range[0])
-    rows = [_row(DOCS, span_range, times, files[span_range[0]].starts) for span_range, times in docs.items()]
-    return Audit([*rows, *(_row(OFFICIAL, span_range, times) for span_range, times in official.items())], counts)
-
-
-def _row(rule: str, span: Range, times: int, starts: Sequence[int] | None = None) -> dict[str, object]:
-    path, start, end = span
-    row: dict[str, object] = {"gold": rule, "path": path, "line_start": start, "line_end": end, "times": times}
-    return row if starts is None else {**row, "byte_start": starts[start], "byte_end": starts[end]}
+    rows = [
+        dict[str, object](gold=rule, path=path, line_start=start, line_end=end, times=times)
+        for rule, ranges in ((DOCS, docs), (OFFICIAL, official))
+        for (path, start, end), times in ranges.items()
+    ]
+    byte = {path: Offsets.between_lines(text).byte.tolist() for path, text in texts.items()}
+    for row, (path, start, end) in zip(rows, docs, strict=False):
+        row |= {"byte_start": byte[path][start], "byte_end": byte[path][end]}
+    return Audit(rows, counts)
 
 
 def _is_as_said(span: GoldSpan, lines: Sequence[str]) -> bool:

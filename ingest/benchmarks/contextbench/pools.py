@@ -2,12 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from ingest.benchmarks.contextbench.gold import DOCS, Audit, GoldFile, GoldSpan, audit, docs_path
+from ingest.benchmarks.contextbench.gold import DOCS, Audit, GoldSpan, audit, docs_path
 from ingest.benchmarks.contextbench.rows import Instance
 from ingest.benchmarks.declaration import PoolGroup, RawFiles
 from ingest.contents.blobs import concat_files, pool_batches, pool_frames
@@ -81,9 +80,7 @@ def may_now_be_had(absent: pl.DataFrame, repositories: Repositories) -> bool:
     return False
 
 
-def pool_groups(
-    repositories: Mapping[str, Repository], rejects: Rejects, left_out: Counter[str]
-) -> Iterator[PoolGroup]:
+def pool_groups(repositories: Mapping[str, Repository], rejects: Rejects, counts: Counter[str]) -> Iterator[PoolGroup]:
     """Each repository as two parts: what is searched, and the rest of its text files; what is left out is counted."""
     no_files, no_blobs = pool_frames([])
     # Commits of one repository share most of their contents.
@@ -93,10 +90,10 @@ def pool_groups(
     def texts(pool_id: str, repository: Repository) -> Iterator[tuple[str, str, bytes]]:
         for file in repository.files(rejects):
             if b"\0" in file.data[:_SNIFFED_BYTES]:
-                left_out["binary"] += 1
+                counts["binary"] += 1
                 continue
             if file.is_replaced:
-                left_out["replaced"] += 1
+                counts["replaced"] += 1
                 replaced.add(sha256_of(file.data))
             yield pool_id + ("" if is_searched(file.path, file.data) else UNSEARCHED), file.path, file.data
 
@@ -118,86 +115,70 @@ def pool_groups(
             yield PoolGroup(group, concat_files(files.filter(of_kind) for files in batches), no_blobs, kind)
 
 
-class Checked(NamedTuple):
-    """An instance, what its repository says of its gold, and why it cannot be scored."""
-
-    instance: Instance
-    repository: Repository | None
-    audit: Audit | None
-    why_not: str | None
+Checked = tuple[Instance, Repository | None, Audit | None]
+"""An instance, its repository, and what that says of its gold."""
 
 
-def check_instances(instances: Sequence[Instance], find: Find, rejects: Rejects) -> list[Checked]:
+def check_instances(instances: Sequence[Instance], find: Find, rejects: Rejects) -> Iterator[Checked]:
     """Every instance with its gold held against its repository, which those of one commit share."""
     by_pool: dict[str, list[Instance]] = {}
     for instance in instances:
         by_pool.setdefault(instance.pool_id, []).append(instance)
-    checked = {each.instance.item_id: each for pool in by_pool.values() for each in _checked_pool(pool, find, rejects)}
-    return [checked[instance.item_id] for instance in instances]
-
-
-def _checked_pool(pool: Sequence[Instance], find: Find, rejects: Rejects) -> Iterator[Checked]:
-    repository, why_not, files = None, None, dict[str, GoldFile]()
-    repo, commit = pool[0].repo, pool[0].commit
-    wanted = {docs_path(span.file) for instance in pool for span in instance.gold}
-    wanted |= {path for instance in pool for path in edited_sources(instance.gold_patch)}
-    if not all(instance.why_not for instance in pool):
-        try:
-            if repository := find(pool[0]):
-                files = {file.path: GoldFile(file.data) for file in repository.files(rejects, wanted)}
-            else:
-                why_not = not_at_hand(repo, commit)
-        except RepositoryError as error:
-            rejects.add(f"repository {repo}", f"commit {commit}", error.what)
-            repository, why_not = None, not_at_hand(repo, commit, error.what)
-    for instance in pool:
-        # A patch tells the definitions around the lines that it replaces.
-        patched = gold_of_patch(instance.gold_patch, {path: file.data for path, file in files.items()})
-        gold = [*instance.gold, *(GoldSpan(path, start + 1, end, None) for path, start, end in patched)]
-        audited = audit(gold, files) if repository and instance.why_not is None else None
-        reason = instance.why_not or why_not
-        if audited and not any(row["gold"] == DOCS for row in audited.rows):
-            reason = "none of its gold files is in its repository"
-            if instance.gold_patch:
-                reason = "its patch replaces no line of a source file that stood in its repository"
-            rejects.add(*instance.where, f"{instance.item_id}: {reason}")
-        yield Checked(instance, repository, audited, reason)
+    for pool in by_pool.values():
+        repository, why_not, files = None, None, dict[str, bytes]()
+        repo, commit = pool[0].repo, pool[0].commit
+        wanted = {docs_path(span.file) for instance in pool for span in instance.gold}
+        wanted |= {path for instance in pool for path in edited_sources(instance.gold_patch)}
+        if not all(instance.why_not for instance in pool):
+            try:
+                if repository := find(pool[0]):
+                    files = {file.path: file.data for file in repository.files(rejects, wanted)}
+                else:
+                    why_not = not_at_hand(repo, commit)
+            except RepositoryError as error:
+                rejects.add(f"repository {repo}", f"commit {commit}", error.what)
+                repository, why_not = None, not_at_hand(repo, commit, error.what)
+        for instance in pool:
+            # A patch tells the definitions around the lines that it replaces.
+            patched = gold_of_patch(instance.gold_patch, files)
+            gold = [*instance.gold, *(GoldSpan(path, start + 1, end, None) for path, start, end in patched)]
+            audited = audit(gold, files) if repository and instance.why_not is None else None
+            reason = instance.why_not or why_not
+            if audited and not any(row["gold"] == DOCS for row in audited.rows):
+                reason = "none of its gold files is in its repository"
+                if instance.gold_patch:
+                    reason = "its patch replaces no line of a source file that stood in its repository"
+                rejects.add(*instance.where, f"{instance.item_id}: {reason}")
+            yield replace(instance, gold=gold, why_not=reason), repository, audited
 
 
 @dataclass
 class Tally:
-    """The notes on a subset, told when all its parts are read: first `read`, what was said of its rows.
+    """The notes on a subset, told when all its parts are read: `notes`, what was said of its rows, are the first."""
 
-    `absent` are the items whose repositories nobody has; `left_out` counts files of repositories that are binary, and
-    those that had been decoded with replacement.
-    """
-
-    read: Sequence[str]
+    notes: list[str]
     counts: Counter[str] = field(default_factory=Counter)
     absent: list[str] = field(default_factory=list)
-    left_out: Counter[str] = field(default_factory=Counter)
 
     def add(self, checked: Sequence[Checked]) -> None:
         """Count some more items."""
-        for item in checked:
-            n_spans, audit = len(item.instance.gold), item.audit
-            if audit and item.instance.gold_patch:
-                n_spans += sum(row["gold"] == DOCS for row in audit.rows)
-            self.counts += Counter(items=1, scorable=int(item.why_not is None), spans=n_spans)
-            if audit:
-                self.counts += Counter(audited=n_spans) + audit.counts
-            if (item.why_not or "").startswith(_NOT_AT_HAND):
-                self.absent.append(item.instance.item_id)
+        for instance, _, audited in checked:
+            n_spans = len(instance.gold)
+            self.counts.update(items=1, scorable=instance.why_not is None, spans=n_spans)
+            if audited:
+                self.counts.update(audited.counts, audited=n_spans)
+            if (instance.why_not or "").startswith(_NOT_AT_HAND):
+                self.absent.append(instance.item_id)
 
-    def notes(self) -> Iterator[str]:  # noqa: D102
+    def told(self) -> Iterator[str]:  # noqa: D102
         n = self.counts
-        yield from self.read
+        yield from self.notes
         yield f"{n['scorable']:,} of {n['items']:,} can be scored"
         yield from absent_notes(self.absent)
         flags = ", ".join(f"{meaning}: {n[name]:,}" for name, (meaning, _) in FLAGS.items() if n[name])
         audited = f"{n['audited']:,} of them held against their files; {flags or 'nothing odd'}"
         yield f"{counted(n['spans'], 'gold span')}, {audited}"
-        if n_binary := self.left_out["binary"]:
-            yield f"left out of the repositories: {counted(n_binary, 'binary file')}"
-        if n_replaced := self.left_out["replaced"]:
-            yield f"decoded with replacement before, and flagged not-utf8: {counted(n_replaced, 'file')}"
+        if n["binary"]:
+            yield f"left out of the repositories: {counted(n['binary'], 'binary file')}"
+        if n["replaced"]:
+            yield f"decoded with replacement before, and flagged not-utf8: {counted(n['replaced'], 'file')}"

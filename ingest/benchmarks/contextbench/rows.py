@@ -1,14 +1,13 @@
 """ContextBench's rows: Parquet, JSON and JSON Lines as instances, each once, with their gold decoded."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 from ingest.benchmarks.contextbench.gold import GOLD_KEYS, GoldSpan, gold_of, patch_of
 from ingest.benchmarks.declaration import FieldError, Fields, upstream_rows
 from ingest.sources.git import GITHUB, form_fault
-from ingest.sources.rows import WHOLE_INPUT, read_rows
+from ingest.sources.rows import WHOLE_INPUT
 from ingest.sources.tree import Entry
 from lake.rejects import Rejects, excerpt_of
 from lake.text import counted
@@ -22,8 +21,6 @@ CONTEXTBENCH_FIELDS: Fields = {
     "commit": ("base_commit", "commit"),
     **{name: (name,) for name in ("repo", "repo_url", "language", "source", "size", "patch", "problem_statement")},
 }
-
-_COLUMNS = tuple(path for paths in CONTEXTBENCH_FIELDS.values() for path in paths)
 
 _Row = Mapping[str, object]
 
@@ -70,9 +67,17 @@ def read_instances(
     cannot be decoded gives way to one of the same id that can.
     """
     instances: dict[str, Instance] = {}
-    n_again, is_usual = 0, fields == CONTEXTBENCH_FIELDS
+    n_again = 0
     for entry in entries:
-        rows = _rows(entry, rejects, notes) if is_usual else upstream_rows(entry, rejects, fields, CONTEXTBENCH_FIELDS)
+        n_refused = len(rejects)
+        rows = list(upstream_rows(entry, rejects, fields, CONTEXTBENCH_FIELDS))
+        if fields == CONTEXTBENCH_FIELDS and not any(key in row for _, row in rows for key in GOLD_KEYS):
+            if any(row.keys() >= _WITH_PATCH for _, row in rows):
+                hint = "declare fields: {gold: patch}, or give them to `ingest own`"
+                rejects.add(entry.path, WHOLE_INPUT, f"rows of SWE-bench have no gold context: {hint}")
+            elif len(rejects) == n_refused:
+                notes.append(f"{entry.path} holds no rows with gold; it is passed over")
+            continue
         for position, row in rows:
             instance = _instance(row, (entry.path, position), rejects)
             if instance is None:
@@ -144,18 +149,3 @@ def _text(row: _Row, key: str) -> str | None:
     """A text that is not empty; half a surrogate pair, which JSON can hold, becomes `?`."""
     value = row.get(key)
     return value.encode(errors="replace").decode() if isinstance(value, str) and value.strip() else None
-
-
-def _rows(entry: Entry, rejects: Rejects, notes: list[str]) -> Iterator[tuple[str, _Row]]:
-    n_refused, seen = len(rejects), list[tuple[str, _Row]]()
-    rows = read_rows(entry, rejects, _COLUMNS)
-    for where, row in rows:
-        seen.append((where, row))
-        if any(key in row for key in GOLD_KEYS):
-            yield from chain(seen, rows)
-            return
-    if any(row.keys() >= _WITH_PATCH for _, row in seen):
-        hint = "rows of SWE-bench have no gold context: declare fields: {gold: patch}, or give them to `ingest own`"
-        rejects.add(entry.path, WHOLE_INPUT, hint)
-    elif len(rejects) == n_refused:
-        notes.append(f"{entry.path} holds no rows with gold; it is passed over")

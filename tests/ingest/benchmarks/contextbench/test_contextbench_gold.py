@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from ingest.benchmarks.contextbench.gold import (
     Audit,
-    GoldFile,
     GoldSpan,
     audit,
     decode_gold,
@@ -151,7 +150,7 @@ FILES = {"a.py": "one\ntwo\nthree\n", "ü.py": "äöü\nß", "crlf.py": "one\r\n
 
 def audited(*spans: tuple[str, int, int] | GoldSpan, files: Mapping[str, str] = FILES) -> Audit:
     given_spans = [one if isinstance(one, GoldSpan) else GoldSpan(*one, None) for one in spans]
-    return audit(given_spans, {path: GoldFile(text.encode()) for path, text in files.items()})
+    return audit(given_spans, {path: text.encode() for path, text in files.items()})
 
 
 def rows(found: Audit, rule: str = "context") -> list[tuple[object, ...]]:
