@@ -33,15 +33,15 @@ from lake.limits import MAX_POOL_BYTES, MAX_SOURCE_BYTES
 from lake.rejects import Rejects
 from lake.text import counted, listed
 
-_CORPUS = {"document": ("_id",), "title": ("title",), "text": ("text",)}
-_QUERIES = {"query": ("_id",), "query_text": ("text",)}
-_JUDGEMENTS = {"judged_query": ("query-id",), "judged_document": ("corpus-id",), "grade": ("score",)}
-BEIR_FIELDS: Fields = {**_CORPUS, **_QUERIES, **_JUDGEMENTS}
-
-MAX_GRADE = 2**31
-
-_USUAL = {"corpus": "corpus.jsonl", "queries": "queries.jsonl", "qrels": "qrels/test.tsv"}
-BEIR_PLACES = {name: DataLocation(usual) for name, usual in _USUAL.items()}
+BEIR_FIELDS: Fields = {
+    **{"document": ("_id",), "title": ("title",), "text": ("text",), "query": ("_id",), "query_text": ("text",)},
+    **{"judged_query": ("query-id",), "judged_document": ("corpus-id",), "grade": ("score",)},
+}
+BEIR_PLACES = {
+    "corpus": DataLocation("corpus.jsonl"),
+    "queries": DataLocation("queries.jsonl"),
+    "qrels": DataLocation("qrels/test.tsv"),
+}
 
 
 def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
@@ -69,7 +69,14 @@ def read(
     files, blobs = pool_frames((pool_id, *document) for document in _documents(raw, fields, rejects))
     # A document's id has no ending to tell its language by.
     blobs = blobs.with_columns(language=pl.lit(collection.language))
-    queries = _queries(raw, fields, rejects)
+    queries: dict[str, str] = {}
+
+    def query(_: str, row: JsonObject) -> tuple[str, str]:
+        name, text = _id(row, fields["query"]), text_at(row, fields["query_text"])
+        check(name not in queries, f"query {name!r} is there more than once; the first is read")
+        return name, text
+
+    queries.update(pair for _, pair in parse_rows(raw.tasks[1], rejects, query))
     judged = _judgements(raw, fields, queries, set(files["path"]), rejects)
     is_relevant = pl.col("grade") > 0
     items = judged.group_by("item_id", maintain_order=True).agg(scorable=is_relevant.any())
@@ -86,9 +93,9 @@ def read(
     # Whole documents.
     ends = files.join(blobs, on="sha256").select("path", line_end="n_lines")
     gold = judged.filter(is_relevant).join(ends, on="path", how="left")
-    same = {"benchmark": pl.lit(collection.name), "gold": pl.lit("judged"), "line_start": pl.lit(0, pl.Int64)}
-    gold = gold.with_columns(pl.col("line_end").fill_null(0), **same)
-    n_none = judged.filter(~is_relevant).height
+    own = {"benchmark": pl.lit(collection.name), "gold": pl.lit("judged")}
+    gold = gold.with_columns(pl.col("line_end").fill_null(0), line_start=pl.lit(0, pl.Int64), **own)
+    n_none = judged.height - gold.height
     return SubsetRows(
         table_rows("items", items),
         query_rows(collection.name, ((query, "query", queries[query]) for query in items["item_id"])),
@@ -116,18 +123,6 @@ def _documents(raw: RawFiles, fields: Fields, rejects: Rejects) -> Iterator[tupl
         return name, data
 
     return (document_row for _, document_row in parse_rows(raw.tasks[0], rejects, document))
-
-
-def _queries(raw: RawFiles, fields: Fields, rejects: Rejects) -> dict[str, str]:
-    queries: dict[str, str] = {}
-
-    def query(_: str, row: JsonObject) -> tuple[str, str]:
-        name, text = _id(row, fields["query"]), text_at(row, fields["query_text"])
-        check(name not in queries, f"query {name!r} is there more than once; the first is read")
-        return name, text
-
-    queries.update(pair for _, pair in parse_rows(raw.tasks[1], rejects, query))
-    return queries
 
 
 def _judgements(
@@ -166,7 +161,7 @@ def _grade(row: Mapping[str, object], paths: Paths) -> int:
         grade = float(value) if isinstance(value, (int, float, str)) else math.nan
     except (ValueError, OverflowError):
         grade = math.nan
-    check(abs(grade) < MAX_GRADE and grade.is_integer(), f"`{path}` is to be a whole number")
+    check(abs(grade) < 2**31 and grade.is_integer(), f"`{path}` is to be a whole number")
     return int(grade)
 
 

@@ -34,7 +34,6 @@ _WITH_PATCH = {"instance_id", "repo", "base_commit", "problem_statement", "patch
 _RANGE = re.compile(r"L?(\d+)(?:\s*[-:]\s*L?(\d+))?")
 _HUB = re.compile(r"(?P<hub>[\w.-]+/[\w.-]+)@(?P<revision>[0-9a-f]{40})(?::(?P<split>\w+))?")
 _PLACE = re.compile(r"(?:(?P<places>[\w.]+)\[\]\.)?(?P<path>[\w.]+):(?P<start>[\w.]+?)(?:-(?P<end>[\w.]+))?")
-_HEAD_ROWS = 20
 _SHAPES = (
     f"Read are a BEIR folder; rows with {', '.join(sorted(_WITH_PATCH))}, as SWE-bench has them; and rows with a "
     f"question ({', '.join(_QUESTIONS)}) and a list of places ({', '.join(_GOLD)}), each with a path and lines. "
@@ -74,7 +73,7 @@ def declare_own(
         given = {key: text for key, text in hub.groupdict().items() if text} if hub else {}
         rows = HubRows(**{"split": "test", "config": "default", **given}) if hub else path
         entry, unread = entry_of(rows), Rejects()
-        head = [row for _, row in islice(read_rows(entry, unread), _HEAD_ROWS)]
+        head = [row for _, row in islice(read_rows(entry, unread), 20)]
         if not head:
             reasons = [f"{reject.position}: {reject.reason}" for reject in unread]
             hint = "Rows are JSON Lines, JSON, Parquet, or tab-separated values with a line of names."
@@ -120,12 +119,15 @@ def _converter(
 
     question = query or next((key for key in _QUESTIONS if key in keys), "")
     check(question, f"there is no question under {query or ', '.join(_QUESTIONS)}", query)
-    spans = ((key, span) for key in _GOLD for row in head for span in _objects(row, key))
-    known = (
-        (key, [name for name in _PATHS if name in span], [name for name in _LINES if name in span])
-        for key, span in spans
+    usual = (
+        f"{key}[].{path}:{_LINES[start]}"
+        for key in _GOLD
+        for row in head
+        for span in _objects(row, key)
+        for path in _PATHS
+        for start in _LINES
+        if path in span and start in span
     )
-    usual = (f"{key}[].{paths[0]}:{_LINES[starts[0]]}" for key, paths, starts in known if paths and starts)
     written = gold or next(usual, "")
     check(written and question, f"none of {', '.join(_GOLD)} lists objects with a path and lines")
     form = _PLACE.fullmatch(written)

@@ -11,7 +11,7 @@ from typing import Generic, NamedTuple
 from urllib.parse import urlsplit
 
 from ingest.benchmarks.config import own_benchmark
-from ingest.benchmarks.declaration import Benchmark, RawFiles
+from ingest.benchmarks.declaration import Benchmark, DataLocation, find_places
 from ingest.mining.history import History, HistoryRepositories, fetched
 from ingest.mining.issues import IssueMiner
 from ingest.mining.miner import Completion, MinedTask, choose, folder_of, mine_functions
@@ -19,18 +19,10 @@ from ingest.mining.names import GENERATED, Question, SourceFiles, is_source, usa
 from ingest.mining.sample import PROMPT_TOKENS, SampleSource
 from ingest.sources.git import checked, form_fault
 from ingest.sources.repository import MAX_SEARCHED_BYTES
-from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, UnreadableEntryError
+from ingest.sources.tree import UNKNOWN_SIZE, Entry, UnreadableEntryError
 from lake.errors import Exit, GoldspanError
 from lake.make import made_from
-from lake.rejects import Rejects
 from lake.text import counted, language_of
-
-LABEL = "mined"
-MINED_TASKS: Mapping[str, str] = {"completion": "repoeval", "line": "repobench-r", "issue": "contextbench"}
-"""Kind of task → the benchmark in whose manner it is mined, asked and scored."""
-_MAX_NAME = 40
-_CONTEXT = "2k"
-_NOT_IN_A_NAME = re.compile(r"[^a-z0-9]+")
 
 
 class MineRequest(NamedTuple):
@@ -45,7 +37,7 @@ class MineRequest(NamedTuple):
 
 @dataclass
 class _CodeMiner(Generic[MinedTask]):
-    """The tasks of one kind of a repository's files at the head of its history."""
+    """The tasks of one kind of a repository's files at the head of its history, drawn evenly over the files."""
 
     kind: str
     mine: Callable[[str, SourceFiles], Iterable[MinedTask]]
@@ -91,7 +83,7 @@ class _CodeMiner(Generic[MinedTask]):
 
     @cached_property
     def tasks(self) -> list[MinedTask]:
-        """The tasks that were drawn, evenly over the files."""
+        """The tasks that were drawn."""
         candidates = list(self.mine(self.repository, self.files))
         self.n_candidates = len(candidates)
         return choose(candidates, self.request.n, self.request.seed)
@@ -104,12 +96,6 @@ class _CodeMiner(Generic[MinedTask]):
         drawn = f"{languages.total():,} {self.kind} tasks{by_language and f' ({by_language})'} of {self.n_candidates:,}"
         files = counted(len(self.files.contents), "source file")
         return f"{drawn} in {files}; left out: {left_out or 'none'}"
-
-    def entry(self, path: str, rows: Callable[[], Iterable[object]]) -> Entry:
-        """A file of rows, made when it is read."""
-        parameters = [self.history.head, self.repository, self.request.n, self.request.seed, path]
-        digest = made_from(parameters=parameters, code=[self.mine, _CodeMiner])
-        return Entry(path, UNKNOWN_SIZE, lambda: _json_lines(rows()), made_from=digest)
 
 
 Miner = _CodeMiner[Completion] | _CodeMiner[Question] | IssueMiner
@@ -136,42 +122,42 @@ def mined(
     pinned = f"{history.head} n={request.n}" + (f" seed={request.seed}" if request.seed else "")
     made = []
     for task in tasks:
-        title, meaning, mine = _KINDS[task]
-        benchmark = own_benchmark(declared[MINED_TASKS[task]], f"{name}-{task}")
+        like, title, meaning, mine = MINED_TASKS[task]
+        miner, source, subsets = mine(history, repository, request)
+        benchmark = own_benchmark(declared[like], f"{name}-{task}")
         benchmark = replace(benchmark, title=title.format(name), meaning=meaning)
-        benchmark, source, subsets, miner = mine(benchmark, history, repository, request)
-        source = replace(source, name=_last(request.target), label=LABEL, pinned=pinned)
+        if task == "completion":
+            # Of every language, where RepoEval's own files are Python.
+            benchmark = replace(benchmark, find=partial(find_places, _PLACES))
+        source = replace(source, name=_last(request.target), label="mined", pinned=pinned)
         made.append((benchmark, source, subsets, miner))
     return made
 
 
-def _completions(benchmark: Benchmark, history: History, repository: str, request: MineRequest) -> MinedBenchmark:
+_Mined = tuple[Miner, SampleSource, tuple[str, ...]]
+_PLACES = {"tasks": DataLocation("tasks"), "files": DataLocation("files", is_tree=True)}
+
+
+def _entry(miner: Miner, request: MineRequest, path: str, rows: Callable[[], Iterable[object]]) -> Entry:
+    """A file of rows, made when it is read."""
+
+    def read() -> bytes:
+        return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows()).encode()
+
+    parameters = [miner.history.head, miner.repository, request.n, request.seed, path]
+    code = [type(miner)] if isinstance(miner, IssueMiner) else [type(miner), miner.mine]
+    return Entry(path, UNKNOWN_SIZE, read, made_from=made_from(parameters=parameters, code=code))
+
+
+def _completions(history: History, repository: str, request: MineRequest) -> _Mined:
     miner = _CodeMiner("completion", mine_functions, history, repository, request)
 
     def rows() -> list[object]:
-        return [task.row(number, PROMPT_TOKENS[_CONTEXT]) for number, task in enumerate(miner.tasks)]
+        return [task.row(number, PROMPT_TOKENS["2k"]) for number, task in enumerate(miner.tasks)]
 
     files = [replace(entry, path=f"{folder_of(repository)}/{entry.path}") for entry in miner.entries]
-    folders = {"tasks": [miner.entry("completions.jsonl", rows)], "files": files}
-    benchmark = replace(benchmark, find=_find_completions)
-    return benchmark, SampleSource(folders, name=repository), (f"function-{_CONTEXT}",), miner
-
-
-def _find_completions(source: Source, subset: str, rejects: Rejects) -> RawFiles:
-    tasks, files = source.find("tasks"), source.find("files")
-    return RawFiles(tasks.entries if tasks else [], [files] if files else [])
-
-
-def _lines(benchmark: Benchmark, history: History, repository: str, request: MineRequest) -> MinedBenchmark:
-    miner = _CodeMiner("next-line", _questions, history, repository, request)
-
-    def rows(language: str) -> list[object]:
-        return [task.as_row() for task in miner.tasks if language_of(task.location[0]) == language]
-
-    languages = sorted({language_of(path) for path in miner.listing if is_source(path)})
-    entries = [miner.entry(f"{name}_line.jsonl", partial(rows, name)) for name in languages]
-    subsets = tuple(f"{name}_line/test" for name in languages)
-    return benchmark, SampleSource({"data": entries}, name=repository), subsets, miner
+    folders = {"tasks": [_entry(miner, request, "completions.jsonl", rows)], "files": files}
+    return miner, SampleSource(folders, name=repository), ("function-2k",)
 
 
 def _questions(repository: str, files: SourceFiles) -> Iterator[Question]:
@@ -179,44 +165,54 @@ def _questions(repository: str, files: SourceFiles) -> Iterator[Question]:
         yield from usage.questions()
 
 
-def _issues(benchmark: Benchmark, history: History, repository: str, request: MineRequest) -> MinedBenchmark:
+def _lines(history: History, repository: str, request: MineRequest) -> _Mined:
+    miner = _CodeMiner("next-line", _questions, history, repository, request)
+
+    def rows(language: str) -> list[object]:
+        return [task.as_row() for task in miner.tasks if language_of(task.location[0]) == language]
+
+    languages = sorted({language_of(path) for path in miner.listing if is_source(path)})
+    entries = [_entry(miner, request, f"{name}_line.jsonl", partial(rows, name)) for name in languages]
+    subsets = tuple(f"{name}_line/test" for name in languages)
+    return miner, SampleSource({"data": entries}, name=repository), subsets
+
+
+def _issues(history: History, repository: str, request: MineRequest) -> _Mined:
     repositories = HistoryRepositories(history.git.folder, history=history)
     miner = IssueMiner(history, repositories, repository, request.n, request.seed)
-    digest = made_from(parameters=[history.head, repository, request.n, request.seed], code=[IssueMiner])
-    entry = Entry("issues.jsonl", UNKNOWN_SIZE, lambda: _json_lines(miner.tasks), made_from=digest)
-    source = SampleSource({".": [entry]}, repositories, name=repository)
-    return benchmark, source, ("full",), miner
+    entry = _entry(miner, request, "issues.jsonl", lambda: miner.tasks)
+    return miner, SampleSource({".": [entry]}, repositories, name=repository), ("full",)
 
 
-def _json_lines(rows: Iterable[object]) -> bytes:
-    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode()
-
-
-_KINDS: Mapping[str, tuple[str, str, Callable[[Benchmark, History, str, MineRequest], MinedBenchmark]]] = {
+MINED_TASKS: Mapping[str, tuple[str, str, str, Callable[[History, str, MineRequest], _Mined]]] = {
     "completion": (
+        "repoeval",
         "Completing the functions of {}",
         "The text before a function's body is the query; gold runs from there to the body's end.",
         _completions,
     ),
     "line": (
+        "repobench-r",
         "The next line in {}",
         "The lines before one that first uses another file's definition are the query; gold is that definition.",
         _lines,
     ),
     "issue": (
+        "contextbench",
         "Which code did the commits of {} change?",
         "A commit's message is the query, the repository at its parent is searched; gold are the definitions around "
         "the lines that it replaces there.",
         _issues,
     ),
 }
+"""Kind of task → the benchmark in whose manner it is asked and scored, its title, its meaning, and what mines it."""
 
 
 def _names(request: MineRequest) -> tuple[str, str]:
     last = _last(request.target)
-    name = _NOT_IN_A_NAME.sub("-", (request.name or last).lower()).strip("-")
-    if not name or len(name) > _MAX_NAME:
-        what = f"{request.name or last!r} gives no name of 1 to {_MAX_NAME} letters, digits and hyphens"
+    name = re.sub(r"[^a-z0-9]+", "-", (request.name or last).lower()).strip("-")
+    if not name or len(name) > 40:
+        what = f"{request.name or last!r} gives no name of 1 to 40 letters, digits and hyphens"
         raise GoldspanError(what, hint="Give one: --label NAME", code=Exit.USAGE)
     parts = [part for part in urlsplit(request.target).path.split("/") if part] if "://" in request.target else []
     by_url = "/".join(parts[-2:]).removesuffix(".git")

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 
 from filelock import FileLock
 from pydantic import BaseModel
@@ -35,20 +34,14 @@ PLACES_FILE = DATA / "places.jsonl"
 """Where in which files what is asked stands: a line per repository. Each package is pure Python, permissively licensed
 and pinned to one version for every platform in requirements.txt, so that the sample is the same everywhere."""
 
-OWN_LICENCE = "MIT"
-_LICENCE_NAMES = ("LICENSE", "LICENCE", "COPYING", "NOTICE")
 
 PROMPT_TOKENS: Mapping[str, int] = {"1k": 667, "2k": 1333, "4k": 2667}
 """How many `regex` tokens a prompt has at most. RepoCoder allows 1,000, 2,000 or 4,000 of Codex's tokens; three of
 those are about two `regex` tokens (RepoEval's own prompts, where cut, have a median of 1,326 at 2k and 2,679 at 4k)."""
 
 
-class ByteSpan(NamedTuple):
-    """Bytes `[start, end)` of a file as places count them."""
-
-    path: str
-    start: int
-    end: int
+ByteSpan = tuple[str, int, int]
+"""Path, and bytes `[start, end)` as places count them: of the text of `lines_of`."""
 
 
 class Uses(BaseModel):
@@ -75,47 +68,42 @@ class Places(BaseModel):
     files: dict[str, Uses]
     next_lines: dict[str, list[tuple[str, int, int]]]
 
-
-@dataclass(frozen=True)
-class SampleRepository:
-    """A repository of the sample: its files, and what is asked of them."""
-
-    places: Places
-    files: Sequence[Entry]
-
-    @property
-    def digest(self) -> str:
-        """Changes with any file, and with what is asked."""
-        return fingerprint(self.places.model_dump_json(), [(file.path, file.made_from) for file in self.files])
+    @cached_property
+    def entries(self) -> list[Entry]:
+        """The files of the repository."""
+        if self.pin:
+            return list(read_package(self.pin).values())
+        folder = read_folder(DATA / "java" / self.repository, self.repository)
+        return [replace(entry, made_from=sha256_of(entry.read())) for entry in folder.entries]
 
     @cached_property
     def lines(self) -> dict[str, list[str]]:
         """The lines of each source file, as places count them."""
-        sources = (file for file in self.files if file.path.endswith((".py", ".java")))
+        sources = (file for file in self.entries if file.path.endswith((".py", ".java")))
         return {file.path: lines_of(file.read()) or [] for file in sources}
 
-    def completions(self, level: Level) -> Iterable[Completion]:
-        """The completions of a level."""
-        for path, start, end, *name in self.places.completions.get(level, ()):
+    def completion_rows(self, level: Level, limit: int) -> Iterable[object]:
+        """The completions of a level, with at most `limit` tokens in a prompt."""
+        for number, (path, start, end, *name) in enumerate(self.completions.get(level, ())):
             target = Target(start, end, *map(str, name))
-            yield Completion.of(level, self.places.repository, path, self.lines[path], target)
+            yield Completion.of(level, self.repository, path, self.lines[path], target).row(number, limit)
 
-    def next_lines(self, setting: str) -> Iterable[Question]:
+    def next_line_rows(self, setting: str) -> Iterable[dict[str, object]]:
         """The next lines of a setting."""
-        for path, row, gold in self.places.next_lines[setting]:
-            yield Question.of(self._usages[path], row, gold)
+        for path, row, gold in self.next_lines[setting]:
+            yield Question.of(self._usages[path], row, gold).as_row(self.split)
 
     @cached_property
     def _usages(self) -> dict[str, FileUsage]:
         texts = {path: "".join(lines).encode() for path, lines in self.lines.items()}
         usages = {}
-        for path, uses in self.places.files.items():
+        for path, uses in self.files.items():
             text, imports, lines = texts[path], uses.imports, self.lines[path]
             rows = (range(text.count(b"\n", 0, start), text.count(b"\n", 0, end) + 1) for start, end in imports)
             statements = [text[start:end].decode() for start, end in imports]
             import_rows = frozenset(row for of_one in rows for row in of_one)
-            candidates = [texts[span.path][span.start : span.end].decode() for span in uses.candidates]
-            usages[path] = FileUsage(self.places.repository, path, lines, statements, import_rows, candidates)
+            candidates = [texts[path][start:end].decode() for path, start, end in uses.candidates]
+            usages[path] = FileUsage(self.repository, path, lines, statements, import_rows, candidates)
         return usages
 
 
@@ -141,29 +129,20 @@ def open_sample(benchmark: str) -> SampleSource:
         hint = "There is one of contextbench, repobench-r and repoeval. Give a folder: SOURCE=<folder>."
         raise GoldspanError(f"there is no sample of {benchmark}", hint=hint, code=Exit.MISSING)
     repositories = read_places()
-    revision = " ".join(each.places.pin for each in repositories if each.places.pin)
+    revision = " ".join(each.pin for each in repositories if each.pin)
     named: Callable[[str], str] = str
     make = _repobench_folders
     if benchmark == "repoeval":
-        repositories = [each for each in repositories if each.places.completions]
+        repositories = [each for each in repositories if each.completions]
         named, make = folder_of, _repoeval_folders
-    licences = {named(each.places.repository): each.places.licence for each in repositories}
+    licences = {named(each.repository): each.licence for each in repositories}
     return SampleSource(make(repositories), name="sample", label="sample", pinned=revision, licences=licences)
 
 
 @cache
-def read_places(file: Path = PLACES_FILE) -> list[SampleRepository]:
+def read_places(file: Path = PLACES_FILE) -> list[Places]:
     """The repositories of the sample."""
-    repositories = []
-    for line in file.read_text(encoding="utf-8").splitlines():
-        places = Places.model_validate_json(line)
-        if places.pin:
-            repositories.append(SampleRepository(places, list(read_package(places.pin).values())))
-        else:
-            folder = read_folder(DATA / "java" / places.repository, places.repository)
-            made = [replace(entry, made_from=sha256_of(entry.read())) for entry in folder.entries]
-            repositories.append(SampleRepository(places, made))
-    return repositories
+    return [Places.model_validate_json(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
 def read_package(pin: str) -> dict[str, Entry]:
@@ -210,17 +189,16 @@ def _path_in_repository(path: PurePosixPath) -> str | None:
         return None
     if path.parts[0].endswith(".dist-info"):
         # A wheel keeps licences at `<x>.dist-info/` or below `licenses/` there; in a repository they stand at the top.
-        return path.name if path.name.upper().startswith(_LICENCE_NAMES) else None
+        return path.name if path.name.upper().startswith(("LICENSE", "LICENCE", "COPYING", "NOTICE")) else None
     return str(path) if path.suffix == ".py" else None
 
 
-def _repoeval_folders(repositories: Sequence[SampleRepository]) -> dict[str, list[Entry]]:
+def _repoeval_folders(repositories: Sequence[Places]) -> dict[str, list[Entry]]:
     def rows(level: Level, limit: int) -> Iterable[object]:
-        for repository in repositories:
-            yield from (task.row(n, limit) for n, task in enumerate(repository.completions(level)))
+        return (row for repository in repositories for row in repository.completion_rows(level, limit))
 
     def files(folder: str) -> list[Entry]:
-        by_folder = sorted((folder_of(each.places.repository), each.files) for each in repositories)
+        by_folder = sorted((folder_of(each.repository), each.entries) for each in repositories)
         return [replace(file, path=f"{folder}/{repo}/{file.path}") for repo, files in by_folder for file in files]
 
     levels: tuple[Level, ...] = ("function", "line")
@@ -233,10 +211,10 @@ def _repoeval_folders(repositories: Sequence[SampleRepository]) -> dict[str, lis
     return {"datasets": _made_when_read(made, repositories, "\r\n"), **repository_folders}
 
 
-def _repobench_folders(repositories: Sequence[SampleRepository]) -> dict[str, list[Entry]]:
+def _repobench_folders(repositories: Sequence[Places]) -> dict[str, list[Entry]]:
     def rows(language: str, setting: str) -> Iterable[object]:
-        of_language = [each for each in repositories if each.places.language == language]
-        made = [row.as_row(each.places.split) for each in of_language for row in each.next_lines(setting)]
+        of_language = (each for each in repositories if each.language == language)
+        made = (row for repository in of_language for row in repository.next_line_rows(setting))
         return sorted(made, key=lambda row: str(row["level"]))
 
     names = [(language, setting) for language in ("java", "python") for setting in ("cff", "cfr")]
@@ -245,13 +223,14 @@ def _repobench_folders(repositories: Sequence[SampleRepository]) -> dict[str, li
 
 
 def _made_when_read(
-    files: Mapping[str, Callable[[], Iterable[object]]], repositories: Sequence[SampleRepository], end: str
+    files: Mapping[str, Callable[[], Iterable[object]]], repositories: Sequence[Places], end: str
 ) -> list[Entry]:
-    digest = made_from(parameters=[repository.digest for repository in repositories], code=[read_places])
-
     def made(rows: Callable[[], Iterable[object]]) -> bytes:
         return "".join(f"{json.dumps(row)}{end}" for row in rows()).encode()
 
+    entries = [[(file.path, file.made_from) for file in each.entries] for each in repositories]
+    asked = [each.model_dump_json() for each in repositories]
+    digest = made_from(parameters=[asked, entries], code=[read_places])
     return [Entry(path, UNKNOWN_SIZE, partial(made, rows), made_from=digest) for path, rows in sorted(files.items())]
 
 
@@ -286,7 +265,7 @@ def contextbench_sample(cache: Path) -> ContextBenchSample:
     """ContextBench's sample, its repositories made in a cache when they are asked for."""
     files = sorted(file for file in _CONTEXTBENCH.rglob("*") if file.is_file())
     revision = fingerprint([(file.relative_to(_CONTEXTBENCH), sha256_of_file(file)) for file in files])[:16]
-    licences = dict.fromkeys(_streams(), OWN_LICENCE)
+    licences = dict.fromkeys(_streams(), "MIT")
     return ContextBenchSample(_CONTEXTBENCH, cache, name="sample", label="sample", pinned=revision, licences=licences)
 
 

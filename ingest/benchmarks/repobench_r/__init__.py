@@ -60,18 +60,12 @@ _RawRow = tuple[str, str, int, object]  # its file, its level, its number there 
 
 
 class _Row(NamedTuple):
-    """One row, checked; `n` is its place in its split and level, from 0 in file order."""
+    """One row, checked: columns of its item, its last lines and all of its code, its candidates, and which is gold."""
 
-    n: int
-    level: str
-    repo: str
-    file_path: str
-    import_statement: str
-    code: str
-    next_line: str
+    item: dict[str, object]
+    queries: tuple[str, str]
     candidates: list[str]
     gold: int
-    version: str
 
 
 def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
@@ -111,27 +105,23 @@ def parts(
         if not (batch := list(islice(rows, ROWS_OF_A_PART))):
             return
         part = f"{name}-{split}-{number:04d}"
-        yield PartToRead(part, partial(_reading, part, name, split, partial(_checked_rows, batch, split)))
+        yield PartToRead(part, partial(_reading, part, name, split, partial(_checked_rows, batch, name, split)))
 
 
 def _drawn(raw: RawFiles, name: str, split: str, limit: int, fields: Fields, rejects: Rejects) -> Iterator[_Row]:
     def checked(rejects: Rejects) -> Iterator[_Row]:
-        return _checked_rows(_numbered_rows(raw.tasks, split, rejects, fields), split, rejects)
+        return _checked_rows(_numbered_rows(raw.tasks, split, rejects, fields), name, split, rejects)
 
-    names = [(_item_id(row, name, split), row.repo) for row in checked(rejects)]
+    names = [(row.item["item_id"], row.item["repo"]) for row in checked(rejects)]
     frame = pl.DataFrame(names, {"item_id": pl.String, "repo": pl.String}, orient="row")
     chosen = set(stratified(frame, limit)["item_id"])
     # Read once more, and chosen before anything is made of them: a few rows of many cost little.
-    return (row for row in checked(Rejects()) if _item_id(row, name, split) in chosen)
+    return (row for row in checked(Rejects()) if row.item["item_id"] in chosen)
 
 
 def _holds(entry: Entry, name: str) -> bool:
     path = entry.path.lower()
     return name in path and path.endswith((".gz", ".pkl", ".pickle", ".parquet", ".jsonl"))
-
-
-def _item_id(row: _Row, name: str, split: str) -> str:
-    return f"{name}/{split}/{row.level}/{row.n}"
 
 
 def _reading(
@@ -142,25 +132,10 @@ def _reading(
     contents: dict[str, SharedContent] = {}
     same = {"benchmark": "repobench-r", "subset": name, "split": split, "language": language, "scorable": True}
     for row in rows(rejects):
-        item_id = _item_id(row, name, split)
-        pool_id, snippet = f"repobench-r/{item_id}", row.candidates[row.gold]
-        known = {
-            "item_id": item_id,
-            "level": row.level,
-            "difficulty": row.level,
-            "source": row.version,
-            "repo": row.repo,
-            "pool_id": pool_id,
-            "target_path": row.file_path,
-            "target_text": row.next_line,
-            "n_candidates": len(row.candidates),
-            "gold_flags": [BLANK_GOLD] if is_blank(snippet) else [],
-        }
-        items.append({**same, **known})
-        # The official reader's: a trailing newline counts as a line.
-        queries.append((item_id, "last-3-lines", "\n".join(row.code.split("\n")[-3:])))
-        queries.append((item_id, "imports-and-code", f"{row.import_statement}\n\n{row.code}"))
-        n_lines = len(split_lines(snippet))
+        item_id = str(row.item["item_id"])
+        pool_id, n_lines = f"repobench-r/{item_id}", len(split_lines(row.candidates[row.gold]))
+        items.append({**same, **row.item, "pool_id": pool_id})
+        queries += [(item_id, *query) for query in zip(("last-3-lines", "imports-and-code"), row.queries, strict=True)]
         span = {"path": f"cand:{row.gold}", "line_start": 0, "line_end": n_lines, "candidate": row.gold}
         gold.append({"benchmark": "repobench-r", "item_id": item_id, "gold": "candidate", **span})
         for number, candidate in enumerate(row.candidates):
@@ -220,24 +195,35 @@ def _exported(entry: Entry, split: str, rejects: Rejects, fields: Fields) -> Ite
             yield level if level in _LEVELS else by_path or ("hard" if is_hard else "easy"), row
 
 
-def _checked_rows(rows: Iterable[_RawRow], split: str, rejects: Rejects) -> Iterator[_Row]:
+def _checked_rows(rows: Iterable[_RawRow], name: str, split: str, rejects: Rejects) -> Iterator[_Row]:
     """The raw rows that are as RepoBench-R's are; the others are rejected."""
     for where, level, n, row in rows:
         try:
-            yield _row(row, n, level)
+            yield _row(row, level, f"{name}/{split}/{level}/{n}")
         except FieldError as error:
             rejects.add(where, f"{split}/{level} row {n}", str(error), excerpt_of(row))
 
 
-def _row(row: object, n: int, level: str) -> _Row:
+def _row(row: object, level: str, item_id: str) -> _Row:
     if not isinstance(row, dict):
         raise FieldError(f"a {type(row).__name__}, not an object")
     candidates, is_v11 = _candidates(row.get("context"))
-    code = "cropped_code" if "cropped_code" in row else "code"
-    repo, path, imports = (_text(row, key) for key in ("repo_name", "file_path", "import_statement"))
-    text, next_line = _text(row, code), _text(row, "next_line")
-    version = "v1.1" if is_v11 or code == "cropped_code" else "v1"
-    return _Row(n, level, repo, path, imports, text, next_line, candidates, _gold(row, len(candidates)), version)
+    key = "cropped_code" if "cropped_code" in row else "code"
+    repo, path, imports = (_text(row, name) for name in ("repo_name", "file_path", "import_statement"))
+    code, next_line, gold = _text(row, key), _text(row, "next_line"), _gold(row, len(candidates))
+    item: dict[str, object] = {
+        "item_id": item_id,
+        "level": level,
+        "difficulty": level,
+        "source": "v1.1" if is_v11 or key == "cropped_code" else "v1",
+        "repo": repo,
+        "target_path": path,
+        "target_text": next_line,
+        "n_candidates": len(candidates),
+        "gold_flags": [BLANK_GOLD] if is_blank(candidates[gold]) else [],
+    }
+    # As the official reader has it, a trailing newline counts as a line.
+    return _Row(item, ("\n".join(code.split("\n")[-3:]), f"{imports}\n\n{code}"), candidates, gold)
 
 
 def _text(row: Mapping[object, object], key: str) -> str:

@@ -147,7 +147,7 @@ def read(raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = REPOEVAL
     notes += _notes(gold, group)
     pools = [group]
     if subset == "function-2k":
-        pools += [*published_pools(group), *constructed_pools(group, tasks)]
+        pools += [published_pools(group), *constructed_pools(group, tasks)]
         if raw.with_needs:
             # Imported when needed: jedi takes a while to load.
             from ingest.benchmarks.repoeval import needs

@@ -56,7 +56,7 @@ def repositories_of(tree: Tree, folder: str, repos: set[str], rejects: Rejects) 
     return PoolGroup(folder, *pool_frames(files()))
 
 
-def published_pools(group: PoolGroup) -> list[PoolGroup]:
+def published_pools(group: PoolGroup) -> PoolGroup:
     """The pools of the published code-chunk evaluation, if all are there; patchcore's built package comes first."""
     repo = pl.col("pool_id").str.split("/").list.last()
     files = group.files.filter(repo.is_in(CODE_CHUNK_REPOS)).with_columns(
@@ -70,7 +70,7 @@ def published_pools(group: PoolGroup) -> list[PoolGroup]:
     ordered = pl.concat([built, files]).sort("pool_id", "order", "path")
     position = pl.int_range(pl.len(), dtype=pl.Int64).over("pool_id")
     stored = ordered.with_columns(position=position).select(group.files.columns)
-    return [PoolGroup("code-chunk", stored, group.blobs.clear())]
+    return PoolGroup("code-chunk", stored, group.blobs.clear())
 
 
 def _around(entries: Sequence[Entry], repos: set[str]) -> str:

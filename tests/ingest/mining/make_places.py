@@ -72,11 +72,11 @@ def _later(usage: FileUsage) -> Iterable[tuple[int, int]]:
 
 
 def _uses(usage: FileUsage, texts: dict[str, bytes]) -> Uses:
-    candidates = []
+    candidates: list[ByteSpan] = []
     for text in usage.candidates:
         path = next(path for path, data in texts.items() if text.encode() in data)
         start = texts[path].index(text.encode())
-        candidates.append(ByteSpan(path, start, start + len(text.encode())))
+        candidates.append((path, start, start + len(text.encode())))
     imports, end = [], 0
     for statement in usage.statements:
         start = texts[usage.path].index(statement.encode(), end)
