@@ -25,8 +25,6 @@ from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_DEPTH, MAX_DOCUMENT_BYTES, MAX_FILES, MAX_STREAMED_BYTES
 from lake.text import listed
 
-_DRIVE = re.compile(r"[A-Za-z]:")
-_ENCRYPTED = 0x1
 _READ_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError, OSError,
                 MemoryError)  # fmt: skip
 
@@ -75,13 +73,13 @@ def _zip_fault(info: zipfile.ZipInfo) -> str | None:
     problems = {
         "the path holds a zero byte": "\0" in name,
         "the path has backslashes": "\\" in name,
-        "the path names a drive": _DRIVE.match(name) is not None,
+        "the path names a drive": re.match(r"[A-Za-z]:", name) is not None,
         "the path is absolute": name.startswith("/"),
         "the path climbs out with ..": ".." in name.split("/"),
         "the path is empty": not name.strip("./"),
         "a link": kind == stat.S_IFLNK,
         "not a regular file": kind not in (0, stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK),
-        "encrypted": bool(info.flag_bits & _ENCRYPTED),
+        "encrypted": bool(info.flag_bits & 1),
         f"more than {MAX_DEPTH} folders inside one another": name.count("/") > MAX_DEPTH,
     }
     if info.file_size > MAX_DOCUMENT_BYTES:
@@ -99,9 +97,6 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, location: str, path: 
     if len(data) != info.file_size:
         raise UnreadableEntryError(location, path, f"declares {info.file_size:,} bytes and holds {len(data):,}")
     return data
-
-
-_ENDINGS = frozenset({".zip", ".gz", ".zst", ".json", ".jsonl", ".traj"})
 
 
 @dataclass(frozen=True)
@@ -131,11 +126,9 @@ class FolderSource(Source):
         folder, runs = self.root / "trajectories", list[tuple[str, Path]]()
         for item in folder.iterdir() if folder.is_dir() else ():
             # Its file's name without what tells its format.
-            name = item.name
-            while item.is_file() and (end := Path(name).suffix.lower()) in _ENDINGS and Path(name).stem:
-                name = name[: -len(end)]
+            name = re.sub(r"(?<=.)(\.(zip|gz|zst|json|jsonl|traj))+$", "", item.name, flags=re.I)
             if not item.name.startswith((".", "__MACOSX")):
-                runs.append((name, item))
+                runs.append((name if item.is_file() else item.name, item))
         return sorted(runs)
 
 
@@ -145,13 +138,11 @@ def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) 
     It holds at least one of the markers, as a folder, a file or an archive `<marker>.zip`, `*` standing for any part of
     a name; with none given, a folder that is called like the benchmark is taken as it is.
     """
-    what, hint = (
-        f"SOURCE={folder}",
-        "Give a folder in the benchmark's upstream layout, or SOURCE=sample, or SOURCE=hub.",
-    )
+    what = f"SOURCE={folder}"
     try:
         if not folder.is_dir():
             problem = f"{what}: the folder {'is a file' if folder.exists() else 'does not exist'}"
+            hint = "Give a folder in the benchmark's upstream layout, or SOURCE=sample, or SOURCE=hub."
             raise GoldspanError(problem, hint=hint, code=Exit.MISSING)
         subfolders = sorted(
             each for each in folder.iterdir() if _label(each.name, benchmark) is not None and each.is_dir()

@@ -38,8 +38,6 @@ _FORMS = {
         "it is not https://host/…, http://host/… or file:///folder, without credentials; or say github",
     ),
 }
-_FETCH = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--depth=1")
-
 # What git says, in lower case. A server that asks who is there says so of a repository that is not.
 _NOT_THERE = ("repository not found", "not appear to be a git repository", "could not read username",
               "authentication failed", "returned error: 401", "returned error: 404", "info/refs not found")  # fmt: skip
@@ -257,15 +255,16 @@ class Repositories:
     def _files(self, git: GitFolder, url: str, commit: str) -> Checkout:
         git.make()
         if commit not in git.commits():
-            self._n_fetched += 1
-            if self._n_fetched <= 3 or self._n_fetched % 100 == 0:
-                self.say(f"fetching {url} at {commit[:12]}")
             self._fetch(git, url, commit)
         return git.read(commit, url)
 
     def _fetch(self, git: GitFolder, url: str, commit: str) -> None:
+        self._n_fetched += 1
+        if self._n_fetched <= 3 or self._n_fetched % 100 == 0:
+            self.say(f"fetching {url} at {commit[:12]}")
         while True:
-            answer = git.ask(*_FETCH, url, f"{commit}:{_COMMITS}{commit}", seconds=self.timeout)
+            how = ("--quiet", "--no-tags", "--no-write-fetch-head", "--depth=1")
+            answer = git.ask("fetch", *how, url, f"{commit}:{_COMMITS}{commit}", seconds=self.timeout)
             is_unknown, is_nowhere = answer.complains(_UNKNOWN), answer.complains(_NOT_THERE)
             if not answer.code or self._n_waited == len(self.waits) or is_nowhere or is_unknown:
                 break
