@@ -11,10 +11,10 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
+from typing import Annotated, NoReturn, TypeVar
 
 import polars as pl
 import typer
@@ -26,9 +26,6 @@ from lake.limits import limit_memory
 from lake.outcome import Outcome
 from lake.store import Lake
 from lake.text import escaped, escaped_json
-
-if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
 
 _DECLARED = Path(__file__).resolve().parents[1] / "pyproject.toml"
 
@@ -71,7 +68,7 @@ class Console:
         self.json = json
         self._rich = RichConsole(stderr=True, quiet=quiet, highlight=False, soft_wrap=True)
         self._has_bars = self._rich.is_terminal and not quiet
-        self._started = self._said = time.perf_counter()
+        self._started = time.perf_counter()
 
     def say(self, text: str) -> None:
         """One line of what is going on."""
@@ -86,46 +83,19 @@ class Console:
         if not total:
             return
         if self._has_bars:
-            with self._bars("{task.completed}/{task.total}") as progress:
+            from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+            description, done_of = TextColumn("{task.description}", markup=False), "{task.completed}/{task.total}"
+            columns = (description, BarColumn(), done_of, TimeRemainingColumn())
+            with Progress(*columns, console=self._rich, transient=True) as progress:
                 yield from progress.track(things, total=total, description=escaped(title))
             return
-        self._said = time.perf_counter()
+        said = time.perf_counter()
         for done, thing in enumerate(things):
-            self._say_at_times(f"{title}: {done:,} of {total:,}")
+            if time.perf_counter() - said > PIPE_SECONDS:
+                said = time.perf_counter()
+                self.say(f"{title}: {done:,} of {total:,}")
             yield thing
-
-    def _bars(self, amount: str) -> "Progress":
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-        title = TextColumn("{task.description}", markup=False)
-        return Progress(title, BarColumn(), amount, TimeRemainingColumn(), console=self._rich, transient=True)
-
-    def _say_at_times(self, text: str) -> None:
-        if time.perf_counter() - self._said > PIPE_SECONDS:
-            self._said = time.perf_counter()
-            self.say(text)
-
-    @contextmanager
-    def downloads(self) -> Iterator[Callable[[int, int, str], None]]:
-        """A function that is told of every piece of a download: bytes so far, bytes in all (0 if unknown), its name."""
-        bars, known = self._bars("{task.fields[size]}"), dict[str, "TaskID"]()
-        self._said = time.perf_counter()
-
-        def told(done: int, total: int, name: str) -> None:
-            size = f"{done / 1e6:,.1f} MB" + (f" of {total / 1e6:,.1f} MB" if total else "")
-            if not self._has_bars:
-                self._say_at_times(f"{name}: {size}")
-                return
-            if name not in known:
-                bars.start()
-                known[name] = bars.add_task(escaped(name), total=total or None, size="")
-            bars.update(known[name], completed=done, size=size)
-
-        try:
-            yield told
-        finally:
-            if known:
-                bars.stop()
 
     def lake_lock(self, lake: Lake, makes: Collection[str]) -> AbstractContextManager[None]:
         """The lake held by this command alone, which says when it waits for another: see :meth:`Lake.locked`."""

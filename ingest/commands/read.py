@@ -20,7 +20,7 @@ from ingest.runs.bundled_runs import SUBMISSIONS, import_recorded, import_submis
 from ingest.runs.find_trajectories import declare_formats
 from ingest.sources.folder import open_folder
 from ingest.sources.git import GITHUB, Repositories, checked
-from ingest.sources.tree import CACHE, HUB, Progress, Source
+from ingest.sources.tree import CACHE, HUB, Source
 from ingest.stored_parts import check_replaced, remove_benchmark
 from lake.averages import FEWEST_ITEMS
 from lake.benchmarks import own_kinds
@@ -45,10 +45,10 @@ from lake.text import listed
 
 
 def open_source(
-    spec: str, benchmark: str, *, markers: tuple[str, ...] = (), cache: Path, progress: Progress | None = None
+    spec: str, benchmark: str, *, markers: tuple[str, ...] = (), cache: Path, say: Callable[[str], None] | None = None
 ) -> Source:
     """The source of a benchmark that `SOURCE=` names: `sample`, `hub`, or a folder (one called so is `./sample`)."""
-    # Imported when needed: who reads a folder waits neither for what mines nor for ssl.
+    # Imported when needed: who reads a folder waits neither for what mines nor for what downloads.
     if spec in ("", "sample"):
         from ingest.mining.sample import contextbench_sample, open_sample
 
@@ -56,19 +56,19 @@ def open_source(
     if spec == HUB:
         from ingest.sources.hub import open_hub
 
-        return open_hub(benchmark, cache, progress=progress)
+        return open_hub(benchmark, cache, say=say)
     return open_folder(Path(spec), benchmark, markers=markers)
 
 
 def _open_sources(
-    spec: str, requested: Sequence[str], declared: Mapping[str, Benchmark], console: Console, cache: Path,
-    progress: Progress | None,
-) -> dict[str, Source]:  # fmt: skip
+    spec: str, requested: Sequence[str], declared: Mapping[str, Benchmark], console: Console, cache: Path
+) -> dict[str, Source]:
     """The sources of the benchmarks asked for, by name; of all that the source holds when none is."""
     opened, problems = dict[str, Source](), []
     for name in requested or declared:
         try:
-            opened[name] = open_source(spec, name, markers=declared[name].markers, cache=cache, progress=progress)
+            say = None if console.quiet else console.say
+            opened[name] = open_source(spec, name, markers=declared[name].markers, cache=cache, say=say)
         except GoldspanError as error:
             if requested or error.code != Exit.MISSING:
                 raise
@@ -144,15 +144,15 @@ def read(
         lookup(subset, "subset", known)
     workers = Workers(parse_engine(engine, lake))
     base = checked("address", GITHUB if repositories == "github" else repositories) if repositories else ""
-    with console.lake_lock(store, {"ingest", "runs"}), workers, console.downloads() as progress:
+    with console.lake_lock(store, {"ingest", "runs"}), workers:
         # Under the lock: what is damaged of the lake is set aside by now.
         resolved = wanted_chunkers(split_names(chunkers), chunker or [], store, trusted=trust_lake, seconds=timeout)
         for cutter in resolved:
             if cutter.declaration.given:
                 console.say(f"{cutter.name} cuts by running: {cutter.declaration.given}")
         done = [Outcome(changes=remove_undeclared(store))]
-        cache, downloads = store.root / CACHE, None if quiet else progress
-        sources = {benchmark.name: own} if own else _open_sources(source, names, declared, console, cache, downloads)
+        cache = store.root / CACHE
+        sources = {benchmark.name: own} if own else _open_sources(source, names, declared, console, cache)
         if base and not any(declared[name].clones(opened) for name, opened in sources.items()):
             names_read = ", ".join(declared[name].display_name for name in sources)
             message = f"--repositories has no effect: nothing is cloned for {names_read} from this source"

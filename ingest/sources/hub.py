@@ -1,37 +1,31 @@
 """The publishers' own files: archives in git at pinned commits, and datasets on the Hugging Face hub."""
 
 import errno
-import http.client
 import json
-import ssl
-import urllib.error
-import urllib.request
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ValidationError
 
 from ingest.sources.folder import open_archive
 from ingest.sources.repository import git_blob_id
-from ingest.sources.tree import HUB, UNKNOWN_SIZE, Entry, Progress, Source, Tree, entry_on_disk, unusable
+from ingest.sources.tree import HUB, UNKNOWN_SIZE, Entry, Source, Tree, entry_on_disk, unusable
 from lake.errors import Exit, GoldspanError
 from lake.text import listed
 
 BRANCH = "main"
-ATTEMPTS = 5
 
 _SECONDS = 30
-_BLOCK = 1 << 16
-_BROKEN_OFF = (http.client.HTTPException, ConnectionError, TimeoutError, ssl.SSLError, urllib.error.URLError)
 _DISK_FAULTS = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENOTDIR, errno.EEXIST)
 _INSTEAD = (
     "Try again with a connection, and without HF_HUB_OFFLINE where that is set; or put these files below\n"
-    "  <folder>/{benchmark}/ and give SOURCE=<folder> (and REPOSITORIES=github where rows name repositories),\n"
+    "  <folder>/{}/ and give SOURCE=<folder> (and REPOSITORIES=github where rows name repositories),\n"
     "  or SOURCE=sample, which needs neither."
 )
+
+Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -76,14 +70,39 @@ DATASETS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
-@dataclass(frozen=True)
-class HubSource(Source):
-    """A publisher's archives, downloaded when they are read."""
+@dataclass(frozen=True, kw_only=True)
+class _Published(Source):
+    """What a publisher has, downloaded into a cache when it is read; without `say` nothing is told of it."""
 
     benchmark: str
-    pin: Pin
     cache: Path
-    progress: Progress | None = None
+    say: Say | None = None
+
+    @contextmanager
+    def had(self, wanted: str, where: str, here: str) -> Iterator[None]:
+        """Whatever is raised when something cannot be had, as one error; faults of the disk as another."""
+        # Imported when needed: it takes long. The connection's own errors are let through by huggingface_hub.
+        from httpx2 import HTTPError
+        from huggingface_hub.errors import XetDownloadError
+        from huggingface_hub.utils.tqdm import disable_progress_bars
+
+        if self.say is None:
+            disable_progress_bars()
+        try:
+            yield
+        except (OSError, HTTPError, XetDownloadError) as error:
+            if isinstance(error, OSError) and error.errno in _DISK_FAULTS:
+                raise unusable(self.cache, error) from error
+            what = f"{wanted} cannot be had from {where}: {' '.join(str(error).split()) or type(error).__name__}"
+            hint = f"{here}\n  {_INSTEAD.format(self.benchmark)}"
+            raise GoldspanError(what, where=where, hint=hint, code=Exit.MISSING) from error
+
+
+@dataclass(frozen=True)
+class HubSource(_Published):
+    """A publisher's archives."""
+
+    pin: Pin
 
     def find(self, path: str) -> Tree | None:
         """As of `Source`."""
@@ -91,40 +110,21 @@ class HubSource(Source):
             return None
         name, blob_id = self.pin.archives[path]
         url, file = f"{self.pin.base}/{self.pin.repository}/{self.pin.commit}/{name}", self.cache / blob_id
-        try:
+        lacking = [each for each, known in self.pin.archives.values() if not (self.cache / known).is_file()]
+        with self.had(name, url, f"Not here yet: {listed(lacking)}."):
             if not file.is_file() or blob_id_of(file) != blob_id:
-                self.cache.mkdir(parents=True, exist_ok=True)
                 self._download(url, name, file)
-        except OSError as error:
-            raise unusable(self.cache, error) from error
         return open_archive(file, name)
 
     def _download(self, url: str, name: str, file: Path) -> None:
-        part, fault = file.with_suffix(".part"), ""
-        for _ in range(ATTEMPTS):
-            try:
-                n_had = 0
-                with urllib.request.urlopen(url, timeout=_SECONDS) as response, part.open("wb") as stream:
-                    n_bytes = response.length or 0
-                    while block := response.read1(_BLOCK):
-                        n_had += stream.write(block)
-                        if self.progress is not None:
-                            self.progress(n_had, n_bytes, name)
-                if n_had >= n_bytes:
-                    fault = ""
-                    break
-                fault = f"the connection broke off after {n_had:,} of {n_bytes:,} bytes"
-            except urllib.error.HTTPError as error:
-                error.close()
-                fault = f"the server answers {error.code} {error.reason}"
-                break
-            except _BROKEN_OFF as error:
-                fault = str(getattr(error, "reason", error))
-        if fault:
-            what = f"{name} cannot be downloaded from {urlsplit(url).netloc}: {fault}"
-            lacking = [name for name, blob_id in self.pin.archives.values() if not (self.cache / blob_id).is_file()]
-            hint = f"Not here yet: {listed(lacking)}.\n  {_INSTEAD.format(benchmark=self.benchmark)}"
-            raise GoldspanError(what, where=url, hint=hint, code=Exit.MISSING)
+        from huggingface_hub.file_download import http_get
+
+        if self.say is not None:
+            self.say(f"downloading {name}")
+        self.cache.mkdir(parents=True, exist_ok=True)
+        part = file.with_suffix(".part")
+        with part.open("wb") as stream:
+            http_get(url, stream, displayed_filename=name)
         if (blob_id := blob_id_of(part)) != file.name:
             part.unlink()
             what = f"{name} is not the pinned file: git blob {blob_id}, not {file.name}"
@@ -145,18 +145,15 @@ class _Record(BaseModel):
 
 
 @dataclass(frozen=True)
-class DatasetSource(Source):
+class DatasetSource(_Published):
     """A dataset's files, each downloaded when it is read.
 
     The hub is asked for the commit the first time, and the answer is recorded in `<cache>/<owner>--<name>.json`. Later
     runs keep to it until the record is deleted.
     """
 
-    benchmark: str
     dataset: str
     endings: tuple[str, ...]
-    cache: Path
-    shows_progress: bool = False
 
     @property
     def revision(self) -> str:
@@ -174,14 +171,10 @@ class DatasetSource(Source):
         return Entry(path, UNKNOWN_SIZE, lambda: self._downloaded(path).read(), lambda: self._downloaded(path).open())
 
     def _downloaded(self, path: str) -> Entry:
-        # Imported when needed: it takes long.
-        from huggingface_hub import snapshot_download
-        from huggingface_hub.utils.tqdm import disable_progress_bars
-
-        if not self.shows_progress:
-            disable_progress_bars()
         commit, cache = self._record().commit, self.cache / "huggingface"
-        with self._had(path):
+        with self._asked(path):
+            from huggingface_hub import snapshot_download
+
             folder = snapshot_download(
                 self.dataset, repo_type="dataset", revision=commit, cache_dir=cache, allow_patterns=[path]
             )
@@ -189,6 +182,10 @@ class DatasetSource(Source):
             if not file.is_file():
                 raise OSError(f"{self.dataset}@{commit} does not have it")
             return entry_on_disk(file, path, self.dataset, file.stat().st_size)
+
+    def _asked(self, wanted: str) -> AbstractContextManager[None]:
+        here = f"It would go into {self.cache / 'huggingface'}."
+        return self.had(f"{wanted} of {self.dataset}", "the Hugging Face hub", here)
 
     def _record(self) -> _Record:
         file = self.cache / f"{self.dataset.replace('/', '--')}.json"
@@ -199,9 +196,9 @@ class DatasetSource(Source):
             what = f"what was recorded of {self.dataset} cannot be read: {error.errors()[0]['msg']}"
             hint = f"Delete it; {BRANCH} is then resolved anew."
             raise GoldspanError(what, where=str(file), hint=hint, code=Exit.INVALID) from error
-        from huggingface_hub import HfApi
+        with self._asked("the commit"):
+            from huggingface_hub import HfApi
 
-        with self._had("the commit"):
             info = HfApi().dataset_info(self.dataset, revision=BRANCH, files_metadata=True, timeout=_SECONDS)
             sizes = {sibling.rfilename: sibling.size or 0 for sibling in info.siblings or []}
             record = _Record(commit=str(info.sha), sizes=sizes)
@@ -211,28 +208,13 @@ class DatasetSource(Source):
             beside.replace(file)
         return record
 
-    @contextmanager
-    def _had(self, wanted: str) -> Iterator[None]:
-        """Whatever is raised when something cannot be had, as one error; faults of the disk as another."""
-        from httpx2 import HTTPError  # the connection's own errors, which huggingface_hub lets through
-        from huggingface_hub.errors import XetDownloadError
 
-        try:
-            yield
-        except (OSError, HTTPError, XetDownloadError) as error:
-            if isinstance(error, OSError) and error.errno in _DISK_FAULTS:
-                raise unusable(self.cache, error) from error
-            why = " ".join(str(error).split()) or type(error).__name__
-            what = f"{wanted} of {self.dataset} cannot be had from the Hugging Face hub: {why}"
-            hint = f"It would go into {self.cache / 'huggingface'}.\n  {_INSTEAD.format(benchmark=self.benchmark)}"
-            raise GoldspanError(what, where=f"dataset {self.dataset}", hint=hint, code=Exit.MISSING) from error
-
-
-def open_hub(benchmark: str, cache: Path, *, progress: Progress | None = None) -> Source:
+def open_hub(benchmark: str, cache: Path, *, say: Say | None = None) -> Source:
     """The publisher's files of a benchmark, kept in a cache; nothing is downloaded yet."""
     if (pin := PINS.get(benchmark)) is not None:
-        return HubSource(benchmark, pin, cache, progress, name=HUB, pinned=f"{pin.repository}@{pin.commit}")
+        revision = f"{pin.repository}@{pin.commit}"
+        return HubSource(pin, benchmark=benchmark, cache=cache, say=say, name=HUB, pinned=revision)
     if benchmark in DATASETS:
-        return DatasetSource(benchmark, *DATASETS[benchmark], cache, progress is not None, name=HUB)
+        return DatasetSource(*DATASETS[benchmark], benchmark=benchmark, cache=cache, say=say, name=HUB)
     hint = f"There is: {', '.join(sorted({*PINS, *DATASETS}))}. Give a folder: SOURCE=<folder>."
     raise GoldspanError(f"{benchmark} cannot be fetched from its publisher yet", hint=hint, code=Exit.MISSING)

@@ -10,9 +10,6 @@ from typing import IO
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_DOCUMENT_BYTES
 
-Progress = Callable[[int, int, str], None]
-"""Told how far a download is: bytes done, bytes in all (0 where the server does not say), the file's name."""
-
 HUB = "hub"
 """The source that fetches: there nothing is read that was not asked for or is the default."""
 

@@ -174,16 +174,6 @@ def test_a_listing_is_columns_json_or_yaml(capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().out == "- name: a\n  meaning: 'ä: b'\n  empty: ''\n"
 
 
-def test_a_download_in_a_pipe_is_told_now_and_then(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("lake.console.PIPE_SECONDS", 0)
-    with Console().downloads() as told:
-        told(1_500_000, 3_000_000, "archive.zip")
-        told(2_000_000, 0, "of unknown size.zip")
-    assert capsys.readouterr().err.splitlines() == ["archive.zip: 1.5 MB of 3.0 MB", "of unknown size.zip: 2.0 MB"]
-
-
 HIDDEN = "\x1b[31m\x9b\u202e\u2066\ud800"
 SHOWN = r"\u{1B}[31m\u{9B}\u{202E}\u{2066}\u{D800}"
 
