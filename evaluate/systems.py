@@ -133,7 +133,7 @@ def check_patterns(
     pairs = [(chunker, retriever) for chunker in chunkers for retriever in retrievers]
     for pattern in patterns:
         is_ours = any(_picks([pattern], *pair) for pair in pairs)
-        if not is_ours and not any(picks_imported([pattern], name) for name in imported):
+        if not is_ours and not any(is_picked(name, [pattern]) for name in imported):
             raise unknown_name(pattern, "system", [*map("+".join, pairs), *imported])
     for name, retriever in retrievers.items():
         if _is_named(patterns, name) and (why := retriever.why_missing):
@@ -146,8 +146,8 @@ def imported_systems(lake: Lake) -> list[str]:
     return runs.collect()["system"].sort().to_list()
 
 
-def picks_imported(patterns: Sequence[str], name: str) -> bool:
-    """Whether some patterns pick an imported system, which may have any name; without patterns all are."""
+def is_picked(name: str, patterns: Sequence[str]) -> bool:
+    """Whether some patterns pick a system by its whole name, which may be any; without patterns all are."""
     return not patterns or any(pattern == name or fnmatchcase(name, pattern) for pattern in patterns)
 
 

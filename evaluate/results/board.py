@@ -3,22 +3,21 @@
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
 import polars as pl
 
 from evaluate.metrics import Metric, Requested, metric_named, metrics_of
-from evaluate.results.undeclared_metrics import aggregated, explored, why_not
+from evaluate.results.undeclared_metrics import explored, why_not
 from evaluate.runs.pooling import systems_of
 from evaluate.selection import edition
 from evaluate.statistics.boards import board_rows
 from evaluate.statistics.means import aggregate
 from evaluate.statistics.slices import UNSLICED, in_slice, slice_of
+from evaluate.systems import is_picked
 from lake.averages import ITEM, ITEM_INTERVALS
 from lake.benchmarks import tasks_of
 from lake.catalog.protocol import Protocol, Task
 from lake.catalog.protocols import protocols_of
-from lake.catalog.references import unbeaten_baselines
 from lake.errors import Exit, GoldspanError
 from lake.selection import Where, of_where
 from lake.store import Lake
@@ -123,8 +122,7 @@ def rows_of_board(
     if requested or where or rows.is_empty():
         rows = _worked_out(lake, task, protocol, slice_name, requested, where)
     rows = rows.filter("is_shown").lazy().join(runs, on="run_id").collect()
-    if systems:
-        rows = rows.filter(pl.col("system").map_elements(lambda name: is_any(name, systems), pl.Boolean))
+    rows = rows.filter([is_picked(name, systems) for name in rows["system"]])
     return None if rows.is_empty() else rows
 
 
@@ -135,29 +133,23 @@ def _worked_out(
     runs = lake.read("runs", benchmark=task.benchmark).filter(task=task.name)
     is_mine = pl.col("run_id").is_in(runs["run_id"].implode())
     aggregates = lake.scan("aggregates", benchmark=task.benchmark).filter(is_mine, protocol=protocol.name)
-    aggregates = aggregates.drop("benchmark")
     if aggregates.head(1).collect().is_empty():
         return pl.DataFrame(schema=declared_table("boards").columns)
     items = of_where(lake.scan("items", benchmark=task.benchmark), where)
     slice_, value = slice_of(protocol, aggregates, slice_name, items if where else None)
-    empty = pl.DataFrame(schema=declared_table("scores").columns)
-    scores = explored(lake, task, protocol, requested) if requested else empty
-    if where:
-        stored = lake.scan("scores", **folders).filter(is_mine).select(scores.columns)
-        run_items = lake.scan("run_items", benchmark=task.benchmark)
-        scored = pl.concat([stored, scores.lazy()])
-        of_items = aggregate(protocol, scored, in_slice(items, slice_, value), run_items, slices=UNSLICED)
-        aggregates = of_items.with_columns(slice=pl.lit(slice_), slice_value=pl.lit(value))
-    elif requested:
-        aggregates = pl.concat([aggregates, aggregated(lake, task, protocol, scores).lazy()], how="diagonal")
-    rows = aggregates.filter(slice=slice_, slice_value=value).collect()
-    if "share_of_oracle" not in rows.columns:
-        rows = rows.with_columns(share_of_oracle=pl.lit(None, pl.Float64))
     of_slice = {"slice": slice_, "slice_value": value}
+    # Over some items alone nothing is stored, ranked or compared.
+    rows = [aggregates.filter(pl.lit(not where), **of_slice).drop("benchmark").collect()]
+    columns, of_scores = declared_table("scores").columns, [explored(lake, task, protocol, requested).lazy()]
+    if where:
+        of_scores.append(lake.scan("scores", **folders).filter(is_mine).select(*columns))
+    run_items = lake.scan("run_items", benchmark=task.benchmark)
+    inside = in_slice(items, slice_, value)
+    made = aggregate(protocol, pl.concat(of_scores), inside, run_items, slices=UNSLICED)
+    rows.append(made.with_columns(**{name: pl.lit(of) for name, of in of_slice.items()}).collect())
     others = {name: lake.scan(name, **folders).filter(**of_slice) for name in ("ranks", "comparisons", "characters")}
-    # Over some items alone nothing is ranked or compared.
     tables = {name: (stored.clear() if where else stored).collect() for name, stored in others.items()}
-    return board_rows(protocol, runs, task.kind, aggregates=rows, **tables)
+    return board_rows(protocol, runs, task.kind, aggregates=pl.concat(rows), **tables)
 
 
 def best_first(rows: pl.DataFrame, columns: Requested) -> pl.DataFrame:
@@ -207,9 +199,7 @@ def board(
     table = best_first(rows, columns)
     if top is not None:
         table = table.filter(pl.col("is_baseline") | ((~pl.col("is_baseline")).cum_sum() <= top))
-    numbers = table.select("retriever", "is_baseline", "number").iter_rows()
-    notes = unbeaten_baselines(task.rules, numbers, lower_is_better=columns[0][0].direction == "lower")
-    notes += [reason for reason in reasons.values() if reason]
+    notes = [reason for reason in reasons.values() if reason]
     notes += [f"{metric_label(*column)} is exploratory: {protocol.name} does not declare it" for column in undeclared]
     notes += [ITEM_INTERVALS] if is_of_items(table) else []
     label, (slice_, value) = edition(lake, task.benchmark).label, table.select("slice", "slice_value").row(0)
@@ -268,8 +258,3 @@ def number_of(value: object) -> str:
 def item_counts(row: Mapping[str, object]) -> str:
     """Over how many items a run's number is, and of how many, where those are not all."""
     return f"{row['of_items']:,}" if row["n"] in (row["of_items"], None) else f"{row['n']:,} of {row['of_items']:,}"
-
-
-def is_any(name: str, patterns: Sequence[str]) -> bool:
-    """Whether one of some patterns is a name's."""
-    return any(fnmatchcase(name, pattern) for pattern in patterns)

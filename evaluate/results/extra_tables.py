@@ -8,7 +8,6 @@ from evaluate.metrics import Metric
 from evaluate.results.board import (
     PrintedTable,
     best_first,
-    is_any,
     is_of_items,
     item_counts,
     metric_label,
@@ -19,6 +18,7 @@ from evaluate.results.board import (
 )
 from evaluate.selection import edition
 from evaluate.statistics.slices import SLICE
+from evaluate.systems import is_picked
 from lake.averages import AVERAGES, FEWEST_ITEMS, FEWEST_REPOS, ITEM, ITEM_INTERVALS, REPOSITORY
 from lake.benchmarks import tasks_of
 from lake.catalog.protocol import Protocol, Task
@@ -42,7 +42,7 @@ def usage_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[st
         .sort("system", "run_id")
         .collect()
     )
-    rows = rows.filter([is_any(name, systems) for name in rows["system"]]) if systems else rows
+    rows = rows.filter([is_picked(name, systems) for name in rows["system"]])
     if rows.is_empty():
         return None
     cells = [
@@ -202,7 +202,7 @@ def _wanted(
 ) -> list[str]:
     """The runs that were asked for, or scored now where others were not."""
     if patterns:
-        return [run_id for run_id, name in rows.select("run_id", "system").iter_rows() if is_any(name, patterns)]
+        return [run_id for run_id, name in rows.select("run_id", "system").iter_rows() if is_picked(name, patterns)]
     parts = lake.parts("scores", benchmark=benchmark)
     now = {part.folders["run_id"] for part in parts if part.relative_path in made}
     runs = rows["run_id"].to_list()

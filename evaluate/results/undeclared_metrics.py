@@ -1,6 +1,6 @@
 """Metrics that a protocol does not declare, worked out when they are asked for and never stored: exploratory."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -9,8 +9,7 @@ from evaluate.metrics import Metric, Requested, metrics_of
 from evaluate.runs.pooling import systems_of
 from evaluate.score.contexts.gold_sets import N_RANKED_STEPS
 from evaluate.score.metric_values import BY_HITS
-from evaluate.selection import ItemPart, Selection, edition, selected_parts
-from evaluate.statistics.means import aggregate
+from evaluate.selection import Selection, edition, selected_parts
 from evaluate.systems import Run
 from lake.catalog.protocol import Primary, Protocol, Task
 from lake.relevance import RELEVANCE
@@ -48,38 +47,52 @@ def explored(
 
     The caller holds the lake's lock, as similarities may be stored that were not there.
     """
-    rules = _with_metrics(protocol, requested)
+    # Imported when needed: a table of declared metrics scores nothing.
+    from evaluate.partition import Partition
+
+    columns = table("scores").columns
+    measured = {name: kind for name, kind in columns.items() if not name.startswith("protocol")}
     folders = {"benchmark": task.benchmark, "protocol": protocol.name}
     stored = [part for part in lake.parts("scores", **folders) if run_ids is None or part.folders["run_id"] in run_ids]
-    scored = lake.scan_parts(stored, "scores").select("run_id", "item_id").unique()
-    frames = [pl.DataFrame(schema=_COLUMNS)]
-    for selection, runs in _runs(lake, task, {part.folders["run_id"] for part in stored}):
+    known = systems_of(lake, task).filter(pl.col("run_id").is_in([part.folders["run_id"] for part in stored]))
+    rows = lake.read("runs", benchmark=task.benchmark).join(known.select("run_id", "is_expected"), on="run_id")
+    whole = Selection((), edition(lake, task.benchmark).limit)
+    # By what of the items they were asked; those over the same chunks beside each other.
+    by_selection: dict[Selection, list[Run]] = {}
+    for run in rows.sort("chunker", "run_id").iter_rows(named=True) if requested else ():
+        selection = Selection.of_run(run["selection"], run["limit"]) if run["origin"] == "built-in" else whole
+        mine = Run(run["run_id"], chunker=run["chunker"], is_chance=run["is_expected"])
+        by_selection.setdefault(selection, []).append(mine)
+    frames = [pl.DataFrame(schema=measured)]
+    for selection, runs in by_selection.items():
+        rules = _rules_for(protocol, requested, runs)
         for part in selected_parts(lake, task, selection):
-            frames += _scores(part, rules, runs)
+            scored = (scores for rule, mine in rules.items() for scores in Partition(part).scores(rule, mine))
+            frames += [scores.tables[-1].select(*measured) for scores in scored]
     sealed = {"protocol": pl.lit(protocol.name), "protocol_hash": pl.lit("")}
-    scores = pl.concat(frames).lazy().join(scored, on=["run_id", "item_id"], how="semi")
-    return scores.with_columns(**sealed).select(*table("scores").columns).collect()
-
-
-def aggregated(lake: Lake, task: Task, protocol: Protocol, scores: pl.DataFrame) -> pl.DataFrame:
-    """Exploratory scores over the slices that the protocol's own are pooled over: rows of table `aggregates`."""
-    items = lake.scan("items", benchmark=task.benchmark)
-    frames = [pl.DataFrame(schema=table("aggregates").columns)]
-    # One by one: whether a slice mixes what must not be mixed depends on the items a run was asked.
-    for rows in scores.partition_by("run_id", maintain_order=True):
-        mine = items.join(rows.lazy().select("item_id").unique(), on="item_id", how="semi")
-        run_items = lake.scan("run_items", benchmark=task.benchmark, run_id=rows["run_id"][0])
-        frames.append(aggregate(protocol, rows.lazy(), mine, run_items).collect())
-    return pl.concat(frames)
+    answered = lake.scan_parts(stored, "scores").select("run_id", "item_id").unique()
+    scores = pl.concat(frames).lazy().join(answered, on=["run_id", "item_id"], how="semi")
+    return scores.with_columns(**sealed).select(*columns).collect()
 
 
 _OF_RESULTS = ("ranked", "filed", "listed")
 """The shapes that are read over a list of results, which an agent does not give."""
-_COLUMNS = {name: kind for name, kind in table("scores").columns.items() if not name.startswith("protocol")}
+
+
+def _rules_for(protocol: Protocol, requested: Requested, runs: Sequence[Run]) -> Mapping[Protocol, Sequence[Run]]:
+    """The protocol's rules with other metrics, and whom each is for: metrics of lists are for runs that have such."""
+    if protocol.context is None:
+        return {_with_metrics(protocol, requested): runs}
+    of_results = [pair for pair in requested if pair[0].shape in _OF_RESULTS]
+    of_contexts = [pair for pair in requested if pair not in of_results]
+    rules: dict[Protocol, Sequence[Run]] = {_with_metrics(protocol, of_contexts): runs} if of_contexts else {}
+    if of_results:
+        lists = replace(_with_metrics(protocol, of_results), context=None)
+        rules[lists] = [run for run in runs if run.chunker is not None]
+    return rules
 
 
 def _with_metrics(protocol: Protocol, requested: Requested) -> Protocol:
-    """The protocol's rules with other metrics."""
     names = [(metric.name, k) for metric, k in requested]
     metric, k = requested[0]
     return replace(
@@ -88,34 +101,3 @@ def _with_metrics(protocol: Protocol, requested: Requested) -> Protocol:
         primary=Primary(metric.name, k, metric.granularity, protocol.primary.aggregate),
         applies=tuple(rule for rule in protocol.applies if rule[:2] in names),
     )
-
-
-def _runs(lake: Lake, task: Task, run_ids: Collection[str]) -> Iterator[tuple[Selection, list[Run]]]:
-    """Some runs of a task by what of the items they were asked; those over the same chunks beside each other."""
-    expected = systems_of(lake, task).select("run_id", "is_expected")
-    rows = lake.read("runs", benchmark=task.benchmark).join(expected, on="run_id").sort("chunker", "run_id")
-    whole = Selection((), edition(lake, task.benchmark).limit)
-    runs: dict[Selection, list[Run]] = {}
-    for run in rows.filter(pl.col("run_id").is_in(list(run_ids))).iter_rows(named=True):
-        is_ours = run["origin"] == "built-in"
-        selection = Selection.of_run(run["selection"], run["limit"]) if is_ours else whole
-        mine = Run(run["run_id"], chunker=run["chunker"], is_chance=run["is_expected"])
-        runs.setdefault(selection, []).append(mine)
-    yield from runs.items()
-
-
-def _scores(part: ItemPart, rules: Protocol, runs: Sequence[Run]) -> list[pl.DataFrame]:
-    """The scores of some runs on a part of the items; lists of results where a run has such, contexts together."""
-    # Imported when needed: a table of declared metrics scores nothing.
-    from evaluate.partition import Partition
-
-    requested, contexts = metrics_of(rules), rules.context is not None
-    of_contexts = [pair for pair in requested if contexts and pair[0].shape not in _OF_RESULTS]
-    wanted: dict[Protocol, Sequence[Run]] = {}
-    if of_contexts:
-        wanted[_with_metrics(rules, of_contexts)] = runs
-    if of_results := [pair for pair in requested if pair not in of_contexts]:
-        ranked = replace(_with_metrics(rules, of_results), context=None)
-        wanted[ranked] = [run for run in runs if not contexts or run.chunker is not None]
-    scored = (scores for protocol, mine in wanted.items() for scores in Partition(part).scores(protocol, mine))
-    return [scores.tables[-1].select(*_COLUMNS) for scores in scored]

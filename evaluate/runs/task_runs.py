@@ -14,7 +14,7 @@ from evaluate.rank.pools import POOL_FILES_AT_ONCE, cut_files, load_pools, split
 from evaluate.retrievers import BASELINE, Retriever, TrackSteps
 from evaluate.runs.pooling import aggregate_runs, compare_task, systems_of
 from evaluate.selection import ItemPart, Selection
-from evaluate.systems import BuiltInSystem, PlannedRun, Run, picks_imported, resolve_systems
+from evaluate.systems import BuiltInSystem, PlannedRun, Run, is_picked, resolve_systems
 from evaluate.texts.query_forms import rewritten
 from lake.catalog.protocol import Protocol, Task
 from lake.catalog.protocols import protocols_of
@@ -119,7 +119,7 @@ class TaskRuns:
     def imported(self) -> Sequence[Run]:
         """The imported runs that the patterns pick."""
         rows = self.stored("imported").sort("run_id").select("system", "run_id", "chunker").collect().iter_rows()
-        return [Run(run_id, chunker=chunker) for name, run_id, chunker in rows if picks_imported(self.patterns, name)]
+        return [Run(run_id, chunker=chunker) for name, run_id, chunker in rows if is_picked(name, self.patterns)]
 
     def jobs(self) -> Iterator[tuple[ItemPart, str, Sequence[Run]]]:
         """What is ranked and scored together: a part, a chunker (empty for imported runs), the runs over its chunks."""

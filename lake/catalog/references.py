@@ -1,4 +1,4 @@
-"""What systems are held against: references, fixed before any number is known, and baselines that none may beat."""
+"""What systems are compared with: references, fixed before any number is known."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -22,38 +22,3 @@ def reference_of(kind: str, systems: Iterable[str]) -> str:
     patterns = REFERENCES.get(kind, USUAL)
     names = sorted(systems)
     return next((name for pattern in patterns for name in names if fnmatchcase(name, pattern)), "")
-
-
-_OWN_FILE = (
-    "No system is above own-file: gold lies at the hole in the query's own file, where own-file begins and walks back "
-    "without a search."
-)
-_RANDOM = (
-    "No system is above random: what these queries and their gold have in common tells gold no better from the rest of "
-    "the pool than chance does."
-)
-_IMPORTS = (
-    "No system is above random: the query's imports name every candidate alike, and its code names those used "
-    "before, so words in common point to them rather than to the one that is used next."
-)
-_REASONS: Mapping[str, Mapping[str, str]] = {
-    "own-file": {"": _OWN_FILE},
-    "random": {"": _RANDOM, "repobench-r/chunks": _IMPORTS},
-}
-"""Baseline → task → sentence; the one of no task is for all others. The oracle is above every retriever anyway."""
-
-
-def unbeaten_baselines(
-    task: str, rows: Iterable[tuple[str, bool, float | None]], *, lower_is_better: bool = False
-) -> list[str]:
-    """A sentence for each baseline that no system of a table is above; none where the table has no system.
-
-    `task` is the declared task whose rules the table's has; a row is a retriever, whether it is a baseline, its number.
-    """
-    sign = -1 if lower_is_better else 1
-    numbers = [(name, is_baseline, sign * value) for name, is_baseline, value in rows if value is not None]
-    systems = [value for _, is_baseline, value in numbers if not is_baseline]
-    if not systems:
-        return []
-    unbeaten = {name for name, is_baseline, value in numbers if is_baseline and value >= max(systems)}
-    return [by_task.get(task, by_task[""]) for name, by_task in _REASONS.items() if name in unbeaten]

@@ -9,7 +9,6 @@ import polars as pl
 from markupsafe import Markup
 
 from lake.averages import AVERAGES, ITEM, REPOSITORY, Aggregate
-from lake.catalog.references import unbeaten_baselines
 from lake.verdict import which_matters_more
 from report.format import count, in_numbers_order, place_of, score, title_of, visible
 from report.leaderboard.board import Board, BoardRow, rows_in_order
@@ -193,7 +192,6 @@ class AverageTable:
         self.ranked = [row for row in ordered if not row.run.baseline]
         self.baselines = [row for row in ordered if row.run.baseline]
         self.unranked = rows_in_order(board.unranked, average)
-        self.unbeaten = unbeaten(board, average)
         known = {row.run.run_id: row.cell(board.primary, average) for row in board.rows}
         self.shares = {run_id: cell.share_of_oracle for run_id, cell in known.items() if cell and cell.share_of_oracle}
         self._best = {column.name: board.best(column, average) for column in board.columns}
@@ -217,11 +215,3 @@ class AverageTable:
             return None
         cell = row.cell(self._board.primary, self.average)
         return cell.delta if cell else None
-
-
-def unbeaten(board: Board, average: Aggregate) -> list[str]:
-    """Why no system is above a baseline, where none is."""
-    numbers = [(row.run.retriever or "", row.run.baseline, row.value(board.primary, average)) for row in board.rows]
-    task = board.protocol.task or next((row.run.task for row in board.rows), "")
-    declared_task = f"{board.benchmark.kind}/{task.partition('/')[2]}"
-    return unbeaten_baselines(declared_task, numbers, lower_is_better=board.primary.lower_is_better)

@@ -180,7 +180,6 @@
     const heads = systems.map((run) => ranks[run]);
     return {
       primary, isByPrimary: isOwn && column === primary,
-      isOpening: isOwn && column === primary && at.name === board.slice,
       // Stored are those by the protocol's own average; that of the view that the page opens with says what it is of.
       verdict: isOwn && (board.verdicts[column.name] || {})[at.name] || board.verdict,
       board, column, at, digits, further, parts, lines, systems,

@@ -108,7 +108,6 @@
     }
     section.querySelector(".marks-said").textContent = notes(found);
     section.querySelector("[data-metric-title]").textContent = found.column.title;
-    section.querySelectorAll("[data-of-opening]").forEach((one) => { one.hidden = !found.isOpening; });
   }
 
   // The whole table anew.

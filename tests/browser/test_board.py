@@ -27,7 +27,7 @@ AS_THE_TEMPLATE_HAS_IT = """() => [...document.querySelectorAll('section.protoco
     copy.normalize();
     return copy.outerHTML;
   });
-  const around = [...section.querySelectorAll('.verdict, .marks-said, [data-metric-title], [data-of-opening]')];
+  const around = [...section.querySelectorAll('.verdict, .marks-said, [data-metric-title]')];
   return [...tables, ...around.map(one => (one.hidden ? 'hidden ' : '') + one.textContent.trim())];
 })"""
 
@@ -180,15 +180,13 @@ def test_every_switch_shows_the_numbers_of_the_lake(opened: Opened) -> None:
 
 def test_what_is_said_around_the_table_is_of_the_view_or_names_the_view_that_it_is_of(opened: Opened) -> None:
     page = opened("repoeval.html")
-    verdict, opening = f"{SECTION} .verdict", f"{SECTION} [data-of-opening]"
+    verdict = f"{SECTION} .verdict"
     first = page.text_content(verdict)
     assert page.text_content(f"{SECTION} [data-metric-title]") == "ndcg at 10"
-    assert page.locator(opening).is_visible()
     page = opened("repoeval.html#metric=recall@10")
     settled(page)
     assert page.text_content(verdict) == f"ndcg at 10, mean over items, function-2k: {first}"
     assert page.text_content(f"{SECTION} [data-metric-title]") == "recall at 10"
-    assert not page.locator(opening).is_visible()
     head = """([column, isByPrimary]) => window.goldspan.board.columns({
       column, isByPrimary, primary: {title: "ndcg at 10"}, board: {average: "macro"}, has: {rank: true}, further: []
     })[0][1]"""
