@@ -37,8 +37,11 @@ class BuiltInSystem:
     def parameters(self) -> dict[str, object]:
         """The retriever's settings and revisions, and the protocol it is shown where it is shown one."""
         shown = {"protocol": self.protocol.name} if self.protocol else {}
-        revisions = ", ".join(self.retriever.revisions.values())
+        revisions = ", ".join(self._revisions().values())
         return {**self.retriever.parameters, **({"revision": revisions} if revisions else {}), **shown}
+
+    def _revisions(self) -> dict[str, str]:
+        return {part.name: part.revision() for part in self.retriever.parts() if part.revision}
 
     def fingerprint(self, task: Task, label: str, selection: Mapping[str, object]) -> str:
         """What a run of this system is made from: its rules, their code, and the label of the data."""
@@ -47,7 +50,7 @@ class BuiltInSystem:
             vars(task),
             [self.chunker, self.chunker_stamp],
             [self.retriever.name, self.retriever.version, ranking_code(self.retriever), self.retriever.parameters],
-            self.retriever.revisions,
+            self._revisions(),
             protocol,
             label,
             selection,

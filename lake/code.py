@@ -32,23 +32,15 @@ def code_digest(*functions: Callable[..., object]) -> str:
 @functools.cache
 def digest_of(files: frozenset[Path]) -> str:
     """The digest of some modules and of every module in the closure of their imports."""
-    closure = sorted({inside for file in files for inside in closure_of(file.resolve())})
-    # By places in the checkout: no digest depends on where that lies.
-    places = {file: file.relative_to(ROOT).as_posix() if file.is_relative_to(ROOT) else file.name for file in closure}
-    return fingerprint([(places[file], _source(file)[0]) for file in closure])
-
-
-@functools.cache
-def closure_of(file: Path) -> tuple[Path, ...]:
-    """A module's file and those of all modules of this checkout that it imports, directly or through others."""
-    seen: set[Path] = set()
-    waiting = [file]
+    closure, waiting = set[Path](), [file.resolve() for file in files]
     while waiting:
         file = waiting.pop()
-        if file not in seen:
-            seen.add(file)
+        if file not in closure:
+            closure.add(file)
             waiting += [other for name in _source(file)[1] for other in _files_of(name)]
-    return tuple(sorted(seen))
+    # By places in the checkout: no digest depends on where that lies.
+    places = {file: file.relative_to(ROOT).as_posix() if file.is_relative_to(ROOT) else file.name for file in closure}
+    return fingerprint([(places[file], _source(file)[0]) for file in sorted(closure)])
 
 
 def remembered(what: str, of: object, make: Callable[[], str]) -> str:
@@ -75,7 +67,7 @@ def _known(file: Path) -> dict[str, str]:
     return {}
 
 
-def read_source(text: bytes, package: str) -> tuple[str, list[str]]:
+def _read_source(text: bytes, package: str) -> tuple[str, list[str]]:
     """A digest of a module's syntax tree without docstrings; what it may import, where relative from `package`."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
@@ -103,7 +95,7 @@ def _unbound(values: tuple[object, ...]) -> Iterator[Callable[..., object]]:
 def _source(file: Path) -> tuple[str, list[str]]:
     text = file.read_bytes()
     package = ".".join(file.relative_to(ROOT).parent.parts) if file.is_relative_to(ROOT) else ""
-    known = remembered("sources", [sha256_of(text), package], lambda: json.dumps(read_source(text, package)))
+    known = remembered("sources", [sha256_of(text), package], lambda: json.dumps(_read_source(text, package)))
     digest, imports = json.loads(known)
     return digest, imports
 

@@ -10,11 +10,11 @@ app = stage_app(
         "table": "evaluate.commands.boards",
         "effects": "evaluate.commands.boards",
         "compare": "evaluate.commands.boards",
-        "repro": "evaluate.results.repro",
+        "repro": "evaluate.commands.listing",
         "score": "evaluate.results.trec",
         "item": "evaluate.commands.items",
         "items": "evaluate.commands.items",
-        "texts": "evaluate.results.texts_to_embed",
+        "texts": "evaluate.commands.listing",
         "status": "evaluate.commands.items",
     },
 )

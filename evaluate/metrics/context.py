@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import polars as pl
 
-from evaluate.metrics import Metric, Ratio, RatioAt, metric, size_at
+from evaluate.metrics import Metric, Micro, Ratio, RatioAt, metric, size_at
 from lake.catalog.protocol import BUDGETS, DEPTHS
 
-_N_GOLD = pl.col("n_gold")
+LINE_BUDGETS = (100, 300, 500)
+_ONE, _N_GOLD = pl.lit(1.0), pl.col("n_gold")
 
 OVER_GOLD = ("", "|G ∩ P|", "|G|")
 OVER_RETURNED = ("", "|G ∩ P|", "|P|")
@@ -50,7 +51,49 @@ def self_share(k: int) -> Ratio:
     return Ratio(pl.col(size_at("n_own", "results", k)), pl.col(size_at("n_returned", "results", k)))
 
 
-_ONE = pl.lit(1.0)
+def _of_lines(name: str, title: str, *formula: str, micro: Micro = "ratio of sums") -> Metric:
+    """A metric of the first k different lines returned, blank ones counted."""
+    like = Metric(name, title=title, ks=LINE_BUDGETS, granularity="line", shape="covered", cut="lines")
+    return replace(like, formula=formula, micro=micro)
+
+
+def _n(size: str, k: int) -> pl.Expr:
+    return pl.col(size_at(f"n_{size}", "lines", k))
+
+
+_ALL = "1 if all gold lines are among the first k lines, else 0"
+
+
+@_of_lines("all_lines", "All gold lines", _ALL, micro="equals macro")
+def all_lines(k: int) -> Ratio:
+    """Whether all gold lines are among the first k different lines returned, blank ones counted: 1 or 0."""
+    return Ratio(_n("both", k) == _N_GOLD, _ONE)
+
+
+@_of_lines("lines_coverage", "Coverage", *OVER_GOLD)
+def lines_coverage(k: int) -> Ratio:
+    """Share of the gold lines that are among the first k different lines returned, blank ones counted."""
+    return Ratio(_n("both", k), _N_GOLD)
+
+
+@_of_lines("lines_precision", "Precision", "", "|G ∩ P|", "k")
+def lines_precision(k: int) -> Ratio:
+    """Gold lines among the first k different lines returned, over k, even when fewer were returned."""
+    return Ratio(_n("both", k), pl.lit(k))
+
+
+@_of_lines("lines_f1", "F1", "", "2 |G ∩ P|", "|G| + k")
+def lines_f1(k: int) -> Ratio:
+    """Harmonic mean of coverage and precision at k lines: twice the lines in both, over the gold lines and k."""
+    return Ratio(2 * _n("both", k), _N_GOLD + k)
+
+
+@_of_lines("lines_efficiency", "Context efficiency", *OVER_RETURNED)
+def lines_efficiency(k: int) -> Ratio:
+    """Share of the first k different lines returned that are gold, over as many as were returned; 0 for none."""
+    return Ratio(_n("both", k), _n("returned", k))
+
+
 _AUC = ("mean over the steps s of ", "|G ∩ (C₁ ∪ … ∪ Cₛ)|", "|G|")
 _REDUNDANCY = ("1 − ", "|C₁ ∪ … ∪ Cₙ|", "|C₁| + … + |Cₙ|")
 _OF = {

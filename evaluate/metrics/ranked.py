@@ -1,4 +1,4 @@
-"""Metrics of rankings, over relevant hits, by RepoEval's brief; of what pools allow; and RepoCoder's of completions."""
+"""Metrics of rankings, over relevant hits; of what pools allow; and RepoCoder's of completions."""
 
 import math
 from functools import cache
@@ -8,7 +8,10 @@ import polars as pl
 from evaluate.metrics import Ratio, metric
 from lake.exact import exact_sum, from_steps, steps
 
-_ONE = pl.lit(1.0)
+PERSISTENCE = 0.8
+_ONE, _N_RELEVANT = pl.lit(1.0), pl.col("n_relevant")
+_NTH = pl.col("rank").rank("ordinal")
+"""How many relevant results there are up to one, itself included."""
 
 
 def within(k: int) -> pl.Expr:
@@ -51,15 +54,20 @@ def recall(k: int) -> Ratio:
     return Ratio(hits_within(k), pl.col("n_relevant"))
 
 
+_ANY = ("1 if any of the first k results is relevant, else 0",)
+_HIT = "Whether any of the first k results is relevant"
+
+
+@metric("hit", title="Hit rate", ks=(5, 10), micro="equals macro", meaning=f"{_HIT}: 1 or 0.", formula=_ANY)
 @metric(
-    "hit", title="Hit rate", ks=(5, 10), micro="equals macro",
-    formula=("1 if any of the first k results is relevant, else 0",),
+    "success", ks=(1, 5, 10), micro="equals macro", formula=_ANY,
+    meaning=f"{_HIT}, 1 or 0: the hit rate by the name trec_eval has for it.",
 )  # fmt: skip
-def hit(k: int) -> Ratio:
-    """Whether any of the first k results is relevant: 1 or 0."""
-    return Ratio(within(k).any(), _ONE)
-
-
+@metric(
+    "correct", title="Found at all", granularity="item", micro="equals macro",
+    meaning="Whether anything in the whole list is relevant: 1 or 0.",
+    formula=("1 if anything in the list is relevant, else 0",),
+)  # fmt: skip
 @metric("accuracy", ks=(1, 3, 5), micro="equals macro", formula=("1 if the gold is among the first k, else 0",))
 def accuracy(k: int) -> Ratio:
     """Whether the right candidate is among the first k: 1 or 0."""
@@ -132,15 +140,6 @@ def non_gold_share(k: int) -> Ratio:
 
 
 @metric(
-    "correct", title="Found at all", granularity="item", micro="equals macro",
-    formula=("1 if anything in the list is relevant, else 0",),
-)  # fmt: skip
-def correct(k: int) -> Ratio:
-    """Whether anything in the whole list is relevant: 1 or 0."""
-    return Ratio(within(k).any(), _ONE)
-
-
-@metric(
     "found_rank", title="Rank of the first", granularity="item", direction="lower", bounds=(1.0, math.inf),
     micro="undefined", is_absent_null=True,
 )  # fmt: skip
@@ -194,3 +193,106 @@ def em(k: int) -> Ratio:
 def es(k: int) -> Ratio:
     """One minus the edit distance over the longer length, of the same lines joined by newlines; 0 for no answer."""
     return Ratio(pl.col("similarity"), _ONE)
+
+
+# What readers of retrieval tables expect, in its standard definition; none is under a protocol's seal.
+
+
+@metric(
+    "map", title="Average precision", ks=(0, 10, 100), micro="undefined",
+    formula=("", "Σᵢ₌₁…ₖ relevantᵢ × precision at i", "relevant chunks of the pool"),
+)  # fmt: skip
+def average_precision(k: int) -> Ratio:
+    """Mean over all relevant chunks of the precision at the rank of each; 0 for those not among the first k.
+
+    As trec_eval's map_cut, and without k its map, over the whole list that a run keeps.
+    """
+    return Ratio(exact_sum((_NTH / pl.col("rank")).filter(within(k))), _N_RELEVANT)
+
+
+@metric(
+    "r_precision", title="R-precision", micro="ratio of sums",
+    formula=("", "relevant results among the first R", "R = relevant chunks of the pool"),
+)  # fmt: skip
+def r_precision(k: int) -> Ratio:
+    """Precision among the first R results, R being how many relevant chunks the pool has; 0 where it has none."""
+    return Ratio((pl.col("rank") <= _N_RELEVANT).sum(), _N_RELEVANT)
+
+
+@metric("f1", ks=(5, 10), formula=("", "2 × relevant results among the first k", "k + relevant chunks of the pool"))
+def f1(k: int) -> Ratio:
+    """Harmonic mean of precision and recall at k: twice the relevant results over k and all relevant chunks."""
+    return Ratio(2 * hits_within(k), _N_RELEVANT + k)
+
+
+@metric(
+    "ndcg_graded", title="Graded nDCG", ks=(5, 10), micro="undefined",
+    formula=("", "Σᵢ₌₁…ₖ gainᵢ ÷ log₂(i + 1)", "the same of the pool's best order"),
+)  # fmt: skip
+def ndcg_graded(k: int) -> Ratio:
+    """Like nDCG, but a result's gain is its share of the item's gold lines, not 1; the ideal is the best of the pool.
+
+    As trec_eval's ndcg_cut with the number of gold lines in a chunk as its grade.
+    """
+    rank = pl.int_range(1, pl.len() + 1)
+    ideal = pl.col("shares").list.head(k).list.eval(exact_sum(pl.element() * discount(rank))).list.first()
+    return Ratio(exact_sum((pl.col("share") * discount(pl.col("rank"))).filter(within(k))), ideal)
+
+
+@metric(
+    "err", title="ERR", ks=(10,), micro="undefined",
+    formula=("Σᵢ₌₁…ₖ ", "relevantᵢ", "i × 2^(relevant results up to i)"),
+)  # fmt: skip
+def err(k: int) -> Ratio:
+    """Expected reciprocal rank at which a reader stops, who stops at a relevant result with chance 1/2.
+
+    Chapelle and others' (2^grade - 1) / 2^(highest grade) with grades 0 and 1; a tool that takes 4 as the highest grade
+    whatever the data has gives less.
+    """
+    return Ratio(exact_sum((0.5**_NTH / pl.col("rank")).filter(within(k))), _ONE)
+
+
+@metric("rbp", title="RBP", ks=(10, 100), micro="undefined", formula=("0.2 × Σᵢ₌₁…ₖ relevantᵢ × 0.8^(i − 1)",))
+def rbp(k: int) -> Ratio:
+    """Rank-biased precision of the first k: what a reader gains who goes on to the next result with chance 0.8."""
+    gain = (1 - PERSISTENCE) * PERSISTENCE ** (pl.col("rank") - 1)
+    return Ratio(exact_sum(gain.filter(within(k))), _ONE)
+
+
+@metric(
+    "judged", ks=(5, 10), direction="neither", shape="listed",
+    formula=("", "results among the first k whose relevance is known", "k"),
+)  # fmt: skip
+def judged(k: int) -> Ratio:
+    """Share of the first k results whose relevance is known: those that are files of the searched pool."""
+    return Ratio((within(k) & pl.col("is_judged")).sum(), hits_within(k))
+
+
+@metric(
+    "file_recall", ks=(1, 3, 5, 10), granularity="file", shape="filed",
+    formula=("", "gold files among the first k files", "gold files"),
+)  # fmt: skip
+def file_recall(k: int) -> Ratio:
+    """Share of the gold files that are among the first k different files of the list. Not defined for random."""
+    return Ratio(hits_within(k), _N_RELEVANT)
+
+
+@metric(
+    "file_mrr", title="File MRR", ks=(10,), granularity="file", micro="undefined", shape="filed",
+    formula=("", "1", "rank of the first gold file, if ≤ k"),
+)  # fmt: skip
+def file_mrr(k: int) -> Ratio:
+    """Reciprocal rank of the first gold file among the first k different files, else 0. Not defined for random."""
+    return Ratio((1.0 / pl.col("rank")).filter(within(k)).max(), _ONE)
+
+
+@metric(
+    "all_files", title="All gold files", ks=(1, 3, 5), granularity="file", micro="equals macro", shape="filed",
+    formula=("1 if all gold files are among the first k files, else 0",),
+)  # fmt: skip
+def all_files(k: int) -> Ratio:
+    """Whether all gold files are among the first k different files of the list: 1 or 0.
+
+    Agentless and Loc-Bench call it Acc@k. Not defined for random.
+    """
+    return Ratio(hits_within(k) == _N_RELEVANT.first(), _ONE)

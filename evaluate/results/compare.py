@@ -16,7 +16,7 @@ from lake.averages import FEWEST_ITEMS, ITEM, ITEM_NOTE
 from lake.benchmarks import known_protocols, known_tasks, protocols_called
 from lake.catalog.protocol import Protocol, Task
 from lake.catalog.references import REFERENCE, reference_of
-from lake.errors import Exit, GoldspanError, unknown_name
+from lake.errors import Exit, GoldspanError, lookup
 from lake.selection import Where, of_where
 from lake.store import Lake
 from lake.tables import table
@@ -41,19 +41,15 @@ def compare(
     Published scores (`against`) hold the first; then only stored metrics are compared. The caller holds the lake's lock
     where something exploratory is asked for; `say` is called with what is published and could not be compared.
     """
-    sources = (lake if against is None else against, lake)
+    sources = (against or lake, lake)
     runs = [_scored(source) for source in sources]
     for known, name in zip(runs, (a, b), strict=True):
-        if name != REFERENCE and name not in {*known["system"], *known["run_id"]}:
-            raise unknown_name(name, "run or system", [*known["system"], *known["run_id"]])
-    tasks = known_tasks(lake)
+        names = [REFERENCE, *known["system"], *known["run_id"]]
+        lookup(name, "run or system", dict.fromkeys(names))
+    tasks, protocols = known_tasks(lake), [each for name in protocol_names for each in protocols_called(lake, name)]
     pairs = [
         RunPair(task, protocol, sources, meant)
-        for protocol in (
-            (known for name in protocol_names for known in protocols_called(lake, name))
-            if protocol_names
-            else known_protocols(lake).values()
-        )
+        for protocol in protocols or known_protocols(lake).values()
         for task in (tasks[name] for name in protocol.tasks if name in tasks)
         if len(meant := [*_meant(protocol, task, runs[0], a), *_meant(protocol, task, runs[1], b)]) == 2
     ]
@@ -69,11 +65,9 @@ def compare(
     rows = [row for pair in pairs for row in _under(lake, pair, requested, slice_name, where, runs[1])]
     missing = {metric_label(*column) for column in requested} - {_metric_of(row) for row in rows}
     if missing or not rows:
-        message = (
-            f"no item has a value from both {a} {'there and' if against else 'and'} {b}{' here' if against else ''}"
-        )
         hint = "With --against only stored metrics are compared: those that a protocol declares." if against else ""
         hint = "The slice that is shown holds none of the selected items; name theirs with --slice." if where else hint
+        message = f"no item has a value from both {a} and {b}"
         raise GoldspanError(message, examples=sorted(missing), hint=hint, code=Exit.MISSING)
     return rows
 
@@ -102,9 +96,9 @@ def _meant(protocol: Protocol, task: Task, scored: pl.DataFrame, name: str) -> I
     complete = mine.filter(status="complete")
     chosen = complete if mine.height > 1 and complete.height else mine
     if chosen.height > 1:
+        examples = chosen["run_id"].to_list()
         message = f"{name} means {chosen.height} runs"
-        hint = "Name one by its id."
-        raise GoldspanError(message, examples=chosen["run_id"].to_list(), hint=hint, code=Exit.USAGE)
+        raise GoldspanError(message, examples=examples, hint="Name one by its id.", code=Exit.USAGE)
     yield from chosen.select("run_id", "system").iter_rows()
 
 
@@ -113,37 +107,31 @@ def _under(
 ) -> Iterator[Comparison]:
     """Every metric that is asked for and can be had of two runs under one protocol."""
     task, protocol, is_across = pair.task, pair.protocol, pair.sources[0] is not lake
-    declared = metrics_of(protocol)
-    beside = [] if is_across else [column for column in dict.fromkeys(requested) if column not in declared]
-    beside = [column for column in beside if not why_not(task, protocol, *column)]
-    columns = dict.fromkeys(requested or [primary_metric(protocol)])
+    declared, columns = metrics_of(protocol), dict.fromkeys(requested or [primary_metric(protocol)])
+    beside = [column for column in columns if column not in declared and not why_not(task, protocol, *column)]
+    beside = [] if is_across else beside
     wanted = [column for column in columns if column in declared or column in beside]
     # Only a slice that both have: a run over one repository has no other in common with a run over all.
     here = {run_id for source, (run_id, _) in zip(pair.sources, pair.runs, strict=True) if source is lake}
-    aggregates = pl.concat(
-        [lake.scan("aggregates", benchmark=task.benchmark, run_id=run_id) for run_id in sorted(here)]
-    )
-    aggregates = aggregates.filter(protocol=protocol.name)
+    of_runs = [lake.scan("aggregates", benchmark=task.benchmark, run_id=run_id) for run_id in sorted(here)]
+    aggregates = pl.concat(of_runs).filter(protocol=protocol.name)
     is_shared = pl.col("run_id").n_unique().over("slice", "slice_value") == len(here)
     items = of_where(lake.scan("items", benchmark=task.benchmark), where)
     slice_, value = slice_of(protocol, aggregates.filter(is_shared), slice_name, items if where else None)
     scores = [side.select(*table("scores").columns) for side in pair.scan("scores")]
     if beside:
-        exploratory = explored(lake, task, protocol, beside, here).lazy()
-        scores = [
-            pl.concat([side, exploratory.filter(run_id=run_id)])
-            for side, (run_id, _) in zip(scores, pair.runs, strict=True)
-        ]
+        made = explored(lake, task, protocol, beside, here).lazy()
+        own = (made.filter(run_id=run_id) for run_id, _ in pair.runs)
+        scores = [pl.concat(both) for both in zip(scores, own, strict=True)]
     # An expectation is known by its system: published scores do not say what a run is.
     by_chance = systems_of(lake, task).filter("is_expected")
     expected = set(runs.join(by_chance, on="run_id", how="semi")["system"])
     is_expected = [system in expected for _, system in pair.runs]
     # Over selected items nothing is stored.
     boards = [board.filter(pl.lit(not where)) for board in pair.scan("boards")]
-    stored = lake.scan("comparisons", **pair.folders)
-    stored = stored.filter(pl.lit(not is_across and not where), slice=slice_, slice_value=value)
-    of_pair = {"run_a": pair.runs[0][0], "run_b": pair.runs[1][0]}
-    known = pl.concat([stored, mirrored(stored)]).filter(**of_pair).collect()
+    stored = lake.scan("comparisons", **pair.folders).filter(slice=slice_, slice_value=value)
+    is_stored, (run_a, run_b) = pl.lit(not is_across and not where), (run_id for run_id, _ in pair.runs)
+    known = pl.concat([stored, mirrored(stored)]).filter(is_stored, run_a=run_a, run_b=run_b).collect()
     for metric, k in wanted:
         sides = [side.filter(metric=metric.name, k=k) for side in scores]
         row = known.filter(metric=metric.name, k=k)
@@ -196,11 +184,12 @@ _VERDICTS = {
 def _sentence(row: Comparison) -> str:
     """The verdict, and the numbers that it is from."""
     interval = "" if row["low"] is None else f" (95 % CI {row['low']:+z.3f} to {row['high']:+z.3f})"
-    is_adjusted, least = row["p_adjusted"] is not None, row["smallest_detectable"]
-    p = f"p {row['p_adjusted']:.3g}, adjusted for all pairs" if is_adjusted else f"p {row['p']:.3g}, exploratory: "
-    p += "" if is_adjusted else EXPLORATORY
-    if least is not None:
-        p += f"; smallest detectable difference {'' if is_adjusted else ALONE}{least:.3f}"
+    adjusted, least, alone = row["p_adjusted"], row["smallest_detectable"], ""
+    if adjusted is None:
+        alone, p = ALONE, f"p {row['p']:.3g}, exploratory: {EXPLORATORY}"
+    else:
+        p = f"p {adjusted:.3g}, adjusted for all pairs"
+    p += "" if least is None else f"; smallest detectable difference {alone}{least:.3f}"
     over = f", over items: {ITEM_NOTE}" if row["unit"] == ITEM else ""
     repos = counted(row["n_repos"], "repository")
     return f"{_VERDICTS[row['verdict']]}: {row['delta']:+z.3f}{interval}, {p}; {repos}{over}"

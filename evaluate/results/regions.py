@@ -16,7 +16,7 @@ from typing import IO, Annotated, TypeVar
 import polars as pl
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
-from evaluate.metrics.standard import LINE_BUDGETS
+from evaluate.metrics.context import LINE_BUDGETS
 from lake.errors import Exit, GoldspanError, lookup
 from lake.limits import MAX_LINE_BYTES, TooMuchUnpackedError, unpacked
 from lake.text import counted

@@ -13,7 +13,17 @@ import numpy as np
 
 from evaluate.embedding.models import Model, encoder_of
 from evaluate.embedding.vectors import key_of
-from evaluate.retrievers import Floats, Index, Integers, Pool, PoolScores, Queries, Retriever, component, retrievers
+from evaluate.retrievers import (
+    Floats,
+    Index,
+    Integers,
+    Pool,
+    PoolScores,
+    Queries,
+    Retriever,
+    retriever_of_name,
+    retrievers,
+)
 from evaluate.retrievers.dense import settings_in
 from evaluate.retrievers.lexical import JACCARD_REGEX
 from evaluate.retrievers.words import BM25_OKAPI, SYMBOLS
@@ -88,6 +98,15 @@ def _fusing_named(arguments: str) -> Retriever:
 
 
 HYBRID = fusing("hybrid", (BM25_OKAPI, SYMBOLS))
+
+
+def component(caller: str, name: str) -> Retriever:
+    """The retriever that another one calls by a name: none that ranks by the gold or stands for every order."""
+    retriever = retriever_of_name(name)
+    if retriever.needs == "gold" or retriever.is_chance:
+        message = f"retriever {caller!r} cannot call {name!r}, which is no way to search"
+        raise GoldspanError(message, hint=f"Write {caller}:bm25-okapi, for example.", code=Exit.USAGE)
+    return retriever
 
 
 def search_twice(pool: Pool, *, both: Retriever) -> Index:

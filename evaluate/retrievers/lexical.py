@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evaluate.retrievers import POOLS_AT_ONCE, Floats, Index, Pool, Queries, Retriever, Scan
-from evaluate.retrievers._shared_tokens import once, token_index
+from evaluate.retrievers.words import once, token_index
 from evaluate.texts.tokens import REGEX_TOKENS, Counted, Tokenizer
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of_file

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from evaluate.metrics import Metric, Requested, metric_named, metrics_of
-from evaluate.metrics.standard import PERSISTENCE
+from evaluate.metrics.ranked import PERSISTENCE
 from evaluate.score.conformance import sealed
 from evaluate.score.metric_inputs import Lists, ScoringInputs
 from evaluate.score.metric_values import SCORE_COLUMNS, applied, label, lengthen, measure_runs, reads_pool

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lake import code
-from lake.code import closure_of, code_digest
+from lake.code import code_digest
 from lake.fingerprint import fingerprint
 from tests.tiny import put
 
@@ -37,7 +37,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def forget() -> None:
-    for function in (code.digest_of, code.closure_of, code._source, code._known, code._files_of):
+    for function in (code.digest_of, code._source, code._known, code._files_of):
         function.cache_clear()
 
 
@@ -51,11 +51,6 @@ def digest_after(checkout: Path, name: str, text: str, function: str = "first.st
     put(checkout / name, text.encode())
     forget()
     return code_digest(named(function))
-
-
-def test_the_closure_is_what_a_module_imports_directly_and_through_others(checkout: Path) -> None:
-    inside = [file.relative_to(checkout).as_posix() for file in closure_of(checkout / "first/step.py")]
-    assert inside == ["first/__init__.py", "first/rules.py", "first/step.py", "first/words.py"]
 
 
 @pytest.mark.parametrize(

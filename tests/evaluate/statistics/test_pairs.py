@@ -6,9 +6,23 @@ from scipy import stats
 
 from evaluate.statistics.pairs import Values, all_pairs, differences, flip_tests
 from lake.averages import Aggregate
-from lake.exact import Floats
-from tests.bench._pairs import UNEQUAL, adjudged
-from tests.bench._pairs import alike as correlated
+from lake.exact import Floats, Integers
+
+UNEQUAL = (150, 107, 65, 44, 35, 27, 16, 11)
+"""Items of eight repositories, as unequal as RepoEval's."""
+
+
+def correlated(random: np.random.Generator, sizes: tuple[int, ...], n_systems: int) -> tuple[Floats, Integers]:
+    """Values of systems that are alike, on items that are alike within a repository."""
+    repo = np.repeat(np.arange(len(sizes)), sizes)
+    at_repo = random.normal(0, 0.1, (n_systems, len(sizes)))[:, repo]
+    return 0.5 + at_repo + random.normal(0, 0.15, len(repo)) + random.normal(0, 0.2, (n_systems, len(repo))), repo
+
+
+def adjudged(values: Floats, repo: Integers) -> tuple[Floats, Floats, Floats]:
+    """Delta, p and adjusted p of all pairs."""
+    found = differences(Values(values, repo), *all_pairs(len(values)), "macro")
+    return found.delta, *flip_tests(found, np.ones(len(found.delta), bool))
 
 
 def test_ratios_of_nothing_differ_by_nothing_and_warn_of_nothing() -> None:
@@ -133,7 +147,7 @@ def test_swapping_the_two_mirrors_everything() -> None:
 def test_of_48_systems_that_are_alike_some_are_told_apart_in_one_of_twenty_data_sets() -> None:
     rng, n_sets = np.random.default_rng(10), 60
     n_wrong = sum((adjudged(*correlated(rng, UNEQUAL, 48))[2] < 0.05).any() for _ in range(n_sets))
-    # `make bench BENCH=statistics` has 2,000 of them; of 60, more than 8 come of 5 % in one of 200 trials.
+    # More than 8 of 60 come of 5 % in one of 200 trials.
     assert n_wrong <= 8
 
 

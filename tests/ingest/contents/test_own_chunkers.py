@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from evaluate.results.repro import provenance
+from evaluate.commands.listing import provenance
 from ingest.contents.chunkers import Cut, Document
 from ingest.contents.chunking import cut_by_command
 from ingest.programs import command as json_command
