@@ -210,7 +210,7 @@ def delete_imported_runs(lake: Lake, benchmark: str, *only: pl.Expr) -> list[str
 def run_items(run_id: str, rows: pl.DataFrame, why_missing: str) -> pl.DataFrame:
     """Rows of `run_items` of item_id, status, and what else is known; a null status is that of an unanswered item."""
     is_missing = pl.col("status").is_null()
-    whole = _rows_of("run_items", run_id, rows).with_columns(
+    whole = rows_of("run_items", run_id, rows).with_columns(
         pl.col("n_returned", "n_nws").fill_null(0), pl.col("ties").fill_null([]),
         pl.when(is_missing).then(pl.lit(why_missing)).otherwise("error").alias("error"),
     )  # fmt: skip
@@ -218,11 +218,12 @@ def run_items(run_id: str, rows: pl.DataFrame, why_missing: str) -> pl.DataFrame
 
 
 def imported_hits(run_id: str, rows: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `hits`, of as many of its columns as there are; `item` is the place of an item among some."""
-    return _rows_of("hits", run_id, rows.with_columns(item_id=pl.lit(items["item_id"]).gather(pl.col("item"))))
+    """Rows of `hits`; `item` is the place of an item among some."""
+    return rows_of("hits", run_id, rows.with_columns(item_id=pl.lit(items["item_id"]).gather(pl.col("item"))))
 
 
-def _rows_of(name: str, run_id: str, rows: pl.DataFrame) -> pl.DataFrame:
+def rows_of(name: str, run_id: str, rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of a table of a run, of as many of its columns as there are."""
     rows = rows.with_columns(run_id=pl.lit(run_id))
     columns = table(name).columns.items()
     given = ((pl.col(name) if name in rows.columns else pl.lit(None), name, kind) for name, kind in columns)

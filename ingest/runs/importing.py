@@ -1,18 +1,14 @@
 """An import: rankings, completions or trajectories made elsewhere become a run, checked whole before it counts."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import polars as pl
 
 from ingest.runs.find_trajectories import trajectory_files
-from ingest.runs.imported_runs import UNANSWERED, Imported, ImportedRun, Tables, delete_imported_runs
-from ingest.runs.ranking_rows import REPEATED, load_ranking
-from ingest.runs.rankings import DEFINITIONS, completion_tables, match_completions, ranking_tables
-from ingest.runs.read_trajectories import Ids, deduplicate, parse_runs
-from ingest.runs.request import AskedItems, ImportJob, ImportRequest, Say, asked_items, check_request
-from ingest.runs.resolve_paths import named_whole
-from ingest.runs.trajectory_rows import UsageRows, trajectory_tables
+from ingest.runs.imported_runs import UNANSWERED, Imported, ImportedRun, delete_imported_runs
+from ingest.runs.rankings import DEFINITIONS, read_completions, read_rankings
+from ingest.runs.request import ImportJob, ImportRequest, Say, asked_items, check_request
+from ingest.runs.trajectory_rows import read_trajectories
 from ingest.sources.input_file import InputFile
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint, sha256_of_file
@@ -62,10 +58,19 @@ def up_to_date(job: ImportJob) -> Imported | None:
 def import_job(job: ImportJob, *, write: bool) -> Imported:
     """Check every row and, if that is wanted, store what they say: the run's own row last."""
     request, stored, result = job.request, _stored(job), job.result
-    read = {"ranking": _rankings, "completion": _completions, "trajectory": _trajectories}
+    readers = {"ranking": read_rankings, "completion": read_completions, "trajectory": read_trajectories}
+    rows, tables_of = readers[result.kind](job)
+    known = [part.items.select(pl.col("item_id").cast(rows.schema["item_id"])) for part in job.parts]
+    unknown = rows.join(pl.concat(known), on="item_id", how="anti", maintain_order="left")
+    if not unknown.is_empty():
+        _refuse_unknown(job, unknown.select(pl.col("item_id").cast(pl.String), "position"), rows.height)
     written: list[str] = []
     try:
-        for part, tables in read[result.kind](job):
+        for part, ids in zip(job.parts, known, strict=True):
+            answers = rows.join(ids, on="item_id", how="semi", maintain_order="left")
+            if answers.is_empty() and not request.is_selection:
+                continue
+            tables = tables_of(job, part, answers)
             items = tables["run_items"]
             if not (request.asked_all or request.is_selection):
                 # A file does not say that its system was asked the items that it does not answer, be it by nothing.
@@ -106,55 +111,8 @@ def _stored(job: ImportJob) -> ImportedRun:
     return ImportedRun(job.lake, job.task.benchmark, job.run_id, made)
 
 
-def _rankings(job: ImportJob) -> Iterator[tuple[AskedItems, Tables]]:
-    """Every part of the items that the file touches, with its rows table by table; so do the two below."""
-    rows, is_reordered = load_ranking(job.input_file, job.files.importer)
-    if is_reordered:
-        job.result.notes.append("the rank column says nothing: lists are ordered by score, as trec_eval does")
-    rows = named_whole(job, rows).drop("document")
-    ids = [part.items.select(pl.col("item_id").cast(REPEATED)) for part in job.parts]
-    unknown = rows.join(pl.concat(ids), on="item_id", how="anti").select(pl.col("item_id").cast(pl.String), "position")
-    _refuse_unknown(job, unknown, rows.height)
-    for part, ids_of_part in zip(job.parts, ids, strict=True):
-        of_part = rows.join(ids_of_part, on="item_id", how="semi", maintain_order="left")
-        if of_part.height or job.request.is_selection:
-            yield part, ranking_tables(job, part, of_part)
-
-
-def _completions(job: ImportJob) -> Iterator[tuple[AskedItems, Tables]]:
-    if not (frames := list(job.files.importer.read(job.input_file))):
-        raise job.input_file.wrong(what="the file holds no rows")
-    rows = pl.concat(frames)
-    by_part, unknown = match_completions(job, rows)
-    item_id = pl.format("{}/{}#L{}", "repo", "path", pl.col("line") + 1).alias("item_id")
-    _refuse_unknown(job, unknown.select(item_id, "position"), rows.height)
-    for part in job.parts:
-        if part.name in by_part:
-            yield part, completion_tables(job, part, by_part[part.name])
-
-
-def _trajectories(job: ImportJob) -> Iterator[tuple[AskedItems, Tables]]:
-    queries = job.lake.scan("queries", benchmark=job.task.benchmark, query=job.task.query)
-    ids = Ids.of(job.parts, lambda: dict(queries.select("item_id", "text").collect().iter_rows()))
-    views, answers = parse_runs(job.files, ids, job.rejects, job.result)
-    if answers.is_empty():
-        reasons = [reject.reason for reject in job.rejects]
-        raise job.input_file.wrong(what="it holds no trajectory of an item", examples=reasons)
-    unknown = answers.filter(pl.col("item_id").is_null()).select("position", item_id="named")
-    _refuse_unknown(job, unknown, answers.height)
-    views, answers = deduplicate(job, views, answers)
-    usage = UsageRows(job.run_id, job.request)
-    for part in job.parts:
-        of_part = answers.join(part.items, on="item_id", how="semi", maintain_order="left")
-        if of_part.height or job.request.is_selection:
-            yield part, trajectory_tables(job, part, views, of_part, usage)
-    job.result.notes += usage.sentences()
-
-
 def _refuse_unknown(job: ImportJob, unknown: pl.DataFrame, n_rows: int) -> None:
     """Answers to items that are not there (item_id, position, in order): an error, or rows of `rejects`."""
-    if unknown.is_empty():
-        return
     task = job.task.name
     if unknown.schema["position"] != pl.String:
         unknown = unknown.with_columns(position=pl.format(f"{job.input_file.unit} {{}}", "position"))

@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import polars as pl
 
-from ingest.runs.importer import Importer
 from ingest.sources.input_file import InputFile
 from lake.errors import MAX_EXAMPLES
-from lake.limits import MAX_DOCUMENT_BYTES, MAX_RUN_ROWS, parsed_json
+from lake.limits import MAX_DOCUMENT_BYTES, parsed_json
 from lake.text import counted, listed
 
 REPEATED = pl.Categorical()  # texts that stand in many rows, kept once
@@ -21,7 +20,6 @@ _KINDS = {
     **{name: pl.String() if kind == REPEATED else kind for name, kind in RANKING.items()},
     "line": pl.Int64(), "context_start": pl.Int64(), "of": pl.Int64(),
 }  # fmt: skip
-_LARGEST_FLOAT32 = 3.4028234663852886e38
 _RANGE = r"^(.+)#L([0-9]+)(?:-L([0-9]+))?(?:\.([0-9]{1,9}))?$"
 _ALMOST_A_RANGE = r"#L[0-9-][^/]*$"
 _SYMBOL = r"^(.*?)::(.*)$"
@@ -105,34 +103,8 @@ def json_document(input_file: InputFile, parse: Callable[[str], object], hint: s
         raise input_file.wrong(what=f"not JSON ({reason}); is the file cut off?", hint=hint) from error
 
 
-def load_ranking(input_file: InputFile, importer: Importer) -> tuple[pl.DataFrame, bool]:
-    """A ranking's rows as columns `RANKING`, each checked by itself; and whether scores rank them, as in trec_eval."""
-    frames, n_rows = [pl.DataFrame(schema=dict(RANKING))], 0
-    for frame in importer.read(input_file):
-        n_rows += frame.height
-        if n_rows > MAX_RUN_ROWS:
-            hint = "Split it by items, and keep the best 100 or so of each list."
-            raise input_file.wrong(what=f"it holds more than {MAX_RUN_ROWS:,} rows, the most of a run", hint=hint)
-        frames.append(_checked(input_file, frame))
-    rows = pl.concat(frames)
-    if rows.is_empty():
-        raise input_file.wrong(what="the file holds no rows")
-    listed = rows.filter(pl.col("path_given").is_not_null())
-    without = listed.filter(pl.col("rank").is_null())
-    if without.height < listed.height:
-        refuse(input_file, without, "no rank, where other rows have one", shown=written())
-    counts = listed.group_by("item_id").agg(n=pl.len(), n_ranks=pl.col("rank").n_unique())
-    are_alike = (counts["n_ranks"] == 1).all() and (counts["n"] > 1).any() and not listed["score"].null_count()
-    if not (importer.as_trec_eval and are_alike):
-        return rows, False
-    # Scores as Float32 descending, where larger numbers are infinite, and so alike; then documents descending.
-    score = pl.col("score").clip(-_LARGEST_FLOAT32, _LARGEST_FLOAT32).cast(pl.Float32).cast(pl.Float64)
-    order = [pl.col("score"), pl.col("document").cast(pl.String)]
-    rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).sort_by(pl.arg_sort_by(order, descending=True))
-    return rows.with_columns(score=score).with_columns(rank=rank.over("item_id")), True
-
-
-def _checked(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
+def checked(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
+    """Rows of a ranking as columns `RANKING`; those that say by themselves that they are none are refused."""
     if "document" in frame.columns:
         frame = frame.drop("path", "line_start", "line_end", strict=False)
         parsed = spans_of(frame.select(pl.col("document").unique()).drop_nulls())

@@ -3,19 +3,48 @@
 import polars as pl
 
 from ingest.runs.imported_runs import Tables, imported_hits, run_items
-from ingest.runs.ranking_rows import REPEATED, refuse, written
-from ingest.runs.request import AskedItems, ImportJob
-from ingest.runs.resolve_paths import ContentLines, with_files
+from ingest.runs.ranking_rows import RANKING, REPEATED, checked, refuse, written
+from ingest.runs.request import Answers, AskedItems, ImportJob
+from ingest.runs.resolve_paths import measured, named_whole, with_files
 from lake.catalog.protocol import CUT_OFFS
-from lake.naming import RANKING
+from lake.limits import MAX_RUN_ROWS
+from lake.naming import RANKING as RANKED
 
 DEFINITIONS = "docs"  # the rules by which a definition that a document names is found
 _CANDIDATE = "candidate"  # the gold rule whose spans say which candidate is right
+_LARGEST_FLOAT32 = 3.4028234663852886e38
 
 
-def ranking_tables(job: ImportJob, part: AskedItems, rows: pl.DataFrame) -> Tables:
-    """One part's rows of `hits` and of `run_items`, of the file's rows about its items."""
-    items = part.scorable.with_row_index("item").cast({"item": pl.Int64})
+def read_rankings(job: ImportJob) -> Answers:
+    """A ranking's rows as columns `RANKING`, each checked by itself, and how they become tables."""
+    input_file, frames, n_rows = job.input_file, [pl.DataFrame(schema=dict(RANKING))], 0
+    for frame in job.files.importer.read(input_file):
+        n_rows += frame.height
+        if n_rows > MAX_RUN_ROWS:
+            hint = "Split it by items, and keep the best 100 or so of each list."
+            raise input_file.wrong(what=f"it holds more than {MAX_RUN_ROWS:,} rows, the most of a run", hint=hint)
+        frames.append(checked(input_file, frame))
+    rows = pl.concat(frames)
+    if rows.is_empty():
+        raise input_file.wrong(what="the file holds no rows")
+    listed = rows.filter(pl.col("path_given").is_not_null())
+    without = listed.filter(pl.col("rank").is_null())
+    if without.height < listed.height:
+        refuse(input_file, without, "no rank, where other rows have one", shown=written())
+    counts = listed.group_by("item_id").agg(n=pl.len(), n_ranks=pl.col("rank").n_unique())
+    are_alike = (counts["n_ranks"] == 1).all() and (counts["n"] > 1).any() and not listed["score"].null_count()
+    if job.files.importer.as_trec_eval and are_alike:
+        # Scores as Float32 descending, where larger numbers are infinite, and so alike; then documents descending.
+        score = pl.col("score").clip(-_LARGEST_FLOAT32, _LARGEST_FLOAT32).cast(pl.Float32).cast(pl.Float64)
+        order = [pl.col("score"), pl.col("document").cast(pl.String)]
+        rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).sort_by(pl.arg_sort_by(order, descending=True))
+        rows = rows.with_columns(score=score).with_columns(rank=rank.over("item_id"))
+        job.result.notes.append("the rank column says nothing: lists are ordered by score, as trec_eval does")
+    return named_whole(job, rows).drop("document"), _ranking_tables
+
+
+def _ranking_tables(job: ImportJob, part: AskedItems, rows: pl.DataFrame) -> Tables:
+    items = part.scorable
     job.result.counts["n_unscorable"] += rows["item_id"].n_unique()
     rows = rows.join(items.select(pl.col("item_id").cast(REPEATED), "item"), on="item_id", maintain_order="left")
     listed = rows["item"].unique()
@@ -34,7 +63,7 @@ def ranking_tables(job: ImportJob, part: AskedItems, rows: pl.DataFrame) -> Tabl
         outcomes = outcomes.join(facts, on="item", how="left")
     ended = pl.when(pl.col("error").is_null()).then(pl.lit("done")).otherwise(pl.lit("failed"))
     outcomes = outcomes.with_columns(status=pl.when(pl.col("item").is_in(listed.implode())).then(ended))
-    hits = imported_hits(job.run_id, spans.with_columns(part=pl.lit(RANKING), step=pl.lit(0)), items)
+    hits = imported_hits(job.run_id, spans.with_columns(part=pl.lit(RANKED), step=pl.lit(0)), items)
     missing = f"no list in {job.input_file.name}"
     return {"hits": hits, "run_items": run_items(job.run_id, outcomes, missing)}
 
@@ -108,10 +137,7 @@ def _located(job: ImportJob, rows: pl.DataFrame, items: pl.DataFrame) -> pl.Data
     shown = pl.format("item {}: {} as in {} {}", "item_id", written(), pl.lit(job.input_file.unit), "first")
     hint = "A list names a chunk once; by path and lines, whatever the path is written like."
     refuse(job.input_file, again, "a document that stands twice in a list", shown=shown, hint=hint)
-    axis = ContentLines.of(job.lake, clamped["sha256"].drop_nulls())
-    added = axis.added(clamped.filter(pl.col("sha256").is_not_null()))
-    measured = axis.measured(clamped).join(added, on=["item", "rank"], how="left", maintain_order="left")
-    return _numbered(job, measured)
+    return _numbered(job, measured(job.lake, clamped))
 
 
 def _defined(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
@@ -157,10 +183,13 @@ _HOLE = ["repo", "path", "line"]
 _SHOWN = pl.format("{}/{}, line {} from 0", "repo", "path", "line")
 
 
-def match_completions(job: ImportJob, rows: pl.DataFrame) -> tuple[dict[str, pl.DataFrame], pl.DataFrame]:
-    """Part of the items → the rows that fill its holes, with item_id; and the rows that answer none."""
+def read_completions(job: ImportJob) -> Answers:
+    """Completions, each with the item whose hole it fills, or its place as `item_id`, and how they become tables."""
+    if not (frames := list(job.files.importer.read(job.input_file))):
+        raise job.input_file.wrong(what="the file holds no rows")
+    rows = pl.concat(frames)
     holes = {part.name: _filled(rows, part) for part in job.parts}
-    input_file, by_part, rest = job.input_file, dict[str, pl.DataFrame](), rows
+    input_file, answers, rest = job.input_file, list[pl.DataFrame](), rows
     while holes:
         left = {part: frame.join(rest, on="position", how="semi") for part, frame in holes.items()}
         # How well a part's items fit the file: holes filled, contexts that start alike, prompts that are the same.
@@ -173,7 +202,7 @@ def match_completions(job: ImportJob, rows: pl.DataFrame) -> tuple[dict[str, pl.
                 what = f"the completions answer {best} as well as {other}: nothing in them tells which"
                 hint = "Give each row its prompt and context_start_lineno, or ingest one of the two alone."
                 raise input_file.wrong(what=what, hint=hint)
-        by_part[best] = left[best]
+        answers.append(left[best])
         answered = left[best].group_by("position", maintain_order=True).agg(pl.col(*_HOLE).first(), "item_id")
         several = answered.filter(pl.col("item_id").list.len() > 1)
         shown = pl.format("{}: {}", _SHOWN, pl.col("item_id").list.sort().list.join(" or "))
@@ -183,7 +212,8 @@ def match_completions(job: ImportJob, rows: pl.DataFrame) -> tuple[dict[str, pl.
         refuse(input_file, twice, "a hole that is filled twice", shown=_SHOWN)
         rest = rest.join(left[best], on="position", how="anti")
         del holes[best]
-    return by_part, rest
+    place = pl.format("{}/{}#L{}", "repo", "path", pl.col("line") + 1)
+    return pl.concat([*answers, rest.with_columns(item_id=place)], how="diagonal"), _completion_tables
 
 
 def _filled(rows: pl.DataFrame, part: AskedItems) -> pl.DataFrame:
@@ -199,8 +229,7 @@ def _filled(rows: pl.DataFrame, part: AskedItems) -> pl.DataFrame:
     return joined.filter(likest[0]).filter(likest[1])
 
 
-def completion_tables(job: ImportJob, part: AskedItems, rows: pl.DataFrame) -> Tables:
-    """One part's rows of `run_items`: the completion of every scorable item."""
+def _completion_tables(job: ImportJob, part: AskedItems, rows: pl.DataFrame) -> Tables:
     items = part.scorable.select("item_id")
     answered = rows.join(items, on="item_id", how="semi")
     job.result.counts["n_unscorable"] += rows.height - answered.height

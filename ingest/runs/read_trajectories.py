@@ -13,7 +13,7 @@ from ingest.runs.find_trajectories import TASK_FILE, TrajectoryFiles, kinds_of_f
 from ingest.runs.imported_runs import Imported
 from ingest.runs.importer import DamagedFileError, TrajectoryFile
 from ingest.runs.ranking_rows import printable
-from ingest.runs.request import AskedItems, ImportJob
+from ingest.runs.request import AskedItems
 from ingest.runs.trajectory import NO_RESULT, FileSpan, ParsedCall, Trajectory, Unread, Views, union
 from ingest.runs.usage import AgentUsage
 from ingest.runs.values import LAST_LINE, str_at
@@ -190,24 +190,6 @@ def _is_sound(view: FileSpan) -> bool:
 def _text(text: str) -> str:
     """Half a surrogate pair, which JSON can hold and UTF-8 cannot, is written as an escape."""
     return text.encode(errors="backslashreplace").decode()
-
-
-def deduplicate(job: ImportJob, views: pl.DataFrame, answers: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """One trajectory of each known item, the whole one: damaged ones are rejects, two whole ones an error."""
-    known = answers.filter(pl.col("item_id").is_not_null())
-    twice = known.filter(pl.col("failed").is_null()).filter(pl.col("item_id").is_duplicated())
-    if not twice.is_empty():
-        places = twice.group_by("item_id", maintain_order=True).agg("position")
-        shown = [f"item {item_id[:80]}: {' and '.join(at[:2])}" for item_id, at in places.iter_rows()]
-        what = f"more than one trajectory of {counted(len(shown), 'item')}"
-        hint = "Import each attempt by itself, under a system's name of its own."
-        raise job.input_file.wrong(what, examples=shown, hint=hint)
-    kept = known.sort(pl.col("failed").is_not_null(), "trajectory").unique("item_id", keep="first", maintain_order=True)
-    left = known.join(kept, on="trajectory", how="anti").select("item_id", "position", "failed")
-    for item_id, position, failed in left.iter_rows():
-        job.rejects.add(job.input_file.name, f"{position}, item {item_id}", failed)
-    whole = kept.filter(pl.col("failed").is_null())
-    return views.join(whole, on="trajectory", how="semi", maintain_order="left"), kept.sort("trajectory")
 
 
 def shown_trajectories(files: TrajectoryFiles) -> Iterator[str]:

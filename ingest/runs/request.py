@@ -9,7 +9,7 @@ import polars as pl
 
 from ingest.programs.command import JsonCommand
 from ingest.runs.find_trajectories import AUTO, TrajectoryFiles
-from ingest.runs.imported_runs import Imported
+from ingest.runs.imported_runs import Imported, Tables
 from ingest.sources.input_file import InputFile
 from lake.benchmarks import tasks_of
 from lake.catalog.protocol import AnswerKind, Task
@@ -89,8 +89,8 @@ class AskedItems:
 
     @cached_property
     def scorable(self) -> pl.DataFrame:
-        """Those that can be scored in this lake, in the order of their ids."""
-        return self.items.filter("scorable").sort("item_id")
+        """Those that can be scored in this lake, in the order of their ids, with their number as `item`."""
+        return self.items.filter("scorable").sort("item_id").with_row_index("item").cast({"item": pl.Int64})
 
 
 @dataclass(frozen=True)
@@ -136,6 +136,10 @@ class ImportJob:
         read_as = f"{self.input_file.name}, {importer.title} ({why}: --format {importer.name})"
         read_as = f"the answers of `{self.program.name}`" if self.program else read_as
         return Imported(self.run_id, importer.kind, read_as)
+
+
+Answers = tuple[pl.DataFrame, Callable[[ImportJob, AskedItems, pl.DataFrame], Tables]]
+"""Rows of item_id, its own or as the file has it, position and more; and the tables of those of a part's items."""
 
 
 def asked_items(lake: Lake, request: ImportRequest, kind: AnswerKind) -> tuple[Task, list[AskedItems]]:

@@ -1,7 +1,5 @@
 """Where imported spans lie: the file of the pool that each path means, its lines, bytes and non-white characters."""
 
-from dataclasses import dataclass
-
 import polars as pl
 
 from ingest.runs.ranking_rows import REPEATED
@@ -10,7 +8,7 @@ from lake.naming import UNSEARCHED
 from lake.offsets import added_lines
 from lake.store import Lake
 
-MAX_FOLDERS = 64  # at most so many leading folders are dropped from a path
+_MAX_FOLDERS = 64  # at most so many leading folders are dropped from a path
 _FOLDERS = r"(?s)^.*/"
 
 
@@ -21,7 +19,7 @@ def _resolved(wanted: pl.DataFrame, files: pl.DataFrame) -> pl.DataFrame:
     rest = wanted.join(as_given, on=key, how="anti").with_columns(tail=pl.col("path_given").cast(pl.String))
     rest = rest.filter(~tail.str.contains(r"(?:^|/)\.\.(?:/|$)"))
     resolved, texts = [as_given], files.with_columns(tail=pl.col("path").cast(pl.String))
-    for _ in range(MAX_FOLDERS):
+    for _ in range(_MAX_FOLDERS):
         rest = rest.filter(tail.str.contains("/", literal=True)).with_columns(tail.str.replace(r"^[^/]*/", ""))
         if rest.is_empty():
             break
@@ -59,41 +57,29 @@ def named_whole(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(*cleared, path_given=whole.then("document").otherwise("path_given"))
 
 
-@dataclass(frozen=True)
-class ContentLines:
-    """The line starts of some contents, laid end to end: one place for every line and one for each end.
+def measured(lake: Lake, rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of item, rank, sha256, line_start, line_end with byte_start, byte_end, n_nws and n_new_nws.
 
-    `contents` are sha256 and offset, the place of the first line; of each place `n_nws_before` are the non-white
-    characters before it, also of the contents before, and `byte_at` is its byte in its content.
+    The last are the non-white characters of those lines that no better rank of the item has.
     """
+    wanted = rows.select(pl.col("sha256").unique().cast(pl.String)).drop_nulls().lazy()
+    blobs = lake.scan("blobs").join(wanted, on="sha256", how="semi")
+    stored = blobs.select("sha256", "text", "line_starts", "line_nws").collect()
+    # All contents end to end: a place for every line, and one for each end.
+    starts = pl.col("line_starts").list.concat(pl.col("text").str.len_bytes().cast(pl.Int64))
+    n_places = pl.col("line_starts").list.len().cast(pl.Int64) + 1
+    contents = stored.select(pl.col("sha256").cast(REPEATED), offset=n_places.cum_sum() - n_places)
+    byte_at = pl.lit(stored.select(starts.explode()).to_series())
+    n_nws = pl.concat_list(pl.lit(0, pl.Int64), "line_nws").explode().cum_sum()
+    nws_before = pl.lit(stored.select(n_nws).to_series())
 
-    contents: pl.DataFrame
-    n_nws_before: pl.Series
-    byte_at: pl.Series
-
-    @classmethod
-    def of(cls, lake: Lake, sha256s: pl.Series) -> "ContentLines":
-        """Lay out some contents."""
-        wanted = sha256s.unique().cast(pl.String).to_frame("sha256").lazy()
-        blobs = lake.scan("blobs").join(wanted, on="sha256", how="semi")
-        stored = blobs.select("sha256", "text", "line_starts", "line_nws").collect()
-        n_places = stored.select((pl.col("line_starts").list.len() + 1).cast(pl.Int64)).to_series()
-        starts = pl.col("line_starts").list.concat(pl.col("text").str.len_bytes().cast(pl.Int64))
-        contents = stored.select(pl.col("sha256").cast(REPEATED), offset=n_places.cum_sum() - n_places)
-        before = stored.select(pl.concat_list(pl.lit(0, pl.Int64), "line_nws").explode().cum_sum()).to_series()
-        return cls(contents, before, stored.select(starts.explode()).to_series())
-
-    def measured(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Rows of sha256, line_start, line_end, inside the content, with byte_start, byte_end and n_nws."""
-        placed = rows.join(self.contents, on="sha256", how="left", maintain_order="left")
+    def with_sizes(rows: pl.DataFrame) -> pl.DataFrame:
         start, end = pl.col("offset") + pl.col("line_start"), pl.col("offset") + pl.col("line_end")
-        byte, nws = pl.lit(self.byte_at), pl.lit(self.n_nws_before)
-        placed = placed.with_columns(byte_start=byte.gather(start), byte_end=byte.gather(end))
-        return placed.with_columns(n_nws=nws.gather(end) - nws.gather(start)).drop("offset")
+        placed = rows.join(contents, on="sha256", how="left", maintain_order="left")
+        placed = placed.with_columns(n_nws=nws_before.gather(end) - nws_before.gather(start))
+        return placed.with_columns(byte_start=byte_at.gather(start), byte_end=byte_at.gather(end)).drop("offset")
 
-    def added(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """item, rank, n_new_nws: non-white characters of the lines (on sha256) that no better rank of the item has."""
-        new = self.measured(added_lines(rows, ["item", "sha256"]))
-        summed = new.group_by("item", "rank").agg(n_new_nws=pl.col("n_nws").sum())
-        added = rows.select("item", "rank").join(summed, on=["item", "rank"], how="left")
-        return added.with_columns(pl.col("n_new_nws").fill_null(0))
+    new = with_sizes(added_lines(rows.filter(pl.col("sha256").is_not_null()), ["item", "sha256"]))
+    new = new.group_by("item", "rank").agg(n_new_nws=pl.col("n_nws").sum())
+    whole = with_sizes(rows).join(new, on=["item", "rank"], how="left", maintain_order="left")
+    return whole.with_columns(pl.when(pl.col("sha256").is_not_null()).then(pl.col("n_new_nws").fill_null(0)))

@@ -2,8 +2,8 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -11,11 +11,11 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
 from ingest.contents.patches import edit_rows
-from ingest.runs.imported_runs import Tables, imported_hits, run_items
+from ingest.runs.imported_runs import Tables, imported_hits, rows_of, run_items
 from ingest.runs.ranking_rows import REPEATED
-from ingest.runs.read_trajectories import USAGE
-from ingest.runs.request import AskedItems, ImportJob, ImportRequest
-from ingest.runs.resolve_paths import ContentLines, with_files
+from ingest.runs.read_trajectories import USAGE, Ids, parse_runs
+from ingest.runs.request import Answers, AskedItems, ImportJob
+from ingest.runs.resolve_paths import measured, with_files
 from ingest.runs.values import list_at, object_at, str_at
 from ingest.sources.strict_yaml import read_yaml, validated
 from lake.errors import Exit, GoldspanError
@@ -33,13 +33,38 @@ _TRIED = (
 """Keys of SWE-bench's report, of today and of 2024, that list instances which an agent tried."""
 
 
-def trajectory_tables(
-    job: ImportJob, part: AskedItems, views: pl.DataFrame, given: pl.DataFrame, usage: "UsageRows"
-) -> Tables:
+def read_trajectories(job: ImportJob) -> Answers:
+    """One trajectory of each item, the whole one, and how they become tables; damaged ones beside it are rejects."""
+    queries = job.lake.scan("queries", benchmark=job.task.benchmark, query=job.task.query)
+    ids = Ids.of(job.parts, lambda: dict(queries.select("item_id", "text").collect().iter_rows()))
+    views, answers = parse_runs(job.files, ids, job.rejects, job.result)
+    if answers.is_empty():
+        reasons = [reject.reason for reject in job.rejects]
+        raise job.input_file.wrong(what="it holds no trajectory of an item", examples=reasons)
+    is_known, is_whole = pl.col("item_id").is_not_null(), pl.col("failed").is_null()
+    known = answers.filter(is_known)
+    twice = known.filter(is_whole).filter(pl.col("item_id").is_duplicated())
+    if not twice.is_empty():
+        places = twice.group_by("item_id", maintain_order=True).agg("position")
+        shown = [f"item {item_id[:80]}: {' and '.join(at[:2])}" for item_id, at in places.iter_rows()]
+        what = f"more than one trajectory of {counted(len(shown), 'item')}"
+        hint = "Import each attempt by itself, under a system's name of its own."
+        raise job.input_file.wrong(what, examples=shown, hint=hint)
+    kept = known.sort(~is_whole, "trajectory").unique("item_id", keep="first", maintain_order=True)
+    left = known.join(kept, on="trajectory", how="anti").select("item_id", "position", "failed")
+    for item_id, position, failed in left.iter_rows():
+        job.rejects.add(job.input_file.name, f"{position}, item {item_id}", failed)
+    views = views.join(kept.filter(is_whole), on="trajectory", how="semi", maintain_order="left")
+    others = answers.filter(~is_known).with_columns(item_id="named")
+    rows = pl.concat([with_costs(job, kept.sort("trajectory")), others], how="diagonal")
+    return rows, partial(trajectory_tables, views)
+
+
+def trajectory_tables(views: pl.DataFrame, job: ImportJob, part: AskedItems, given: pl.DataFrame) -> Tables:
     """One part's rows of `hits`, `run_items`, `edits` and `usage`; `given` are the answers to its items."""
-    items = part.scorable.with_row_index("item").cast({"item": pl.Int64})
+    items, counts = part.scorable, job.result.counts
     answers = given.join(items.select("item_id", "item", "pool_id"), on="item_id", maintain_order="left")
-    job.result.counts["n_unscorable"] += given.height - answers.height
+    counts["n_unscorable"] += given.height - answers.height
     slashes = pl.col("path_given").str.replace_all("\\", "/", literal=True)
     plain = slashes.str.replace_all(r"/(?:\.?/)+", "/").str.replace(r"^(?:\./)+", "").cast(REPEATED)
     rows = views.join(answers.select("trajectory", "item", "pool_id"), on="trajectory", maintain_order="left")
@@ -52,8 +77,7 @@ def trajectory_tables(
     final = rows.filter(pl.col("part") == FINAL)
     spans = final.filter(pl.col("path").is_not_null() & start.is_not_null())
     spans = spans.with_columns(line_start=start.clip(0, last), line_end=end.fill_null(last).clip(0, last))
-    # item, rank, n_new_nws: what each row of a final context adds to those before it.
-    added = ContentLines.of(job.lake, spans["sha256"]).added(spans)
+    added = measured(job.lake, spans).select("item", "rank", "part", "n_new_nws")
     returned = final.group_by("item").agg(n_returned=pl.len().cast(pl.Int64))
     n_nws = added.group_by("item").agg(n_nws=pl.col("n_new_nws").sum())
     facts = answers.drop("item_id").join(returned, on="item", how="left").join(n_nws, on="item", how="left")
@@ -75,16 +99,16 @@ def trajectory_tables(
     own = rows.filter(~pl.col("part").str.starts_with(PUBLISHED_READING))
     # A file that is named beside its lines is named once.
     named = own.unique(["item", "part", "step", "path_given"], maintain_order=True)
-    job.result.counts.update(
+    counts.update(
         n_faulty_patches=len({item_id for item_id, _ in notes}), n_no_patch=whole.height - patched.height,
         n_steps=int(ended["n_steps"].sum()), n_hits=named.height, n_spans=own.filter(start.is_not_null()).height,
         n_beyond=own.filter(end > last).height, n_reversed=own.filter((start < 0) | (end < 1) | (end <= start)).height,
     )  # fmt: skip
     job.result.add_unresolved(named.filter(pl.col("path").is_null())["path_given"])
-    used = usage.part(given.join(part.items.select("item_id", "upstream_id"), on="item_id"))
-    of_final = added.with_columns(part=pl.lit(FINAL))
-    rows = rows.join(of_final, on=["item", "part", "rank"], how="left", maintain_order="left")
-    return {"hits": imported_hits(job.run_id, rows, items), "edits": edits, "usage": used, "run_items": ended}
+    rows = rows.join(added, on=["item", "part", "rank"], how="left", maintain_order="left")
+    used = given.filter(pl.any_horizontal(pl.col(*USAGE, "resolved", "step_calls").is_not_null()))
+    hits, used = imported_hits(job.run_id, rows, items), rows_of("usage", job.run_id, used)
+    return {"hits": hits, "edits": edits, "usage": used, "run_items": ended}
 
 
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -136,54 +160,35 @@ def outcomes_in(file: Path) -> tuple[dict[str, bool], bool | None]:
     return outcomes, others
 
 
-class UsageRows:
-    """The rows of table `usage` of a run, part by part."""
-
-    def __init__(self, run_id: str, request: ImportRequest) -> None:
-        self.run_id, self.resolved, self.prices = run_id, request.resolved, dict[str, Prices]()
-        self.outcomes, self.others = outcomes_in(self.resolved) if self.resolved else ({}, None)
-        self.prices_name, self.unpriced, self.n_priced, self.n_known = "", set[str](), 0, Counter[bool]()
-        if file := request.prices:
-            prices = validated(PriceList, read_yaml(file, _LIKE_PRICES), file, _LIKE_PRICES)
-            self.prices, self.prices_name = prices.models, f"{file.name}, {prices.date}"
-
-    def part(self, answers: pl.DataFrame) -> pl.DataFrame:
-        """A row for every answer (item_id, upstream_id, step_turns, step_calls, `USAGE`) of which anything is known."""
-        rows = []
-        columns = ("item_id", "upstream_id", "step_turns", "step_calls", *USAGE)
-        for row in answers.select(columns).iter_rows(named=True):
-            names = (row["item_id"], row.pop("upstream_id"))
-            resolved = max((self.outcomes[name] for name in names if name in self.outcomes), default=self.others)
-            priced = self._price(row) if row["usd"] is None else None
-            self.n_priced += priced is not None
-            if resolved is not None:
-                self.n_known[resolved] += 1
-            row |= {"usd": row["usd"] if priced is None else priced, "resolved": resolved}
-            row["prices"] = self.prices_name if priced is not None else None
-            if any(row[name] is not None for name in (*USAGE, "resolved", "step_calls")):
-                rows.append({"run_id": self.run_id, **row})
-        return pl.DataFrame(rows, schema=table("usage").columns)
-
-    def _price(self, row: Mapping[str, object]) -> float | None:
-        if not self.prices or row["n_input"] is None:
-            return None
-        model = str(row["model"] or "")
-        names = [name for name in self.prices if name in model]
-        if not names:
-            self.unpriced.add(model or "a model without a name")
-            return None
-        prices = self.prices[max(names, key=len)]
-        by_kind = prices.model_dump(exclude_none=True)
-        dollars = (int(str(row[name] or 0)) * by_kind.get(kind, prices.input) for name, kind in _TOKENS.items())
-        return float(sum(dollars)) / 1_000_000
-
-    def sentences(self) -> list[str]:
-        """What came of the price list and of the outcomes, for the last block."""
-        sentences = []
-        if self.prices:
-            none = f"; it has no price of {listed(sorted(self.unpriced))}" if self.unpriced else ""
-            sentences.append(f"{counted(self.n_priced, 'item')} priced by {self.prices_name}{none}")
-        if self.resolved is not None:
-            n = counted(self.n_known.total(), "item")
-            sentences.append(f"outcome of {n} known by {self.resolved.name}: {self.n_known[True]:,} resolved")
-        return sentences
+def with_costs(job: ImportJob, answers: pl.DataFrame) -> pl.DataFrame:
+    """The answers to known items with their `usd`, `prices` and `resolved`, by what the request gives of these."""
+    request, unpriced, n_known, rows = job.request, set[str](), Counter[bool](), list[tuple[object, ...]]()
+    outcomes, others = outcomes_in(request.resolved) if request.resolved else ({}, None)
+    models, prices_name = dict[str, Prices](), ""
+    if file := request.prices:
+        prices = validated(PriceList, read_yaml(file, _LIKE_PRICES), file, _LIKE_PRICES)
+        models, prices_name = prices.models, f"{file.name}, {prices.date}"
+    upstream = dict(pl.concat(part.items.select("item_id", "upstream_id") for part in job.parts).iter_rows())
+    for row in answers.select("item_id", *USAGE).iter_rows(named=True):
+        names, usd = (row["item_id"], upstream[row["item_id"]]), row["usd"]
+        resolved = max((outcomes[name] for name in names if name in outcomes), default=others)
+        n_known.update([resolved] if resolved is not None else [])
+        model, is_priced = row["model"] or "", False
+        if models and usd is None and row["n_input"] is not None:
+            if price := models.get(max((name for name in models if name in model), key=len, default="")):
+                by_kind, is_priced = price.model_dump(exclude_none=True), True
+                dollars = ((row[name] or 0) * by_kind.get(kind, price.input) for name, kind in _TOKENS.items())
+                usd = float(sum(dollars)) / 1_000_000
+            else:
+                unpriced.add(model or "a model without a name")
+        rows.append((usd, prices_name if is_priced else None, resolved))
+    columns = table("usage").columns
+    costs = pl.DataFrame(rows, {name: columns[name] for name in ("usd", "prices", "resolved")}, orient="row")
+    if models:
+        none = f"; it has no price of {listed(sorted(unpriced))}" if unpriced else ""
+        n_priced = costs["prices"].count()
+        job.result.notes.append(f"{counted(n_priced, 'item')} priced by {prices_name}{none}")
+    if request.resolved:
+        n = counted(n_known.total(), "item")
+        job.result.notes.append(f"outcome of {n} known by {request.resolved.name}: {n_known[True]:,} resolved")
+    return answers.with_columns(costs)
