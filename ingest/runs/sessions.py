@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from ingest.runs.calls.tools import ToolCall, parse_call
 from ingest.runs.importer import DamagedFileError, Importer, TrajectoryFile, item_of, patch_path, recorded_patch
-from ingest.runs.trajectory import ParsedCall, Trajectory, Unread, answer_in, named_in, renamed, union
+from ingest.runs.trajectory import ParsedCall, Trajectory, Unread, answer_in, inside, renamed, spans_named, union
 from ingest.runs.usage import AgentUsage
 from ingest.runs.values import JsonRecord, first_text, objects_at, objects_in
 
@@ -82,7 +82,7 @@ class Session:
         showing = [call for call in calls if call.views]
         steps = tuple(call.views for call in showing)
         answer = answer_in(answers)
-        final = union(steps) if answer is None else named_in(answer)
+        final = union(steps) if answer is None else inside(spans_named(answer))
         # An answer that was cut off asked for calls, and is not among those that were counted.
         shown_at = tuple((min(call.shown_at[0], usage.n_turns or 0), call.shown_at[1]) for call in showing)
         return Trajectory(

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from ingest.runs.usage import AgentUsage
 from ingest.runs.values import line_of
@@ -49,7 +50,7 @@ def union(steps: Iterable[Iterable[FileSpan]]) -> Views:
 
 def answer_in(texts: Iterable[str]) -> str | None:
     """The last block of `<PATCH_CONTEXT>` in some texts; None where there is none."""
-    return next((match[-1] for text in reversed([*texts]) if (match := _ANSWER.findall(text))), None)
+    return next((blocks[-1] for text in reversed([*texts]) if (blocks := _ANSWER.findall(text))), None)
 
 
 def spans_named(text: str) -> list[FileSpan]:
@@ -63,16 +64,6 @@ def spans_named(text: str) -> list[FileSpan]:
     return views
 
 
-def inside(views: Iterable[FileSpan]) -> Views:
-    """The views of the repository's files, as they are called in it."""
-    return renamed(views, in_repository)
-
-
-def named_in(answer: str) -> Views:
-    """The views of the repository's files that an answer names."""
-    return inside(spans_named(answer))
-
-
 def in_repository(path: str, folder: str = "") -> str:
     """A path below the repository, without `./`, `/testbed/` and the like; empty for itself and what lies beside it."""
     path = path.strip().strip("'\"").removeprefix("/testbed/")
@@ -80,6 +71,9 @@ def in_repository(path: str, folder: str = "") -> str:
         first, below, rest = path.removeprefix("/home/").partition("/")
         path = rest if first == folder else f"{first}/{rest}" if below else ""
     return path.lstrip("/").removeprefix("./")
+
+
+inside = partial(renamed, name=in_repository)
 
 
 def gone_to(folder: str, target: str) -> str:

@@ -10,7 +10,7 @@ from ingest.runs.calls.shell import parse_shell_call
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.importer import DamagedFileError, Importer, TrajectoryFile
 from ingest.runs.sessions import Event, Note, Session
-from ingest.runs.trajectory import Context, FileSpan, ParsedCall, Trajectory, Views, inside, joined_path, named_in
+from ingest.runs.trajectory import Context, FileSpan, ParsedCall, Trajectory, Views, inside, joined_path, spans_named
 from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at
 from ingest.runs.values import JsonRecord, count_at, line_of, list_at, object_at, objects_at, parsed_object, str_at
 
@@ -76,7 +76,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     kept = list(map(inside, own.steps))
     steps, shown_at = tuple(filter(None, kept)), tuple(compress(own.shown_at, kept))
     answers = _answers(rows) or _answers([object_at(traj, "info")])
-    final = named_in(answers[-1]) if answers else steps[-1] if steps else ()
+    final = inside(spans_named(answers[-1])) if answers else steps[-1] if steps else ()
     yield replace(own, steps=steps, shown_at=shown_at, final=final or None).beside(published)
 
 
@@ -156,7 +156,7 @@ def _published(rows: Sequence[JsonRecord]) -> Context:
 def _published_final(answer: str) -> Views | None:
     # A file without lines is named alone.
     files = [row.removeprefix("File:").strip() for row in map(str.strip, answer.split("\n")) if row.startswith("File:")]
-    return (*inside(map(FileSpan, dict.fromkeys(files))), *named_in(answer)) or None
+    return (*inside(map(FileSpan, dict.fromkeys(files))), *inside(spans_named(answer))) or None
 
 
 def _answers(rows: Sequence[JsonRecord]) -> list[str]:
