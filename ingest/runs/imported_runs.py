@@ -34,7 +34,6 @@ _SENTENCES = (
     ("n_other_prompt", "completion", "of a prompt that starts at another line than the item's: {}"),
 )
 """Count, unit, and the sentence of the last block where it is not zero."""
-_COUNTED_AS = {"done": "n_done", UNANSWERED: "n_missing", "failed": "n_failed", "no-context": "n_no_context"}
 STORED: Mapping[AnswerKind, tuple[str, ...]] = {
     "ranking": ("hits", "run_items"), "completion": ("run_items",),
     "trajectory": ("hits", "edits", "usage", "run_items"),
@@ -46,10 +45,8 @@ STORED: Mapping[AnswerKind, tuple[str, ...]] = {
 class Imported:
     """What an import did, of the items that were asked and can be scored here (`n_items`).
 
-    `counts` are, beside those of `_SENTENCES`: items that were n_done, n_missing and n_not_asked (the file says nothing
-    of these); n_hits and n_spans, with n_beyond and n_reversed among them; lists that are n_tied at a cut-off; n_steps;
-    n_calls of tools, with n_not_understood, n_reading, that were meant to show something of files, and n_showing, that
-    did. `n_unknown` are items that are not there, and were skipped as asked; `unresolved` is a path that means no file.
+    Among `counts` are calls of tools that are n_reading, meant to show something of files, and n_showing, that did.
+    `n_unknown` are items that are not there, and were skipped as asked; `unresolved` is a path that means no file.
     """
 
     run_id: str
@@ -68,12 +65,6 @@ class Imported:
         """Count paths that mean no file, and keep the first of them."""
         self.counts["n_unresolved"] += len(paths)
         self.unresolved = self.unresolved or str(next(iter(paths), ""))
-
-    def add_items(self, statuses: Mapping[str, int]) -> None:
-        """Count items by what became of them."""
-        self.n_items += sum(statuses.values())
-        for status, n in statuses.items():
-            self.counts[_COUNTED_AS[status]] += n
 
     def columns(self) -> dict[str, object]:
         """What the run's own row says of it."""
@@ -164,13 +155,13 @@ class ImportedRun:
 
     def row(self, kind: AnswerKind) -> pl.DataFrame | None:
         """Its row of `runs`, where all of it is there and was made from the same."""
-        if not self._whole.is_current:
+        parts = [part.name for part in self.lake.parts("run_items", **self._folders)]
+        targets = [self._whole, *(self._target(part, *STORED[kind]) for part in parts)]
+        if not all(target.is_current for target in targets):
             return None
         row = self.lake.read("runs", **self._folders)
         n_items = self.lake.scan("run_items", **self._folders).select(pl.len()).collect().item()
-        parts = [part.name for part in self.lake.parts("run_items", **self._folders)]
-        is_there = n_items == row["n_items"].item()
-        return row if is_there and all(self._target(part, *STORED[kind]).is_current for part in parts) else None
+        return row if n_items == row["n_items"].item() else None
 
     def write(self, part: str, tables: Tables) -> None:
         """Store the rows of one part of the items."""

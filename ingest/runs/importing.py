@@ -77,7 +77,9 @@ def import_job(job: ImportJob, *, write: bool) -> Imported:
                 items = items.filter(pl.col("status") != UNANSWERED)
                 result.counts["n_not_asked"] += tables["run_items"].height - items.height
                 tables = {**tables, "run_items": items}
-            result.add_items(dict(items["status"].value_counts().iter_rows()))
+            for status, n in items["status"].value_counts().iter_rows():
+                result.n_items += n
+                result.counts[f"n_{status.replace('-', '_')}"] += n
             if write and items.height:
                 written.append(part.name)
                 stored.write(part.name, tables)
