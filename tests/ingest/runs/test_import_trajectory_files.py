@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.runs.find_trajectories import TrajectoryFiles, importers
+from ingest.runs.find_trajectories import TrajectoryFiles, importers, trajectory_files
 from ingest.runs.imported_runs import Imported
 from ingest.runs.importer import Importer, TrajectoryFile
 from ingest.runs.read_trajectories import ANSWER_COLUMNS, VIEW_COLUMNS, Ids, parse_runs
+from ingest.runs.trajectory import FileSpan
 from ingest.sources.input_file import InputFile
 from lake.errors import Exit
 from lake.limits import MAX_DOCUMENT_BYTES
@@ -23,6 +24,7 @@ from tests.ingest.runs.agents import (
     CATS,
     ITEMS,
     ORBITS,
+    PATCH,
     ROCKETS,
     counts,
     hits,
@@ -38,6 +40,7 @@ from tests.ingest.runs.agents import (
     unified,
     zipped,
 )
+from tests.ingest.runs.formats.recorded_sessions import gave, rows, used
 from tests.ingest.runs.formats.test_import_formats import zstd
 from tests.ingest.runs.formats.test_import_told_apart import JSON
 from tests.tiny import put
@@ -242,3 +245,51 @@ def test_trajectories_that_show_more_than_is_read_of_a_run_fail_and_say_so(
         "failed",
         "more than 2 places are shown in all, the most of a run; split it",
     )
+
+
+def test_of_a_whole_runs_folder_the_last_stage_counts(tmp_path: Path) -> None:
+    found, related = {"instance_id": "x", "found_files": ["a.py"]}, {"a.py": ["class: A"]}
+    folder = tmp_path / "results"
+    for path, row in {
+        "file_level/loc_outputs": found,
+        "file_level_combined/combined_locs": found,
+        "related_elements/loc_outputs": {**found, "found_related_locs": related},
+        "edit_location_samples/loc_outputs": {
+            **found,
+            "found_edit_locs": [{"a.py": ["line: 1"]}, {"a.py": ["line: 9"]}],
+        },
+        "edit_location_individual/loc_merged_0-0_outputs": {**found, "found_edit_locs": {"a.py": ["line: 1"]}},
+        "edit_location_individual/loc_merged_1-1_outputs": {**found, "found_edit_locs": {"a.py": ["line: 9"]}},
+        "repair_sample_1/output": {"instance_id": "x", "raw_output": ["…"], "try_count": [1]},
+        "all_preds": {"instance_id": "x", "model_patch": "diff"},
+    }.items():
+        put(folder / f"swe-bench-lite/{path}.jsonl", rows(row))
+    (file,) = trajectory_files(InputFile.at(folder), "auto", Rejects()).files
+    assert file.path == "swe-bench-lite/edit_location_samples/loc_outputs.jsonl"
+    (read_,) = importers()["agentless"].trajectories(file)
+    assert (read_.final, read_.patch) == ((FileSpan("a.py"), FileSpan("a.py", 1, 1), FileSpan("a.py", 9, 9)), "diff")
+
+
+def subagent() -> bytes:
+    asks: dict[str, object] = {"type": "user", "sessionId": "s", "message": {"role": "user", "content": "Look."}}
+    events = (asks, used("Read", "r1", file_path="a.py"), gave("1\tx", "r1"))
+    return rows(*({**event, "isSidechain": True, "agentId": "a1f"} for event in events))
+
+
+SESSION = rows(used("Task", "t1", prompt="Look."), gave("Done.", "t1"))
+
+
+def test_what_lies_in_a_sessions_folder_is_no_session_by_itself(lake: Lake) -> None:
+    files = {
+        f"{ROCKETS}.jsonl": SESSION, f"{ROCKETS}/subagents/agent-1.jsonl": subagent(),
+        f"{ROCKETS}/tool-results/r2.txt": b"x",
+    }  # fmt: skip
+    tally = counts(imported(lake, zipped(files), name="a.zip"))
+    assert (tally["n_steps"], tally["n_skipped"], tally["n_done"]) == (1, 0, 1)
+
+
+def test_a_session_given_alone_is_read_with_its_subagents_and_patch(lake: Lake, tmp_path: Path) -> None:
+    put(tmp_path / f"{ROCKETS}/subagents/agent-1.jsonl", subagent())
+    put(tmp_path / f"{ROCKETS}.patch", PATCH.encode())
+    tally = counts(imported(lake, put(tmp_path / f"{ROCKETS}.jsonl", SESSION)))
+    assert (tally["n_steps"], tally["n_no_patch"]) == (1, 0)

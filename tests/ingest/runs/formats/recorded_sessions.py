@@ -1,4 +1,4 @@
-"""Records of agents' sessions as the formats' descriptions have them, made up, and how a test reads one."""
+"""How a test reads an agent's record, and events of Claude Code's sessions, made up."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -38,15 +38,6 @@ def opened(folder: Path, name: str, files: Mapping[str, bytes] | None = None) ->
     return every[name]
 
 
-def one(reader: Reader, folder: Path, data: bytes, name: str = "a.jsonl", **beside: bytes) -> Trajectory:
-    """The one trajectory of a file that has damaged nothing."""
-    (found,) = read(reader, folder, data, name, **beside)
-    return found
-
-
-# Claude Code
-
-
 def used(tool: str, call: str = "c1", /, **given: object) -> Json:
     part: Json = {"type": "tool_use", "id": call, "name": tool, "input": given}
     return said_by_claude(part)
@@ -67,41 +58,3 @@ def gave(text: object, call: str = "c1", *, error: bool = False, **beside: objec
     part: Json = {"type": "tool_result", "tool_use_id": call, "content": text, **({"is_error": True} if error else {})}
     event: Json = {"type": "user", "sessionId": "s", "cwd": "/testbed", "message": {"role": "user", "content": [part]}}
     return {**event, "toolUseResult": beside} if beside else event
-
-
-# Codex
-
-
-def rollout(**payload: object) -> Json:
-    return {"timestamp": "2025-10-29T00:59:49.783Z", "type": "response_item", "payload": payload}
-
-
-META: Json = {"timestamp": "t", "type": "session_meta", "payload": {"id": "s", "cwd": "/testbed"}}
-
-
-def shell(
-    command: str, output: object, call: str = "c1", *, exit_code: int = 0, workdir: str = "/testbed"
-) -> list[Json]:
-    arguments = json.dumps({"command": ["bash", "-lc", command], "workdir": workdir})
-    printed = json.dumps({"output": output, "metadata": {"exit_code": exit_code, "duration_seconds": 0.0}})
-    return [
-        rollout(type="function_call", name="shell", arguments=arguments, call_id=call),
-        rollout(type="function_call_output", call_id=call, output=printed),
-    ]
-
-
-# ATIF
-
-
-def atif(*steps: Json, **more: object) -> Json:
-    agent = {"name": "harbor-agent", "version": "1.0.0"}
-    return {"schema_version": "ATIF-v1.4", "session_id": "s", "agent": agent, "steps": list(steps), **more}
-
-
-def turn(tool: str = "", shown: str | None = None, message: str = "", **given: object) -> Json:
-    step: Json = {"step_id": 1, "source": "agent", "message": message}
-    if tool:
-        step["tool_calls"] = [{"tool_call_id": "c1", "function_name": tool, "arguments": given}]
-    if shown is not None:
-        step["observation"] = {"results": [{"source_call_id": "c1", "content": shown}]}
-    return step

@@ -10,47 +10,21 @@ from ingest.runs.importer import DamagedFileError
 from ingest.runs.values import objects_in
 from lake.errors import GoldspanError
 from lake.store import Lake
-from tests.ingest.runs.agents import ROCKETS, counts, hits, imported, issues_once, jsonl, lake, of_item, unified, zipped
-from tests.ingest.runs.formats.recorded_sessions import META, atif, gave, read, rows, shell, turn, used
-from tests.ingest.runs.formats.test_import_copilot_cli import STARTED as STARTED_BY_COPILOT
-from tests.ingest.runs.formats.test_import_copilot_cli import ran
-from tests.ingest.runs.formats.test_import_gemini_cli import called, session
-from tests.ingest.runs.formats.test_import_opencode import export, part
+from tests.ingest.runs.agents import ROCKETS, counts, hits, imported, issues_once, lake, of_item, zipped
+from tests.ingest.runs.formats.recorded_sessions import read, rows
+from tests.ingest.runs.formats.test_made_up_files import CASES, content
 
 __all__ = ["issues_once", "lake"]
 
 TRAJECTORIES = {name: one for name, one in importers().items() if one.kind == "trajectory"}
-EVENTS = [used("Bash", command="cat /testbed/src/engine.py"), gave("x")]
-SHELL = shell("cat src/engine.py", "x")
-READ = {"id": 1, "action": "read", "args": {"path": "/workspace/rockets/src/engine.py"}}
 LOG = "--- BEGIN CONTEXT ---\nFile: src/engine.py\nLine number range: 1 - 5\n--- END CONTEXT ---\n"
-
-EXAMPLES = {
-    "agentless": ("loc.jsonl", rows({"instance_id": ROCKETS, "found_edit_locs": {"src/engine.py": ["lines: 1-5"]}})),
-    "atif": ("trajectory.json", rows(atif(turn("bash", "x", command="cat src/engine.py")))),
-    "claude-code": ("a.jsonl", rows(*EVENTS)),
-    "codex": ("rollout-1.jsonl", rows(META, *SHELL)),
-    "copilot-cli": ("events.jsonl", rows(STARTED_BY_COPILOT, *ran("view", "1. x\n2. ", path="/testbed/src/engine.py"))),
-    "gemini-cli": ("session-1.json", rows(session(called("read_file", file_path="/testbed/src/engine.py")))),
-    "mini-swe-agent": ("a.traj.json", rows({"info": {"mini_version": "1"}, "messages": []})),
-    "opencode": ("export.json", rows(export(part("read", "1: x", filePath="/testbed/src/engine.py")))),
-    "openhands": ("output.jsonl", rows({"instance_id": ROCKETS, "history": [READ]})),
-    "prometheus": ("a.log", LOG.encode()),
-    "swe-agent": ("a.traj", rows({"trajectory": [], "history": [], "info": {}})),
-    "unified": ("a.jsonl", jsonl(unified())),
-}
-
+SHORTEST = {file.stem: cases["the shortest record"]["files"] for file, cases in CASES.items()}
+EXAMPLES = {name: next((path, content(held)) for path, held in files.items()) for name, files in SHORTEST.items()}
 OF_EVENTS = ("agentless", "atif", "claude-code", "codex", "copilot-cli", "gemini-cli", "opencode", "openhands")
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_exactly_one_importer_says_that_a_file_is_its_own(name: str) -> None:
-    path, data = EXAMPLES[name]
-    assert [one.name for one in importers().values() if one.recognise(data, path)] == [name]
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_the_beginning_that_a_list_of_formats_shows_is_known_as_well(name: str) -> None:
+@pytest.mark.parametrize("name", TRAJECTORIES)
+def test_the_beginning_that_a_list_of_formats_shows_is_known(name: str) -> None:
     example = importers()[name].example.encode()
     assert [one.name for one in importers().values() if one.recognise(example, "a.json")] == [name]
 

@@ -49,23 +49,23 @@ def read(file: Path) -> list[Trajectory]:
     return trajectories
 
 
-def as_text(trajectory: Trajectory) -> dict[str, object]:
-    """A trajectory in short: the first place of every step with how many others it has, and what else is told."""
+def as_text(trajectory: Trajectory, *, in_short: bool = True) -> dict[str, object]:
+    """A trajectory as text; in short of every step the first place, with how many others it has."""
+
+    def places(views: Views) -> str:
+        return f"{_place(views[0])} and {len(views) - 1}" if in_short and views[1:] else ", ".join(map(_place, views))
+
     published = trajectory.published
     return {
         "item": trajectory.item,
-        "steps": [_places(step) for step in trajectory.steps],
-        "final": _places(trajectory.final or ()),
-        "published": None if published is None else [_places(step) for step in published.steps],
+        "steps": [places(step) for step in trajectory.steps],
+        "final": places(trajectory.final or ()),
+        "published": None if published is None else [places(step) for step in published.steps],
         "usage": {name: value for name, value in vars(trajectory.usage).items() if value is not None},
         "patch": None if trajectory.patch is None else len(trajectory.patch),
         "unread": dict(sorted(trajectory.unread.items())),
         "notes": [*trajectory.notes, trajectory.failed],
     }
-
-
-def _places(views: Views) -> str:
-    return f"{_place(views[0])} and {len(views) - 1}" if len(views) > 1 else "".join(map(_place, views))
 
 
 def _place(view: FileSpan) -> str:
