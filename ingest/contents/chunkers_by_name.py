@@ -52,7 +52,6 @@ def with_context(document: Document, cut: Cut) -> Cut:
 
 
 COMMAND = "command"
-INSTALL = "First: make chunkers (or: pip install -c constraints.txt -r requirements-chunkers.txt)"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 _FUNCTION = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*")
 
@@ -77,34 +76,31 @@ def resolve_chunkers(names: Sequence[str]) -> list[Resolved[Chunker]]:
 
 @cache
 def _resolve(name: str) -> Resolved[Chunker]:
-    resolved = _declared(name)
+    resolved = declared(name)
     if resolved is None:
         raise unknown_name(name, "chunker", [*chunkers(), *default_chunkers(), *CHUNKER_ALIASES, *CHUNKER_SETS])
     if why := absence(resolved.declaration):
-        raise GoldspanError(f"chunker {name!r} cannot cut here: {why}", hint=INSTALL, code=Exit.MISSING)
+        hint = "First: make chunkers (or: pip install -c constraints.txt -r requirements-chunkers.txt)"
+        raise GoldspanError(f"chunker {name!r} cannot cut here: {why}", hint=hint, code=Exit.MISSING)
     check = resolved.declaration.check
     if wrong := check(**resolved.parameters) if check else "":
         raise GoldspanError(f"chunker {name!r}: {wrong}", code=Exit.USAGE)
     if not name.endswith(CONTEXT):
         return resolved
-    declared = resolved.declaration
-    meaning = f"{declared.meaning} A chunk is ranked with its path, its file's imports and the definitions around it."
+    plain = resolved.declaration
+    meaning = f"{plain.meaning} A chunk is ranked with its path, its file's imports and the definitions around it."
     in_context = replace(
-        declared, name=f"{declared.name}{CONTEXT}", title=f"{declared.title}, in context", meaning=meaning,
-        grammars=declared.grammars or GRAMMARS, text=with_context,
+        plain, name=f"{plain.name}{CONTEXT}", title=f"{plain.title}, in context", meaning=meaning,
+        grammars=plain.grammars or GRAMMARS, text=with_context,
     )  # fmt: skip
     return replace(resolved, name=f"{resolved.name}{CONTEXT}", declaration=in_context)
 
 
-def _declared(name: str) -> Resolved[Chunker] | None:
+def declared(name: str) -> Resolved[Chunker] | None:
+    """What is declared of a chunker of a concrete name, whatever it needs installed."""
     with suppress(GoldspanError):
         return resolve("chunker", name.removesuffix(CONTEXT), chunkers())
     return None
-
-
-def is_declared(name: str) -> bool:
-    """Whether some declaration answers to a concrete name, whatever it needs installed."""
-    return _declared(name) is not None
 
 
 @cache
@@ -151,7 +147,7 @@ def _given_now(given: str, seconds: float) -> Resolved[Chunker]:
     fault = "" if what else "is to be followed by = and a command"
     if not _NAME.fullmatch(name):
         fault = "is to be letters, digits, dots, dashes and underscores, at most 80"
-    elif name in CHUNKER_SETS or is_declared(CHUNKER_ALIASES.get(name, name)):
+    elif name in CHUNKER_SETS or declared(CHUNKER_ALIASES.get(name, name)):
         fault = "is a chunker of Goldspan's own"
     if fault:
         message = f"--chunker {name[:80]!a} {fault}"
@@ -160,8 +156,7 @@ def _given_now(given: str, seconds: float) -> Resolved[Chunker]:
         meaning, cut, command = "Cuts as a Python function does that was given", _function(what), None
     else:
         meaning, cut, command = "Cuts as a command does that was given", _never, JsonCommand.of(what, seconds=seconds)
-    declared = Chunker(name, name, f"{meaning}: {what}", cut, given=what, command=command)
-    return Resolved(name, declared, {})
+    return Resolved(name, Chunker(name, name, f"{meaning}: {what}", cut, given=what, command=command), {})
 
 
 def _function(what: str) -> Callable[..., Cut]:

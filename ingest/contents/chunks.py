@@ -12,7 +12,7 @@ import polars as pl
 
 from ingest.contents.blobs import pool_frames
 from ingest.contents.chunkers import Chunker, Cut, Document
-from ingest.contents.chunkers_by_name import COMMAND, given_before, is_declared, resolve_chunkers
+from ingest.contents.chunkers_by_name import COMMAND, declared, given_before, resolve_chunkers
 from ingest.contents.chunking import chunk_blobs, cut_document, measure_cuts
 from ingest.contents.definitions import Found, definitions_of
 from ingest.contents.processes import Workers
@@ -101,9 +101,9 @@ def cut_contents(
         declare_rules(lake, todo.made[_SYMBOLS])
     # First, so that nothing cut by this code is ever called what other code cut.
     for chunker in chunkers:
-        declared, stamp = chunker.declaration, todo.made[chunker.name].fingerprint
-        same = {name: getattr(declared, name) for name in ("title", "meaning", "version", "source")}
-        given = canonical_json({**chunker.parameters, **({COMMAND: declared.given} if declared.given else {})})
+        declaration, stamp = chunker.declaration, todo.made[chunker.name].fingerprint
+        same = {name: getattr(declaration, name) for name in ("title", "meaning", "version", "source")}
+        given = canonical_json({**chunker.parameters, **({COMMAND: declaration.given} if declaration.given else {})})
         row = declared_row("chunkers", name=chunker.name, **same, parameters=given, fingerprint=stamp)
         write_if_changed(lake, "chunkers", chunker.name, row)
     for name, n in todo.n_of.items():
@@ -158,7 +158,7 @@ class _Todo:
         self, lake: Lake, files: list[Part], chunkers: Sequence[Resolved[Chunker]], *, has_symbols: bool
     ) -> None:
         self._lake, self._blobs = lake, lake.parts("blobs")
-        self.given = [chunker for chunker in chunkers if not is_declared(chunker.name)]
+        self.given = [chunker for chunker in chunkers if not declared(chunker.name)]
         self._declared = [chunker.name for chunker in chunkers if chunker not in self.given]
         self.made = {_SYMBOLS: symbols_of(lake), **{chunker.name: _chunks(lake, chunker) for chunker in chunkers}}
         wanted = lake.scan_parts(files, "files").select("sha256", ending=pl.lit(None, pl.String)).unique()
@@ -232,7 +232,7 @@ def remove_undeclared(lake: Lake) -> list[str]:
     gone = []
     for part in lake.parts("chunkers"):
         name = part.name
-        if name in used or is_declared(name):
+        if name in used or declared(name):
             continue
         rejects = [stored for stored in lake.parts("rejects") if stored.name.startswith(f"chunks-{name}:")]
         chunks = [stored for table in ("chunks", "chunk_status") for stored in lake.parts(table, chunker=name)]
@@ -243,11 +243,11 @@ def remove_undeclared(lake: Lake) -> list[str]:
 
 
 def _chunks(lake: Lake, chunker: Resolved[Chunker]) -> BuildTarget:
-    declared, folders = chunker.declaration, {"chunker": chunker.name}
-    packages = [(name, version(name)) for name in (*declared.grammars, declared.library) if name]
-    given = [declared.given, declared.command.digest] if declared.command else declared.given
-    code: list[Callable[..., object]] = [declared.chunk, chunk_blobs, pool_frames]
-    code += [declared.text] if declared.text is not None else []
+    cuts, folders = chunker.declaration, {"chunker": chunker.name}
+    packages = [(name, version(name)) for name in (*cuts.grammars, cuts.library) if name]
+    given = [cuts.given, cuts.command.digest] if cuts.command else cuts.given
+    code: list[Callable[..., object]] = [cuts.chunk, chunk_blobs, pool_frames]
+    code += [cuts.text] if cuts.text is not None else []
     made = made_from(parameters=[chunker.name, packages, given], code=code)
     rejects = Slot("rejects", f"chunks-{chunker.name}:", {})
     return BuildTarget(lake, [Slot("chunks", "", folders), rejects, Slot("chunk_status", "", folders)], made)

@@ -30,39 +30,31 @@ _BLOCKS = ("block", "body_statement", "indented_block")
 
 
 @dataclass(frozen=True)
-class Target:
-    """Lines `[start, end)` that are to be completed, from 0; the identity stays when code around them moves."""
-
-    start: int
-    end: int
-    name: str = ""
-    identity: str = ""
-
-
-@dataclass(frozen=True)
 class Completion(DrawnTask):
-    """A target where it stands, in a repository's file."""
+    """Lines `[start, end)` of a repository's file that are to be completed, from 0; of a function with its name."""
 
     repo: str
     lines: list[str]
-    target: Target
+    name: str
 
     @classmethod
-    def of(cls, level: Level, repo: str, path: str, lines: list[str], target: Target) -> Completion:
-        """A target of a file."""
-        answer = "".join(lines[target.start : target.end])
-        return cls((level, repo, path, target.identity), (path, target.start), answer, repo, lines, target)
+    def of(
+        cls, level: Level, repo: str, path: str, lines: list[str], start: int, end: int, name: str = "", known: str = ""
+    ) -> Completion:
+        """A completion; what it is `known` by stays when code around it moves."""
+        return cls((level, repo, path, known), (path, start), "".join(lines[start:end]), repo, lines, name)
 
     def row(self, number: int, limit: int) -> dict[str, object]:
         """A row of RepoEval's task files, at most `limit` tokens in its prompt, id and answer as RepoCoder's."""
-        prompt, start = prompt_before(self.lines, self.target.start, limit)
+        path, line = self.location
+        prompt, start = prompt_before(self.lines, line, limit)
         folder, answer = folder_of(self.repo), self.answer.removesuffix("\n")
-        task, last = f"{folder}/{number}", dict[str, object](line_no=self.target.start)
-        if self.target.name:
+        task, last = f"{folder}/{number}", dict[str, object](line_no=line)
+        if self.name:
             task, answer = f"{self.repo.replace('/', '--')}/idx", f"{answer}\n"
-            last = {"lineno": self.target.start, "function_name": self.target.name}
-        path = [folder, *self.location[0].split("/")]
-        first = {"task_id": task, "ground_truth": answer, "fpath_tuple": path, "context_start_lineno": start}
+            last = {"lineno": line, "function_name": self.name}
+        parts = [folder, *path.split("/")]
+        first = {"task_id": task, "ground_truth": answer, "fpath_tuple": parts, "context_start_lineno": start}
         return {"prompt": prompt, "metadata": {**first, **last}}
 
 
@@ -86,8 +78,24 @@ def choose(tasks: Iterable[MinedTask], limit: int, seed: str = "") -> list[Mined
 def mine_functions(repository: str, files: SourceFiles) -> Iterator[Completion]:
     """The functions of a repository's own source; what is none to be completed is counted by rule."""
     for path, lines, root in files.parsed():
-        for target in _function_targets(lines, root, ending_of(path), files.left_out):
-            yield Completion.of("function", repository, path, lines, target)
+        times: Counter[str] = Counter()
+        end_of_outer = 0
+        definitions = docs_definitions(root, "".join(lines).encode(), ending_of(path))
+        for definition in (each for each in definitions if _FUNCTION.search(each.kind)):
+            hole: tuple[int, int] | str = NESTED
+            if definition.byte_start >= end_of_outer:
+                end_of_outer = definition.byte_end
+                node = root.descendant_for_byte_range(definition.byte_start, definition.byte_end)
+                while node is not None and node.type != definition.kind:
+                    node = node.parent
+                hole = _hole(node or root, lines)
+            if isinstance(hole, str):
+                files.left_out[hole] += 1
+                continue
+            called = definition.qualified_name or ""
+            times[called] += 1
+            name, known = definition.name or "", f"{called}#{times[called]}"
+            yield Completion.of("function", repository, path, lines, *hole, name, known)
 
 
 def folder_of(repo: str) -> str:
@@ -110,26 +118,6 @@ def prompt_before(lines: Sequence[str], hole: int, limit: int) -> tuple[str, int
             return (lines[at][cut:] + "".join(lines[at + 1 : hole])).rstrip(), at
         left -= len(tokens)
     return "".join(lines[:hole]).rstrip(), 0
-
-
-def _function_targets(lines: list[str], root: Node, ending: str, left_out: Counter[str]) -> Iterator[Target]:
-    times: Counter[str] = Counter()
-    end_of_outer = 0
-    definitions = docs_definitions(root, "".join(lines).encode(), ending)
-    for definition in (each for each in definitions if _FUNCTION.search(each.kind)):
-        hole: tuple[int, int] | str = NESTED
-        if definition.byte_start >= end_of_outer:
-            end_of_outer = definition.byte_end
-            node = root.descendant_for_byte_range(definition.byte_start, definition.byte_end)
-            while node is not None and node.type != definition.kind:
-                node = node.parent
-            hole = _hole(node or root, lines)
-        if isinstance(hole, str):
-            left_out[hole] += 1
-            continue
-        name = definition.qualified_name or ""
-        times[name] += 1
-        yield Target(*hole, definition.name or "", f"{name}#{times[name]}")
 
 
 def _hole(function: Node, lines: list[str]) -> tuple[int, int] | str:

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from filelock import FileLock
 from pydantic import BaseModel
 
-from ingest.mining.miner import Completion, Level, Target, folder_of
+from ingest.mining.miner import Completion, Level, folder_of
 from ingest.mining.names import FileUsage, Question, lines_of
 from ingest.sources.folder import FolderSource, read_folder
 from ingest.sources.git import GitFolder, Repositories
@@ -85,8 +85,8 @@ class Places(BaseModel):
     def completion_rows(self, level: Level, limit: int) -> Iterable[object]:
         """The completions of a level, with at most `limit` tokens in a prompt."""
         for number, (path, start, end, *name) in enumerate(self.completions.get(level, ())):
-            target = Target(start, end, *map(str, name))
-            yield Completion.of(level, self.repository, path, self.lines[path], target).row(number, limit)
+            of = (level, self.repository, path, self.lines[path], start, end)
+            yield Completion.of(*of, *map(str, name)).row(number, limit)
 
     def next_line_rows(self, setting: str) -> Iterable[dict[str, object]]:
         """The next lines of a setting."""

@@ -6,11 +6,12 @@ import pytest
 
 from lake.errors import Exit
 from lake.store import Lake
-from tests.ingest import test_currency as boats
+from tests.ingest.benchmarks.repobench_r.test_repobench import put, row
 from tests.tiny import build, command
 
 pytestmark = pytest.mark.slow
 
+ROWS = [row(), row(6, 0), row(7, 2)]
 SYSTEMS = ("--systems", "whole-file+tfidf")
 
 
@@ -18,7 +19,7 @@ SYSTEMS = ("--systems", "whole-file+tfidf")
 def _both(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("both")
     build(home / "source" / "repoeval")
-    boats.source(home / "source" / "repobench-r")
+    put(home / "source" / "repobench-r", ROWS, [])
     chunkers = ("--chunkers", "whole-file")
     for name in ("repoeval", "repobench-r"):
         command("ingest", name, "--source", home / "source" / name, *chunkers, "--lake", home / "lake").done()
@@ -60,9 +61,7 @@ def test_a_benchmark_without_a_selected_item_is_left_as_it_is(lake: Lake) -> Non
 
 
 def test_a_limit_of_ingest_is_of_all_subsets_together(tmp_path: Path) -> None:
-    boats.source(tmp_path / "source")
-    rows = (tmp_path / "source/data/python_cff_test_easy.jsonl").read_bytes()
-    (tmp_path / "source/data/python_cfr_test_easy.jsonl").write_bytes(rows)
+    put(put(tmp_path / "source", ROWS, []), ROWS, [], name="python_cfr")
     arguments = ("--source", tmp_path / "source", "--chunkers", "whole-file", "--lake", tmp_path / "lake")
     assert command("ingest", "repobench-r", "--limit", 3, *arguments).code == 0
     items = Lake(tmp_path / "lake").read("items")

@@ -1,51 +1,11 @@
-import json
 import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.changed_code import changed
-from tests.tiny import CHUNKERS, Row, Said, build, command, put, stored
-
-PLANK = """\
-def plank(length, width):
-    area = length * width
-    return area
-"""
-MAST = """\
-def mast(height):
-    stays = 3
-    return height * stays
-"""
-
-
-def row(repo: str, path: str, gold: str, code: str, imports: str = "from boats.hull import plank") -> Row:
-    context = ["def other(x):\n    return x\n", gold, "def third(y):\n    return -y\n"]
-    return {
-        "repo_name": repo,
-        "file_path": path,
-        "context": context,
-        "import_statement": imports,
-        "code": code,
-        "next_line": "area = plank(2, 3)",
-        "golden_snippet_index": 1,
-    }
-
-
-ROWS = (
-    row("acme/boats", "boats/sail.py", PLANK.replace("    ", "\t"), "def area(length, width):\n    # plank\n"),
-    row("acme/boats", "boats/hull.py", MAST, "stays = mast(height)\nheight = 3\n", "from boats.rigging import mast"),
-    row("acme/boats", "boats/paint.py", "def paint(colour):\n    return colour\n", "colour = 1\n"),
-    row("acme/boats", "boats/oar.py", "def oar(blade):\n    return blade\n", "blade = 1\n"),
-    row("acme/ghost", "ghost.py", PLANK, "plank = 1\n"),
-)
-
-
-def source(folder: Path) -> Path:
-    lines = b"".join(json.dumps(one).encode() + b"\n" for one in ROWS)
-    put(folder / "data" / "python_cff_test_easy.jsonl", lines)
-    return folder
-
+from tests.ingest.benchmarks.repobench_r import test_repobench
+from tests.tiny import CHUNKERS, Said, build, command, stored
 
 SYNTAX = "syntax-800"
 CUT = ("chunk_status", "chunks", "rejects")
@@ -62,7 +22,7 @@ def _ingest(home: Path, *benchmarks: str) -> Said:
 def _once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("current")
     build(home / "source" / "repoeval")
-    source(home / "source" / "repobench-r")
+    test_repobench.put(home / "source" / "repobench-r", [test_repobench.row()], [test_repobench.row(10, 9)])
     _ingest(home, "repoeval", "repobench-r")
     return home
 

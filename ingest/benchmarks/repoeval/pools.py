@@ -22,13 +22,9 @@ from lake.selection import seeded_hash
 from lake.tables import table
 
 CODE_CHUNK_REPOS = (
-    "amazon-science_patchcore-inspection",
-    "deepmind_tracr",
-    "facebookresearch_omnivore",
-    "google_lightweight_mmm",
-    "lucidrains_imagen-pytorch",
-    "maxhumber_redframes",
-)
+    "amazon-science_patchcore-inspection", "deepmind_tracr", "facebookresearch_omnivore", "google_lightweight_mmm",
+    "lucidrains_imagen-pytorch", "maxhumber_redframes",
+)  # fmt: skip
 
 
 def repositories_of(tree: Tree, folder: str, repos: set[str], rejects: Rejects) -> PoolGroup:
@@ -193,8 +189,7 @@ def with_others(
         ranks = np.zeros(len(places), np.int64)
         if kind in (HARD, VECTORS) and places:
             counts = words.counts[[words.row_of[sha256] for sha256 in places]]
-            weigh = bm25_weights if kind == HARD else tf_idf_weights
-            ranks = _best_ranks(*weigh(counts, _count_words(queries[pool_id], words.terms)), lot)
+            ranks = _best_ranks(*_weights(kind, counts, _count_words(queries[pool_id], words.terms)), lot)
         ranked = sorted(zip(ranks.tolist(), lot.tolist(), places, strict=True))
         n_added = len(places) if kind.startswith(WITH) else len(own)
         added = sorted((places[sha256], sha256) for *_, sha256 in ranked[:n_added])
@@ -203,23 +198,22 @@ def with_others(
     return pl.DataFrame(rows, table("files").columns, orient="row")
 
 
-def bm25_weights(counts: sparse.csr_array, queries: sparse.csr_array) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """The weights of words in documents and queries whose products are BM25, k1 1.5 and b 0.75."""
-    lengths = counts.sum(axis=1)
-    having = np.bincount(counts.indices, minlength=counts.shape[1])
-    rarity = np.log1p((counts.shape[0] - having + 0.5) / (having + 0.5))
-    damped = _K1 * (1 - _B + _B * lengths / lengths.mean())
-    weights, asked = counts.copy(), queries.copy()
-    weights.data = counts.data * (_K1 + 1) / (counts.data + np.repeat(damped, np.diff(counts.indptr)))
-    asked.data = queries.data * rarity[queries.indices]
-    return weights, asked
+def _weights(
+    kind: str, counts: sparse.csr_array, queries: sparse.csr_array
+) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """The weights of words in documents and queries, whose products order documents by BM25 or by TF-IDF's cosine.
 
-
-def tf_idf_weights(counts: sparse.csr_array, queries: sparse.csr_array) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """TF-IDF vectors of documents, of length 1, and of queries, terms damped by 1 + log."""
-    having = np.bincount(counts.indices, minlength=counts.shape[1])
-    rarity = np.log((1 + counts.shape[0]) / (1 + having)) + 1
+    BM25 has k1 1.5 and b 0.75; TF-IDF damps terms by 1 + log, and its documents are of length 1.
+    """
+    n_documents, having = counts.shape[0], np.bincount(counts.indices, minlength=counts.shape[1])
     weights, asked = counts.copy(), queries.copy()
+    if kind == HARD:
+        lengths = counts.sum(axis=1)
+        damped = _K1 * (1 - _B + _B * lengths / lengths.mean())
+        weights.data = counts.data * (_K1 + 1) / (counts.data + np.repeat(damped, np.diff(counts.indptr)))
+        asked.data = queries.data * np.log1p((n_documents - having + 0.5) / (having + 0.5))[queries.indices]
+        return weights, asked
+    rarity = np.log((1 + n_documents) / (1 + having)) + 1
     weights.data = (1 + np.log(counts.data)) * rarity[counts.indices]
     asked.data = (1 + np.log(queries.data)) * rarity[queries.indices]
     lengths = np.sqrt(weights.multiply(weights).sum(axis=1))

@@ -36,7 +36,7 @@ _AROUND = frozenset(
         "lexical_declaration",
         "variable_declaration",
         "variable_declarator",
-    }
+    }  # fmt: skip
 )
 _VALUES = frozenset({"arrow_function", "function_expression", "generator_function", "class"})
 

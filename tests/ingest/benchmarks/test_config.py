@@ -104,11 +104,8 @@ def test_what_describes_the_data_is_shown(tmp_path: Path) -> None:
     assert ingest_own(lay_out(tmp_path, OURS + more), tmp_path / "lake").code == 0
     row = Lake(tmp_path / "lake").read("benchmarks").row(0, named=True)
     assert [row[key] for key in ("title", "meaning", "licence", "paper")] == [
-        "Rockets",
-        "Our rockets.",
-        "ours alone",
-        "",
-    ]
+        "Rockets", "Our rockets.", "ours alone", "",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("named", "top"), [("repos.zip", ""), ("repos", "top")])

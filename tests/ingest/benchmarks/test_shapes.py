@@ -274,20 +274,14 @@ SWE_BENCH = {"repo": "a/b", "instance_id": "a__b-1", "base_commit": "0" * 40, "p
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "file", "data"),
-    [
-        ("contextbench", "rows.jsonl", {"subset": "full", "rows": "rows.jsonl"}),
-        ("contextbench", "rows.parquet", {"subset": "full", "rows": "rows.parquet"}),
-    ],
-)
-def test_rows_of_swe_bench_are_known_and_their_owner_reads_what_to_add(
-    tmp_path: Path, name: str, file: str, data: Mapping[str, object]
-) -> None:
+@pytest.mark.parametrize("file", ["rows.jsonl", "rows.parquet"])
+def test_rows_of_swe_bench_are_known_and_their_owner_reads_what_to_add(tmp_path: Path, file: str) -> None:
     if file.endswith("parquet"):
         pl.DataFrame([SWE_BENCH]).write_parquet(tmp_path / file)
     else:
         put(tmp_path / file, jsonl([dict(SWE_BENCH)]))
-    said = ingest(tmp_path / "lake", "--config", declared(tmp_path, name, data, {}))
+    said = ingest(
+        tmp_path / "lake", "--config", declared(tmp_path, "contextbench", {"subset": "full", "rows": file}, {})
+    )
     assert said.code == Exit.INCOMPLETE
     assert "rows of SWE-bench have no gold context: declare fields: {gold: patch}" in said.err

@@ -1,4 +1,5 @@
 import importlib.util
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -54,60 +55,6 @@ def test_among_equally_many_chunks_the_highest_cuts_win() -> None:
 def test_what_has_no_structure_falls_into_lines_at_blank_ones_first() -> None:
     text = 'x = """\naaaa\nbbbb\n\ncccc\ndddd\n"""\n'
     assert chunks(text, 17) == ['x = """\naaaa\nbbbb\n\n', 'cccc\ndddd\n"""\n']
-
-
-SNIPPETS = {
-    "javascript": [
-        "import a from 'a';\n\n",
-        "// f\nexport function f(x) {\n  return x;\n}\n\n",
-        "const g = () => {\n  f(1);\n};\n",
-    ],
-    "typescript": [
-        "interface A {\n  x: number;\n}\n\n",
-        "@deco\nexport class B {\n  m() {}\n}\n",
-        "enum C {\n  X,\n  YYYYYYYYYY,\n}\n",
-    ],
-    "go": [
-        "package a\n\n",
-        "// F does.\nfunc F() int {\n\treturn 1\n}\n\n",
-        "type T struct {\n\tx int\n\ty string\n}\n",
-    ],
-    "java": [
-        "package a;\n\n",
-        "/** A. */\n@Deprecated\nclass A {\n  int x;\n}\n",
-        "interface B {\n  void someMethod();\n}\n",
-    ],
-    "rust": [
-        "use a::b;\n\n",
-        "/// F.\n#[inline]\nfn f() -> i32 {\n    1\n}\n\n",
-        "struct S {\n    a: i32,\n    bbbbbbb: i32,\n}\n",
-    ],
-    "cpp": [
-        "#include <a>\n\n",
-        "// F.\ntemplate <class T>\nint f()\n{\n  return 1;\n}\n\n",
-        "struct S {\n  int a;\n  int bbbbb;\n};\n",
-    ],
-    "c": [
-        "#include <a.h>\n\n",
-        "/* F. */\nstatic int f(void)\n{\n  return 1;\n}\n\n",
-        "struct s {\n  int a;\n  int bbbbbb;\n};\n",
-    ],
-    "ruby": [
-        "require 'a'\n\n",
-        "# F.\ndef f(x)\n  x.each { |y| p y }\nend\n\n",
-        "class A\n  def bbbbbbbbbbb\n    1\n  end\nend\n",
-    ],
-}
-
-
-@pytest.mark.parametrize("language", sorted(SNIPPETS))
-def test_every_language_is_cut_between_its_definitions(language: str) -> None:
-    parts = SNIPPETS[language]
-    n = max(int(Document(part).n_nws.sum()) for part in parts)
-    text = "".join(parts)
-    assert "".join(chunks(text, n, language)) == text
-    starts = {0, len(Document(parts[0]).lines), len(Document(parts[0] + parts[1]).lines)}
-    assert {start for start, _ in syntax(Document(text, language), n).ranges} <= starts
 
 
 def falls_back(text: str, language: str) -> str:
@@ -262,3 +209,12 @@ CASES = {
 @pytest.mark.parametrize("language", sorted(CASES))
 def test_definitions_of_every_language_are_found(language: str) -> None:
     assert is_cut_into(language, *CASES[language])
+
+
+@pytest.mark.parametrize("language", sorted(CASES))
+def test_every_language_is_cut_between_its_definitions(language: str) -> None:
+    parts = [Document(part) for part in CASES[language]]
+    n, text = max(int(part.n_nws.sum()) for part in parts), "".join(CASES[language])
+    assert "".join(chunks(text, n, language)) == text
+    starts = {0, *accumulate(len(part.lines) for part in parts)}
+    assert {start for start, _ in syntax(Document(text, language), n).ranges} <= starts

@@ -166,17 +166,8 @@ n::A::~A() {}
 def test_cpp() -> None:
     members = ["get", "~A", "operator int", "operator==", "operator new"]
     names = [
-        "a.b.A",
-        *(f"a.b.A.{name}" for name in members),
-        "n.A.set",
-        "ref",
-        "X",
-        "E",
-        "A.B",
-        "H",
-        "hidden",
-        "n.A.~A",
-    ]
+        "a.b.A", *(f"a.b.A.{name}" for name in members), "n.A.set", "ref", "X", "E", "A.B", "H", "hidden", "n.A.~A",
+    ]  # fmt: skip
     for ending in ("cpp", "cc", "hpp", "cxx", "hh"):
         assert docs(CPP, ending) == names
     # A member is called what its arguments are called, for those are plain identifiers.

@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
 from importlib.metadata import version
 
-from ingest.mining.miner import Completion, MinedTask, Target, choose, mine_functions
+from ingest.mining.miner import Completion, MinedTask, choose, mine_functions
 from ingest.mining.names import FileUsage, Question, SourceFiles, lines_of, usages_by_name
 from ingest.mining.sample import PLACES_FILE, ByteSpan, Places, Uses, read_package
+from lake.offsets import split_lines
 from lake.text import regex_tokens
 
 LIMIT, LINE_TOKENS = 30, 5
@@ -35,10 +35,8 @@ def places_of(before: Places) -> Places:
         update={
             "pin": pin,
             "completions": {
-                "function": [
-                    (it.location[0], it.target.start, it.target.end, it.target.name) for it in _chosen(functions)
-                ],
-                "line": [(it.location[0], it.target.start, it.target.end) for it in _chosen(_lines(functions))],
+                "function": [(*it.location, _end(it), it.name) for it in _chosen(functions)],
+                "line": [(*it.location, it.location[1] + 1) for it in _chosen(_lines(functions))],
             },
             "files": {path: _uses(usage, texts) for path, usage in sorted(used.items())},
             "next_lines": {
@@ -49,17 +47,21 @@ def places_of(before: Places) -> Places:
     )
 
 
+def _end(task: Completion) -> int:
+    return task.location[1] + len(split_lines(task.answer))
+
+
 def _chosen(tasks: Iterable[MinedTask]) -> list[MinedTask]:
     return choose(tasks, LIMIT)
 
 
 def _lines(functions: Iterable[Completion]) -> Iterable[Completion]:
     for task in functions:
-        for row in range(task.target.start + 1, task.target.end):
+        path, start = task.location
+        for row in range(start + 1, _end(task)):
             text = task.lines[row].strip()
             if len(regex_tokens(text)) >= LINE_TOKENS and not text.startswith("#"):
-                target = Target(row, row + 1, identity=text)
-                yield replace(Completion.of("line", task.repo, task.location[0], task.lines, target))
+                yield Completion.of("line", task.repo, path, task.lines, row, row + 1, known=text)
 
 
 def _later(usage: FileUsage) -> Iterable[tuple[int, int]]:

@@ -64,12 +64,12 @@ def joined():
 
 
 def test_targets_are_the_bodies_of_functions_behind_their_docstrings() -> None:
-    found = {task.target.identity: task.answer for task in functions(SOURCE)}
+    found = {task.identity[3]: task.answer for task in functions(SOURCE)}
     assert list(found) == ["Box.documented#1", "Box.bare#1", "outer#1"]
     assert found["Box.documented#1"] == "        b = a\n        c = b\n\n        return c  # the end\n"
     assert found["outer#1"].startswith("    def inner():\n")
     assert found["outer#1"].endswith("    return inner\n")
-    assert [task.target.name for task in functions(SOURCE)] == ["documented", "bare", "outer"]
+    assert [task.name for task in functions(SOURCE)] == ["documented", "bare", "outer"]
 
 
 BODY = "a();\nb();\nc();\n"
@@ -97,7 +97,7 @@ BODY = "a();\nb();\nc();\n"
 )
 def test_functions_are_found_in_every_language(path: str, text: str, identities: list[str]) -> None:
     found = functions(text, path)
-    assert [task.target.identity for task in found] == identities
+    assert [task.identity[3] for task in found] == identities
     assert all(task.answer.count("\n") == 3 for task in found)
 
 
@@ -106,7 +106,7 @@ def test_what_is_no_completion_is_counted_by_rule() -> None:
     files = {"a.js": f"{inner}const h = () => 1;\nfunction k() {{ a(); }}\n", "b.js": "function (", "test/a.js": inner}
     contents = {path: text.encode() for path, text in files.items()}
     left_out: Counter[str] = Counter()
-    assert [task.target.identity for task in mine_functions("owner/any", SourceFiles(contents, left_out))] == ["f#1"]
+    assert [task.identity[3] for task in mine_functions("owner/any", SourceFiles(contents, left_out))] == ["f#1"]
     assert left_out == {NESTED: 1, NO_BODY: 1, LENGTH: 1, UNREADABLE: 1}
 
 

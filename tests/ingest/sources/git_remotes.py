@@ -82,6 +82,21 @@ def commands(log: Path, name: str) -> list[str]:
 
 
 @contextmanager
+def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """A server on this machine that answers as the handler does, and keeps no log; its address."""
+    quiet = type("Handler", (handler,), {"log_message": lambda *_: None})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), quiet)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@contextmanager
 def served(folder: Path) -> Iterator[str]:
     """The remotes of a folder below `/scm` of a server on this machine, as git's own program serves them; its URL."""
 
@@ -111,13 +126,5 @@ def served(folder: Path) -> Iterator[str]:
 
         do_POST = do_GET  # noqa: N815  # as http.server calls it
 
-        def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002  # as http.server calls it
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
+    with serving(Handler) as url:
+        yield url

@@ -1,9 +1,8 @@
 import hashlib
 import io
-import threading
 import zipfile
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from ingest.sources.hub import HubSource, Pin, blob_id_of
 from ingest.sources.tree import Source
 from lake.errors import Exit, GoldspanError
+from tests.ingest.sources.git_remotes import serving
 from tests.tiny import refused
 
 
@@ -29,21 +29,12 @@ PATH = "/owner/name/c0ffee/Sub/datasets/datasets.zip"
 class Publisher:
     """A server that may break off or send something else, and counts what it was asked."""
 
+    content = ARCHIVE
+    base = ""
+
     def __init__(self) -> None:
-        self.content = ARCHIVE
         self.breaks_after: list[int] = []
         self.n_asked = 0
-        publisher = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                publisher.answer(self)
-
-            def log_message(self, *args: object) -> None:
-                """Quiet."""
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.base = f"http://127.0.0.1:{self.server.server_port}"
 
     def answer(self, request: BaseHTTPRequestHandler) -> None:
         self.n_asked += 1
@@ -60,12 +51,10 @@ class Publisher:
 def publisher(monkeypatch: pytest.MonkeyPatch) -> Iterator[Publisher]:
     monkeypatch.setenv("no_proxy", "*")
     made = Publisher()
-    thread = threading.Thread(target=made.server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield made
-    made.server.shutdown()
-    made.server.server_close()
-    thread.join()
+    with serving(
+        type("Handler", (BaseHTTPRequestHandler,), {"do_GET": lambda request: made.answer(request)})
+    ) as made.base:
+        yield made
 
 
 def _source(base: str, cache: Path, said: list[str] | None = None) -> Source:

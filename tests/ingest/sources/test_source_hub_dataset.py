@@ -3,9 +3,8 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +14,7 @@ import pytest
 from ingest.sources.hub import DATASETS, open_hub
 from ingest.sources.tree import Source
 from lake.errors import Exit, GoldspanError
+from tests.ingest.sources.git_remotes import serving
 from tests.tiny import put
 
 
@@ -158,20 +158,12 @@ class Publisher(BaseHTTPRequestHandler):
         if self.command == "GET":
             self.wfile.write(body)
 
-    def log_message(self, *args: object) -> None:
-        """Quiet."""
-
 
 @pytest.fixture
 def publisher() -> Iterator[tuple[str, list[str]]]:
     asked: list[str] = []
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (Publisher,), {"asked": asked}))
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}", asked
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serving(type("Handler", (Publisher,), {"asked": asked})) as url:
+        yield url, asked
 
 
 def test_offline_nothing_is_requested_and_one_error_says_so(publisher: tuple[str, list[str]], tmp_path: Path) -> None:
