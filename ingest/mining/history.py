@@ -1,10 +1,9 @@
 """A repository's history: its commits with what each changed, and the contents of any of them."""
 
-import io
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -138,23 +137,16 @@ class HistoryRepositories(Repositories):
     def files(self, repo: str, commit: str) -> Checkout:
         """The files at a commit of the history."""
         listing = self._listings[commit] = self._listings.get(commit) or self.history.listing(commit)
-        return _AtCommit(io.BytesIO(), listing=listing, owner=self)
+        return Checkout(partial(self._read, listing), {})
+
+    def _read(self, listing: Mapping[str, str], only: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
+        chosen = {path: blob_id for path, blob_id in sorted(listing.items()) if only is None or path in only}
+        self.contents(chosen.values())
+        for path, blob_id in chosen.items():
+            if (data := self.known[blob_id]) is not None:
+                yield path, data
 
     def contents(self, ids: Collection[str]) -> None:
         """Make the contents of some ids known; those of more than `MAX_BLOB_BYTES` are None."""
         for blob_id, data in self.history.git.contents(sorted({*ids} - self.known.keys())):
             self.known[blob_id] = SharedContent(data) if len(data) <= MAX_BLOB_BYTES else None
-
-
-@dataclass
-class _AtCommit(Checkout):
-    listing: Mapping[str, str] = field(kw_only=True)
-    owner: HistoryRepositories = field(kw_only=True)
-
-    def read(self, only: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
-        """As of `Checkout`; those of more than `MAX_BLOB_BYTES` are left out."""
-        chosen = {path: blob_id for path, blob_id in sorted(self.listing.items()) if only is None or path in only}
-        self.owner.contents(chosen.values())
-        for path, blob_id in chosen.items():
-            if (data := self.owner.known[blob_id]) is not None:
-                yield path, data

@@ -11,9 +11,9 @@ import tempfile
 import time
 import weakref
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from signal import SIGKILL
@@ -85,46 +85,38 @@ class GitResult(NamedTuple):
         return self.code != 0 and any(part in self.err.lower() for part in parts)
 
 
-@dataclass
-class Checkout:
-    """A commit's regular files of at most `MAX_BLOB_BYTES` (path, begin, size), their contents in a file on disk.
+class Checkout(NamedTuple):
+    """A commit's regular files of at most `MAX_BLOB_BYTES`, none of which is ever written under its path.
 
-    `noted` has by reason the paths that are not read for it. No path of a commit is ever written.
+    `read(only)` gives paths with their contents, byte for byte, with `only` of those paths; two may read alike, with
+    U+FFFD. `noted` has by reason the paths that are not read for it.
     """
 
-    contents: IO[bytes]
-    files: list[tuple[str, int, int]] = field(default_factory=list)
-    noted: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    read: Callable[..., Iterator[tuple[str, bytes]]]
+    noted: Mapping[str, list[str]]
 
-    def fill(self, archive: IO[bytes], url: str) -> None:
-        """Take in all that a tar from `git archive` holds; a `RepositoryError` where that is too much."""
-        n_entries = n_bytes = 0
-        folders, parents = set(), set()
-        with tarfile.open(fileobj=archive, mode="r|", encoding="utf-8", errors="surrogateescape") as tar:
-            while member := tar.next():
-                tar.members.clear()  # type: ignore[attr-defined]  # it would keep every entry
-                n_entries, n_bytes = n_entries + 1, n_bytes + member.size
-                if n_entries > MAX_FILES or n_bytes > MAX_STREAMED_BYTES:
-                    limits = f"{MAX_FILES:,} files or {MAX_STREAMED_BYTES:,} bytes"
-                    raise RepositoryError(f"{url} holds more than {limits}, and is not read", code=Exit.INVALID)
-                path = member.name.encode(errors="surrogateescape").decode(errors="replace")
-                parents.add(path.rpartition("/")[0])
-                if member.isdir():
-                    folders.add(path)
-                elif not member.isreg():
-                    self.noted["a symbolic link, which is not followed"].append(path)
-                elif member.size <= MAX_BLOB_BYTES and (content := tar.extractfile(member)):
-                    self.files.append((path, self.contents.tell(), member.size))
-                    self.contents.write(content.read())
-        if submodules := folders - parents:  # git has no empty folders
-            self.noted["a submodule, which is not followed"] += submodules
 
-    def read(self, only: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
-        """Paths with their contents, byte for byte; with `only`, of those paths. Two may read alike, with U+FFFD."""
-        for path, begin, n_bytes in self.files:
-            if only is None or path in only:
-                self.contents.seek(begin)
-                yield path, self.contents.read(n_bytes)
+def _unpacked(archive: IO[bytes], url: str) -> Iterator[tuple[str, bytes, str]]:
+    """Path and content of each file in a tar of `git archive`, or why it is not read; what is too much is an error."""
+    n_entries = n_bytes = 0
+    folders, parents = set(), set()
+    with tarfile.open(fileobj=archive, mode="r|", encoding="utf-8", errors="surrogateescape") as tar:
+        while member := tar.next():
+            tar.members.clear()  # type: ignore[attr-defined]  # it would keep every entry
+            n_entries, n_bytes = n_entries + 1, n_bytes + member.size
+            if n_entries > MAX_FILES or n_bytes > MAX_STREAMED_BYTES:
+                limits = f"{MAX_FILES:,} files or {MAX_STREAMED_BYTES:,} bytes"
+                raise RepositoryError(f"{url} holds more than {limits}, and is not read", code=Exit.INVALID)
+            path = member.name.encode(errors="surrogateescape").decode(errors="replace")
+            parents.add(path.rpartition("/")[0])
+            if member.isdir():
+                folders.add(path)
+            elif not member.isreg():
+                yield path, b"", "a symbolic link, which is not followed"
+            elif member.size <= MAX_BLOB_BYTES and (content := tar.extractfile(member)):
+                yield path, content.read(), ""
+    for path in folders - parents:  # git has no empty folders
+        yield path, b"", "a submodule, which is not followed"
 
 
 @dataclass(frozen=True)
@@ -149,18 +141,30 @@ class GitFolder:
 
     def read(self, commit: str, url: str) -> Checkout:
         """All that a commit holds; a `DamagedRepositoryError` where it is not all there."""
-        checkout, damage = Checkout(tempfile.TemporaryFile(dir=self.folder)), ""  # noqa: SIM115  # closed at its end
-        weakref.finalize(checkout, checkout.contents.close)
+        contents, damage = tempfile.TemporaryFile(dir=self.folder), ""  # noqa: SIM115  # closed at its end
+        files, noted = list[tuple[str, int, int]](), defaultdict[str, list[str]](list)
+
+        def read(only: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
+            for path, begin, n_bytes in files:
+                if only is None or path in only:
+                    contents.seek(begin)
+                    yield path, contents.read(n_bytes)
+
+        weakref.finalize(read, contents.close)
         # In a bare repository no attribute of the tree is heard: nothing is left out, replaced or converted.
         with self._started("archive", "--format=tar", "--worktree-attributes", f"{commit}^{{tree}}") as process:
             try:
-                checkout.fill(process.stdout, url)
+                for path, data, reason in _unpacked(process.stdout, url):
+                    if reason:
+                        noted[reason].append(path)
+                    else:
+                        files.append((path, contents.tell(), contents.write(data)))
             except tarfile.TarError as error:
                 damage = str(error)
             err = process.communicate()[1].decode(errors="replace")
         if process.returncode or damage:
             raise DamagedRepositoryError(GitResult(process.returncode, "", err or damage).reason)
-        return checkout
+        return Checkout(read, noted)
 
     def contents(self, ids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Contents by their git ids, one in memory at a time."""

@@ -28,24 +28,11 @@ _INSTEAD = (
 Say = Callable[[str], None]
 
 
-@dataclass(frozen=True)
-class Pin:
-    """A commit of a publisher's git repository, `owner/name`, whose files are at `<base>/<repository>/<commit>/<path>`.
-
-    `archives` are by path in the benchmark's layout (`datasets`): the path in the repository, and the git blob id.
-    """
-
-    repository: str
-    commit: str
-    archives: Mapping[str, tuple[str, str]]
-    base: str = "https://raw.githubusercontent.com"
-
-
-PINS: Mapping[str, Pin] = {
-    "repoeval": Pin(
-        repository="microsoft/CodeT",
-        commit="35f54d60b152cc31d134b788e702878ad613d9f7",
-        archives={
+PINS: Mapping[str, tuple[str, str, Mapping[str, tuple[str, str]]]] = {
+    "repoeval": (
+        "microsoft/CodeT",
+        "35f54d60b152cc31d134b788e702878ad613d9f7",
+        {
             "datasets": ("RepoCoder/datasets/datasets.zip", "0f8a50199e2a3c38ab5322302138ac026f6255a6"),
             "repositories/function_level": (
                 "RepoCoder/repositories/function_level.zip",
@@ -58,6 +45,7 @@ PINS: Mapping[str, Pin] = {
         },
     )
 }
+"""Benchmark → its publisher's git repository `owner/name`, a commit, and its archives: see `HubSource`."""
 
 # Of each dataset, what the names of the files end in that are read. RepoBench-R is a script dataset, which `datasets`
 # refuses to load: its files are taken as they are.
@@ -100,17 +88,23 @@ class _Published(Source):
 
 @dataclass(frozen=True)
 class HubSource(_Published):
-    """A publisher's archives."""
+    """Archives of a git repository at a commit, at `<base>/<repository>/<commit>/<path>`.
 
-    pin: Pin
+    `archives` are by path in the benchmark's layout (`datasets`): the path in the repository, and the git blob id.
+    """
+
+    repository: str
+    commit: str
+    archives: Mapping[str, tuple[str, str]]
+    base: str = "https://raw.githubusercontent.com"
 
     def find(self, path: str) -> Tree | None:
         """As of `Source`."""
-        if path not in self.pin.archives:
+        if path not in self.archives:
             return None
-        name, blob_id = self.pin.archives[path]
-        url, file = f"{self.pin.base}/{self.pin.repository}/{self.pin.commit}/{name}", self.cache / blob_id
-        lacking = [each for each, known in self.pin.archives.values() if not (self.cache / known).is_file()]
+        name, blob_id = self.archives[path]
+        url, file = f"{self.base}/{self.repository}/{self.commit}/{name}", self.cache / blob_id
+        lacking = [each for each, known in self.archives.values() if not (self.cache / known).is_file()]
         with self.had(name, url, f"Not here yet: {listed(lacking)}."):
             if not file.is_file() or blob_id_of(file) != blob_id:
                 self._download(url, name, file)
@@ -212,8 +206,8 @@ class DatasetSource(_Published):
 def open_hub(benchmark: str, cache: Path, *, say: Say | None = None) -> Source:
     """The publisher's files of a benchmark, kept in a cache; nothing is downloaded yet."""
     if (pin := PINS.get(benchmark)) is not None:
-        revision = f"{pin.repository}@{pin.commit}"
-        return HubSource(pin, benchmark=benchmark, cache=cache, say=say, name=HUB, pinned=revision)
+        revision = "@".join(pin[:2])
+        return HubSource(*pin, benchmark=benchmark, cache=cache, say=say, name=HUB, pinned=revision)
     if benchmark in DATASETS:
         return DatasetSource(*DATASETS[benchmark], benchmark=benchmark, cache=cache, say=say, name=HUB)
     hint = f"There is: {', '.join(sorted({*PINS, *DATASETS}))}. Give a folder: SOURCE=<folder>."

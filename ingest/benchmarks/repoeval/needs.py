@@ -20,7 +20,7 @@ from parso.tree import NodeOrLeaf
 
 from ingest.benchmarks.declaration import PoolGroup
 from ingest.benchmarks.repoeval.tasks import NEEDS_RULE
-from ingest.contents.blobs import pool_frames
+from ingest.contents.blobs import concat_files, pool_frames
 from ingest.contents.processes import Workers
 from lake.engine import BY_JOBS
 from lake.offsets import split_lines
@@ -108,10 +108,8 @@ def _pools(items: pl.DataFrame, group: PoolGroup) -> PoolGroup:
     )
     cut, blobs = pool_frames(shown)
     files = holes.drop("target_line").join(group.files, on="pool_id").sort("hole", "position")
-    files = files.filter(pl.col("path") != pl.col("target_path")).select(pool_id="hole", path="path", sha256="sha256")
-    joined = pl.concat([files, cut.select(files.columns)]).sort("pool_id", "path")
-    position = pl.int_range(pl.len(), dtype=pl.Int64).over("pool_id")
-    return PoolGroup(NEEDS_RULE, joined.with_columns(position=position).select(group.files.columns), blobs)
+    files = files.filter(pl.col("path") != pl.col("target_path")).with_columns(pool_id="hole").select(cut.columns)
+    return PoolGroup(NEEDS_RULE, concat_files([files, cut]), blobs)
 
 
 def resolve_hole(holes: Sequence[Hole]) -> list[Need]:

@@ -25,19 +25,9 @@ _SCOPE = re.compile(
     r"|preproc_(if|ifdef|else|elif|elifdef)"
 )
 # What may stand around a definition, or hold it as the value of a name: `const f = () => …`.
-_AROUND = frozenset(
-    {
-        "decorated_definition",
-        "export_statement",
-        "ambient_declaration",
-        "template_declaration",
-        "type_definition",
-        "expression_statement",
-        "lexical_declaration",
-        "variable_declaration",
-        "variable_declarator",
-    }  # fmt: skip
-)
+_AROUND = frozenset({"decorated_definition", "export_statement", "ambient_declaration", "template_declaration",
+                     "type_definition", "expression_statement", "lexical_declaration", "variable_declaration",
+                     "variable_declarator"})  # fmt: skip
 _VALUES = frozenset({"arrow_function", "function_expression", "generator_function", "class"})
 
 

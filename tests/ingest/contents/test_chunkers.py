@@ -1,10 +1,8 @@
-import json
 import sys
 from itertools import pairwise
 from pathlib import Path
 
 import polars as pl
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -191,22 +189,3 @@ def test_a_program_gives_a_chunk_a_text_of_its_own(tmp_path: Path) -> None:
     said = {text for text in pl.read_parquet(out)["text"] if text.startswith("In ")}
     assert len(said) > 3
     assert said <= wanted
-
-
-@pytest.mark.parametrize(
-    ("given", "why"),
-    [(["a", "b"], "answered 2 texts for 1 chunks"), ([3], "answered 3, not a text"), (["\ud800"], "not a text")],
-)
-def test_texts_that_are_none_fail_their_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: list[object], why: str
-) -> None:
-    monkeypatch.syspath_prepend(tmp_path)
-    name = f"given_texts_{abs(hash(why))}"
-    (tmp_path / f"{name}.py").write_text(
-        "import json\nfrom ingest.contents.chunkers import Cut\n\n\ndef first(document):\n"
-        f"    return Cut([(0, 1)], texts=json.loads({json.dumps(json.dumps(given))}))\n"
-    )
-    lake = Lake(tmp_path / "lake")
-    source = build(tmp_path / "source")
-    said = command("ingest", "repoeval", "--source", source, "--chunker", f"mine={name}:first", "--lake", lake.root)
-    assert (said.code, why in said.err) == (Exit.INCOMPLETE, True), said.err

@@ -194,3 +194,11 @@ def test_ranges_that_are_none_of_the_file_fail_it_and_no_other(ranges: object, w
 
     assert why in refusal(cut)
     assert chunk_blobs(answering(cut), blobs("a\n", "b\nc\n")).status["n_chunks"].to_list() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [(["a", "b"], "answered 2 texts for 1 chunks"), ([3], "answered 3, not a text"), (["\ud800"], "not a text")],
+)
+def test_texts_that_are_none_fail_their_file(given: list[str], why: str) -> None:
+    assert why in refusal(lambda document: Cut([(0, 1)], texts=given))

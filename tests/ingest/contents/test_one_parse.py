@@ -202,7 +202,7 @@ def ingested(lake: Lake, source: Path) -> Outcome:
         return ingest_benchmark(lake, benchmark, opened, subsets=["function-2k"], chunkers=[AFRAID], workers=workers)()
 
 
-def test_a_file_that_a_chunker_cannot_cut_is_a_reject_and_the_rest_goes_on(source: Path, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_cut_is_a_reject_each_time_and_the_rest_goes_on(source: Path, tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     first = ingested(lake, source)
     rejects = lake.read("rejects").filter(position="chunker afraid")
@@ -210,10 +210,5 @@ def test_a_file_that_a_chunker_cannot_cut_is_a_reject_and_the_rest_goes_on(sourc
     assert first.rejected == 1
     assert f"repoeval: afraid failed on 1 file: {MEOW}" in first.warnings
     assert lake.read("chunks", chunker="afraid").height > 0
-
-
-def test_what_could_not_be_cut_is_told_again_when_nothing_is_new(source: Path, tmp_path: Path) -> None:
-    lake = Lake(tmp_path / "lake")
-    ingested(lake, source)
     again = ingested(Lake(lake.root), source)
     assert (again.rejected, again.tally.counts()["made"]) == (1, 0)

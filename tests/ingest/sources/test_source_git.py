@@ -28,7 +28,7 @@ def test_files_are_read_byte_for_byte(tmp_path: Path) -> None:
         "launch.sh": b"\xff\xfe no UTF-8\0",
         "src/hull.py": b"planks = 12\r\nnails = 400\r\n",
     }
-    assert [path for path, *_ in found.files] == ["README.md", "empty", "launch.sh", "src/hull.py"]
+    assert [path for path, _ in found.read()] == ["README.md", "empty", "launch.sh", "src/hull.py"]
 
 
 def test_attributes_in_the_tree_change_nothing_and_run_nothing(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_a_commit_is_fetched_once_and_a_content_that_two_share_is_sent_once(
     said: list[str] = []
     cache = repositories(tmp_path / "cache", tmp_path / "remotes", said)
     for commit in (first, second, first, second):
-        assert [path for path, *_ in cache.files("acme/boats", commit).files] == ["README.md", "src/hull.py"]
+        assert [path for path, _ in cache.files("acme/boats", commit).read()] == ["README.md", "src/hull.py"]
     again = repositories(tmp_path / "cache", tmp_path / "remotes", said)
     assert [data for _, data in again.files("acme/boats", first).read()] == [b"# Boats", HULL[2]]
     assert said == [f"fetching {remote.url} at {first[:12]}", f"fetching {remote.url} at {second[:12]}"]

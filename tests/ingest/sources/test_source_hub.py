@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.sources.hub import HubSource, Pin, blob_id_of
+from ingest.sources.hub import HubSource, blob_id_of
 from ingest.sources.tree import Source
 from lake.errors import Exit, GoldspanError
 from tests.ingest.sources.git_remotes import serving
@@ -62,9 +62,9 @@ def _source(base: str, cache: Path, said: list[str] | None = None) -> Source:
         "datasets": ("Sub/datasets/datasets.zip", BLOB_ID),
         "repositories/function_level": ("Sub/repositories/function_level.zip", "0" * 40),
     }
-    pin = Pin("owner/name", "c0ffee", archives, base)
+    pin = ("owner/name", "c0ffee", archives, base)
     say = None if said is None else said.append
-    return HubSource(pin, benchmark="repoeval", cache=cache, say=say, name="hub", pinned="owner/name@c0ffee")
+    return HubSource(*pin, benchmark="repoeval", cache=cache, say=say, name="hub", pinned="owner/name@c0ffee")
 
 
 def _read(source: Source) -> bytes:

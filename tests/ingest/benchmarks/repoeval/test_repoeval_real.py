@@ -1,4 +1,3 @@
-import json
 import shutil
 from collections.abc import Iterator
 from itertools import pairwise
@@ -8,7 +7,7 @@ import polars as pl
 import pytest
 
 from lake.store import Lake
-from tests.tiny import Row, ingested, jsonl, put, task_file
+from tests.tiny import ingested
 
 pytestmark = pytest.mark.shared
 
@@ -97,51 +96,3 @@ def test_441_python_files_are_searched_and_their_ends_are_crlf_but_for_patchcore
     )
     assert crlf.filter("lf")["pool_id"].to_list() == ["repoeval/function_level/amazon-science_patchcore-inspection"]
     assert crlf.filter("crlf").height == 7
-
-
-def test_line_rows_over_the_real_repositories_are_found_again(shared: Path, tmp_path: Path) -> None:
-    published = (shared / "repoeval/datasets" / task_file()).read_text().splitlines()
-    source = tmp_path / "source"
-    for context in ("1k", "2k"):
-        rows = [_as_line(json.loads(row), n, context) for n, row in enumerate(published[::5])]
-        put(source / "datasets" / task_file("line", context), jsonl(rows))
-    # The publisher's archive of the line and api levels is not to be had here; the function level's has the same shape.
-    archive = put(source / "repositories/line_and_api_level.zip", b"")
-    archive.write_bytes((shared / "repoeval/repositories/function_level.zip").read_bytes())
-    subsets = ["line-1k", "line-2k"]
-    done = ingested(tmp_path / "lake", source, subsets=subsets, chunkers=["whole-file"])
-    assert (done.expected, done.scored, done.rejected) == (2 * 91, 2 * 91, 0)
-    lake = Lake(tmp_path / "lake")
-    lines = _lines(lake)
-    items = lake.read("items")
-    for pool, path, hole, completion in items.select(
-        "pool_id", "target_path", "target_line", "target_text"
-    ).iter_rows():
-        assert lines[pool, path][hole].rstrip("\r\n") == completion
-    spans = lake.read("gold_spans").filter(pl.col("gold") != "context-to-hole").select("line_start", "line_end", "gold")
-    assert (
-        spans.filter(pl.col("gold") == "target").select(n=pl.col("line_end") - pl.col("line_start"))["n"] == 1
-    ).all()
-    prompts = items.pivot(on="context", index=["repo", "target_path", "target_line"], values="query_line_start")
-    assert (prompts["1k"] >= prompts["2k"]).all()
-    repos = [json.loads(row)["metadata"]["fpath_tuple"][0] for row in published[::5]]
-    assert set(items["upstream_id"]) == {f"{repo}/{n}" for n, repo in enumerate(repos)}
-
-
-def _as_line(row: Row, n: int, context: str) -> Row:
-    """A function row as a line row: one line to be completed, without its newline; the hole is called `line_no`."""
-    metadata = row["metadata"]
-    assert isinstance(metadata, dict)
-    hole, start = metadata["lineno"], metadata["context_start_lineno"]
-    repo = metadata["fpath_tuple"][0]
-    first = (hole + start) // 2 if context == "1k" else start
-    return {
-        "prompt": str(row["prompt"])[-200:],
-        "metadata": {
-            "task_id": f"{repo}/{n}",
-            "ground_truth": metadata["ground_truth"].split("\n")[0],
-            "fpath_tuple": metadata["fpath_tuple"],
-            "context_start_lineno": first,
-            "line_no": hole,
-        },
-    }
