@@ -177,13 +177,20 @@ class RunRow:
 
     @property
     def short_name(self) -> str:
-        """Its retriever's title, whatever was searched; where that is not known the system's name."""
+        """Its retriever's title, whatever was searched; where that is not known, or means several, the system's id."""
         return self.retriever_title or self.system
 
     @property
+    def by(self) -> str:
+        """Over which chunks it searches, or of what an agent is made, where its name does not say it."""
+        return (self.chunker or "") if self.retriever_title else self.agent
+
+    @property
     def full_name(self) -> str:
-        """The same with the chunker, where the system has one."""
-        return f"{self.short_name} over {self.chunker}" if self.chunker and self.retriever else self.system
+        """Its name with the chunker, where the system has one."""
+        return (
+            f"{self.retriever_title} over {self.chunker}" if self.retriever_title and self.chunker else self.short_name
+        )
 
     @property
     def comparable(self) -> bool:

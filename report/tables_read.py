@@ -199,12 +199,16 @@ class TablesRead:
         agents = set(steps["run_id"])
         texts = pl.col("format", "file", "parameters", "versions").fill_null("")
         rows = lake.read("runs").with_columns(texts).sort("benchmark", "system", "run_id")
+        titles = {name: each.title or name for name, each in self.retrievers.items()}
+        systems = rows.select("system", "retriever", "chunker").unique().iter_rows()
+        n_called = Counter((titles.get(retriever, retriever), chunker) for _, retriever, chunker in systems)
         runs = []
         for row in rows.iter_rows(named=True):
             retriever, run_id = self.retrievers.get(row["retriever"] or ""), row["run_id"]
+            title = titles.get(row["retriever"], row["retriever"])
             added = {
                 "notes": tuple(row["notes"] or ()),
-                "retriever_title": retriever.title if retriever else "",
+                "retriever_title": title if title and n_called[title, row["chunker"]] == 1 else "",
                 "baseline": retriever is not None and "baseline" in retriever.tags,
                 "has_steps": run_id in agents,
                 "cost": costs.get(run_id),

@@ -32,7 +32,7 @@ STYLE = TEMPLATES.parent / "static" / "style.css"
 _VEGA_LITE = "6.4"
 
 FONT = 12
-_LEAST = 11 / FONT  # No text gets smaller than 11 pixels: in a narrower box the picture scrolls.
+_LEAST, _MOST = 11 / FONT, 1.3  # No text gets smaller than 11 pixels: in a narrower box the picture scrolls.
 INK, LINE, MUTED = "currentColor", "var(--line)", "var(--muted)"
 WIDTH, CHARACTER = 560, 7.2
 _CONFIG = {
@@ -114,9 +114,12 @@ def drawn(
     # Half of a chart of many systems is digits beyond a tenth of a pixel.
     svg = _PLACES.sub(lambda match: _HUNDREDTHS.sub(r"\1", match[0]), svg)
     slim = _NEEDLESS.sub("", _EMPTY_GROUP.sub("", svg))
-    least = round(float(_SIZE.findall(slim)[0][0]) * _LEAST)
+    width = float(_SIZE.findall(slim)[0][0])
+    room = f"min-width:{round(width * _LEAST)}px;max-width:{round(width * _MOST)}px"
     return slim.replace(
-        "<svg ", f'<svg role="img" aria-label="{label}" font-size="{FONT}" style="min-width:{least}px" ', 1
+        "<svg ",
+        f'<svg role="img" aria-label="{label}" font-size="{FONT}" style="{room}" ',
+        1,
     )
 
 

@@ -56,10 +56,13 @@ class Point:
 
 
 class Curve:
-    """One system's curve: its numbers at `places`, or at steps 1, 2, 3, … without."""
+    """A curve in its system's colour: its numbers at `places`, or at steps 1, 2, 3, … without."""
 
-    def __init__(self, label: str, values: Sequence[float], kind: str, places: Sequence[float] = ()) -> None:
+    def __init__(
+        self, label: str, values: Sequence[float], kind: str, places: Sequence[float] = (), system: str = ""
+    ) -> None:
         self.label, self.values, self.kind, self.is_sized = label, values, kind, bool(places)
+        self.system = system or label
         self.places = places or range(1, len(values) + 1)
 
 

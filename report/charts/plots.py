@@ -3,13 +3,15 @@
 Each takes its systems in order, what its axes show, and the name that a person who cannot see it is told.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from functools import cache
 from typing import Literal
 from zlib import crc32
 
 import altair as alt
+from markupsafe import Markup
 
 from report.charts.drawing import (
     CHARACTER,
@@ -32,7 +34,7 @@ from report.format import score
 
 _ROW, _GAP = 21, 6
 _LABEL_END = -12
-_FOREST, _FOREST_NAME = 150, 20
+_FOREST, _FOREST_NAME = 125, 25
 
 
 def score_chart(points: Sequence[Point], title: str, name: str) -> str:
@@ -121,9 +123,10 @@ def _row(point: Point, y: float, bottom: float, shown: str, most: int = 24) -> d
 MOST_TOGETHER = 6
 """Of more curves, or more of a kind than it has shades, each has a plot of its own, with the others faintly behind."""
 
-_CURVES, _CURVES_HIGH, _LINE_HEIGHT = 480, 320, 16
+_CURVES, _CURVES_HIGH, _LINE_HEIGHT = 330, 260, 16
+"""As wide as a telephone: there the names at the ends stand in a legend below."""
+
 _PANEL, _PANEL_HIGH = 230, 140
-_FRONTIER, _FRONTIER_HIGH = 330, 260
 _APART = 0.03
 _DASHED = ("baseline", "oracle")
 
@@ -133,14 +136,14 @@ def line_chart(curves: Sequence[Curve], titles: tuple[str, str], name: str) -> s
     has_marks = any(curve.is_sized for curve in curves)
     places = [place for curve in curves for place in curve.places]
     kinds = [curve.kind for curve in curves]
-    shades = _shades([(curve.kind, curve.label) for curve in curves])
+    shades = _shades([(curve.kind, curve.system) for curve in curves])
     rows = [
         {"curve": number, "at": position, "value": value, "kind": curve.kind, "dashed": curve.kind in _DASHED}
         for number, curve in enumerate(curves)
         for position, value in zip(curve.places, curve.values, strict=True)
     ]
     top = max([0.1, *(value for curve in curves for value in curve.values)])
-    labels = [f"{cut(curve.label)} {score(curve.values[-1])}" for curve in curves]
+    labels = [f"{cut(curve.label, LONG)} {score(curve.values[-1])}" for curve in curves]
     ends = [
         {"curve": number, "value": y * top, "label": labels[number]}
         for number, y in _spread([curve.values[-1] / top for curve in curves], _CURVES_HIGH)
@@ -158,7 +161,8 @@ def line_chart(curves: Sequence[Curve], titles: tuple[str, str], name: str) -> s
         ]
         return drawn(layers, holes, {"rows": panels}, (_PANEL, _PANEL_HIGH), name, panels=labels)
     padding = {"left": 4, "top": 8, "bottom": 4, "right": _beside(labels)}
-    return drawn(layers, holes, {"rows": rows, "ends": ends}, (_CURVES, _CURVES_HIGH), name, padding)
+    svg = drawn(layers, holes, {"rows": rows, "ends": ends}, (_CURVES, _CURVES_HIGH), name, padding)
+    return _with_legend(svg, [(label, shade) for label, shade in zip(labels, shades, strict=True)])
 
 
 @cache
@@ -223,13 +227,14 @@ def frontier_chart(spots: Sequence[Spot], titles: tuple[str, str], name: str) ->
     ]
     ends = [
         {"value": y * top, "label": cut(last[number].label, LONG), "shade": shades[last[number].run]}
-        for number, y in _spread([spot.value / top for spot in last], _FRONTIER_HIGH)
+        for number, y in _spread([spot.value / top for spot in last], _CURVES_HIGH)
     ]
     holes = {**powers(titles[0], costs, 1.25), "y": titles[1], "y_domain": [0, top]}
     holes |= kinds_in(spot.kind for spot in spots)
     padding = {"left": 4, "top": 14, "bottom": 4, "right": _beside([str(end["label"]) for end in ends])}
     tables = {"rows": rows, "line": line, "ends": ends}
-    return drawn(_frontier_layers(), holes, tables, (_FRONTIER, _FRONTIER_HIGH), name, padding)
+    svg = drawn(_frontier_layers(), holes, tables, (_CURVES, _CURVES_HIGH), name, padding)
+    return _with_legend(svg, [(str(end["label"]), str(end["shade"])) for end in reversed(ends)])
 
 
 @cache
@@ -240,7 +245,7 @@ def _frontier_layers() -> str:
     base = marks_of("rows").encode(x=x, y=y)
     numbered = base.transform_filter("datum.number !== null")
     labelled, others = (base.transform_filter(f"datum.label {sign} ''") for sign in ("!==", "==="))
-    heads = marks_of("ends").encode(x=at_pixel(_FRONTIER + 10), y=y, color=shade)
+    heads = marks_of("ends").encode(x=at_pixel(_CURVES + 10), y=y, color=shade)
     run = alt.Detail("run:N")
     return as_json([
         marks_of("line").encode(x=x, y=y).mark_line(
@@ -260,6 +265,18 @@ def _frontier_layers() -> str:
         .encode(text=alt.Text("number:Q")),
         heads.mark_text(align="left", fontWeight="bold").encode(text=alt.Text("label:N")),
     ])  # fmt: skip
+
+
+def _with_legend(svg: str, names: Iterable[tuple[str, str]]) -> str:
+    """A picture with the names at its right and their colours once more below it, for where it is cut off at its plot.
+
+    Its `--whole` says by how much it is wider than up to the end of the plot.
+    """
+    width, left = (float(re.findall(pattern, svg)[0]) for pattern in (r' width="([0-9.]+)"', r"translate\(([0-9.]+)"))
+    whole = f"--whole:{width / (left + _CURVES + 6):.3f};"
+    entry = Markup('<li><span class="swatch" style="background:{}"></span>{}</li>')
+    entries = Markup("").join(entry.format(shade, label) for label, shade in names)
+    return svg.replace('style="', f'style="{whole}', 1) + f'<ul class="legend ends">{entries}</ul>'
 
 
 def _beside(labels: Sequence[str]) -> float:

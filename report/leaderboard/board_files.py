@@ -10,7 +10,7 @@ from report.format import run_key, slug, visible
 from report.leaderboard.board import MEASURE, Board, BoardRow, Column, Measure
 from report.leaderboard.gold_ledger import precisions_of, shares_of
 from report.leaderboard.main_table import slices_of
-from report.leaderboard.verdicts import board_sentence, names_of, sentences
+from report.leaderboard.verdicts import board_sentence, sentences
 from report.render import data_file, data_file_of
 
 _NUMBERS = tuple(name for average in AVERAGES for name in average_columns(average))
@@ -99,7 +99,6 @@ def _measures(board: Board, run_ids: list[str]) -> dict[Measure, str]:
 
 
 def _board(board: Board, reference: BoardRow | None, rows: list[BoardRow]) -> dict[str, object]:
-    facts, names = board.facts, names_of(board)
     ledger, precisions = shares_of(board), precisions_of(board)
     # Of views without a stored comparison is said what is concluded of the opening one, named.
     by_view, verdict = {**sentences(board)}, board_sentence(board)
@@ -135,16 +134,16 @@ def _board(board: Board, reference: BoardRow | None, rows: list[BoardRow]) -> di
                 "id": run.run_id,
                 "key": run_key(run.run_id),
                 "system": visible(run.system),
-                "name": names[run.run_id].name,
-                "by": names[run.run_id].by,
-                "path": quote(facts.system_paths[run.system]),
+                "name": visible(run.short_name),
+                "by": visible(run.by),
+                "path": quote(board.facts.system_paths[run.system]),
                 "kind": run.kind,
                 "shape": run.drawn,
                 "mark": run.retriever if run.baseline else "",
                 "origin": run.provenance,
                 "whole": run.comparable,
                 "state": "" if run.comparable else row.state,
-                "chunks": chunks.n if (chunks := facts.chunks_of(run)) else None,
+                "chunks": chunks.n if (chunks := board.facts.chunks_of(run)) else None,
                 "ledger": [[share.name, share.title, round(share.share, 4)] for share in ledger.get(run.run_id, ())],
                 "precision": precisions.get(run.run_id),
             }

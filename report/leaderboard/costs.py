@@ -1,15 +1,14 @@
 """Quality against what it costs: every system at every cut-off, and those that no other beats at their price."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
 
 from lake.usage import first_gold, pareto_front, repairs
-from report.charts.figures import LONG, SHADES, Figure, Spot, cut, draw_picture
+from report.charts.figures import SHADES, Figure, Spot, draw_picture
 from report.format import count, score, two_digits
 from report.leaderboard.board import Board, BoardRow, Column
-from report.leaderboard.pictures import figure_of
+from report.leaderboard.pictures import figure_of, labels_of
 from report.models import RunRow
 
 MOST_NAMED = 6
@@ -73,7 +72,7 @@ class BoardCosts:
         self.repair: list[str] | None = None
         if any(usage["n_outcomes"] for _, usage in self.used):
             outcomes = [each for each in repairs(lake, protocol) if each.run_id in board.runs]
-            self.repair = [each.sentence(board.runs[each.run_id].system) for each in outcomes]
+            self.repair = [each.sentence(board.runs[each.run_id].full_name) for each in outcomes]
 
 
 @cache
@@ -115,7 +114,7 @@ def _frontier(
         for offer in ordered
     ]  # fmt: skip
     priced = [(offer, shown(offer.cost), score(offer.value)) for offer in edge]
-    listed = "; ".join(f"{offer.row.run.system} {value} at {cost}" for offer, cost, value in priced)
+    listed = "; ".join(f"{offer.row.run.full_name} {value} at {cost}" for offer, cost, value in priced)
     heading = f"{titles[1]} by {titles[0][0].lower()}{titles[0][1:]}"
     picture = draw_picture("plots.frontier_chart", spots, titles, f"Chart: {heading}. On the frontier: {listed}.")
     numbers = [
@@ -136,10 +135,4 @@ def _labels(offers: Sequence[Offer], edge: Sequence[Offer], *, lower_is_better: 
     for run in runs.values():
         if len(labelled) < MOST_NAMED and [other.drawn for other in labelled].count(run.drawn) < SHADES:
             labelled.append(run)
-    names = Counter(run.short_name for run in labelled)
-    return {
-        run.run_id: f"{cut(run.short_name, LONG - 1 - len(run.chunker))} {run.chunker}"
-        if names[run.short_name] > 1 and run.chunker
-        else run.short_name
-        for run in labelled
-    }
+    return labels_of(labelled)

@@ -4,6 +4,7 @@ Of a benchmark's boards together: whether the order of the first two systems hol
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from itertools import product
@@ -13,7 +14,7 @@ import polars as pl
 
 from lake.averages import AVERAGES, Aggregate
 from lake.text import counted
-from report.charts.figures import ORACLE_KIND, Curve, Figure, Point, draw_picture
+from report.charts.figures import LONG, ORACLE_KIND, Curve, Figure, Point, cut, draw_picture
 from report.format import count, score, signed, slug
 from report.leaderboard.board import Board, BoardRow, Column
 from report.models import ALL_ITEMS, RunRow
@@ -93,13 +94,13 @@ class PoolSizes:
         numbers = [{row.run.system: row.number for row in board.rows} for board in self.boards]
         each = [(run, [of_board.get(system) for of_board in numbers]) for system, run in runs.items()]
         self.lines = [(run, values) for run, values in each if sum(value is not None for value in values) > 1]
-        curves = []
+        curves, names = [], labels_of([run for run, _ in self.lines])
         for run, values in self.lines:
             points = [(size, value) for size, value in zip(self.sizes, values, strict=True) if value is not None]
             places, known = zip(*points, strict=True)
-            curves.append(Curve(run.system, known, run.drawn, places))
+            curves.append(Curve(names[run.run_id], known, run.drawn, places, run.system))
         rows = [
-            (curve.label, curve.kind, *at) for curve in curves for at in zip(curve.places, curve.values, strict=True)
+            (curve.system, curve.kind, *at) for curve in curves for at in zip(curve.places, curve.values, strict=True)
         ]
         if curves:
             title, columns = self.boards[0].primary.title, ("system", "kind", "files", "value")
@@ -131,6 +132,17 @@ def figure_of(
     return Figure(name, title, population, picture, columns, rows)
 
 
+def labels_of(runs: Sequence[RunRow]) -> dict[str, str]:
+    """Run → its name in a picture, with the chunker where several of them have it."""
+    names = Counter(run.short_name for run in runs)
+    return {
+        run.run_id: f"{cut(run.short_name, LONG - 1 - len(run.chunker))} {run.chunker}"
+        if names[run.short_name] > 1 and run.chunker
+        else run.short_name
+        for run in runs
+    }
+
+
 def line_figure(
     board: Board, what: str, title: str, axes: tuple[str, str], curves: Sequence[Curve],
     columns: Sequence[str], rows: _Rows,
@@ -155,14 +167,14 @@ def score_picture(board: Board) -> Figure | None:
         return None
     by_group: dict[str, list[tuple[BoardRow, Point]]] = {}
     for row in rows:
-        group = row.run.retriever or row.run.system
-        point = Point(group, row.run.chunker or "", row.run.drawn, row.number or 0.0, *row.interval)
+        group = row.run.short_name
+        point = Point(group, row.run.by, row.run.drawn, row.number or 0.0, *row.interval)
         by_group.setdefault(group, []).append((row, point))
     ordered = [pair for pairs in by_group.values() for pair in pairs]
     name = (
         f"Dot chart: {board.primary.name}, {board.averaging}, of {len(rows)} systems on {board.benchmark.title} under "
-        f"{board.protocol.short}, from {score(rows[0].number)} ({rows[0].run.system}) to {score(rows[-1].number)} "
-        f"({rows[-1].run.system}). The table below holds every number."
+        f"{board.protocol.short}, from {score(rows[0].number)} ({rows[0].run.full_name}) to {score(rows[-1].number)} "
+        f"({rows[-1].run.full_name}). The table below holds every number."
     )
     title = f"{board.primary.title}, {board.averaging}"
     picture = draw_picture("plots.score_chart", [point for _, point in ordered], title, name)
@@ -183,9 +195,13 @@ class Steps:
             run_id: (group["coverage"].to_list(), group["n"][0]) for (run_id,), group in mine.group_by("run_id")
         }
         self.rows = [(row, *curves[row.run.run_id]) for row in board.every if row.run.run_id in curves]
-        self.without = [row.run.system for row in board.rows if row.run.run_id not in curves]
+        self.without = [row.run.full_name for row in board.rows if row.run.run_id not in curves]
         drawn = _drawn([row for row, _, _ in self.rows if row.comparable])
-        lines = [Curve(row.run.system, curves[row.run.run_id][0], row.run.drawn) for row in drawn]
+        names = labels_of([row.run for row in drawn])
+        lines = [
+            Curve(names[run.run_id], curves[run.run_id][0], run.drawn, system=run.system)
+            for run in (row.run for row in drawn)
+        ]
         numbers = [
             (row.run.system, row.run.drawn, step, value, n)
             for row, coverage, n in self.rows
@@ -209,7 +225,7 @@ class SizedLine:
     """A family of chunkers with a retriever; `at`: size in the name → the chunks' measured size, and the number."""
 
     def __init__(self, family: str, run: RunRow) -> None:
-        self.family, self.run, self.name = family, run, f"{family}+{run.retriever}"
+        self.family, self.run, self.name = family, run, f"{run.short_name} {family}"
         self.at: dict[int, tuple[float, float]] = {}
 
 

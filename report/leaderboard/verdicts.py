@@ -1,12 +1,11 @@
-"""What a board's systems are called, what is concluded of the first as `evaluate` prints it, of every pair, of each."""
+"""What is concluded of a board's first system as `evaluate` prints it, of every pair, and of how each searches."""
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from operator import itemgetter
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
@@ -30,26 +29,6 @@ from report.leaderboard.board import MEASURE, Board, BoardRow, Column
 
 DIGITS = 2
 """So many decimals a verdict has: intervals are far wider than the next would tell."""
-
-
-class Name(NamedTuple):
-    """What a system is called in a table, and over which chunks it searches, or of what an agent is made."""
-
-    name: str
-    by: str
-
-
-def names_of(board: Board) -> Mapping[str, Name]:
-    """By run: its retriever's title and its chunker; the system's own name where that means several."""
-    own_names = {run_id: Name(visible(run.system), visible(run.agent)) for run_id, run in board.runs.items()}
-    names = {
-        run_id: Name(visible(run.retriever_title or run.retriever), visible(run.chunker))
-        if run.chunker and run.retriever
-        else own_names[run_id]
-        for run_id, run in board.runs.items()
-    }
-    counts = Counter(names.values())
-    return {run_id: own_names[run_id] if counts[name] > 1 else name for run_id, name in names.items()}
 
 
 @cache

@@ -10,7 +10,7 @@ from report.leaderboard.board_files import board_files, board_path
 from report.leaderboard.costs import BoardCosts, by_characters
 from report.leaderboard.main_table import AverageTable, Controls, MainTable, choices_of, heats_of
 from report.leaderboard.pictures import ChunkSizes, PoolSizes, Steps, WaysToCount
-from report.leaderboard.verdicts import Beats, board_sentence, names_of, reference_row
+from report.leaderboard.verdicts import Beats, board_sentence, reference_row
 from report.methods.interval_coverage import coverage_note
 from report.models import IMPORTED, BenchmarkRow, DeclarationRow
 from report.publisher import Page, Publisher, SiteMaterial
@@ -24,8 +24,7 @@ class Section:
         self.board, self.reference = board, reference_row(board)
         self.verdict = board_sentence(board) if board.every else ""
         self.main, self.controls = MainTable(board, self.reference), Controls(board)
-        self.names, self.sizes = names_of(board), ChunkSizes(board)
-        self.choices, self.heats = choices_of(board), heats_of(board)
+        self.sizes, self.choices, self.heats = ChunkSizes(board), choices_of(board), heats_of(board)
         self.curve = by_characters(board, *board.primary.measure[:2])
         self.coverage, self.path = _coverage(board), board_path(board)
         self.files = board_files(board, self.reference) if board.every else {}

@@ -174,7 +174,7 @@
     return { n_bins: n, n_items: order.length, most: most };
   }
 
-  const OF_RETURNED = "Gold, of the lines returned";
+  const OF_RETURNED = "Precision by line";
 
   function ledger(host, board, shares, precisions, names) {
     host.textContent = "";

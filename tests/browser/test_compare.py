@@ -114,7 +114,7 @@ def test_finding_the_gold_stands_beside_how_much_was_returned(compared: Opened) 
     lines = page.locator("#flips-table tbody tr").first.inner_text()
     assert re.search(r"found: \d+ of \d+ gold lines among \d+", lines)
     bars = page.locator("#ledger table")
-    assert "Gold, of the lines returned" in bars.locator("thead").inner_text()
+    assert "Precision by line" in bars.locator("thead").inner_text()
     assert all(re.fullmatch(r"\d+\.\d %", text) for text in bars.locator("td.precision").all_inner_texts())
 
 

@@ -71,3 +71,8 @@ def table(page: Element, caption: str) -> list[list[str]]:
     found = [each for each in page.all("table") if caption in each.all("caption")[0].text]
     assert len(found) == 1, f"{len(found)} tables say {caption!r}"
     return [[cell.text for cell in row.all() if cell.tag in ("td", "th")] for row in found[0].all("tr")]
+
+
+def called(system: str) -> str:
+    """What a system is called in a table: its retriever, whose titles are their names here, then its chunker."""
+    return " ".join(reversed(system.rsplit("+", 1)))

@@ -2,7 +2,7 @@ import pytest
 
 from report.build import build
 from tests.report.context_lake import AVERAGES, ELSEWHERE, OF_STEPS, SYSTEMS, write_context, write_official
-from tests.report.html import Element, parse, table
+from tests.report.html import Element, called, parse, table
 from tests.report.small_lake import write_lake
 
 MICRO, MACRO = "ContextBench (sample), official-v1, micro", "ContextBench (sample), official-v1, macro"
@@ -33,7 +33,7 @@ def test_a_mean_over_fewer_items_stands_apart_and_is_never_the_best(site: dict[s
     found = next(each for each in site["contextbench-all.html"].all("table") if MICRO in each.text)
     best = {row.all("th")[0].text: [each.text for each in row.all("b")] for row in found.all("tr") if row.all("b")}
     # Of redundancy the least is the best.
-    assert best == {ELSEWHERE: ["0.500", "0.250"], BM25: ["0.062"]}
+    assert best == {ELSEWHERE: ["0.500", "0.250"], called(BM25): ["0.062"]}
 
 
 def test_the_note_is_the_protocols_own_rule(site: dict[str, Element]) -> None:
@@ -54,9 +54,9 @@ def test_picture_order_and_column_agree_under_every_average(site: dict[str, Elem
     rows = [row for row in rows if len(row) == len(head)]
     # The baseline stands below the systems, and among them in the picture.
     systems = [name for name in ordered if name != RANDOM]
-    assert [row[0] for row in rows[:3]] == [*systems, RANDOM]
+    assert [row[0] for row in rows[:3]] == list(map(called, [*systems, RANDOM]))
     by_name = {row[0]: row[head.index("line_coverage")] for row in rows[:3]}
-    assert [by_name[name] for name in ordered] == numbers
+    assert [by_name[called(name)] for name in ordered] == numbers
     box = [each for each in section(site, "official-v1").all("div") if each.attributes.get("data-average")][place]
     assert caption in box.text
     # The picture is of the protocol's own average.
@@ -75,7 +75,7 @@ def test_what_describes_steps_is_a_mean_over_items_beside_ratios_of_sums(
     found = {row[0]: row for row in rows if len(row) == len(head)}
     for name in (BM25, RANDOM):
         for metric in OF_STEPS:
-            assert found[name][head.index(f"{metric}")] == f"{AVERAGES[name][1] / 2:.3f}"
+            assert found[called(name)][head.index(metric)] == f"{AVERAGES[name][1] / 2:.3f}"
     box = [each for each in section(site, "official-v1").all("div") if each.attributes.get("data-average")]
     noted = [f"these are means over items here too: {', '.join(OF_STEPS)}." in each.text for each in box]
     assert noted == [True, False, False]

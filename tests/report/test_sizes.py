@@ -43,11 +43,11 @@ def test_a_family_of_three_sizes_is_a_line_for_each_retriever_with_its_oracle(tm
     # What was cut says how large its chunks are; of the others the name does.
     assert rows == [
         ["Chunkers and retriever", "300", "1,500", "2,400"],
-        ["fixed-nws+bm25-okapi", "0.100 300", "0.200 833", "0.300 2,400"],
-        ["fixed-nws+oracle", "0.500 300", "0.600 833", "0.700 2,400"],
+        ["bm25-okapi fixed-nws", "0.100 300", "0.200 833", "0.300 2,400"],
+        ["oracle fixed-nws", "0.500 300", "0.600 833", "0.700 2,400"],
     ]
     (chart,) = [one for one in found.all("svg") if "the size of chunks" in (one.attributes["aria-label"] or "")]
-    assert "fixed-nws+bm25-okapi 0.100 at 300 to 0.300 at 2,400" in (chart.attributes["aria-label"] or "")
+    assert "bm25-okapi fixed-nws 0.100 at 300 to 0.300 at 2,400" in (chart.attributes["aria-label"] or "")
     (of_target,) = [
         one for one in found.all("section") if one.attributes.get("data-protocol") == TARGET.partition("@")[2]
     ]
