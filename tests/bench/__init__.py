@@ -9,8 +9,19 @@ from lake.declarations import discover
 
 ROOT = Path(__file__).parents[2]
 """The checkout, where every measured command runs."""
-
 MEGABYTE = 1_000_000
+FORMS = {
+    "seconds": "{:.2f} s",
+    "cpu_seconds": "{:.2f} CPU s",
+    "peak_mb": "{:,.0f} MB",
+    "disk_mb": "{:,.1f} MB written",
+    "ratio": "{:.2f}×",
+    "difference": "{:.1e}",
+}
+"""What is measured of a row, as it is printed: `ratio` is how many times as fast as its peer it is, `difference` the
+largest between its numbers and the peer's."""
+Target = Mapping[str, float]
+"""What a row should reach: at most, of a ratio at least."""
 
 
 @dataclass(frozen=True)
@@ -33,63 +44,24 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Target:
-    """What a row should reach; what is None is not asked."""
-
-    seconds: float | None = None
-    peak_mb: float | None = None
-    ratio: float | None = None
-    difference: float | None = None
-    cpu_seconds: float | None = None
-    disk_mb: float | None = None
-
-    def __str__(self) -> str:
-        forms = {"seconds": "≤ {:g} s", "cpu_seconds": "≤ {:g} CPU s", "peak_mb": "≤ {:,.0f} MB"}
-        forms |= {"disk_mb": "≤ {:,.0f} MB written", "ratio": "≥ {:g}×", "difference": "equal to {:g}"}
-        limits = {name: getattr(self, name) for name in forms}
-        return ", ".join(form.format(limits[name]) for name, form in forms.items() if limits[name] is not None)
-
-
-@dataclass(frozen=True)
 class Row:
-    """One measured thing.
-
-    Attributes:
-        peak_mb: The most memory it held at once, in millions of bytes.
-        cpu_seconds: What all its threads and children worked: what a busy machine disturbs least.
-        ratio: How many times as fast as the fastest peer it is.
-        difference: The largest one between its numbers and those of `against`.
-        disk_mb: What it wrote, in millions of bytes.
-        failed: Why there is no measurement.
-        extra: Further numbers, for `--json`.
-    """
+    """One measured thing: numbers by the names in FORMS, or why there are none (`failed`); `extra` is for `--json`."""
 
     what: str
-    seconds: float | None = None
-    peak_mb: float | None = None
-    cpu_seconds: float | None = None
-    ratio: float | None = None
-    difference: float | None = None
-    against: str = ""
-    disk_mb: float | None = None
-    target: Target = field(default_factory=Target)
+    measured: Mapping[str, float] = field(default_factory=dict)
+    target: Target = field(default_factory=dict)
     failed: str = ""
     extra: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def verdict(self) -> str:
         """`ok`, `over`, `failed`, or nothing where there is no target."""
-        if self.failed:
-            return "failed"
-        if self.target == Target():
-            return ""
-        target = self.target
-        names = ("seconds", "cpu_seconds", "peak_mb", "difference", "disk_mb")
-        limits = [(getattr(self, name), getattr(target, name)) for name in names]
-        # Compared so that what was not measured, or is no number, never passes.
-        at_most = all(limit is None or (value is not None and value <= limit) for value, limit in limits)
-        is_fast = target.ratio is None or (self.ratio is not None and self.ratio >= target.ratio)
-        return "ok" if at_most and is_fast else "over"
+        if self.failed or not self.target:
+            return "failed" if self.failed else ""
+        # What was not measured, or is no number, never passes.
+        numbers = {name: self.measured.get(name, float("nan")) for name in self.target}
+        reached = (n >= self.target[name] if name == "ratio" else n <= self.target[name] for name, n in numbers.items())
+        return "ok" if all(reached) else "over"
 
 
 @dataclass(frozen=True)

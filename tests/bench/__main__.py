@@ -4,17 +4,17 @@ import json as jsonlib
 import os
 import platform
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from evaluate.results.board import PrintedTable, print_tables
 from lake.console import Console, DebugOption, JsonOption, QuietOption, run, split_names
-from lake.errors import Exit, GoldspanError, unknown_name
-from tests.bench import Bench, Row, Settings, benches
+from lake.errors import Exit, GoldspanError, lookup
+from tests.bench import FORMS, Bench, Row, Settings, benches
 from tests.bench._measure import METHOD, ChildError
-from tests.bench._table import aligned, plain
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
@@ -42,27 +42,26 @@ def bench(
 ) -> None:
     """Measure speed and memory beside named peers."""
     console, known = Console(quiet=quiet), benches()
-    asked = split_names(names) or list(known)
-    for name in asked:
-        if name not in known:
-            kind = "bench"
-            raise unknown_name(name, kind, known)
-    settings = Settings(_source(source), repeat, _sizes(rows), full)
+    asked = [lookup(name, "bench", known) for name in split_names(names) or known]
+    if source not in {"sample", "hub"}:
+        if not Path(source).is_dir():
+            raise GoldspanError(f"source {source!r} is no folder", hint="Or sample, or hub.", code=Exit.MISSING)
+        source = str(Path(source).resolve())
+    settings = Settings(source, repeat, tuple(map(int, split_names(rows))), full)
     measured: list[tuple[Bench, Row]] = []
-    for name in asked:
-        console.say(f"{name}: {known[name].title}")
+    for each in asked:
+        console.say(f"{each.name}: {each.title}")
         with tempfile.TemporaryDirectory(prefix="goldspan-bench-") as folder:
-            for row in _rows(known[name], settings, Path(folder)):
-                measured.append((known[name], row))
-                console.say(f"  {row.what}: {row.failed or f'{row.seconds or 0:.2f} s, {row.peak_mb or 0:,.0f} MB'}")
+            for row in _rows(each, settings, Path(folder)):
+                measured.append((each, row))
+                console.say(f"  {row.what}: {row.failed or ', '.join(numbers(row.measured).values())}")
     if json:
-        print(jsonlib.dumps([plain(*one) for one in measured], indent=2, ensure_ascii=False))
+        print(jsonlib.dumps([plain(*pair) for pair in measured], indent=2, ensure_ascii=False))
     else:
-        print(_machine(settings, source))
-        print(METHOD)
-        for name in asked:
-            print(f"{name}: {known[name].method}")
-        print(f"\n{aligned(measured)}")
+        machine = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {platform.system()} {platform.machine()}"
+        attempts = f"best of {settings.attempts()}, large ones of {settings.attempts(large=True)}"
+        title = f"source {source}; {attempts}; {machine}, Python {platform.python_version()}"
+        print_tables([printed(title, measured, [METHOD, *(f"{each.name}: {each.method}" for each in asked)])])
     raise typer.Exit(Exit.ERROR if any(row.failed for _, row in measured) else Exit.DONE)
 
 
@@ -70,33 +69,29 @@ def _rows(bench: Bench, settings: Settings, folder: Path) -> Iterator[Row]:
     try:
         yield from bench.run(settings, folder)
     except ChildError as error:
-        yield Row(bench.title, failed=error.line)
+        yield Row(bench.title, failed="; ".join(line.strip() for line in error.render().splitlines()))
 
 
-def _source(given: str) -> str:
-    if given in {"sample", "hub"}:
-        return given
-    folder = Path(given)
-    if not folder.is_dir():
-        message = f"source {given!r} is no folder"
-        raise GoldspanError(message, hint="Give SOURCE=sample, SOURCE=hub or a folder.", code=Exit.MISSING)
-    return str(folder.resolve())
+def numbers(of: Mapping[str, float]) -> dict[str, str]:
+    """What is measured, or the limits of that, as it is printed."""
+    return {name: form.format(of[name]) for name, form in FORMS.items() if name in of}
 
 
-def _sizes(given: str) -> tuple[int, ...]:
-    sizes = split_names(given)
-    wrong = [size for size in sizes if not size.isdecimal() or int(size) < 32]
-    if wrong:
-        message = f"ROWS: {wrong[0]!r} is no number of rows, 32 or more"
-        raise GoldspanError(message, hint="Write ROWS=12000 or ROWS=12000,48000.", code=Exit.USAGE)
-    return tuple(int(size) for size in sizes)
+def printed(title: str, measured: Sequence[tuple[Bench, Row]], notes: Sequence[str]) -> PrintedTable:
+    """A row for each that was measured."""
+    cells = []
+    for bench, row in measured:
+        shown, signs = numbers(row.measured), {"ratio": "≥"}
+        target = ", ".join(f"{signs.get(name, '≤')} {limit}" for name, limit in numbers(row.target).items())
+        cells.append([bench.name, row.what, *(shown.get(name, "") for name in FORMS), target, row.verdict])
+    failed = [f"{bench.name}, {row.what}: {row.failed}" for bench, row in measured if row.failed]
+    return PrintedTable(title, ["bench", "what", *FORMS, "target", ""], cells, [*failed, *notes], texts=2)
 
 
-def _machine(settings: Settings, source: str) -> str:
-    cores = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
-    python = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
-    attempts = f"best of {settings.attempts()}, large ones of {settings.attempts(large=True)}"
-    return f"source {source}; {attempts}; {cores}; {python}"
+def plain(bench: Bench, row: Row) -> dict[str, object]:
+    """A row for `--json`."""
+    known = {"what": row.what, **row.measured, "target": dict(row.target), "failed": row.failed}
+    return {"bench": bench.name, **known, "verdict": row.verdict, **row.extra}
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Seconds and peak memory of a fresh child process and of what it starts."""
 
+import importlib
 import json
 import os
 import re
@@ -12,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import psutil
 
@@ -41,7 +41,7 @@ class Measured:
     said: Mapping[str, object] = field(default_factory=dict)
 
 
-NO_TARGET = Target()
+NO_TARGET: Target = {}
 
 
 class Stopwatch:
@@ -57,11 +57,6 @@ class Stopwatch:
 
 class ChildError(GoldspanError):
     """A measured process that ended badly."""
-
-    @property
-    def line(self) -> str:
-        """All of it on one line."""
-        return "; ".join(line.strip() for line in self.render().splitlines())
 
 
 def command(arguments: Sequence[str], *, allowed: Sequence[int] = (0,)) -> Measured:
@@ -95,7 +90,7 @@ def call(function: Callable[..., object], *arguments: object) -> Measured:
     whole process's. What the function answers, a dict of plain values, is what the child said.
     """
     where = f"{function.__module__}:{function.__qualname__}"
-    measured = command(["-m", "tests.bench._child", where, *map(str, arguments)])
+    measured = command(["-m", "tests.bench._measure", where, *map(str, arguments)])
     peak = max(measured.peak_mb, _number(measured.said, "peak_mb"))
     return Measured(_number(measured.said, "seconds"), peak, _number(measured.said, "cpu_seconds"), measured.said)
 
@@ -105,19 +100,27 @@ def fastest(times: int, measure: Callable[[], Measured]) -> Measured:
     return min((measure() for _ in range(times)), key=lambda measured: measured.seconds)
 
 
-def row(what: str, *measured: Measured, target: Target = NO_TARGET, **more: Any) -> Row:  # noqa: ANN401  # of a row
+def row(
+    what: str,
+    *measured: Measured,
+    target: Target = NO_TARGET,
+    extra: Mapping[str, object] = NO_TARGET,
+    **more: float,
+) -> Row:
     """A row of what was measured, added up where it is several things one after the other."""
-    seconds, cpu_seconds = sum(one.seconds for one in measured), sum(one.cpu_seconds for one in measured)
-    return Row(what, seconds, max(one.peak_mb for one in measured), cpu_seconds, target=target, **more)
+    seconds, cpu_seconds = sum(each.seconds for each in measured), sum(each.cpu_seconds for each in measured)
+    peak = max(each.peak_mb for each in measured)
+    numbers = {"seconds": seconds, "cpu_seconds": cpu_seconds, "peak_mb": peak, **more}
+    return Row(what, numbers, target, extra=extra)
 
 
-def beside(
-    theirs: tuple[str, Measured], ours: tuple[str, Measured], target: Target, *, difference: float, against: str
-) -> Iterator[Row]:
+Timed = tuple[str, Measured]
+
+
+def beside(theirs: Timed, ours: Timed, target: Target, difference: float) -> Iterator[Row]:
     """The peer's row, and ours with how many times as fast it is and how far its numbers are apart."""
     yield row(*theirs, ratio=1.0)
-    ratio = theirs[1].seconds / ours[1].seconds
-    yield row(*ours, target=target, ratio=ratio, difference=difference, against=against)
+    yield row(*ours, target=target, ratio=theirs[1].seconds / ours[1].seconds, difference=difference)
 
 
 def high_water_mark(pid: int) -> int:
@@ -151,3 +154,19 @@ def _number(said: Mapping[str, object], name: str) -> float:
     value = said[name]
     assert isinstance(value, (int, float))
     return value
+
+
+def _child() -> None:
+    """The child's side: `python -m tests.bench._measure module:function arguments…` calls it and says what it cost."""
+    where, *arguments = sys.argv[1:]
+    module, _, name = where.partition(":")
+    function = getattr(importlib.import_module(module), name)
+    watch = Stopwatch()
+    answer = function(*arguments) or {}
+    cost = watch.read()
+    # What the function says wins: one that warms up first times itself.
+    print(json.dumps({**cost, "peak_mb": high_water_mark(os.getpid()) / MEGABYTE, **answer}))
+
+
+if __name__ == "__main__":
+    _child()

@@ -13,12 +13,12 @@ from evaluate.selection import Selection, selected_parts
 from evaluate.systems import Run
 from lake.catalog.benchmarks.contextbench import CONTEXTBENCH_ISSUE, CONTEXTS, PUBLISHED
 from lake.store import Lake
-from tests.bench import Bench, Row, Settings, Target
+from tests.bench import Bench, Row, Settings
 from tests.bench import _context_lake as made_up
 from tests.bench._measure import Measured, call, fastest, row
 
 N_ITEMS, N_RUNS, N_STEPS = 1_136, 20, 60
-FULL = Target(seconds=20, peak_mb=4_000)
+FULL = {"seconds": 20, "peak_mb": 4_000}
 _WRITTEN = ("scores", "step_scores", "aggregates")
 
 

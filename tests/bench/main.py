@@ -10,13 +10,13 @@ from tests.bench import Bench, Row, Settings, Target, _plans
 from tests.bench._job import STAGES, Job, Parts
 from tests.bench._measure import Measured, call, row
 
-FROM_EMPTY = Target(seconds=30, peak_mb=2_000)
-UNCHANGED = Target(seconds=3)
-ALL_UNCHANGED = {True: Target(cpu_seconds=2), False: Target(cpu_seconds=4)}
+FROM_EMPTY = {"seconds": 30, "peak_mb": 2_000}
+UNCHANGED = {"seconds": 3}
+ALL_UNCHANGED = {True: {"cpu_seconds": 2}, False: {"cpu_seconds": 4}}
 """Of all benchmarks, of the sample and of other data."""
 ADDED = "fixed-nws-1000"
 Stages = Mapping[str, Measured]
-EVALUATED = Target(cpu_seconds=25, peak_mb=700)
+EVALUATED = {"cpu_seconds": 25, "peak_mb": 700}
 """Of evaluating the sample."""
 _ALWAYS = ("bm25-okapi", "jaccard-regex", "oracle", "own-file", "random")
 _MORE = ("bm25-code", "bm25-lucene", "identifiers", "symbols", "tfidf")
@@ -39,9 +39,9 @@ def run(settings: Settings, folder: Path) -> Iterator[Row]:
         written = _written(before, job.parts())
         shutil.rmtree(job.folder)
     for (name, attempts), target, note in zip(
-        taken.items(), (FROM_EMPTY, UNCHANGED, Target()), ("", "", written), strict=True
+        taken.items(), (FROM_EMPTY, UNCHANGED, {}), ("", "", written), strict=True
     ):
-        yield from _rows(name, attempts, Target() if settings.is_sample else target, note)
+        yield from _rows(name, attempts, {} if settings.is_sample else target, note)
     job = Job(settings, folder / "all")
     job.stages()
     again = [job.stages() for _ in range(settings.attempts())]
@@ -77,7 +77,7 @@ def _evaluated(settings: Settings, folder: Path) -> Iterator[Row]:
     yield row(
         f"{what}, {n_twice:,} for {n_runs_twice:,}",
         measured,
-        target=EVALUATED if settings.is_sample else Target(),
+        target=EVALUATED if settings.is_sample else {},
         extra={"said": dict(measured.said), "n_plans": n_plans, "n_plans_twice": n_twice},
     )
 

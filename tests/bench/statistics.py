@@ -13,7 +13,7 @@ from evaluate.statistics.comparisons import ScoreMatrix, compare_runs, with_plac
 from evaluate.statistics.means import aggregate
 from lake.catalog.protocols import protocols
 from lake.tables import table
-from tests.bench import Bench, Row, Settings, Target
+from tests.bench import Bench, Row, Settings
 from tests.bench._measure import call, row
 
 Floats = NDArray[np.float64]
@@ -25,7 +25,7 @@ PROTOCOL = "repobench-r@chunking-v1"
 STRATA = [
     f"{name}/{split}" for name in ("python_cff", "python_cfr", "java_cff", "java_cfr") for split in ("train", "test")
 ]
-ALL = Target(seconds=300, peak_mb=6_000)
+ALL = {"seconds": 300, "peak_mb": 6_000}
 
 
 def run(settings: Settings, folder: Path) -> Iterator[Row]:

@@ -2,7 +2,6 @@ import gzip
 import json
 import pickle
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -10,36 +9,34 @@ import pytest
 
 from ingest.sources.rows import read_pickle
 from ingest.sources.tree import Entry
-from tests.bench import Bench, Row, Target
+from tests.bench import Bench, Row
+from tests.bench.__main__ import plain, printed
 from tests.bench._made_contextbench import instances_folder
 from tests.bench._repobench_rows import LEVELS, rows, write
-from tests.bench._table import aligned, plain
 
-ASKED = Target(seconds=30, peak_mb=2_000, ratio=4, difference=1e-12, disk_mb=60)
-REACHED = Row("x", seconds=30, peak_mb=2_000, ratio=4, difference=0, disk_mb=60, target=ASKED)
-OVER: dict[str, float] = {"seconds": 30.1, "peak_mb": 2_001, "ratio": 3.9, "difference": 1e-11, "disk_mb": 60.1}
+ASKED = {"seconds": 30.0, "ratio": 4.0, "difference": 1e-12}
+OVER = {"seconds": 30.1, "ratio": 3.9, "difference": 1e-11}
 
 
 def test_a_target_is_reached_at_its_own_number_and_not_by_what_was_not_measured() -> None:
-    assert REACHED.verdict == "ok"
+    assert Row("x", ASKED, ASKED).verdict == "ok"
     for name, over in OVER.items():
-        for value in (over, None, float("nan")):
-            assert replace(REACHED, **{name: value}).verdict == "over", name  # type: ignore[arg-type]  # one of its numbers
-    assert Row("x", seconds=1e9).verdict == ""
+        for value in (over, float("nan")):
+            assert Row("x", {**ASKED, name: value}, ASKED).verdict == "over", name
+        assert Row("x", {other: ASKED[other] for other in OVER if other != name}, ASKED).verdict == "over", name
+    assert Row("x", {"seconds": 1e9}).verdict == ""
 
 
 def test_a_table_says_what_was_measured_and_failed() -> None:
     # No module-level name: discovery would take it for a bench.
     nothing = Bench("nothing", "nothing", "not at all", lambda _settings, _folder: iter(()))
-    measured, failed = Row("x", seconds=1.234, target=ASKED), Row("y", failed="no peer")
-    head, rule, first, second, why = aligned([(nothing, measured), (nothing, failed)]).splitlines()
-    assert head.split()[:2] == ["bench", "what"]
-    assert set(rule) == {"-", " "}
-    assert first.split()[:3] == ["nothing", "x", "1.23"]
-    assert first.endswith("≤ 30 s, ≤ 2,000 MB, ≤ 60 MB written, ≥ 4×, equal to 1e-12  over")
-    assert second.split() == ["nothing", "y", "failed"]
-    assert why == "nothing, y: no peer"
-    assert plain(nothing, failed)["verdict"] == "failed"
+    measured, failed = Row("x", {"seconds": 1.234}, ASKED), Row("y", failed="no peer")
+    table = printed("title", [(nothing, measured), (nothing, failed)], [])
+    assert [row for row in table.rows[0] if row] == [
+        "nothing", "x", "1.23 s", "≤ 30.00 s, ≥ 4.00×, ≤ 1.0e-12", "over"
+    ]  # fmt: skip
+    assert table.rows[1][-1] == plain(nothing, failed)["verdict"] == "failed"
+    assert table.notes == ["nothing, y: no peer"]
 
 
 def test_made_up_rows_are_one_pickle_the_same_every_time_with_the_candidates_of_their_level(tmp_path: Path) -> None:
