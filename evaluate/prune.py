@@ -67,7 +67,6 @@ def _current(work: TaskRuns, selection: Selection, retrievers: Sequence[str]) ->
 
 
 def _parts_by_run(lake: Lake, benchmark: str) -> defaultdict[str, list[Part]]:
-    """The parts of every run of a benchmark, in the order of OF_A_RUN."""
     of_run = defaultdict[str, list[Part]](list)
     for part in (part for name in OF_A_RUN for part in lake.parts(name, benchmark=benchmark)):
         of_run[part.folders["run_id"]].append(part)

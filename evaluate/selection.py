@@ -150,10 +150,8 @@ def selected_parts(
     lake: Lake, task: Task, selection: Selection, groups: Sequence[Sequence[str]] | None = None
 ) -> Iterator[ItemPart]:
     """A benchmark's items as a task asks them, the parts of a group together; groups without any are left out."""
-    if groups is None:
-        groups = part_groups(lake, task.benchmark)
     drawn = drawn_ids(lake, task, selection.where, selection.limit)
-    for names in groups:
+    for names in part_groups(lake, task.benchmark) if groups is None else groups:
         parts = [part for part in lake.parts("items", benchmark=task.benchmark) if part.name in names]
         rows = with_pools_of(lake, task, lake.scan_parts(parts, "items"))
         items = of_where(rows, selection.where).collect()

@@ -14,11 +14,8 @@ FEWEST_ITEMS = 30
 REPOSITORY, ITEM = "repository", "item"
 """What interval, test, rank and gate generalise over: with fewer than FEWEST_REPOS repositories it is the item."""
 ITEM_NOTE = "for these repositories only"
-"""What is shown wherever the unit is the item."""
 ITEM_INTERVALS = f"95 % intervals are over items: {ITEM_NOTE}"
-"""The sentence on a table whose intervals are."""
 NO_INTERVAL = "no interval: a single item shows nothing of how others differ"
-"""What is said of a board without any."""
 
 Aggregate = Literal["macro", "micro", "by_repo"]
 
@@ -74,7 +71,6 @@ AVERAGES: Mapping[Aggregate, Average] = {
         share=lambda n_of_unit, n_of_repo, n_repos: (1 / (n_repos * n_of_repo)) * n_of_unit,
     ),
 }
-"""Every average by the name of its column in `aggregates`."""
 
 
 def average_columns(average: str) -> tuple[str, str, str]:

@@ -30,7 +30,6 @@ from lake.text import escaped, escaped_json
 _DECLARED = Path(__file__).resolve().parents[1] / "pyproject.toml"
 
 PIPE_SECONDS = 10.0
-"""How often a pipe hears of progress."""
 
 
 def setting(name: str, text: str, *flags: str, **limits: object) -> object:

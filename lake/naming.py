@@ -5,7 +5,6 @@ from collections.abc import Mapping
 RANKING, LINES = "ranking", "lines"
 """The parts of a ranking's hits; the second, where there is one, is what to return to cover lines."""
 STEP, FINAL = "step", "final"
-"""The parts of an agent's hits."""
 PUBLISHED_READING = "published-"
 """What stands before `step` and `final` in `hits` where ContextBench's converter reads an agent's file otherwise."""
 UNSEARCHED = "#rest"

@@ -41,7 +41,6 @@ def numbered(lake: Lake, name: str, parts: list[Part], rows: Callable[[pl.LazyFr
 def _values_of_parts(
     root: Path, name: str, column: str, folders: tuple[tuple[str, str], ...], _: tuple[str, ...]
 ) -> pl.DataFrame:
-    """Every value in each of a table's parts, looked up once per process and state of the table."""
     lake = Lake(root)
     return numbered(lake, name, lake.parts(name, **dict(folders)), lambda rows: rows.select(column).unique())
 

@@ -179,4 +179,3 @@ RELEVANCE: Mapping[str, Rule] = {
     "jaccard": _similar("jaccard"),
     "identifier-overlap": _similar("identifier_overlap"),
 }
-"""The relevance rules by name."""

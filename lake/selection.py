@@ -48,7 +48,6 @@ def stratified(items: pl.DataFrame, limit: int) -> pl.DataFrame:
 
 
 ITEM_COLUMNS = ("item_id", "subset", "split", "level", "context", "difficulty", "language", "repo", "source")
-"""The columns of `items` that `--items` may select by."""
 Where = tuple[tuple[str, str], ...]
 """Pairs of column and value: an item is selected that has, in each of the columns, one of its values."""
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)

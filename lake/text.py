@@ -15,7 +15,6 @@ LANGUAGES: dict[str, str] = {
 NO_VALUE = "–"
 """Stands where there is no number."""
 MAX_LISTED = 10
-"""How many names a message lists."""
 REGEX_TOKEN = r"[A-Za-z_]\w*|\d+|[^\w\s]"
 """A token of the kind ``regex``: an identifier, a number or a single mark."""
 _REGEX_TOKEN = re.compile(REGEX_TOKEN)

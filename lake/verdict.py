@@ -13,15 +13,12 @@ BETTER, WORSE, INSEPARABLE = "better", "worse", "cannot be separated"
 EQUIVALENT, TOO_FEW = "equivalent", "too few items"
 """The verdicts, on the second of two systems."""
 IN_WORDS: Mapping[str, str] = {INSEPARABLE: "not significantly different"}
-"""A verdict as people say it, where that is not the verdict itself."""
 LIMITED, FEWER_ITEMS = "limited", "fewer items"
 """States of a board's rows that are not compared though their runs are complete: asked, or scored on, fewer items."""
 EXPLORATORY = "not corrected for multiple comparisons"
-"""What the word means where it is printed."""
 PAIR_ALONE = "the interval is of this pair alone, the test is corrected for multiple comparisons"
 """Why two systems may not be significantly different although the interval leaves out 0."""
 ALONE = "(testing this pair alone) "
-"""Precedes the smallest detectable difference of an exploratory pair."""
 NOT_RUN = "Nothing to compare: the declared reference was not run."
 NO_SYSTEM = "No system was run beside the baselines."
 NO_OTHER = "No system was run beside the reference."
@@ -35,14 +32,11 @@ SENTENCES: Mapping[str, str] = {
     EQUIVALENT: "{system}, {place}, and {reference} are equivalent: {delta}.",
     TOO_FEW: "Too few items to compare {system} with {reference}: {delta}.",
 }
-"""Verdict on the first system → what is said."""
 
 Share = tuple[float | None, float, float]
-"""A share of the variance, and its interval."""
 DIFFERENCE = "retriever over chunker"
 """The factor whose share is that of the retriever less that of the chunker."""
 FACTORS = ("chunker", "retriever", "interaction")
-"""What varies between the systems of a grid."""
 _UNDECIDED = "It is undecided here whether the chunker or the retriever matters more"
 
 
@@ -103,7 +97,6 @@ class Line(NamedTuple):
 
 
 Pairs = Mapping[tuple[str, str], Mapping[str, Any]]
-"""Two runs, the second compared with the first → their row of `comparisons`."""
 
 
 def by_pair(comparisons: pl.LazyFrame) -> Pairs:

@@ -32,7 +32,14 @@ def item(
 ) -> None:
     """Print an item: the question, the gold, every system's score, and what some returned, with the arithmetic."""
     store, names = Lake(lake), split_names(systems)
-    item = _item(store, item_id, benchmark)
+    stored = store.scan("items").filter(benchmark=benchmark) if benchmark else store.scan("items")
+    found = stored.filter(item_id=item_id).sort("benchmark").collect()
+    if found.is_empty():
+        raise unknown_name(item_id, "item", stored.select("item_id").unique().collect()["item_id"])
+    if found.height > 1:
+        message, examples = f"several benchmarks have an item {item_id}", found["benchmark"].to_list()
+        raise GoldspanError(message, examples=examples, hint="Name one: --benchmark NAME", code=Exit.USAGE)
+    item = found.row(0, named=True)
     benchmark = item["benchmark"]
     rules = default_protocol(store, benchmark, protocol)
     about = [benchmark, item_id, item["language"], item["repo"], *([item["commit"][:12]] if item["commit"] else [])]
@@ -132,19 +139,6 @@ GoldLines = dict[str, list[tuple[int, int]]]
 """Path → its gold lines, from 0 and half-open."""
 
 
-def _item(lake: Lake, item_id: str, benchmark: str) -> dict[str, Any]:
-    stored = lake.scan("items")
-    rows = stored.filter(item_id=item_id).sort("benchmark").collect()
-    rows = rows.filter(benchmark=benchmark) if benchmark else rows
-    if rows.is_empty():
-        raise unknown_name(item_id, "item", stored.select("item_id").unique().collect()["item_id"].sort())
-    if rows.height > 1:
-        message = f"several benchmarks have an item {item_id}"
-        hint = "Name one: --benchmark NAME"
-        raise GoldspanError(message, examples=rows["benchmark"].to_list(), hint=hint, code=Exit.USAGE)
-    return rows.row(0, named=True)
-
-
 def default_protocol(lake: Lake, benchmark: str, name: str = "") -> Protocol:
     """The protocol that a name means, or a benchmark's first."""
     if name:
@@ -172,7 +166,6 @@ def primary_scores(lake: Lake, benchmark: str, rules: Protocol) -> pl.DataFrame:
 
 
 def _results(lake: Lake, item: dict[str, Any], run_id: str, gold: GoldLines) -> Iterator[str]:
-    """The list or the final context of a run, each result with a mark: whether it has gold."""
     hits = lake.scan("hits", benchmark=item["benchmark"], run_id=run_id).filter(item_id=item["item_id"])
     wanted = hits.filter(pl.col("part").is_in([RANKING, FINAL])).sort("rank")
     rows = wanted.select("rank", "path", "path_given", "line_start", "line_end", "symbol").collect()

@@ -118,13 +118,8 @@ def _checked(file: Path, model: str) -> pl.DataFrame:
     def wrong(what: str, examples: Sequence[str] = ()) -> GoldspanError:
         return GoldspanError(f"vectors: {what}", where=str(file), examples=examples, code=Exit.INVALID)
 
-    def columns_of(names: Sequence[str]) -> list[str]:
-        if missing := [column for column in ("key", "vector") if column not in names]:
-            raise wrong(f"missing {missing}, found {list(names)}")
-        return ["key", "vector"]
-
     try:
-        frame = pl.concat(read_batches(file, columns_of))
+        frame = pl.concat(read_batches(file, lambda _: ["key", "vector"]))
         frame = frame.select(pl.lit(model).alias("model"), "key", "vector", n_cut=None)
         frame = frame.cast(pl.Schema(table("vectors").columns))
     except UnreadableParquetError as error:

@@ -33,7 +33,6 @@ Shape = Literal["ranked", "filed", "found", "listed", "pooled", "covered", "comp
 CutKind = Literal["results", "budget", "lines"]
 """What k counts: results from the top of the list, or non-whitespace characters of newly covered lines, or those."""
 Micro = Literal["ratio of sums", "equals macro", "undefined"]
-"""What pooling a metric over items means."""
 Direction = Literal["higher", "lower", "neither"]
 """Which values are better; `neither` describes a run and ranks nothing."""
 
@@ -52,7 +51,6 @@ class Ratio:
 
 
 RatioAt = Callable[[int], Ratio]
-"""What a metric is at each cut-off."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +107,6 @@ class Metric:
 
 
 Requested = Sequence[tuple[Metric, int]]
-"""Metrics, each with the cut-off at which it is taken."""
 metric = Metric
 _METRICS: dict[str, Metric] = {}
 _ALIAS = re.compile(r"(?P<name>[a-z][a-z0-9_]*?)(?:(?:@|_at_)(?P<k>[0-9]+))?", re.IGNORECASE)

@@ -131,7 +131,6 @@ def _declare_sets(granularity: str) -> None:
 
 
 def _declare_trajectory(granularity: str) -> None:
-    """AUC and redundancy of a run's steps."""
     what, like = _OF[granularity], Metric("", granularity=granularity, shape="gathered", is_of_steps=True)
     n_seen, n_union = pl.col(f"n_seen/{granularity}"), pl.col(f"n_union/{granularity}")
     auc = f"Mean over the steps of the share of the gold {what} that had been seen by then: the earlier, the higher."

@@ -77,7 +77,6 @@ def _metric_of(row: Comparison) -> str:
 
 
 def _scored(source: Lake | Published) -> pl.DataFrame:
-    """The scored runs: run_id, system, task, status, protocol."""
     names = ("run_id", "protocol")
     if isinstance(source, Lake):
         stored = {tuple(part.folders[name] for name in names) for part in source.parts("scores")}
@@ -182,7 +181,6 @@ _VERDICTS = {
 
 
 def _sentence(row: Comparison) -> str:
-    """The verdict, and the numbers that it is from."""
     interval = "" if row["low"] is None else f" (95 % CI {row['low']:+z.3f} to {row['high']:+z.3f})"
     adjusted, least, alone = row["p_adjusted"], row["smallest_detectable"], ""
     if adjusted is None:

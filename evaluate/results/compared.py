@@ -219,13 +219,11 @@ def compared(
 
 
 def _number(protocol: Protocol, rows: pl.LazyFrame, items: pl.LazyFrame, average: Aggregate) -> tuple[float, int]:
-    """A run's number over all the items that it has, and how many those are."""
     number: tuple[float, int] = aggregate(protocol, rows, items, slices=UNSLICED).select(average, "n").collect().row(0)
     return number
 
 
 def _by_repository(by_item: pl.DataFrame, average: Aggregate) -> tuple[tuple[str, int, float, float], ...]:
-    """Each repository's items and two numbers, those of most items first."""
     numbers = by_item.group_by("repo").agg(
         pl.len().alias("n"),
         *(

@@ -193,23 +193,16 @@ def summary(lake: Lake, benchmark: str, patterns: Sequence[str] = (), made: Coll
             rows = None if protocol.parity_only else rows_of_board(lake, task, protocol)
             if rows is not None:
                 table = best_first(rows, [primary_metric(protocol)])
-                yield from _lines(lake, task, protocol, table, _wanted(lake, benchmark, table, patterns, made))
+                parts = lake.parts("scores", benchmark=benchmark)
+                now = {part.folders["run_id"] for part in parts if part.relative_path in made}
+                is_wanted = pl.Series([is_picked(name, patterns) for name in table["system"]])
+                if not patterns:
+                    is_wanted = table["run_id"].is_in([] if now.issuperset(table["run_id"]) else list(now))
+                yield from _lines(lake, task, protocol, table, table.filter(is_wanted)["run_id"])
                 return
 
 
-def _wanted(
-    lake: Lake, benchmark: str, rows: pl.DataFrame, patterns: Sequence[str], made: Collection[str]
-) -> list[str]:
-    """The runs that were asked for, or scored now where others were not."""
-    if patterns:
-        return [run_id for run_id, name in rows.select("run_id", "system").iter_rows() if is_picked(name, patterns)]
-    parts = lake.parts("scores", benchmark=benchmark)
-    now = {part.folders["run_id"] for part in parts if part.relative_path in made}
-    runs = rows["run_id"].to_list()
-    return [] if now.issuperset(runs) else [run_id for run_id in runs if run_id in now]
-
-
-def _lines(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame, wanted: Sequence[str]) -> Iterator[str]:
+def _lines(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame, wanted: pl.Series) -> Iterator[str]:
     primary, label = protocol.primary, edition(lake, task.benchmark).label
     slice_, value = rows.select("slice", "slice_value").row(0)
     over = "all items" if slice_ == value else f"items of {slice_} {value}"
@@ -234,7 +227,7 @@ def _lines(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame, wante
     baseline_names = [f"{name} {number_of(number)}" for name, number in best.select("retriever", "number").iter_rows()]
     if baseline_names:
         yield f"  baselines: {', '.join(baseline_names)}"
-    others = rows.filter(pl.col("run_id").is_in(list(wanted)) & ~pl.col("run_id").is_in(first["run_id"].implode()))
+    others = rows.filter(pl.col("run_id").is_in(wanted.implode()) & ~pl.col("run_id").is_in(first["run_id"].implode()))
     if others.height:
         yield "  those asked for or just run:"
         yield from _systems(others.head(N_WANTED))
@@ -245,7 +238,6 @@ def _lines(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame, wante
 
 
 def _systems(rows: pl.DataFrame) -> Iterator[str]:
-    """A line for each of some rows, and what their intervals are over where that is not repositories."""
     width = max((len(name) for name in rows["system"]), default=0)
     for row in rows.iter_rows(named=True):
         low, high, tie = row["low"], row["high"], row["tie_group"]

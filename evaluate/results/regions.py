@@ -22,16 +22,6 @@ from lake.limits import MAX_LINE_BYTES, TooMuchUnpackedError, unpacked
 from lake.text import counted
 
 _MAX_LINES = 20_000_000
-"""Lines that all regions of a file may have together."""
-
-_MEASURES = (
-    "precision", "recall", "f1_score", "hit_file_rate", "noise_file_rate", "hit_region_rate", "noise_region_rate",
-    "weighted_core_coverage", "context_efficiency", "optional_coverage",
-    *(f"ndcg_at_{budget}" for budget in LINE_BUDGETS), *(f"recall_at_{budget}" for budget in LINE_BUDGETS),
-    "first_useful_hit",
-    *(f"core_{name}@{budget}" for name in ("coverage", "precision") for budget in LINE_BUDGETS),
-)  # fmt: skip
-"""SWE-Explore's by its names, then ours."""
 
 _MAIN_LINE, _MAIN_REGION, _OTHER_REGION = 1.5, 3.0, 2.0
 
@@ -64,7 +54,6 @@ class Region(BaseModel):
 
 _None = BeforeValidator(lambda value: [] if value is None else value)
 _OfModels = BeforeValidator(lambda value: [*chain(*filter(None, value.values()))] if isinstance(value, dict) else [])
-"""What a map of models holds, all together."""
 
 
 class Truth(BaseModel):
@@ -99,7 +88,6 @@ class Answer(BaseModel):
 
 _Row = TypeVar("_Row", Issue, Answer)
 _Span = tuple[str, range | None]
-"""A file and lines of it, where these are known."""
 
 
 @contextmanager
@@ -129,7 +117,6 @@ def score_region_files(
     gold_path: Path, paths: Sequence[Path], names: Sequence[str], *, answered_only: bool
 ) -> tuple[list[pl.DataFrame], list[str]]:
     """What the regions of some files are worth: query, and a column per measure, else 0; and notes on the first."""
-    measures = [lookup(name, "measure", dict.fromkeys(_MEASURES, name)) for name in names] or list(_MEASURES)
     gold, values, notes = _read_instances(gold_path, Issue), list[pl.DataFrame](), list[str]()
     for path in paths:
         answers = _read_instances(path, Answer)
@@ -141,13 +128,14 @@ def score_region_files(
             {"query": query, **score_issue(gold[query], answers[query].regions if query in answers else [])}
             for query in queries
         ]
+        every = {name: name for name in rows[0] if name != "query"}
+        measures = [lookup(name, "measure", every) for name in names] or [*every]
         values.append(pl.DataFrame(rows).select("query", pl.col(*measures).cast(pl.Float64)))
         notes += [*_notes(gold, answers, len(queries))] if not notes else []
     return values, notes
 
 
 def _read_instances(path: Path, kind: type[_Row]) -> dict[str, _Row]:
-    """The rows of a file of JSON Lines, by issue."""
     rows, n_lines = dict[str, _Row](), 0
     hint = "Gold are SWE-Explore's rows; a run has rows of instance_id and regions: docs/score.md."
     with unpacked_file(path) as stream:
@@ -177,7 +165,7 @@ def _regions(row: Issue | Answer) -> list[Region]:
 
 
 def score_issue(issue: Issue, returned: Sequence[Region]) -> dict[str, float]:
-    """What the regions returned for an issue are worth by every measure, 0 where nothing is to be measured."""
+    """What the regions returned for an issue are worth by SWE-Explore's measures and ours, 0 where there is nothing."""
     truth, n_lines = issue.ground_truth, issue.file_line_counts
     core, optional, shown = (
         [(region.path, region.lines(n_lines)) for region in regions]
@@ -223,7 +211,6 @@ def score_issue(issue: Issue, returned: Sequence[Region]) -> dict[str, float]:
 
 
 def _share(part: float, whole: float) -> float:
-    """A quotient, 0 of nothing."""
     return part / whole if whole else 0.0
 
 

@@ -75,7 +75,6 @@ def score_command(
 
 
 def _of_queries(values: Sequence[pl.DataFrame]) -> Iterator[list[str]]:
-    """A row per query and measure with the value of each run; – where it has none."""
     first, *others = values
     both = first.join(others[0], on="query", how="full", coalesce=True).sort("query") if others else first
     for row in both.iter_rows(named=True):

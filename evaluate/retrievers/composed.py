@@ -31,7 +31,6 @@ from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of
 
 K = 60
-"""What is added to every rank, as in the paper."""
 
 
 def fused(scores: Sequence[Floats]) -> Floats:
@@ -195,7 +194,6 @@ def _read(model: Model, pool: Pool, pairs: Sequence[tuple[str, str]]) -> list[fl
 
 
 def _best(scores: Floats, n: int) -> Integers:
-    """The places of the best of some scores, ties by their places; NaN is none."""
     order = np.argsort(np.where(np.isnan(scores), np.inf, -scores), kind="stable")
     return order[: min(n, int((~np.isnan(scores)).sum()))]
 

@@ -132,7 +132,6 @@ def _variant(
     source: str,
     settings: Mapping[str, object],
 ) -> Retriever:
-    """A variant of BM25, which may be called with another k1 and b, written as `k1=1.2:b=0.75`."""
 
     def with_numbers(arguments: str) -> Retriever:
         hint = f"Write {name}:k1={k1:g}:b={b:g}, or leave one out; b is from 0 to 1."

@@ -86,7 +86,6 @@ def _aggregated(
 
 
 def _scored_by(protocol: Protocol, runs: Sequence[Run]) -> list[Run]:
-    """The runs that a protocol scores."""
     return [run for run in runs if run.protocol in ("", protocol.name)]
 
 
@@ -245,7 +244,6 @@ def _keep(searched: _Searched, runs: Sequence[Run]) -> str:
 
 
 def _ledgers(searched: _Searched, runs: Sequence[Run]) -> Iterator[pl.DataFrame]:
-    """Rows of the table, of some runs at a time."""
     item_part, protocol = searched.item_part, searched.protocol
     by_lines = RELEVANCE[protocol.relevance].by_lines
     lines = {"files": searched.files.select("item_id", "path", "n_lines").lazy()} if by_lines else {}

@@ -29,7 +29,6 @@ from lake.tables import table
 from lake.text import counted
 
 LIBRARIES = ("numpy", "polars", "scipy")
-"""What the numbers are computed with; recorded with every run."""
 
 
 @dataclass
@@ -218,11 +217,8 @@ class TaskRuns:
 
     def pool(self) -> None:
         """Pool the scores of all runs, compare these, and count what was made elsewhere."""
-        if self.item_parts is self.whole:
-            aggregate_runs(self.whole, self.protocols, [*self.plan, *self.imported])
-        else:
-            aggregate_runs(self.item_parts, self.protocols, self.plan)
-            aggregate_runs(self.whole, self.protocols, self.imported)
+        aggregate_runs(self.item_parts, self.protocols, self.plan)
+        aggregate_runs(self.whole, self.protocols, self.imported)
         if self.whole:
             compare_task(self.whole, systems_of(self.lake, self.task))
         counts = self._count(self.imported)

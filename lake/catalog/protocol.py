@@ -16,7 +16,6 @@ MAX_VALUES = 24
 GRANULARITIES = ("file", "symbol", "span", "line")
 """What contexts are sets of; a span is bytes."""
 WHOLE = (0,)
-"""The cut-off of what has none."""
 
 
 def at(ks: tuple[int, ...], *metrics: str) -> tuple[tuple[str, tuple[int, ...]], ...]:
@@ -83,7 +82,6 @@ DOCS_CONTEXTS = ContextRules(
     no_steps="nothing",
     edits="gold patch",
 )
-"""The brief's rules."""
 
 OFFICIAL_CONTEXTS = ContextRules(
     symbols="official",
@@ -99,7 +97,6 @@ OFFICIAL_CONTEXTS = ContextRules(
     no_steps="final",
     edits="gold context",
 )
-"""The published code's rules."""
 
 
 TieRule = Literal["hash", "pool"]

@@ -14,7 +14,6 @@ REFERENCES: Mapping[str, Sequence[str]] = {
 """Benchmark → patterns of systems' names; the first that means one is it, and of several the first by name."""
 
 USUAL: Sequence[str] = ("whole-file+bm25-okapi", "*+bm25-okapi")
-"""Those of every other benchmark."""
 
 
 def reference_of(kind: str, systems: Iterable[str]) -> str:

@@ -115,7 +115,6 @@ TABLES: Mapping[str, Table] = {
         Table("rejects", ingested.RejectRows),
     )
 }
-"""Every declared table by name."""
 
 
 @cache

@@ -177,7 +177,6 @@ _CONSTRUCTED = (
 
 
 def _task(kind: str, title: str, added: str) -> Task:
-    """The prompt against its repository and what is added to that."""
     return replace(
         REPOEVAL_PROMPT,
         name=f"repoeval/prompt-{kind}",
@@ -192,7 +191,6 @@ def _task(kind: str, title: str, added: str) -> Task:
 
 
 def _protocol(name: str, task: Task, title: str, source: str, position: int) -> Protocol:
-    """The rules of repoeval@chunking-v1 over such a pool."""
     return replace(
         CHUNKING,
         name=f"repoeval@{name}-v1",
