@@ -1,13 +1,12 @@
 import os
 import signal
-from pathlib import Path
 
 import pytest
 
 from lake.engine import THREADS, Engine, parse_engine
 from lake.errors import Exit, GoldspanError
 from tests.engines import mapped
-from tests.tiny import CHUNKERS, command, refused, stored
+from tests.tiny import refused
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("processes")]
 
@@ -20,17 +19,6 @@ def refuse(text: str) -> int:
 def threads(text: str) -> str:
     del text
     return os.environ[THREADS]
-
-
-def test_a_pool_makes_the_same_lake_to_the_byte_as_one_process(source: Path, tmp_path: Path) -> None:
-    lakes = []
-    for engine in ("local:1", "local:2"):
-        lake = tmp_path / engine
-        chunkers = ",".join([*CHUNKERS, "fixed-nws-100"])
-        assert command("ingest", "--source", source, "--chunkers", chunkers, "--lake", lake).code == 0
-        command("evaluate", "--lake", lake, "--engine", engine).done()
-        lakes.append(stored(lake))
-    assert lakes[0] == lakes[1]
 
 
 def test_processes_share_the_cores() -> None:

@@ -75,16 +75,6 @@ def lake(source: Path, tmp_path: Path, _five_rows_a_part: None) -> Path:
     return _ingested(source, tmp_path / "lake")
 
 
-def test_small_pools_are_ranked_to_the_byte_as_one_by_one(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    together = _evaluated(_ingested(source, tmp_path / "together", chunkers="window-2-1,whole-file"))
-    monkeypatch.setattr(evaluate.rank.pools, "SMALL_POOL", 0)
-    alone = _evaluated(_ingested(source, tmp_path / "alone", chunkers="window-2-1,whole-file"))
-    assert stored(together, "hits")
-    assert stored(together, *MADE) == stored(alone, *MADE)
-
-
 @pytest.mark.usefixtures("_five_rows_a_part")
 def test_one_more_subset_leaves_every_part_of_the_other_alone(source: Path, tmp_path: Path) -> None:
     lake = _evaluated(_ingested(source, tmp_path / "lake", NAMES[:1]))

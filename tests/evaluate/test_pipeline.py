@@ -285,11 +285,14 @@ def test_what_an_interrupted_run_of_an_earlier_state_left_is_taken_away(lake_fol
     assert not any(folder.exists() for folder in left)
 
 
-SETTINGS = [{"PYTHONHASHSEED": "0", "POLARS_MAX_THREADS": "1"}, {"PYTHONHASHSEED": "1", "POLARS_MAX_THREADS": "2"}]
+SETTINGS = (
+    {"PYTHONHASHSEED": "0", "POLARS_MAX_THREADS": "1", "GOLDSPAN_ENGINE": "local:1"},
+    {"PYTHONHASHSEED": "1", "POLARS_MAX_THREADS": "2", "GOLDSPAN_ENGINE": "local:2"},
+)
 
 
-def test_lakes_are_byte_equal_whatever_the_hash_seed_and_the_number_of_threads(source: Path, tmp_path: Path) -> None:
-    ingest = ("ingest", "repoeval", "--source", str(source), "--chunkers", "window-4-2")
+def test_lakes_are_byte_equal_whatever_the_hash_seed_threads_and_processes(source: Path, tmp_path: Path) -> None:
+    ingest = ("ingest", "repoeval", "--source", str(source), "--chunkers", "window-4-2,whole-file")
     for number, settings in enumerate(SETTINGS):
         environment = {
             **os.environ,

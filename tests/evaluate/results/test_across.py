@@ -43,14 +43,6 @@ def test_the_numbers_are_those_of_one_lake(published: Path, lake_folder: Path) -
     assert len(declared) > 2
 
 
-def test_a_system_that_is_worse_fails_the_gate(published: Path, lake_folder: Path) -> None:
-    gate = ("--fail-if", "mrr drops > 0.01")
-    said = across(published, lake_folder, BEST, WORST, *gate)
-    assert (said.code, "fails" in said.out) == (Exit.GATE, True)
-    assert across(published, lake_folder, WORST, BEST, *gate).code == Exit.DONE
-    assert across(published, lake_folder, BEST, *gate).code == Exit.DONE
-
-
 @pytest.mark.parametrize(
     ("name", "changed", "words"),
     [

@@ -10,7 +10,7 @@ from evaluate.statistics.intervals import korn_graubard
 from evaluate.statistics.means import aggregate
 from lake.catalog.protocols import protocols
 from lake.tables import table
-from report.methods.interval_coverage import KINDS, MEANS, N_SETS, simulated_coverage
+from report.methods.interval_coverage import MEANS, N_SETS, simulated_coverage
 from tests.evaluate.statistics.simulated import Floats, coverage
 
 RULES = protocols()["repoeval@target-v1"]
@@ -130,13 +130,6 @@ def test_of_a_simple_random_sample_of_hits_it_is_clopper_and_pearsons(n_hits: in
     share, n = np.array([n_hits / 20]), np.array([20.0])
     ends = [end.item() for end in korn_graubard(share, share * (1 - share) / 20, n - 1, n, n)]
     assert ends == pytest.approx(tuple(stats.binomtest(n_hits, 20).proportion_ci()), abs=1e-9)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("mean", [0.35, 0.9])
-def test_95_percent_intervals_over_repoevals_repositories_cover_92_to_97_percent(kind: str, mean: float) -> None:
-    # Items of its repositories are alike by 0.2, the median of its runs and metrics.
-    assert 92 <= coverage(kind, mean, 8, 0.2, 4_000) <= 97
 
 
 def test_of_rare_hits_they_cover_what_t_intervals_do_not() -> None:
