@@ -50,9 +50,9 @@ def open_source(
     """The source of a benchmark that `SOURCE=` names: `sample`, `hub`, or a folder (one called so is `./sample`)."""
     # Imported when needed: who reads a folder waits neither for what mines nor for what downloads.
     if spec in ("", "sample"):
-        from ingest.mining.sample import contextbench_sample, open_sample
+        from ingest.mining.sample import open_sample
 
-        return contextbench_sample(cache) if benchmark == "contextbench" else open_sample(benchmark)
+        return open_sample(benchmark)
     if spec == HUB:
         from ingest.sources.hub import open_hub
 

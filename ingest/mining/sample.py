@@ -4,7 +4,6 @@ import base64
 import csv
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -12,24 +11,18 @@ from functools import cache, cached_property, partial
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path, PurePosixPath
 
-from filelock import FileLock
 from pydantic import BaseModel
 
 from ingest.mining.miner import Completion, Level, folder_of
 from ingest.mining.names import FileUsage, Question, lines_of
 from ingest.sources.folder import FolderSource, read_folder
-from ingest.sources.git import GitFolder, Repositories
-from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, Tree, unusable
+from ingest.sources.git import Repositories
+from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, Tree
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of, sha256_of_file
 from lake.make import made_from
 
 DATA = Path(__file__).parent / "data"
-_CONTEXTBENCH = DATA / "contextbench"
-STREAMS = _CONTEXTBENCH / "repositories"
-"""ContextBench's: `<owner>/<name>.fast-export`, as `git fast-export` writes one, with every date and author, so that
-each commit has the same id wherever it is made."""
-
 PLACES_FILE = DATA / "places.jsonl"
 """Where in which files what is asked stands: a line per repository. Each package is pure Python, permissively licensed
 and pinned to one version for every platform in requirements.txt, so that the sample is the same everywhere."""
@@ -123,8 +116,16 @@ class SampleSource(Source):
         return Tree(path, self.folders[path]) if path in self.folders else None
 
 
-def open_sample(benchmark: str) -> SampleSource:
+def open_sample(benchmark: str) -> Source:
     """The sample of a benchmark; packages are listed, nothing is read before an entry is."""
+    if benchmark == "contextbench":
+        # Small repositories of our own, the files of each at its commits as Parquet.
+        home = DATA / benchmark
+        files = sorted(file for file in home.rglob("*") if file.is_file())
+        revision = fingerprint([(file.relative_to(home), sha256_of_file(file)) for file in files])[:16]
+        names = {file.name.partition("@")[0].replace("__", "/") for file in (home / "repo_files").iterdir()}
+        licences = dict.fromkeys(names, "MIT")
+        return FolderSource(home, name="sample", label="sample", pinned=revision, licences=licences)
     if benchmark not in ("repobench-r", "repoeval"):
         hint = "There is one of contextbench, repobench-r and repoeval. Give a folder: SOURCE=<folder>."
         raise GoldspanError(f"there is no sample of {benchmark}", hint=hint, code=Exit.MISSING)
@@ -232,43 +233,3 @@ def _made_when_read(
     asked = [each.model_dump_json() for each in repositories]
     digest = made_from(parameters=[asked, entries], code=[read_places])
     return [Entry(path, UNKNOWN_SIZE, partial(made, rows), made_from=digest) for path, rows in sorted(files.items())]
-
-
-@dataclass(frozen=True)
-class ContextBenchSample(FolderSource):
-    """The sample, with repositories of its own."""
-
-    cache: Path
-
-    def own_repositories(self) -> Repositories:
-        """As of `Source`, made where the cache does not hold them, and cloned as all others are."""
-        folder = self.cache.resolve() / "contextbench-sample" / self.revision
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with FileLock(folder / ".lock"):
-                for name, stream in _streams().items():
-                    if (folder / name).is_dir():
-                        continue
-                    beside = folder / f"{name}.{os.getpid()}.new"
-                    beside.parent.mkdir(parents=True, exist_ok=True)
-                    git = GitFolder(beside)
-                    git.make()
-                    with stream.open("rb") as given:
-                        git.run("fast-import", "--quiet", given=given)
-                    beside.replace(folder / name)
-        except OSError as error:
-            raise unusable(self.cache, error) from error
-        return Repositories(self.cache, base=folder.as_uri())
-
-
-def contextbench_sample(cache: Path) -> ContextBenchSample:
-    """ContextBench's sample, its repositories made in a cache when they are asked for."""
-    files = sorted(file for file in _CONTEXTBENCH.rglob("*") if file.is_file())
-    revision = fingerprint([(file.relative_to(_CONTEXTBENCH), sha256_of_file(file)) for file in files])[:16]
-    licences = dict.fromkeys(_streams(), "MIT")
-    return ContextBenchSample(_CONTEXTBENCH, cache, name="sample", label="sample", pinned=revision, licences=licences)
-
-
-def _streams() -> dict[str, Path]:
-    files = sorted(STREAMS.rglob("*.fast-export"))
-    return {file.relative_to(STREAMS).with_suffix("").as_posix(): file for file in files}

@@ -178,20 +178,20 @@ class GitFolder:
         finally:
             git.clear_cache()
 
-    def run(self, *arguments: str, given: IO[bytes] | None = None) -> str:
+    def run(self, *arguments: str) -> str:
         """The output of a command that fails where the repository is damaged; a `DamagedRepositoryError` says how."""
-        if (answer := self.ask(*arguments, given=given)).code:
+        if (answer := self.ask(*arguments)).code:
             raise DamagedRepositoryError(answer.reason)
         return answer.out
 
-    def ask(self, *arguments: str, given: IO[bytes] | None = None, seconds: float = _LOCAL_SECONDS) -> GitResult:
+    def ask(self, *arguments: str, seconds: float = _LOCAL_SECONDS) -> GitResult:
         """The answer of one command; a `RepositoryError` where its time is up."""
-        with self._started(*arguments, given=given, seconds=seconds) as process:
+        with self._started(*arguments, seconds=seconds) as process:
             out, err = (text.decode(errors="replace") for text in process.communicate())
         return GitResult(process.returncode, out, err)
 
     @contextmanager
-    def _started(self, *words: str, given: IO[bytes] | None = None, seconds: float = _LOCAL_SECONDS) -> Iterator[Any]:
+    def _started(self, *words: str, seconds: float = _LOCAL_SECONDS) -> Iterator[Any]:
         if shutil.which("git") is None:
             hint = "Install git 2.32 or newer, or use data that brings its files."
             raise GoldspanError("there is no git on this machine", hint=hint, code=Exit.MISSING)
@@ -204,7 +204,7 @@ class GitFolder:
         environment = {**_ENVIRONMENT, **own, "GIT_CONFIG_GLOBAL": self.settings}
         command = ["git", *(part for setting in _SETTINGS for part in ("-c", setting)), f"--git-dir={self.folder}"]
         # As GitPython would end it, what it started went on, and an interrupt was waited for.
-        how: Any = {"istream": given, "as_process": True, "start_new_session": True}
+        how: Any = {"as_process": True, "start_new_session": True}
         running: Any = Git().execute([*command, *words], env=environment, **how)
         with running.proc as process:
             timer = Timer(seconds, os.killpg, (process.pid, SIGKILL))

@@ -13,15 +13,14 @@ import pytest
 from ingest.commands.read import open_source
 from ingest.mining import sample as sample_module
 from ingest.mining.sample import (
+    DATA,
     PLACES_FILE,
     PROMPT_TOKENS,
-    SampleSource,
-    contextbench_sample,
     open_sample,
     read_package,
     read_places,
 )
-from ingest.sources.tree import UNKNOWN_SIZE
+from ingest.sources.tree import UNKNOWN_SIZE, Source
 from lake.errors import Exit, GoldspanError
 from tests.tiny import ROOT, command, put, refused, stored
 
@@ -57,7 +56,7 @@ def test_the_sample_is_the_same_in_every_process_and_on_every_machine(benchmark:
     )
 
 
-def _rows(source: SampleSource, folder: str) -> dict[str, list[dict[str, object]]]:
+def _rows(source: Source, folder: str) -> dict[str, list[dict[str, object]]]:
     tree = source.find(folder)
     assert tree is not None
     assert {entry.size for entry in tree.entries} == {UNKNOWN_SIZE}
@@ -122,47 +121,15 @@ ROWS = [
     for line in (ROOT / "ingest/mining/data/contextbench/test.jsonl").read_text(encoding="utf-8").splitlines()
 ]
 
-MADE = """
-import sys
-from pathlib import Path
-from ingest.mining.sample import contextbench_sample
-from ingest.sources.git import GitFolder
-folder = Path(contextbench_sample(Path(sys.argv[1])).own_repositories().base.removeprefix("file://"))
-for made in sorted(folder.glob("*/*")):
-    print(made.name, GitFolder(made).run("rev-list", "main").split())
-"""
-
 
 def test_there_are_thirty_instances_in_five_repositories_and_languages() -> None:
     assert len({row["instance_id"] for row in ROWS}) == len(ROWS) == 30
     assert len({row["repo"] for row in ROWS}) == len({row["language"] for row in ROWS}) == 5
 
 
-def test_commits_are_the_same_wherever_they_are_made(tmp_path: Path) -> None:
-    elsewhere = {"GIT_AUTHOR_DATE": "@1 +0900", "GIT_COMMITTER_NAME": "Else", "GIT_AUTHOR_EMAIL": "x@y", "HOME": "/no"}
-    made = []
-    for n, settings in enumerate(
-        [
-            {"TZ": "Pacific/Auckland", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "1"},
-            {"TZ": "America/New_York", "LC_ALL": "C", "LANG": "de_DE", "PYTHONHASHSEED": "2"} | elsewhere,
-        ]
-    ):
-        arguments = [sys.executable, "-c", MADE, str(tmp_path / str(n))]
-        environment = {"PATH": os.environ["PATH"], **settings}
-        made.append(subprocess.run(arguments, cwd=ROOT, env=environment, capture_output=True, check=True).stdout)
-    assert made[0] == made[1]
-    assert {row["base_commit"] for row in ROWS} <= set(made[0].decode().replace("'", " ").split())
-
-
-def test_what_is_built_is_built_once(tmp_path: Path) -> None:
-    def built() -> dict[Path, int]:
-        assert contextbench_sample(tmp_path / "a cache").own_repositories().base
-        objects = [*(tmp_path / "a cache").rglob("*.pack"), *(tmp_path / "a cache").rglob("objects/??/*")]
-        return {path: path.stat().st_mtime_ns for path in objects}
-
-    first = built()
-    assert first
-    assert built() == first
+def test_each_repository_of_contextbench_is_there_at_its_commits_and_no_other() -> None:
+    beside = {file.stem for file in (DATA / "contextbench/repo_files").iterdir()}
+    assert beside == {f"{row['repo'].replace('/', '__')}@{row['base_commit']}" for row in ROWS}
 
 
 def test_the_sample_is_ingested_whole(sample_contextbench: Path) -> None:
