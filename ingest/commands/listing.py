@@ -24,8 +24,6 @@ from lake.text import counted, escaped, listed
 
 app = typer.Typer()
 
-_IN_A_TABLE = ("name", "display_name", "title", "subsets", "tags")
-
 
 @app.command("list")
 def list_inputs(
@@ -36,6 +34,7 @@ def list_inputs(
 ) -> None:
     """What there is: benchmarks, subsets, chunkers, formats of imports, tasks (of the lake)."""
     declared, store = list(known_benchmarks().values()), Lake(lake)
+    in_a_table = ("name", "display_name", "title", "subsets", "tags")
     if tag:
         lookup(tag, "tag", {name: name for name in sorted({name for each in declared for name in each.tags})})
         declared = [each for each in declared if tag in each.tags]
@@ -49,7 +48,7 @@ def list_inputs(
 
     listings: dict[str, Callable[[], Iterable[dict[str, object]]]] = {
         "benchmarks": lambda: (
-            {key: value for key, value in describe(each).items() if format or key in _IN_A_TABLE} for each in declared
+            {key: value for key, value in describe(each).items() if format or key in in_a_table} for each in declared
         ),
         "subsets": lambda: (
             {"benchmark": each.name, "name": name, "default": name in each.default_subsets}

@@ -23,8 +23,6 @@ PROMPT, ABOUT, TASKS = "prompt.md", TASK_FILE, "tasks.jsonl"
 _COLUMNS = (
     "item_id", "repo", "commit", "language", "pool_id", "target_path", "target_line", "target_text", "n_candidates",
 )  # fmt: skip
-_NOT_HOSTED = {"sample", "mined"}
-"""Labels of data whose repositories have no public address."""
 
 app = typer.Typer()
 
@@ -53,7 +51,8 @@ def tasks(
     asked = _items(store, task, where)
     output.mkdir(parents=True, exist_ok=True)
     labels = store.scan_part("benchmarks", task.benchmark).select("label").collect()["label"]
-    hosted = "" if set(labels) & _NOT_HOSTED else "https://github.com"
+    # Repositories of data so labelled have no public address.
+    hosted = "" if {"sample", "mined"} & set(labels) else "https://github.com"
     nameless, unwritten = list[str](), list[str]()
     if format == "jsonl":
         rows = [{**_about(task, item, hosted), "prompt": _prompt(item)} for item in asked.iter_rows(named=True)]

@@ -14,7 +14,6 @@ from lake.text import decode, language_of
 
 BATCH_BYTES = 32_000_000
 """Bytes that are read, decoded and measured at a time, a line counting as many as finding it takes."""
-_LINE_BYTES = 64
 
 _File = tuple[str, str, bytes]  # its pool, its path and its raw bytes
 
@@ -55,7 +54,7 @@ def pool_batches(files: Iterable[_File], seen: set[str] | None = None) -> Iterat
         if sha256 not in seen:
             seen.add(sha256)
             contents[sha256] = (path, data)
-            weight += len(data) + _LINE_BYTES * data.count(b"\n")
+            weight += len(data) + 64 * data.count(b"\n")
         if weight > BATCH_BYTES:
             yield pl.DataFrame(rows, columns, orient="row"), _blobs(contents)
             rows, contents, weight = [], {}, 0

@@ -16,9 +16,6 @@ MAX_NAME = 200
 _FIELDS = ("name", "key", "property", "left")
 
 _CONSTANT = {"init_declaration": "init", "deinit_declaration": "deinit", "secondary_constructor": "constructor"}
-_SEPARATOR = re.compile(r"::|\.|\\")
-# `operator ==` is `operator==`, but `operator new` has its blank.
-_BEFORE_MARK = re.compile(r"(?<=^operator)\s+(?=\W)")
 _DOTTED = frozenset(
     {"nested_identifier", "qualified_name", "namespace_name", "scope_resolution", "nested_namespace_specifier"}
 )
@@ -125,7 +122,7 @@ class Names:
                 return parts
             node = inner
         if node.type in _DOTTED:
-            return parts + _SEPARATOR.split(name_text(node, self.data))
+            return parts + re.split(r"::|\.|\\", name_text(node, self.data))
         if node.type == "user_type":
             return [name_text(child, self.data) for child in node.named_children if child.type == "type_identifier"]
         return [*parts, self._bare(node)]
@@ -141,7 +138,8 @@ class Names:
         name = name_text(node, self.data)
         if node.type == "string":
             return name.strip("\"'")
-        return _BEFORE_MARK.sub("", name)
+        # `operator ==` is `operator==`, but `operator new` has its blank.
+        return re.sub(r"(?<=^operator)\s+(?=\W)", "", name)
 
 
 def _first(node: Node) -> Node | None:

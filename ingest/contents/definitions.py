@@ -26,75 +26,66 @@ MAX_ENCLOSING = 50
 
 _VALUES = "[(arrow_function) (function_expression) (generator_function) (class)]"
 
+
+def _nodes(kinds: str, capture: str = "definition") -> str:
+    """The query for the nodes of some kinds."""
+    return f"[{' '.join(f'({kind})' for kind in kinds.split())}] @{capture} "
+
+
 _JAVASCRIPT = f"""
-[(function_declaration) (generator_function_declaration) (class_declaration) (method_definition)] @definition
+{_nodes("function_declaration generator_function_declaration class_declaration method_definition")}
 (variable_declarator name: (identifier) value: {_VALUES}) @bound
 (pair key: (_) value: {_VALUES}) @bound
 (assignment_expression left: [(identifier) (member_expression)] right: {_VALUES}) @bound
 """
-
 _TYPESCRIPT = f"""
 {_JAVASCRIPT}
-[(abstract_class_declaration) (interface_declaration) (enum_declaration) (type_alias_declaration)] @definition
-[(internal_module) (module)] @scope
+{_nodes("abstract_class_declaration interface_declaration enum_declaration type_alias_declaration")}
+{_nodes("internal_module module", "scope")}
 (public_field_definition name: (_) value: {_VALUES}) @bound
 """
-
 # `struct point p` names a struct, it does not define one: that has a body.
-_C = """
-[(function_definition) (type_definition) (preproc_function_def)] @definition
-(struct_specifier body: (_)) @definition
-(union_specifier body: (_)) @definition
-(enum_specifier body: (_)) @definition
-"""
+_C = _nodes("function_definition type_definition preproc_function_def") + "".join(
+    f"({kind}_specifier body: (_)) @definition " for kind in ("struct", "union", "enum")
+)
 
 QUERIES: Mapping[str, str] = {
-    "python": "[(function_definition) (class_definition) (type_alias_statement)] @definition",
+    "python": _nodes("function_definition class_definition type_alias_statement"),
     "javascript": f"{_JAVASCRIPT} (field_definition property: (_) value: {_VALUES}) @bound",
     "typescript": _TYPESCRIPT,
     "tsx": _TYPESCRIPT,
-    "java": """
-        [(method_declaration) (class_declaration) (interface_declaration) (constructor_declaration)
-         (enum_declaration) (record_declaration) (annotation_type_declaration)
-         (compact_constructor_declaration)] @definition
-        """,
-    "go": "[(function_declaration) (method_declaration) (type_spec) (type_alias)] @definition",
-    "rust": """
-        [(function_item) (impl_item) (struct_item) (trait_item) (enum_item) (union_item) (type_item)
-         (macro_definition)] @definition
-        (mod_item body: (_)) @scope
-        """,
+    "java": _nodes(
+        "method_declaration class_declaration interface_declaration constructor_declaration enum_declaration "
+        "record_declaration annotation_type_declaration compact_constructor_declaration"
+    ),
+    "go": _nodes("function_declaration method_declaration type_spec type_alias"),
+    "rust": _nodes("function_item impl_item struct_item trait_item enum_item union_item type_item macro_definition")
+    + "(mod_item body: (_)) @scope",
     "c": _C,
-    "cpp": f"""
-        {_C}
-        (class_specifier body: (_)) @definition
-        [(alias_declaration) (concept_definition)] @definition
-        (namespace_definition) @scope
-        """,
-    "csharp": """
-        [(method_declaration) (class_declaration) (interface_declaration) (constructor_declaration)
-         (destructor_declaration) (struct_declaration) (enum_declaration) (record_declaration)
-         (delegate_declaration) (local_function_statement)] @definition
-        (namespace_declaration) @scope
-        """,
-    "php": """
-        [(function_definition) (method_declaration) (class_declaration) (interface_declaration)
-         (trait_declaration) (enum_declaration)] @definition
-        (namespace_definition body: (_)) @scope
-        """,
-    "ruby": "[(method) (singleton_method) (class) (module)] @definition",
-    "swift": """
-        [(function_declaration) (class_declaration) (protocol_declaration) (init_declaration)
-         (deinit_declaration) (typealias_declaration)] @definition
-        """,
-    "kotlin": """
-        [(function_declaration) (class_declaration) (object_declaration) (companion_object)
-         (secondary_constructor) (type_alias)] @definition
-        """,
-    "scala": """
-        [(function_definition) (class_definition) (trait_definition) (object_definition) (enum_definition)
-         (type_definition) (package_object)] @definition
-        """,
+    "cpp": f"{_C} (class_specifier body: (_)) @definition {_nodes('alias_declaration concept_definition')}"
+    "(namespace_definition) @scope",
+    "csharp": _nodes(
+        "method_declaration class_declaration interface_declaration constructor_declaration destructor_declaration "
+        "struct_declaration enum_declaration record_declaration delegate_declaration local_function_statement"
+    )
+    + "(namespace_declaration) @scope",
+    "php": _nodes(
+        "function_definition method_declaration class_declaration interface_declaration trait_declaration "
+        "enum_declaration"
+    )
+    + "(namespace_definition body: (_)) @scope",
+    "ruby": _nodes("method singleton_method class module"),
+    "swift": _nodes(
+        "function_declaration class_declaration protocol_declaration init_declaration deinit_declaration "
+        "typealias_declaration"
+    ),
+    "kotlin": _nodes(
+        "function_declaration class_declaration object_declaration companion_object secondary_constructor type_alias"
+    ),
+    "scala": _nodes(
+        "function_definition class_definition trait_definition object_definition enum_definition type_definition "
+        "package_object"
+    ),
 }
 """Grammar → its query.
 
@@ -140,22 +131,22 @@ OFFICIAL_MEANING = (
 ENDINGS = frozenset(LANGUAGES) - {"mjs", "cjs", "pyi", "cxx", "hh"}
 """File endings that the list knows; `h` is C."""
 
-_KINDS: dict[str, tuple[str, ...]] = {
-    "python": ("function_definition", "class_definition"),
-    "javascript": ("function_declaration", "class_declaration", "method_definition", "arrow_function"),
-    "typescript": ("function_declaration", "class_declaration", "method_definition", "interface_declaration"),
-    "tsx": ("function_declaration", "class_declaration", "method_definition", "interface_declaration"),
-    "java": ("method_declaration", "class_declaration", "interface_declaration", "constructor_declaration"),
-    "go": ("function_declaration", "method_declaration", "type_declaration"),
-    "rust": ("function_item", "impl_item", "struct_item", "trait_item"),
-    "c": ("function_definition", "struct_specifier"),
-    "cpp": ("function_definition", "class_specifier", "struct_specifier"),
-    "csharp": ("method_declaration", "class_declaration", "interface_declaration"),
-    "php": ("function_definition", "method_declaration", "class_declaration"),
-    "ruby": ("method", "class", "module"),
-    "swift": ("function_declaration", "class_declaration", "protocol_declaration"),
-    "kotlin": ("function_declaration", "class_declaration"),
-    "scala": ("function_definition", "class_definition", "trait_definition"),
+_KINDS: Mapping[str, str] = {
+    "python": "function_definition class_definition",
+    "javascript": "function_declaration class_declaration method_definition arrow_function",
+    "typescript": "function_declaration class_declaration method_definition interface_declaration",
+    "tsx": "function_declaration class_declaration method_definition interface_declaration",
+    "java": "method_declaration class_declaration interface_declaration constructor_declaration",
+    "go": "function_declaration method_declaration type_declaration",
+    "rust": "function_item impl_item struct_item trait_item",
+    "c": "function_definition struct_specifier",
+    "cpp": "function_definition class_specifier struct_specifier",
+    "csharp": "method_declaration class_declaration interface_declaration",
+    "php": "function_definition method_declaration class_declaration",
+    "ruby": "method class module",
+    "swift": "function_declaration class_declaration protocol_declaration",
+    "kotlin": "function_declaration class_declaration",
+    "scala": "function_definition class_definition trait_definition",
 }
 
 # Where a node has no name of its own, the first of the best kind inside is taken for one.
@@ -167,8 +158,7 @@ _RANK = {kind: rank for rank, kind in enumerate(_BEST)} | dict.fromkeys(_OTHERS,
 def official_definitions(root: Node, data: bytes, ending: str) -> list[Definition]:
     """Every node of the kinds listed for the ending's language."""
     language = LANGUAGES[ending]
-    query = f"[{' '.join(f'({kind})' for kind in _KINDS[language])}] @definition"
-    nodes = captured(root, language, query).get("definition", [])
+    nodes = captured(root, language, _nodes(_KINDS[language])).get("definition", [])
     return by_place(Definition.of(node, _name(node, data) or None) for node in nodes)
 
 

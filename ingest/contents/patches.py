@@ -191,10 +191,6 @@ def _unquoted(name: str) -> str:
     return _QUOTED.sub(byte, name[1:-1].encode()).decode(errors="replace")
 
 
-MAX_DEFINITION_LINES = 100
-"""A longer definition around a changed line is not meant: a shorter one inside is, or the line alone."""
-
-
 def edited_sources(patch: str) -> dict[str, list[int]]:
     """The files of a known language that stood there before a patch, each with the lines, from 0, that it edits."""
     edited: dict[str, list[int]] = {}
@@ -212,7 +208,8 @@ def surroundings_of(data: bytes, path: str, lines: Sequence[int]) -> tuple[list[
     text, _ = decode(data)
     symbols = definitions_of(text, ending_of(path)).get("docs")
     definitions = symbols.definitions if symbols else []
-    short = [each for each in definitions if each.line_end - each.line_start <= MAX_DEFINITION_LINES]
+    # A longer definition around a changed line is not meant: a shorter one inside is, or the line alone.
+    short = [each for each in definitions if each.line_end - each.line_start <= 100]
     n_lines = len(split_lines(text))
     spans, names = set[tuple[int, int]](), set[str]()
     for line in lines:

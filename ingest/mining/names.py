@@ -37,8 +37,6 @@ GENERATED = re.compile(
 
 MIN_CANDIDATES, MIN_HARD = 5, 10
 """As RepoBench has it: a file imports at least 5; 5 to 9 candidates are easy, 10 or more hard."""
-MIN_CODE_LINES = 3
-"""Lines that are not blank before the next one: RepoBench asks with the last three."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +85,8 @@ class FileUsage:
             row = min((row for row, used in self.uses.items() if gold in used), default=None)
             if row is None or self.uses[row] != {gold} or row in self.closed or gold in self.unasked:
                 continue
-            if n_code_lines[row] >= MIN_CODE_LINES:
+            # RepoBench asks with the last three lines.
+            if n_code_lines[row] >= 3:
                 yield Question.of(self, row, gold)
 
 
@@ -121,7 +120,6 @@ class Question(DrawnTask):
         }
 
 
-MIN_NAME = 3
 UNREADABLE = "file not in UTF-8 or with syntax errors"
 
 _SAME_FOLDER = frozenset({"csharp", "go", "java", "kotlin", "php", "ruby", "scala", "swift"})
@@ -169,7 +167,7 @@ def usages_by_name(repository: str, files: SourceFiles) -> Iterator[FileUsage]:
         for definition in docs_definitions(root, "".join(lines).encode(), ending_of(path)):
             name = definition.name or ""
             own[path].add(name)
-            if definition.byte_start >= end_of_outer and len(name) >= MIN_NAME:
+            if definition.byte_start >= end_of_outer and len(name) >= 3:
                 text = "".join(lines[definition.line_start : definition.line_end]).rstrip("\n")
                 known.setdefault(name, []).append(_Definition(path, definition.line_start, text))
             end_of_outer = max(end_of_outer, definition.byte_end)

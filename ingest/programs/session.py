@@ -10,8 +10,6 @@ from lake.errors import Exit, GoldspanError
 ANSWER_HINT = 'An answer is {"id": …, "results": [{"path": …, "start": 1, "end": 9, "score": 0.5}]}, on one line.'
 _MAX_FAILURES = 2
 """After so many items without an answer the rest of a pool is not asked."""
-_WAIT_AT_THE_END = 2
-"""Seconds that a program has for what it writes when it knows that it is asked no more."""
 
 
 @dataclass
@@ -62,7 +60,8 @@ class ProgramSession:
     def close(self) -> None:
         """End the program."""
         if self._program is not None:
-            self._program.close(_WAIT_AT_THE_END)
+            # So long it has for what it writes when it knows that it is asked no more.
+            self._program.close(seconds=2)
 
     def _ask(self, request: Request, *, is_first: bool) -> Request:
         """The answer of the program, which is started where it does not run; the seconds are those from the sending."""

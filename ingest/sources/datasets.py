@@ -33,7 +33,6 @@ STREAMED_FROM = 10**9
 """A data set of the hub of so many bytes is not copied to this machine, but read as it comes."""
 
 _STATE = "state.json"
-_ROWS_AT_ONCE = 1_000
 _FORMATS = (".parquet", ".jsonl", ".json")
 
 
@@ -150,7 +149,7 @@ def _datasets() -> ModuleType:
 
 def _rows(dataset: Dataset | IterableDataset) -> Iterator[Mapping[str, object]]:
     n_rows = 0
-    for table in dataset.with_format("arrow").iter(batch_size=_ROWS_AT_ONCE):
+    for table in dataset.with_format("arrow").iter(batch_size=1_000):
         table.validate(full=True)
         n_rows += table.num_rows
         if n_rows > MAX_ROWS:

@@ -29,8 +29,6 @@ ROW_ENDINGS = (".jsonl", ".parquet", ".tsv")
 MARK = b"\xef\xbb\xbf"
 WHOLE_INPUT = "the whole file"
 _BLOCK_BYTES = 1 << 20
-_BEGINNING_BYTES = 1 << 12
-_ROWS_AT_ONCE = 8
 
 
 class UnreadableFileError(ValueError):
@@ -124,7 +122,7 @@ def _parquet(entry: Entry, keys: Sequence[str]) -> Iterator[tuple[str, object]]:
                 file, lambda names: [n for n in names if not keys or n in keys], max_bytes=MAX_ROWS_BYTES
             )
             # Few at once: where memory is short, polars would end the process.
-            rows = (row for frame in frames for row in frame.iter_rows(named=True, buffer_size=_ROWS_AT_ONCE))
+            rows = (row for frame in frames for row in frame.iter_rows(named=True, buffer_size=8))
             yield from ((f"row {number}", row) for number, row in enumerate(rows, 1))
     except UnreadableEntryError as error:
         raise UnreadableFileError(f"cannot be read: {error.reason}") from error
@@ -219,7 +217,7 @@ class Lines:
         self.length += len(part)
         self.parts.append(part)
         if self.length > self.limit and self.parts:
-            self.beginning = self.beginning or self.unfinished[:_BEGINNING_BYTES]
+            self.beginning = self.beginning or self.unfinished[: 1 << 12]
             self.parts.clear()
 
     def _taken(self, number: int) -> bytes | None:

@@ -1,5 +1,6 @@
 """ContextBench: which lines of a repository an issue needs, for retrievers and for agents alike."""
 
+import csv
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -38,7 +39,6 @@ FULL, VERIFIED, SELECTED = "full", "verified", "selected-500"
 ITEMS_OF_A_PART = 100
 """Items that are read, ranked and scored together, where there are more: what memory must hold."""
 
-_NO_ROWS_IN = frozenset({"repo_files", "trajectories", "parity"})
 _SELECTION = "selected_500_instances.csv"
 
 
@@ -165,26 +165,22 @@ def _drawn(instances: Sequence[Instance], find: Find, limit: int, notes: list[st
 
 
 def _selected(instances: Sequence[Instance], selection: Entry, notes: list[str]) -> list[Instance]:
-    try:
-        frame = pl.read_csv(io.BytesIO(selection.read()), infer_schema=False)
-    except pl.exceptions.PolarsError as error:
-        message = f"the selection cannot be read: {error}".splitlines()[0]
-        raise GoldspanError(message, where=selection.path, code=Exit.INVALID) from error
-    keys = [key for key in ("original_inst_id", "instance_id") if key in frame.columns]
-    if not keys:
-        message = "the selection has neither a column original_inst_id nor instance_id"
-        raise GoldspanError(message, where=selection.path, examples=frame.columns, code=Exit.INVALID)
+    rows = csv.DictReader(io.StringIO(selection.read().decode("utf-8-sig", errors="replace")))
+    chosen = [{row.get("original_inst_id"), row.get("instance_id")} - {None, ""} for row in rows]
+    if not any(chosen):
+        message = "the selection names nothing in a column original_inst_id or instance_id"
+        raise GoldspanError(message, where=selection.path, examples=rows.fieldnames or [], code=Exit.INVALID)
     known = {name for instance in instances for name in instance.ids}
-    n_absent = sum(not known.intersection(row) for row in frame.select(keys).iter_rows())
-    notes.append(f"{n_absent:,} of the {frame.height:,} selected instances are not among the rows at hand")
-    chosen = {name for key in keys for name in frame[key] if name is not None}
-    return [instance for instance in instances if chosen.intersection(instance.ids)]
+    n_absent = sum(not known.intersection(each) for each in chosen)
+    notes.append(f"{n_absent:,} of the {len(chosen):,} selected instances are not among the rows at hand")
+    every = set[str | None]().union(*chosen)
+    return [instance for instance in instances if every.intersection(instance.ids)]
 
 
 def _may_hold_rows(path: str) -> bool:
     *folders, file = path.lower().split("/")
     if file.endswith(".parquet"):
-        return not _NO_ROWS_IN.intersection(folders)
+        return not {"repo_files", "trajectories", "parity"}.intersection(folders)
     return file.endswith((".json", ".jsonl")) and folders in ([], ["data"])
 
 

@@ -21,10 +21,6 @@ from lake.text import counted
 
 _NOT_AT_HAND = "its repository is not at hand"
 
-_SNIFFED_BYTES = 8_000
-"""As far as git looks for the zero byte that tells a binary file."""
-
-
 Find = Callable[[Instance], Repository | None]
 """The repository that an instance searches, at its commit."""
 
@@ -89,7 +85,8 @@ def pool_groups(repositories: Mapping[str, Repository], rejects: Rejects, counts
 
     def texts(pool_id: str, repository: Repository) -> Iterator[tuple[str, str, bytes]]:
         for file in repository.files(rejects):
-            if b"\0" in file.data[:_SNIFFED_BYTES]:
+            # As far as git looks for the zero byte that tells a binary file.
+            if b"\0" in file.data[:8_000]:
                 counts["binary"] += 1
                 continue
             if file.is_replaced:

@@ -40,8 +40,6 @@ from lake.text import is_blank
 
 ROWS_OF_A_PART = 4_000
 """Rows of one part: what a kill can cost."""
-HARD_FROM = 10
-"""Candidates from which on a row is hard, where an export does not say."""
 
 _NAMES = ("python_cff", "python_cfr", "java_cff", "java_cfr")
 _SPLITS, _LEVELS = ("test", "train"), ("easy", "hard")
@@ -191,7 +189,7 @@ def _exported(entry: Entry, split: str, rejects: Rejects, fields: Fields) -> Ite
     for _, row in upstream_rows(entry, rejects, fields, _FIELDS):
         if str(row.get("split") or default) == split:
             level, candidates = str(row.get("level") or row.get("difficulty") or ""), row.get("context")
-            is_hard = isinstance(candidates, (list, tuple)) and len(candidates) >= HARD_FROM
+            is_hard = isinstance(candidates, (list, tuple)) and len(candidates) >= 10
             yield level if level in _LEVELS else by_path or ("hard" if is_hard else "easy"), row
 
 

@@ -31,9 +31,6 @@ from lake.text import counted, language_of
 _LEVELS = {"function": "function_level", "line": "line_and_api_level", "api": "line_and_api_level"}
 """Level → where its repositories lie; line and api tasks share theirs."""
 
-# codex first: where a codegen twin gives another prompt for the same target, codex's is the one that stands.
-TOKENIZERS = ("codex", "codegen")
-
 
 def _n_lines(text: pl.Expr) -> pl.Expr:
     return text.str.count_matches("\n", literal=True).cast(pl.Int64) + 1
@@ -83,7 +80,9 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     datasets, folder = source.find("datasets"), _LEVELS[level]
     if datasets is None:
         raise missing("datasets/ or datasets.zip")
-    wanted = [f"{level}_level_completion_{context}_context_{tokenizer}.test.jsonl" for tokenizer in TOKENIZERS]
+    # codex first: where a codegen twin gives another prompt for the same target, codex's is the one that stands.
+    names = ("codex", "codegen")
+    wanted = [f"{level}_level_completion_{context}_context_{name}.test.jsonl" for name in names]
     by_name = {entry.path.rsplit("/", 1)[-1]: entry for entry in datasets.entries}
     tasks = [by_name[name] for name in wanted if name in by_name]
     if not tasks:

@@ -21,8 +21,6 @@ from ingest.sources.rows import JsonObject
 from ingest.sources.tree import Entry
 from lake.rejects import Rejects
 
-_MAX_LINE = 2**31
-
 NEEDS_RULE = "needs"
 """The gold rule of :mod:`ingest.benchmarks.repoeval.needs`, and the name of the part of its pools."""
 
@@ -110,7 +108,7 @@ def _line_number(row: JsonObject, paths: Paths) -> int:
     path, value = get_path(row, paths)
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise field_error(row, paths, "is to be a whole number from 0")
-    check(value <= _MAX_LINE, f"`{path}` is a line that no file has")
+    check(value <= 2**31, f"`{path}` is a line that no file has")
     return value
 
 
