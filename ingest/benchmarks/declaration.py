@@ -64,22 +64,6 @@ class SubsetRows:
     more: Mapping[str, pl.DataFrame] = field(default_factory=dict)
 
 
-def limited(reading: SubsetRows, limit: int | None) -> SubsetRows:
-    """A seeded sample of a reading's items, with their gold; their pools stay whole."""
-    if limit is None:
-        return reading
-    items, notes, scorable = reading.items, list(reading.notes), reading.items.filter("scorable")
-    if limit < items.height and 0 < scorable.height < items.height:
-        notes.append(f"drawn from {scorable.height:,} of {counted(items.height, 'item')}: the others cannot be scored")
-        items = scorable
-    items = stratified(items, limit)
-    queries, gold = (
-        rows.join(items.select("item_id"), on="item_id", how="semi", maintain_order="left")
-        for rows in (reading.queries, reading.gold)
-    )
-    return replace(reading, items=items, queries=queries, gold=gold, notes=notes)
-
-
 def table_rows(name: str, rows: Sequence[Mapping[str, object]] | pl.DataFrame) -> pl.DataFrame:
     """Rows of a table; a column that is not said is missing, one that is none of the table's is left out."""
     columns = table(name).columns
@@ -110,8 +94,28 @@ class PartToRead(NamedTuple):
 def in_one_part(
     read: Callable[..., SubsetRows], raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, **fields: Fields
 ) -> Iterator[PartToRead]:
-    """The parts of a benchmark whose subsets are one part each, which `read(raw, subset, rejects)` reads."""
-    yield PartToRead(subset, lambda rejects: limited(read(raw, subset, rejects, **fields), limit))
+    """The parts of a benchmark whose subsets are one part each, which `read(raw, subset, rejects)` reads.
+
+    With a limit a seeded sample of the items with their gold; their pools stay whole.
+    """
+
+    def limited(rejects: Rejects) -> SubsetRows:
+        rows = read(raw, subset, rejects, **fields)
+        if limit is None:
+            return rows
+        items, scorable = rows.items, rows.items.filter("scorable")
+        if limit < items.height and 0 < scorable.height < items.height:
+            of = f"{scorable.height:,} of {counted(items.height, 'item')}"
+            rows.notes.append(f"drawn from {of}: the others cannot be scored")
+            items = scorable
+        items = stratified(items, limit)
+        queries, gold = (
+            frame.join(items.select("item_id"), on="item_id", how="semi", maintain_order="left")
+            for frame in (rows.queries, rows.gold)
+        )
+        return replace(rows, items=items, queries=queries, gold=gold)
+
+    yield PartToRead(subset, limited)
 
 
 @dataclass(frozen=True)
