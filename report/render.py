@@ -15,8 +15,27 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
+from lake.averages import AVERAGES, FEWEST_REPOS, ITEM_INTERVALS, ITEM_NOTE, NO_INTERVAL
 from lake.text import counted, group_name
-from report.format import DASH, between, count, fixed, score, share, signed, size, two_digits, visible
+from lake.verdict import EXPLORATORY
+from report.format import (
+    DASH,
+    between,
+    board_page,
+    compare_address,
+    count,
+    fixed,
+    item_address,
+    ledger_address,
+    pairs_path,
+    run_key,
+    score,
+    share,
+    signed,
+    size,
+    two_digits,
+    visible,
+)
 
 _LEVEL = 4
 """Of deflate: the usual one, 6, takes twice as long, and saves 6 %."""
@@ -106,7 +125,21 @@ def _environment() -> Environment:
         "plural": counted,
         "address": quote,
     }
-    environment.globals["between"] = between
+    environment.globals |= {
+        "averages": {name: average.title for name, average in AVERAGES.items()},
+        "between": between,
+        "board_page": board_page,
+        "compare_address": compare_address,
+        "exploratory": EXPLORATORY,
+        "fewest_repos": FEWEST_REPOS,
+        "item_address": item_address,
+        "item_intervals": ITEM_INTERVALS,
+        "item_note": ITEM_NOTE,
+        "ledger_address": ledger_address,
+        "no_interval": NO_INTERVAL,
+        "pairs_path": pairs_path,
+        "run_key": run_key,
+    }
     return environment
 
 

@@ -6,12 +6,8 @@ The folder of downloads is a data set, with a card in the hub's form and Croissa
 is said by texts in `site/templates/snippets` that tests run.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from pathlib import Path
-
-import yaml
 
 from report.downloads import DATA_FOLDER, Stored, table_files
 from report.format import DASH, visible
@@ -82,30 +78,13 @@ _MAX_REJECTS = 20
 _MAX_CELL = 60
 _READ = ("aggregates", "scores")
 CARD, CROISSANT = f"{DATA_FOLDER}/README.md", f"{DATA_FOLDER}/croissant.json"
-_PARQUET = "application/x-parquet"
-_CONTEXT: Mapping[str, object] = {
-    "@language": "en", "@vocab": "https://schema.org/", "sc": "https://schema.org/",
-    "cr": "http://mlcommons.org/croissant/", "dct": "http://purl.org/dc/terms/", "conformsTo": "dct:conformsTo",
-    "data": {"@id": "cr:data", "@type": "@json"}, "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    **{
-        name: f"cr:{name}"
-        for name in (
-            "citeAs", "column", "extract", "field", "fileObject", "fileProperty", "recordSet", "repeated", "source",
-        )
-    },
-}  # fmt: skip
-_KINDS = {"String": "sc:Text", "Int64": "sc:Integer", "Float64": "sc:Float", "Boolean": "sc:Boolean"}
 
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:
     facts = material.facts
     groups = [(table, list(files)) for table, files in groupby(material.downloads, key=lambda each: each.download)]
     board = next((boards[0] for boards in material.boards.values() if boards and boards[0].rows), None)
-    about = material.project
-    title = f"{{{about['name']}}}: {about['description']}"
-    fields = {"title": title, "version": about["version"], "license": about["license"]}
-    lines = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
-    citation = f"@software{{{about['name'].lower()},\n{lines}\n}}"
+    citation = render("citation.txt", {"project": material.project})
     values = {
         "groups": groups,
         "first": {each.path: [list(map(_cut, row)) for row in each.first] for each in material.downloads},
@@ -123,82 +102,17 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
     tables: dict[str, list[Stored]] = {}
     for stored in material.downloads:
         tables.setdefault(stored.download.name, []).append(stored)
-    metadata = json.dumps(_croissant(tables, about, citation), indent=1, ensure_ascii=False)
-    files = {CARD: _card(tables, about).encode(), CROISSANT: f"{metadata}\n".encode()}
+    told = {"project": material.project, "tables": tables, "citation": citation}
+    files = {
+        path: f"{render(template, told)}\n".encode()
+        for path, template in ((CARD, "card.txt"), (CROISSANT, "croissant.txt"))
+    }
     yield Page(_PATH, "Data", "data.html", values, files=files)
 
 
 def _cut(value: object) -> str:
     text = DASH if value is None else str(value)
     return text if len(text) <= _MAX_CELL else f"{text[:_MAX_CELL]}…"
-
-
-def _card(tables: Mapping[str, Sequence[Stored]], about: Mapping[str, str]) -> str:
-    configs: list[dict[str, object]] = [
-        {"config_name": name, "data_files": [Path(file.path).name for file in files]} for name, files in tables.items()
-    ]
-    # The hub opens on the first that is called so.
-    configs[0]["default"] = True
-    front = {"pretty_name": f"{about['name']} results", "license": "mit", "configs": configs}
-    rows = [f"| `{name}` | {files[0].download.first_sentence} |" for name, files in tables.items()]
-    text = [
-        f"# {about['name']} results",
-        f"{about['description']} Each table is a configuration; a file's metadata says what its columns mean.",
-        "\n".join(["| table | a row is |", "|---|---|", *rows]),
-        "Benchmarks' ids, paths and lines are under their own licences (table `benchmarks`); texts are not here.",
-    ]
-    return "\n\n".join([f"---\n{yaml.safe_dump(front, sort_keys=False)}---", *text]) + "\n"
-
-
-def _croissant(tables: Mapping[str, Sequence[Stored]], about: Mapping[str, str], citation: str) -> dict[str, object]:
-    return {
-        "@context": _CONTEXT,
-        "@type": "sc:Dataset",
-        "conformsTo": "http://mlcommons.org/croissant/1.0",
-        "name": f"{about['name']} results",
-        "description": about["description"],
-        "citeAs": citation,
-        "license": "https://spdx.org/licenses/MIT.html",
-        "version": about["version"],
-        "distribution": [
-            {
-                "@type": "cr:FileObject",
-                "@id": Path(file.path).name,
-                "name": Path(file.path).name,
-                "contentUrl": Path(file.path).name,
-                "contentSize": f"{file.n_bytes} B",
-                "encodingFormat": _PARQUET,
-                "sha256": file.sha256,
-            }
-            for of in tables.values()
-            for file in of
-        ],
-        # Of a table in several files the first stands for all: they have the same columns.
-        "recordSet": [
-            {
-                "@type": "cr:RecordSet",
-                "@id": name,
-                "name": name,
-                "description": of[0].download.meaning,
-                "field": [_field(name, of[0], *column) for column in of[0].columns],
-            }
-            for name, of in tables.items()
-        ],
-    }
-
-
-def _field(table: str, file: Stored, column: str, kind: str, meaning: str) -> dict[str, object]:
-    inner = kind.removeprefix("List(").removesuffix(")")
-    return {
-        "@type": "cr:Field",
-        "@id": f"{table}/{column}",
-        "name": column,
-        "description": meaning,
-        # What is a record of its own is given as the text that it is printed as.
-        "dataType": _KINDS.get(inner, "sc:Text"),
-        **({"repeated": True} if kind.startswith("List(") else {}),
-        "source": {"fileObject": {"@id": Path(file.path).name}, "extract": {"column": column}},
-    }
 
 
 DATA_PAGES = Publisher("data", 80, __doc__, _pages, lambda _: [("Data", _PATH)])

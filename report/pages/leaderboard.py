@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from lake.averages import AVERAGES, FEWEST_REPOS, ITEM_INTERVALS, ITEM_NOTE, NO_INTERVAL
-from lake.catalog.protocol import MAX_VALUES
-from report.format import SCORE_DIGITS, board_page, pairs_path, run_key
+from lake.averages import AVERAGES, FEWEST_REPOS
+from report.format import board_page
 from report.leaderboard.board import Board
 from report.leaderboard.board_files import board_files, board_path
 from report.leaderboard.costs import BoardCosts, by_characters
@@ -49,21 +48,11 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
         has_runs = any(board.every for board in boards)
         values = {
             "benchmark": benchmark,
-            "item_intervals": ITEM_INTERVALS,
-            "item_note": ITEM_NOTE,
-            "no_interval": NO_INTERVAL,
-            "plain": board_page(name, "-all"),
-            "main_page": board_page(name),
-            "averages": {name: average.title for name, average in AVERAGES.items()},
-            "max_values": MAX_VALUES,
-            "digits": SCORE_DIGITS,
             "sections": sections,
             "has_runs": has_runs,
             "beats": Beats(boards[0]) if boards else None,
             "pool_sizes": pool_sizes,
             "readings": WaysToCount(boards),
-            "pairs_path": pairs_path(name),
-            "run_key": run_key,
             **_words(facts, benchmark, boards),
         }
         figures = [part.figure for of in sections for part in (of.sizes, of.curve) if part]

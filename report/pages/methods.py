@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from lake.averages import FEWEST_REPOS, ITEM_NOTE
 from lake.catalog.protocol import MAX_VALUES
 from lake.verdict import SENTENCES
 from report.leaderboard.gold_ledger import LEDGER_TITLES
@@ -40,8 +39,6 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
         "classes": LEDGER_TITLES,
         "benchmarks": list(facts.benchmarks.values()),
         "coverage": {"means": MEANS, "rows": [(*key, cells) for key, cells in simulated], "n_sets": N_SETS},
-        "fewest_repos": FEWEST_REPOS,
-        "item_note": ITEM_NOTE,
         "max_values": MAX_VALUES,
         "least_items": LEAST_ITEMS,
         "thresholds": {"breadth": BREADTH, "redundant": REDUNDANT, "late": LATE},

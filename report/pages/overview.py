@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from lake.averages import ITEM_NOTE
 from report.charts.figures import Figure, Point, draw_picture
-from report.format import board_page, ledger_address, run_key, score
+from report.format import run_key, score
 from report.leaderboard.board import Board, BoardRow, Column
 from report.leaderboard.costs import Frontier, by_characters
 from report.leaderboard.gold_ledger import LEDGER_TITLES, GoldShare, precisions_of, shares_of, shown_rows
@@ -34,7 +34,6 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
     cards = [
         {
             "benchmark": benchmark,
-            "path": board_page(name),
             "n_systems": len({run.system for run in facts.runs_of(name) if not run.baseline}),
             "board": boards[name],
             "verdict": sentences.get(name, ""),
@@ -55,7 +54,6 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
         "classes": LEDGER_TITLES,
         "reading": [frontier for frontier, _ in reading],
         "matrix": _matrix(facts, boards),
-        "ledger_address": ledger_address,
     }
     every = " ".join(f"{facts.benchmarks[name].title}: {verdict}" for name, verdict in sentences.items())
     figures = [*forests.values(), *(frontier.figure for frontier, is_own in reading if is_own)]

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from lake.averages import ITEM, ITEM_NOTE
+from lake.averages import ITEM
 from lake.text import counted
-from lake.verdict import BETTER, EQUIVALENT, EXPLORATORY, IN_WORDS, TOO_FEW, WORSE
-from report.format import compare_address, pairs_path, signed
+from lake.verdict import BETTER, EQUIVALENT, IN_WORDS, TOO_FEW, WORSE
+from report.format import pairs_path, signed
 from report.leaderboard.verdicts import PAIR_SENTENCES, pairs_among
 from report.models import RunRow
 from report.publisher import Page, Publisher, SiteMaterial
@@ -34,11 +34,8 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             "others": _groups(runs, [pair for pair in pairs if pair["exploratory"]]),
             "is_open": len(pairs) <= MOST_OPEN,
             "others_of": addresses,
-            "compare_address": compare_address,
             "apart": _apart,
             "is_of_items": any(pair["unit"] == ITEM for pair in pairs),
-            "item_note": ITEM_NOTE,
-            "exploratory": EXPLORATORY,
         }
         title = f"Pairs: {benchmark.title}, {board.protocol.short}"
         yield Page(pairs_path(benchmark.name), title, "pairs.html", values, answer)

@@ -5,17 +5,14 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from lake.averages import FEWEST_REPOS, ITEM, ITEM_NOTE
+from lake.averages import ITEM, ITEM_NOTE
 from lake.catalog.references import reference_of
 from lake.selection import stratified
 from lake.verdict import EXPLORATORY, IN_WORDS
 from report.downloads import table_files
 from report.format import (
     between,
-    board_page,
-    compare_address,
     in_numbers_order,
-    item_address,
     place_of,
     score,
     signed,
@@ -247,16 +244,11 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             "own": [run for run in runs if not facts.benchmarks[run.benchmark].is_edition],
             "again": PUBLISHED_AGAIN,
             "standings": list(by_benchmark.values()),
-            "paths": {name: board_page(name) for name in facts.benchmarks},
             "declared": declared,
             "snippet": of_system(files, system),
             "files": files,
             "citations": [(each.shown_name, each.citation) for each in (*benchmarks, *declared) if each.citation],
             "profile": profile,
-            "item_address": item_address,
-            "item_note": ITEM_NOTE,
-            "fewest_repos": FEWEST_REPOS,
-            "compare_address": compare_address,
         }
         sentences = [
             f"{system} on {part.board.benchmark.title}: {part.board.primary.title} {score(part.row.number)}, "
