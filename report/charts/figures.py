@@ -67,22 +67,6 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Spot:
-    """A system at one cut-off: its cost, above 0, and its value.
-
-    The spots of one run are joined; one without a label is drawn faintly; `number` counts the frontier from 1.
-    """
-
-    cost: float
-    value: float
-    kind: str
-    run: str = ""
-    system: str = ""
-    label: str = ""
-    number: int | None = None
-
-
-@dataclass(frozen=True)
 class Figure:
     """A picture in the page's colours, which may still be being drawn, with its title, its population and its numbers.
 

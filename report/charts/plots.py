@@ -4,7 +4,7 @@ Each takes its systems in order, what its axes show, and the name that a person 
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
 from typing import Literal
@@ -29,7 +29,7 @@ from report.charts.drawing import (
     powers_axis,
     value_axis,
 )
-from report.charts.figures import KIND_LOOKS, LONG, SHADES, Curve, Point, Spot, cut
+from report.charts.figures import KIND_LOOKS, LONG, SHADES, Curve, Point, cut
 from report.format import score
 
 _ROW, _GAP = 21, 6
@@ -127,52 +127,92 @@ _CURVES, _CURVES_HIGH, _LINE_HEIGHT = 330, 260, 16
 """As wide as a telephone: there the names at the ends stand in a legend below."""
 
 _PANEL, _PANEL_HIGH = 230, 140
-_APART = 0.03
+_APART, _BEYOND, _ABOVE = 0.03, 1.25, 1.06
 _DASHED = ("baseline", "oracle")
 
 
-def line_chart(curves: Sequence[Curve], titles: tuple[str, str], name: str) -> str:
-    """A curve per system with its name at its end: over steps, or over sizes on a scale of powers, each with a mark."""
+def line_chart(
+    curves: Sequence[Curve], titles: tuple[str, str], name: str, front: Sequence[tuple[int, int]] = ()
+) -> str:
+    """A curve per system with its name at its end: over steps, or over sizes on a scale of powers, each with a mark.
+
+    Curves without a name are drawn faintly. `front` are the marks, given by curve and place, the least first, that are
+    numbered from 1 and joined.
+    """
     has_marks = any(curve.is_sized for curve in curves)
     places = [place for curve in curves for place in curve.places]
-    kinds = [curve.kind for curve in curves]
-    shades = _shades([(curve.kind, curve.system) for curve in curves])
+    named = [number for number, curve in enumerate(curves) if curve.label]
+    chosen = _shades([(curves[number].kind, curves[number].system) for number in named])
+    shades = [KIND_LOOKS[curve.kind].colour for curve in curves]
+    for number, shade in zip(named, chosen, strict=True):
+        shades[number] = shade
     rows = [
-        {"curve": number, "at": position, "value": value, "kind": curve.kind, "dashed": curve.kind in _DASHED}
+        {
+            "curve": number, "at": at, "value": value, "kind": curve.kind, "shade": shades[number],
+            "way": "faint" if not curve.label else "dashed" if curve.kind in _DASHED else "solid",
+        }
         for number, curve in enumerate(curves)
-        for position, value in zip(curve.places, curve.values, strict=True)
-    ]
-    top = max([0.1, *(value for curve in curves for value in curve.values)])
-    labels = [f"{cut(curve.label, LONG)} {score(curve.values[-1])}" for curve in curves]
-    ends = [
-        {"curve": number, "value": y * top, "label": labels[number]}
-        for number, y in _spread([curve.values[-1] / top for curve in curves], _CURVES_HIGH)
-    ]
-    x = powers(titles[0], places, 1.1) if has_marks else {"x": titles[0], "x_domain": [1, max(places)]}
-    holes = {**x, "y": titles[1], "y_domain": [0, top], "curves": [*range(len(curves))], "shades": shades}
-    holes |= kinds_in(kinds)
-    is_apart = len(curves) > MOST_TOGETHER or len(set(zip(kinds, shades, strict=True))) < len(curves)
-    layers = _line_layers("linear" if has_marks else "step-after", is_apart)
+        for at, value in zip(curve.places, curve.values, strict=True)
+    ]  # fmt: skip
+    top = _ABOVE * max([0.1, *(value for curve in curves for value in curve.values)])
+    x = powers(titles[0], places, _BEYOND) if has_marks else {"x": titles[0], "x_domain": [1, max(places)]}
+    holes = {**x, "y": titles[1], "y_domain": [0, top]} | kinds_in(curve.kind for curve in curves)
+    labels = {
+        number: cut(curves[number].label, LONG) + ("" if front else f" {score(curves[number].values[-1])}")
+        for number in named
+    }
+    is_apart = not front and (
+        len(curves) > MOST_TOGETHER or len({(curves[number].kind, shades[number]) for number in named}) < len(named)
+    )
+    layers = _line_layers("linear" if has_marks else "step-after", is_apart, bool(front))
     if is_apart:
         panels = [
             {**row, "panel": label, "is_own": row["curve"] == number}
-            for number, label in enumerate(labels)
+            for number, label in labels.items()
             for row in rows
         ]
-        return drawn(layers, holes, {"rows": panels}, (_PANEL, _PANEL_HIGH), name, panels=labels)
-    padding = {"left": 4, "top": 8, "bottom": 4, "right": _beside(labels)}
-    svg = drawn(layers, holes, {"rows": rows, "ends": ends}, (_CURVES, _CURVES_HIGH), name, padding)
-    return _with_legend(svg, [(label, shade) for label, shade in zip(labels, shades, strict=True)])
+        return drawn(layers, holes, {"rows": panels}, (_PANEL, _PANEL_HIGH), name, panels=[*labels.values()])
+    ends = [
+        {"value": y * top, "label": labels[named[place]], "shade": chosen[place]}
+        for place, y in _spread([curves[number].values[-1] / top for number in named], _CURVES_HIGH)
+    ]
+    tables: dict[str, Sequence[Mapping[str, object]]] = {"rows": rows, "ends": ends}
+    tables |= _front(curves, front, shades) if front else {}
+    # Room for names in a font that is wider than the one which the picture is laid out with.
+    beside = 10 + max(map(len, labels.values()), default=0) * CHARACTER / 4
+    padding = {"left": 4, "top": 14, "bottom": 4, "right": beside}
+    return _with_legend(drawn(layers, holes, tables, (_CURVES, _CURVES_HIGH), name, padding), ends[::-1])
+
+
+def _front(
+    curves: Sequence[Curve], front: Sequence[tuple[int, int]], shades: Sequence[str]
+) -> dict[str, list[dict[str, object]]]:
+    """The marks of a frontier, and the line that joins them."""
+    costs = [place for curve in curves for place in curve.places]
+    edge = [(curves[number].places[place], curves[number].values[place], number) for number, place in front]
+    # A number beside another could not be read: the list below the picture has them all.
+    room = (max(costs) / min(costs)) ** _APART
+    least = [0.0, *(cost * room for cost, _, _ in edge)]
+    marks: list[dict[str, object]] = [
+        {
+            "at": cost, "value": value, "kind": curves[number].kind, "shade": shades[number], "number": position,
+            "is_apart": cost > after,
+        }
+        for position, ((cost, value, number), after) in enumerate(zip(edge, least, strict=False), 1)
+    ]  # fmt: skip
+    # What the best system costs buys its number, and more money buys no more.
+    line: list[dict[str, object]] = [{"at": cost, "value": value} for cost, value, _ in edge]
+    return {"front": marks, "line": [*line, {"at": max(costs) * _BEYOND, "value": edge[-1][1]}]}
 
 
 @cache
-def _line_layers(way: Literal["linear", "step-after"], is_apart: bool) -> str:  # of a cache's key
+def _line_layers(way: Literal["linear", "step-after"], is_apart: bool, has_front: bool) -> str:  # of a cache's key
     has_marks = way == "linear"
     axis = alt.Axis(title="@x", tickMinStep=1, grid=False, domainColor=LINE, tickColor=LINE, format="d")
     x = powers_axis("at") if has_marks else alt.X("at:Q", scale=alt.Scale(domain=["@x_domain"]), axis=axis)
-    colour = alt.Color("curve:N", scale=alt.Scale(domain=["@curves"], range=["@shades"]), legend=None)
-    y, (_, shape) = value_axis(), by_kind(has_legend=False)
-    lines = marks_of("rows").encode(x=x, y=y, color=colour, detail=alt.Detail("curve:N"))
+    shade = alt.Color("shade:N", scale=None, legend=None)
+    y, (kind, shape) = value_axis(), by_kind(has_legend=has_front)
+    lines = marks_of("rows").encode(x=x, y=y, color=shade, detail=alt.Detail("curve:N"))
     if is_apart:
         others = lines.transform_filter("!datum.is_own").encode(color=alt.value(MUTED))
         own = lines.transform_filter("datum.is_own")
@@ -181,14 +221,36 @@ def _line_layers(way: Literal["linear", "step-after"], is_apart: bool) -> str:  
         if has_marks:
             layers.append(own.mark_point(filled=True, size=40, opacity=1).encode(shape=shape))
         return as_json(layers)
-    heads = marks_of("ends").encode(x=at_pixel(_CURVES + 10), y=y, color=colour)
+    faint, solid, dashed = (lines.transform_filter(f"datum.way === '{way}'") for way in ("faint", "solid", "dashed"))
+    heads = marks_of("ends").encode(x=at_pixel(_CURVES + 10), y=y, color=shade)
     layers = [
-        lines.transform_filter("!datum.dashed").mark_line(strokeWidth=2.25, interpolate=way),
-        lines.transform_filter("datum.dashed").mark_line(strokeWidth=1.75, strokeDash=[5, 4], interpolate=way),
+        faint.mark_line(strokeWidth=1, opacity=0.45, interpolate=way),
+        solid.mark_line(strokeWidth=2.25, interpolate=way),
+        dashed.mark_line(strokeWidth=1.75, strokeDash=[5, 4], interpolate=way),
         heads.mark_text(align="left", fontWeight="bold").encode(text=alt.Text("label:N")),
     ]
     if has_marks:
-        layers.insert(2, lines.mark_point(filled=True, size=52, opacity=1).encode(shape=shape))
+        layers[1:1] = [faint.mark_point(filled=True, size=30, opacity=0.75).encode(shape=shape)]
+        named = lines.transform_filter("datum.way !== 'faint'")
+        layers.append(named.mark_point(filled=True, size=52, opacity=1).encode(shape=shape))
+    if has_front:
+        joined = (
+            marks_of("line")
+            .encode(x=x, y=y)
+            .mark_line(color=MUTED, strokeWidth=5, opacity=0.3, interpolate="step-after")
+        )
+        # Nothing but the legend: what is seen has shades of these colours.
+        legend = marks_of("rows").encode(x=x, y=y, color=kind, shape=shape).mark_point(filled=True, size=0)
+        marks = marks_of("front").encode(x=x, y=y)
+        ring = marks.mark_point(filled=True, size=80, opacity=1, stroke=INK, strokeWidth=1.25)
+        numbers = marks.transform_filter("datum.is_apart").mark_text(dx=-9, dy=-10, color=INK, fontWeight="bold")
+        layers = [
+            joined,
+            legend,
+            *layers,
+            ring.encode(fill=shade, shape=shape),
+            numbers.encode(text=alt.Text("number:Q")),
+        ]
     return as_json(layers)
 
 
@@ -207,81 +269,16 @@ def _shades(systems: Sequence[tuple[str, str]]) -> list[str]:
     return [chosen[system] for system in systems]
 
 
-def frontier_chart(spots: Sequence[Spot], titles: tuple[str, str], name: str) -> str:
-    """Each system by its cost, on a log scale, and its value; the frontier is numbered and joined."""
-    costs = [spot.cost for spot in spots]
-    edge = sorted((spot for spot in spots if spot.number), key=lambda spot: spot.number or 0)
-    # What the best system costs buys its number, and more money buys no more.
-    line = [{"cost": spot.cost, "value": spot.value} for spot in edge]
-    line += [{"cost": max(costs) * 1.25, "value": edge[-1].value}] * bool(edge)
-    # A number beside another could not be read: the list below the picture has them all.
-    room = (max(costs) / min(costs)) ** _APART
-    least = [0.0, *(spot.cost * room for spot in edge)]
-    apart = [spot.number for spot, after in zip(edge, least, strict=False) if spot.cost > after]
-    top = max(0.1, *(spot.value for spot in spots)) * 1.06
-    last = list({spot.run: spot for spot in spots if spot.label}.values())
-    shades = dict(zip([spot.run for spot in last], _shades([(spot.kind, spot.system) for spot in last]), strict=True))
-    rows = [
-        {**asdict(spot), "shade": shades.get(spot.run, KIND_LOOKS[spot.kind].colour), "is_apart": spot.number in apart}
-        for spot in spots
-    ]
-    ends = [
-        {"value": y * top, "label": cut(last[number].label, LONG), "shade": shades[last[number].run]}
-        for number, y in _spread([spot.value / top for spot in last], _CURVES_HIGH)
-    ]
-    holes = {**powers(titles[0], costs, 1.25), "y": titles[1], "y_domain": [0, top]}
-    holes |= kinds_in(spot.kind for spot in spots)
-    padding = {"left": 4, "top": 14, "bottom": 4, "right": _beside([str(end["label"]) for end in ends])}
-    tables = {"rows": rows, "line": line, "ends": ends}
-    svg = drawn(_frontier_layers(), holes, tables, (_CURVES, _CURVES_HIGH), name, padding)
-    return _with_legend(svg, [(str(end["label"]), str(end["shade"])) for end in reversed(ends)])
-
-
-@cache
-def _frontier_layers() -> str:
-    x, y = powers_axis("cost"), value_axis()
-    colour, shape = by_kind()
-    shade = alt.Color("shade:N", scale=None, legend=None)
-    base = marks_of("rows").encode(x=x, y=y)
-    numbered = base.transform_filter("datum.number !== null")
-    labelled, others = (base.transform_filter(f"datum.label {sign} ''") for sign in ("!==", "==="))
-    heads = marks_of("ends").encode(x=at_pixel(_CURVES + 10), y=y, color=shade)
-    run = alt.Detail("run:N")
-    return as_json([
-        marks_of("line").encode(x=x, y=y).mark_line(
-            color=MUTED, strokeWidth=5, opacity=0.3, interpolate="step-after"
-        ),
-        # Nothing but the legend: what is seen has shades of these colours.
-        base.mark_point(filled=True, size=0).encode(color=colour, shape=shape),
-        others.mark_line(strokeWidth=1, opacity=0.45).encode(color=shade, detail=run),
-        others.mark_point(filled=True, size=30, opacity=0.75).encode(color=shade, shape=shape),
-        labelled.mark_line(strokeWidth=2).encode(color=shade, detail=run),
-        labelled.mark_point(filled=True, size=56, opacity=1).encode(color=shade, shape=shape),
-        numbered.mark_point(filled=True, size=80, opacity=1, stroke=INK, strokeWidth=1.25).encode(
-            fill=shade, shape=shape
-        ),
-        numbered.transform_filter("datum.is_apart")
-        .mark_text(dx=-9, dy=-10, color=INK, fontWeight="bold")
-        .encode(text=alt.Text("number:Q")),
-        heads.mark_text(align="left", fontWeight="bold").encode(text=alt.Text("label:N")),
-    ])  # fmt: skip
-
-
-def _with_legend(svg: str, names: Iterable[tuple[str, str]]) -> str:
+def _with_legend(svg: str, ends: Sequence[Mapping[str, object]]) -> str:
     """A picture with the names at its right and their colours once more below it, for where it is cut off at its plot.
 
     Its `--whole` says by how much it is wider than up to the end of the plot.
     """
     width, left = (float(re.findall(pattern, svg)[0]) for pattern in (r' width="([0-9.]+)"', r"translate\(([0-9.]+)"))
     whole = f"--whole:{width / (left + _CURVES + 6):.3f};"
-    entry = Markup('<li><span class="swatch" style="background:{}"></span>{}</li>')
-    entries = Markup("").join(entry.format(shade, label) for label, shade in names)
+    entry = Markup('<li><span class="swatch" style="background:{shade}"></span>{label}</li>')
+    entries = Markup("").join(entry.format(**end) for end in ends)
     return svg.replace('style="', f'style="{whole}', 1) + f'<ul class="legend ends">{entries}</ul>'
-
-
-def _beside(labels: Sequence[str]) -> float:
-    """Room for names in a font that is wider than the one which the picture is laid out with."""
-    return 10 + max(map(len, labels), default=0) * CHARACTER / 4
 
 
 def _spread(ends: Sequence[float], height: int) -> list[tuple[int, float]]:

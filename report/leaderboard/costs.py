@@ -5,7 +5,7 @@ from functools import cache
 from typing import NamedTuple
 
 from lake.usage import first_gold, pareto_front, repairs
-from report.charts.figures import SHADES, Figure, Spot, draw_picture
+from report.charts.figures import SHADES, Curve, Figure, draw_picture
 from report.format import count, score, two_digits
 from report.leaderboard.board import Board, BoardRow, Column
 from report.leaderboard.pictures import figure_of, labels_of
@@ -105,21 +105,30 @@ def _frontier(
     edge = [offer for offer, is_kept in zip(ordered, kept, strict=True) if is_kept]
     edge.sort(key=lambda offer: (offer.cost, offer.row.run.system))
     labels = _labels(ordered, edge, lower_is_better=lower_is_better)
-    spots = [
-        Spot(
-            cost=offer.cost, value=offer.value, kind=offer.row.run.drawn,
-            run=offer.row.run.run_id, system=offer.row.run.system,
-            label=labels.get(offer.row.run.run_id, ""), number=edge.index(offer) + 1 if offer in edge else None,
-        )
-        for offer in ordered
-    ]  # fmt: skip
+    by_run: dict[str, list[Offer]] = {}
+    for offer in ordered:
+        by_run.setdefault(offer.row.run.run_id, []).append(offer)
+    curves = []
+    for run_id, each in by_run.items():
+        run, values, costs = each[0].row.run, [offer.value for offer in each], [offer.cost for offer in each]
+        curves.append(Curve(labels.get(run_id, ""), values, run.drawn, costs, run.system))
+    order = list(by_run)
+    front = [(order.index(run_id), by_run[run_id].index(offer)) for offer in edge for run_id in [offer.row.run.run_id]]
     priced = [(offer, shown(offer.cost), score(offer.value)) for offer in edge]
     listed = "; ".join(f"{offer.row.run.full_name} {value} at {cost}" for offer, cost, value in priced)
     heading = f"{titles[1]} by {titles[0][0].lower()}{titles[0][1:]}"
-    picture = draw_picture("plots.frontier_chart", spots, titles, f"Chart: {heading}. On the frontier: {listed}.")
+    picture = draw_picture("plots.line_chart", curves, titles, f"Chart: {heading}. On the frontier: {listed}.", front)
     numbers = [
-        (spot.system, spot.kind, offer.column.name, spot.cost, spot.value, spot.number)
-        for offer, spot in zip(ordered, spots, strict=True)
+        (
+            run.system,
+            run.drawn,
+            offer.column.name,
+            offer.cost,
+            offer.value,
+            edge.index(offer) + 1 if offer in edge else None,
+        )
+        for offer in ordered
+        for run in [offer.row.run]
     ]
     columns = ("system", "kind", "metric", "cost", "value", "place on the frontier")
     return Frontier(ordered[0].column, figure_of(board, what, heading, picture, columns, numbers), priced)

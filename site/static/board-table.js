@@ -32,7 +32,7 @@
   }
 
   function named(system) {
-    return h("a", { class: "to-system", href: system.path }, system.name, ...(system.by ? [" ", h("span", { class: "by" }, system.by)] : []));
+    return h("a", { class: "to-system", href: system.path }, ...breakable(system.name), ...(system.by ? [" ", h("span", { class: "by" }, system.by)] : []));
   }
 
   function bar(line) {

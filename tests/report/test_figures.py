@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 import pytest
 
 from report.charts.drawing import STYLE, light_colours, write_figure
-from report.charts.figures import KIND_LOOKS, SHADES, Curve, Figure, Point, Spot, draw_picture
-from report.charts.plots import MOST_TOGETHER, _shades, forest_chart, frontier_chart, line_chart, score_chart
+from report.charts.figures import KIND_LOOKS, SHADES, Curve, Figure, Point, draw_picture
+from report.charts.plots import MOST_TOGETHER, _shades, forest_chart, line_chart, score_chart
 
 POINTS = [
     Point("one", "fixed", "retriever", 0.5, 0.4, 0.6),
@@ -71,12 +71,11 @@ def test_of_more_curves_than_can_be_told_apart_each_has_a_plot_of_its_own() -> N
 
 @pytest.mark.parametrize("kind", KIND_LOOKS)
 def test_a_kind_has_one_colour_and_one_shape_in_every_chart(kind: str) -> None:
-    point, spot = Point("", "a", kind, 0.5, 0.4, 0.6), Spot(10, 0.5, kind)
-    curve = Curve("a", [0.1, 0.2], kind, [1, 2])
+    point, curve = Point("", "a", kind, 0.5, 0.4, 0.6), Curve("a", [0.1, 0.2], kind, [1, 2])
     charts = [
         score_chart([point], "x", "n"),
         forest_chart([point], "n"),
-        frontier_chart([spot, Spot(20, 0.6, kind, number=1)], ("x", "y"), "n"),
+        line_chart([curve, Curve("", [0.3], kind, [2])], ("x", "y"), "n", [(0, 1)]),
         line_chart([curve], ("x", "y"), "n"),
     ]
     drawn = [found for chart in charts if (found := shapes(str(chart)).get(KIND_LOOKS[kind].colour))]
