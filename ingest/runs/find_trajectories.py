@@ -93,13 +93,10 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
         if known[0].kind != "trajectory":
             message = f"--format {format_name} is of a {known[0].kind}; a folder or ZIP holds trajectories"
             raise GoldspanError(message, where=str(input_file.path), hint="Give the file itself.", code=Exit.USAGE)
-    by_format = dict[str, list[TrajectoryFile]]()
-    skipped, damaged, unread = list[str](), list[TrajectoryFile](), list[str]()
+    by_format, skipped, damaged = dict[str, list[TrajectoryFile]](), list[str](), list[tuple[TrajectoryFile, str]]()
     is_folder, path = input_file.is_folder, input_file.path
     tree: Tree = read_folder(path, input_file.name) if is_folder else open_archive(path.resolve(), input_file.name)
-    for refused in tree.refused:
-        rejects.add(input_file.name, f"entry {refused.path}", refused.reason)
-        unread.append(f"entry {refused.path}: {refused.reason}")
+    unread = [(refused.path, refused.reason) for refused in tree.refused]
     # Without what was handed out to an agent, which is no record of it.
     tasks = {entry.path.rpartition("/")[0] for entry in tree.entries if entry.path.rpartition("/")[2] == TASK_FILE}
     handed_out = tuple(f"{folder}/{REPOSITORY}/".lstrip("/") for folder in tasks)
@@ -108,23 +105,23 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
         try:
             head = file.head()
         except DamagedFileError as error:
-            damaged.append(file)
-            unread.append(f"entry {file.path}: {error.reason}")
+            damaged.append((file, error.reason))
             continue
         if head.startswith(InputFile.ZIP):
-            why = "an archive inside is not opened; unpack it beside the others"
-            rejects.add(input_file.name, f"entry {file.path}", why)
-            unread.append(f"entry {file.path}: {why}")
+            unread.append((file.path, "an archive inside is not opened; unpack it beside the others"))
             continue
         formats = [importer.name for importer in known if importer.recognise(head, file.path)]
         for name in formats:
             by_format.setdefault(name, []).append(file)
         skipped += [file.path] * (not formats)
+    for entry_path, reason in unread:
+        rejects.add(input_file.name, f"entry {entry_path}", reason)
     if not by_format:
+        unread += ((file.path, reason) for file, reason in damaged)
         n = f"{counted(len(skipped), 'file')} of another kind, {len(unread):,} that cannot be read"
         what = f"it holds no trajectories: {n if skipped or unread else 'it holds no files'}"
         hint = "`python -m ingest list formats` shows how each begins."
-        examples = [*(ascii(reason)[1:-1] for reason in unread), *map(ascii, skipped)]
+        examples = [*(ascii(f"entry {path}: {reason}")[1:-1] for path, reason in unread), *map(ascii, skipped)]
         code = Exit.MISSING if is_folder else Exit.INVALID
         raise GoldspanError(what, where=str(path), examples=examples, hint=hint, code=code)
     if len(by_format) > 1:
@@ -135,7 +132,7 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
     importer = importers()[name]
     owners = {claim: file.path for file in files for claim in importer.companions(file.path)}
     # What is damaged from its start on is read as the others are: the import says what is lost with it.
-    own = [file for file in [*files, *damaged] if not _is_companion(file.path, owners)]
+    own = [file for file in (*files, *(file for file, _ in damaged)) if not _is_companion(file.path, owners)]
     skipped = [path for path in skipped if not _is_companion(path, owners)]
     files = sorted(own, key=lambda file: file.path)
     if not is_folder:

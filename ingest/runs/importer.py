@@ -29,24 +29,20 @@ _TRIAL = re.compile(r"(?P<item>.{1,32})__(?=[a-z]*[A-Z0-9])[A-Za-z0-9]{7}")  # a
 
 @dataclass(frozen=True)
 class Importer:
-    """A format that predictions made elsewhere come in.
+    """A format that predictions made elsewhere come in; `--format` knows it by its name and its aliases.
 
     Attributes:
-        name: What `--format` calls it; `aliases` are other names that it answers to.
-        meaning: What such a file looks like, in a sentence or two; `example` is how one begins.
-        recognise: `recognise(head, path)` says whether a file is of this format, by the beginning of its unpacked
-            content; the path is there for what content cannot tell.
-        read: Gives the rows in frames of bounded size, in the file's order, as its kind has them. Every row has
-            `position`, its place in the file counted from 1 in the format's `unit`, such as lines; the other columns
-            are these, and what a format has none of may be left out. Of a ranking item_id; document (`path#L10-L20`),
-            or path, line_start, line_end (0-based, half-open); rank, score, query_sha256, gold (the number of the
-            candidate that is right, as the file has it); a row without a document is a list that holds none, with
-            `error` there is no list, and that is why. Of a completion repo, path, line (0-based), context_start
-            (0-based), target_text, prompt_sha256, completion.
-        trajectories: In its place for the kind trajectory: what one file holds, one after the other. It raises nothing
-            but the `DamagedFileError` of the file's own methods, whatever the file holds.
-        companions: The paths of files that belong to the trajectories' file of a path and are read with it, not by
-            themselves; they need not exist. One that ends in `/` is a folder with all it holds.
+        recognise: Of the beginning of a file's unpacked content, and of its path for what content cannot tell.
+        read: Gives the rows in frames of bounded size, in the file's order. Every row has `position`, counted from 1
+            in the format's `unit`; of the other columns a format may leave out those that it has none of. Of a ranking
+            they are item_id; document (`path#L10-L20`), or path, line_start, line_end (0-based, half-open); rank,
+            score, query_sha256, gold (the number of the candidate that is right, as the file has it); a row without a
+            document is a list that holds none, with `error` there is no list, and that is why. Of a completion they are
+            repo, path, line (0-based), context_start (0-based), target_text, prompt_sha256, completion.
+        trajectories: In its place for the kind trajectory: what one file holds. It raises nothing but the
+            `DamagedFileError` of the file's own methods, whatever the file holds.
+        companions: The paths of files that are read with the one of a path and not by themselves, if they exist; one
+            that ends in `/` is a folder with all it holds.
         lists_files: Whether it says itself which files count as named beside their lines. Of other trajectories every
             file of which lines were seen does.
         as_trec_eval: Where its ranks say nothing, its scores order a list, as they do for trec_eval.

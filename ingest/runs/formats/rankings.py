@@ -68,19 +68,11 @@ def _names_in(text: str) -> list[str]:
 def recognise_table(head: bytes, name: str) -> bool:
     """A first line of tab-separated names, an item's and a document's or path's among them."""
     columns = {COLUMN_NAMES.get(column, "") for column in _names_in(head.decode(errors="replace"))}
-    return "item_id" in columns and bool({"document", "path"} & columns) and not recognise_beir(head, name)
-
-
-def recognise_beir(head: bytes, name: str) -> bool:
-    """BEIR's own header: query-id, corpus-id, score."""
-    return _names_in(head.decode(errors="replace")) == ["query-id", "corpus-id", "score"]
+    return "item_id" in columns and bool({"document", "path"} & columns)
 
 
 def read_table(input_file: InputFile) -> Iterator[pl.DataFrame]:
-    """The rows below the header, by the columns it names, or of BEIR's JSON; a number that is blank is null."""
-    if input_file.head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
-        yield from read_scores(input_file)
-        return
+    """The rows below the header, by the columns it names; a number that is blank is null."""
     columns: list[str] = []
     for rows in input_file.lines():
         if not columns:
@@ -113,7 +105,7 @@ class _Pairs(list[tuple[str, object]]):
 
 def read_scores(input_file: InputFile) -> Iterator[pl.DataFrame]:
     """A row per score, query by query; a name that stands twice in a list stands in two rows."""
-    document = json_document(input_file, lambda text: json.loads(text, object_pairs_hook=_Pairs), _SCORES_HINT)
+    document = json_document(input_file, partial(json.loads, object_pairs_hook=_Pairs), _SCORES_HINT)
     if not isinstance(document, _Pairs):
         raise input_file.wrong(what="it is no object", hint=_SCORES_HINT)
     rows, seen = list[tuple[object, ...]](), set[str]()
@@ -190,16 +182,10 @@ TREC = Importer(
     recognise=recognise_trec, read=read_trec, example=_TREC_EXAMPLE,
 )  # fmt: skip
 TSV = Importer(
-    name="tsv", title="Table of tab-separated columns",
-    meaning="A header, then rows: item_id (query, qid), document (doc, docid) or path, line_start, line_end (0-based, "
-        "half-open, as in the lake), and rank, score or both.",
+    name="tsv", title="Table of tab-separated columns", aliases=("beir",),
+    meaning="A header, then rows: item_id (query, qid, BEIR's query-id), document (doc, docid, corpus-id) or path, "
+        "line_start, line_end (0-based, half-open, as in the lake), and rank, score or both.",
     recognise=recognise_table, read=read_table, example="item_id\tdocument\tscore",
-)  # fmt: skip
-BEIR_TABLE = Importer(
-    name="beir", title="BEIR results",
-    meaning="A table of query-id, corpus-id and score under that header; BEIR's results as JSON, "
-        "{query: {document: score}}, are read as well.",
-    recognise=recognise_beir, read=read_table, example="query-id\tcorpus-id\tscore",
 )  # fmt: skip
 SCORES_JSON = Importer(
     name="json", title="Scores as JSON", unit="entry", aliases=("ranx", "pytrec_eval"),

@@ -204,7 +204,7 @@ def test_every_option_is_a_variable_too(lake: Lake, tmp_path: Path, monkeypatch:
 
 def test_formats_and_tasks_are_listed(lake: Lake) -> None:
     formats = json.loads(command("ingest", "list", "formats", "--format", "json").out)
-    assert {"beir", "json", "parquet", "repocoder", "trec", "tsv"} <= {one["name"] for one in formats}
+    assert {"json", "parquet", "repocoder", "trec", "tsv"} <= {one["name"] for one in formats}
     assert all(one["example"] and one["meaning"].endswith(".") for one in formats)
     tasks = command("ingest", "list", "tasks").out.split()
     assert {"repoeval/prompt", "repoeval/completion"} <= set(tasks)
