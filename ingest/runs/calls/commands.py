@@ -80,24 +80,18 @@ class FileSearch:
         return self.files[0] if len(self.files) == 1 and UNKNOWN not in self.files[0] else ""
 
 
-def parse_search(words: CommandWords) -> FileSearch | None:
-    """The search that a command is; None for any other."""
+def parse_reading(words: CommandWords) -> FileSearch | PrintedRange | None:
+    """The search that a command is, or what it shows of files or its input; None for one of neither, or unknown."""
     name, rest = verb_of(words)
-    if name not in _SEARCHES:
-        return None
-    short = "".join(word for word in rest if _SHORT.fullmatch(word))
-    is_numbered = "n" in short or "--line-number" in rest
-    is_silent = any(flag in short for flag in "qclL") or not _QUIET.isdisjoint(rest)
-    _, operands = options_of(rest, _WITH_VALUE)
-    if name == "git grep" and "--" in rest:
-        operands = (*operands[:1], *rest[rest.index("--") + 1 :])
-    has_pattern = any(map(_PATTERN.fullmatch, rest))
-    return FileSearch(operands[0 if has_pattern else 1 :], is_numbered or name == "rg", is_numbered, is_silent)
-
-
-def parse_print_command(words: CommandWords) -> PrintedRange | None:
-    """What a command shows of files or of its input; None for one that shows nothing, or is not known."""
-    name, rest = verb_of(words)
+    if name in _SEARCHES:
+        short = "".join(word for word in rest if _SHORT.fullmatch(word))
+        is_numbered = "n" in short or "--line-number" in rest
+        is_silent = any(flag in short for flag in "qclL") or not _QUIET.isdisjoint(rest)
+        _, operands = options_of(rest, _WITH_VALUE)
+        if name == "git grep" and "--" in rest:
+            operands = (*operands[:1], *rest[rest.index("--") + 1 :])
+        has_pattern = any(map(_PATTERN.fullmatch, rest))
+        return FileSearch(operands[0 if has_pattern else 1 :], is_numbered or name == "rg", is_numbered, is_silent)
     if name == "git show":
         files = [word.partition(":")[2] for word in options_of(rest)[1] if ":" in word]
         return PrintedRange(ALL_LINES, files) if files else None
@@ -108,14 +102,14 @@ def parse_print_command(words: CommandWords) -> PrintedRange | None:
 def not_read(command: Command, *, is_fed: bool = False) -> str:
     """The name of a command that shows something of files and is not read; empty for any other."""
     name = verb_of(command.words)[0]
-    is_read = (is_fed and name in FILTERS) or parse_print_command(command.words) is not None
+    is_read = (is_fed and name in FILTERS) or parse_reading(command.words) is not None
     return name if name in _NOT_READ and not is_read else ""
 
 
 def passes_on(command: Command) -> bool:
     """Whether a command prints what it reads, or a part of it."""
-    is_known = parse_search(command.words) is not None or parse_print_command(command.words) is not None
-    return is_known or command.name in FILTERS or command.words[1:3] == ["-m", "json.tool"]
+    is_filter = command.name in FILTERS or command.words[1:3] == ["-m", "json.tool"]
+    return is_filter or parse_reading(command.words) is not None
 
 
 def numbers_lines(words: CommandWords) -> bool:
@@ -156,14 +150,14 @@ def _end(flags: CommandFlags, files: CommandWords, *, is_head: bool) -> PrintedR
 
 
 def _sed(flags: CommandFlags, files: CommandWords) -> PrintedRange | None:
-    short = "".join(flag for flag, _ in flags if not flag.startswith("--"))
-    long = {flag for flag, _ in flags}
-    if "i" in short or "--in-place" in long:
+    given = {flag for flag, _ in flags}
+    short = "".join(flag for flag in given if not flag.startswith("--"))
+    if "i" in short or "--in-place" in given:
         return None
     scripts = [value for _, value in flags if value]
     if not scripts:
         scripts, files = list(files[:1]), files[1:]
-    script, is_quiet = ";".join(scripts), "n" in short or not long.isdisjoint(("--quiet", "--silent"))
+    script, is_quiet = ";".join(scripts), "n" in short or not given.isdisjoint(("--quiet", "--silent"))
     if is_quiet and not re.search(f"[pPlL{UNKNOWN}]", _SED_PATTERN.sub("", script)):
         return None
     pieces = list(filter(None, re.split(r"[;\n{}\s]+", re.sub(r"(?<=[0-9$]) +(?=[pq])", "", script))))

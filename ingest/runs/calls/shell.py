@@ -23,6 +23,7 @@ from functools import partial
 
 from ingest.runs.calls import commands
 from ingest.runs.calls.bash import Pipeline, git_options, options_of, parse_command_line, verb_of, without_documents
+from ingest.runs.calls.commands import FileSearch, PrintedRange
 from ingest.runs.calls.outputs import Failures, hunks_in, joined_lines, listed_spans, numbers_in
 from ingest.runs.trajectory import UNKNOWN, FileSpan, ParsedCall, gone_to, joined_path, renamed
 from ingest.runs.values import LAST_LINE
@@ -95,7 +96,8 @@ class _Walk:
     def read(self, pipelines: Sequence[Pipeline]) -> None:
         printing = [line for line in pipelines if not line.is_hidden and line.commands[0].name not in _PRINT_NOTHING]
         self.is_alone, self.is_single = len(printing) == 1, len(pipelines) == 1
-        searched = {search.only for line in printing if (search := commands.parse_search(line.commands[0].words))}
+        read = (commands.parse_reading(line.commands[0].words) for line in printing)
+        searched = {each.only for each in read if isinstance(each, FileSearch)}
         self.only = searched.pop() if len(searched) == 1 else ""
         showed = False
         for pipeline in pipelines[: self._not_run(pipelines)]:
@@ -110,8 +112,8 @@ class _Walk:
         for index in range(len(pipelines) - 1, -1, -1) if self.failed else ():
             words = pipelines[index].commands[0].words or [""]
             is_move = words[0] in _MOVES
-            is_trusted = is_move or words[0] == "echo" or commands.parse_print_command(words) is not None
-            if not is_trusted or (is_move and self.failures.refuse(words[-1])):
+            is_print = words[0] == "echo" or isinstance(commands.parse_reading(words), PrintedRange)
+            if not (is_move or is_print) or (is_move and self.failures.refuse(words[-1])):
                 return index + 1
             if pipelines[index].joined_by != "&&":
                 break
@@ -134,7 +136,7 @@ class _Walk:
         is_empty = is_whole and len(pipeline.commands) == 1 and not (self.failed or first.hides_errors)
         if first.name in self.failures.missing or not (self.has_printed or is_empty):
             return
-        if first.name == "git" and commands.parse_search(first.words) is None:
+        if first.name == "git" and not isinstance(commands.parse_reading(first.words), FileSearch):
             root = git_options(first.words[1:])[0]
             folder = gone_to(folder, root) if UNKNOWN in folder else root
         known = renamed(spans, partial(joined_path, folder))
@@ -146,29 +148,30 @@ class _Walk:
         first, rest = pipeline.commands[0], pipeline.commands[1:]
         if pipeline.is_hidden or not first.words:
             return ()
-        searches = [commands.parse_search(command.words) for command in pipeline.commands]
-        printed = commands.parse_print_command(first.words)
+        readings = [commands.parse_reading(command.words) for command in pipeline.commands]
+        reading = readings[0]
         odd = [*filter(None, (commands.not_read(each, is_fed=each is not first) for each in pipeline.commands))]
-        if odd and (printed or searches[0] or commands.not_read(first)):
+        if odd and (reading or commands.not_read(first)):
             self.reads |= odd[0] not in commands.EDITORS
             if self.has_printed and odd[0] not in self.failures.missing:
                 self.unread.append(f"command {odd[0]}")
             return ()
-        if any(search and search.is_silent for search in searches) or not all(map(commands.passes_on, rest)):
+        is_silent = any(isinstance(each, FileSearch) and each.is_silent for each in readings)
+        if is_silent or not all(map(commands.passes_on, rest)):
             return ()
-        if searches[0]:
+        if isinstance(reading, FileSearch):
             self.reads = True
-            return self._listed(searches[0])
-        if printed is None:
+            return self._listed(reading)
+        if reading is None:
             hunks = hunks_in(self.output or "") if verb_of(first.words)[0] in commands.DIFFS else ()
             self.reads |= bool(hunks)
             return hunks
-        if any(UNKNOWN in file for file in printed.files):
+        if any(UNKNOWN in file for file in reading.files):
             self.unread.append(f"command {first.name} of files that only the shell knew")
-        self.reads |= bool(printed.files)
-        return self._printed(pipeline, printed)
+        self.reads |= bool(reading.files)
+        return self._printed(pipeline, reading)
 
-    def _listed(self, search: commands.FileSearch) -> list[FileSpan]:
+    def _listed(self, search: FileSearch) -> list[FileSpan]:
         only = search.only
         if self.output is None:
             return [FileSpan(only)] if "." in posixpath.basename(only).lstrip(".") and not self.failed else []
@@ -192,7 +195,7 @@ class _Walk:
         paths = (posixpath.normpath(span.path.replace("\\", "/")) for span in spans)
         return [span for span, path in zip(spans, paths, strict=True) if f"{path}/".startswith(below)]
 
-    def _printed(self, pipeline: Pipeline, printed: commands.PrintedRange) -> list[FileSpan]:
+    def _printed(self, pipeline: Pipeline, printed: PrintedRange) -> list[FileSpan]:
         no_path = re.compile(rf"/dev/|-|.*[{UNKNOWN}\n]", re.DOTALL)
         paths = [file for file in printed.files if 0 < len(file) < 500 and not no_path.match(file)]
         files = [file for file in paths if not self.failures.refuse(file)]
@@ -200,17 +203,17 @@ class _Walk:
             return []
         spans = [span for file in files for span in printed.of(FileSpan(file, 1))]
         for command in pipeline.commands[1:]:
-            search, piped = commands.parse_search(command.words), commands.parse_print_command(command.words)
+            piped = commands.parse_reading(command.words)
             first_line = spans[0].start if len(spans) == 1 and self.is_alone else None
-            if search and search.is_numbered and first_line is not None:
+            if isinstance(piped, FileSearch) and piped.is_numbered and first_line is not None:
                 # `grep -n` numbers from the first line on that is piped into it.
                 hits = [hit for hit in listed_spans(self.output or "", spans[0].path) if hit.start and hit.end]
                 ahead = first_line - 1
                 if hits:
                     return [FileSpan(hit.path, (hit.start or 0) + ahead, (hit.end or 0) + ahead) for hit in hits]
-            if command.name in commands.FILTERS or (piped is not None and piped.windows == commands.ALL_LINES):
+            if command.name in commands.FILTERS:
                 continue
-            if piped is None or len(spans) > 1:
+            if not isinstance(piped, PrintedRange) or (len(spans) > 1 and piped.windows != commands.ALL_LINES):
                 # It shows some of them, no one can tell which.
                 spans = list(dict.fromkeys(FileSpan(span.path) for span in spans))
             else:
