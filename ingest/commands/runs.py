@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +16,7 @@ from ingest.programs.command import ANSWER_SECONDS
 from ingest.runs.bundled_runs import DECLARATION, SUBMISSIONS, check_submission, import_submissions, is_submission
 from ingest.runs.find_trajectories import AUTO, trajectory_files
 from ingest.runs.importing import import_run
-from ingest.runs.program_runs import RIPGREP, import_search, is_ripgrep, search_by
+from ingest.runs.program_runs import RIPGREP, import_search, search_by
 from ingest.runs.read_trajectories import shown_trajectories
 from ingest.runs.request import ImportRequest
 from ingest.sources.input_file import InputFile
@@ -93,7 +94,7 @@ def _importing(*, write: bool) -> Callable[..., None]:
             hint = "Give FILE, made elsewhere, or --search 'COMMAND …', --search module:function, --search ripgrep."
             raise GoldspanError(message, hint=hint, code=Exit.USAGE)
         program = search_by(search, timeout) if search else None
-        name = system or (RIPGREP if is_ripgrep(search) else "" if write else CHECKED)
+        name = system or (RIPGREP if program and program.format == RIPGREP else "" if write else CHECKED)
         request = ImportRequest(
             file or Path(), benchmark, name, task, format, skip_unknown, chunker, asked_all, prices, resolved,
             parse_items(items), limit,
@@ -102,10 +103,7 @@ def _importing(*, write: bool) -> Callable[..., None]:
             if program is None:
                 imported = import_run(store, request, write=write, say=console.say)
             else:
-
-                def track(pools: Iterable[tuple[str, Path]], n_pools: int) -> Iterable[tuple[str, Path]]:
-                    return console.track(pools, title="pools searched", total=n_pools)
-
+                track = partial(console.track, title="pools searched")
                 imported = import_search(
                     store, request, program, again=again, write=write, track=track, say=console.say
                 )

@@ -236,8 +236,8 @@ def _absence(lake: Lake, system: SubmittedSystem) -> str:
 
 def _request(submission: SubmissionFolder, task: str) -> ImportRequest:
     system, file = submission.system, submission.runs[task]
-    request = ImportRequest(file, system.benchmark, system.name, task, system.format, skip_unknown=True)
-    return replace(request, chunker=system.chunker, asked_all=system.asked == "all")
+    named, asked_all = (system.benchmark, system.name, task, system.format), system.asked == "all"
+    return ImportRequest(file, *named, skip_unknown=True, chunker=system.chunker, asked_all=asked_all)
 
 
 def _reject(name: str, error: GoldspanError, rejects: Rejects, result: Outcome) -> None:

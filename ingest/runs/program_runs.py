@@ -35,18 +35,13 @@ MAX_RESULTS = 100  # so many results are asked for where a task keeps all
 _MAX_VAIN = 10  # after so many pools without any answer at all there will be none
 _AT_ONCE_BYTES = 64_000_000  # so much text of pools is held at a time; a larger pool is held by itself
 _FUNCTION = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):[^\W\d]\w*")
-TrackPools = Callable[[Iterable[tuple[str, Path]], int], Iterable[tuple[str, Path]]]  # shows how many are done
-
-
-def is_ripgrep(program: str) -> bool:
-    """Whether it is ripgrep that is meant, which is called rg where it is installed."""
-    return program.strip() in {RIPGREP, "rg"}
+TrackPools = Callable[..., Iterable[tuple[str, Path]]]  # passes on pools, of `total`, and shows how many are done
 
 
 def search_by(program: str, seconds: float) -> Search:
     """The program that is meant, which is on this machine; nothing is started."""
     program, format_name, ours, versions = program.strip(), "command", list[Callable[..., object]](), {}
-    if is_ripgrep(program):
+    if program in (RIPGREP, "rg"):
         if shutil.which("rg") is None:
             message = "--search ripgrep runs the program rg, which is not on this machine"
             hint = "Install it: apt-get install ripgrep (Debian, Ubuntu), brew install ripgrep (macOS)."
@@ -125,7 +120,7 @@ def _ask(job: ImportJob, session: ProgramSession, file: Path, track: TrackPools,
     folders = _pool_folders(job, file.parent, questions["pool_id"], unwritten)
     by_pool = questions.sort("pool_id", "item_id").partition_by("pool_id", as_dict=True)
     with closing(session), file.open("w", encoding="utf-8") as out:
-        for pool_id, folder in track(folders, len(by_pool)):
+        for pool_id, folder in track(folders, total=len(by_pool)):
             rows = by_pool[pool_id,].select(id="item_id", query="text", pool="pool_id").rows(named=True)
             answers = session.answers([{**row, "files": str(folder), "k": task.depth or MAX_RESULTS} for row in rows])
             out.writelines(f"{json.dumps(answer)}\n" for answer in answers)

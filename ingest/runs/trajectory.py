@@ -124,29 +124,23 @@ class Unread(Counter[str]):
 
 
 @dataclass(frozen=True)
-class Context:
-    """What was seen on the way and in the end."""
-
-    steps: tuple[Views, ...]
-    final: Views | None
-
-
-@dataclass(frozen=True)
-class Trajectory(Context):
-    """What an agent did for one item; what is not known is empty, or None.
+class Trajectory:
+    """What an agent did for one item, saw on the way and in the end; what is not known is empty, or None.
 
     `item` is either of its two ids; `position` where in the file it stands, such as `line 3`; `notes` what could not be
     read, which become rows of `rejects`; `failed` why nothing of it can be scored; `published` what ContextBench's
-    published converter makes of the same file, where that is something else; `root` the folder it began in; `prompts`
-    what it was asked; `shown_at` the turn and the tool call of each step, as in :class:`ParsedCall`.
+    published converter makes of the same file, its steps and end alone, where these are others; `root` the folder it
+    began in; `prompts` what it was asked; `shown_at` the turn and the tool call of each step.
     """
 
+    steps: tuple[Views, ...]
+    final: Views | None
     item: str = ""
     patch: str | None = None
     position: str = ""
     notes: tuple[str, ...] = ()
     failed: str = ""
-    published: Context | None = None
+    published: "Trajectory | None" = None
     calls: tuple[ParsedCall, ...] = ()
     unread: Mapping[str, int] = field(default_factory=Unread)
     usage: AgentUsage = field(default_factory=AgentUsage)
@@ -154,7 +148,7 @@ class Trajectory(Context):
     prompts: tuple[str, ...] = ()
     shown_at: tuple[tuple[int, int], ...] = ()
 
-    def beside(self, published: Context | None) -> "Trajectory":
+    def beside(self, published: "Trajectory | None") -> "Trajectory":
         """The trajectory with the published converter's reading beside it, where that is another."""
         is_same = published is not None and (published.steps, published.final) == (self.steps, self.final)
         return replace(self, published=None if is_same else published)

@@ -62,12 +62,6 @@ def _row(result: object) -> _Row | str:
     return path, None if start is None else start - 1, end, None if score is None else float(score)
 
 
-def recognise(head: bytes, name: str) -> bool:
-    """A first line that is an object with an `id` and `results` or an `error`."""
-    row = first_row(head)
-    return "id" in row and bool({"results", "error"} & row.keys())
-
-
 def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
     """A row per result; of an item without any, one that says so."""
     seen: dict[str, int] = {}
@@ -93,5 +87,6 @@ ANSWERS = Importer(
     name="answers", title="Answers of a program",
     meaning="JSON Lines: id, and results with path, start and end (from 1, both included; the whole file without) and "
         "score (where there is none, the order counts); or id and error, why there are none.",
-    recognise=recognise, read=read, example=_EXAMPLE,
+    recognise=lambda head, _: {"id", "results"} <= first_row(head).keys() or {"id", "error"} <= first_row(head).keys(),
+    read=read, example=_EXAMPLE,
 )  # fmt: skip

@@ -15,7 +15,7 @@ from itertools import pairwise
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.importer import DamagedFileError, Importer, TrajectoryFile, trial_results
 from ingest.runs.sessions import Event, Note, Session, paired
-from ingest.runs.trajectory import Context, FileSpan, Trajectory, Views, answer_in, in_repository, renamed, spans_named
+from ingest.runs.trajectory import FileSpan, Trajectory, Views, answer_in, in_repository, renamed, spans_named
 from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_between
 from ingest.runs.values import JsonRecord, content_of, count_at, line_of, object_at, objects_at, parsed_object, str_at
 
@@ -87,7 +87,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     final, any_final = (renamed(spans_named(answer_in(some) or ""), inside) or None for some in (own, texts))
     commands = [block[1] for text in own if (block := _COMMAND.search(text)) and _SUBMITS not in block[1]]
     shown = filter(None, (renamed(views_of_command(command), inside) for command in commands))
-    published = Context(tuple(steps or shown), any_final)
+    published = Trajectory(tuple(steps or shown), any_final)
     # The submission is the file's, or that of the message that ends the work.
     ends = (object_at(document, "info"), *(object_at(message, "extra") for message in messages[-1:]))
     patch = next((patch for end in ends if isinstance(patch := end.get("submission"), str)), None)

@@ -18,7 +18,7 @@ from ingest.runs.calls.tools import ToolCall
 from ingest.runs.formats.mini_swe_agent import views_of_command
 from ingest.runs.importer import Importer, TrajectoryFile, item_of, patch_path, recorded_patch
 from ingest.runs.sessions import Event, Note, Session
-from ingest.runs.trajectory import Context, FileSpan, ParsedCall, Trajectory, Views, renamed
+from ingest.runs.trajectory import FileSpan, ParsedCall, Trajectory, Views, renamed
 from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_of
 from ingest.runs.values import JsonRecord, content_of, line_of, list_at, object_at, objects_in, parsed_object, str_at
 
@@ -227,7 +227,7 @@ def _parse_cell(call: ToolCall) -> ParsedCall:
     return ParsedCall(tuple(dict.fromkeys(spans)), opens or searches)
 
 
-def published_context(events: Iterable[JsonRecord]) -> Context | None:
+def published_context(events: Iterable[JsonRecord]) -> Trajectory | None:
     """A step for each `read` or `run` that names a file, in the end all their lines; None where there is no action."""
     actions, steps = [event for event in events if isinstance(event.get("args"), dict)], list[Views]()
     for event in actions:
@@ -251,7 +251,7 @@ def published_context(events: Iterable[JsonRecord]) -> Context | None:
             joined[-1] = replace(last, end=max(last.end, view.end or 0))
         else:
             joined.append(view)
-    return Context(tuple(filter(None, steps)), tuple(joined) or None) if actions else None
+    return Trajectory(tuple(filter(None, steps)), tuple(joined) or None) if actions else None
 
 
 OPENHANDS = Importer(

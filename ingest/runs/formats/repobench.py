@@ -55,12 +55,6 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
         yield framed(input_file, rows, _COLUMNS).with_columns(document=pl.format("cand:{}", "of")).drop("of")
 
 
-def recognise_repocoder(head: bytes, name: str) -> bool:
-    """A first line that is an object with `choices` and `metadata`."""
-    row = first_row(head)
-    return "choices" in row and "metadata" in row
-
-
 def read_repocoder(input_file: InputFile) -> Iterator[pl.DataFrame]:
     """Where each row's hole is, and the first of its choices."""
     for lines in input_file.lines():
@@ -99,6 +93,6 @@ REPOBENCH = Importer(
 REPOCODER_PREDICTIONS = Importer(
     name="repocoder", title="RepoCoder predictions", kind="completion",
     meaning="JSON Lines of completions: the first of `choices`, for the hole that `fpath_tuple` and `lineno` name.",
-    recognise=recognise_repocoder, read=read_repocoder,
+    recognise=lambda head, _: {"choices", "metadata"} <= first_row(head).keys(), read=read_repocoder,
     example='{"prompt": "…", "choices": [{"text": "…"}], "metadata": {"fpath_tuple": ["repo", "a.py"], "lineno": 8}}',
 )  # fmt: skip

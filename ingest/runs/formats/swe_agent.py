@@ -10,7 +10,7 @@ from ingest.runs.calls.shell import parse_shell_call
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.importer import DamagedFileError, Importer, TrajectoryFile
 from ingest.runs.sessions import Event, Note, Session
-from ingest.runs.trajectory import Context, FileSpan, ParsedCall, Trajectory, Views, inside, joined_path, spans_named
+from ingest.runs.trajectory import FileSpan, ParsedCall, Trajectory, Views, inside, joined_path, spans_named
 from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at
 from ingest.runs.values import JsonRecord, count_at, line_of, list_at, object_at, objects_at, parsed_object, str_at
 
@@ -60,7 +60,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         if not isinstance(listed := object_at(traj).get("trajectory"), list):
             raise DamagedFileError("it has no list of steps")
         rows = objects_at(listed)
-        published = Context((), _published_final(str_at(traj, "info", "patch_context")))
+        published = Trajectory((), _published_final(str_at(traj, "info", "patch_context")))
     else:
         rows = file.rows()
         published = _published(rows)
@@ -142,7 +142,7 @@ def _window(observation: str, folder: str) -> tuple[Views, str]:
     return ((FileSpan(path, min(numbers), numbers[-1]),) if shown[-1] else ()), path
 
 
-def _published(rows: Sequence[JsonRecord]) -> Context:
+def _published(rows: Sequence[JsonRecord]) -> Trajectory:
     steps: list[Views] = []
     for row in rows:
         view = _PUBLISHED.search(str_at(row, "action"))
@@ -150,7 +150,7 @@ def _published(rows: Sequence[JsonRecord]) -> Context:
         if view and start and end and (views := inside([FileSpan(view[1], start, end)])):
             steps.append(views)
     answers = _answers(rows)
-    return Context(tuple(steps), _published_final(answers[-1]) if answers else steps[-1] if steps else None)
+    return Trajectory(tuple(steps), _published_final(answers[-1]) if answers else steps[-1] if steps else None)
 
 
 def _published_final(answer: str) -> Views | None:
