@@ -57,11 +57,11 @@ class Session:
 
     def trajectory(self, events: Iterable[Event]) -> Trajectory:
         """The session: its steps are the calls that showed something, its end what it last named, else all of them."""
-        calls, notes, ids = list[ParsedCall](), list[Note](), set[str]()
-        usage, folder = AgentUsage(), ""
+        calls, ids, usage, folder = list[ParsedCall](), set[str](), AgentUsage(), ""
+        notes: dict[str, list[str]] = {"root": [], "prompt": [], "answer": [], "unread": []}
         for event in events:
             if isinstance(event, Note):
-                notes.append(event)
+                notes[event.kind].append(event.text)
             elif isinstance(event, AgentUsage):
                 usage = event
             elif event.call_id not in ids:
@@ -69,27 +69,25 @@ class Session:
                 parsed = parse_call(replace(event, folder=folder) if event.folder is None else event)
                 folder = parsed.folder or folder
                 calls.append(replace(parsed, call=str(event), shown_at=(event.turn, len(calls) + 1)))
-        kinds = ("root", "prompt", "answer", "unread")
-        roots, prompts, answers, unread = ([note.text for note in notes if note.kind == kind] for kind in kinds)
         paths = list(dict.fromkeys(view.path for call in calls for view in call.views))[:_MAX_PATHS]
         plain = [path for path in paths if not path.startswith(("/", "~", ".."))]
         # Where none is told, it is the folder that a path is named with, and without.
         pairs = ((whole, f"/{path}") for whole in paths if whole.startswith("/") for path in plain)
         named = (whole.removesuffix(path) for whole, path in pairs if whole.endswith(path))
-        root = next(filter(None, roots), "") or next(named, "")
+        root = next(filter(None, notes["root"]), "") or next(named, "")
         below = _below(root.rstrip("/\\"))
         calls = [replace(call, views=renamed(call.views, below)) for call in calls]
         showing = [call for call in calls if call.views]
         steps = tuple(call.views for call in showing)
-        answer = answer_in(answers)
+        answer = answer_in(notes["answer"])
         final = union(steps) if answer is None else inside(spans_named(answer))
         # An answer that was cut off asked for calls, and is not among those that were counted.
         shown_at = tuple((min(call.shown_at[0], usage.n_turns or 0), call.shown_at[1]) for call in showing)
         return Trajectory(
             steps, final or None, self.item, self.patch, self.position, tuple(self.notes), calls=tuple(calls),
-            unread=Unread([*(name for call in calls for name in call.unread), *unread]),
+            unread=Unread([*(name for call in calls for name in call.unread), *notes["unread"]]),
             usage=replace(usage, n_calls=len(calls)), root=root,
-            prompts=tuple(text for text in prompts if text.strip())[:_MAX_PROMPTS], shown_at=shown_at,
+            prompts=tuple(text for text in notes["prompt"] if text.strip())[:_MAX_PROMPTS], shown_at=shown_at,
         )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ _SHELLS = (
     "execute_command", "run", "run_command", "run_shell_command", "run_terminal_cmd", "bash_command", "terminal",
     "terminal_run_command", "developer__shell", "powershell",
 )  # fmt: skip
-_SHOW_NOTHING = (
+SHOW_NOTHING = (
     # What changes files is in the patch.
     "write", "write_file", "create", "create_file", "edit", "edit_file", "multiedit", "notebookedit", "replace",
     "apply_patch", "applypatch",
@@ -63,11 +63,11 @@ class ToolCall:
     """One call of a tool.
 
     `output` is what the agent was shown, None where that is not recorded: then it counts as showing what was asked for.
-    `failed`: the record says that it ended with an error. `folder` is what relative paths start from: empty where that
-    is not said, `UNKNOWN` where only the shell knew, None where the call before it left the terminal. `lines` are the
-    first and last that it says it shows, None for the file's last. `turn` is which of the models' answers asked for it,
-    from 1; 0 where that is not told. `is_answered`: it has a result, in a record that has those of the others. `parsed`
-    is what it showed, where the tool is known to one agent alone; `call_id` what the record calls it, maybe again.
+    `folder` is what relative paths start from: empty where that is not said, `UNKNOWN` where only the shell knew, None
+    where the call before it left the terminal. `lines` are the first and last that it says it shows, None for the
+    file's last. `turn` is which of the models' answers asked for it, from 1; 0 where that is not told. `is_answered`:
+    it has a result, in a record that has those of the others. `parsed` is what it showed, where one agent alone has
+    the tool; `call_id` what the record calls it, maybe again.
     """
 
     name: str
@@ -90,11 +90,6 @@ class ToolCall:
     def is_shell(self) -> bool:
         """Whether it runs commands of a shell."""
         return self.tool in _SHELLS
-
-    @property
-    def shows_nothing(self) -> bool:
-        """Whether its tool is known to show nothing of files."""
-        return self.tool in _SHOW_NOTHING
 
     @property
     def command(self) -> str | list[str]:
@@ -123,7 +118,7 @@ def parse_call(call: ToolCall) -> ParsedCall:
     if not call.is_answered:
         return ParsedCall(folder=folder, unread=(NO_RESULT,))
     is_change = call.tool in _EDITORS and str_at(call.arguments, "command") != "view"
-    if call.parsed is not None or is_change or call.tool in _SHOW_NOTHING:
+    if call.parsed is not None or is_change or call.tool in SHOW_NOTHING:
         return call.parsed or ParsedCall(folder=folder)
     if call.is_shell:
         inner = first_text(call.arguments, _FOLDERS)

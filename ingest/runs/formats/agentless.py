@@ -48,10 +48,8 @@ def _companions(path: str) -> Sequence[str]:
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     """One for every object: all of it is one step, and the final context as well.
 
-    These are the files found, the elements found as symbols, and the edit locations as symbols and lines. Of several
-    samples of edit locations a `_traj.json` counts for the first that names lines, and only by its lines; those of a
-    `loc_….jsonl` are joined, as the published converter does. The patch may be that of the same instance in a file
-    beside.
+    Of several samples of edit locations a `_traj.json` counts for the first that names lines, and only by its lines;
+    those of a `loc_….jsonl` are joined, as the published converter does.
     """
     patches, lost = dict[str, str](), list[str]()
     # Of the files of patches beside, the first that has one counts.

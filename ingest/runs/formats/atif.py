@@ -49,11 +49,10 @@ def companions(path: str) -> Sequence[str]:
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
-    """One for every object; its item is `extra.instance_id`, else that of the trial's result, else of its folder.
+    """One for every object, with what a subagent did, and what continues in another file, where the record names it.
 
     A call of a step that records no observation counts as having shown what it was asked for. One result for several
-    calls is the screen of a terminal they were typed into. What a subagent did, and what continues in another file, is
-    read where the record names it. The patch is `extra.model_patch`, or `<name>.patch` beside the file.
+    calls is the screen of a terminal they were typed into.
     """
     for position, row in file.objects():
         extra = object_at(row, "extra")

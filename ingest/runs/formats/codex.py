@@ -17,7 +17,7 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from ingest.contents.syntax_trees import syntax_tree
-from ingest.runs.calls.tools import ToolCall
+from ingest.runs.calls.tools import SHOW_NOTHING, ToolCall
 from ingest.runs.sessions import Event, Note, Session, session_importer
 from ingest.runs.usage import AgentUsage, TokenCounts, most_frequent, seconds_of
 from ingest.runs.values import JsonRecord, at, content_of, line_of, object_at, objects_at, parsed_object, str_at
@@ -220,9 +220,10 @@ def _calls(kind: str, item: JsonRecord, output: _Output | None) -> Iterator[Tool
     tools, call_id = [ToolCall(*call) for call in calls], str_at(item, "call_id")
     texts, failed = (output.texts, output.failed) if output is not None else (None, False)
     own, whole = [text for text in texts or () if text.strip()], None if texts is None else "\n".join(texts)
-    each = iter(own if len(tools) > 1 and len(own) == sum(not tool.shows_nothing for tool in tools) else ())
+    showing = [tool for tool in tools if tool.tool not in SHOW_NOTHING]
+    each = iter(own if len(tools) > 1 and len(own) == len(showing) else ())
     for number, tool in enumerate(tools):
-        text = whole if tool.shows_nothing else next(each, whole)
+        text = next(each, whole) if tool in showing else whole
         yield replace(tool, output=text, failed=failed, call_id=call_id and f"{call_id} {number}")
 
 

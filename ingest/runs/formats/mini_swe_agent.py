@@ -56,14 +56,11 @@ def recognise(head: bytes, name: str) -> bool:
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     """The one trajectory of a file.
 
-    Where the agent was asked for what it looks at, steps are the `<explore_context>` blocks of all messages; a block
-    that names nothing of the repository is no step, one that names nothing at all is an empty one. Without any, they
-    are what the assistant's commands show of files by themselves. Where it was not asked, steps are what its commands
-    printed of files; each starts in the same folder.
-
-    The final context is the last `<PATCH_CONTEXT>` of the assistant; where it was not asked and says none, the union of
-    the steps. The published converter reads commands alone, and takes the last context of any message, and so the
-    template in the request where there is no answer.
+    Where the agent was asked for what it looks at, steps are the `<explore_context>` blocks of all messages, or without
+    any what the assistant's commands show of files by themselves. Where it was not asked, they are what its commands
+    printed of files; each starts in the same folder. The final context is the last `<PATCH_CONTEXT>` of the assistant;
+    where it was not asked and says none, the union of the steps. The published converter reads commands alone, and
+    takes the last context of any message: the template in the request where there is no answer.
     """
     document = file.json()
     item, listed = str_at(document, "instance_id") or file.item_of_trial(), object_at(document).get("messages")
@@ -80,7 +77,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     for message, text in told:
         n_turns += _is_answer(message)
         n_calls += len(_actions_of(message)) if _is_answer(message) else 0
-        # A block that names what lies outside the repository alone is none.
+        # A block that names what lies outside the repository alone is none, one that names nothing an empty one.
         blocks = map(spans_named, re.findall(r"<explore_context>(.*?)</explore_context>", text, re.DOTALL))
         steps += [views for spans in blocks if (views := renamed(spans, inside)) or not spans]
         shown_at += [(n_turns, n_calls)] * (len(steps) - len(shown_at))

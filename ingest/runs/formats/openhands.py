@@ -68,9 +68,7 @@ def companions(path: str) -> Sequence[str]:
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     """One for every object of an instance or issue, or the one whose events are the file's rows.
 
-    A step is an action that showed something: a `read`, a command (`run`), a cell that opens files (`run_ipython`), a
-    call of the SDK's tools. The final context is the union of the steps, as in the published converter, whose reading
-    of an evaluation's actions, whatever came of them, is given beside it.
+    The published converter's reading, of an evaluation's actions, whatever came of them, is given beside it.
     """
     others: list[tuple[str, JsonRecord]] = []
     for position, row in file.objects():

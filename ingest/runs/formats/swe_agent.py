@@ -49,10 +49,8 @@ def companions(path: str) -> Sequence[str]:
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     """The one trajectory of a file; which item it is of, its name says.
 
-    A step is an action that showed something of a file that the agent did not create itself. The final context is the
-    last row that has a `patch_context`, or `info.patch_context`, else the last step. The published converter reads
-    less: of checkpoints only views with a range, and no steps of a `.traj`. The patch is `info.submission` of the
-    `.traj`.
+    The final context is the last row that has a `patch_context`, or `info.patch_context`, else the last step. The
+    published converter reads less: of checkpoints only views with a range, and no steps of a `.traj`.
     """
     traj, notes = object(), list[str]()
     if _TRAJ_STARTS.match(file.head()):
