@@ -15,7 +15,7 @@ from ingest.runs.importing import import_run
 from ingest.runs.request import ImportRequest
 from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
 from lake.catalog.protocols import TASKS
-from lake.errors import Exit, GoldspanError
+from lake.errors import GoldspanError
 from lake.store import Lake
 from tests.tiny import build, ingested, put, stored
 
@@ -155,29 +155,6 @@ def test_where_trec_ranks_say_nothing_lists_are_ordered_as_trec_eval_orders_them
     assert ordered[1:4] == ["rockets/engine.py#L2", "rockets/engine.py#L10", "rockets/engine.py#L1"]
     lines = [int(name.partition("#L")[2] or 1) - 1 for name in ordered]
     assert found.rows() == [(name.partition("#")[0], line) for name, line in zip(ordered, lines, strict=True)]
-
-
-ORBIT, COLUMNS = "rockets/orbit.py", ("item_id", "document", "rank", "score")
-DISAGREE = trec([(LAST, "dogs.py", 1, 1), (FIRST, ORBIT, 1, 0.5), (FIRST, "rockets/engine.py", 2, 0.75)])
-NOT_FINITE = "a score that is not finite"
-
-
-@pytest.mark.parametrize(
-    ("data", "what", "example"),
-    [
-        (DISAGREE, "ranks and scores that disagree", f"line 3: item {FIRST}: rank 2 scores 0.75, rank 1 (line 2) 0.5"),
-        (trec([(FIRST, ORBIT, 1, 1), (FIRST, "rockets/engine.py", 1, 1), (FIRST, "rockets/engine.py#L1", 2, 0)]),
-         "a rank that stands twice in a list", f"line 2: item {FIRST} has rank 1 at line 1 too"),
-        (tsv([(FIRST, ORBIT, 1, 1), (LAST, "dogs.py", "", 1)], *COLUMNS),
-         "no rank, where other rows have one", "line 3: dogs.py"),
-        (tsv([(FIRST, ORBIT, "")], *COLUMNS[:2], "score"), "neither rank nor score", f"line 2: {ORBIT}"),
-        *((trec([(FIRST, ORBIT, 1, score)]), NOT_FINITE, f"line 1: item {FIRST}, {ORBIT}: {read}")
-          for score, read in (("nan", "NaN"), ("NaN", "NaN"), ("inf", "inf"), ("-Infinity", "-inf"), ("1e999", "inf"))),
-    ],
-)  # fmt: skip
-def test_rows_that_order_no_list_are_refused_by_item_and_row(lake: Lake, data: bytes, what: str, example: str) -> None:
-    error = refused(lake, data)
-    assert (error.code, error.what, error.examples) == (Exit.INVALID, f"{what}: 1 line", (example,))
 
 
 def test_ties_at_the_cut_offs_are_counted(lake: Lake) -> None:

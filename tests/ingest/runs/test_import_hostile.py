@@ -1,9 +1,7 @@
 import gzip
-import io
 import random
 from contextlib import suppress
 
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +11,7 @@ from ingest.sources import input_file
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from tests.ingest.runs.formats.test_import_formats import ROWS, WRITERS, zstd
-from tests.ingest.runs.test_import import FIRST, hits, imported, lake, once, one, refused, trec, tsv
+from tests.ingest.runs.test_import import FIRST, hits, imported, lake, once, one, refused
 
 pytestmark = pytest.mark.slow
 
@@ -73,45 +71,11 @@ def test_a_changed_byte_is_read_or_refused_and_never_a_fault_of_ours(
         imported(lake, bytes(data), write=False, format=name)
 
 
-@pytest.mark.parametrize(
-    ("data", "why"),
-    [
-        (b"[1]", "it is no object"),
-        (b'{"a": [1, 2]}', "entry 1: item 'a' has no object {document: score}"),
-        (b'{"a": 1}', "entry 1: item 'a' has no object {document: score}"),
-        (b'{"a": null}', "entry 1: item 'a' has no object {document: score}"),
-        (b'{"a": {"d": {"e": 1}}}', "entry 1, item 'a': the score of 'd' is an object or list, no number"),
-        (b'{"a": {"d": "1"}}', "entry 1, item 'a': the score of 'd' is \"1\", no number"),
-        (b'{"a": {"d": true}}', "entry 1, item 'a': the score of 'd' is true, no number"),
-        (b'{"a": {"d": null}}', "entry 1, item 'a': the score of 'd' is null, no number"),
-        (b"{}", "the file holds no rows"),
-        (b'{"a": {"d": 1', "not JSON (Expecting ',' delimiter: line 1 column 14); is the file cut off?"),
-        (b'{"a": {"d": NaN}}', "a score that is not finite: 1 entry"),
-        (b'{"a": {"d": 1e999}}', "a score that is not finite: 1 entry"),
-        (b'{"a": {"d": 1' + b"0" * 400 + b"}}", "a score that is not finite: 1 entry"),
-        (b'{"a": {"\\ud800": 1}}', "entry 1: '\\ud800' holds half a surrogate pair, which is no character"),
-        (b'{"\\udfff": {"d": 1}}', "entry 1: '\\udfff' holds half a surrogate pair, which is no character"),
-        (b'{"a": {"d\\u0000": 1}}', "a document that cannot be read: 1 entry"),
-    ],
-)
-def test_json_of_another_shape_is_refused_by_its_entry(lake: Lake, data: bytes, why: str) -> None:
-    assert refused(lake, data, format="json").what == why
-
-
 def test_an_entry_may_lie_across_blocks(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(input_file, "BLOCK_BYTES", 7)
     for name in ("json", "trec", "tsv"):
         imported(lake, WRITERS[name](ROWS).replace(b"nowhere", "nöwhere☃".encode()))
         assert hits(lake, "path_given", "line_end")[2] == ("nöwhere☃.py", 5)
-
-
-@pytest.mark.parametrize("path", ["a\x1b[31m.py", "a\tb.py", "a\x7f.py"])
-def test_a_control_character_in_a_path_is_refused_and_not_printed(lake: Lake, path: str) -> None:
-    into = io.BytesIO()
-    pl.DataFrame({"item_id": [FIRST], "document": [path], "rank": [1]}).write_parquet(into)
-    error = refused(lake, into.getvalue())
-    assert error.examples[0].endswith("it holds a control character")
-    assert error.render().replace("\n", "").isprintable()
 
 
 @pytest.mark.parametrize(
@@ -120,31 +84,3 @@ def test_a_control_character_in_a_path_is_refused_and_not_printed(lake: Lake, pa
 def test_a_path_from_outside_is_kept_as_text_and_never_opened(lake: Lake, path: str) -> None:
     assert imported(lake, one(path)).counts["n_unresolved"] == 1
     assert hits(lake, "path_given", "path") == [(path, None)]
-
-
-@pytest.mark.parametrize("rank", ["99999999999999999999", "1.5", "one", "-1", "+"])
-def test_a_rank_that_is_no_whole_number_is_refused(lake: Lake, rank: str) -> None:
-    data = tsv([(FIRST, "rockets/orbit.py", rank)], "item_id", "document", "rank")
-    assert refused(lake, data).what in ("a rank that is not a whole number: 1 line", "a rank below 0: 1 line")
-
-
-def test_of_many_faults_three_are_shown_and_all_are_counted(lake: Lake) -> None:
-    error = refused(lake, trec([(FIRST, f"a.py#L0-L{n}", n, -n) for n in range(1, 500)]))
-    assert error.what == "a document that cannot be read: 499 lines"
-    assert len(error.examples) == 3
-
-
-def test_a_parquet_of_other_types_is_refused(lake: Lake) -> None:
-    frames = (
-        {"item_id": [FIRST], "document": [["a"]], "rank": [1]},
-        {"item_id": [FIRST], "document": ["a.py"], "rank": ["x"]},
-        {"item_id": [FIRST], "document": ["a.py"], "rank": [b"\xff"]},
-        {"item_id": [FIRST], "documents": ["a.py"], "rank": [1]},
-        {"item_id": [FIRST], "document": [None], "rank": [1]},
-        {"item_id": [None], "document": ["a.py"], "rank": [1]},
-        {"item_id": [FIRST], "document": ["a.py"], "rank": [None]},
-    )
-    for frame in frames:
-        into = io.BytesIO()
-        pl.DataFrame(frame).write_parquet(into)
-        assert refused(lake, into.getvalue()).code == Exit.INVALID

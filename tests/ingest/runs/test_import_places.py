@@ -3,9 +3,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from lake.errors import Exit
 from lake.store import Lake
-from tests.ingest.runs.test_import import FIRST, LAST, hits, imported, lake, once, one, refused, trec
+from tests.ingest.runs.test_import import FIRST, LAST, hits, imported, lake, once, one, trec
 from tests.tiny import CATS, REPOSITORIES, build, ingested
 
 __all__ = ["lake", "once"]
@@ -55,34 +54,6 @@ def test_an_end_one_line_past_the_file_is_clamped_and_counted(lake: Lake, docume
     assert "clamped: 1 range that ended one line past their file" in result.outcome("x", "").warnings
 
 
-def test_an_end_further_past_the_file_is_refused(lake: Lake) -> None:
-    error = refused(lake, one("rockets/orbit.py#L3-L14"))
-    assert error.code == Exit.INVALID
-    assert error.examples == (f"line 1: item {FIRST}: rockets/orbit.py#L3-L14 ends past line 12, the file's last",)
-
-
-@pytest.mark.parametrize(
-    ("document", "why"),
-    [
-        ("rockets/orbit.py#L0", "lines are counted from 1"),
-        ("rockets/orbit.py#L0-L3", "lines are counted from 1"),
-        ("rockets/orbit.py#L5-L4", "its range is reversed"),
-        ("rockets/orbit.py#L5-", "its range is not #L10 or #L10-L20"),
-        ("rockets/orbit.py#L5-9", "its range is not #L10 or #L10-L20"),
-        ("rockets/orbit.py#L5-L5.1", "of several chunks with the same lines the second is .2"),
-        ("rockets/orbit.py#L-5", "its range is not #L10 or #L10-L20"),
-        ("rockets/orbit.py#L99999999999999999999", "its line numbers are too large"),
-        ("rockets/orbit.py::", "it is not path::Qualified.name"),
-        ("::transfer", "it is not path::Qualified.name"),
-        ("rockets/orbit.py::transfer#L1-L3", "it names lines and a definition"),
-    ],
-)
-def test_a_document_that_cannot_be_read_is_refused_with_the_reason(lake: Lake, document: str, why: str) -> None:
-    error = refused(lake, one(document))
-    assert error.what == "a document that cannot be read: 1 line"
-    assert error.examples == (f"line 1: {document}: {why}",)
-
-
 @pytest.mark.parametrize("document", ["rockets/engine.py::Engine.burn", "/testbed/rockets/engine.py::Engine::burn"])
 def test_a_definition_is_its_lines(lake: Lake, document: str) -> None:
     result = imported(lake, trec([(FIRST, document, 1, 2), (FIRST, "rockets/engine.py::Engine.land", 2, 1)]))
@@ -128,14 +99,3 @@ def test_a_path_that_means_no_file_of_the_pool_is_kept_unresolved_and_counted(la
     )
     item = lake.read("run_items").filter(pl.col("item_id") == FIRST).row(0, named=True)
     assert (item["status"], item["n_returned"], item["n_nws"]) == ("done", 2, 0)
-
-
-@pytest.mark.parametrize(
-    "again", ["rockets/orbit.py#L1-L12", "/testbed/rockets/orbit.py", "rockets/orbit.py#L1-L13", "rockets/orbit.py"]
-)
-def test_a_chunk_twice_in_a_list_is_refused_however_it_is_written(lake: Lake, again: str) -> None:
-    rows = [(LAST, "dogs.py", 1, 1), (FIRST, "rockets/orbit.py", 1, 2), (FIRST, again, 2, 1)]
-    error = refused(lake, trec(rows))
-    assert error.what == "a document that stands twice in a list: 1 line"
-    path = again.partition("#")[0]
-    assert error.examples == (f"line 3: item {FIRST}: {path}#L1-L12 as in line 2",)

@@ -8,9 +8,8 @@ import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 import pytest
 
 from ingest.runs.find_trajectories import importers
-from lake.errors import Exit
 from lake.store import Lake
-from tests.ingest.runs.test_import import FIRST, LAST, Ranked, hits, imported, lake, once, refused, trec, tsv
+from tests.ingest.runs.test_import import FIRST, LAST, Ranked, hits, imported, lake, once, trec, tsv
 
 __all__ = ["lake", "once"]
 
@@ -107,85 +106,12 @@ def test_a_byte_order_mark_blank_lines_and_crlf_change_nothing(lake: Lake, name:
     assert found_in(lake) == FOUND
 
 
-def test_a_parquet_of_several_runs_is_refused(lake: Lake) -> None:
-    into = io.BytesIO()
-    frame = pl.DataFrame({"run_id": ["a", "b"], "item_id": [FIRST] * 2, "document": ["x", "y"], "rank": [1, 2]})
-    frame.write_parquet(into)
-    assert refused(lake, into.getvalue()).what == "the file holds several runs"
-
-
 def test_paths_and_lines_in_columns_are_those_of_the_lake(lake: Lake) -> None:
     columns = ("item_id", "path", "line_start", "line_end", "score")
     imported(lake, tsv([(FIRST, "rockets/orbit.py", 0, 3, 1), (FIRST, "rockets/engine.py", "", "", 0)], *columns))
     assert hits(lake) == [("rockets/orbit.py", 0, 3), ("rockets/engine.py", 0, 15)]
 
 
-@pytest.mark.parametrize(
-    ("lines", "why"),
-    [
-        ((-1, 3), "lines are counted from 0 here"),
-        ((3, 1), "the range is reversed"),
-        ((3, ""), "one of line_start and line_end is missing"),
-    ],
-)
-def test_lines_in_columns_that_are_no_range_are_refused(lake: Lake, lines: tuple[object, object], why: str) -> None:
-    columns = ("item_id", "path", "line_start", "line_end", "score")
-    error = refused(lake, tsv([(FIRST, "rockets/orbit.py", *lines, 1)], *columns))
-    assert error.examples == (f"line 2: rockets/orbit.py: {why}",)
-
-
-@pytest.mark.parametrize(
-    ("header", "why"),
-    [
-        ("item_id\tdocument", "missing rank or score"),
-        ("document\tscore", "missing item_id"),
-        ("item_id\tscore", "missing document or path"),
-        ("item_id\tpath\tline_start\tscore", "missing both of line_start and line_end"),
-        ("item_id\tqid\tdocument\tscore", "it has a column twice"),
-        ("item_id\tdocumnt\tscore", "unknown column 'documnt' in the header"),
-    ],
-)
-def test_a_header_that_lacks_something_is_refused(lake: Lake, header: str, why: str) -> None:
-    assert refused(lake, f"{header}\nx\n".encode(), format="tsv").what.startswith(why)
-
-
-def test_a_row_of_another_length_than_the_header_is_refused(lake: Lake) -> None:
-    error = refused(lake, table(ROWS) + b"short\trow\n")
-    assert error.what == "not the 4 columns of the header: 1 line"
-    assert error.examples == ("line 6: short\\trow",)
-
-
 def test_a_space_in_a_trec_document_may_stand_or_be_escaped(lake: Lake) -> None:
     imported(lake, trec([(FIRST, "no such%20file 100%25.py#L3", 1, 1)]))
     assert hits(lake, "path_given", "line_end") == [("no such file 100%.py", 3)]
-
-
-def test_a_document_twice_in_one_json_object_is_refused(lake: Lake) -> None:
-    error = refused(lake, f'{{"{FIRST}": {{"rockets/orbit.py": 1, "rockets/orbit.py": 2}}}}'.encode())
-    assert error.what == "a document that stands twice in a list: 2 entries"
-
-
-def test_a_query_twice_in_one_json_object_is_refused(lake: Lake) -> None:
-    error = refused(lake, f'{{"{FIRST}": {{"rockets/orbit.py": 1}}, "{FIRST}": {{}}}}'.encode())
-    assert error.what == f"entry 2: the query '{FIRST}' stands twice"
-
-
-@pytest.mark.parametrize(
-    ("line", "why"),
-    [
-        (b'{"id": "a", "results": [', "line 2: not JSON"),
-        (b'{"results": []}', "line 2: no object with an `id`"),
-        (answers(ROWS[:1]), f"line 2: item {FIRST!r} stands in line 1 too"),
-        (b'{"id": "a", "results": {}}', "line 2, item 'a': `results` is to be a list"),
-    ],
-)
-def test_a_line_that_is_no_answer_is_refused_by_its_number(lake: Lake, line: bytes, why: str) -> None:
-    error = refused(lake, answers(ROWS[:1]) + line)
-    assert (error.code, error.what.startswith(why)) == (Exit.INVALID, True), error.what
-
-
-def test_a_format_that_is_none_is_refused_with_those_there_are(lake: Lake) -> None:
-    error = refused(lake, b"hello world\n")
-    assert error.what == "unknown file format"
-    assert error.examples == ("'hello world'",)
-    assert "python -m ingest list formats" in error.hint
