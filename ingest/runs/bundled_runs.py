@@ -76,17 +76,12 @@ class SubmittedSystem(BaseModel):
 
 @dataclass(frozen=True)
 class SubmissionFolder:
-    """A submission in a folder `<system>/<date>`: its run files by task, and the task of one that names none."""
+    """A submission, called `<system>/<date>` as its folder: its run files by task, None of one with numbers alone."""
 
+    name: str
     folder: Path
     system: SubmittedSystem
-    runs: Mapping[str, Path]
-    first: str
-
-    @property
-    def name(self) -> str:
-        """`<system>/<date>`."""
-        return "/".join(self.folder.parts[-2:])
+    runs: Mapping[str, Path | None]
 
 
 def is_submission(path: Path) -> bool:
@@ -97,36 +92,36 @@ def is_submission(path: Path) -> bool:
 def read_submission(path: Path) -> SubmissionFolder:
     """The submission in a folder; a `GoldspanError` where that, a file or a key is not as it is to be."""
     folder, is_day = (path.parent if path.name == DECLARATION else path).absolute(), False
+    name, file = "/".join(folder.parts[-2:]), folder / DECLARATION
+
+    def wrong(what: str, where: Path, hint: str = _HINT) -> GoldspanError:
+        return GoldspanError(what, where=str(where), hint=hint, code=Exit.INVALID)
+
     with suppress(ValueError):
         is_day = bool(re.fullmatch(r"\d{4}-\d{2}-\d{2}", folder.name) and date.fromisoformat(folder.name))
     if not is_day or not folder.is_dir():
-        name = "/".join(folder.parts[-2:])
-        what = f"{name!a} is no submission: it is to be a folder <system>/<date>, the date as 2026-01-31"
-        raise GoldspanError(what, where=str(path), hint=_HINT, code=Exit.INVALID)
+        raise wrong(f"{name!a} is no submission: it is to be a folder <system>/<date>, the date as 2026-01-31", path)
     files = [file for file in sorted(folder.iterdir()) if not file.name.startswith(".")]
     run_files = [file for file in files if file.name != DECLARATION]
     odd = [file.name for file in files if file.is_symlink()]
     if foreign := next(iter(odd + [file.name for file in run_files if file.name.split(".")[0] != "run"]), ""):
         what = f"{foreign!a} is a link, or neither {DECLARATION} nor a run file, which is called run.<ending>"
-        raise GoldspanError(what, where=str(folder), hint=_HINT, code=Exit.INVALID)
-    file = folder / DECLARATION
+        raise wrong(what, folder)
     system = validated(SubmittedSystem, read_yaml(file, _HINT), file, _HINT)
     tasks = {task.name.partition("/")[2]: task for task in TASKS.values() if task.benchmark == system.benchmark}
     names = [task.name for task in tasks.values()]
     if system.task and system.task not in names:
-        what = f"task: {shown(system.task)} is no task"
-        raise GoldspanError(what, where=str(file), hint=did_you_mean(system.task, names), code=Exit.INVALID)
+        raise wrong(f"task: {shown(system.task)} is no task", file, did_you_mean(system.task, names))
     first = system.task or next(task.name for task in tasks.values() if "ranking" in task.answered_by)
     ends = ((file.name.partition(".")[2].partition(".")[0], file) for file in run_files)
-    runs = {tasks[end].name if end in tasks else first: file for end, file in ends}
+    runs: dict[str, Path | None] = {tasks[end].name if end in tasks else first: file for end, file in ends}
     if len(runs) < len(run_files):
         what = f"{listed([file.name for file in run_files])} do not answer a task each"
         hint = f"Each says which it answers, run.<task>.<ending>; a task is one of {listed(list(tasks))}."
-        raise GoldspanError(what, where=str(folder), hint=hint, code=Exit.INVALID)
+        raise wrong(what, folder, hint)
     if not runs and not system.reported:
-        what = "reported: there is neither a run file to be scored nor a number that is reported"
-        raise GoldspanError(what, where=str(file), hint=_HINT, code=Exit.INVALID)
-    return SubmissionFolder(folder, system, runs, first)
+        raise wrong("reported: there is neither a run file to be scored nor a number that is reported", file)
+    return SubmissionFolder(name, folder, system, runs or {first: None})
 
 
 def import_recorded(lake: Lake, benchmark: str, source: Source, result: Outcome, say: Say = lambda _: None) -> None:
@@ -166,12 +161,13 @@ def _store(lake: Lake, name: str, part: str, rows: pl.DataFrame) -> None:
 def check_submission(lake: Lake, path: Path, *, skip_unknown: bool, say: Say) -> Outcome:
     """Check a submission as it would be imported; nothing is written."""
     submission = read_submission(path)
-    if submission.runs and (why := _absence(lake, submission.system)):
+    files = [(task, file) for task, file in submission.runs.items() if file]
+    if files and (why := _absence(lake, submission.system)):
         hint = f"First bring in what it answers: make ingest BENCHMARKS={submission.system.benchmark} SOURCE=…"
         raise GoldspanError(why, where=str(submission.folder / DECLARATION), hint=hint, code=Exit.MISSING)
     whole = Outcome("nothing was written", hint=f"git add {path}, and a pull request")
-    for task in submission.runs:
-        request = replace(_request(submission, task), skip_unknown=skip_unknown)
+    for task, file in files:
+        request = replace(_request(submission.system, task, file), skip_unknown=skip_unknown)
         whole.add(import_run(lake, request, write=False, say=say).outcome("", ""))
     if numbers := submission.system.reported:
         whole.warnings.append(f"{counted(len(numbers), 'reported number')}, shown as such and never ranked")
@@ -189,16 +185,16 @@ def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> lis
     before, newest = lake.read("submissions"), dict[tuple[str, ...], str]()
     for submission in sorted(read, key=lambda submission: (submission.folder.name, submission.name), reverse=True):
         system = submission.system
-        for task in submission.runs or [submission.first]:
+        for task, file in submission.runs.items():
             newer = newest.setdefault((system.benchmark, system.label, system.name, task), submission.name)
             status, why, run_id = "reported", "", None
             if newer != submission.name:
                 status, why = "older", f"{newer} counts in its place"
-            elif task in submission.runs:
-                status, why = "waiting", _absence(lake, system)
+            elif file:
+                status, why, request = "waiting", _absence(lake, system), _request(system, task, file)
                 try:
                     if not why:
-                        run_id = _import_file(lake, _request(submission, task), submission.name, result, say).run_id
+                        run_id = _import_file(lake, request, submission.name, result, say).run_id
                         status = "scored"
                 except NoItemKnownError:
                     why = "the lake holds none of its items"
@@ -206,12 +202,11 @@ def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> lis
                     _reject(submission.name, error, rejects, result)
                     status, why = "refused", error.what
                 result.warnings += [f"{submission.name} waits: {why}"] * (status == "waiting")
-            file = submission.runs[task].name if task in submission.runs else None
             rows.append({
                 **system.model_dump(exclude={"name", "format", "chunker", "asked"}), "authors": list(system.authors),
                 "reported": [{"metric": name, "value": value} for name, value in sorted(system.reported.items())],
                 "submission": submission.name, "system": system.name, "date": submission.folder.name, "task": task,
-                "file": file, "status": status, "why": why, "run_id": run_id,
+                "file": file and file.name, "status": status, "why": why, "run_id": run_id,
             })  # fmt: skip
     gone = set(before["run_id"].drop_nulls()) - {row["run_id"] for row in rows}
     for run_id, benchmark in before.filter(pl.col("run_id").is_in(sorted(gone))).select("run_id", "benchmark").rows():
@@ -234,8 +229,7 @@ def _absence(lake: Lake, system: SubmittedSystem) -> str:
     return "" if label == system.label else f"it answers {wanted}; the lake holds {edition}"
 
 
-def _request(submission: SubmissionFolder, task: str) -> ImportRequest:
-    system, file = submission.system, submission.runs[task]
+def _request(system: SubmittedSystem, task: str, file: Path) -> ImportRequest:
     named, asked_all = (system.benchmark, system.name, task, system.format), system.asked == "all"
     return ImportRequest(file, *named, skip_unknown=True, chunker=system.chunker, asked_all=asked_all)
 
