@@ -18,7 +18,7 @@ _PROMPT = ("prompt_tokens", "total_prompt_tokens")
 _CACHED = (
     "cache_read_input_tokens", "cached_input_tokens", "cache_read_tokens", "cached_tokens", "total_cached_tokens",
 )  # fmt: skip
-_WRITTEN = ("cache_creation_input_tokens", "cache_write_tokens")
+_WRITTEN = ("cache_creation_input_tokens", "cache_write_tokens", "cache_write_input_tokens")
 _OUTPUT = ("output_tokens", "completion_tokens", "total_completion_tokens")
 
 

@@ -39,7 +39,7 @@ SHOW_NOTHING = (
     "listmcpresourcestool", "readmcpresourcetool", "croncreate", "crondelete", "cronlist", "enterworktree",
     "exitworktree", "sendmessage", "monitor", "artifact", "remotetrigger", "delete_file", "write_to_file",
     "replace_in_file", "apply_diff", "insert_content", "attempt_completion", "ask_followup_question", "new_task",
-    "switch_mode", "patch",
+    "switch_mode", "patch", "interrupt_agent", "followup_task",
 )  # fmt: skip
 _PATHS = ("file_path", "filePath", "path", "absolute_path", "notebook_path", "filename", "target_file")
 _COMMANDS = ("command", "cmd", "keystrokes")

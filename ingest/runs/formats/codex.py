@@ -8,7 +8,7 @@ running. What `codex exec --json` prints is built from its description (github.c
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -133,19 +133,21 @@ def _is_event(row: JsonRecord) -> bool:
 
 def _events_of(session: Session) -> Iterator[Event]:
     yield from _rollout(session, session.parts[0], [0])
-    # A rollout, and each of its subagents', tells what was used until then, again and again.
-    totals = [[total for event in rows if (total := _total(event)) is not None] for rows in session.parts]
     events = [event for rows in session.parts for event in rows]
     model = most_frequent(str_at(event, "payload", "model") for event in events)
-    n_turns = sum(len(set(rows)) for rows in totals) or None
-    last = (rows[-1] for rows in totals if rows)
-    yield AgentUsage(model, seconds=seconds_of(events), n_turns=n_turns).with_tokens(last)
+    counted = list(map(_totals, session.parts))
+    usage = AgentUsage(model, seconds=seconds_of(events), n_turns=sum(map(len, counted)) or None)
+    yield usage.with_tokens(map(_spent, session.parts, counted))
 
 
 def _rollout(session: Session, events: Sequence[JsonRecord], n_told: list[int], folder: str = "") -> Iterator[Event]:
     """What a rollout tells; `n_told` counts the answers of all rollouts of a session, one told after its calls."""
     items = [_item(event) for event in events]
     outputs, totals, is_rooted = _outputs(items), set[TokenCounts](), bool(folder)
+    # Newer versions tell a subagent's id beside the calls alone.
+    told = (row for event in events for row in (object_at(event, "payload"), object_at(event, "payload", "item")))
+    threads = ((row, thread) for row in told if (thread := str_at(row, "agent_thread_id")))
+    begun = {str_at(row, "event_id") or str_at(row, "id"): thread for row, thread in threads}
     for event, item in zip(events, items, strict=True):
         if (total := _total(event)) is not None and total not in totals:
             totals.add(total)
@@ -164,7 +166,8 @@ def _rollout(session: Session, events: Sequence[JsonRecord], n_told: list[int], 
             for call in _calls(kind, item, output):
                 yield replace(call, folder=folder, turn=n_told[0] + 1, is_answered=output is not None)
             if str_at(item, "name") == "spawn_agent" and output is not None:
-                yield from _subagents(session, "\n".join(output.texts or ()), n_told, folder)
+                texts = (begun.get(str_at(item, "call_id"), ""), *(output.texts or ()))
+                yield from _subagents(session, "\n".join(texts), n_told, folder)
         elif kind == "message":
             yield Note("answer" if is_own else "prompt", content)
         elif kind in ("agent_message", "assistant_message"):
@@ -181,7 +184,10 @@ def _rollout(session: Session, events: Sequence[JsonRecord], n_told: list[int], 
 
 def _subagents(session: Session, output: str, n_told: list[int], folder: str) -> Iterator[Event]:
     """What the subagents did that a call began: it gives their ids, with which the names of their files end."""
-    for name in re.findall(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", output):
+    names = dict.fromkeys(re.findall(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", output))
+    if not names and '"task_name"' in output:
+        yield Note("unread", "subagent whose file is not there")
+    for name in names:
         ends = re.compile(rf"{name}\.jsonl(?:\.gz|\.zst)?$")
         paths = [path for path in sorted(session.file.all) if ends.search(path)]
         if not paths:
@@ -192,11 +198,25 @@ def _subagents(session: Session, output: str, n_told: list[int], folder: str) ->
             yield from (event for event in events if not (isinstance(event, Note) and event.kind == "answer"))
 
 
-def _total(event: JsonRecord) -> TokenCounts | None:
+def _total(event: JsonRecord, which: str = "total_token_usage") -> TokenCounts | None:
     if event.get("type") == "turn.completed":
         return TokenCounts.of(event.get("usage"))
     is_count = at(event, "payload", "type") == "token_count"
-    return TokenCounts.of(at(event, "payload", "info", "total_token_usage")) if is_count else None
+    return TokenCounts.of(at(event, "payload", "info", which)) if is_count else None
+
+
+def _totals(rows: Sequence[JsonRecord]) -> Mapping[TokenCounts, TokenCounts | None]:
+    """What a rollout tells was used until then, each once, and what the answer before took."""
+    counts = ((_total(event), _total(event, "last_token_usage")) for event in rows)
+    return {total: last for total, last in reversed([*counts]) if total is not None}
+
+
+def _spent(rows: Sequence[JsonRecord], totals: Mapping[TokenCounts, TokenCounts | None]) -> TokenCounts | None:
+    # A subagent that was given what had been said counts on from what that took.
+    first = object_at(next(iter(rows), {}), "payload")
+    if "forked_from_id" in first and "subagent" in object_at(first, "source"):
+        return sum(filter(None, totals.values()), TokenCounts())
+    return next(iter(totals), None)
 
 
 def _item(event: JsonRecord) -> JsonRecord:

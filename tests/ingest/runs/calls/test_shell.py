@@ -226,6 +226,11 @@ def test_files_that_only_the_shell_knew_are_told_as_not_read() -> None:
         assert (reading.views, reading.unread) == ((), ("command cat of files that only the shell knew",))
 
 
+def test_searches_of_several_files_that_name_them_show_the_lines_of_each() -> None:
+    output = "a.py:3:x\nb.py:5:x"
+    assert views_of("grep -Hn x a.py; grep -Hn x b.py", output) == [FileSpan("a.py", 3, 3), FileSpan("b.py", 5, 5)]
+
+
 @pytest.mark.parametrize("name", ["bat", "less", "vim", "sort", "jq .", "awk '{print $1}'", "perl -ne print"])
 def test_other_commands_that_print_files_are_told_as_not_read(name: str) -> None:
     unread = (f"command {name.split()[0]}",)
