@@ -11,7 +11,7 @@ from typing import IO
 import polars as pl
 
 from ingest.runs.trajectory import Trajectory
-from ingest.runs.values import JsonRecord, first_text, object_at, str_at
+from ingest.runs.values import JsonRecord, first_text, object_at, str_at, without_messages
 from ingest.sources.input_file import HEAD_BYTES, InputFile
 from ingest.sources.rows import MARK, Lines, UnreadableFileError, is_json_lines
 from lake.catalog.protocol import AnswerKind
@@ -64,11 +64,15 @@ class Importer:
 
 
 class DamagedFileError(Exception):
-    """A file, or a part of one, that cannot be read to its end: why, the item it says it is about, and where it is."""
+    """A file, or a part of one, that cannot be read to its end: why, the item it says it is about, and where it is.
+
+    `is_text`: it is a line between records that a program's own messages were printed among, and no record.
+    """
 
     def __init__(self, reason: str, item: str = "", position: str = "") -> None:
         super().__init__(reason)
         self.reason, self.item, self.position = reason, item, position
+        self.is_text = False
 
 
 @dataclass(frozen=True)
@@ -120,7 +124,7 @@ class TrajectoryFile:
         A line or entry that is no object is added to `damages`, and the next is read. JSON Lines may be of any length.
         A file that holds one object gives it an empty position. What else is damaged is a `DamagedFileError`.
         """
-        if is_json_lines(self.head()):
+        if is_json_lines(without_messages(self.head())):
             values = self._lines()
         elif isinstance(whole := self.json(), list):
             values = ((f"entry {number}", entry) for number, entry in enumerate(whole, start=1))
@@ -137,8 +141,8 @@ class TrajectoryFile:
 
     def fail_if_damaged(self) -> None:
         """Refuse a file whose rows make up one trajectory, where some of them could not be read."""
-        if self.damages:
-            reason = "; ".join(f"{damage.position}: {damage.reason}" for damage in self.damages[:MAX_EXAMPLES])
+        if damages := [damage for damage in self.damages if not damage.is_text]:
+            reason = "; ".join(f"{damage.position}: {damage.reason}" for damage in damages[:MAX_EXAMPLES])
             self.damages.clear()
             raise DamagedFileError(reason)
 
@@ -158,7 +162,10 @@ class TrajectoryFile:
                         longest = f"line {number} has more than {MAX_LINE_BYTES:,} bytes, which are read at most"
                         yield f"line {number}", DamagedFileError(longest, _item_named(lines.beginning))
                     elif line.strip():
-                        yield f"line {number}", _parsed(line)
+                        value = _parsed(line)
+                        if isinstance(value, DamagedFileError):
+                            value.is_text = not line.lstrip().startswith(b"{")
+                        yield f"line {number}", value
         except DamagedFileError as error:
             unfinished = lines.unfinished if lines else b""
             raise DamagedFileError(error.reason, error.item or _item_named(unfinished)) from error

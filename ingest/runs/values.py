@@ -1,6 +1,7 @@
 """JSON values as what they should be, whatever they are, under keys: `str_at(row, "test_result", "git_patch")`."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -9,6 +10,8 @@ from pydantic_core import from_json
 
 LAST_LINE = 2**53  # A line number beyond it is none: not every writer of JSON can say it exactly
 MAX_OBJECTS = 50  # so many are looked at of a beginning: records of sessions begin with a few rows that any could have
+_MAX_MESSAGES = 20  # so many lines may stand before the first record
+_MESSAGE = re.compile(rb"\s*$|[A-Za-z(]|\[[A-Z]")
 JsonRecord = Mapping[str, object]
 
 
@@ -103,7 +106,15 @@ def first_row(head: bytes) -> JsonRecord:
 
 
 def _beginning(head: bytes) -> str:
-    return head.decode(errors="replace").removeprefix("\ufeff").lstrip()
+    # What a program printed of its start may stand before its records.
+    return without_messages(head).decode(errors="replace").removeprefix("\ufeff").lstrip()
+
+
+def without_messages(head: bytes) -> bytes:
+    """A beginning from its first object on, where a few lines of text stand before it; else as it is."""
+    lines = head.split(b"\n", _MAX_MESSAGES)
+    first = next((number for number, line in enumerate(lines) if line.startswith(b'{"')), 0)
+    return b"\n".join(lines[first:]) if all(map(_MESSAGE.match, lines[:first])) else head
 
 
 def _parsed(text: str, *, cut_off: bool = False) -> object:

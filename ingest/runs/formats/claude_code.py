@@ -52,7 +52,7 @@ class _Record:
         self.recorded |= {str_at(event, "agentId") for event in events if event.get("isSidechain") is True}
         folder, turn = "", 0
         for event in events:
-            kind, is_own, content = event.get("type"), event.get("isSidechain") is not True, event.get("message")
+            kind, is_own, content = event.get("type"), _is_own(event), event.get("message")
             folder = str_at(event, "cwd") or folder
             yield Note("root", folder)
             if (attached := str_at(event, "attachment", "type")) in _SHOWN:
@@ -97,6 +97,11 @@ class _Record:
             yield from self.events_of(self.session.rows_of(file))
 
 
+def _is_own(event: JsonRecord) -> bool:
+    """Whether it is the session's and no subagent's, as a session, or what was printed of one, tells that."""
+    return event.get("isSidechain") is not True and not event.get("parent_tool_use_id")
+
+
 def _results(event: JsonRecord) -> list[JsonRecord]:
     return [part for part in objects_at(event, "message", "content") if part.get("type") == "tool_result"]
 
@@ -122,7 +127,7 @@ def _usage(events: Sequence[JsonRecord]) -> AgentUsage:
     if not tokens:
         whole = TokenCounts.of(end.get("usage"))
         tokens = [whole] if whole else [TokenCounts.of(row.get("usage")) for row in answers.values()]
-    models = [str_at(event, "message", "model") for event in events if event.get("isSidechain") is not True]
+    models = [str_at(event, "message", "model") for event in events if _is_own(event)]
     model = most_frequent(models) or most_frequent(str_at(row, "model") for row in answers.values())
     seconds = seconds_of(events) or (count_at(end, "duration_ms") or 0) / 1000 or None
     n_turns, usd = len(answers) or count_at(end, "num_turns"), dollars_at(end, "total_cost_usd")
