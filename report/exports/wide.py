@@ -1,9 +1,11 @@
 """Leaderboards as tables for a text: Markdown and LaTeX."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 from unicodedata import normalize
+
+from markupsafe import Markup
 
 from lake.averages import ITEM_INTERVALS
 from lake.text import group_name
@@ -11,6 +13,7 @@ from report.format import DASH, SCORE_DIGITS, count, fixed, score, share, visibl
 from report.leaderboard.board import Board, BoardRow, Column, Interval
 from report.leaderboard.main_table import MainTable
 from report.leaderboard.verdicts import reference_row
+from report.render import render
 
 
 class _Listed(NamedTuple):
@@ -23,17 +26,7 @@ class _Listed(NamedTuple):
 
 def markdown(boards: Sequence[Board], *, is_chosen: bool) -> bytes:
     """A Markdown table per board; the columns are the page's, or the board's metrics where they were chosen."""
-    parts = []
-    for board in boards:
-        columns = _columns(board, is_chosen=is_chosen)
-        heads, *rows = (
-            " | ".join(map(_markdown_text, row))
-            for row in zip(*([each.head, *each.cells] for each in columns), strict=True)
-        )
-        line = " | ".join("---" if each.head == _SYSTEM else "---:" for each in columns)
-        text = "\n".join(f"| {row} |" for row in (heads, line, *rows))
-        parts.append(f"**{_markdown_text(_caption(board))}**\n\n{text}\n")
-    return "\n".join(parts).encode()
+    return _rendered("tables.md.txt", boards, _markdown_text, "{}", is_chosen=is_chosen)
 
 
 def latex(boards: Sequence[Board], *, is_chosen: bool) -> bytes:
@@ -41,47 +34,24 @@ def latex(boards: Sequence[Board], *, is_chosen: bool) -> bytes:
 
     Bold is the best of a metric and, in the primary one, the first tie group; baselines are never bold.
     """
+    return _rendered("tables.tex.txt", boards, _latex_text, "\\textbf{{{}}}", is_chosen=is_chosen)
+
+
+def _rendered(
+    template: str, boards: Sequence[Board], shown: Callable[[str], str], bold: str, *, is_chosen: bool
+) -> bytes:
     tables = []
     for board in boards:
         columns = _columns(board, is_chosen=is_chosen)
-        cells = []
-        for each in columns:
-            bold = _bold(board, each.metric)
-            texts = (
-                f"\\textbf{{{_latex_text(text)}}}" if line in bold else _latex_text(text)
-                for line, text in enumerate(each.cells)
-            )
-            cells.append(list(texts))
-        tables.append(
-            _TABLE.format(
-                caption=_latex_text(_caption(board)),
-                kinds="".join("l" if each.head == _SYSTEM else "r" for each in columns),
-                head=" & ".join(_latex_text(each.head) for each in columns),
-                body="\n".join(f"{' & '.join(row)} \\\\" for row in zip(*cells, strict=True)),
-            )
-        )
-    return "\n".join([_HEAD, *tables, "\\end{document}\n"]).encode()
-
-
-_HEAD = r"""\documentclass{article}
-\usepackage[margin=1cm]{geometry}
-\usepackage{booktabs}
-\begin{document}
-"""
-
-
-_TABLE = r"""\begin{{table}}
-\caption{{{caption}}}
-\centering\scriptsize
-\begin{{tabular}}{{{kinds}}}
-\toprule
-{head} \\
-\midrule
-{body}
-\bottomrule
-\end{{tabular}}
-\end{{table}}
-"""
+        cells = [
+            [bold.format(shown(text)) if line in best else shown(text) for line, text in enumerate(each.cells)]
+            for each in columns
+            for best in [_bold(board, each.metric)]
+        ]
+        kinds = "".join("l" if each.head == _SYSTEM else "r" for each in columns)
+        heads, rows = [shown(each.head) for each in columns], list(zip(*cells, strict=True))
+        tables.append({"caption": Markup(shown(_caption(board))), "heads": heads, "kinds": kinds, "rows": rows})
+    return render(template, {"tables": tables}).encode()
 
 
 def _bold(board: Board, column: Column | None) -> set[int]:
