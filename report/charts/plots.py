@@ -34,7 +34,7 @@ from report.format import score
 
 _ROW, _GAP = 21, 6
 _LABEL_END = -12
-_FOREST, _FOREST_NAME = 125, 25
+_FOREST, _FOREST_NAME = 100, 25
 
 
 def score_chart(points: Sequence[Point], title: str, name: str) -> str:

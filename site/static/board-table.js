@@ -25,14 +25,8 @@
     return value.toFixed(1) + "%";
   }
 
-  // Where a name may break, as the template has it.
-  function breakable(text) {
-    const parts = text.replace(/([-_./+])(?=[^-_./+])/g, "$1\0").split("\0");
-    return parts.flatMap((part, place) => (place ? [h("wbr"), part] : [part]));
-  }
-
   function named(system) {
-    return h("a", { class: "to-system", href: system.path }, ...breakable(system.name), ...(system.by ? [" ", h("span", { class: "by" }, system.by)] : []));
+    return h("a", { class: "to-system", href: system.path }, ...goldspan.breakable(system.name), ...(system.by ? [" ", h("span", { class: "by" }, system.by)] : []));
   }
 
   function bar(line) {
@@ -135,7 +129,7 @@
       ". The stronger the colour, the higher: from " + fixed(least, digits) + " to " + fixed(most, digits) + ". Hatched: fewer than 5 items" +
       (slice.n_values > slice.values.length ? ". The " + slice.values.length + " with the most items of " + count(slice.n_values) + "; all are in aggregates.parquet" : "");
     table.tHead.replaceChildren(h("tr", null, h("th", { scope: "col", class: "name" }, "System"), ...slice.values.map(([value], place) =>
-      h("th", { scope: "col" }, h("span", null, ...breakable(value)), h("small", null, plural(sizes[place], "item"))))));
+      h("th", { scope: "col" }, h("span", null, ...goldspan.breakable(value)), h("small", null, plural(sizes[place], "item"))))));
     table.tBodies[0].replaceChildren(...lines.map((line) => h("tr", null, h("th", { scope: "row", class: "name" }, named(line.system)),
       ...of.map((each, place) => h("td", { class: "h" + shade(each[line.run].value) + (sizes[place] < FEW ? " few" : "") }, fixed(each[line.run].value, digits))))));
     return column.title + " by " + slice.title;

@@ -73,7 +73,7 @@
     places.slice((page - 1) * PAGE, page * PAGE).forEach(at => {
       const gold = columns.gold[at] === null ? "–" : columns.gold[at].toLocaleString("en");
       const texts = [columns.repos[columns.repo[at]], columns.languages[columns.language[at]], gold, names[columns.classes[at]] || "–", String(columns.solved[at])];
-      const link = element("a", {href: view.address({item: columns.id[at], step: "", replay: ""})}, columns.id[at]);
+      const link = element("a", {href: view.address({item: columns.id[at], step: "", replay: ""})}, ...goldspan.breakable(columns.id[at]));
       body.append(element("tr", {}, element("th", {scope: "row", class: "name"}, link), ...texts.map((text, place) => element("td", word(place + 1), text))));
     });
     if (!places.length) {

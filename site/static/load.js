@@ -30,6 +30,12 @@
       return String(text).replace(HIDDEN, function (each) { return "\\u{" + each.codePointAt(0).toString(16).toUpperCase() + "}"; });
     },
 
+    // The text in parts, with a place to break after each mark, as the templates have it.
+    breakable: function (text) {
+      const parts = goldspan.visible(text).replace(/([-_./+])(?=[^-_./+])/g, "$1\0").split("\0");
+      return parts.flatMap(function (part, place) { return place ? [document.createElement("wbr"), part] : [part]; });
+    },
+
     // A value out of text: JSON, packed.
     parse: function (text) {
       return goldspan.unpack(text).then(function (bytes) { return JSON.parse(new TextDecoder().decode(bytes)); });
