@@ -12,6 +12,7 @@ from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from lake.tables import TABLES, Table, declared_row, table
 from tests.data_dictionary import lines
+from tests.score_rows import score_rows
 from tests.tiny import ROOT
 
 HOSTILE = ["a/b", "[x]", "*", "?", "%", "%2F", "a b", "ü😀", "..", "../x", "a=b", "a+b@c~d:e", "-", ".hidden", "\\"]
@@ -20,22 +21,8 @@ RUN = {"benchmark": "repoeval", "protocol": "repoeval@x-v1", "run_id": "r"}
 
 
 def _scores(*rows: tuple[str, float | None], run_id: str = "r") -> pl.DataFrame:
-    return pl.DataFrame(
-        [
-            {
-                "run_id": run_id,
-                "protocol": "repoeval@x-v1",
-                "item_id": item_id,
-                "granularity": "chunk",
-                "metric": "recall",
-                "k": 5,
-                "value": value,
-                "protocol_hash": "h",
-            }
-            for item_id, value in rows
-        ],
-        schema=table("scores").columns,
-    )
+    item_id, value = zip(*rows, strict=True)
+    return score_rows({"item_id": item_id, "value": value}, run_id=run_id, protocol="repoeval@x-v1").collect()
 
 
 def _chunks(chunker: str, *shas: str) -> pl.DataFrame:

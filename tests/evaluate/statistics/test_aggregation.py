@@ -6,27 +6,15 @@ from evaluate.statistics.means import aggregate
 from evaluate.statistics.slices import average_of
 from lake.catalog.protocols import protocols
 from lake.tables import table
+from tests.score_rows import score_rows
 
 # item, repo, numerator, denominator: per item 1/2, 0/4, 3/3; repository p has the first two.
 THREE = [("i1", "p", 1.0, 2.0), ("i2", "p", 0.0, 4.0), ("i3", "q", 3.0, 3.0)]
 
 
 def scores_of(rows: list[tuple[str, float | None, float | None, float | None]], metric: str = "recall") -> pl.LazyFrame:
-    columns = table("scores").columns
-    return (
-        pl.LazyFrame(
-            rows, {name: columns[name] for name in ("item_id", "value", "numerator", "denominator")}, orient="row"
-        )
-        .with_columns(
-            pl.lit("run").alias("run_id"),
-            pl.lit("rules").alias("protocol"),
-            pl.lit("chunk").alias("granularity"),
-            pl.lit(metric).alias("metric"),
-            pl.lit(5, pl.Int64).alias("k"),
-            pl.lit("hash").alias("protocol_hash"),
-        )
-        .select(*columns)
-    )
+    names = ("item_id", "value", "numerator", "denominator")
+    return score_rows(dict(zip(names, zip(*rows, strict=True), strict=True)), metric=metric)
 
 
 def three_scores() -> pl.LazyFrame:

@@ -19,6 +19,7 @@ from lake.exact import steps
 from lake.store import Lake
 from lake.tables import table
 from lake.verdict import BETTER, INSEPARABLE, TOO_FEW, WORSE
+from tests.score_rows import score_rows
 
 REPOBENCH = protocols()["repobench-r@official-v1"]
 CONTEXTS = protocols()["contextbench@official-v1"]
@@ -29,11 +30,11 @@ class Made:
     """Comparisons and ranks of made-up runs over so many repositories of so many items."""
 
     def __init__(self, values: Values, n_repos: int, protocol: Protocol = REPOBENCH) -> None:
-        n_items = len(next(iter(values.values())))
-        primary = protocol.primary
+        n_items, primary = len(next(iter(values.values()))), protocol.primary
+        ids = [f"i{number:03}" for number in range(n_items)]
         self.items = pl.LazyFrame(
             {
-                "item_id": [f"i{number:03}" for number in range(n_items)],
+                "item_id": ids,
                 "repo": [f"r{number % n_repos}" for number in range(n_items)],
                 "language": [("python", "java")[number % n_repos % 2] for number in range(n_items)],
             }
@@ -42,20 +43,14 @@ class Made:
             *(pl.lit(None, pl.String).alias(column) for column in ("context", "source", "difficulty")),
             n_candidates=pl.lit(10, pl.Int64),
         )
-        columns = table("scores").columns
+        rules = {
+            "protocol": protocol.name,
+            "granularity": primary.granularity,
+            "metric": primary.metric,
+            "k": primary.k,
+        }
         self.scores = {
-            run_id: pl.LazyFrame({"item_id": [f"i{number:03}" for number in range(n_items)], "value": list(of)})
-            .with_columns(
-                run_id=pl.lit(run_id),
-                protocol=pl.lit(protocol.name),
-                granularity=pl.lit(primary.granularity),
-                metric=pl.lit(primary.metric),
-                k=pl.lit(primary.k, pl.Int64),
-                numerator=pl.col("value"),
-                denominator=pl.lit(1.0),
-                protocol_hash=pl.lit(""),
-            )
-            .select(pl.col(name).cast(kind) for name, kind in columns.items())
+            run_id: score_rows({"item_id": ids, "value": of, "numerator": of}, **rules, run_id=run_id, denominator=1.0)
             for run_id, of in values.items()
         }
         aggregates = pl.concat(aggregate(protocol, one, self.items).collect() for one in self.scores.values())

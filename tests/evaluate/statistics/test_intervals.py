@@ -9,9 +9,9 @@ from scipy import linalg, stats
 from evaluate.statistics.intervals import korn_graubard
 from evaluate.statistics.means import aggregate
 from lake.catalog.protocols import protocols
-from lake.tables import table
 from report.methods.interval_coverage import MEANS, N_SETS, simulated_coverage
 from tests.evaluate.statistics.simulated import Floats, coverage
+from tests.score_rows import score_rows
 
 RULES = protocols()["repoeval@target-v1"]
 SIZES = [9, 4, 4, 2, 1, 5]
@@ -28,16 +28,10 @@ def whole_of(
         for repo, mine in enumerate(values)
         for place, value in enumerate(mine)
     ]
-    rows = pl.LazyFrame(items, ["repo", "item_id", "numerator", "denominator"], orient="row")
-    texts = {"run_id": "run", "protocol": "rules", "granularity": "chunk", "metric": metric, "protocol_hash": ""}
-    numbers = [pl.col("numerator").cast(pl.Float64), pl.col("denominator").cast(pl.Float64)]
-    scores = rows.with_columns(*numbers, k=pl.lit(5, pl.Int64), **{name: pl.lit(text) for name, text in texts.items()})
-    value = pl.col("numerator") if below is None else pl.col("numerator") / pl.col("denominator")
-    if below is None:
-        scores = scores.with_columns(denominator=pl.lit(None, pl.Float64))
-    found = aggregate(
-        RULES, scores.with_columns(value=value).select(*table("scores").columns), rows.select("item_id", "repo")
-    )
+    repo, item_id, numerator, denominator = zip(*items, strict=True)
+    rows = score_rows({"item_id": item_id, "numerator": numerator, "denominator": denominator}, metric=metric)
+    value = pl.col("numerator") / pl.col("denominator").fill_null(1.0)
+    found = aggregate(RULES, rows.with_columns(value=value), pl.LazyFrame({"item_id": item_id, "repo": repo}))
     return found.filter(pl.col("slice") == "all").collect().row(0, named=True)
 
 
@@ -159,9 +153,7 @@ def test_only_the_slice_that_is_shown_first_and_the_whole_are_resampled_where_bo
     items = pl.LazyFrame(
         {"item_id": [f"i{n}" for n in range(12)], "repo": ["a", "b"] * 6, "subset": ["x", "y", "z"] * 4}
     )
-    key = {"run_id": "r", "protocol": "p", "granularity": "", "metric": "m", "k": 0}
-    rows = [{**key, "item_id": f"i{n}", "value": n / 12, "numerator": None, "denominator": None} for n in range(12)]
-    scores = pl.LazyFrame(rows, schema_overrides={"numerator": pl.Float64, "denominator": pl.Float64})
+    scores = score_rows({"item_id": [f"i{n}" for n in range(12)], "value": [n / 12 for n in range(12)]}, metric="m")
     for first, resampled in ((("subset", "y"), {("all", "all"), ("subset", "y")}), (("level", "no"), None)):
         found = (
             aggregate(replace(RULES, headline=first), scores, items).filter(pl.col("item_low").is_not_null()).collect()

@@ -6,6 +6,7 @@ import pytest
 from evaluate.statistics.means import aggregate
 from lake.catalog.protocols import protocols
 from lake.tables import table
+from tests.score_rows import score_rows
 
 Item = dict[str, str | int | None]
 COLUMNS = {
@@ -23,19 +24,10 @@ def sliced(items: list[Item], values: list[float | None] | None = None) -> pl.Da
     """Aggregates of one metric whose value at item i is i, unless said otherwise."""
     ids = [f"i{place}" for place in range(len(items))]
     values = [float(place) for place in range(len(items))] if values is None else values
-    columns = table("scores").columns
-    scores = pl.LazyFrame({"item_id": ids, "value": values}, schema_overrides={"value": pl.Float64}).with_columns(
-        run_id=pl.lit("run"),
-        protocol=pl.lit("rules"),
-        granularity=pl.lit("chunk"),
-        metric=pl.lit("accuracy"),
-        k=pl.lit(1, pl.Int64),
-        numerator=pl.col("value").fill_null(0.0),
-        denominator=pl.col("value").is_not_null().cast(pl.Float64),
-        protocol_hash=pl.lit("hash"),
-    )
+    fractions = {"numerator": [value or 0.0 for value in values], "denominator": [v is not None for v in values]}
+    scores = score_rows({"item_id": ids, "value": values, **fractions}, metric="accuracy", k=1)
     described = pl.LazyFrame(items, schema=COLUMNS).with_columns(item_id=pl.Series(ids))
-    found = aggregate(protocols()["repobench-r@official-v1"], scores.select(*columns), described).collect()
+    found = aggregate(protocols()["repobench-r@official-v1"], scores, described).collect()
     table("aggregates").checked(found)
     return found
 
