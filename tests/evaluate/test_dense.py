@@ -17,11 +17,10 @@ from evaluate.embedding.models import Model, TextKind, encoder_of
 from evaluate.embedding.vectors import KeyedVectors, VectorStore, key_of
 from evaluate.retrievers import Queries, dense
 from evaluate.retrievers.dense import Dense, cosine_index
-from evaluate.systems import retriever_named
 from lake.errors import Exit
 from lake.store import Lake
 from tests.evaluate.tiny_model import MAX_LENGTH, needs_dense, pieces, tiny_model
-from tests.tiny import command, refused
+from tests.tiny import command
 
 pytestmark = [pytest.mark.slow, needs_dense]
 
@@ -98,15 +97,6 @@ def test_vectors_are_known_by_all_that_may_change_them(model_folder: Path, tmp_p
     assert moved.revision == plain.model.revision, "the folder's place is no part of its digest"
     assert others[-1].model.revision != plain.model.revision
     assert key_of("a") == "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"
-
-
-@pytest.mark.parametrize(
-    "text", ["dtype=int3", "max_length=0", "max_length", "pooling=best", "colour=red", "dtype=bf16:dtype=bf16"]
-)
-def test_an_argument_that_means_nothing_is_an_error_that_shows_what_does(text: str) -> None:
-    with refused("takes no argument", Exit.USAGE) as caught:
-        retriever_named(f"dense:some/model:{text}")
-    assert "dtype=bf16, max_length=512" in caught.value.hint
 
 
 def test_every_chunk_has_its_exact_cosine_in_blocks_too(monkeypatch: pytest.MonkeyPatch) -> None:

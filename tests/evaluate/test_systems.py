@@ -20,7 +20,7 @@ from evaluate.texts.query_forms import QUERY_FORMS
 from lake.catalog.benchmarks.repoeval import REPOEVAL_CODE_CHUNK, REPOEVAL_PROMPT
 from lake.catalog.protocol import Task
 from lake.catalog.protocols import protocols_of
-from lake.errors import Exit, GoldspanError
+from lake.errors import Exit
 from lake.store import Lake
 from tests.tiny import command, refused
 
@@ -126,6 +126,17 @@ def test_a_form_of_the_query_is_part_of_the_name_and_of_what_a_run_is_made_from(
         ("random:x", "retriever 'random' takes no arguments, and 'x' is behind it"),
         ("bm25-okapi~titel", "unknown query form 'titel'"),
         ("oracle~title", "'oracle' looks at no word of a query, so '~title' changes nothing"),
+        ("bm25-okapi:b=1.5", r"takes no argument 'b=1\.5'"),
+        ("hybrid:bm25-okapi", "different retrievers, two or more"),
+        ("hybrid:tfidf:tfidf", "different retrievers, two or more"),
+        ("hybrid:tfidf:oracle", "'hybrid' cannot call 'oracle'"),
+        ("hybrid:bm26:tfidf", "unknown retriever 'bm26'"),
+        ("repocoder:random", "'repocoder' cannot call 'random'"),
+        ("repocoder:", "unknown retriever ''"),
+        ("rerank:", "another retriever's best chunks anew: which"),
+        ("rerank:top=5", "another retriever's best chunks anew: which"),
+        ("rerank:bm25-okapi:top=0", "'rerank' takes no argument 'top=0'"),
+        ("rerank:bm26", "unknown retriever 'bm26'"),
     ],
 )
 def test_a_name_that_means_none_is_an_error_that_says_what_to_write(name: str, says: str) -> None:
@@ -139,11 +150,23 @@ def test_numbers_are_read_by_name_and_the_others_have_their_defaults() -> None:
     assert (parameters["k1"], parameters["b"]) == (1.5, 0.5)
 
 
-@pytest.mark.parametrize("text", ["k2=1", "k1", "k1=x", "k1=-1", "k1=inf", "k1=nan", "b=2", "k1=1:k1=2", ""])
-def test_what_is_no_number_of_a_retriever_is_an_error_that_shows_how_it_is_written(text: str) -> None:
-    with pytest.raises(GoldspanError, match="takes no argument") as caught:
-        retriever_named(f"bm25-code:{text}")
-    assert caught.value.hint == "Write bm25-code:k1=1.5:b=0.75, or leave one out; b is from 0 to 1."
+@pytest.mark.parametrize(
+    ("name", "texts", "shown"),
+    [
+        ("bm25-code", ["k2=1", "k1", "k1=x", "k1=-1", "k1=inf", "k1=nan", "b=2", "k1=1:k1=2", ""],
+         "Write bm25-code:k1=1.5:b=0.75, or leave one out; b is from 0 to 1."),
+        ("dense:some/model",
+         ["dtype=int3", "max_length=0", "max_length", "pooling=best", "colour=red", "dtype=bf16:dtype=bf16"],
+         "dtype=bf16, max_length=512"),
+    ],
+)  # fmt: skip
+def test_an_argument_that_means_nothing_is_an_error_that_shows_what_does(
+    name: str, texts: list[str], shown: str
+) -> None:
+    for text in texts:
+        with refused("takes no argument", Exit.USAGE) as caught:
+            retriever_named(f"{name}:{text}")
+        assert shown in caught.value.hint
 
 
 def _known(**runs: str) -> dict[str, Retriever]:

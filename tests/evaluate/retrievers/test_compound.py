@@ -5,9 +5,7 @@ from hypothesis import strategies as st
 
 from evaluate.retrievers.composed import fused
 from evaluate.systems import ranking_code, retriever_named
-from lake.errors import Exit
 from tests.evaluate.hand_made import pool_of, queries_of, scores_of
-from tests.tiny import refused
 
 NAN = float("nan")
 TEXTS = ["def burn(fuel): pass", "burn(fuel) # the engine", "thrust = engine", ""]
@@ -57,23 +55,6 @@ def test_an_empty_query_or_pool_is_answered_as_by_the_parts(name: str) -> None:
     empty = scores_of(name, pool, queries_of([""]))
     np.testing.assert_array_equal(np.ptp(empty), np.ptp(scores_of(plain, pool, queries_of([""]))))
     assert scores_of(name, pool_of(texts=[]), queries_of(["a"])).shape == (1, 0)
-
-
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        ("hybrid:bm25-okapi", "different retrievers, two or more"),
-        ("hybrid:tfidf:tfidf", "different retrievers, two or more"),
-        ("hybrid:tfidf:oracle", "'hybrid' cannot call 'oracle'"),
-        ("hybrid:bm26:tfidf", "unknown retriever 'bm26'"),
-        ("repocoder:random", "'repocoder' cannot call 'random'"),
-        ("repocoder:", "unknown retriever ''"),
-    ],
-)
-def test_what_cannot_be_called_is_an_error_that_says_what_to_write(name: str, says: str) -> None:
-    with refused(says, Exit.USAGE) as caught:
-        retriever_named(name)
-    assert caught.value.hint
 
 
 def test_what_calls_others_runs_where_all_of_them_do() -> None:

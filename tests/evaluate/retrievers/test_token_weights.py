@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 from evaluate.retrievers import Floats
 from evaluate.retrievers.words import word_parts
 from evaluate.systems import retriever_named
-from lake.errors import Exit
 from tests.evaluate.hand_made import pool_of, queries_of, scores_of
-from tests.tiny import refused
 
 LEXICAL = ("bm25-lucene", "bm25-code", "tfidf", "identifiers")
 WORDS = st.sampled_from(["a", "b", "c", "self", "rare", "x1", "é"])
@@ -45,8 +43,6 @@ def test_numbers_that_are_left_out_are_bm25s_own_and_are_said() -> None:
     documents, queries = [["a", "b"], ["b"], ["c"]], [["a"]]
     same = _scores("bm25-okapi:k1=1.5:b=0.75", documents, queries)
     np.testing.assert_array_equal(same, _scores("bm25-okapi", documents, queries))
-    with refused(r"takes no argument 'b=1\.5'", Exit.USAGE):
-        retriever_named("bm25-okapi:b=1.5")
 
 
 @pytest.mark.parametrize(

@@ -41,43 +41,30 @@ def overlapped(rows: list[Found], spans: list[tuple[int, int, int]], rules: Cont
 
 
 def numbered(rows: list[Found], rules: ContextRules) -> list[tuple[int, int, int, int]]:
-    """Text, start, end and number of each definition; symbols are counted in the order of their first definitions."""
+    """Text, start, last byte that counts and number of each definition; symbols are counted in the order of theirs."""
     numbers: list[dict[object, int]] = [{}, {}, {}]
     out = []
     for text, start, length, name in sorted(set(rows), key=lambda one: (one[0], one[1], one[1] + one[2], one[3])):
         if rules is DOCS_CONTEXTS and not length:
             continue
         key = name if rules is DOCS_CONTEXTS else (start, length, name)
-        out.append((text, start, start + length, numbers[text].setdefault(key, len(numbers[text]))))
+        # Published, an exclusive end is held against inclusive spans.
+        last = start + length - (rules is DOCS_CONTEXTS)
+        out.append((text, start, last, numbers[text].setdefault(key, len(numbers[text]))))
     return out
 
 
+@pytest.mark.parametrize("rules", [DOCS_CONTEXTS, OFFICIAL_CONTEXTS], ids=["docs", "official"])
 @given(st.lists(_DEFINITION, max_size=10), st.lists(_SPAN, min_size=1, max_size=6))
-def test_a_span_overlaps_what_shares_a_byte_with_it(rows: list[Found], spans: list[tuple[int, int, int]]) -> None:
-    wanted = [
-        {
-            n
-            for other, begin, end, n in numbered(rows, DOCS_CONTEXTS)
-            if other == text and begin < start + length and end > start
-        }
-        for text, start, length in spans
-    ]
-    assert overlapped(rows, spans, DOCS_CONTEXTS) == wanted
-
-
-@given(st.lists(_DEFINITION, max_size=10), st.lists(_SPAN, min_size=1, max_size=6))
-def test_published_an_exclusive_end_is_held_against_inclusive_spans(
-    rows: list[Found], spans: list[tuple[int, int, int]]
+def test_a_span_overlaps_what_shares_a_byte_with_it(
+    rules: ContextRules, rows: list[Found], spans: list[tuple[int, int, int]]
 ) -> None:
+    known = numbered(rows, rules)
     wanted = [
-        {
-            n
-            for other, begin, end, n in numbered(rows, OFFICIAL_CONTEXTS)
-            if other == text and not (end < start or begin > start + length - 1)
-        }
+        {n for other, begin, last, n in known if other == text and begin < start + length and last >= start}
         for text, start, length in spans
     ]
-    assert overlapped(rows, spans, OFFICIAL_CONTEXTS) == wanted
+    assert overlapped(rows, spans, rules) == wanted
 
 
 @pytest.mark.parametrize(
