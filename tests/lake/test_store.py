@@ -12,7 +12,7 @@ from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from lake.tables import TABLES, Table, declared_row, table
 from tests.data_dictionary import lines
-from tests.score_rows import score_rows
+from tests.frames import score_rows
 from tests.tiny import ROOT
 
 HOSTILE = ["a/b", "[x]", "*", "?", "%", "%2F", "a b", "ü😀", "..", "../x", "a=b", "a+b@c~d:e", "-", ".hidden", "\\"]

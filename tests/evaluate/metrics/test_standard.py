@@ -11,8 +11,8 @@ from evaluate.metrics import metrics, parse_metric
 from evaluate.score.metric_inputs import ScoringInputs
 from lake.catalog.protocol import Primary
 from lake.catalog.protocols import protocols
-from lake.offsets import LineOffsets
-from tests.evaluate.score.one_run import SPAN, Span, frame, lines, score, spans_in
+from tests.evaluate.score.one_run import SPAN, Span, axis_of, lines, score, spans_in
+from tests.frames import frame
 from tests.graded import score_graded
 
 KS = (1, 3, 5, 10, 20, 50, 100)
@@ -78,7 +78,6 @@ def by_lines(
         metrics=tuple((name, tuple(ks)) for name in names),
         primary=Primary("judged", ks[0], "chunk", "macro"),
     )
-    files = [("repo", path, [1] * 20) for path in ("a.py", "b.py", "c.py")]
     inputs = ScoringInputs(
         protocol,
         items=frame([("x", "repo")], "item_id", "pool_id").with_columns(
@@ -86,7 +85,7 @@ def by_lines(
         ),
         gold=frame([("x", *span) for span in gold], "item_id", *SPAN),
         pool=frame([("repo", number, *chunk) for number, chunk in enumerate(pool)], "pool_id", "chunk_no", *SPAN),
-        axis=LineOffsets.of(pl.DataFrame(files, ["pool_id", "path", "n_nws"], orient="row")),
+        axis=axis_of(dict.fromkeys(("a.py", "b.py", "c.py"), [1] * 20)),
     )
     ranked = frame([("x", rank, *hit) for rank, hit in enumerate(ranking, start=1)], "item_id", "rank", *SPAN)
     scores = score(inputs, hits=ranked).collect()

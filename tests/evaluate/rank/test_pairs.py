@@ -14,6 +14,7 @@ from evaluate.retrievers.baselines import RANDOM
 from evaluate.texts.tokens import Texts
 from lake.catalog.benchmarks.repobench_r import REPOBENCH_CHUNKS
 from lake.catalog.protocol import Task, TieRule
+from tests.frames import frame
 
 LEXICAL = sorted(
     name for name, one in retrievers().items() if one.n_side_by_side > 1 and one.needs != "gold" and not one.why_missing
@@ -50,9 +51,8 @@ def made(asked: Sequence[tuple[str, Sequence[str]]]) -> Made:
         for name, (_, pool) in zip(names, asked, strict=True)
         for place, text in enumerate(pool)
     ]
-    columns = ["pool_id", "path", "chunk_no", "line_start", "line_end", "text", "chunk"]
-    types = dict.fromkeys(columns, pl.Int64) | dict.fromkeys(columns[:2], pl.String)
-    chunks = pl.DataFrame(rows, types, orient="row").with_columns(n_file_lines="line_end")
+    columns = ("pool_id", "path", "chunk_no", "line_start", "line_end")
+    chunks = frame(rows, *columns, text=pl.Int64(), chunk=pl.Int64()).collect().with_columns(n_file_lines="line_end")
     queries = [query for query, _ in asked]
     items = pl.DataFrame({"item_id": names, "pool_id": [f"pool {name}" for name in names], "text": queries})
     gold = pl.DataFrame({"item_id": names}).with_columns(path=pl.lit("cand:0"), line_start=0, line_end=1, grade=None)
@@ -63,9 +63,7 @@ def made(asked: Sequence[tuple[str, Sequence[str]]]) -> Made:
         items.with_columns(target_path=pl.lit(None, pl.String), target_line=pl.lit(None, pl.Int64)),
         ChunkedPools("whole-file", chunks.sort("pool_id", "chunk"), Texts(texts)),
         gold.with_columns(pl.col("line_start", "line_end", "grade").cast(pl.Int64)),
-        pl.DataFrame(gains, ["item_id", "path", "chunk_no", "gain"], orient="row")
-        if gains
-        else pl.DataFrame(schema={"item_id": pl.String, "path": pl.String, "chunk_no": pl.Int64, "gain": pl.Float64}),
+        frame(gains, "item_id", "path", "chunk_no", gain=pl.Float64()).collect(),
     )
 
 

@@ -1,22 +1,23 @@
 """Items and spans made by hand, and the scores of a single run over all items."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 from hypothesis import strategies as st
 
 from evaluate.score.chance import CASE, score_lists
 from evaluate.score.metric_inputs import Lists, ScoringInputs
-from lake.tables import table
+from lake.offsets import LineOffsets
+from tests.frames import frame
 
 Span = tuple[str, int, int]
 SPAN = {"path": pl.String, "line_start": pl.Int64, "line_end": pl.Int64}
-_TYPES = {name: kind for of in ("items", "hits", "relevance", "scores") for name, kind in table(of).columns.items()}
 
 
-def frame(rows: Iterable[Sequence[object]], *columns: str) -> pl.LazyFrame:
-    """Rows under columns, which have the types that the tables give them."""
-    return pl.LazyFrame(list(rows), {name: _TYPES[name] for name in columns}, orient="row")
+def axis_of(files: Mapping[str, Sequence[int]]) -> LineOffsets:
+    """Pool `repo`, of files whose lines have so many characters."""
+    rows = [("repo", path, list(counts)) for path, counts in files.items()]
+    return LineOffsets.of(frame(rows, "pool_id", "path", n_nws=pl.List(pl.Int64())).collect())
 
 
 def lines(*spans: Span) -> set[tuple[str, int]]:

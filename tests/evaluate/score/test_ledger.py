@@ -11,11 +11,12 @@ from lake.catalog.protocols import protocols
 from lake.store import Lake
 from lake.tables import table
 from tests.evaluate.score.ledger_in_lake import checked
+from tests.frames import frame
 from tests.tiny import command
 
 RANKED = protocols()["repoeval@chunking-v1"]
 CONTEXTS = protocols()["contextbench@docs-v1"]
-SPAN = {"path": pl.String, "line_start": pl.Int64, "line_end": pl.Int64}
+SPAN = ("path", "line_start", "line_end")
 FILES = {"a.py": 12, "b.py": 8}
 
 Span = tuple[str, int | None, int | None]
@@ -23,7 +24,7 @@ Line = tuple[str, int]
 
 
 def spans_of(spans: Sequence[Span]) -> pl.LazyFrame:
-    return pl.LazyFrame([("x", *span) for span in spans], {"item_id": pl.String, **SPAN}, orient="row")
+    return frame([("x", *span) for span in spans], "item_id", *SPAN)
 
 
 def lines(spans: Sequence[Span]) -> set[Line]:
@@ -58,11 +59,10 @@ def of_lines(
         scores=pl.LazyFrame({**case, "metric": ["line_coverage"], "k": [protocol.primary.k]}).with_columns(
             numerator=float(n_found), denominator=float(everywhere)
         ),
-        answered=pl.LazyFrame(
-            {**case, "n_returned": [n_returned], "n_steps": [3 if is_agent else None]},
-            {"run_id": pl.String, "item_id": pl.String, "n_returned": pl.Int64, "n_steps": pl.Int64},
+        answered=frame(
+            [("run", "x", n_returned, 3 if is_agent else None)], "run_id", "item_id", "n_returned", "n_steps"
         ),
-        hits=pl.LazyFrame(shown, {"run_id": pl.String, "item_id": pl.String, "part": pl.String, **SPAN}, orient="row"),
+        hits=frame(shown, "run_id", "item_id", "part", *SPAN),
         gold=spans_of(gold),
         files=pl.LazyFrame({"item_id": ["x"] * 2, "path": list(FILES), "n_lines": list(FILES.values())}),
         chunks=spans_of([(path, 0, n) for path, n in FILES.items()] if chunks is None else chunks),
@@ -145,10 +145,9 @@ def test_lines_that_are_best_returned_stand_in_place_of_the_ranking() -> None:
 )
 def test_a_candidates_ledger_by_hand(found: int, correct: int, reachable: int, paths: list[str], wanted: str) -> None:
     values = [("accuracy", 1, found), ("accuracy", 3, 1), ("correct", 0, correct), ("reachable", 0, reachable)]
-    columns = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64}
     ledger = ledger_of_candidates(
         protocols()["repobench-r@chunking-v1"],
-        scores=pl.LazyFrame(values, columns, orient="row").with_columns(item_id=pl.lit("x"), run_id=pl.lit("run")),
+        scores=frame(values, "metric", "k", "value").with_columns(item_id=pl.lit("x"), run_id=pl.lit("run")),
         answered=pl.LazyFrame({"run_id": ["run"], "item_id": ["x"], "n_returned": [len(paths)]}),
         hits=pl.LazyFrame({"path": paths}, {"path": pl.String}).with_columns(item_id=pl.lit("x"), run_id=pl.lit("run")),
         gold=pl.LazyFrame({"item_id": ["x"], "path": ["cand:2"]}),

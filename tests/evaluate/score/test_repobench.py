@@ -13,7 +13,8 @@ from evaluate.score.metric_inputs import ScoringInputs
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols
 from lake.tables import table
-from tests.evaluate.score.one_run import SPAN, frame, score
+from tests.evaluate.score.one_run import SPAN, score
+from tests.frames import frame
 
 OFFICIAL = protocols()["repobench-r@official-v1"]
 CHUNKING = protocols()["repobench-r@chunking-v1"]

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from evaluate.rank.similarity import similarities
 from lake.tables import table
+from tests.frames import frame
 
 SPACES = {chr(code) for code in (*range(0x09, 0x0E), 0x20, 0xA0, 0x1680, *range(0x2000, 0x200B))}
 SPACES |= {chr(code) for code in (0x2028, 0x2029, 0x202F, 0x205F, 0x3000, 0xFEFF)}
@@ -33,20 +34,12 @@ def measured(pairs: Sequence[tuple[str, str]]) -> list[tuple[float, float]]:
     """Similarities of (chunk, gold) pairs, each an item of its own; equal texts are given once."""
     texts = sorted({text for pair in pairs for text in pair})
     number = {text: place for place, text in enumerate(texts)}
+    chunks = [(f"i{place}", "cand:0", 0, number[chunk]) for place, (chunk, _) in enumerate(pairs)]
+    golden = [(f"i{place}", number[gold]) for place, (_, gold) in enumerate(pairs)]
     found = similarities(
-        pl.DataFrame(
-            [(f"i{place}", "cand:0", 0, number[chunk]) for place, (chunk, _) in enumerate(pairs)],
-            {"item_id": pl.String(), "path": pl.String(), "chunk_no": pl.Int64(), "text_id": pl.Int64()},
-            orient="row",
-        ),
-        pl.DataFrame(
-            {"text_id": range(len(texts)), "text": texts}, schema={"text_id": pl.Int64(), "text": pl.String()}
-        ),
-        pl.DataFrame(
-            [(f"i{place}", number[gold]) for place, (_, gold) in enumerate(pairs)],
-            {"item_id": pl.String(), "text_id": pl.Int64()},
-            orient="row",
-        ),
+        frame(chunks, "item_id", "path", "chunk_no", text_id=pl.Int64()).collect(),
+        frame(((text, number[text]) for text in texts), "text", text_id=pl.Int64()).collect(),
+        frame(golden, "item_id", text_id=pl.Int64()).collect(),
     )
     table("relevance").checked(found.with_columns(chunker=pl.lit("whole-file")).select(*table("relevance").columns))
     assert found["item_id"].to_list() == [f"i{place}" for place in range(len(pairs))]

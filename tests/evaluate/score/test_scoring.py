@@ -9,12 +9,11 @@ from evaluate.metrics import metrics_of
 from evaluate.score.conformance import protocol_hash
 from evaluate.score.metric_inputs import ScoringInputs
 from lake.catalog.protocols import protocols
-from lake.offsets import LineOffsets
 from lake.tables import table
-from tests.evaluate.score.one_run import SPAN, Span, frame, lines, score, spans_in
+from tests.evaluate.score.one_run import SPAN, Span, axis_of, lines, score, spans_in
+from tests.frames import frame
 
 CHUNKING = protocols()["repoeval@chunking-v1"]
-NO_FILES = LineOffsets.of(pl.DataFrame(schema={"pool_id": pl.String, "path": pl.String, "n_nws": pl.List(pl.Int64)}))
 
 
 def scored(
@@ -33,7 +32,7 @@ def scored(
         ),
         gold=frame([(item, *place) for item, spans in gold.items() for place in spans], "item_id", *SPAN),
         pool=frame(chunks, "pool_id", "chunk_no", *SPAN),
-        axis=NO_FILES,
+        axis=axis_of({}),
     )
     return score(inputs, hits=frame(ranking, "item_id", "rank", *SPAN)).collect()
 

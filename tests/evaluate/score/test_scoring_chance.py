@@ -14,9 +14,9 @@ from evaluate.score.metric_inputs import ScoringInputs
 from evaluate.score.random_orders import N_ORDERS, draw
 from lake.catalog.protocol import Primary
 from lake.catalog.protocols import protocols
-from lake.offsets import LineOffsets
 from lake.tables import table
-from tests.evaluate.score.one_run import SPAN, Span, frame, score, spans_in
+from tests.evaluate.score.one_run import SPAN, Span, axis_of, score, spans_in
+from tests.frames import frame
 
 CHUNKING = protocols()["repoeval@chunking-v1"]
 BESIDE = {"reachable", "accuracy_reachable", "boundary_similarity", "non_gold_share"}
@@ -48,17 +48,7 @@ SMALL = dataclasses.replace(
 Frames = dict[str, pl.LazyFrame]
 
 N_LINES = 20
-AXIS = LineOffsets.of(
-    pl.DataFrame(
-        [
-            ("repo", "a.py", [line % 4 for line in range(N_LINES)]),
-            ("repo", "b.py", [1] * N_LINES),
-            ("void", "a.py", []),
-        ],
-        {"pool_id": pl.String(), "path": pl.String(), "n_nws": pl.List(pl.Int64())},
-        orient="row",
-    )
-)
+AXIS = axis_of({"a.py": [line % 4 for line in range(N_LINES)], "b.py": [1] * N_LINES})
 
 
 def frames(items: Sequence[str], gold: Sequence[Span], chunks: Sequence[Span]) -> Frames:

@@ -11,9 +11,9 @@ from evaluate.score.coverage import OWN_TEXT, CutOff, line_sets
 from evaluate.score.metric_inputs import ScoringInputs
 from evaluate.score.metric_values import measure
 from lake.catalog.protocols import protocols
-from lake.offsets import LineOffsets
 from lake.relevance import disjoint
-from tests.evaluate.score.one_run import SPAN, Span, frame, lines, score, spans_in
+from tests.evaluate.score.one_run import SPAN, Span, axis_of, lines, score, spans_in
+from tests.frames import frame
 
 CHUNKING = protocols()["repoeval@chunking-v1"]
 BUDGETS = [7, 20, 0]
@@ -21,14 +21,6 @@ DEPTHS = [1, 3]
 N_LINES = [4, 11]
 
 Files = Mapping[str, Sequence[int]]
-
-
-FILE: dict[str, pl.DataType] = {"pool_id": pl.String(), "path": pl.String(), "n_nws": pl.List(pl.Int64())}
-
-
-def axis_of(files: Files) -> LineOffsets:
-    rows = [("repo", path, list(counts)) for path, counts in files.items()]
-    return LineOffsets.of(pl.DataFrame(rows, FILE, orient="row"))
 
 
 def one_item(own: Span | None) -> pl.LazyFrame:

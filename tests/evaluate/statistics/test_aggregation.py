@@ -6,7 +6,7 @@ from evaluate.statistics.means import aggregate
 from evaluate.statistics.slices import average_of
 from lake.catalog.protocols import protocols
 from lake.tables import table
-from tests.score_rows import score_rows
+from tests.frames import score_rows
 
 # item, repo, numerator, denominator: per item 1/2, 0/4, 3/3; repository p has the first two.
 THREE = [("i1", "p", 1.0, 2.0), ("i2", "p", 0.0, 4.0), ("i3", "q", 3.0, 3.0)]

@@ -19,7 +19,7 @@ from lake.exact import steps
 from lake.store import Lake
 from lake.tables import table
 from lake.verdict import BETTER, INSEPARABLE, TOO_FEW, WORSE
-from tests.score_rows import score_rows
+from tests.frames import score_rows
 
 REPOBENCH = protocols()["repobench-r@official-v1"]
 CONTEXTS = protocols()["contextbench@official-v1"]

@@ -11,7 +11,7 @@ from evaluate.statistics.means import aggregate
 from lake.catalog.protocols import protocols
 from report.methods.interval_coverage import MEANS, N_SETS, simulated_coverage
 from tests.evaluate.statistics.simulated import Floats, coverage
-from tests.score_rows import score_rows
+from tests.frames import score_rows
 
 RULES = protocols()["repoeval@target-v1"]
 SIZES = [9, 4, 4, 2, 1, 5]

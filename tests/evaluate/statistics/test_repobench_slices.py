@@ -6,7 +6,7 @@ import pytest
 from evaluate.statistics.means import aggregate
 from lake.catalog.protocols import protocols
 from lake.tables import table
-from tests.score_rows import score_rows
+from tests.frames import score_rows
 
 Item = dict[str, str | int | None]
 COLUMNS = {
@@ -24,8 +24,9 @@ def sliced(items: list[Item], values: list[float | None] | None = None) -> pl.Da
     """Aggregates of one metric whose value at item i is i, unless said otherwise."""
     ids = [f"i{place}" for place in range(len(items))]
     values = [float(place) for place in range(len(items))] if values is None else values
-    fractions = {"numerator": [value or 0.0 for value in values], "denominator": [v is not None for v in values]}
-    scores = score_rows({"item_id": ids, "value": values, **fractions}, metric="accuracy", k=1)
+    above, below = [value or 0.0 for value in values], [float(value is not None) for value in values]
+    rows = {"item_id": ids, "value": values, "numerator": above, "denominator": below}
+    scores = score_rows(rows, metric="accuracy", k=1)
     described = pl.LazyFrame(items, schema=COLUMNS).with_columns(item_id=pl.Series(ids))
     found = aggregate(protocols()["repobench-r@official-v1"], scores, described).collect()
     table("aggregates").checked(found)

@@ -10,6 +10,7 @@ from evaluate.score.contexts.scoring import Scored, score_contexts
 from lake.catalog.benchmarks.contextbench import CONTEXTS, PUBLISHED
 from lake.catalog.protocol import Protocol
 from lake.offsets import Offsets
+from tests.frames import frame
 
 __all__ = ["CONTEXTS", "PUBLISHED", "Answer", "View", "answer", "numbers", "of", "ranking", "scored", "world"]
 
@@ -57,39 +58,20 @@ def world(
         has_gold_patch: Whether the item has a gold patch.
     """
     files = {"a.py": TEN_LINES, "b.py": TEN_LINES} if files is None else files
+    lines = {path: Offsets.between_lines(text) for path, text in files.items()}
     texts = [
-        {
-            "sha256": path,
-            "n_bytes": len(text.encode()),
-            "n_lines": len(Offsets.between_lines(text).starts),
-            "line_starts": Offsets.between_lines(text).starts,
-            "line_nws": Offsets.between_lines(text).n_nws.tolist(),
-            "flags": ["no-final-newline"] if text and not text.endswith("\n") else [],
-        }
+        (path, len(text.encode()), len(lines[path].starts), lines[path].starts, lines[path].n_nws.tolist(),
+         ["no-final-newline"] if text and not text.endswith("\n") else [])
         for path, text in files.items()
-    ]
+    ]  # fmt: skip
     spans = [("item", path, start - 1, end) for path, start, end in gold]
-    whole = ["sha256", "byte_start", "byte_end", "kind", "name", "qualified_name"]
-    types = {"sha256": pl.String, "byte_start": pl.Int64, "byte_end": pl.Int64}
     return Material(
         items=pl.DataFrame({"item_id": ["item"], "pool_id": ["pool"], "has_gold_patch": [has_gold_patch]}),
-        gold=pl.DataFrame(
-            spans, {"item_id": pl.String, "path": pl.String, "line_start": pl.Int64, "line_end": pl.Int64}, orient="row"
-        ),
-        gold_edits=_edits([("item", path, line - 1) for path, line in gold_edits], ["item_id"]),
+        gold=frame(spans, "item_id", "path", "line_start", "line_end").collect(),
+        gold_edits=frame([("item", path, line - 1) for path, line in gold_edits], "item_id", "path", "line").collect(),
         files=pl.DataFrame({"pool_id": "pool", "path": list(files), "sha256": list(files)}),
-        texts=pl.DataFrame(
-            texts,
-            {
-                **types,
-                "n_bytes": pl.Int64,
-                "n_lines": pl.Int64,
-                "line_starts": pl.List(pl.Int64),
-                "line_nws": pl.List(pl.Int64),
-                "flags": pl.List(pl.String),
-            },
-        ).select("sha256", "n_bytes", "n_lines", "line_starts", "line_nws", "flags"),
-        definitions=pl.DataFrame(list(definitions), {name: types.get(name, pl.String) for name in whole}, orient="row"),
+        texts=frame(texts, "sha256", "n_bytes", "n_lines", "line_starts", "line_nws", "flags").collect(),
+        definitions=frame(definitions, "sha256", "byte_start", "byte_end", "kind", "name", "qualified_name").collect(),
     )
 
 
@@ -128,26 +110,12 @@ def scored(protocol: Protocol, material: Material, *answers: Answer | None) -> S
             for part, step, views in parts
             for rank, view in enumerate(views, start=1)
         ]
-    seen = {"run_id": pl.String, "item_id": pl.String, "part": pl.String, "step": pl.Int64, "rank": pl.Int64}
-    seen |= {
-        "path_given": pl.String,
-        "path": pl.String,
-        "line_start": pl.Int64,
-        "line_end": pl.Int64,
-        "symbol": pl.String,
-    }
-    what = {
-        "run_id": pl.String,
-        "item_id": pl.String,
-        "status": pl.String,
-        "n_steps": pl.Int64,
-        "has_patch": pl.Boolean,
-    }
+    seen = ("run_id", "item_id", "part", "step", "rank", "path_given", "path", "line_start", "line_end", "symbol")
     runs = ContextRuns.of(
         names=tuple(str(number) for number in range(len(answers))),
-        run_items=pl.DataFrame(answered, what, orient="row"),
-        hits=pl.DataFrame(hits, seen, orient="row"),
-        edits=_edits(edits, ["run_id", "item_id"]),
+        run_items=frame(answered, "run_id", "item_id", "status", "n_steps", "has_patch").collect(),
+        hits=frame(hits, *seen).collect(),
+        edits=frame(edits, "run_id", "item_id", "path", "line").collect(),
     )
     return score_contexts(protocol, material, runs)
 
@@ -166,8 +134,3 @@ def numbers(protocol: Protocol, material: Material, one: Answer | None) -> dict[
 def of(protocol: Protocol, material: Material, one: Answer, metric: str) -> tuple[float | None, ...]:
     rows = scored(protocol, material, one).scores.filter(pl.col("metric") == metric, pl.col("k") == 0)
     return rows.select("value", "numerator", "denominator").row(0)
-
-
-def _edits(rows: Sequence[tuple[object, ...]], keys: Sequence[str]) -> pl.DataFrame:
-    types = {**dict.fromkeys(keys, pl.String), "path": pl.String, "line": pl.Int64}
-    return pl.DataFrame(rows, types, orient="row")

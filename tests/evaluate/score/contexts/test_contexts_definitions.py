@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from evaluate.score.contexts.definitions import ContentDefinitions
 from evaluate.score.contexts.extents import Extent
 from lake.catalog.protocol import DOCS_CONTEXTS, OFFICIAL_CONTEXTS, ContextRules
+from tests.frames import frame
 
 Found = tuple[int, int, int, str]
 
@@ -16,19 +17,11 @@ _SPAN = st.tuples(st.integers(0, 2), st.integers(0, 40), st.integers(1, 20))
 
 
 def definitions(rows: list[Found], rules: ContextRules) -> ContentDefinitions:
-    frame = pl.DataFrame(
+    found = frame(
         [(TEXTS["sha256"][text], start, start + length, name, name, f"A.{name}") for text, start, length, name in rows],
-        schema={
-            "sha256": pl.String,
-            "byte_start": pl.Int64,
-            "byte_end": pl.Int64,
-            "kind": pl.String,
-            "name": pl.String,
-            "qualified_name": pl.String,
-        },
-        orient="row",
+        *("sha256", "byte_start", "byte_end", "kind", "name", "qualified_name"),
     ).unique(maintain_order=True)
-    return ContentDefinitions.of(frame, TEXTS, rules)
+    return ContentDefinitions.of(found.collect(), TEXTS, rules)
 
 
 def overlapped(rows: list[Found], spans: list[tuple[int, int, int]], rules: ContextRules) -> list[set[int]]:

@@ -18,6 +18,7 @@ from lake.errors import Exit
 from lake.store import Lake
 from lake.tables import table
 from tests.evaluate.score.ledger_in_lake import checked
+from tests.frames import score_rows
 from tests.once import linked
 from tests.tiny import command
 
@@ -184,10 +185,10 @@ def test_agents_that_answered_different_items_are_also_compared_on_those_that_bo
 @pytest.mark.parametrize(("protocol", "wanted"), [(DOCS, 0.0), (OFFICIAL, 1.0)])
 def test_the_ratio_of_sums_of_nothing_is_what_the_protocol_makes_of_nothing(protocol: str, wanted: float) -> None:
     names = ["file_coverage", "file_precision", "editloc_precision", "file_redundancy"]
-    rows = [("run", protocol, "item", "file", name, 0, 0.0, 0.0, 0.0) for name in names]
-    columns = ["run_id", "protocol", "item_id", "granularity", "metric", "k", "value", "numerator", "denominator"]
+    zero = dict.fromkeys(("k", "value", "numerator", "denominator"), 0)
     items = pl.LazyFrame({"item_id": ["item"], "repo": ["a"], "subset": ["full"]})
-    found = aggregate(protocols()[protocol], pl.LazyFrame(rows, schema=columns, orient="row"), items).collect()
+    rows = score_rows({"metric": names}, protocol=protocol, item_id="item", granularity="file", **zero)
+    found = aggregate(protocols()[protocol], rows, items).collect()
     micro = dict(found.filter(slice="all").select("metric", "micro").iter_rows())
     assert micro == {**dict.fromkeys(names[:3], wanted), "file_redundancy": 0.0}
 
