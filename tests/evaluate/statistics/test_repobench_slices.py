@@ -25,8 +25,9 @@ def sliced(items: list[Item], values: list[float | None] | None = None) -> pl.Da
     ids = [f"i{place}" for place in range(len(items))]
     values = [float(place) for place in range(len(items))] if values is None else values
     above, below = [value or 0.0 for value in values], [float(value is not None) for value in values]
-    rows = {"item_id": ids, "value": values, "numerator": above, "denominator": below}
-    scores = score_rows(rows, metric="accuracy", k=1)
+    scores = score_rows(
+        {"item_id": ids, "value": values, "numerator": above, "denominator": below}, metric="accuracy", k=1
+    )
     described = pl.LazyFrame(items, schema=COLUMNS).with_columns(item_id=pl.Series(ids))
     found = aggregate(protocols()["repobench-r@official-v1"], scores, described).collect()
     table("aggregates").checked(found)
