@@ -62,25 +62,14 @@ class Settings(TypedDict, total=False):
     skip_unknown: bool
     chunker: str
     asked_all: bool
-    write: bool
-    name: str
 
 
-def imported(lake: Lake, data: bytes, **settings: Unpack[Settings]) -> Imported:
-    write, name = settings.pop("write", True), settings.pop("name", "given.txt")
-    system, benchmark = settings.pop("system", "mine"), settings.pop("benchmark", "repoeval")
-    wanted = ImportRequest(
-        put(lake.root.parent / "files" / name, data),
-        benchmark,
-        system,
-        settings.get("task", ""),
-        settings.get("format", "auto"),
-        settings.get("skip_unknown", False),
-        settings.get("chunker", ""),
-        settings.get("asked_all", False),
-    )
+def imported(
+    lake: Lake, data: bytes, *, write: bool = True, name: str = "given.txt", **settings: Unpack[Settings]
+) -> Imported:
+    request = ImportRequest(put(lake.root.parent / "files" / name, data), "repoeval", "mine")
     with lake.locked():
-        return import_run(lake, wanted, write=write)
+        return import_run(lake, dataclasses.replace(request, **settings), write=write)
 
 
 def refused(lake: Lake, data: bytes, **settings: Unpack[Settings]) -> GoldspanError:
