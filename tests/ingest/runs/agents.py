@@ -4,7 +4,6 @@ import io
 import json
 import shutil
 import zipfile
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -143,10 +142,6 @@ def refused(lake: Lake, given: bytes | Path, *, name: str = "given.jsonl", forma
     assert stored(lake.root) == before
     assert len(caught.value.render().splitlines()) <= 10
     return caught.value
-
-
-def counts(result: Imported) -> Counter[str]:
-    return result.counts
 
 
 def hits(lake: Lake, *columns: str, part: str = "step", item: str = ROCKETS) -> list[tuple[object, ...]]:

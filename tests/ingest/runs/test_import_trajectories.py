@@ -15,7 +15,6 @@ from tests.ingest.runs.agents import (
     ORBITS,
     ROCKETS,
     UPSTREAM,
-    counts,
     hits,
     imported,
     issues,
@@ -80,7 +79,7 @@ def test_the_lines_a_patch_edits_are_stored_under_both_readings(lake: Lake) -> N
 def test_a_path_means_the_file_that_is_left_after_the_fewest_folders(lake: Lake, given: str, path: str | None) -> None:
     result = imported(lake, jsonl(unified(pred_steps=[{"files": [given]}])))
     assert hits(lake, "path_given", "path") == [(given, path)]
-    assert counts(result)["n_unresolved"] == (path is None)
+    assert result.counts["n_unresolved"] == (path is None)
 
 
 def test_ranges_stay_as_they_were_given_and_are_counted(lake: Lake) -> None:
@@ -88,7 +87,7 @@ def test_ranges_stay_as_they_were_given_and_are_counted(lake: Lake) -> None:
     steps = [step for pair in pairs for step in spans(**{"src/engine.py": pair})]
     result = imported(lake, jsonl(unified(pred_steps=steps)))
     assert hits(lake, "line_start", "line_end") == [(start - 1, end) for start, end in pairs]
-    assert (counts(result)["n_reversed"], counts(result)["n_beyond"]) == (3, 1)
+    assert (result.counts["n_reversed"], result.counts["n_beyond"]) == (3, 1)
     assert (
         "ranges kept as they were given: 1 run past the end of their file, 3 are reversed or start before line 1"
         in (result.outcome("x", "").warnings)
@@ -106,7 +105,7 @@ def test_a_symbol_is_a_row_of_its_own(lake: Lake) -> None:
 def test_an_agent_that_was_asked_all_failed_of_an_item_without_a_trajectory(lake: Lake) -> None:
     result = imported(lake, jsonl(unified()), asked_all=True)
     assert of_item(lake, "status", "error", "has_patch", item=CATS) == ("missing", "no trajectory in given.jsonl", None)
-    assert (counts(result)["n_missing"], result.outcome("x", "").code) == (2, Exit.INCOMPLETE)
+    assert (result.counts["n_missing"], result.outcome("x", "").code) == (2, Exit.INCOMPLETE)
     assert lake.read("runs")["status"].item() == "complete"
 
 
@@ -115,13 +114,13 @@ def test_no_final_context_is_a_status_of_its_own(lake: Lake) -> None:
     assert of_item(lake, "status", "error", "n_steps", "has_patch") == (
         "no-context", "the trajectory gives no final context", 1, True,
     )  # fmt: skip
-    assert (counts(result)["n_no_context"], result.outcome("x", "").failed) == (1, 1)
+    assert (result.counts["n_no_context"], result.outcome("x", "").failed) == (1, 1)
     assert hits(lake, "step") == [(1,), (1,)]
 
 
 def test_a_patch_that_is_none_is_reported(lake: Lake) -> None:
     result = imported(lake, jsonl(unified(model_patch="@@ -1,5 +1,5 @@\n-x\n")))
-    assert counts(result)["n_faulty_patches"] == 1
+    assert result.counts["n_faulty_patches"] == 1
     assert rejected(lake)[0][:2] == ("given.jsonl, line 1", f"item {ROCKETS}")
 
 
@@ -205,7 +204,7 @@ def test_a_benchmark_that_asks_no_agents_takes_no_trajectories(lake_folder: Path
 def test_trajectories_of_items_that_cannot_be_scored_are_left_out_and_counted(tmp_path: Path) -> None:
     lake = issues(tmp_path / "lake", unscorable=[CATS])
     result = imported(lake, THREE)
-    assert (result.n_items, counts(result)["n_done"], counts(result)["n_unscorable"]) == (2, 2, 1)
+    assert (result.n_items, result.counts["n_done"], result.counts["n_unscorable"]) == (2, 2, 1)
     assert CATS not in lake.read("hits")["item_id"]
     assert "left out: 1 answer to items that cannot be scored in this lake" in result.outcome("", "").warnings
 

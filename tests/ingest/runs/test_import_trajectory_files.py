@@ -26,7 +26,6 @@ from tests.ingest.runs.agents import (
     ORBITS,
     PATCH,
     ROCKETS,
-    counts,
     hits,
     imported,
     issues_once,
@@ -68,7 +67,7 @@ def mini(item: str = "", **changes: object) -> bytes:
 def test_a_folder_or_zip_of_one_file_per_item_is_read(lake: Lake, how: str) -> None:
     entries = {**BY_ITEM, "notes.txt": b"none", "a/preds.json": b'{"x": {"model_patch": ""}}', "empty": b""}
     result = imported(lake, wrapped(lake, how, entries))
-    assert (counts(result)["n_done"], counts(result)["n_skipped"], result.n_rejected) == (3, 3, 0)
+    assert (result.counts["n_done"], result.counts["n_skipped"], result.n_rejected) == (3, 3, 0)
     assert "passed over, as no trajectories: 3 of the files" in result.outcome("x", "").warnings
 
 
@@ -87,13 +86,13 @@ def test_a_trajectory_that_is_cut_off_is_a_failed_item(lake: Lake, how: str) -> 
     assert (status, n_steps, has_patch) == ("failed", None, None)
     assert "not JSON at line 1, column" in str(error)
     assert "is it cut off?" in str(error)
-    assert (counts(result)["n_failed"], result.outcome("x", "").code) == (1, Exit.INCOMPLETE)
+    assert (result.counts["n_failed"], result.outcome("x", "").code) == (1, Exit.INCOMPLETE)
     assert "failed: 1 item, each with the reason in the table run_items" in result.outcome("x", "").warnings
 
 
 def test_a_line_that_is_cut_off_is_a_failed_item_and_the_others_are_read(lake: Lake) -> None:
     data = jsonl(unified(ROCKETS)) + jsonl(unified(ORBITS))[:150] + b"\n" + jsonl(unified(CATS))
-    assert counts(imported(lake, data))["n_done"] == 2
+    assert imported(lake, data).counts["n_done"] == 2
     status, error = of_item(lake, "status", "error", item=ORBITS)
     assert status == "failed"
     assert "not JSON" in str(error)
@@ -109,7 +108,7 @@ def test_what_is_cut_off_beside_its_whole_self_is_counted_and_the_whole_one_scor
 def test_damage_that_names_no_item_is_a_reject(lake: Lake) -> None:
     result = imported(lake, jsonl(unified()) + b'{"model_pa\n[1]\n7\n')
     assert [position for _, position, _ in rejected(lake)] == ["line 2", "line 3", "line 4"]
-    assert (result.n_rejected, counts(result)["n_done"]) == (3, 1)
+    assert (result.n_rejected, result.counts["n_done"]) == (3, 1)
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstd])
@@ -124,7 +123,7 @@ def test_a_packed_file_that_is_damaged_is_told_and_the_others_are_read(
     result = imported(lake, wrapped(lake, how, entries))
     status, error = of_item(lake, "status", "error", item=CATS)
     assert (status, "to its end" in str(error)) == ("failed", True)
-    assert (counts(result)["n_no_context"], [row[1] for row in rejected(lake)]) == (2, ["file"])
+    assert (result.counts["n_no_context"], [row[1] for row in rejected(lake)]) == (2, ["file"])
 
 
 def test_a_zip_inside_a_zip_is_not_opened_and_said(lake: Lake) -> None:
@@ -143,7 +142,7 @@ def test_several_formats_in_one_folder_are_refused_until_one_is_named(lake: Lake
     entries = {"all.jsonl": jsonl(*ALL), f"{CATS}.traj.json": mini(CATS)}
     folder = laid_out(lake.root.parent / "given", entries)
     assert "mini-swe-agent (1 file), unified (1 file)" in refused(lake, folder).what
-    assert counts(imported(lake, folder, format="unified"))["n_done"] == 3
+    assert imported(lake, folder, format="unified").counts["n_done"] == 3
 
 
 def test_a_change_anywhere_in_a_folder_is_another_import(lake: Lake) -> None:
@@ -205,7 +204,7 @@ def test_what_python_or_json_does_not_take_is_told(tmp_path: Path, data: bytes) 
 
 def test_lines_that_no_file_has_are_left_out_and_told(lake: Lake) -> None:
     steps = [*spans(**{"src/engine.py": (1, 2**70)}), *spans(**{"src/engine.py": (1, 2)}), *spans(a=("x", None))]
-    assert counts(imported(lake, jsonl(unified(pred_steps=steps))))["n_steps"] == 3
+    assert imported(lake, jsonl(unified(pred_steps=steps))).counts["n_steps"] == 3
     assert hits(lake, "step", "line_end") == [(2, 2)]
     assert len(rejected(lake)) == 1
     assert "step 1 names what is no file, span of lines or symbol (1): ('src/engine.py'" in str(rejected(lake)[0][2])
@@ -284,12 +283,12 @@ def test_what_lies_in_a_sessions_folder_is_no_session_by_itself(lake: Lake) -> N
         f"{ROCKETS}.jsonl": SESSION, f"{ROCKETS}/subagents/agent-1.jsonl": subagent(),
         f"{ROCKETS}/tool-results/r2.txt": b"x",
     }  # fmt: skip
-    tally = counts(imported(lake, zipped(files), name="a.zip"))
+    tally = imported(lake, zipped(files), name="a.zip").counts
     assert (tally["n_steps"], tally["n_skipped"], tally["n_done"]) == (1, 0, 1)
 
 
 def test_a_session_given_alone_is_read_with_its_subagents_and_patch(lake: Lake, tmp_path: Path) -> None:
     put(tmp_path / f"{ROCKETS}/subagents/agent-1.jsonl", subagent())
     put(tmp_path / f"{ROCKETS}.patch", PATCH.encode())
-    tally = counts(imported(lake, put(tmp_path / f"{ROCKETS}.jsonl", SESSION)))
+    tally = imported(lake, put(tmp_path / f"{ROCKETS}.jsonl", SESSION)).counts
     assert (tally["n_steps"], tally["n_no_patch"]) == (1, 0)

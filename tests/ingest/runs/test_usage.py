@@ -15,7 +15,6 @@ from tests.ingest.runs.agents import (
     ORBITS,
     ROCKETS,
     UPSTREAM,
-    counts,
     imported,
     issues_once,
     jsonl,
@@ -212,7 +211,7 @@ def test_fewer_views_than_half_of_the_reading_calls_is_a_warning(
     result = imported(lake, calls(n_read, n_refused), name=f"{ROCKETS}.jsonl")
     warned = [note for note in notes(result) if note.startswith("warning: ")]
     assert bool(warned) == is_warned
-    assert (counts(result)["n_showing"], counts(result)["n_reading"]) == (n_read, n_read + n_refused)
+    assert (result.counts["n_showing"], result.counts["n_reading"]) == (n_read, n_read + n_refused)
     assert not is_warned or f"only {n_read} of {n_read + n_refused} calls" in warned[0]
 
 
@@ -263,4 +262,4 @@ LOG = b"--- BEGIN CONTEXT ---\nFile: src/engine.py\nLine number range: 1 - 2\nCo
 def test_a_format_of_which_no_real_file_was_seen_says_so(lake: Lake) -> None:
     for data, name in ((LOG, f"{ROCKETS}.log"), (zipped({f"{ROCKETS}.log": LOG}), "a.zip")):
         result = imported(lake, data, name=name)
-        assert (counts(result)["n_done"], "experimental: no real file" in result.read_as) == (1, True)
+        assert (result.counts["n_done"], "experimental: no real file" in result.read_as) == (1, True)

@@ -10,7 +10,7 @@ from ingest.runs.importer import DamagedFileError
 from ingest.runs.values import objects_in
 from lake.errors import GoldspanError
 from lake.store import Lake
-from tests.ingest.runs.agents import ROCKETS, counts, hits, imported, issues_once, lake, of_item, zipped
+from tests.ingest.runs.agents import ROCKETS, hits, imported, issues_once, lake, of_item, zipped
 from tests.ingest.runs.formats.recorded_sessions import read, rows
 from tests.ingest.runs.formats.test_made_up_files import CASES, content
 
@@ -35,7 +35,7 @@ def test_the_beginning_that_a_list_of_formats_shows_is_known(name: str) -> None:
 def test_a_file_in_its_instances_folder_becomes_a_run(lake: Lake, name: str) -> None:
     path, data = EXAMPLES[name]
     result = imported(lake, zipped({f"{ROCKETS}/{path}": data}), name="a.zip", format=name)
-    assert (counts(result)["n_steps"], result.n_rejected) == (1, 0)
+    assert (result.counts["n_steps"], result.n_rejected) == (1, 0)
     assert of_item(lake, "status", "n_steps") == ("done", 1)
     assert {row[0] for row in hits(lake, "path", part="final")} == {"src/engine.py"}
 
