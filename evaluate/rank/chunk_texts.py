@@ -1,5 +1,7 @@
 """The texts of chunks: their pieces are counted from those of the contents they lie in, and no text is read for it."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple

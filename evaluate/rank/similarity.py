@@ -3,6 +3,8 @@
 Every text is cut into tokens once, whatever number of items hold it. The sets are rows of a sparse matrix.
 """
 
+from __future__ import annotations
+
 import numpy as np
 import numpy.typing as npt
 import polars as pl

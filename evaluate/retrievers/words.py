@@ -1,5 +1,7 @@
 """Words and names that a query and a chunk share, the rare ones first: BM25, tf-idf, identifiers, definitions."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial

@@ -3,6 +3,8 @@
 Of other text Python decides what a letter is: the tables of another library may be of another version of Unicode.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple
