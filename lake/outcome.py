@@ -65,7 +65,7 @@ class Outcome:
         parts = f"; {self.parts}: {counts}" if (counts := _counts(self.tally.counts())) else ""
         counts = ", ".join(filter(None, [f"{self.scored:,} of {self.expected:,} {unit}", _counts(done)]))
         first = f"{stage}: {counts}{parts} in {seconds} s → {self.written}"
-        hints = [f"  next: {typed(self.hint)}"] if self.hint else []
+        hints = [f"  next: {typed(self.hint)}"] if self.hint and (self.scored or not self.expected) else []
         return [first, *(f"  {typed(note)}" for note in [*self.changes, *self.warnings]), *hints]
 
 

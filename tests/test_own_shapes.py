@@ -67,6 +67,24 @@ def test_rows_with_paths_and_lines_are_questions_about_a_repository(
     assert lake.read("files")["path"].sort().to_list() == ["src/engine.py", "src/orbit.py"]
 
 
+@pytest.mark.parametrize(
+    ("repo", "below", "there"),
+    [("rockets", "acme/rockets", True), ("acme/rockets", "rockets", True), ("rockets", ".", True), ("x", "y", False)],
+)
+def test_a_repository_is_looked_for_by_its_name_and_named_where_it_is_not_there(
+    tmp_path: Path, repo: str, below: str, *, there: bool
+) -> None:
+    put(tmp_path / "repos" / below / "src/engine.py", ENGINE.encode())
+    place = {"path": "src/engine.py", "lines": "4-5"}
+    rows = [{"id": "q0", "gold": [{**place, "path": "no.py"}]}, {"id": "q1", "gold": [place]}]
+    items = put(tmp_path / "my.jsonl", lines(*({"question": QUESTION, "repo": repo, **row} for row in rows)))
+    said = own(tmp_path, "--items", items, "--repositories", tmp_path / "repos")
+    assert said.code == Exit.INCOMPLETE
+    assert (gold(tmp_path) == [BURN]) == there
+    assert ("repos has no folder of x; it has y" in said.err) != there
+    assert ("next: " in said.out + said.err) == there
+
+
 @pytest.mark.slow
 def test_a_board_comes_of_it(tmp_path: Path, repositories: Path) -> None:
     places = [("engine burn fuel", "src/engine.py"), ("orbit", "src/orbit.py")]

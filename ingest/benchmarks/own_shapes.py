@@ -5,19 +5,20 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import yaml
 
 from ingest.benchmarks.beir import BEIR_PLACES
-from ingest.benchmarks.contextbench.gold import GOLD_KEYS
+from ingest.benchmarks.contextbench.gold import GOLD_KEYS, docs_path
 from ingest.benchmarks.contextbench.rows import ID_KEYS
 from ingest.benchmarks.declaration import MISSING, get_path
 from ingest.sources.datasets import HubRows, entry_of
 from ingest.sources.folder import read_folder
 from ingest.sources.git import GITHUB, form_fault
 from ingest.sources.rows import JsonObject, read_rows
-from lake.errors import Exit, GoldspanError, did_you_mean
+from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, did_you_mean
 from lake.fingerprint import fingerprint, sha256_of
 from lake.limits import MAX_FILE_BYTES
 from lake.rejects import Rejects
@@ -30,6 +31,8 @@ _PATHS = ("path", "file", "file_path", "filename")
 _LINES = {"lines": "lines", "line": "line", "start_line": "start_line-end_line", "line_start": "line_start-line_end",
           "start": "start-end"}  # fmt: skip
 _REPOS, _COMMITS = ("repo", "repository", "repo_dir"), ("base_commit", "commit", "sha")
+_UNNAMED = "own/repository"
+"""What the repository of rows is called that name none."""
 _WITH_PATCH = {"instance_id", "repo", "base_commit", "problem_statement", "patch"}
 _RANGE = re.compile(r"L?(\d+)(?:\s*[-:]\s*L?(\d+))?")
 _HUB = re.compile(r"(?P<hub>[\w.-]+/[\w.-]+)@(?P<revision>[0-9a-f]{40})(?::(?P<split>\w+))?")
@@ -92,7 +95,9 @@ def declare_own(
             data = {"rows": "rows.jsonl", "subset": "full"}
             if is_local:
                 data["repo_files"] = "repo_files"
-                _snapshots(folder, converted, home / "repo_files")
+                if absent := _snapshots(folder, converted, home / "repo_files"):
+                    there = listed(sorted(each.name for each in folder.iterdir() if each.is_dir()), MAX_EXAMPLES)
+                    notes.append(f"{folder} has no folder of {listed(absent, MAX_EXAMPLES)}; it has {there or 'none'}")
             lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in converted)
             (home / "rows.jsonl").write_text(lines, encoding="utf-8", errors="replace")
             notes.append(f"the question is {question}, the gold {written}")
@@ -147,7 +152,7 @@ def _converter(
         return {key: value for key, value in span.items() if value is not MISSING}
 
     def convert(position: str, row: JsonObject) -> dict[str, object]:
-        repo, asked = _first(row, _REPOS, "repository").strip("/"), get_path(row, (question,))[1]
+        repo, asked = _first(row, _REPOS, _UNNAMED).strip("/"), get_path(row, (question,))[1]
         return {
             "instance_id": _first(row, _IDS, position.replace(" ", "-")),
             "repo": f"own/{repo.replace('/', '-')}" if form_fault("repository", repo) else repo,
@@ -169,18 +174,30 @@ def _first(row: JsonObject, keys: Sequence[str], instead: str) -> str:
     return next((str(row[key]) for key in keys if row.get(key) not in (None, "")), instead)
 
 
-def _snapshots(folder: Path, rows: Sequence[dict[str, object]], into: Path) -> None:
-    """The repositories of some rows as they lie in a folder, a file each; a row's commit is then their content's."""
+def _snapshots(folder: Path, rows: Sequence[dict[str, Any]], into: Path) -> list[str]:
+    """The repositories of some rows as they lie in a folder, a file each; a row's commit is then their content's.
+
+    The folder itself is the repository of rows that name none, and of those whose gold lies in it. What is given are
+    the names of those that are not there.
+    """
     into.mkdir(parents=True, exist_ok=True)
-    commits: dict[str, str] = {}
+    by_repo, absent = dict[str, list[dict[str, Any]]](), list[str]()
     for row in rows:
-        repo = str(row["repo"])
-        if repo not in commits:
-            names = (repo, repo.replace("/", "__"), repo.rpartition("/")[2])
-            source = next((folder / name for name in names if (folder / name).is_dir()), folder)
-            entries = (entry for entry in read_folder(source, "").entries if not entry.path.startswith(".git/"))
-            files = {entry.path: entry.read() for entry in entries if entry.size <= MAX_FILE_BYTES}
-            commits[repo] = fingerprint([(path, sha256_of(content)) for path, content in files.items()])[:40]
-            frame = pl.DataFrame({"path": list(files), "content": list(files.values())})
-            frame.write_parquet(into / f"{repo.replace('/', '__')}@{commits[repo]}.parquet")
-        row["base_commit"] = commits[repo]
+        by_repo.setdefault(row["repo"], []).append(row)
+    for repo, of_repo in by_repo.items():
+        name = repo.rpartition("/")[2]
+        places = (folder / repo, folder / repo.replace("/", "__"), folder / name, *sorted(folder.glob(f"*/{name}")))
+        gold = (docs_path(str(span.get("file"))) for row in of_repo for span in row["gold_context"])
+        is_it = repo == _UNNAMED or any((folder / path).is_file() for path in gold)
+        source = next((place for place in places if place.is_dir()), folder if is_it else None)
+        if source is None:
+            absent.append(repo.removeprefix("own/"))
+            continue
+        entries = (entry for entry in read_folder(source, "").entries if not entry.path.startswith(".git/"))
+        files = {entry.path: entry.read() for entry in entries if entry.size <= MAX_FILE_BYTES}
+        commit = fingerprint([(path, sha256_of(content)) for path, content in files.items()])[:40]
+        frame = pl.DataFrame({"path": list(files), "content": list(files.values())})
+        frame.write_parquet(into / f"{repo.replace('/', '__')}@{commit}.parquet")
+        for row in of_repo:
+            row["base_commit"] = commit
+    return absent
