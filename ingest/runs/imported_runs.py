@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
+from ingest.runs.ranking_rows import DOCUMENTS_HELP
 from ingest.runs.trajectory import Unread
 from lake.catalog.protocol import AnswerKind
 from lake.make import BuildTarget, Slot
@@ -96,6 +97,8 @@ class Imported:
             share = f"{n['n_showing']:,} of {counted(n['n_reading'], 'call')}"
             hint = "`python -m ingest show FILE` says which"
             sentences.append(f"warning: only {share} that read files showed something that is understood; {hint}")
+        if n["n_unresolved"] == n["n_hits"] > 0 and not n["n_calls"]:
+            sentences.append(f"warning: nothing in it is a file of its item's pool. {DOCUMENTS_HELP}")
         odd = (("n_beyond", "run past the end of their file"), ("n_reversed", "are reversed or start before line 1"))
         if ranges := ", ".join(f"{n[name]:,} {what}" for name, what in odd if n[name]):
             sentences.append(f"ranges kept as they were given: {ranges}")

@@ -24,10 +24,11 @@ _RANGE = r"^(.+)#L([0-9]+)(?:-L([0-9]+))?(?:\.([0-9]{1,9}))?$"
 _ALMOST_A_RANGE = r"#L[0-9-][^/]*$"
 _SYMBOL = r"^(.*?)::(.*)$"
 _CONTROL = r"[\x00-\x1f\x7f]"
-_HELP = (
+DOCUMENTS_HELP = (
     "A document is path#L10-L20 (both included, counted from 1), path#L10, path (the whole file), path::Qualified.name "
     "or cand:3; of several chunks with the same lines the second is path#L10-L10.2."
 )
+"""How a ranking's document is written, for messages."""
 
 
 def kinds_of(names: Iterable[str]) -> pl.Schema:
@@ -122,7 +123,13 @@ def checked(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
         spans = frame.rename({"path": "path_given"}).with_columns(_nulls(absent)).with_columns(fault=fault)
     given = pl.col("document" if "document" in frame.columns else "path_given")
     faulty = spans.filter(pl.col("fault").is_not_null())
-    refuse(input_file, faulty, "a document that cannot be read", shown=pl.format("{}: {}", given, "fault"), hint=_HELP)
+    refuse(
+        input_file,
+        faulty,
+        "a document that cannot be read",
+        shown=pl.format("{}: {}", given, "fault"),
+        hint=DOCUMENTS_HELP,
+    )
     whole = spans.with_columns(_nulls(set(RANKING) - set(spans.columns)))
     rows = whole.select(pl.col(name).cast(kind) for name, kind in RANKING.items())
     score, rank, listed = pl.col("score"), pl.col("rank"), pl.col("path_given").is_not_null()

@@ -93,9 +93,9 @@ def test_a_path_that_means_no_file_of_the_pool_is_kept_unresolved_and_counted(la
     result = imported(lake, trec([(FIRST, f"{path}#L2", 1, 2), (FIRST, path, 2, 1)]))
     assert (result.counts["n_unresolved"], result.counts["n_hits"]) == (2, 2)
     assert hits(lake, "path_given", "path", "line_start", "line_end") == [(path, None, 1, 2), (path, None, None, None)]
-    assert any(
-        note.startswith("unresolved, meaning no file of the pool: 2 of 2 paths") and path in note
-        for note in result.outcome("x", "").warnings
-    )
+    *_, warning, unresolved, _ = result.outcome("x", "").warnings
+    assert unresolved.startswith("unresolved, meaning no file of the pool: 2 of 2 paths")
+    assert path in unresolved
+    assert warning.startswith("warning: nothing in it is a file of its item's pool. A document is path#L10-L20 (")
     item = lake.read("run_items").filter(pl.col("item_id") == FIRST).row(0, named=True)
     assert (item["status"], item["n_returned"], item["n_nws"]) == ("done", 2, 0)
