@@ -74,6 +74,8 @@ def publish(lake: Lake, benchmark: str, edition: str, label: str, to: Path) -> P
     for kind in ("chunker", "retriever"):
         used = runs.select(name=pl.col(kind)).unique()
         frames[f"{kind}s"] = lake.read(f"{kind}s").join(used, on="name", how="semi", maintain_order="left")
+    measured = frames["aggregates"].select(name="metric").unique()
+    frames["metrics"] = lake.read("metrics").join(measured, on="name", how="semi", maintain_order="left")
     # An item's page needs the lengths of the files that gold or answers name, and no more of their contents.
     shown_files = pl.concat(frames[table].select("item_id", "path") for table in ("gold_spans", "hits")).unique()
     pools = frames["items"].select("item_id", "pool_id")

@@ -107,7 +107,7 @@ def test_what_ships_has_no_texts(edition: Path) -> None:
     assert set(pl.read_parquet(edition / "blobs.parquet", columns=["text"])["text"]) == {""}
     # A path or an id is one line; a text that is left is a sentence of ours in a declaration.
     for file in sorted(edition.glob("*.parquet")):
-        if file.stem not in ("benchmarks", "chunkers", "retrievers", "tasks", "protocols"):
+        if file.stem not in ("benchmarks", "chunkers", "metrics", "retrievers", "tasks", "protocols"):
             texts = pl.read_parquet(file).select(pl.col(pl.String)).unpivot().drop_nulls("value")
             long = texts.filter((pl.col("value").str.len_chars() > 400) | pl.col("value").str.contains("\n"))
             assert long.is_empty(), (file, long)
@@ -149,6 +149,13 @@ def test_the_lines_that_an_item_shows_add_up_to_its_score(lake_folder: Path, edi
 def lines_in(ranges: list[int]) -> set[tuple[int, int]]:
     threes = zip(ranges[::3], ranges[1::3], ranges[2::3], strict=True)
     return {(file, line) for file, start, end in threes for line in range(start, end)}
+
+
+def test_a_site_of_an_empty_lake_shows_what_ships(tmp_path: Path) -> None:
+    site = ("--site", tmp_path / "site", "--published", EDITIONS)
+    command("report", "--lake", tmp_path / "lake", *site).done()
+    boards = {path.stem for path in (tmp_path / "site").glob("*.html")}
+    assert boards >= {edition.name for edition in SHIPPED}
 
 
 def test_what_ships_is_what_todays_code_computes(shared: Path, tmp_path: Path) -> None:
