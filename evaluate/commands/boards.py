@@ -102,7 +102,7 @@ def _boards(
 @app.command("compare")
 def compare_systems(
     a: Annotated[str, typer.Argument(metavar="A", help="A system, a run id, or `reference`.")],
-    b: Annotated[str, typer.Argument(metavar="[B]", help="Another (with --against: A).")] = "",
+    b: Annotated[str, typer.Argument(metavar="B", help="Another (with --against: A).")] = "",
     against: Annotated[Path | None, setting("AGAINST", "Take A from a published scores.parquet.")] = None,
     metric: Annotated[str, setting("METRIC", "Comma list (default: each protocol's primary metric).")] = "",
     slice_: SliceOption = "",

@@ -36,7 +36,7 @@ app = typer.Typer()
 @app.command("run")
 def run_systems(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[BENCHMARK]...", help="Which; all in the lake without it.")
+        list[str] | None, typer.Argument(metavar="BENCHMARK", help="Which; all in the lake without it.")
     ] = None,
     benchmarks: Annotated[str, setting("BENCHMARKS", "The same as a comma list.")] = "",
     systems: Annotated[

@@ -32,9 +32,11 @@ app = typer.Typer()
 
 @app.command("score")
 def score_command(
-    qrels: Annotated[Path, typer.Argument(help="Relevance judgements: TREC's four columns, BEIR's table or JSON.")],
+    qrels: Annotated[
+        Path, typer.Argument(metavar="QRELS", help="Relevance judgements: TREC's four columns, BEIR's table or JSON.")
+    ],
     ranked: Annotated[Path, typer.Argument(metavar="RUN", help="A ranking: TREC's six columns, BEIR's table or JSON.")],
-    other: Annotated[Path | None, typer.Argument(metavar="[RUN2]", help="A second, compared with the first.")] = None,
+    other: Annotated[Path | None, typer.Argument(metavar="RUN2", help="A second, compared with the first.")] = None,
     metrics: Annotated[str, setting("METRICS", "Comma list of ir_measures' names: AP,nDCG@10; or trec_eval's.")] = "",
     per_query: Annotated[bool, typer.Option("-q", "--per-query", help="Print every query's values too.")] = False,
     answered: Annotated[bool, typer.Option("--answered", help="Leave out judged queries without results.")] = False,
@@ -199,7 +201,7 @@ def score_files(
     if missing := sum(not run.get(query) for query in queries):
         notes.append(f"{counted(missing, 'judged query')} without results count 0; --answered leaves them out")
     if unjudged := sum(not judged.get(query) for query in run):
-        notes.append(f"{counted(unjudged, 'query')} of the run without judgements are left out")
+        notes.append(f"left out, without judgements: {counted(unjudged, 'query')} of the run")
     return values, notes
 
 

@@ -82,7 +82,10 @@ def _open_sources(
 
 app = typer.Typer()
 
-Names = Annotated[list[str] | None, typer.Argument(envvar="GOLDSPAN_BENCHMARKS", help="Which; default: all there are.")]
+Names = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="BENCHMARK", envvar="GOLDSPAN_BENCHMARKS", help="Which; default: all there are."),
+]
 ChunkersOption = Annotated[str, setting("CHUNKERS", "Comma list of chunker names.")]
 ChunkerOption = Annotated[
     list[str] | None, typer.Option(metavar="NAME=COMMAND", help="Your own chunker: a command, or module:function.")

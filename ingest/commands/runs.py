@@ -47,7 +47,7 @@ def _importing(*, write: bool) -> Callable[..., None]:
         file: Annotated[
             Path | None,
             typer.Argument(
-                metavar="[FILE]", help="Made elsewhere; plain, .gz or .zst. Trajectories: a ZIP or folder too."
+                metavar="FILE", help="Made elsewhere; plain, .gz or .zst. Trajectories: a ZIP or folder too."
             ),
         ] = None,
         benchmark: Annotated[str, setting("BENCHMARK", "Benchmark that FILE answers.")] = "",
@@ -126,7 +126,7 @@ app.command("check", help=_CHECK)(_importing(write=False))
 
 @app.command()
 def submissions(
-    folder: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="Which holds <system>/<date>/.")] = SUBMISSIONS,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Which holds <system>/<date>/.")] = SUBMISSIONS,
     lake: LakeOption = DEFAULT_LAKE,
     json: JsonOption = False,
     quiet: QuietOption = False,

@@ -139,7 +139,7 @@ def _list(
 @app.command("export")
 def _export(
     run_id: Annotated[
-        str | None, typer.Argument(metavar="[RUN]", help="A run, or a system that has one; the boards without it.")
+        str | None, typer.Argument(metavar="RUN", help="A run, or a system that has one; the boards without it.")
     ] = None,
     format: Annotated[  # noqa: A002  # the flag's own name
         str, typer.Option("--format", help="Format, as in `python -m report list formats`.")
