@@ -3,7 +3,8 @@
 Read after a session of version 1.0.65. An event is `type`, `data`, `id`, `parentId`, `timestamp`. A call is begun by
 `tool.execution_start` and ended by `tool.execution_complete`; those of subagents stand among the others, with a
 `parentToolCallId`. `view` numbers the lines of a file, `12. text`, one more than a file has that ends in a line's end,
-and lists a folder without numbers. What a shell printed ends in a row that tells its exit code.
+and lists a folder without numbers; in September 2026 it numbers nothing, and of a long file says where to go on. What a
+shell printed ends in a row that tells its exit code.
 """
 
 import re
@@ -18,6 +19,7 @@ from ingest.runs.values import JsonRecord, content_of, count_at, line_of, list_a
 _START, _COMPLETE, _MESSAGE = "tool.execution_start", "tool.execution_complete", "assistant.message"
 _TURN, _ASKED = "assistant.turn_start", "user.message"
 _NUMBER = re.compile(r"^ *([0-9]+)\.(?: |$)", re.MULTILINE)
+_GOES_ON = re.compile(r"\n*\[Output truncated\. Use view_range=\[([0-9]+),")
 _CODE = re.compile(r"\n?<[^<>\n]* with exit code (-?[0-9]+)>\s*\Z")
 
 
@@ -66,14 +68,27 @@ def _with_result(call: ToolCall, result: JsonRecord) -> ToolCall:
     code = _CODE.search(output) if call.is_shell else None
     failed = result.get("success") is False or (code is not None and code[1] != "0")
     output = output[: code.start()] if code else output
-    lines = numbered_from(output, _NUMBER) if call.tool == "view" else None
-    if lines is None:
-        return replace(call, output=output, failed=failed or call.tool == "view")
-    end = next((line_of(line) for line in list_at(call.arguments, "view_range")[1:]), None)
-    # What is too long is cut in its middle.
-    last = lines[1] if _NUMBER.findall(output)[-1] != str(lines[1]) else None
-    last = last if end is None or end < lines[0] else min(lines[1], end)
-    return replace(call, output=output, failed=failed, lines=(lines[0], last))
+    if call.tool != "view":
+        return replace(call, output=output, failed=failed)
+    lines = None if failed else _lines_of(call, output, str_at(result, "toolTelemetry", "properties", "viewType"))
+    return replace(call, output=output, failed=lines is None, lines=lines)
+
+
+def _lines_of(call: ToolCall, output: str, kind: str) -> tuple[int, int | None] | None:
+    """The lines of a file that a view shows; None for a folder, and a file that is too large to be shown."""
+    start, end, *_ = (*map(line_of, list_at(call.arguments, "view_range")), None, None)
+    goes_on = _GOES_ON.search(output)
+    cut = line_of(goes_on[1]) if goes_on else None
+    text = output[: goes_on.start()] if goes_on else output
+    lines, numbers = numbered_from(text, _NUMBER), _NUMBER.findall(text)
+    if lines is None or not _NUMBER.match(text):
+        name = str_at(call.arguments, "path").replace("\\", "/").rpartition("/")[2]
+        if text.startswith("File too large ") or not (kind == "file" if kind else "." in name.lstrip(".")):
+            return None
+        lines, numbers = (start or 1, (start or 1) + text.rstrip("\n").count("\n")), []
+    # What is too long is cut in its middle, or at its end.
+    last = lines[1] if cut or (numbers and numbers[-1] != str(lines[1])) else None
+    return lines[0], last if end is None or end < lines[0] else min(lines[1], end)
 
 
 COPILOT_CLI = session_importer(
