@@ -8,11 +8,12 @@ for a patch. A trial's folder is called after the first 32 characters of its tas
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
 from ingest.runs.calls.tools import ToolCall
+from ingest.runs.formats import codex, copilot_cli, gemini_cli, opencode
 from ingest.runs.formats.mini_swe_agent import returned
 from ingest.runs.importer import Importer, TrajectoryFile, item_of, patch_path, recorded_patch, trial_results
 from ingest.runs.sessions import Event, Note, Session, paired
@@ -30,6 +31,15 @@ _PROMPT = re.compile(
     rf"(?:\([\w.-]{{1,64}}\) )?(?:{_HOST}:(?P<folder>[/~][^\n#$]{{0,400}}?)|\[{_HOST} [^\]\n]{{1,400}}\]) ?[#$] ?"
 )
 _MAX_CHARACTERS = 2_000_000
+_OUTPUTS: Mapping[str, Callable[[ToolCall, str, bool], ToolCall]] = {
+    "codex": lambda call, text, failed: codex.with_output(call, text, failed=failed),
+    "copilot-cli": lambda call, text, failed: copilot_cli.with_result(
+        call, {"success": not failed, "result": {"content": text}}
+    ),
+    "gemini-cli": lambda call, text, failed: gemini_cli.with_output(call, (text, failed)),
+    "opencode": lambda call, text, failed: opencode.with_output(call, text, failed=failed),
+}
+"""What agents' own tools write is known by their own formats."""
 _STARTS_ANEW = "mini-swe-agent"  # the agent whose commands have a shell each: a `cd` holds for its own command
 
 
@@ -72,7 +82,8 @@ class _Record:
 
     def __init__(self, session: Session, row: JsonRecord) -> None:
         self.session, self.row, self.n_turns = session, row, 0
-        self.starts_anew = str_at(row, "agent", "name") == _STARTS_ANEW
+        self.agent = str_at(row, "agent", "name")
+        self.starts_anew = self.agent == _STARTS_ANEW
         results = (result for step in objects_at(row, "steps") for result in _results(step))
         self.has_codes = self.starts_anew and any(returned(content_of(result)) for result in results)
 
@@ -125,6 +136,9 @@ class _Record:
         typed = [tool.typed for tool in tools if tool.is_shell and tool.is_answered]
         screens = iter([(None, "")] * len(typed) if text is None else _printed_on(text, typed))
         for tool in tools:
+            if self.agent in _OUTPUTS and text is not None:
+                yield _OUTPUTS[self.agent](tool, text, failed)
+                continue
             if not tool.is_shell or not tool.is_answered:
                 yield replace(tool, output=text, failed=failed)
                 continue

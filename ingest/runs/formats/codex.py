@@ -289,6 +289,12 @@ def _output(output: object) -> _Output:
     return _Output((text[head.end() :],), failed, running[1] if running else "")
 
 
+def with_output(call: ToolCall, output: str, *, failed: bool) -> ToolCall:
+    """A call with its output, without the head that tells how it ended, and whether it failed."""
+    parsed = _output(output)
+    return replace(call, output="\n".join(parsed.texts or ()), failed=failed or parsed.failed)
+
+
 CODEX = session_importer(
     "codex", "Codex rollouts", "A rollout's .jsonl, or what codex exec --json printed",
     marks=(b'"type"', b'"record_type"'), holders=("events", "rollout", "session"), is_event=_is_event,

@@ -51,7 +51,7 @@ def _events_of(session: Session) -> Iterator[Event]:
             arguments = parsed_object(given) or ({"input": given} if isinstance(given, str) else {})
             call_id = str_at(data, "toolCallId")
             call = ToolCall(str_at(data, "toolName"), arguments, folder=folder, turn=turn, call_id=call_id)
-            yield _with_result(call, results[call_id]) if call_id in results else replace(call, is_answered=False)
+            yield with_result(call, results[call_id]) if call_id in results else replace(call, is_answered=False)
     end = next((object_at(event, "data") for event in reversed(events) if event.get("type") == "session.shutdown"), {})
     names = ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")
     by_model = [object_at(model, "usage") for model in object_at(end, "modelMetrics").values()]
@@ -62,7 +62,8 @@ def _events_of(session: Session) -> Iterator[Event]:
     yield usage.with_tokens(tokens)
 
 
-def _with_result(call: ToolCall, result: JsonRecord) -> ToolCall:
+def with_result(call: ToolCall, result: JsonRecord) -> ToolCall:
+    """A call with what the tool's result tells: its output, whether it failed, the lines that a view shows."""
     keys = (("result", "content"), ("error", "message"), ("result",), ("error",))
     output = next((text for key in keys if (text := str_at(result, *key))), "")
     code = _CODE.search(output) if call.is_shell else None
@@ -76,7 +77,7 @@ def _with_result(call: ToolCall, result: JsonRecord) -> ToolCall:
 
 def _lines_of(call: ToolCall, output: str, kind: str) -> tuple[int, int | None] | None:
     """The lines of a file that a view shows; None for a folder, and a file that is too large to be shown."""
-    start, end, *_ = (*map(line_of, list_at(call.arguments, "view_range")), None, None)
+    start, end = (*map(line_of, list_at(call.arguments, "view_range")), None, None)[:2]
     goes_on = _GOES_ON.search(output)
     cut = line_of(goes_on[1]) if goes_on else None
     text = output[: goes_on.start()] if goes_on else output

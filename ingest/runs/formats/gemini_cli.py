@@ -61,10 +61,10 @@ def _events_of(session: Session) -> Iterator[Event]:
             call_id, result = str_at(message, "tool_id"), results.get(str_at(message, "tool_id"))
             call = ToolCall(str_at(message, "tool_name"), object_at(message, "parameters"), call_id=call_id)
             failed = object_at(result).get("status") != "success"
-            yield _with_output(call, None if result is None else (str_at(result, "output"), failed))
+            yield with_output(call, None if result is None else (str_at(result, "output"), failed))
         for row in objects_at(message, "toolCalls") if kind == "gemini" else ():
             call = ToolCall(str_at(row, "name"), object_at(row, "args"), turn=turn, call_id=str_at(row, "id"))
-            yield _with_output(call, _recorded(row))
+            yield with_output(call, _recorded(row))
     yield Note("answer", "".join(pieces))
     ends = [message for message in messages if message.get("type") == "result"]
     used += (_tokens(object_at(end, "stats"), "_tokens") for end in ends)
@@ -84,7 +84,8 @@ def _recorded(call: JsonRecord) -> tuple[str, bool] | None:
     return "\n".join(filter(None, texts)), failed
 
 
-def _with_output(call: ToolCall, result: tuple[str, bool] | None) -> ToolCall:
+def with_output(call: ToolCall, result: tuple[str, bool] | None) -> ToolCall:
+    """A call with its output, as the agent's tools write them, and whether it failed; None for one without a result."""
     if result is None:
         return replace(call, is_answered=False)
     call = replace(call, output=result[0], failed=result[1])

@@ -61,15 +61,17 @@ def _call(part: JsonRecord) -> ToolCall:
     state, name = object_at(part, "state"), str_at(part, "tool")
     output = first_text(state, ("output", "error"))
     failed = state.get("status") == "error" or object_at(state, "metadata").get("exit") not in (None, 0)
-    call = ToolCall(name, object_at(state, "input"), output, failed, call_id=str_at(part, "callID"))
-    if state.get("status") not in ("completed", "error"):
-        return replace(call, output=None, is_answered=False)
-    if call.tool == "read":
-        lines = numbered_from(output, _NUMBER)
-        return replace(call, lines=lines, failed=failed or lines is None)
+    call = ToolCall(name, object_at(state, "input"), call_id=str_at(part, "callID"))
+    is_ended = state.get("status") in ("completed", "error")
+    return with_output(call, output, failed=failed) if is_ended else replace(call, is_answered=False)
+
+
+def with_output(call: ToolCall, output: str, *, failed: bool) -> ToolCall:
+    """A call with its output, as the agent's tools write them, and whether it failed."""
+    lines = numbered_from(output, _NUMBER) if call.tool == "read" else None
     if call.tool == "grep":
-        return replace(call, output=_LINE.sub(r"\1:", _LISTED.sub(r"File: \1", output)))
-    return call
+        output = _LINE.sub(r"\1:", _LISTED.sub(r"File: \1", output))
+    return replace(call, output=output, failed=failed or (call.tool == "read" and lines is None), lines=lines)
 
 
 def _tokens(part: JsonRecord) -> TokenCounts:
