@@ -110,7 +110,10 @@ def _importing(*, write: bool) -> Callable[..., None]:
         imported.notes += store.damage
         where, hint = str(lake), "make evaluate"
         if not write:
-            where, hint = "nothing was written", f"python -m ingest run {_arguments(request)}"
+            # The same arguments, with a name if none was given.
+            name = re.sub(r"[^\w.-]+", "-", request.file.name.partition(".")[0]).strip("-.") or "mine"
+            arguments = [*sys.argv[2:], *(["--system", name] if request.system == CHECKED else [])]
+            where, hint = "nothing was written", f"python -m ingest run {shlex.join(arguments)}"
         raise typer.Exit(console.finish("ingest", imported.outcome(where, hint, store.tally)))
 
     return importing
@@ -160,12 +163,6 @@ def show(
         print(line)
     for reject in rejects:
         print(f"refused: {reject.position}: {reject.reason}")
-
-
-def _arguments(request: ImportRequest) -> str:
-    """The arguments with which `run` imports the file that was checked: the same, with a name if none was given."""
-    name = re.sub(r"[^\w.-]+", "-", request.file.name.partition(".")[0]).strip("-.")
-    return shlex.join([*sys.argv[2:], *(["--system", name or "mine"] if request.system == CHECKED else [])])
 
 
 def outcome_of(done: Iterable[Outcome], store: Lake) -> Outcome:

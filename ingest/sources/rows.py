@@ -192,40 +192,34 @@ class Lines:
 
     def __init__(self, stream: IO[bytes], limit: int = MAX_LINE_BYTES, head: bytes = b"") -> None:
         self.stream, self.limit, self.head = stream, limit, head
-        self.parts: list[bytes] = []
-        self.length = 0
-        self.beginning = b""
+        self.parts, self.beginning = list[bytes](), b""
 
     @property
     def unfinished(self) -> bytes:  # noqa: D102
         return b"".join(self.parts)
 
     def __iter__(self) -> Iterator[tuple[int, bytes | None]]:
-        number = 1
+        number, length = 1, 0
         while block := self.head or self.stream.read(_BLOCK_BYTES):
-            self.head = b""
-            *whole, rest = block.split(b"\n")
-            for end in whole:
-                self._add(end)
-                yield number, self._taken(number)
-                number += 1
-            self._add(rest)
-        if self.length:
-            yield number, self._taken(number)
+            self.head, parts = b"", block.split(b"\n")
+            for left, part in zip(range(len(parts) - 1, -1, -1), parts, strict=True):
+                length += len(part)
+                self.parts.append(part)
+                if length > self.limit:
+                    self.beginning = self.beginning or self.unfinished[: 1 << 12]
+                    self.parts.clear()
+                if left:
+                    yield number, self._taken(number, length)
+                    number, length = number + 1, 0
+        if length:
+            yield number, self._taken(number, length)
 
-    def _add(self, part: bytes) -> None:
-        self.length += len(part)
-        self.parts.append(part)
-        if self.length > self.limit and self.parts:
-            self.beginning = self.beginning or self.unfinished[: 1 << 12]
-            self.parts.clear()
-
-    def _taken(self, number: int) -> bytes | None:
-        line = self.unfinished if self.length <= self.limit else None
-        if line is not None:
-            self.beginning = b""
-        self.parts, self.length = [], 0
-        return line.removeprefix(MARK) if line is not None and number == 1 else line
+    def _taken(self, number: int, length: int) -> bytes | None:
+        if length > self.limit:
+            return None
+        line, self.beginning = self.unfinished, b""
+        self.parts.clear()
+        return line.removeprefix(MARK) if number == 1 else line
 
 
 def is_json_lines(head: bytes) -> bool:

@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -43,10 +43,12 @@ def put(lake: Lake, part: str, files: dict[str, str]) -> None:
     lake.write("files", pool, part=part, fingerprint=part, benchmark=BENCHMARK.name, kind=kind)
 
 
-def cut(lake: Lake, n_processes: int = 1, benchmark: Benchmark = BENCHMARK) -> tuple[Outcome, list[str]]:
+def cut(
+    lake: Lake, n_processes: int = 1, chunkers: Sequence[Resolved[Chunker]] = (), *, has_symbols: bool = True
+) -> tuple[Outcome, list[str]]:
     result, said = Outcome(), list[str]()
     with Workers(Engine(n_processes)) as workers:
-        cut_contents(lake, benchmark.name, [], said.append, result, workers)
+        cut_contents(lake, BENCHMARK.name, chunkers, said.append, result, workers if has_symbols else None)
     return result, said
 
 
@@ -142,13 +144,6 @@ def lake_of(root: Path) -> tuple[Lake, list[Resolved[Chunker]]]:
     return lake, resolve_chunkers(NAMES)
 
 
-def cut_all(lake: Lake, chunkers: list[Resolved[Chunker]], *, with_symbols: bool = False) -> Outcome:
-    result = Outcome()
-    with Workers(Engine()) as workers:
-        cut_contents(lake, "pets", chunkers, lambda _: None, result, workers if with_symbols else None)
-    return result
-
-
 def test_chunkers_and_definitions_share_the_parse_of_a_content(parsed: list[str]) -> None:
     seen = look_through([Content(PARSED_FILES["a.py"], "py", "python", ("syntax-20", "definition", "syntax-40"))])
     assert parsed == ["python"]
@@ -161,14 +156,14 @@ def test_chunkers_and_definitions_share_the_parse_of_a_content(parsed: list[str]
 def test_rows_are_the_same_as_of_a_chunker_on_its_own(tmp_path: Path) -> None:
     (alone, chunkers), (together, _) = lake_of(tmp_path / "alone"), lake_of(tmp_path / "together")
     for chunker in chunkers:
-        cut_all(alone, [chunker])
-    cut_all(alone, [], with_symbols=True)
-    cut_all(together, chunkers, with_symbols=True)
+        cut(alone, chunkers=[chunker], has_symbols=False)
+    cut(alone)
+    cut(together, chunkers=chunkers)
     assert stored(alone) == stored(together)
     assert set(together.read("chunks")["chunker"]) == set(NAMES)
     # Nothing is left to do for any of them.
     before = stored(together)
-    cut_all(together, chunkers, with_symbols=True)
+    cut(together, chunkers=chunkers)
     assert stored(together) == before
 
 
@@ -176,7 +171,7 @@ def test_a_content_that_kills_its_parser_costs_nobody_theirs(tmp_path: Path, mon
     lake, chunkers = lake_of(tmp_path / "lake")
     done = Workers.map
     monkeypatch.setattr(Workers, "map", lambda *given: [None, *done(*given)[1:]])
-    result = cut_all(lake, chunkers, with_symbols=True)
+    result, _ = cut(lake, chunkers=chunkers)
     # Three chunkers read trees, and one content killed the parser of all.
     failed = lake.read("chunk_status").drop_nulls("failed")
     assert set(failed["failed"]) == {CRASHED}

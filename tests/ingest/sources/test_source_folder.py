@@ -7,15 +7,9 @@ import pytest
 
 from ingest.sources.folder import open_folder, read_folder
 from lake.errors import Exit, GoldspanError
-from tests.tiny import refused
+from tests.tiny import put, refused
 
 MARKERS = ("datasets", "repositories")
-
-
-def _put(file: Path, data: bytes = b"x") -> Path:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(data)
-    return file
 
 
 @pytest.mark.parametrize(
@@ -30,7 +24,7 @@ def _put(file: Path, data: bytes = b"x") -> Path:
 def test_a_benchmarks_folder_is_found_and_its_label_is_read(
     tmp_path: Path, folder: str, benchmark: str, label: str, given: str
 ) -> None:
-    _put(tmp_path / folder / "datasets/a.jsonl")
+    put(tmp_path / folder / "datasets/a.jsonl", b"x")
     asked = tmp_path if given == "parent" else tmp_path / folder
     source = open_folder(asked, benchmark, markers=MARKERS)
     assert (source.name, source.label, source.root) == (str(asked), label, tmp_path / folder)
@@ -38,21 +32,21 @@ def test_a_benchmarks_folder_is_found_and_its_label_is_read(
 
 
 def test_a_subfolder_without_a_marker_does_not_hide_the_folder_itself(tmp_path: Path) -> None:
-    _put(tmp_path / "datasets/x")
-    _put(tmp_path / "repoeval-notes/todo.txt")
+    put(tmp_path / "datasets/x", b"x")
+    put(tmp_path / "repoeval-notes/todo.txt", b"x")
     source = open_folder(tmp_path, "repoeval", markers=MARKERS)
     assert (source.root, source.label) == (tmp_path, "")
 
 
 def test_two_subfolders_of_one_benchmark_are_an_error_that_names_both(tmp_path: Path) -> None:
-    _put(tmp_path / "repoeval/datasets/x")
-    _put(tmp_path / "repoeval-new/datasets/x")
+    put(tmp_path / "repoeval/datasets/x", b"x")
+    put(tmp_path / "repoeval-new/datasets/x", b"x")
     with refused(r"repoeval, repoeval-new", Exit.USAGE):
         open_folder(tmp_path, "repoeval", markers=MARKERS)
 
 
 def test_a_folder_without_the_benchmark_says_what_was_looked_for(tmp_path: Path) -> None:
-    _put(tmp_path / "repoeval/readme.txt")
+    put(tmp_path / "repoeval/readme.txt", b"x")
     with pytest.raises(GoldspanError) as caught:
         open_folder(tmp_path, "repoeval", markers=MARKERS)
     assert caught.value.code == Exit.MISSING
@@ -64,7 +58,7 @@ def test_a_folder_that_does_not_exist_or_is_a_file_is_told_apart(tmp_path: Path)
     with refused("does not exist", Exit.MISSING):
         open_folder(tmp_path / "nowhere", "repoeval", markers=MARKERS)
     with pytest.raises(GoldspanError, match="is a file"):
-        open_folder(_put(tmp_path / "file"), "repoeval", markers=MARKERS)
+        open_folder(put(tmp_path / "file", b"x"), "repoeval", markers=MARKERS)
 
 
 def test_a_folder_with_nothing_but_its_own_archive_is_that_archive(tmp_path: Path) -> None:
@@ -75,7 +69,7 @@ def test_a_folder_with_nothing_but_its_own_archive_is_that_archive(tmp_path: Pat
     tree = source.find("datasets")
     assert tree is not None
     assert (tree.location, [entry.path for entry in tree.entries]) == ("datasets/datasets.zip", ["a.jsonl"])
-    _put(tmp_path / "datasets/b.jsonl")
+    put(tmp_path / "datasets/b.jsonl", b"x")
     tree = source.find("datasets")
     assert tree is not None
     assert [entry.path for entry in tree.entries] == ["b.jsonl", "datasets.zip"]
@@ -83,8 +77,8 @@ def test_a_folder_with_nothing_but_its_own_archive_is_that_archive(tmp_path: Pat
 
 def test_links_are_read_inside_and_refused_outside(tmp_path: Path) -> None:
     root = tmp_path / "tree"
-    _put(root / "real/a.py", b"inside")
-    _put(tmp_path / "secret", b"outside")
+    put(root / "real/a.py", b"inside")
+    put(tmp_path / "secret", b"outside")
     (root / "link.py").symlink_to("real/a.py")
     (root / "out.py").symlink_to(tmp_path / "secret")
     (root / "up.py").symlink_to("../secret")
@@ -118,8 +112,8 @@ def test_pipes_and_sockets_are_refused_and_never_opened(tmp_path: Path, monkeypa
 
 
 def test_a_file_that_may_not_be_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _put(tmp_path / "a.py")
-    secret = _put(tmp_path / "secret.py")
+    put(tmp_path / "a.py", b"x")
+    secret = put(tmp_path / "secret.py", b"x")
     # Not by its mode: whoever runs as root may read everything.
     monkeypatch.setattr("ingest.sources.folder.os.access", lambda path, mode: Path(path) != secret)
     tree = read_folder(tmp_path, ".")
@@ -141,7 +135,7 @@ def test_a_name_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
 
 def test_what_macos_leaves_behind_is_passed_over_and_hidden_files_are_not(tmp_path: Path) -> None:
     for name in ("__MACOSX/a.py", "x/._a.py", "x/.DS_Store", "x/.hidden/a.py", "x/a.py"):
-        _put(tmp_path / name)
+        put(tmp_path / name, b"x")
     tree = read_folder(tmp_path, ".")
     assert [entry.path for entry in tree.entries] == ["x/.hidden/a.py", "x/a.py"]
     assert tree.refused == []
@@ -150,7 +144,7 @@ def test_what_macos_leaves_behind_is_passed_over_and_hidden_files_are_not(tmp_pa
 def _snapshot(home: Path, dataset: str = "datasets--Contextbench--ContextBench") -> Path:
     """A snapshot as the hub's cache has them: links to where each content lies once."""
     cache = home / dataset
-    blob = _put(cache / "blobs" / ("a" * 64))
+    blob = put(cache / "blobs" / ("a" * 64), b"x")
     snapshot = cache / "snapshots" / ("c" * 40)
     (snapshot / "data").mkdir(parents=True)
     (snapshot / "data" / "test.parquet").symlink_to(Path("../../../blobs") / blob.name)
@@ -159,9 +153,9 @@ def _snapshot(home: Path, dataset: str = "datasets--Contextbench--ContextBench")
 
 def test_links_of_a_snapshot_are_followed_within_its_datasets_cache(tmp_path: Path) -> None:
     snapshot = _snapshot(tmp_path)
-    other = _put(tmp_path / "datasets--Acme--Boats" / "blobs" / "x")
+    other = put(tmp_path / "datasets--Acme--Boats" / "blobs" / "x", b"x")
     (snapshot / "other").symlink_to(other)
-    (snapshot / "refs").symlink_to(_put(tmp_path / "datasets--Contextbench--ContextBench" / "refs" / "main"))
+    (snapshot / "refs").symlink_to(put(tmp_path / "datasets--Contextbench--ContextBench" / "refs" / "main", b"x"))
     found = open_folder(snapshot, "contextbench")
     assert (found.label, found.root) == ("", snapshot)
     for place in (".", "data"):

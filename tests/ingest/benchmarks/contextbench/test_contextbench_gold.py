@@ -171,20 +171,10 @@ def test_a_span_wholly_past_the_end_keeps_its_file_and_no_lines() -> None:
     assert rows(audited(("empty.py", 1, 1))) == [("empty.py", 0, 0, 0, 0, 1)]
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        None,
-        "two\nthree",
-        "two\nthree\n",
-        "  two\t\nthree\n\n\n",
-        "2\ttwo\n3\tthree\n",
-        "2\ttwo\n3\tthree\n4",
-        "2\ttwo\n3\tthree\n4\t",
-    ],
-)
-def test_content_may_differ_in_white_space_around_lines_and_in_line_numbers(content: str | None) -> None:
-    assert "content-differs" not in str(audited(GoldSpan("a.py", 2, 3, content)).flags)
+def test_content_may_differ_in_white_space_around_lines_and_in_line_numbers() -> None:
+    plain = [None, "two\nthree", "two\nthree\n", "  two\t\nthree\n\n\n"]
+    for content in (*plain, "2\ttwo\n3\tthree\n", "2\ttwo\n3\tthree\n4", "2\ttwo\n3\tthree\n4\t"):
+        assert "content-differs" not in str(audited(GoldSpan("a.py", 2, 3, content)).flags)
     assert "content-differs" not in str(audited(GoldSpan("crlf.py", 2, 2, "two\n")).flags)
 
 

@@ -53,42 +53,29 @@ def _seven(tmp_path: Path, row: Row, level: str = "function", ends: str = "\r\n"
 
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
-def test_the_three_gold_rules_on_seven_lines(tmp_path: Path, ends: str) -> None:
-    row = task("r", "seven.py", SEVEN, 1, 3, 2)
-    assert row["prompt"] == "b = 2\nc = 3"
-    reading = _clean(_seven(tmp_path, row, ends=ends))
-    # ground_truth.split("\n") is ["d = 4", "e = 5", ""], three pieces: the first rule ends a line past the completion.
-    assert _gold(reading, "function-2k/r/0") == {
-        "context-and-completion": (1, 6),  # [1, 3 + 3 - 1], both included
-        "context-to-hole": (1, 4),  # [1, 3], both included
-        "target": (3, 5),  # [3, 3 + 2 - 1], both included
-    }
-
-
-def test_a_ground_truth_without_its_last_newline_has_as_many_lines(tmp_path: Path) -> None:
-    row = task("r", "seven.py", SEVEN, 1, 3, 2, ground_truth="d = 4\ne = 5")
-    # Without the newline there is no third piece, so the first rule ends with the completion.
-    assert _gold(_clean(_seven(tmp_path, row)), "function-2k/r/0") == {
-        "context-and-completion": (1, 5),
-        "context-to-hole": (1, 4),
-        "target": (3, 5),
-    }
-
-
-def test_a_hole_on_the_first_line_has_no_prompt_and_is_an_item(tmp_path: Path) -> None:
-    reading = _clean(_seven(tmp_path, task("r", "seven.py", SEVEN, 0, 0, 1)))
-    assert reading.queries["text"].to_list() == [""]
-    assert _gold(reading, "function-2k/r/0") == {
-        "context-and-completion": (0, 2),
-        "context-to-hole": (0, 1),
-        "target": (0, 1),
-    }
-
-
-def test_gold_that_ends_past_its_file_is_cut_to_it_and_counted(tmp_path: Path) -> None:
-    reading = _clean(_seven(tmp_path, task("r", "seven.py", SEVEN, 1, 5, 2)))
-    assert _gold(reading, "function-2k/r/0")["context-and-completion"] == (1, 7)
-    assert reading.notes == ["gold ranges that ended past their file were cut to it: 1 of context-and-completion"]
+@pytest.mark.parametrize(
+    ("start", "hole", "n", "more", "gold"),
+    [
+        # ground_truth.split("\n") is ["d = 4", "e = 5", ""], three pieces, and so the first rule ends a line past the
+        # completion: [1, 3 + 3 - 1], [1, 3] and [3, 3 + 2 - 1], both ends included.
+        (1, 3, 2, {}, [(1, 6), (1, 4), (3, 5)]),
+        # Without the newline there is no third piece, so the first rule ends with the completion.
+        (1, 3, 2, {"ground_truth": "d = 4\ne = 5"}, [(1, 5), (1, 4), (3, 5)]),
+        # A hole on the first line has no prompt and is an item.
+        (0, 0, 1, {}, [(0, 2), (0, 1), (0, 1)]),
+        # What would end past its file is cut to it.
+        (1, 5, 2, {}, [(1, 7), (1, 6), (5, 7)]),
+    ],
+)
+def test_the_three_gold_rules_on_seven_lines(
+    tmp_path: Path, start: int, hole: int, n: int, more: dict[str, str], gold: list[tuple[int, int]], ends: str
+) -> None:
+    reading = _clean(_seven(tmp_path, task("r", "seven.py", SEVEN, start, hole, n, **more), ends=ends))
+    found = _gold(reading, "function-2k/r/0")
+    assert [found[rule] for rule in ("context-and-completion", "context-to-hole", "target")] == gold
+    assert reading.queries["text"].to_list() == ["\n".join(SEVEN.splitlines()[start:hole])]
+    cut = "gold ranges that ended past their file were cut to it: 1 of context-and-completion"
+    assert reading.notes == [cut] * (hole == 5)
 
 
 @pytest.mark.parametrize("level", ["line", "api"])
