@@ -1,6 +1,5 @@
 """A repository of one's own as benchmarks: completions, next lines and issues, each mined by a sealed rule."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,7 +15,7 @@ from ingest.mining.history import History, HistoryRepositories, fetched
 from ingest.mining.issues import IssueMiner
 from ingest.mining.miner import Completion, MinedTask, choose, folder_of, mine_functions
 from ingest.mining.names import GENERATED, Question, SourceFiles, is_source, usages_by_name
-from ingest.mining.sample import PROMPT_TOKENS, SampleSource
+from ingest.mining.sample import PROMPT_TOKENS, SampleSource, made_entry
 from ingest.sources.git import checked, form_fault
 from ingest.sources.repository import MAX_SEARCHED_BYTES
 from ingest.sources.tree import UNKNOWN_SIZE, Entry, UnreadableEntryError
@@ -139,14 +138,9 @@ _PLACES = {"tasks": DataLocation("tasks"), "files": DataLocation("files", is_tre
 
 
 def _entry(miner: Miner, request: MineRequest, path: str, rows: Callable[[], Iterable[object]]) -> Entry:
-    """A file of rows, made when it is read."""
-
-    def read() -> bytes:
-        return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows()).encode()
-
     parameters = [miner.history.head, miner.repository, request.n, request.seed, path]
     code = [type(miner)] if isinstance(miner, IssueMiner) else [type(miner), miner.mine]
-    return Entry(path, UNKNOWN_SIZE, read, made_from=made_from(parameters=parameters, code=code))
+    return made_entry(path, rows, made_from(parameters=parameters, code=code))
 
 
 def _completions(history: History, repository: str, request: MineRequest) -> _Mined:

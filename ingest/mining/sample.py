@@ -226,10 +226,16 @@ def _repobench_folders(repositories: Sequence[Places]) -> dict[str, list[Entry]]
 def _made_when_read(
     files: Mapping[str, Callable[[], Iterable[object]]], repositories: Sequence[Places], end: str
 ) -> list[Entry]:
-    def made(rows: Callable[[], Iterable[object]]) -> bytes:
-        return "".join(f"{json.dumps(row)}{end}" for row in rows()).encode()
-
     entries = [[(file.path, file.made_from) for file in each.entries] for each in repositories]
     asked = [each.model_dump_json() for each in repositories]
     digest = made_from(parameters=[asked, entries], code=[read_places])
-    return [Entry(path, UNKNOWN_SIZE, partial(made, rows), made_from=digest) for path, rows in sorted(files.items())]
+    return [made_entry(path, rows, digest, end) for path, rows in sorted(files.items())]
+
+
+def made_entry(path: str, rows: Callable[[], Iterable[object]], digest: str, end: str = "\n") -> Entry:
+    """A file of rows, made when it is read."""
+
+    def read() -> bytes:
+        return "".join(f"{json.dumps(row)}{end}" for row in rows()).encode()
+
+    return Entry(path, UNKNOWN_SIZE, read, made_from=digest)
