@@ -46,11 +46,10 @@ def placed(text: str, chunks: Iterable[str]) -> list[LineRange]:
     return spans
 
 
-def by_language(document: Document, n: int, splitter: Callable[[str, int], Split]) -> Cut:
-    """A library's pieces of code of a language, where the language is known."""
-    if not document.language:
-        return fixed_nws(document, n, NOT_KNOWN)
-    return by_texts(document, n, lambda text: splitter(document.language, n)(text))
+def by_splitter(document: Document, n: int, splitter: Callable[[str, int], Split], name: str = "") -> Cut:
+    """The pieces of a library's splitter of some name, else of that of the document's language, where it is known."""
+    name = name or document.language
+    return by_texts(document, n, lambda text: splitter(name, n)(text)) if name else fixed_nws(document, n, NOT_KNOWN)
 
 
 @cache
@@ -84,10 +83,6 @@ def _chonkie(name: str, n: int) -> Split:
 
     chunker = getattr(chonkie, name)(chunk_size=n)
     return lambda text: [chunk.text for chunk in chunker.chunk(text)]
-
-
-def _by_chonkie(document: Document, n: int, name: str) -> Cut:
-    return by_texts(document, n, lambda text: _chonkie(name, n)(text))
 
 
 @cache
@@ -124,7 +119,7 @@ CHONKIE_CODE = _of_chonkie(
     name="chonkie-code-<n>",
     title="Chonkie, code, n characters",
     meaning="Groups the syntax tree's nodes up to n characters, opening those that are larger.",
-    chunk=partial(by_language, splitter=_chonkie_code),
+    chunk=partial(by_splitter, splitter=_chonkie_code),
     grammars=GRAMMARS,
     source="chonkie's CodeChunker, told the language; its own n is 2,048.",
 )
@@ -132,21 +127,21 @@ CHONKIE_RECURSIVE = _of_chonkie(
     name="chonkie-recursive-<n>",
     title="Chonkie, recursive, n characters",
     meaning="Cuts what exceeds n characters at blank lines, then at lines, marks and blanks.",
-    chunk=partial(_by_chonkie, name="RecursiveChunker"),
+    chunk=partial(by_splitter, splitter=_chonkie, name="RecursiveChunker"),
     source="chonkie's RecursiveChunker with its own rules; its own n is 2,048.",
 )
 CHONKIE_TOKEN = _of_chonkie(
     name="chonkie-token-<n>",
     title="Chonkie, tokens, n characters",
     meaning="Cuts after every n characters, inside a line or a word if need be.",
-    chunk=partial(_by_chonkie, name="TokenChunker"),
+    chunk=partial(by_splitter, splitter=_chonkie, name="TokenChunker"),
     source="chonkie's TokenChunker with its own tokenizer, which is characters; its own n is 2,048.",
 )
 LANGCHAIN_CODE = Chunker(
     name="langchain-code-<n>",
     title="LangChain, code, n characters",
     meaning="Cuts what exceeds n characters before classes and functions, then at blank lines, lines and blanks.",
-    chunk=partial(by_language, splitter=_langchain_code),
+    chunk=partial(by_splitter, splitter=_langchain_code),
     library="langchain-text-splitters",
     source="LangChain's RecursiveCharacterTextSplitter for the file's language, without overlap; its own n is 4,000.",
 )
@@ -154,7 +149,7 @@ LLAMAINDEX_CODE = Chunker(
     name="llamaindex-code-<n>",
     title="LlamaIndex, code, n characters",
     meaning="Joins the syntax tree's nodes up to n characters, opening those that are larger.",
-    chunk=partial(by_language, splitter=_llamaindex_code),
+    chunk=partial(by_splitter, splitter=_llamaindex_code),
     grammars=GRAMMARS,
     library="llama-index-core",
     source="LlamaIndex's CodeSplitter; its own n is 1,500.",
