@@ -201,7 +201,8 @@ class Benchmark:
 
     def clones(self, source: Source) -> bool:
         """Whether repositories of items that come from there are cloned when that is asked for."""
-        return self.names_commits and source.name != "sample" and source.own_repositories() is None
+        is_sample = source.name == source.label == "sample"
+        return self.names_commits and not is_sample and source.own_repositories() is None
 
     def wanted(self, source: Source, requested: Sequence[str]) -> list[str]:
         """The subsets to read: those asked for that it has, else all at hand, else its default ones."""
