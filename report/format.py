@@ -34,8 +34,8 @@ def score(value: float | None) -> str:
 
 
 def signed(value: float | None) -> str:
-    """A difference with its sign to three decimals, or a dash."""
-    return fixed(value, SCORE_DIGITS, sign=True)
+    """A difference to three decimals with its sign, unless all that is shown is zero; or a dash."""
+    return fixed(value, SCORE_DIGITS, sign=round(value or 0.0, SCORE_DIGITS) != 0)
 
 
 def fixed(value: float | None, digits: int, *, sign: bool = False) -> str:

@@ -39,9 +39,12 @@ class Heat:
 
     def shade(self, value: float | None) -> int:
         """The higher the darker; a baseline beyond the systems is as the nearest of them."""
-        least, most = self.range
-        share = 0.0 if value is None else min(max((value - least) / ((most - least) or 1.0), 0.0), 1.0)
-        return math.floor(share * HEAT_STEPS + 0.5)
+        return _shade(value, *self.range)
+
+
+def _shade(value: float | None, least: float, most: float) -> int:
+    share = 0.0 if value is None else min(max((value - least) / ((most - least) or 1.0), 0.0), 1.0)
+    return math.floor(share * HEAT_STEPS + 0.5)
 
 
 def heats_of(board: Board) -> list[Heat]:
@@ -78,11 +81,11 @@ class Choices:
         )
         self.left_out = whole["left_out"].to_list()[0]
         grid = [self.means[chunker, retriever] for chunker in self.chunkers for retriever in self.retrievers]
-        self._least, self._range = min(grid), (max(grid) - min(grid)) or 1.0
+        self._range = min(grid), max(grid)
 
     def shade(self, chunker: str, retriever: str) -> int:
         """The higher the darker, from the least of the grid to the greatest."""
-        return round((self.means[chunker, retriever] - self._least) / self._range * HEAT_STEPS)
+        return _shade(self.means[chunker, retriever], *self._range)
 
 
 def choices_of(board: Board) -> Choices | None:

@@ -7,7 +7,7 @@ from itertools import groupby
 from lake.averages import ITEM
 from lake.text import counted
 from lake.verdict import BETTER, EQUIVALENT, IN_WORDS, TOO_FEW, WORSE
-from report.format import pairs_path, signed
+from report.format import pairs_path
 from report.leaderboard.verdicts import PAIR_SENTENCES, pairs_among
 from report.models import RunRow
 from report.publisher import Page, Publisher, SiteMaterial
@@ -34,7 +34,6 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             "others": _groups(runs, [pair for pair in pairs if pair["exploratory"]]),
             "is_open": len(pairs) <= MOST_OPEN,
             "others_of": addresses,
-            "apart": _apart,
             "is_of_items": any(pair["unit"] == ITEM for pair in pairs),
         }
         title = f"Pairs: {benchmark.title}, {board.protocol.short}"
@@ -64,12 +63,6 @@ def _groups(runs: Sequence[RunRow], pairs: Sequence[_Pair]) -> list[tuple[RunRow
         )
         groups.append((runs[int(str(number))], of_run, summed))
     return groups
-
-
-def _apart(value: float | None) -> str:
-    """A difference with its sign, unless all that is shown is zero."""
-    shown = signed(value)
-    return shown if shown.strip("+−0.") else shown[1:]
 
 
 PAIR_PAGES = Publisher("pairs", 61, __doc__, _pages)

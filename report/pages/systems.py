@@ -20,7 +20,7 @@ from report.format import (
 )
 from report.leaderboard.board import Board, BoardRow, Cell, cells_in
 from report.leaderboard.board_files import PUBLISHED_AGAIN
-from report.leaderboard.gold_ledger import LEDGER_TITLES, GoldShare, precisions_of, shares_in, shares_of
+from report.leaderboard.gold_ledger import LEDGER_TITLES, precisions_of, shares_in, shares_of
 from report.leaderboard.verdicts import profile
 from report.models import ALL_ITEMS, RunRow
 from report.pages.data import of_system
@@ -38,7 +38,6 @@ Picked = Mapping[str, Any]
 class PickedItems(NamedTuple):
     """The items on which a system gains and loses most against another run, and a seeded sample, the same for all."""
 
-    against: RunRow | None
     won: Sequence[Picked] = ()
     lost: Sequence[Picked] = ()
     drawn: Sequence[Picked] = ()
@@ -54,19 +53,12 @@ class SliceNumber:
 
 
 class SystemOnBoard(NamedTuple):
-    """What a system did under one protocol, beside the median system (`middle`) and the reference (`against`).
-
-    Of the system and of the median one it has where their gold went, and what share of the lines returned is gold.
-    """
+    """What a system did under one protocol, beside the median system (`middle`) and the reference (`against`)."""
 
     board: Board
     row: BoardRow
     numbers: Sequence[SliceNumber]
-    ledger: Sequence[GoldShare]
-    precision: float | None
     middle: RunRow | None
-    middle_ledger: Sequence[GoldShare]
-    middle_precision: float | None
     items: PickedItems | None
     against: RunRow | None
     verdict: str
@@ -90,16 +82,11 @@ def systems_on(board: Board, rows: Sequence[BoardRow]) -> Iterator[SystemOnBoard
     """What the systems of some rows of a board did; the tables are read once for all of them."""
     systems = board.systems
     middle = systems[len(systems) // 2].run if len(systems) > 1 else None
-    ledgers, precisions, items = shares_of(board), precisions_of(board), items_of(board)
-    verdicts, numbers = _verdicts(board), _numbers(board)
-
-    middle_id = middle.run_id if middle else ""
-    of_middle = (middle, ledgers.get(middle_id, ()), precisions.get(middle_id))
+    items, verdicts, numbers = items_of(board), _verdicts(board), _numbers(board)
     for row in rows:
         run_id, against = row.run.run_id, reference_run(board, row.run)
         verdict = verdicts.get((against.run_id, run_id), "") if against else ""
-        own = (numbers[run_id], ledgers.get(run_id, ()), precisions.get(run_id))
-        yield SystemOnBoard(board, row, *own, *of_middle, items.get(run_id), against, verdict)
+        yield SystemOnBoard(board, row, numbers[run_id], middle, items.get(run_id), against, verdict)
 
 
 def reference_run(board: Board, run: RunRow) -> RunRow | None:
@@ -193,7 +180,7 @@ def items_of(board: Board) -> Mapping[str, PickedItems]:
         for row in each.select("run_id", "item_id", "value", "difference", other="beside").iter_rows(named=True):
             gold = shares.get((row["run_id"], row["item_id"]), ())
             picked[-1].setdefault(row["run_id"], []).append(row | {"shares": gold})
-    return {run_id: PickedItems(other, *(each.get(run_id, ()) for each in picked)) for run_id, other in against.items()}
+    return {run_id: PickedItems(*(each.get(run_id, ()) for each in picked)) for run_id in against}
 
 
 def _items(board: Board) -> pl.DataFrame:
@@ -249,6 +236,8 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             "files": files,
             "citations": [(each.shown_name, each.citation) for each in (*benchmarks, *declared) if each.citation],
             "profile": profile,
+            "shares_of": shares_of,
+            "precisions_of": precisions_of,
         }
         sentences = [
             f"{system} on {part.board.benchmark.title}: {part.board.primary.title} {score(part.row.number)}, "

@@ -29,7 +29,7 @@ def test_scores_have_three_decimals() -> None:
 
 
 def test_what_is_shown_as_zero_has_no_minus() -> None:
-    assert [score(-0.0001), signed(-0.0001), signed(-0.0), signed(-0.0006)] == ["0.000", "+0.000", "+0.000", "−0.001"]
+    assert [score(-0.0001), signed(-0.0001), signed(-0.0), signed(-0.0006)] == ["0.000", "0.000", "0.000", "−0.001"]
 
 
 def test_measurements_have_two_digits_or_whole_units() -> None:

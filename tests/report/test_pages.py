@@ -113,10 +113,10 @@ def test_the_grid_says_whether_the_chunker_or_the_retriever_matters_more(pages: 
     head, *rows = table(page, "RepoEval (sample), chunking-v1: ndcg at 10 of every chunker with every retriever")
     assert head == ["Chunker", "x", "y", "Mean", "Effect"]
     assert rows == [
-        ["a", "0.625", "0.375", "0.500", "+0.000 -0.250 to +0.250"],
-        ["b", "0.625", "0.375", "0.500", "+0.000 -0.250 to +0.250"],
+        ["a", "0.625", "0.375", "0.500", "0.000 −0.250 to +0.250"],
+        ["b", "0.625", "0.375", "0.500", "0.000 −0.250 to +0.250"],
         ["Mean", "0.625", "0.375", "0.500", "–"],
-        ["Effect", "+0.125 -0.250 to +0.250", "-0.125 -0.250 to +0.250", "–", "–"],
+        ["Effect", "+0.125 −0.250 to +0.250", "−0.125 −0.250 to +0.250", "–", "–"],
     ]
     assert "Left out, as not every chunker is there with every retriever: c+x." in page.text
 
