@@ -1,15 +1,17 @@
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 from lake.store import Lake
 from lake.tables import table as table_of
 from report.methods.audit import findings
-from report.methods.interval_coverage import MEANS, simulated_coverage
-from report.methods.parity import EXPECTATIONS, outcomes
+from report.methods.interval_coverage import ALIKE, KINDS, MEANS, coverage_note, simulated_coverage
+from report.methods.parity import EXPECTATIONS, outcomes, parity_rows
 from report.tables_read import TablesRead
-from tests.report.html import Element, table
+from tests.report.html import Element, parse, table
 from tests.report.small_lake import CHUNKING, HEADLINE, PROTOCOLS, run_id, write, write_lake
+from tests.tiny import command
 
 SYNTAX, FIXED = "syntax-1500+jaccard", "fixed-nws-1500+jaccard"
 
@@ -101,3 +103,31 @@ def test_two_readings_are_compared_on_the_same_runs(pages: dict[str, Element]) -
     wanted = [f"{value * 0.5625 * 0.95:.3f}" for value in (0.6254, 0.2113)]
     assert by_metric["precision at 10 micro"][:3] == ["3", *wanted]
     assert by_metric["precision at 10 micro"][3].endswith("window-20-10+bm25-okapi")
+
+
+def test_every_compared_quantity_is_a_row_of_the_page(lake_folder: Path, tmp_path: Path) -> None:
+    said = command("report", "--lake", lake_folder, "--site", tmp_path / "site")
+    assert said.code in {0, 5}, said.err
+    page = parse((tmp_path / "site/methods.html").read_text())
+    cells = {cell.text for tag in ("td", "th") for cell in page.all(tag)}
+    rows = parity_rows()
+    assert rows
+    assert {row.reference for row in rows} | {row.quantity for row in rows} <= cells
+    assert {f"{row.n_compared:,}" for row in rows} | {f"{row.n_equal:,}" for row in rows} <= cells
+
+
+@pytest.mark.parametrize(
+    ("numbers", "n_repos", "cell", "mean"),
+    [([0.09], 9, 8, "0.1"), ([0.9, 0.01, 0.0], 300, 40, "0.02"), ([0.4], 5, 4, "0.35"), ([0.4], 1, 2, "0.35")],
+)
+def test_a_board_quotes_the_cell_nearest_to_it(numbers: list[float], n_repos: int, cell: int, mean: str) -> None:
+    said = coverage_note(numbers, n_repos, is_hit_or_miss=True)
+    assert f"(scores of 0 or 1, a mean of {mean}, {cell} repositories of unequal size)" in said
+    cells = [simulated_coverage()["hit or miss", cell, alike][MEANS.index(float(mean))] for alike in ALIKE]
+    assert f"in {min(cells[:3])} to {max(cells[:3])} % of cases up to a correlation of 0.2" in said
+    assert f"in {cells[3]} % at 0.4" in said
+
+
+def test_scores_between_0_and_1_have_the_range_of_both_kinds() -> None:
+    cells = [simulated_coverage()[kind, 8, 0.4][2] for kind in KINDS[1:]]
+    assert f"in {min(cells)} to {max(cells)} % at 0.4" in coverage_note([0.3], 8, is_hit_or_miss=False)
