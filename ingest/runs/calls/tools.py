@@ -1,13 +1,13 @@
 """Calls of an agent's tools, each known by its name whichever agent made it, and what they showed of files."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
 
 from ingest.runs.calls.outputs import listed_spans
 from ingest.runs.calls.shell import parse_shell_call
-from ingest.runs.trajectory import NO_RESULT, FileSpan, ParsedCall, gone_to, joined_path, renamed
+from ingest.runs.trajectory import NO_RESULT, FileSpan, ParsedCall, Views, gone_to, joined_path, renamed
 from ingest.runs.values import JsonRecord, first_text, line_of, list_at, str_at
 
 _READERS = ("read", "read_file", "view", "view_file", "open_file", "notebookread")
@@ -55,7 +55,12 @@ _REFUSED = re.compile(
 )
 _LISTING = "Here's the files and directories"
 _NO_HITS = re.compile(r"\s*no (?:matches|files|results) found", re.IGNORECASE)
-_NOTHING_NEW = re.compile(r"\s*(?:<system-reminder>|File unchanged since last read|\Z)")
+_NOTHING_NEW = re.compile(r"\s*(?:<system-reminder>|File unchanged since last read|Wasted call\b|\Z)")
+_SAVED = re.compile(
+    r"(?:<persisted-output>\s*)?Output too large [^\n]*\b[Ss]aved to: (?P<about>(?s:.*?)\n)Preview \(first [^)\n]*\):\n"
+)
+"""What stands before the beginning of an output that an agent was not shown, but told where it is."""
+_SAVED_ENDS = re.compile(r"(?:\n\.\.\.)?\s*</persisted-output>\s*\Z")
 
 
 @dataclass(frozen=True)
@@ -115,6 +120,10 @@ def parse_call(call: ToolCall) -> ParsedCall:
     the lines that its output lists, and files without lines. All else shows nothing; an unknown tool is told.
     """
     folder = call.folder or ""
+    if saved := _SAVED.match(call.output or ""):
+        beginning = _SAVED_ENDS.sub("", (call.output or "")[saved.end() :])
+        parsed = parse_call(replace(call, output=beginning))
+        return replace(parsed, views=_first_lines(parsed.views, beginning.count("\n") + 1))
     if not call.is_answered:
         return ParsedCall(folder=folder, unread=(NO_RESULT,))
     is_change = call.tool in _EDITORS and str_at(call.arguments, "command") != "view"
@@ -156,6 +165,20 @@ def _read(path: str, call: ToolCall) -> list[FileSpan]:
         if end is not None and call.tool in _EDITORS and not re.search(r"<response clipped>|<NOTE>", output):
             end = min(end, asked_end) if asked_end is not None else end if call.arguments.get("view_range") else None
     return [FileSpan(path, start, end)]
+
+
+def _first_lines(views: Views, n: int) -> Views:
+    """What the first lines of an output show, where all of it would show some views."""
+    shown = list[FileSpan]()
+    for view in views:
+        if view.start is not None and n > 0:
+            last = view.start + n - 1
+            view = replace(view, end=last if view.end is None else min(view.end, last))
+            n -= (view.end or 0) - (view.start or 0) + 1
+            shown.append(view)
+        elif view.start is None:
+            shown.append(view)
+    return tuple(shown)
 
 
 def numbered_from(text: str, mark: re.Pattern[str]) -> tuple[int, int] | None:

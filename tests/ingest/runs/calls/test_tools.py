@@ -17,6 +17,23 @@ def test_a_reading_tool_shows_the_lines_it_is_asked_for(asked: dict[str, object]
     assert parse_call(ToolCall("read_file", {"path": "a.py", **asked})).views == (FileSpan("a.py", 3, 9),)
 
 
+@pytest.mark.parametrize(
+    "saved",
+    [
+        "Output too large to read at once (39 KB). Saved to: /o.txt\nConsider rg.\n\nPreview (first 500 chars):\nx\ny",
+        "<persisted-output>\nOutput too large (36KB). Full output saved to: /o.txt\n\nPreview (first 2KB):\nx\ny\n...\n"
+        "</persisted-output>",
+    ],
+)
+def test_of_an_output_that_was_saved_its_beginning_is_seen(saved: str) -> None:
+    for command, views in {
+        "cat a.py": [FileSpan("a.py", 1, 2)],
+        "sed -n 5,5p a.py; cat b.py; cat c.py": [FileSpan("a.py", 5, 5), FileSpan("b.py", 1, 1)],
+        "sed s/x/y/ a.py": [FileSpan("a.py")],
+    }.items():
+        assert list(parse_call(ToolCall("bash", {"command": command}, saved)).views) == views, command
+
+
 @pytest.mark.parametrize("name", ["apply_patch", "read_bash", "CronCreate", "write_to_file", "list_mcp_resources"])
 def test_a_tool_that_shows_nothing_of_files_is_no_unknown_one(name: str) -> None:
     call = parse_call(ToolCall(name, {"path": "a.py"}, "a.py:3:x"))
@@ -41,6 +58,13 @@ def test_a_tool_that_shows_nothing_of_files_is_no_unknown_one(name: str) -> None
 )
 def test_arguments_are_what_the_script_says(script: str, calls: list[object]) -> None:
     assert script_calls(script) == [("run", given) for given in calls]
+
+
+@pytest.mark.parametrize(
+    "said", ["File unchanged since last read.", "Wasted call — file unchanged since your last Read."]
+)
+def test_a_file_that_is_not_shown_again_is_not_seen(said: str) -> None:
+    assert parse_call(ToolCall("Read", {"file_path": "a.py"}, said)).views == ()
 
 
 def test_scripts_nested_too_deep_are_no_scripts() -> None:
