@@ -20,7 +20,7 @@ _ROWS_NAME = re.compile(r"\.checkpoints\.jsonl(?:\.gz|\.zst)?$")
 _ROW_KEYS = tuple(re.compile(rb'(?<!\\)"%s"\s*:' % key) for key in (b"action", b"observation"))
 _PUBLISHED = re.compile(r"str_replace_editor view\s+(\S+)(?:\s+--view_range\s+([0-9]+)\s+([0-9]+))?")
 _EDITOR = re.compile(
-    r"\s*str_replace_editor\s+(?P<command>\w+)\s+(?P<quote>['\"]?)(?P<path>(?(quote)[^\n]+?|\S+))(?P=quote)(?!\S)"
+    r"\s*(?:cd\s+\S+\s*&&\s*)?str_replace_editor\s+(?P<command>\w+)\s+(?P<quote>['\"]?)(?P<path>(?(quote)[^\n]+?|\S+))(?P=quote)(?!\S)"
     r"(?:\s+--view_range\s+(?P<first>-?[0-9]+)\s+(?P<last>-?[0-9]+))?"
 )
 _MAPPED = re.compile(r"\s*filemap\s+(?P<path>\S+)")
@@ -112,7 +112,8 @@ def _call(action: str, observation: str, folder: str, created: set[str]) -> Tool
         # What stands behind a viewed path and is no range is an argument that the tool does not know.
         is_odd = editor["command"] == "view" and not observation and action[editor.end() :].strip() != ""
         arguments = {"command": editor["command"], "path": editor["path"], **({"view_range": lines} if lines else {})}
-        return ToolCall(name, arguments, observation or None, is_odd or _USAGE.match(observation) is not None, folder)
+        failed = is_odd or _USAGE.match(observation) is not None
+        return ToolCall("str_replace_editor", arguments, observation or None, failed, folder)
     if (mapped := _MAPPED.match(action)) and re.match(r"\s*[0-9]+[ \t]", observation):
         # The file with the bodies of its functions left out, as the editor shows a large one.
         return replace(call, parsed=ParsedCall((FileSpan(joined_path(folder, mapped["path"]), 1),), reads=True))
