@@ -10,14 +10,14 @@ from lake.limits import MAX_DOCUMENT_BYTES, parsed_json
 from lake.text import counted, listed
 
 REPEATED = pl.Categorical()  # texts that stand in many rows, kept once
-RANKING: Mapping[str, pl.DataType] = {
+RANKING_COLUMNS: Mapping[str, pl.DataType] = {
     "position": pl.Int64(), "item_id": REPEATED, "path_given": REPEATED, "symbol": REPEATED, "document": REPEATED,
     "line_start": pl.Int64(), "line_end": pl.Int64(), "nth": pl.Int64(), "chunk_no": pl.Int64(), "rank": pl.Int64(),
     "score": pl.Float64(), "query_sha256": REPEATED, "error": pl.String(), "gold": pl.Int64(),
 }  # fmt: skip
 """A ranking's rows, whatever file they come from; a null path is a list without results, or why there is none."""
 _KINDS = {
-    **{name: pl.String() if kind == REPEATED else kind for name, kind in RANKING.items()},
+    **{name: pl.String() if kind == REPEATED else kind for name, kind in RANKING_COLUMNS.items()},
     "line": pl.Int64(), "context_start": pl.Int64(), "of": pl.Int64(),
 }  # fmt: skip
 _RANGE = r"^(.+)#L([0-9]+)(?:-L([0-9]+))?(?:\.([0-9]{1,9}))?$"
@@ -105,7 +105,7 @@ def json_document(input_file: InputFile, parse: Callable[[str], object], hint: s
 
 
 def checked(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
-    """Rows of a ranking as columns `RANKING`; those that say by themselves that they are none are refused."""
+    """Rows of a ranking as columns `RANKING_COLUMNS`; those that say by themselves that they are none are refused."""
     if "document" in frame.columns:
         frame = frame.drop("path", "line_start", "line_end", strict=False)
         parsed = spans_of(frame.select(pl.col("document").unique()).drop_nulls())
@@ -130,8 +130,8 @@ def checked(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
         shown=pl.format("{}: {}", given, "fault"),
         hint=DOCUMENTS_HELP,
     )
-    whole = spans.with_columns(_nulls(set(RANKING) - set(spans.columns)))
-    rows = whole.select(pl.col(name).cast(kind) for name, kind in RANKING.items())
+    whole = spans.with_columns(_nulls(set(RANKING_COLUMNS) - set(spans.columns)))
+    rows = whole.select(pl.col(name).cast(kind) for name, kind in RANKING_COLUMNS.items())
     score, rank, listed = pl.col("score"), pl.col("rank"), pl.col("path_given").is_not_null()
     of_item = pl.format("item {}, {}: {}", "item_id", written(), score)
     for is_so, what, shown in (
@@ -144,7 +144,7 @@ def checked(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _nulls(names: Iterable[str]) -> list[pl.Expr]:
-    return [pl.lit(None, RANKING[name]).alias(name) for name in sorted(names)]
+    return [pl.lit(None, RANKING_COLUMNS[name]).alias(name) for name in sorted(names)]
 
 
 def spans_of(documents: pl.DataFrame) -> pl.DataFrame:

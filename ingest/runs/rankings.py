@@ -3,12 +3,12 @@
 import polars as pl
 
 from ingest.runs.imported_runs import Tables, imported_hits, run_items
-from ingest.runs.ranking_rows import RANKING, REPEATED, checked, refuse, written
+from ingest.runs.ranking_rows import RANKING_COLUMNS, REPEATED, checked, refuse, written
 from ingest.runs.request import Answers, AskedItems, ImportJob
 from ingest.runs.resolve_paths import measured, named_whole, with_files
 from lake.catalog.protocol import CUT_OFFS
 from lake.limits import MAX_RUN_ROWS
-from lake.naming import RANKING as RANKED
+from lake.naming import RANKING
 
 DEFINITIONS = "docs"  # the rules by which a definition that a document names is found
 _CANDIDATE = "candidate"  # the gold rule whose spans say which candidate is right
@@ -16,8 +16,8 @@ _LARGEST_FLOAT32 = 3.4028234663852886e38
 
 
 def read_rankings(job: ImportJob) -> Answers:
-    """A ranking's rows as columns `RANKING`, each checked by itself, and how they become tables."""
-    input_file, frames, n_rows = job.input_file, [pl.DataFrame(schema=dict(RANKING))], 0
+    """A ranking's rows as columns `RANKING_COLUMNS`, each checked by itself, and how they become tables."""
+    input_file, frames, n_rows = job.input_file, [pl.DataFrame(schema=dict(RANKING_COLUMNS))], 0
     for frame in job.files.importer.read(input_file):
         n_rows += frame.height
         if n_rows > MAX_RUN_ROWS:
@@ -63,7 +63,7 @@ def _ranking_tables(job: ImportJob, part: AskedItems, rows: pl.DataFrame) -> Tab
         outcomes = outcomes.join(facts, on="item", how="left")
     ended = pl.when(pl.col("error").is_null()).then(pl.lit("done")).otherwise(pl.lit("failed"))
     outcomes = outcomes.with_columns(status=pl.when(pl.col("item").is_in(listed.implode())).then(ended))
-    hits = imported_hits(job.run_id, spans.with_columns(part=pl.lit(RANKED), step=pl.lit(0)), items)
+    hits = imported_hits(job.run_id, spans.with_columns(part=pl.lit(RANKING), step=pl.lit(0)), items)
     missing = f"no list in {job.input_file.name}"
     return {"hits": hits, "run_items": run_items(job.run_id, outcomes, missing)}
 

@@ -41,11 +41,6 @@ def recognise(head: bytes, name: str) -> bool:
     return is_named and all(key.search(head) for key in _ROW_KEYS)
 
 
-def companions(path: str) -> Sequence[str]:
-    """The `.traj` beside checkpoints, which has the patch."""
-    return [path.removesuffix(_CHECKPOINTS) + _TRAJ] if path.endswith(_CHECKPOINTS) else ()
-
-
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     """The one trajectory of a file; which item it is of, its name says.
 
@@ -62,11 +57,11 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     else:
         rows = file.rows()
         published = _published(rows)
-        for path in set(companions(file.path)) & file.all.keys():
-            try:
-                traj = file.all[path].json()
-            except DamagedFileError as error:
-                notes.append(f"the patch is lost: {path} is {error.reason}")
+        path = file.path.removesuffix(_CHECKPOINTS) + _TRAJ
+        try:
+            traj = file.all[path].json() if path in file.all else traj
+        except DamagedFileError as error:
+            notes.append(f"the patch is lost: {path} is {error.reason}")
     patch, usage = object_at(traj, "info").get("submission"), _usage(rows, object_at(traj))
     session = Session(file, patch=patch if isinstance(patch, str) else None, notes=notes)
     # Where the model was asked again, which answer a row is of is not told.
@@ -165,6 +160,8 @@ def _answers(rows: Sequence[JsonRecord]) -> list[str]:
 SWE_AGENT = Importer(
     name="swe-agent", title="SWE-agent trajectories", kind="trajectory", aliases=("sweagent",),
     meaning="One .traj, or .checkpoints.jsonl with it, per instance, called like the instance.",
-    recognise=recognise, trajectories=trajectories, companions=companions,
+    recognise=recognise, trajectories=trajectories,
+    # Beside checkpoints, the `.traj` has the patch.
+    companions=lambda path: [path.removesuffix(_CHECKPOINTS) + _TRAJ] if path.endswith(_CHECKPOINTS) else (),
     example='{"trajectory": [{"action": "str_replace_editor view /testbed/a.py --view_range 1 9", "observation": …',
 )  # fmt: skip
