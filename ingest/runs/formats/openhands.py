@@ -122,8 +122,7 @@ def _events_of(events: Sequence[JsonRecord]) -> Iterator[Event]:
     following = {id(action): event for action, event in pairs if "observation" in event and "cause" not in event}
     by_cause = {key: event for event in events if "observation" in event and (key := _key(event.get("cause")))}
     results = [event for event in events if event.get("kind") in _RESULTS]
-    keys = ("tool_call_id", "action_id")
-    by_call = {str_at(event, key): event for key in keys for event in results if event.get(key)}
+    by_call = {str_at(event, key): event for key in _CALL_KEYS for event in results if event.get(key)}
     folder, turn, answers, is_first = "", 0, set[str](), True
     for event in events:
         action, is_sdk = str_at(event, "action"), event.get("kind") == "ActionEvent"
