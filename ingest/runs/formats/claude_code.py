@@ -50,6 +50,7 @@ class _Record:
         """What some rows tell, with what the subagents did that their calls began."""
         results = {str_at(part, "tool_use_id"): (event, part) for event in events for part in _results(event)}
         self.recorded |= {str_at(event, "agentId") for event in events if event.get("isSidechain") is True}
+        self.recorded |= {str_at(event, "parent_tool_use_id") for event in events}
         folder, turn = "", 0
         for event in events:
             kind, is_own, content = event.get("type"), _is_own(event), event.get("message")
@@ -89,7 +90,7 @@ class _Record:
             by_task = (file for file in self.subagents.values() if task and not name and _task_of(file) == task)
             by_name = self.subagents.get(name) or self.session.file.beside(f"agent-{name}.jsonl")
             begun.append(by_name if name else next(by_task, None))
-            if begun == [None] and name and name not in self.recorded:
+            if begun == [None] and name and self.recorded.isdisjoint((name, call.call_id)):
                 yield Note("unread", "subagent whose file is not there")
         if workflow := str_at(beside, "transcriptDir").rstrip("/").rpartition("/")[2]:
             begun += (file for file in self.subagents.values() if f"/{workflow}/" in file.path)
