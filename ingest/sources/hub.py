@@ -2,6 +2,7 @@
 
 import errno
 import json
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -74,6 +75,8 @@ class _Published(Source):
         from huggingface_hub.errors import XetDownloadError
         from huggingface_hub.utils.tqdm import disable_progress_bars
 
+        # It tells each attempt, and what comes of them is told here.
+        logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
         if self.say is None:
             disable_progress_bars()
         try:
@@ -81,7 +84,7 @@ class _Published(Source):
         except (OSError, HTTPError, XetDownloadError) as error:
             if isinstance(error, OSError) and error.errno in _DISK_FAULTS:
                 raise unusable(self.cache, error) from error
-            what = f"{wanted} cannot be had from {where}: {' '.join(str(error).split()) or type(error).__name__}"
+            what = f"{wanted} cannot be had: {' '.join(str(error).split()) or type(error).__name__}"
             hint = f"{here}\n  {_INSTEAD.format(self.benchmark)}"
             raise GoldspanError(what, where=where, hint=hint, code=Exit.MISSING) from error
 
@@ -179,7 +182,7 @@ class DatasetSource(_Published):
 
     def _asked(self, wanted: str) -> AbstractContextManager[None]:
         here = f"It would go into {self.cache / 'huggingface'}."
-        return self.had(f"{wanted} of {self.dataset}", "the Hugging Face hub", here)
+        return self.had(f"{wanted} of {self.dataset}", f"dataset {self.dataset} of the Hugging Face hub", here)
 
     def _record(self) -> _Record:
         file = self.cache / f"{self.dataset.replace('/', '--')}.json"

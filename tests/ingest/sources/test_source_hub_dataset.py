@@ -171,7 +171,8 @@ def test_offline_nothing_is_requested_and_one_error_says_so(publisher: tuple[str
     code, out, err = _child(tmp_path, HF_ENDPOINT=endpoint, HF_HUB_OFFLINE="1")
     assert requests == []
     assert (code, err) == (Exit.MISSING, "")
-    assert out.startswith(f"the commit of {NAME} cannot be had from the Hugging Face hub: ")
+    assert out.startswith(f"the commit of {NAME} cannot be had: ")
+    assert f"where: dataset {NAME} of the Hugging Face hub" in out
     assert "offline mode is enabled" in out
     assert len(out.splitlines()) <= 10
 
