@@ -65,6 +65,7 @@ def test_rows_with_paths_and_lines_are_questions_about_a_repository(
     assert lake.read("benchmarks").select("name", "like", "label").rows() == [("my-code", "contextbench", "own")]
     assert (gold(tmp_path), lake.read("queries")["text"].to_list()) == ([BURN], [QUESTION])
     assert lake.read("files")["path"].sort().to_list() == ["src/engine.py", "src/orbit.py"]
+    assert lake.read("items")["language"].to_list() == ["python"]
 
 
 @pytest.mark.parametrize(

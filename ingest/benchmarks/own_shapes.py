@@ -22,7 +22,7 @@ from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, did_you_mean
 from lake.fingerprint import fingerprint, sha256_of
 from lake.limits import MAX_FILE_BYTES
 from lake.rejects import Rejects
-from lake.text import listed
+from lake.text import language_of, listed
 
 _IDS = (*ID_KEYS, "item_id", "task_id", "_id", "id")
 _QUESTIONS = ("question", "query", "problem_statement", "issue", "prompt", "text")
@@ -153,13 +153,15 @@ def _converter(
 
     def convert(position: str, row: JsonObject) -> dict[str, object]:
         repo, asked = _first(row, _REPOS, _UNNAMED).strip("/"), get_path(row, (question,))[1]
+        spans = [place(span) for span in (_objects(row, places) if places else [row])]
+        language = next(filter(None, (language_of(str(span.get("file"))) for span in spans)), "unknown")
         return {
             "instance_id": _first(row, _IDS, position.replace(" ", "-")),
             "repo": f"own/{repo.replace('/', '-')}" if form_fault("repository", repo) else repo,
             "base_commit": _first(row, _COMMITS, "0" * 40),
-            "language": _first(row, ("language",), "unknown"),
+            "language": _first(row, ("language",), language),
             "problem_statement": asked if isinstance(asked, str) else None,
-            "gold_context": [place(span) for span in (_objects(row, places) if places else [row])],
+            "gold_context": spans,
         }
 
     return question, written, convert
