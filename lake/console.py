@@ -236,5 +236,9 @@ def print_listing(rows: Sequence[dict[str, object]], format: str) -> None:  # no
         raise unknown_name(format, "format", ("json", "yaml"))
     else:
         for row in rows:
-            shown = [", ".join(map(str, value)) if isinstance(value, list) else value for value in row.values()]
-            print(escaped("  ".join(str(value) for value in shown if value not in ("", None))))
+            # What is so is said by its column's name, and what is not so is not said.
+            known = [name if value is True else value for name, value in row.items() if value not in ("", None, False)]
+            shown = [", ".join(map(str, value)) if isinstance(value, list) else str(value) for value in known]
+            print(escaped("  ".join(shown)))
+        if not rows:
+            Console().say(typed("the lake holds none; first: make ingest evaluate"))

@@ -162,16 +162,21 @@ def test_names_are_given_in_any_way(given: str | list[str]) -> None:
     assert split_names(given) == ["a", "b"]
 
 
-ROWS: list[dict[str, object]] = [{"name": "a", "meaning": "ä: b", "empty": ""}, {"name": "b", "meaning": None, "n": 3}]
+ROWS: list[dict[str, object]] = [
+    {"name": "a", "meaning": "ä: b", "empty": "", "default": True},
+    {"name": "b", "meaning": None, "n": 3, "default": False},
+]
 
 
 def test_a_listing_is_columns_json_or_yaml(capsys: pytest.CaptureFixture[str]) -> None:
     print_listing(ROWS, "")
-    assert capsys.readouterr().out == "a  ä: b\nb  3\n"
+    assert capsys.readouterr().out == "a  ä: b  default\nb  3\n"
     print_listing(ROWS, "json")
     assert json.loads(capsys.readouterr().out) == ROWS
     print_listing(ROWS[:1], "yaml")
-    assert capsys.readouterr().out == "- name: a\n  meaning: 'ä: b'\n  empty: ''\n"
+    assert capsys.readouterr().out == "- name: a\n  meaning: 'ä: b'\n  empty: ''\n  default: true\n"
+    print_listing([], "")
+    assert "the lake holds none; first: make ingest evaluate" in capsys.readouterr().err
 
 
 HIDDEN = "\x1b[31m\x9b\u202e\u2066\ud800"
