@@ -2,7 +2,6 @@
 
 import errno
 import json
-import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -73,10 +72,11 @@ class _Published(Source):
         # Imported when needed: it takes long. The connection's own errors are let through by huggingface_hub.
         from httpx2 import HTTPError
         from huggingface_hub.errors import XetDownloadError
+        from huggingface_hub.utils.logging import set_verbosity_error
         from huggingface_hub.utils.tqdm import disable_progress_bars
 
         # It tells each attempt, and what comes of them is told here.
-        logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
+        set_verbosity_error()  # type: ignore[no-untyped-call]  # it says nothing of types
         if self.say is None:
             disable_progress_bars()
         try:

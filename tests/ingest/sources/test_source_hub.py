@@ -115,7 +115,7 @@ def test_a_file_the_server_does_not_have_says_so(publisher: Publisher, tmp_path:
 
 
 def test_offline_is_one_error_that_says_what_from_where_and_what_to_do_instead(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("no_proxy", "*")
     base = "http://127.0.0.1:9"  # nothing listens there
@@ -126,6 +126,7 @@ def test_offline_is_one_error_that_says_what_from_where_and_what_to_do_instead(
     for word in (f"{base}{PATH}", "Sub/datasets/datasets.zip", "Sub/repositories/function_level.zip", "SOURCE=sample"):
         assert word in message
     assert len(message.splitlines()) <= 10
+    assert caplog.text == ""
 
 
 def test_a_cache_that_cannot_be_written_is_an_error_that_names_it(publisher: Publisher, tmp_path: Path) -> None:
