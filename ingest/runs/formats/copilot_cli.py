@@ -19,7 +19,7 @@ from ingest.runs.values import JsonRecord, content_of, count_at, line_of, list_a
 _START, _COMPLETE, _MESSAGE = "tool.execution_start", "tool.execution_complete", "assistant.message"
 _TURN, _ASKED = "assistant.turn_start", "user.message"
 _NUMBER = re.compile(r"^ *([0-9]+)\.(?: |$)", re.MULTILINE)
-_GOES_ON = re.compile(r"\n*\[Output truncated\. Use view_range=\[([0-9]+),")
+_GOES_ON = re.compile(r"\n?\n?\[Output truncated\. Use view_range=\[([0-9]+),[^\n]*\s*\Z")
 _CODE = re.compile(r"\n?<[^<>\n]* with exit code (-?[0-9]+)>\s*\Z")
 
 
