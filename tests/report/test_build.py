@@ -190,11 +190,11 @@ def test_ranks_intervals_and_the_oracles_share_are_shown_once_they_exist(small: 
     build(write_boards(small), tmp_path / "site")
     page = parse((tmp_path / "site" / "repoeval-all.html").read_text(encoding="utf-8"))
     head, *shown = table(page, "RepoEval (sample), chunking-v1, macro")
-    row = dict(zip(head, next(row for row in shown if row[0] == "fixed-nws-1500+jaccard"), strict=True))
+    row = dict(zip(head, next(row for row in shown if row[0] == "jaccard fixed-nws-1500"), strict=True))
     wanted = ("2 1 to 4", "0.587 0.577 to 0.597", "0.750")
     assert (row["Rank"], row["ndcg@10"], row["of the oracle"]) == wanted
     ranks = {one[0]: one[head.index("Rank")] for one in shown if len(one) == len(head)}
-    assert (ranks["window-20-10+bm25-okapi"], ranks["fixed-nws-1500+random"]) == ("too few to rank", "–")
+    assert (ranks["bm25-okapi window-20-10"], ranks["random fixed-nws-1500"]) == ("too few to rank", "–")
     assert "of the oracle" not in table(page, "RepoEval (sample), target-v1, macro")[0]
     text = page.all("section")[0].text
     assert "No interval" not in text

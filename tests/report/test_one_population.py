@@ -108,14 +108,19 @@ def _given(file: Path) -> Any:  # noqa: ANN401  # whatever JSON a script gives
     return json.loads(text[text.index(",") + 1 : text.rindex(")")])
 
 
+def systems_of(home: Path) -> dict[str, str]:
+    """What tables call a system → its id."""
+    return {f"{run.short_name} {run.by}".strip(): run.system for run in TablesRead(Lake(home / "lake")).runs}
+
+
 @pytest.mark.parametrize("protocol", BOARDS)
 def test_the_page_has_the_boards_number(home: Path, protocol: str) -> None:
     metric, k, average, where = BOARDS[protocol]
     benchmark, _, short = protocol.partition("@")
     page = parse((home / f"site/{benchmark}-all.html").read_text(encoding="utf-8"))
     head, *rows = table(page, f"{short}, {average}:")
-    place = head.index(f"{metric}@{k}" if k else metric)
-    shown = {row[0]: row[place].split()[0] for row in rows if len(row) > place}
+    place, systems = head.index(f"{metric}@{k}" if k else metric), systems_of(home)
+    shown = {systems[row[0]]: row[place].split()[0] for row in rows if len(row) > place}
     assert shown == {name: f"{one:.3f}" for name, one in numbers(home, protocol, where).items()}
     captions = [(each.all("caption")[0].text, each) for each in page.all("table")]
     (heat,) = [each for caption, each in captions if f", {short}: " in caption and ", by repository" in caption]
@@ -123,7 +128,7 @@ def test_the_page_has_the_boards_number(home: Path, protocol: str) -> None:
     by_slice = [numbers(home, protocol, one) for one in slices(home, protocol)[1:]]
     assert len(head) == 1 + len(by_slice)
     for name, *cells in rows:
-        assert cells == [f"{one[name]:.3f}" for one in by_slice]
+        assert cells == [f"{one[systems[name]]:.3f}" for one in by_slice]
 
 
 def test_the_interval_beside_a_number_is_of_its_average(home: Path) -> None:
@@ -132,7 +137,8 @@ def test_the_interval_beside_a_number_is_of_its_average(home: Path) -> None:
     )
     page = parse((home / "site/contextbench-all.html").read_text(encoding="utf-8"))
     head, *lines = table(page, "official-v1, micro:")
-    shown = {line[0]: line[head.index("line_coverage")].rstrip() for line in lines if len(line) == len(head)}
+    systems, place = systems_of(home), head.index("line_coverage")
+    shown = {systems[line[0]]: line[place].rstrip() for line in lines if len(line) == len(head)}
     for system, low, high in rows.select("system", "micro_low", "micro_high").drop_nulls().iter_rows():
         assert shown[system].endswith(f" {low:.3f} to {high:.3f}")
 
