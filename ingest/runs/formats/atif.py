@@ -31,14 +31,11 @@ _PROMPT = re.compile(
     rf"(?:\([\w.-]{{1,64}}\) )?(?:{_HOST}:(?P<folder>[/~][^\n#$]{{0,400}}?)|\[{_HOST} [^\]\n]{{1,400}}\]) ?[#$] ?"
 )
 _MAX_CHARACTERS = 2_000_000
-_OUTPUTS: Mapping[str, Callable[[ToolCall, str, bool], ToolCall]] = {
-    "codex": lambda call, text, failed: codex.with_output(call, text, failed=failed),
-    "copilot-cli": lambda call, text, failed: copilot_cli.with_result(
-        call, {"success": not failed, "result": {"content": text}}
-    ),
-    "gemini-cli": lambda call, text, failed: gemini_cli.with_output(call, (text, failed)),
-    "opencode": lambda call, text, failed: opencode.with_output(call, text, failed=failed),
-}
+_OUTPUTS: Mapping[str, Callable[..., ToolCall]] = {
+    "codex": codex.with_output, "gemini-cli": gemini_cli.with_output, "opencode": opencode.with_output,
+    "copilot-cli": lambda call, text, *, failed: copilot_cli.with_result(
+        call, {"success": not failed, "result": {"content": text}}),
+}  # fmt: skip
 """What agents' own tools write is known by their own formats."""
 _STARTS_ANEW = "mini-swe-agent"  # the agent whose commands have a shell each: a `cd` holds for its own command
 
@@ -137,7 +134,7 @@ class _Record:
         screens = iter([(None, "")] * len(typed) if text is None else _printed_on(text, typed))
         for tool in tools:
             if self.agent in _OUTPUTS and text is not None:
-                yield _OUTPUTS[self.agent](tool, text, failed)
+                yield _OUTPUTS[self.agent](tool, text, failed=failed)
                 continue
             if not tool.is_shell or not tool.is_answered:
                 yield replace(tool, output=text, failed=failed)

@@ -61,10 +61,12 @@ def _events_of(session: Session) -> Iterator[Event]:
             call_id, result = str_at(message, "tool_id"), results.get(str_at(message, "tool_id"))
             call = ToolCall(str_at(message, "tool_name"), object_at(message, "parameters"), call_id=call_id)
             failed = object_at(result).get("status") != "success"
-            yield with_output(call, None if result is None else (str_at(result, "output"), failed))
+            answered = with_output(call, str_at(result, "output"), failed=failed)
+            yield answered if result is not None else replace(call, is_answered=False)
         for row in objects_at(message, "toolCalls") if kind == "gemini" else ():
             call = ToolCall(str_at(row, "name"), object_at(row, "args"), turn=turn, call_id=str_at(row, "id"))
-            yield with_output(call, _recorded(row))
+            output, failed, is_answered = _recorded(row)
+            yield with_output(call, output, failed=failed) if is_answered else replace(call, is_answered=False)
     yield Note("answer", "".join(pieces))
     ends = [message for message in messages if message.get("type") == "result"]
     used += (_tokens(object_at(end, "stats"), "_tokens") for end in ends)
@@ -73,22 +75,19 @@ def _events_of(session: Session) -> Iterator[Event]:
     yield AgentUsage(model, seconds=seconds_of(messages), n_turns=turn or None, exit_status=status).with_tokens(used)
 
 
-def _recorded(call: JsonRecord) -> tuple[str, bool] | None:
+def _recorded(call: JsonRecord) -> tuple[str, bool, bool]:
+    """What a call gave, whether it failed, and whether it has a result at all."""
     parts = objects_at(call, "result")
-    if not parts and call.get("status") != "success":
-        return None
     responses = [object_at(part, "functionResponse", "response") for part in parts]
     texts = [str_at(response, "output") or str_at(response, "error") for response in responses]
     texts += [str_at(part, "text") for part in parts]
     failed = call.get("status") in ("error", "cancelled") or any("error" in response for response in responses)
-    return "\n".join(filter(None, texts)), failed
+    return "\n".join(filter(None, texts)), failed, bool(parts) or call.get("status") == "success"
 
 
-def with_output(call: ToolCall, result: tuple[str, bool] | None) -> ToolCall:
-    """A call with its output, as the agent's tools write them, and whether it failed; None for one without a result."""
-    if result is None:
-        return replace(call, is_answered=False)
-    call = replace(call, output=result[0], failed=result[1])
+def with_output(call: ToolCall, output: str, *, failed: bool) -> ToolCall:
+    """A call with its output, as the agent's tools write them, and whether it failed."""
+    call = replace(call, output=output, failed=failed)
     if call.tool == "read_file":
         # The lines that it says it shows, else those it was asked for.
         if shown := _SHOWN.match(call.output or ""):
