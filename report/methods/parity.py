@@ -126,7 +126,7 @@ PARITY_TABLE = Path(__file__).with_suffix(".csv")
 class Parity(NamedTuple):
     """One quantity that somebody outside this project, the `reference`, computed too.
 
-    `n_equal` of the `n_compared` values are equal: to 1e-12, of values beyond 1 in proportion. `explanation` is why
+    `n_equal` of the `n_compared` values are equal to within 1e-12 (relative, for values above 1). `explanation` is why
     some are known to differ.
     """
 
