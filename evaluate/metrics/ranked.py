@@ -48,15 +48,10 @@ def precision(k: int) -> Ratio:
     return Ratio(hits_within(k), pl.lit(k))
 
 
-@metric(
-    "file_recall", ks=(1, 3, 5, 10), granularity="file", shape="filed",
-    meaning="Share of the gold files that are among the first k different files of the list. Not defined for random.",
-    formula=("", "gold files among the first k files", "gold files"),
-)  # fmt: skip
 @metric("recall", ks=(5, 10), formula=("", "relevant results among the first k", "relevant chunks of the pool"))
 def recall(k: int) -> Ratio:
     """Share of all relevant chunks of the pool that are among the first k results; 0 where the pool has none."""
-    return Ratio(hits_within(k), _N_RELEVANT)
+    return Ratio(hits_within(k), pl.col("n_relevant"))
 
 
 _ANY = ("1 if any of the first k results is relevant, else 0",)
@@ -79,11 +74,6 @@ def accuracy(k: int) -> Ratio:
     return Ratio(within(k).any(), _ONE)
 
 
-@metric(
-    "file_mrr", title="File MRR", ks=(10,), granularity="file", micro="undefined", shape="filed",
-    meaning="Reciprocal rank of the first gold file among the first k different files, else 0. Not defined for random.",
-    formula=("", "1", "rank of the first gold file, if ≤ k"),
-)  # fmt: skip
 @metric("mrr", title="MRR", ks=(10,), micro="undefined", formula=("", "1", "rank of the first relevant result, if ≤ k"))
 def mrr(k: int) -> Ratio:
     """Reciprocal rank of the first relevant result within the first k (10 unless said otherwise), else 0."""
@@ -276,6 +266,24 @@ def rbp(k: int) -> Ratio:
 def judged(k: int) -> Ratio:
     """Share of the first k results whose relevance is known: those that are files of the searched pool."""
     return Ratio((within(k) & pl.col("is_judged")).sum(), hits_within(k))
+
+
+@metric(
+    "file_recall", ks=(1, 3, 5, 10), granularity="file", shape="filed",
+    formula=("", "gold files among the first k files", "gold files"),
+)  # fmt: skip
+def file_recall(k: int) -> Ratio:
+    """Share of the gold files that are among the first k different files of the list. Not defined for random."""
+    return Ratio(hits_within(k), _N_RELEVANT)
+
+
+@metric(
+    "file_mrr", title="File MRR", ks=(10,), granularity="file", micro="undefined", shape="filed",
+    formula=("", "1", "rank of the first gold file, if ≤ k"),
+)  # fmt: skip
+def file_mrr(k: int) -> Ratio:
+    """Reciprocal rank of the first gold file among the first k different files, else 0. Not defined for random."""
+    return Ratio((1.0 / pl.col("rank")).filter(within(k)).max(), _ONE)
 
 
 @metric(
