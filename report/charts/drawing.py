@@ -48,7 +48,7 @@ _CONFIG = {
 _HEADER = {
     "title": None, "labelAnchor": "start", "labelFontSize": FONT, "labelFontWeight": "bold", "labelColor": INK,
 }  # fmt: skip
-_MOST_MARKS, _PANELS_BESIDE = 8, 3
+_MOST_MARKS, _PANELS_BESIDE = 8, 2
 _HOLE = re.compile(r'\["@(\w+)"\]|"@(\w+)"')
 
 _EMPTY_GROUP = re.compile(r'<path class="(?:background|foreground)"[^>]*/>|<path [^>]*d="M0,0"[^>]*/>')

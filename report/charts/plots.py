@@ -126,7 +126,7 @@ MOST_TOGETHER = 6
 _CURVES, _CURVES_HIGH, _LINE_HEIGHT = 330, 260, 16
 """As wide as a telephone: there the names at the ends stand in a legend below."""
 
-_PANEL, _PANEL_HIGH = 230, 140
+_PANEL, _PANEL_HIGH = 290, 140
 _APART, _BEYOND, _ABOVE = 0.03, 1.25, 1.06
 _DASHED = ("baseline", "oracle")
 
