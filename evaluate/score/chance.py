@@ -25,9 +25,9 @@ def expected_random(inputs: ScoringInputs, run_id: str) -> pl.LazyFrame:
 
     Metrics of lists of files have no row: what they expect is not worked out.
     """
-    requested = metrics_of(inputs.protocol)
+    requested = [(metric, k) for metric, k in metrics_of(inputs.protocol) if metric.shape != "filed"]
     exact = [(metric, k) for metric, k in requested if _form_of(metric)]
-    drawn = [(metric, k) for metric, k in requested if not _form_of(metric) and metric.shape != "filed"]
+    drawn = [(metric, k) for metric, k in requested if not _form_of(metric)]
     measured = [pl.LazyFrame(schema={name: table("scores").columns[name] for name in SCORE_COLUMNS})]
     if exact:
         measured.append(lengthen(applied(_closed(inputs, exact).lazy(), inputs.protocol, exact), exact))

@@ -115,6 +115,14 @@ def test_equal_pools_have_equal_orders() -> None:
     assert draw(another, None, [("results", 4)]).filter(pool_id="repo").equals(first)
 
 
+def test_a_random_order_has_no_score_by_what_is_of_files() -> None:
+    of_files = [(name, metric.ks) for name, metric in metrics().items() if metric.shape == "filed"]
+    rules = dataclasses.replace(SMALL, metrics=(*of_files, ("recall", (3,))))
+    inputs = ScoringInputs(rules, **frames(["x"], [("a.py", 0, 3)], [("a.py", 0, 3)]), axis=AXIS)
+    assert set(expected_random(inputs, "random").collect()["metric"]) == {"recall"}
+    assert len(of_files) > 1
+
+
 def test_items_without_a_pool_score_zero_and_have_no_rank() -> None:
     numbers = {metric: values[0] for (metric, _), values in expected([("a.py", 0, 3)], []).items()}
     assert numbers.pop("found_rank") is None
