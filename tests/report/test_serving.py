@@ -1,4 +1,5 @@
 import threading
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -20,6 +21,18 @@ def test_the_site_is_served(site: Path) -> None:
         with urllib.request.urlopen(f"http://{HOST}:{server.server_port}/", timeout=10) as answer:
             assert answer.read() == b"<p>boats"
         server.shutdown()
+
+
+@pytest.mark.parametrize("path", ["%00", "a%00b/", "%ed%a0%80", "x" * 5_000])
+def test_a_name_that_no_file_can_have_is_not_found(site: Path, path: str, capfd: pytest.CaptureFixture[str]) -> None:
+    with server_of(site, 0) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        with pytest.raises(urllib.error.HTTPError) as answered:
+            urllib.request.urlopen(f"http://{HOST}:{server.server_port}/{path}", timeout=10)
+        server.shutdown()
+    assert answered.value.code == 404
+    answered.value.close()
+    assert "Traceback" not in capfd.readouterr().err
 
 
 def test_a_port_in_use_is_a_sentence(site: Path) -> None:
