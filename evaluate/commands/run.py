@@ -68,8 +68,8 @@ def run_systems(
     # A benchmark of which no task is named is left as it is.
     selected = [name for name in selected if not wanted or any(known[task].benchmark == name for task in wanted)]
     if not selected:
-        asked = f" that {listed(wanted)} asks" if wanted and in_lake else ""
-        message, hint = f"the lake holds no benchmark{asked}", "First: make ingest"
+        by_whom = f" that {listed(wanted)} asks" if wanted and in_lake else ""
+        message, hint = f"the lake holds no benchmark{by_whom}", "First: make ingest"
         raise GoldspanError(message, where=str(lake), hint=hint, code=Exit.MISSING)
     patterns = split_names(systems)
     with console.lake_lock(store, {"runs", "evaluate"}):

@@ -152,7 +152,7 @@ def _converter(
         return {key: value for key, value in span.items() if value is not MISSING}
 
     def convert(position: str, row: JsonObject) -> dict[str, object]:
-        repo, asked = _first(row, _REPOS, _UNNAMED).strip("/"), get_path(row, (question,))[1]
+        repo, text = _first(row, _REPOS, _UNNAMED).strip("/"), get_path(row, (question,))[1]
         spans = [place(span) for span in (_objects(row, places) if places else [row])]
         language = next(filter(None, (language_of(str(span.get("file"))) for span in spans)), "unknown")
         return {
@@ -160,7 +160,7 @@ def _converter(
             "repo": f"own/{repo.replace('/', '-')}" if form_fault("repository", repo) else repo,
             "base_commit": _first(row, _COMMITS, "0" * 40),
             "language": _first(row, ("language",), language),
-            "problem_statement": asked if isinstance(asked, str) else None,
+            "problem_statement": text if isinstance(text, str) else None,
             "gold_context": spans,
         }
 

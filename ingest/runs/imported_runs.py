@@ -70,8 +70,8 @@ class Imported:
     def columns(self) -> dict[str, object]:
         """What the run's own row says of it."""
         counts = {**self.counts, "n_rejected": self.n_rejected, "n_unknown": self.n_unknown}
-        named = {"counts": counts, "unread": self.unread}
-        columns = {name: [{"name": of, "n": n} for of, n in sorted(held.items())] for name, held in named.items()}
+        own_counts = {"counts": counts, "unread": self.unread}
+        columns = {name: [{"name": of, "n": n} for of, n in sorted(held.items())] for name, held in own_counts.items()}
         return {"n_items": self.n_items, "notes": self.sentences(), **columns}
 
     def restored(self, row: pl.DataFrame) -> "Imported":
@@ -204,7 +204,7 @@ def delete_imported_runs(lake: Lake, benchmark: str, *only: pl.Expr) -> list[str
 def run_items(run_id: str, rows: pl.DataFrame, why_missing: str) -> pl.DataFrame:
     """Rows of `run_items` of item_id, status, and what else is known; a null status is that of an unanswered item."""
     is_missing = pl.col("status").is_null()
-    whole = rows_of("run_items", run_id, rows).with_columns(
+    whole = run_rows("run_items", run_id, rows).with_columns(
         pl.col("n_returned", "n_nws").fill_null(0), pl.col("ties").fill_null([]),
         pl.when(is_missing).then(pl.lit(why_missing)).otherwise("error").alias("error"),
     )  # fmt: skip
@@ -213,10 +213,10 @@ def run_items(run_id: str, rows: pl.DataFrame, why_missing: str) -> pl.DataFrame
 
 def imported_hits(run_id: str, rows: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
     """Rows of `hits`; `item` is the place of an item among some."""
-    return rows_of("hits", run_id, rows.with_columns(item_id=pl.lit(items["item_id"]).gather(pl.col("item"))))
+    return run_rows("hits", run_id, rows.with_columns(item_id=pl.lit(items["item_id"]).gather(pl.col("item"))))
 
 
-def rows_of(name: str, run_id: str, rows: pl.DataFrame) -> pl.DataFrame:
+def run_rows(name: str, run_id: str, rows: pl.DataFrame) -> pl.DataFrame:
     """Rows of a table of a run, of as many of its columns as there are."""
     rows = rows.with_columns(run_id=pl.lit(run_id))
     columns = table(name).columns.items()

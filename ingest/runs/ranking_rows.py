@@ -104,7 +104,7 @@ def json_document(input_file: InputFile, parse: Callable[[str], object], hint: s
         raise input_file.wrong(what=f"not JSON ({reason}); is the file cut off?", hint=hint) from error
 
 
-def checked(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
+def checked_rows(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
     """Rows of a ranking as columns `RANKING_COLUMNS`; those that say by themselves that they are none are refused."""
     if "document" in frame.columns:
         frame = frame.drop("path", "line_start", "line_end", strict=False)

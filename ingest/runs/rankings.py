@@ -3,8 +3,8 @@
 import polars as pl
 
 from ingest.runs.imported_runs import Tables, imported_hits, run_items
-from ingest.runs.ranking_rows import RANKING_COLUMNS, REPEATED, checked, refuse, written
-from ingest.runs.request import Answers, AskedItems, ImportJob
+from ingest.runs.ranking_rows import RANKING_COLUMNS, REPEATED, checked_rows, refuse, written
+from ingest.runs.request import AskedItems, ImportJob, ReadAnswers
 from ingest.runs.resolve_paths import measured, named_whole, with_files
 from lake.catalog.protocol import CUT_OFFS
 from lake.limits import MAX_RUN_ROWS
@@ -15,7 +15,7 @@ _CANDIDATE = "candidate"  # the gold rule whose spans say which candidate is rig
 _LARGEST_FLOAT32 = 3.4028234663852886e38
 
 
-def read_rankings(job: ImportJob) -> Answers:
+def read_rankings(job: ImportJob) -> ReadAnswers:
     """A ranking's rows as columns `RANKING_COLUMNS`, each checked by itself, and how they become tables."""
     input_file, frames, n_rows = job.input_file, [pl.DataFrame(schema=dict(RANKING_COLUMNS))], 0
     for frame in job.files.importer.read(input_file):
@@ -23,7 +23,7 @@ def read_rankings(job: ImportJob) -> Answers:
         if n_rows > MAX_RUN_ROWS:
             hint = "Split it by items, and keep the best 100 or so of each list."
             raise input_file.wrong(what=f"it holds more than {MAX_RUN_ROWS:,} rows, the most of a run", hint=hint)
-        frames.append(checked(input_file, frame))
+        frames.append(checked_rows(input_file, frame))
     rows = pl.concat(frames)
     if rows.is_empty():
         raise input_file.wrong(what="the file holds no rows")
@@ -183,7 +183,7 @@ _HOLE = ["repo", "path", "line"]
 _SHOWN = pl.format("{}/{}, line {} from 0", "repo", "path", "line")
 
 
-def read_completions(job: ImportJob) -> Answers:
+def read_completions(job: ImportJob) -> ReadAnswers:
     """Completions, each with the item whose hole it fills, or its place as `item_id`, and how they become tables."""
     if not (frames := list(job.files.importer.read(job.input_file))):
         raise job.input_file.wrong(what="the file holds no rows")

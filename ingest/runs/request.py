@@ -138,7 +138,7 @@ class ImportJob:
         return Imported(self.run_id, importer.kind, read_as)
 
 
-Answers = tuple[pl.DataFrame, Callable[[ImportJob, AskedItems, pl.DataFrame], Tables]]
+ReadAnswers = tuple[pl.DataFrame, Callable[[ImportJob, AskedItems, pl.DataFrame], Tables]]
 """Rows of item_id, its own or as the file has it, position and more; and the tables of those of a part's items."""
 
 

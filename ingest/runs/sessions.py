@@ -73,8 +73,8 @@ class Session:
         plain = [path for path in paths if not path.startswith(("/", "~", ".."))]
         # Where none is told, it is the folder that a path is named with, and without.
         pairs = ((whole, f"/{path}") for whole in paths if whole.startswith("/") for path in plain)
-        named = (whole.removesuffix(path) for whole, path in pairs if whole.endswith(path))
-        root = next(filter(None, notes["root"]), "") or next(named, "")
+        roots = (whole.removesuffix(path) for whole, path in pairs if whole.endswith(path))
+        root = next(filter(None, notes["root"]), "") or next(roots, "")
         below = _below(root.rstrip("/\\"))
         calls = [replace(call, views=renamed(call.views, below)) for call in calls]
         showing = [call for call in calls if call.views]

@@ -11,10 +11,10 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
 from ingest.contents.patches import edit_rows
-from ingest.runs.imported_runs import Tables, imported_hits, rows_of, run_items
+from ingest.runs.imported_runs import Tables, imported_hits, run_items, run_rows
 from ingest.runs.ranking_rows import REPEATED
 from ingest.runs.read_trajectories import USAGE, Ids, parse_runs
-from ingest.runs.request import Answers, AskedItems, ImportJob
+from ingest.runs.request import AskedItems, ImportJob, ReadAnswers
 from ingest.runs.resolve_paths import measured, with_files
 from ingest.runs.values import list_at, object_at, str_at
 from ingest.sources.strict_yaml import read_yaml, validated
@@ -33,7 +33,7 @@ _TRIED = (
 """Keys of SWE-bench's report, of today and of 2024, that list instances which an agent tried."""
 
 
-def read_trajectories(job: ImportJob) -> Answers:
+def read_trajectories(job: ImportJob) -> ReadAnswers:
     """One trajectory of each item, the whole one, and how they become tables; damaged ones beside it are rejects."""
     queries = job.lake.scan("queries", benchmark=job.task.benchmark, query=job.task.query)
     ids = Ids.of(job.parts, lambda: dict(queries.select("item_id", "text").collect().iter_rows()))
@@ -98,16 +98,16 @@ def trajectory_tables(views: pl.DataFrame, job: ImportJob, part: AskedItems, giv
         job.rejects.add(position[item_id], f"item {item_id}", note)
     own = rows.filter(~pl.col("part").str.starts_with(PUBLISHED_READING))
     # A file that is named beside its lines is named once.
-    named = own.unique(["item", "part", "step", "path_given"], maintain_order=True)
+    distinct = own.unique(["item", "part", "step", "path_given"], maintain_order=True)
     counts.update(
         n_faulty_patches=len({item_id for item_id, _ in notes}), n_no_patch=whole.height - patched.height,
-        n_steps=int(ended["n_steps"].sum()), n_hits=named.height, n_spans=own.filter(start.is_not_null()).height,
+        n_steps=int(ended["n_steps"].sum()), n_hits=distinct.height, n_spans=own.filter(start.is_not_null()).height,
         n_beyond=own.filter(end > last).height, n_reversed=own.filter((start < 0) | (end < 1) | (end <= start)).height,
     )  # fmt: skip
-    job.result.add_unresolved(named.filter(pl.col("path").is_null())["path_given"])
+    job.result.add_unresolved(distinct.filter(pl.col("path").is_null())["path_given"])
     rows = rows.join(added, on=["item", "part", "rank"], how="left", maintain_order="left")
     used = given.filter(pl.any_horizontal(pl.col(*USAGE, "resolved", "step_calls").is_not_null()))
-    hits, used = imported_hits(job.run_id, rows, items), rows_of("usage", job.run_id, used)
+    hits, used = imported_hits(job.run_id, rows, items), run_rows("usage", job.run_id, used)
     return {"hits": hits, "edits": edits, "usage": used, "run_items": ended}
 
 

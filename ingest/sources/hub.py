@@ -25,8 +25,6 @@ _INSTEAD = (
     "  or SOURCE=sample, which needs neither."
 )
 
-Say = Callable[[str], None]
-
 
 PINS: Mapping[str, tuple[str, str, Mapping[str, tuple[str, str]]]] = {
     "repoeval": (
@@ -64,7 +62,7 @@ class _Published(Source):
 
     benchmark: str
     cache: Path
-    say: Say | None = None
+    say: Callable[[str], None] | None = None
 
     @contextmanager
     def had(self, wanted: str, where: str, here: str) -> Iterator[None]:
@@ -206,7 +204,7 @@ class DatasetSource(_Published):
         return record
 
 
-def open_hub(benchmark: str, cache: Path, *, say: Say | None = None) -> Source:
+def open_hub(benchmark: str, cache: Path, *, say: Callable[[str], None] | None = None) -> Source:
     """The publisher's files of a benchmark, kept in a cache; nothing is downloaded yet."""
     if (pin := PINS.get(benchmark)) is not None:
         revision = "@".join(pin[:2])

@@ -77,8 +77,8 @@ def _reading(boards: Sequence[Board]) -> list[tuple[Frontier, bool]]:
     ordered = sorted(boards, key=lambda board: not any(row.run.has_steps for row in board.rows))
     family = ("line", "line_coverage")
     each = [(board, board.primary.measure[:2]) for board in ordered]
-    covered = [(found, first != family) for board, first in each if (found := by_characters(board, *family))]
-    return covered or [(found, False) for board, first in each if (found := by_characters(board, *first))][:1]
+    covered = [(figure, first != family) for board, first in each if (figure := by_characters(board, *family))]
+    return covered or [(figure, False) for board, first in each if (figure := by_characters(board, *first))][:1]
 
 
 def _forest(board: Board) -> Figure | None:

@@ -158,8 +158,8 @@ def audit(spans: Sequence[GoldSpan], files: Mapping[str, bytes]) -> Audit:
     that are not there are left out. Under `context-official` a span stands as it is given.
     """
     counts, docs = Counter[str](), Counter[Range]()
-    named = {docs_path(span.file) for span in spans}
-    texts = {path: decode(files[path])[0] for path in named & files.keys()}
+    gold_paths = {docs_path(span.file) for span in spans}
+    texts = {path: decode(files[path])[0] for path in gold_paths & files.keys()}
     lines = {path: split_lines(text) for path, text in texts.items()}
     for span in spans:
         if (path := docs_path(span.file)) in lines:
@@ -168,7 +168,7 @@ def audit(spans: Sequence[GoldSpan], files: Mapping[str, bytes]) -> Audit:
             counts["starts-past-eof"] += span.line_start > n_lines
             counts["content-differs"] += not _is_as_said(span, lines[path])
             docs[path, min(span.line_start - 1, n_lines), min(span.line_end, n_lines)] += 1
-    counts["file-missing"] = len(named - files.keys())
+    counts["file-missing"] = len(gold_paths - files.keys())
     counts["file-not-searched"] = sum(not is_searched(path, files[path]) for path in texts)
     counts["duplicate-spans"] = len(spans) - len({(docs_path(span.file), *span[1:3]) for span in spans})
     given = ((official_path(span.file), span.line_start - 1, span.line_end) for span in spans)
@@ -193,5 +193,7 @@ def _is_as_said(span: GoldSpan, lines: Sequence[str]) -> bool:
     first = span.line_start
     if all(match and int(match[1]) == first + n for n, match in enumerate(numbers)):
         content = [line.partition("\t")[2] for line in content]
-    said, there = ("\n".join(map(str.strip, each)).rstrip("\n") for each in (content, lines[first - 1 : span.line_end]))
-    return said == there
+    given, there = (
+        "\n".join(map(str.strip, each)).rstrip("\n") for each in (content, lines[first - 1 : span.line_end])
+    )
+    return given == there

@@ -144,8 +144,8 @@ def _reading(
     # A candidate's path has no ending to tell its language by.
     blobs = blobs.with_columns(language=pl.lit(language))
     group = PoolGroup(part, stored, blobs, "candidates")
-    asked = query_rows("repobench-r", queries)
-    return SubsetRows(table_rows("items", items), asked, table_rows("gold_spans", gold), [group])
+    query_table = query_rows("repobench-r", queries)
+    return SubsetRows(table_rows("items", items), query_table, table_rows("gold_spans", gold), [group])
 
 
 def _numbered_rows(entries: Iterable[Entry], split: str, rejects: Rejects, fields: Fields) -> Iterator[_RawRow]:

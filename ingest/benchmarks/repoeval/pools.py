@@ -206,19 +206,19 @@ def _weights(
     BM25 has k1 1.5 and b 0.75; TF-IDF damps terms by 1 + log, and its documents are of length 1.
     """
     n_documents, having = counts.shape[0], np.bincount(counts.indices, minlength=counts.shape[1])
-    weights, asked = counts.copy(), queries.copy()
+    weights, query_weights = counts.copy(), queries.copy()
     if kind == HARD:
         lengths = counts.sum(axis=1)
         damped = _K1 * (1 - _B + _B * lengths / lengths.mean())
         weights.data = counts.data * (_K1 + 1) / (counts.data + np.repeat(damped, np.diff(counts.indptr)))
-        asked.data = queries.data * np.log1p((n_documents - having + 0.5) / (having + 0.5))[queries.indices]
-        return weights, asked
+        query_weights.data = queries.data * np.log1p((n_documents - having + 0.5) / (having + 0.5))[queries.indices]
+        return weights, query_weights
     rarity = np.log((1 + n_documents) / (1 + having)) + 1
     weights.data = (1 + np.log(counts.data)) * rarity[counts.indices]
-    asked.data = (1 + np.log(queries.data)) * rarity[queries.indices]
+    query_weights.data = (1 + np.log(queries.data)) * rarity[queries.indices]
     lengths = np.sqrt(weights.multiply(weights).sum(axis=1))
     weights.data /= np.repeat(np.maximum(lengths, 1e-12), np.diff(counts.indptr))
-    return weights, asked
+    return weights, query_weights
 
 
 def _best_ranks(

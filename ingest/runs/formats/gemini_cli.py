@@ -92,9 +92,9 @@ def with_output(call: ToolCall, output: str, *, failed: bool) -> ToolCall:
         # The lines that it says it shows, else those it was asked for.
         if shown := _SHOWN.match(call.output or ""):
             return replace(call, lines=(line_of(shown[1]) or 1, line_of(shown[2])))
-        asked = {key: line_of(value) for key, value in call.arguments.items()}
-        start, limit = asked.get("start_line") or (asked.get("offset") or 0) + 1, asked.get("limit")
-        return replace(call, lines=(start, asked.get("end_line") or (None if limit is None else start + limit - 1)))
+        numbers = {key: line_of(value) for key, value in call.arguments.items()}
+        start, limit = numbers.get("start_line") or (numbers.get("offset") or 0) + 1, numbers.get("limit")
+        return replace(call, lines=(start, numbers.get("end_line") or (None if limit is None else start + limit - 1)))
     if call.tool == "read_many_files":
         # Files are named before their text, or in the summary of a stream; else those asked for by name.
         paths = [heading[1] or heading[2] for heading in _FILE.finditer(call.output or "")]
