@@ -53,7 +53,7 @@ Where = tuple[tuple[str, str], ...]
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 
 
-def parse_items(items: str) -> Where:
+def parse_items(items: str, flag: str = "--items") -> Where:
     """`subset=function-2k,repo=x`, ids, and files of an id a line (`ids.txt`, `@ids.txt`), as sorted pairs."""
     pairs: set[tuple[str, str]] = set()
     for word in items.replace(",", " ").split():
@@ -62,16 +62,16 @@ def parse_items(items: str) -> Where:
             lines = map(str.strip, file.read_text(encoding="utf-8", errors="replace").splitlines())
             ids = {("item_id", line) for line in lines if line}
             if not ids:
-                raise GoldspanError(f"--items {word}: the file holds no id", hint="One id a line.", code=Exit.INVALID)
+                raise GoldspanError(f"{flag} {word}: the file holds no id", hint="One id a line.", code=Exit.INVALID)
             pairs |= ids
         elif word.startswith("@"):
-            raise GoldspanError(f"--items {word}: there is no such file", hint="One id a line.", code=Exit.MISSING)
+            raise GoldspanError(f"{flag} {word}: there is no such file", hint="One id a line.", code=Exit.MISSING)
         elif not equals and word not in ITEM_COLUMNS:
             pairs.add(("item_id", word))
         elif column in ITEM_COLUMNS and value:
             pairs.add((column, value))
         else:
-            message = f"--items {word!r}: items are selected by column=value, by their ids, or by a file of ids"
+            message = f"{flag} {word!r}: items are selected by column=value, by their ids, or by a file of ids"
             hint = f"Columns are {', '.join(ITEM_COLUMNS)}. No option changes a protocol: it is sealed."
             raise GoldspanError(message, hint=hint, code=Exit.USAGE)
     return tuple(sorted(pairs))

@@ -80,7 +80,7 @@ def items(
     lake: LakeOption = DEFAULT_LAKE,
 ) -> None:
     """List a benchmark's items with the best score and a line of each question, or those that a system failed."""
-    store, selected = Lake(lake), parse_items(where)
+    store, selected = Lake(lake), parse_items(where, "--where")
     benchmarks = store.scan("items").select(pl.col("benchmark").unique().sort()).collect()["benchmark"].to_list()
     if benchmark not in benchmarks:
         raise unknown_name(benchmark, "benchmark", benchmarks)

@@ -16,6 +16,7 @@ from lake.make import target_of
 from lake.pools import numbered
 from lake.store import Lake, Part
 from lake.tables import table
+from lake.text import listed
 
 EncodedText = TypeVar("EncodedText", str, tuple[str, str])
 
@@ -118,8 +119,13 @@ def _checked(file: Path, model: str) -> pl.DataFrame:
     def wrong(what: str, examples: Sequence[str] = ()) -> GoldspanError:
         return GoldspanError(f"vectors: {what}", where=str(file), examples=examples, code=Exit.INVALID)
 
+    def columns(names: Sequence[str]) -> Sequence[str]:
+        if absent := [name for name in ("key", "vector") if name not in names]:
+            raise wrong(f"there is no column {' and none '.join(absent)}; the file has {listed(names)}")
+        return ["key", "vector"]
+
     try:
-        frame = pl.concat(read_batches(file, lambda _: ["key", "vector"]))
+        frame = pl.concat(read_batches(file, columns))
         frame = frame.select(pl.lit(model).alias("model"), "key", "vector", n_cut=None)
         frame = frame.cast(pl.Schema(table("vectors").columns))
     except UnreadableParquetError as error:
@@ -133,8 +139,10 @@ def _checked(file: Path, model: str) -> pl.DataFrame:
         | ~pl.col("vector").list.eval(pl.element().is_finite()).list.all()
     )
     if bad.height:
-        what = f"{bad.height:,} are not finite or of another length than the others"
+        what = f"not finite, of another length than the others, or without a key: {bad.height:,}"
         raise wrong(what, bad["key"].head(3).cast(pl.String).fill_null("null").to_list())
+    if (again := frame.filter(pl.col("key").is_duplicated())["key"].unique(maintain_order=True)).len():
+        raise wrong(f"keys that are given more than once: {again.len():,}", again.head(3).to_list())
     if frame.is_empty():
         raise wrong("the file holds none")
     return frame

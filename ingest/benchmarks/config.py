@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import polars as pl
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, create_model
 
-from ingest.benchmarks.declaration import Benchmark, DataLocation, DataSchema, SubsetRows, find_places
+from ingest.benchmarks.declaration import NAME, Benchmark, DataLocation, DataSchema, SubsetRows, find_places
 from ingest.sources.datasets import ConfiguredSource, HubRows, is_saved
 from ingest.sources.strict_yaml import read_yaml, shown, validated
 from lake.catalog.protocols import protocols
@@ -44,7 +44,7 @@ class DataDeclaration(BaseModel):
 
     model_config = _STRICT
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$")]
+    name: Annotated[str, Field(pattern=NAME)]
     like: str = ""
     label: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$")]
     data: BaseModel

@@ -19,6 +19,8 @@ Paths = tuple[str, ...]
 """Keys joined by dots; of several paths, the first that leads somewhere."""
 Fields = Mapping[str, Paths]
 """Field → the paths at which a row may have it: upstream's own, or those that a declaration of one's own names."""
+NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$"
+"""What own data may be called."""
 MISSING = object()
 _T = TypeVar("_T")
 

@@ -13,7 +13,7 @@ import yaml
 from ingest.benchmarks.beir import BEIR_PLACES
 from ingest.benchmarks.contextbench.gold import GOLD_KEYS, docs_path
 from ingest.benchmarks.contextbench.rows import ID_KEYS
-from ingest.benchmarks.declaration import MISSING, get_path
+from ingest.benchmarks.declaration import MISSING, NAME, get_path
 from ingest.sources.datasets import HubRows, entry_of
 from ingest.sources.folder import read_folder
 from ingest.sources.git import GITHUB, form_fault
@@ -64,7 +64,10 @@ def declare_own(
     if is_local and not folder.is_dir():
         raise GoldspanError("there is no such folder of repositories", where=repositories, code=Exit.MISSING)
     stem = hub["hub"] if hub else path.resolve().name.partition(".")[0]
-    name = name or re.sub(r"[^A-Za-z0-9_-]+", "-", stem).strip("-")
+    name = name or re.sub(r"[^A-Za-z0-9_-]+", "-", stem).strip("-_")[:40]
+    if not re.fullmatch(NAME, name):
+        hint = "A name has letters, digits, - and _, 40 at most, and begins with a letter or digit."
+        raise GoldspanError(f"--name: {name!r} is no name of a benchmark", hint=hint, code=Exit.USAGE)
     home, reads, notes = into / name, path.resolve().parent, list[str]()
     home.mkdir(parents=True, exist_ok=True)
     like, data, fields = "contextbench", dict[str, object](root=str(reads), subset="full"), {}
@@ -141,6 +144,11 @@ def _converter(
         raise GoldspanError(f"--gold {gold!r} names no place", hint=hint, code=Exit.USAGE)
     places, path, start, end = form.groups(default="")
     check(places or path, f"there is nothing under {places or path}", places or path)
+    within = [span for row in head for span in (_objects(row, places) if places else [row])]
+    asked = [key for key in (path, start, end) if key and within]
+    if absent := [key for key in asked if all(get_path(span, (key,))[1] is MISSING for span in within)]:
+        hint = did_you_mean(absent[0], within[0])
+        raise GoldspanError(f"no place of {written} has {listed(absent)}", where=items, hint=hint, code=Exit.INVALID)
 
     def place(given: JsonObject) -> dict[str, object]:
         file, first, last = (get_path(given, (key,))[1] for key in (path, start, end or start))

@@ -62,6 +62,10 @@ def importer_for(input_file: InputFile, name: str) -> Importer:
     if not candidates:
         first = ascii(head.split(b"\n", 1)[0][:80].decode(errors="replace"))
         hint = f"Formats: {listed(list(importers()))}. `python -m ingest list formats` shows how each begins."
+        if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+            hint = "It is written in UTF-16: save it in UTF-8."
+        elif not head.lstrip().startswith((b"{", b"[")) and ("," in first or "\\t" in first):
+            hint = f"A table has tabs between its columns, and a heading: item_id, document, score. {hint}"
         raise input_file.wrong(what="unknown file format", examples=[first], hint=hint)
     return candidates[0]
 

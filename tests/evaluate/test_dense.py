@@ -14,10 +14,10 @@ import pytest
 
 from evaluate.embedding import vectors as stored
 from evaluate.embedding.models import Model, TextKind, encoder_of
-from evaluate.embedding.vectors import KeyedVectors, VectorStore, key_of
+from evaluate.embedding.vectors import KeyedVectors, VectorStore, give_vectors, key_of
 from evaluate.retrievers import Queries, dense
 from evaluate.retrievers.dense import Dense, cosine_index
-from lake.errors import Exit
+from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from tests.evaluate.tiny_model import MAX_LENGTH, needs_dense, pieces, tiny_model
 from tests.tiny import command
@@ -210,3 +210,22 @@ def test_a_model_that_is_not_at_hand_is_one_error_that_says_how_to_fetch_it(
     model = "microsoft/unixcoder-base" if name == "unixcoder" else "some/model"
     assert f"{model} is no folder here" in said.err
     assert f"First: hf download {model}" in said.err
+
+
+@pytest.mark.parametrize(
+    ("columns", "what", "examples"),
+    [
+        ({"key": ["a"], "embedding": [[1.0]]}, "there is no column vector; the file has key, embedding", ()),
+        ({"key": ["a", "b", "a"], "vector": [[1.0]] * 3}, "keys that are given more than once: 1", ("a",)),
+        ({"key": ["a", "b"], "vector": [[1.0], [1.0, 2.0]]}, "not finite, of another length than the others", ("a",)),
+        ({"key": ["a", "b"], "vector": [[1.0], [float("nan")]]}, "not finite, of another length", ("b",)),
+    ],
+)
+def test_given_vectors_that_are_not_as_they_should_be_are_named(
+    tmp_path: Path, columns: dict[str, list[object]], what: str, examples: tuple[str, ...]
+) -> None:
+    pl.DataFrame(columns).write_parquet(tmp_path / "vectors.parquet")
+    with pytest.raises(GoldspanError) as refused:
+        give_vectors(Lake(tmp_path / "lake"), tmp_path / "vectors.parquet", "theirs")
+    assert what in refused.value.what
+    assert tuple(refused.value.examples) == examples

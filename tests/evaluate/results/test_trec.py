@@ -237,6 +237,7 @@ def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
     done = score(tmp_path / "qrels", tmp_path / "run")
     assert done.code == Exit.MISSING
     assert "there is no file" in done.err
+    assert "this is a folder" in score(tmp_path, tmp_path).err
 
 
 def test_a_second_run_is_compared_by_paired_sign_flips_over_queries(tmp_path: Path) -> None:

@@ -46,6 +46,18 @@ def test_what_is_not_what_it_seems_is_refused_and_says_why(lake: Lake) -> None:
 
 
 @pytest.mark.parametrize(
+    ("data", "what_to_do"),
+    [
+        (b"item_id,document,score\na,b.py,1\n", "A table has tabs between its columns, and a heading"),
+        (f"{FIRST}\ta.py\t1\n".encode(), "A table has tabs between its columns, and a heading"),
+        ("item_id\tdocument\tscore\n".encode("utf-16"), "save it in UTF-8"),
+    ],
+)
+def test_a_table_that_is_not_recognised_says_how_one_is_written(lake: Lake, data: bytes, what_to_do: str) -> None:
+    assert what_to_do in refused(lake, data, format="auto").hint
+
+
+@pytest.mark.parametrize(
     ("data", "name", "why"),
     [
         (b'{"a": {' + b'"d": 1, ' * 1_000, "json", "it holds more than 1,000 bytes, which are read at most"),
