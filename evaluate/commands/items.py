@@ -122,13 +122,18 @@ def status(lake: LakeOption = DEFAULT_LAKE) -> None:
     declared = store.scan("benchmarks").select(benchmark="name", data="label")
     joined = declared.join(items, on="benchmark", how="left").join(systems, on="benchmark", how="left")
     scored = {part.folders["benchmark"] for part in store.parts("aggregates")}
+    # A run that was imported since has no scores yet.
+    with_scores = {part.folders["run_id"] for part in store.parts("scores")}
+    is_open = ~pl.col("run_id").is_in(list(with_scores))
+    behind = set(store.scan("runs").filter(is_open).select("benchmark").collect()["benchmark"])
+    state = {name: "in part" if name in behind else "yes" for name in scored}
     rows = [
-        [name, label or "published", *(f"{n or 0:,}" for n in counts), "yes" if name in scored else ""]
+        [name, label or "published", *(f"{n or 0:,}" for n in counts), state.get(name, "")]
         for name, label, *counts in joined.sort("benchmark").collect().iter_rows()
     ]
     columns = ("benchmark", "data", "items", "not scorable", "systems", "imported", "scored")
     print_tables([PrintedTable(f"{lake}", columns, rows, texts=2)])
-    unscored = [name for name, *_ in rows if name not in scored]
+    unscored = [name for name, *_ in rows if state.get(name) != "yes"]
     verb = f"make evaluate BENCHMARKS={','.join(unscored)}" if unscored else "make report"
     Console().say(typed(f"  next: {verb}"))
 

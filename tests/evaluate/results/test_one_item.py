@@ -1,4 +1,5 @@
 import re
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -79,6 +80,14 @@ def test_the_status_of_a_lake(lake: Path, tmp_path: Path) -> None:
     assert (about["benchmark"], about["scored"]) == ("repoeval", "yes")
     assert about["items"] == f"{items.height:,}"
     assert "make report" in said.err
+    path = Lake(lake).read("files")["path"][0]
+    (tmp_path / "my.tsv").write_text(f"item_id\tdocument\tscore\nfunction-2k/zoo_animals/0\t{path}\t1\n")
+    more = shutil.copytree(lake, tmp_path / "more")
+    given = (tmp_path / "my.tsv", "--benchmark", "repoeval", "--system", "theirs", "--lake", more)
+    command("ingest", "run", *given).done()
+    said = command("evaluate", "status", "--lake", more).done()
+    assert said.out.rstrip().endswith("in part")
+    assert "BENCHMARKS=repoeval" in said.err
     said = command("evaluate", "status", "--lake", tmp_path / "none")
     assert said.code == Exit.MISSING
     assert "make ingest" in said.err
