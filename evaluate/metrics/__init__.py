@@ -97,7 +97,7 @@ class Metric:
 
     @property
     def has_cut_off(self) -> bool:
-        """Whether it may be cut off at a k; otherwise it is of the whole."""
+        """Whether it takes a cut-off k; otherwise it measures the whole list or pool."""
         return self.cut != "results" or any(self.ks)
 
     @property

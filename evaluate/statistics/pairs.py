@@ -152,7 +152,7 @@ def standard_error(residuals: Floats, share: Floats) -> tuple[Floats, Floats]:
 def _ratios(
     above: Floats, below: Floats, first: Integers, second: Integers, of_nothing: float
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Parts, residuals, shares and differences of ratios of sums, from the sums of each run and repository."""
+    """Parts, residuals and shares (pairs, units) and differences (pairs) of ratios of sums (runs, units)."""
     tops, bottoms = above.sum(axis=1), below.sum(axis=1)
     usable = np.where(bottoms > 0, bottoms, np.inf)
     ratio = np.where(bottoms > 0, tops / usable, of_nothing)

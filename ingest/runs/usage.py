@@ -91,7 +91,7 @@ def dollars_at(value: object, *keys: str) -> float | None:
 
 
 def seconds_of(events: Iterable[JsonRecord]) -> float | None:
-    """From the first `timestamp` of some events to the last."""
+    """Seconds from the first `timestamp` of some events to the last; None for fewer than two."""
     return seconds_between(event.get("timestamp") for event in events)
 
 

@@ -71,7 +71,7 @@ class Ledger(dy.Schema):
 
     @dy.rule()
     def parts_add_up(cls) -> pl.Expr:
-        """The parts are the whole."""
+        """The lines of all classes together are the item's gold lines."""
         parts = ("found", "past_budget", "seen", "unreachable", "no_answer", "other_lines", "not_returned")
         return (pl.sum_horizontal(parts) - pl.col("n_gold")).abs() <= 1e-12 * pl.col("n_gold")
 

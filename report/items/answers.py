@@ -95,6 +95,7 @@ def _hits(roster: Roster) -> pl.LazyFrame:
 
 
 def _files(roster: Roster, paths: pl.DataFrame) -> pl.DataFrame:
+    """The named files that are there: item, path, pool_id, n_lines and, line by line, n_nws."""
     files = roster.lake.scan("files", benchmark=roster.benchmark).with_columns(
         pl.col("pool_id").str.strip_suffix(UNSEARCHED)
     )
