@@ -68,6 +68,15 @@ _HIDDEN = re.compile(
 )
 
 
+def is_encodable(text: str) -> bool:
+    """Whether a text can be written: JSON can hold half a surrogate pair, which is no character."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def escaped(text: str) -> str:
     r"""The text with every hidden character, which a terminal or a page might obey, as `\u{202E}`."""
     return _HIDDEN.sub(lambda match: f"\\u{{{ord(match[0]):X}}}", text)

@@ -195,8 +195,7 @@ class TablesRead:
         costs, usage = ({row["run_id"]: row for row in of(lake).collect().to_dicts()} for of in (run_costs, run_usage))
         for row in usage.values():
             row["numbers"] = [(head, row[name], row[f"{name}_known"]) for head, name in _USED.items()]
-        steps = lake.scan("run_items").filter(pl.col("n_steps").is_not_null()).select("run_id").unique().collect()
-        agents = set(steps["run_id"])
+        agents = {*lake.scan("run_items").drop_nulls("n_steps").select("run_id").unique().collect()["run_id"]}
         texts = pl.col("format", "file", "parameters", "versions").fill_null("")
         rows = lake.read("runs").with_columns(texts).sort("benchmark", "system", "run_id")
         titles = {name: each.title or name for name, each in self.retrievers.items()}

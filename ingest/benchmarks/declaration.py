@@ -13,7 +13,7 @@ from lake.fingerprint import sha256_of
 from lake.rejects import Rejects, excerpt_of
 from lake.selection import stratified
 from lake.tables import table
-from lake.text import counted
+from lake.text import counted, is_encodable
 
 Paths = tuple[str, ...]
 """Keys joined by dots; of several paths, the first that leads somewhere."""
@@ -262,15 +262,6 @@ def encodable(text: str, what: str) -> str:
     """A text that can be written: JSON can hold half a surrogate pair."""
     check(is_encodable(text), f"`{what}` holds half a surrogate pair, which is no character")
     return text
-
-
-def is_encodable(text: str) -> bool:
-    """Whether a text can be written."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def parse_rows(

@@ -295,7 +295,6 @@ def form_fault(kind: str, text: str) -> str:
 def checked(kind: str, text: str) -> str:
     """A text that is one of that kind; a `RepositoryError` where it is not."""
     if reason := form_fault(kind, text):
-        # Escaped, short, and without a password.
-        shown = repr(re.sub(r"//[^/]*@", "//…@", text))[:120]
+        shown = repr(re.sub(r"//[^/]*@", "//…@", text))[:120]  # escaped, short, and without a password
         raise RepositoryError(f"the {kind} {shown} is refused: {reason}", code=Exit.INVALID)
     return text

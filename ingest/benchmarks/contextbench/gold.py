@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ingest.benchmarks.declaration import FieldError, check, is_encodable
+from ingest.benchmarks.declaration import FieldError, check
 from ingest.sources.repository import is_searched
 from lake.naming import FLAGS
 from lake.offsets import Offsets, split_lines
-from lake.text import decode
+from lake.text import decode, is_encodable
 
 DOCS, OFFICIAL = "context", "context-official"
 """The gold rules: those of the benchmark's description (`docs-v1`), and the published evaluator's."""

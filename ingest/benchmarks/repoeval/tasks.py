@@ -13,13 +13,13 @@ from ingest.benchmarks.declaration import (
     check,
     field_error,
     get_path,
-    is_encodable,
     parse_rows,
     text_at,
 )
 from ingest.sources.rows import JsonObject
 from ingest.sources.tree import Entry
 from lake.rejects import Rejects
+from lake.text import is_encodable
 
 NEEDS_RULE = "needs"
 """The gold rule of :mod:`ingest.benchmarks.repoeval.needs`, and the name of the part of its pools."""

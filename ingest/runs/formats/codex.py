@@ -9,21 +9,15 @@ running. What `codex exec --json` prints is built from its description (github.c
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
 from typing import NamedTuple
 
-from tree_sitter import Node
-
-from ingest.contents.syntax_trees import syntax_tree
+from ingest.runs.calls.scripts import script_calls
 from ingest.runs.calls.tools import SHOW_NOTHING, ToolCall
 from ingest.runs.sessions import Event, Note, Session, session_importer
 from ingest.runs.usage import AgentUsage, TokenCounts, most_frequent, seconds_of
 from ingest.runs.values import JsonRecord, at, content_of, line_of, object_at, objects_at, parsed_object, str_at
 
-_MAX_CALLS = 1_000
-_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "\n": ""}
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
 _CONTINUES = {"write_stdin": "session_id", "wait": "cell_id"}  # tools that go on with what an earlier call started
@@ -51,69 +45,6 @@ _FAILED = re.compile(
     re.IGNORECASE,
 )
 _OF_SANDBOX = re.compile(r"failed in sandbox [^\n]*?, stdout: (?P<stdout>.*?), stderr: (?P<stderr>.*)", re.DOTALL)
-
-
-def script_calls(script: str) -> list[tuple[str, JsonRecord]]:
-    """A script's calls `tools.name({…})`, at most 1,000, and what each is given: None where only the run could tell."""
-    root = syntax_tree(script.encode(errors="replace"), "javascript")
-    with suppress(RecursionError):
-        return [] if isinstance(root, str) else list(islice(_calls_in(root, {}), _MAX_CALLS))
-    return []
-
-
-def _calls_in(node: Node, constants: dict[str, object]) -> Iterator[tuple[str, JsonRecord]]:
-    function, arguments = _part(node, "function"), _part(node, "arguments")
-    if node.type == "call_expression" and _text(_part(function, "object")) == "tools":
-        first = _value(next(iter(arguments.named_children), None), constants) if arguments is not None else None
-        yield _text(_part(function, "property")), {"input": first} if isinstance(first, str) else object_at(first)
-    for child in node.named_children:
-        yield from _calls_in(child, constants)
-    if node.type == "variable_declarator":
-        constants[_text(_part(node, "name"))] = _value(_part(node, "value"), constants)
-
-
-def _value(node: Node | None, constants: dict[str, object]) -> object:
-    if node is None:
-        return None
-    inner, text = node.named_children, _text(node)
-    match node.type:
-        case "string" | "template_string":
-            return _joined([_value(piece, constants) for piece in inner])
-        case "string_fragment":
-            return text
-        case "escape_sequence":
-            if text[1:2] not in ("u", "x"):
-                return _ESCAPED.get(text[1:], text[1:])
-            with suppress(ValueError, OverflowError):
-                return chr(int(text[2:].strip("{}"), 16))
-            return text
-        case "identifier" | "shorthand_property_identifier":
-            return constants.get(text)
-        case "array":
-            return [_value(entry, constants) for entry in inner]
-        case "object":
-            keys = [_part(pair, "key") or pair for pair in inner]
-            names = [str(_value(key, {})) if key.type == "string" else _text(key) for key in keys]
-            values = [_value(_part(pair, "value") or pair, constants) for pair in inner]
-            return dict(zip(names, values, strict=True))
-        case "parenthesized_expression" | "template_substitution":
-            return _value(inner[0], constants) if inner else None
-        case "binary_expression" if _text(_part(node, "operator")) == "+":
-            return _joined([_value(side, constants) for side in inner])
-    return None
-
-
-def _joined(pieces: Sequence[object]) -> str | None:
-    texts = [piece for piece in pieces if isinstance(piece, str)]
-    return "".join(texts) if len(texts) == len(pieces) else None
-
-
-def _part(node: Node | None, name: str) -> Node | None:
-    return node.child_by_field_name(name) if node is not None else None
-
-
-def _text(node: Node | None) -> str:
-    return (node.text or b"").decode(errors="replace") if node is not None else ""
 
 
 class _Output(NamedTuple):

@@ -1,7 +1,7 @@
 import pytest
 
+from ingest.runs.calls.scripts import script_calls
 from ingest.runs.calls.tools import ToolCall, parse_call
-from ingest.runs.formats.codex import script_calls
 from ingest.runs.trajectory import FileSpan
 
 

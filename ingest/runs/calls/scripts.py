@@ -1,0 +1,76 @@
+"""Which tools a script calls that an agent had run: `tools.name({…})`, with what can be told of their arguments."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+
+from tree_sitter import Node
+
+from ingest.contents.syntax_trees import syntax_tree
+from ingest.runs.values import JsonRecord, object_at
+
+_MAX_CALLS = 1_000
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "\n": ""}
+
+
+def script_calls(script: str) -> list[tuple[str, JsonRecord]]:
+    """A script's calls `tools.name({…})`, at most 1,000, and what each is given: None where only the run could tell."""
+    root = syntax_tree(script.encode(errors="replace"), "javascript")
+    with suppress(RecursionError):
+        return [] if isinstance(root, str) else list(islice(_calls_in(root, {}), _MAX_CALLS))
+    return []
+
+
+def _calls_in(node: Node, constants: dict[str, object]) -> Iterator[tuple[str, JsonRecord]]:
+    function, arguments = _part(node, "function"), _part(node, "arguments")
+    if node.type == "call_expression" and _text(_part(function, "object")) == "tools":
+        first = _value(next(iter(arguments.named_children), None), constants) if arguments is not None else None
+        yield _text(_part(function, "property")), {"input": first} if isinstance(first, str) else object_at(first)
+    for child in node.named_children:
+        yield from _calls_in(child, constants)
+    if node.type == "variable_declarator":
+        constants[_text(_part(node, "name"))] = _value(_part(node, "value"), constants)
+
+
+def _value(node: Node | None, constants: dict[str, object]) -> object:
+    if node is None:
+        return None
+    inner, text = node.named_children, _text(node)
+    match node.type:
+        case "string" | "template_string":
+            return _joined([_value(piece, constants) for piece in inner])
+        case "string_fragment":
+            return text
+        case "escape_sequence":
+            if text[1:2] not in ("u", "x"):
+                return _ESCAPED.get(text[1:], text[1:])
+            with suppress(ValueError, OverflowError):
+                return chr(int(text[2:].strip("{}"), 16))
+            return text
+        case "identifier" | "shorthand_property_identifier":
+            return constants.get(text)
+        case "array":
+            return [_value(entry, constants) for entry in inner]
+        case "object":
+            keys = [_part(pair, "key") or pair for pair in inner]
+            names = [str(_value(key, {})) if key.type == "string" else _text(key) for key in keys]
+            values = [_value(_part(pair, "value") or pair, constants) for pair in inner]
+            return dict(zip(names, values, strict=True))
+        case "parenthesized_expression" | "template_substitution":
+            return _value(inner[0], constants) if inner else None
+        case "binary_expression" if _text(_part(node, "operator")) == "+":
+            return _joined([_value(side, constants) for side in inner])
+    return None
+
+
+def _joined(pieces: Sequence[object]) -> str | None:
+    texts = [piece for piece in pieces if isinstance(piece, str)]
+    return "".join(texts) if len(texts) == len(pieces) else None
+
+
+def _part(node: Node | None, name: str) -> Node | None:
+    return node.child_by_field_name(name) if node is not None else None
+
+
+def _text(node: Node | None) -> str:
+    return (node.text or b"").decode(errors="replace") if node is not None else ""
