@@ -33,13 +33,13 @@ def item(
     """Print an item: the question, the gold, every system's score, and what some returned, with the arithmetic."""
     store, names = Lake(lake), split_names(systems)
     stored = store.scan("items").filter(benchmark=benchmark) if benchmark else store.scan("items")
-    found = stored.filter(item_id=item_id).sort("benchmark").collect()
-    if found.is_empty():
+    matches = stored.filter(item_id=item_id).sort("benchmark").collect()
+    if matches.is_empty():
         raise unknown_name(item_id, "item", stored.select("item_id").unique().collect()["item_id"])
-    if found.height > 1:
-        message, examples = f"several benchmarks have an item {item_id}", found["benchmark"].to_list()
+    if matches.height > 1:
+        message, examples = f"several benchmarks have an item {item_id}", matches["benchmark"].to_list()
         raise GoldspanError(message, examples=examples, hint="Name one: --benchmark NAME", code=Exit.USAGE)
-    item = found.row(0, named=True)
+    item = matches.row(0, named=True)
     benchmark = item["benchmark"]
     rules = default_protocol(store, benchmark, protocol)
     about = [benchmark, item_id, item["language"], item["repo"], *([item["commit"][:12]] if item["commit"] else [])]

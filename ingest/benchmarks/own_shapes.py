@@ -145,8 +145,8 @@ def _converter(
     places, path, start, end = form.groups(default="")
     check(places or path, f"there is nothing under {places or path}", places or path)
     within = [span for row in head for span in (_objects(row, places) if places else [row])]
-    asked = [key for key in (path, start, end) if key and within]
-    if absent := [key for key in asked if all(get_path(span, (key,))[1] is MISSING for span in within)]:
+    given_keys = [key for key in (path, start, end) if key and within]
+    if absent := [key for key in given_keys if all(get_path(span, (key,))[1] is MISSING for span in within)]:
         hint = did_you_mean(absent[0], within[0])
         raise GoldspanError(f"no place of {written} has {listed(absent)}", where=items, hint=hint, code=Exit.INVALID)
 

@@ -227,8 +227,8 @@ def _made_when_read(
     files: Mapping[str, Callable[[], Iterable[object]]], repositories: Sequence[Places], end: str
 ) -> list[Entry]:
     entries = [[(file.path, file.made_from) for file in each.entries] for each in repositories]
-    asked = [each.model_dump_json() for each in repositories]
-    digest = made_from(parameters=[asked, entries], code=[read_places])
+    recipes = [each.model_dump_json() for each in repositories]
+    digest = made_from(parameters=[recipes, entries], code=[read_places])
     return [made_entry(path, rows, digest, end) for path, rows in sorted(files.items())]
 
 

@@ -212,8 +212,8 @@ def read_completions(job: ImportJob) -> ReadAnswers:
         refuse(input_file, twice, "a hole that is filled twice", shown=_SHOWN)
         rest = rest.join(left[best], on="position", how="anti")
         del holes[best]
-    place = pl.format("{}/{}#L{}", "repo", "path", pl.col("line") + 1)
-    return pl.concat([*answers, rest.with_columns(item_id=place)], how="diagonal"), _completion_tables
+    location = pl.format("{}/{}#L{}", "repo", "path", pl.col("line") + 1)
+    return pl.concat([*answers, rest.with_columns(item_id=location)], how="diagonal"), _completion_tables
 
 
 def _filled(rows: pl.DataFrame, part: AskedItems) -> pl.DataFrame:

@@ -141,10 +141,10 @@ def line_chart(
     """
     has_marks = any(curve.is_sized for curve in curves)
     places = [place for curve in curves for place in curve.places]
-    named = [number for number, curve in enumerate(curves) if curve.label]
-    chosen = _shades([(curves[number].kind, curves[number].system) for number in named])
+    labelled = [number for number, curve in enumerate(curves) if curve.label]
+    chosen = _shades([(curves[number].kind, curves[number].system) for number in labelled])
     shades = [KIND_LOOKS[curve.kind].colour for curve in curves]
-    for number, shade in zip(named, chosen, strict=True):
+    for number, shade in zip(labelled, chosen, strict=True):
         shades[number] = shade
     rows = [
         {
@@ -159,10 +159,11 @@ def line_chart(
     holes = {**x, "y": titles[1], "y_domain": [0, top]} | kinds_in(curve.kind for curve in curves)
     labels = {
         number: cut(curves[number].label, LONG) + ("" if front else f" {score(curves[number].values[-1])}")
-        for number in named
+        for number in labelled
     }
     is_apart = not front and (
-        len(curves) > MOST_TOGETHER or len({(curves[number].kind, shades[number]) for number in named}) < len(named)
+        len(curves) > MOST_TOGETHER
+        or len({(curves[number].kind, shades[number]) for number in labelled}) < len(labelled)
     )
     layers = _line_layers("linear" if has_marks else "step-after", is_apart, bool(front))
     if is_apart:
@@ -173,8 +174,8 @@ def line_chart(
         ]
         return drawn(layers, holes, {"rows": panels}, (_PANEL, _PANEL_HIGH), name, panels=[*labels.values()])
     ends = [
-        {"value": y * top, "label": labels[named[place]], "shade": chosen[place]}
-        for place, y in _spread([curves[number].values[-1] / top for number in named], _CURVES_HIGH)
+        {"value": y * top, "label": labels[labelled[place]], "shade": chosen[place]}
+        for place, y in _spread([curves[number].values[-1] / top for number in labelled], _CURVES_HIGH)
     ]
     tables: dict[str, Sequence[Mapping[str, object]]] = {"rows": rows, "ends": ends}
     tables |= _front(curves, front, shades) if front else {}
@@ -231,8 +232,8 @@ def _line_layers(way: Literal["linear", "step-after"], is_apart: bool, has_front
     ]
     if has_marks:
         layers[1:1] = [faint.mark_point(filled=True, size=30, opacity=0.75).encode(shape=shape)]
-        named = lines.transform_filter("datum.way !== 'faint'")
-        layers.append(named.mark_point(filled=True, size=52, opacity=1).encode(shape=shape))
+        with_names = lines.transform_filter("datum.way !== 'faint'")
+        layers.append(with_names.mark_point(filled=True, size=52, opacity=1).encode(shape=shape))
     if has_front:
         joined = (
             marks_of("line")

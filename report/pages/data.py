@@ -102,9 +102,9 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
     tables: dict[str, list[Stored]] = {}
     for stored in material.downloads:
         tables.setdefault(stored.download.name, []).append(stored)
-    told = {"project": material.project, "tables": tables, "citation": citation}
+    of_card = {"project": material.project, "tables": tables, "citation": citation}
     files = {
-        path: f"{render(template, told)}\n".encode()
+        path: f"{render(template, of_card)}\n".encode()
         for path, template in ((CARD, "card.txt"), (CROISSANT, "croissant.txt"))
     }
     yield Page(_PATH, "Data", "data.html", values, files=files)

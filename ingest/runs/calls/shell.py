@@ -187,8 +187,8 @@ class _Walk:
         spans = [span for span in self.listed[key] if span.start is not None or not search.is_numbered]
         if only and not self.is_alone and self.only != only and any(span.path == only for span in spans):
             # Whose lines the output lists cannot be told where it does not name them.
-            named = listed_spans(self.output, numbers=search.has_numbers, lists=False)
-            return [span for span in named if span.path == only] or [FileSpan(only)]
+            printed_spans = listed_spans(self.output, numbers=search.has_numbers, lists=False)
+            return [span for span in printed_spans if span.path == only] or [FileSpan(only)]
         roots = [posixpath.normpath(path) for path in search.files[:_MAX_TARGETS] if UNKNOWN not in path]
         if not roots or any(root == "." or root.startswith("..") for root in roots):
             return spans

@@ -76,8 +76,8 @@ def _rollout(session: Session, events: Sequence[JsonRecord], n_told: list[int], 
     items = [_item(event) for event in events]
     outputs, totals, is_rooted = _outputs(items), set[TokenCounts](), bool(folder)
     # Newer versions tell a subagent's id beside the calls alone.
-    told = (row for event in events for row in (object_at(event, "payload"), object_at(event, "payload", "item")))
-    threads = ((row, thread) for row in told if (thread := str_at(row, "agent_thread_id")))
+    payloads = (row for event in events for row in (object_at(event, "payload"), object_at(event, "payload", "item")))
+    threads = ((row, thread) for row in payloads if (thread := str_at(row, "agent_thread_id")))
     begun = {str_at(row, "event_id") or str_at(row, "id"): thread for row, thread in threads}
     for event, item in zip(events, items, strict=True):
         if (total := _total(event)) is not None and total not in totals:
