@@ -13,8 +13,9 @@ import scipy
 
 from evaluate.rank.blobs import contents_of
 from evaluate.rank.content_pieces import in_batches, pieces_of
+from evaluate.rank.definitions import definitions_in
 from evaluate.texts.pieces import cut_lines
-from evaluate.texts.tokens import Counted, Texts, Tokenizer, Vocabulary
+from evaluate.texts.tokens import Counted, Texts, Tokenizer, Vocabulary, defined_names
 from lake.exact import Integers
 from lake.store import Lake
 from lake.text import pieces
@@ -52,6 +53,8 @@ class ChunkTexts(Texts):
         return texts_of(self._lake, self._spans.drop("text", strict=False)).to_list()
 
     def _count(self, tokens: Tokenizer) -> Counted:
+        if tokens is defined_names:
+            return definitions_in(self._lake, self._spans)
         if tokens is not pieces:
             return super()._count(tokens)
         counted, spans = list[_Counts](), self._spans.with_row_index("chunk")

@@ -14,7 +14,6 @@ import polars as pl
 from evaluate.embedding.vectors import VectorStore
 from evaluate.rank.blobs import contents_of
 from evaluate.rank.chunk_texts import ChunkTexts
-from evaluate.rank.definitions import PoolDefinitions
 from evaluate.rank.similarity import similarities
 from evaluate.retrievers import Floats, Pool, Queries, Span
 from evaluate.texts.tokens import Texts, query_texts
@@ -46,7 +45,6 @@ class ChunkedPools:
     chunker: str
     chunks: pl.DataFrame
     texts: Texts
-    definitions_of: PoolDefinitions | None = None
     vectors: VectorStore | None = None
 
     def side_by_side(self, n: int = 1) -> list[Pool]:
@@ -102,7 +100,6 @@ class ChunkedPools:
             n_file_lines=chunks["n_file_lines"].to_numpy(),
             text=self.texts.rows(chunks["text"].to_numpy(), owner),
             vectors=self.vectors,
-            definitions_of=self.definitions_of,
             side_by_side=sizes,
         )
 
@@ -146,7 +143,7 @@ def load_pools(
         .with_columns(pl.col("text").cast(pl.Int64), chunk=pl.int_range(pl.len()).over("pool_id"))
         .drop("sha256", "position")
     )
-    return ChunkedPools(chunker, chunks, ChunkTexts(lake, spans), PoolDefinitions(lake, pool_ids), VectorStore(lake))
+    return ChunkedPools(chunker, chunks, ChunkTexts(lake, spans), VectorStore(lake))
 
 
 def relevance_rows(lake: Lake, pools: ChunkedPools, items: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:

@@ -39,7 +39,6 @@ class Pool:
     for each, in their order. A query's row of scores is then of its own pool's chunks, filled up to the largest pool's.
 
     Attributes:
-        definitions_of: How often each chunk of a pool holds the first line of a definition of each name.
         side_by_side: Where several pools are, the id and the number of chunks of each.
     """
 
@@ -51,7 +50,6 @@ class Pool:
     n_file_lines: Integers
     text: Sequence[str]
     vectors: VectorStore | None = None
-    definitions_of: "Callable[[Pool], Counted] | None" = None
     side_by_side: Mapping[str, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -97,12 +95,6 @@ class Pool:
     def counted(self, tokens: Tokenizer) -> Counted:
         """How often each chunk says each token, columns in the order of spelling; shared, so not to be changed."""
         return self._texts.counted(tokens)
-
-    @functools.cached_property
-    def definitions(self) -> Counted:
-        """How often each chunk holds the first line of a definition of each name; shared, so not to be changed."""
-        assert self.definitions_of is not None, "a pool of a lake"
-        return self.definitions_of(self)
 
 
 @functools.lru_cache(1 << 16)
@@ -198,7 +190,7 @@ class Retriever:
     Attributes:
         version: Raised whenever its scores may change; its runs are then made anew.
         needs: `gold`: it ranks by the gold of one protocol, so each protocol has a run of its own; `vectors`: it ranks
-            by vectors that the lake was given; `definitions`: it asks the pool for them.
+            by vectors that the lake was given; `definitions`: by those of the lake's files.
         is_chance: Its scores are the expectation over every order of the pool, not those of the one it returned.
         runs: `always`, also where no system is asked for; `asked`, where `--systems` picks it, by a glob too; `named`,
             where `--systems` has its exact name.

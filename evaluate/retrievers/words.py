@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 
 from evaluate.retrievers import POOLS_AT_ONCE, Floats, Index, Integers, Pool, Queries, Retriever, number, values_in
-from evaluate.texts.tokens import CASED_WORDS, WORDS, Counted, Refined, Tokenizer
+from evaluate.texts.tokens import CASED_WORDS, WORDS, Counted, Refined, Tokenizer, defined_names
 
 
 def lucene_idf(n_documents: int, *_: Integers) -> Floats:
@@ -248,12 +248,12 @@ def shared_names(pool: Pool) -> Index:
     return token_index(pool, _IDENTIFIER_WORDS, rarity[names.counts.indices], once)
 
 
-def defined_names(pool: Pool) -> Index:
+def by_definitions(pool: Pool) -> Index:
     """The names that the pool's chunks define, each as rare as ln(1 + all definitions / those of the name).
 
     A chunk that defines no mentioned name is left out.
     """
-    names = pool.definitions
+    names = pool.counted(defined_names)
     n_defined = np.asarray(names.counts.sum(axis=0)).ravel()
     weights = np.log1p(n_defined.sum() / n_defined)[names.counts.indices]
     return token_index(
@@ -279,7 +279,7 @@ SYMBOLS = Retriever(
     meaning="The chunks in which a definition begins whose name the query mentions, and no others: ln(1 + definitions "
     "in the pool / those of that name), added up over the names. A name is a whole identifier, case kept; definitions "
     "are those of the rules `docs`.",
-    index=defined_names,
+    index=by_definitions,
     source="Ours: an editor's go to definition, for every name in the query.",
     parameters={"rules": "docs"},
     needs="definitions",

@@ -151,6 +151,11 @@ REGEX_TOKENS = Refined(pieces, regex_tokens)
 """Identifiers, numbers and single marks, case kept."""
 
 
+def defined_names(_: str) -> Sequence[str]:
+    """The names whose definitions begin in a text, counted like tokens; of chunks of the lake alone they are known."""
+    raise NotImplementedError
+
+
 class Texts(Sequence[str]):
     """Texts that several retrievers and tasks cut into tokens: each way of cutting is done once."""
 

@@ -6,10 +6,21 @@ import numpy as np
 
 from evaluate.retrievers import Floats, Pool, Queries, Span
 from evaluate.systems import retriever_named
-from evaluate.texts.tokens import by_spelling
+from evaluate.texts.tokens import Counted, Texts, Tokenizer, by_spelling, defined_names
 
 Chunk = tuple[str, int, int]
 """Path, first line, line after the last."""
+
+
+class _DefiningTexts(Texts):
+    """Texts of which it is said what names each defines."""
+
+    def __init__(self, texts: Sequence[str], names: Sequence[Sequence[str]]) -> None:
+        super().__init__(texts)
+        self._names = names
+
+    def _count(self, tokens: Tokenizer) -> Counted:
+        return by_spelling(self._names) if tokens is defined_names else super()._count(tokens)
 
 
 def pool_of(chunks: Sequence[Chunk] = (), texts: Sequence[str] = (), names: Sequence[Sequence[str]] = ()) -> Pool:
@@ -23,8 +34,7 @@ def pool_of(chunks: Sequence[Chunk] = (), texts: Sequence[str] = (), names: Sequ
         line_start=np.array([start for _, start, _ in chunks], dtype=np.int64),
         line_end=np.array([end for _, _, end in chunks], dtype=np.int64),
         n_file_lines=np.array([end for _, _, end in chunks], dtype=np.int64),
-        text=texts or [""] * len(chunks),
-        definitions_of=lambda pool: by_spelling(names or [()] * len(pool)),
+        text=_DefiningTexts(texts or [""] * len(chunks), names or [()] * len(chunks)),
     )
 
 

@@ -3,8 +3,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from evaluate.rank.definitions import PoolDefinitions
 from evaluate.rank.pools import load_pools
+from evaluate.texts.tokens import defined_names
 from lake.errors import GoldspanError
 from lake.store import Lake
 from tests.tiny import command
@@ -14,7 +14,7 @@ def test_a_definition_is_in_the_chunk_that_its_first_line_is_in(lake_folder: Pat
     lake = Lake(lake_folder)
     pool_ids = lake.read("pools").filter(pl.col("repo") == "zoo_animals")["pool_id"]
     (pool,) = load_pools(lake, "window-4-2", pool_ids).side_by_side()
-    found = PoolDefinitions(lake, pool_ids)(pool)
+    found = pool.counted(defined_names)
     named = {"purr": "def purr", "meow": "def meow", "bark": "def bark", "fetch": "def fetch"}
     assert sorted(found.vocabulary) == sorted(named)
     for name, head in named.items():
@@ -28,8 +28,8 @@ def test_definitions_that_were_not_looked_for_are_an_error_and_not_none(lake_fol
         lake.remove(part)
     pool_ids = lake.read("pools")["pool_id"].unique().sort()
     for pool in load_pools(lake, "whole-file", pool_ids).side_by_side():
-        with pytest.raises(GoldspanError, match=r"the lake has no definitions of .* files? of repoeval/"):
-            PoolDefinitions(lake, pool_ids)(pool)
+        with pytest.raises(GoldspanError, match=r"the lake has no definitions of .* files?"):
+            pool.counted(defined_names)
 
 
 def test_a_run_by_definitions_is_made_again_when_these_are_found_by_other_rules(lake_folder: Path) -> None:
