@@ -97,7 +97,11 @@ class ItemPart:
 
     def gold_of(self, rule: str) -> pl.DataFrame:
         """The gold spans under one rule."""
-        return self.gold.filter(gold=rule)
+        return self._gold_by_rule.get(rule, self.gold.clear())
+
+    @cached_property
+    def _gold_by_rule(self) -> dict[object, pl.DataFrame]:
+        return {rule: spans for (rule,), spans in self.gold.partition_by("gold", as_dict=True).items()}
 
     def scan(self, name: str, **folders: str) -> pl.LazyFrame:
         """The rows of a table that are of the parts that hold these items."""

@@ -16,14 +16,14 @@ PARTS_AT_ONCE = 100
 def parts_holding(lake: Lake, name: str, column: str, values: pl.Series, **folders: str) -> list[Part]:
     """The parts of a table in which a column of text has one of the values, in their own order."""
     parts, places = held_in(lake, name, column, values, **folders)
-    return [parts[number] for number in sorted({*places["part"]})]
+    return [parts[number] for number in places.select(pl.col("part").unique().sort()).collect()["part"]]
 
 
-def held_in(lake: Lake, name: str, column: str, values: pl.Series, **folders: str) -> tuple[list[Part], pl.DataFrame]:
+def held_in(lake: Lake, name: str, column: str, values: pl.Series, **folders: str) -> tuple[list[Part], pl.LazyFrame]:
     """A table's parts, and which of the values each holds: the column, and `part`, the part's place in the list."""
     parts = lake.listed_parts(name, **folders)
     known = _values_of_parts(lake.root, name, column, tuple(folders.items()), tuple(part.digest for part in parts))
-    return parts, known.join(values.rename(column).to_frame(), on=column, how="semi")
+    return parts, known.lazy().join(pl.LazyFrame({column: values}), on=column, how="semi")
 
 
 def numbered(lake: Lake, name: str, parts: list[Part], rows: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.DataFrame:

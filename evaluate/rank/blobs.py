@@ -14,7 +14,7 @@ def contents_of(lake: Lake, sha256: pl.Series, columns: Sequence[str] = ("text",
     names = ("sha256", *columns)
     parts, places = held_in(lake, "blobs", "sha256", sha256)
     # Where several parts hold one content, the first.
-    first = places.lazy().group_by("sha256").agg(pl.col("part").min()).group_by("part").agg("sha256")
+    first = places.group_by("sha256").agg(pl.col("part").min()).group_by("part").agg("sha256")
     rows = [
         lake.scan_parts([parts[part]], "blobs").filter(pl.col("sha256").is_in(pl.Series([of_part]))).select(names)
         for part, of_part in first.collect().iter_rows()

@@ -76,10 +76,11 @@ class ChunkTexts(Texts):
             # What a chunker says of a chunk is in no line of its file.
             return pl.repeat(value=False, n=len(self._spans), eager=True)
         contents = contents_of(self._lake, self._spans["sha256"], ["line_starts", "n_bytes"])
-        edges = contents.select("sha256", edges=pl.concat_list("line_starts", "n_bytes"))
+        edges = contents.lazy().select("sha256", edges=pl.concat_list("line_starts", "n_bytes"))
         first = edges.select("sha256", first=pl.col("edges").list.len().cum_sum() - pl.col("edges").list.len())
-        spans = self._spans.join(first, on="sha256", how="left", maintain_order="left")
-        byte = edges["edges"].explode()
+        of_chunks = self._spans.lazy().join(first, on="sha256", how="left", maintain_order="left")
+        spans, bytes_of = pl.collect_all([of_chunks, edges.select(pl.col("edges").explode())])
+        byte = bytes_of["edges"]
         sides = [byte[spans["first"] + spans[f"line_{side}"]] == spans[f"byte_{side}"] for side in ("start", "end")]
         return sides[0] & sides[1]
 
@@ -89,13 +90,13 @@ def texts_of(lake: Lake, spans: pl.DataFrame) -> pl.Series:
     text = pl.col("text").cast(pl.Binary).bin.slice(pl.col("byte_start"), pl.col("byte_end") - pl.col("byte_start"))
     contents = contents_of(lake, spans["sha256"], ["text"])
     given = [pl.col("path"), pl.col("text").alias("said")] if "text" in spans.columns else []
-    bytes_of = spans.select("sha256", "byte_start", "byte_end", *given)
-    joined = bytes_of.join(contents, on="sha256", how="left", maintain_order="left")
+    bytes_of = spans.lazy().select("sha256", "byte_start", "byte_end", *given)
+    joined = bytes_of.join(contents.lazy(), on="sha256", how="left", maintain_order="left")
     own = text.cast(pl.String)
     if given:
         placed = pl.col("said").str.replace_all(PATH, pl.col("path"), literal=True)
         own = pl.coalesce(placed.str.replace_all(CHUNK, own, literal=True), own)
-    return joined.select(own.alias("text")).to_series()
+    return joined.select(own.alias("text")).collect().to_series()
 
 
 class _Counts(NamedTuple):
@@ -124,8 +125,9 @@ def _merged(counted: Sequence[_Counts], n_chunks: int) -> Counted:
 
 def _united(vocabularies: Sequence[pl.Series]) -> tuple[pl.Series, list[npt.NDArray[np.int32]]]:
     """Several vocabularies as one, and the places in it of the tokens of each, which ascend as those did."""
-    tokens = [words.rename("token").to_frame() for words in vocabularies]
-    every = pl.concat([pl.DataFrame(schema={"token": pl.String}), *tokens]).unique().sort("token")
+    tokens = [pl.LazyFrame({"token": words}) for words in vocabularies]
+    every = pl.concat([pl.LazyFrame(schema={"token": pl.String}), *tokens]).unique().sort("token")
     numbered = every.with_columns(place=pl.int_range(pl.len(), dtype=pl.Int32))
-    places = [words.join(numbered, on="token", how="left", maintain_order="left")["place"] for words in tokens]
-    return every["token"], [column.to_numpy() for column in places]
+    joined = [words.join(numbered, on="token", how="left", maintain_order="left").select("place") for words in tokens]
+    united, *places = pl.collect_all([every, *joined])
+    return united["token"], [column["place"].to_numpy() for column in places]

@@ -18,36 +18,37 @@ def ranked_hit_rows(ranked: Mapping[str, Ranked], pools: ChunkedPools, axis: Cal
 
     `axis` gives the lines of the pools' files; it is asked only where chunks share some.
     """
-    where = pools.chunks.select(
+    where = pools.chunks.lazy().select(
         "pool_id", "chunk", "path", "chunk_no", "line_start", "line_end", "byte_start", "byte_end", n_new_nws="n_nws"
     )
-    hits = _by_run(ranked).join(where, on=["pool_id", "chunk"], how="left", maintain_order="left")
+    hits = _by_run(ranked).lazy().join(where, on=["pool_id", "chunk"], how="left", maintain_order="left")
     if pools.share_lines:
-        hits = _with_added(hits, axis())
+        hits = _with_added(hits.collect(), axis())
     return _rows("hits", hits, step=0)
 
 
 def _by_run(ranked: Mapping[str, Ranked]) -> pl.DataFrame:
     """The hits of all runs, one after the other, with `run_id`."""
     numbers = np.repeat(np.arange(len(ranked)), [of_run.hits.height for of_run in ranked.values()])
-    run_id = pl.Series("run_id", list(ranked), pl.String).gather(numbers)
-    return pl.concat([of_run.hits for of_run in ranked.values()]).with_columns(run_id)
+    run_id = pl.Series("run_id", list(ranked), pl.String)[numbers]
+    return pl.concat([of_run.hits for of_run in ranked.values()]).hstack([run_id])
 
 
-def _rows(name: str, frame: pl.DataFrame, **values: str | int) -> pl.DataFrame:
+def _rows(name: str, frame: pl.LazyFrame, **values: str | int) -> pl.DataFrame:
     """A frame with a table's columns and no others: what it has, the given values, and null for the rest."""
-    columns = table(name).columns
-    rest = {name: values.get(name) for name in columns if name not in frame.columns}
-    return frame.with_columns(pl.lit(value, columns[name]).alias(name) for name, value in rest.items()).select(*columns)
+    columns, known = table(name).columns, frame.collect_schema()
+    rest = {name: values.get(name) for name in columns if name not in known}
+    filled = frame.with_columns(pl.lit(value, columns[name]).alias(name) for name, value in rest.items())
+    return filled.select(*columns).collect()
 
 
-def _with_added(hits: pl.DataFrame, axis: LineOffsets) -> pl.DataFrame:
+def _with_added(hits: pl.DataFrame, axis: LineOffsets) -> pl.LazyFrame:
     """Hits with the characters that each adds to those before it."""
     key = ["run_id", "item_id", "part", "rank"]
     added = added_lines(hits, ["run_id", "item_id", "pool_id", "part"]).lazy()
     new = axis.place(added).select(*key, n_new_nws=axis.n_nws())
-    summed = new.group_by(key).agg(pl.col("n_new_nws").sum()).collect()
-    joined = hits.drop("n_new_nws").join(summed, on=key, how="left", maintain_order="left")
+    summed = new.group_by(key).agg(pl.col("n_new_nws").sum())
+    joined = hits.lazy().drop("n_new_nws").join(summed, on=key, how="left", maintain_order="left")
     return joined.with_columns(pl.col("n_new_nws").fill_null(0))
 
 
@@ -74,7 +75,7 @@ def run_item_rows(ranked: Mapping[str, Ranked], items: pl.DataFrame, pools: Chun
     )
     status = pl.when(pl.col("error").is_null()).then(pl.lit(DONE)).otherwise(pl.lit("failed"))
     nothing = pl.col("ties").fill_null([]), pl.col("n_returned", "n_nws").fill_null(0)
-    return _rows("run_items", known.with_columns(*nothing, status=status).collect())
+    return _rows("run_items", known.with_columns(*nothing, status=status))
 
 
 def cost_rows(ranked: Sequence[Mapping[str, Ranked]], part: str) -> pl.DataFrame:

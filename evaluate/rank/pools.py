@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -50,8 +50,11 @@ class ChunkedPools:
     def side_by_side(self, n: int = 1) -> list[Pool]:
         """The same as columns per pool, or per so many pools side by side, in the order of the chunks."""
         if n not in self._pools:
-            groups = self.chunks.group_by(pl.col("pool_id").rle_id() // n, maintain_order=True)
-            self._pools[n] = [self._pool(chunks, n) for _, chunks in groups]
+            starts = np.flatnonzero(self.chunks["chunk"].to_numpy() == 0)
+            ids, ends = self.chunks["pool_id"][starts].to_list(), [*starts.tolist(), self.chunks.height]
+            self._pools[n] = [
+                self._pool(ids[first : first + n], ends[first : first + n + 1], n) for first in range(0, len(ids), n)
+            ]
         return self._pools[n]
 
     @cached_property
@@ -88,19 +91,19 @@ class ChunkedPools:
         n_pools = items["pool_id"].n_unique()
         return n_pools == items.height and self.chunks.height <= SMALL_POOL * n_pools
 
-    def _pool(self, chunks: pl.DataFrame, n: int) -> Pool:
-        sizes = dict(chunks.group_by("pool_id", maintain_order=True).len().iter_rows()) if n > 1 else {}
-        owner = np.repeat(np.arange(len(sizes)), list(sizes.values())) if sizes else None
+    def _pool(self, ids: Sequence[str], ends: Sequence[int], n: int) -> Pool:
+        """Some pools as one; `ends`: where the first begins among all chunks, and where each ends."""
+        chunks, sizes = self.chunks[ends[0] : ends[-1]], np.diff(ends)
         return Pool(
-            pool_id=", ".join(sizes) or chunks["pool_id"][0],
+            pool_id=", ".join(ids),
             path=chunks["path"].to_list(),
             chunk_no=chunks["chunk_no"].to_numpy(),
             line_start=chunks["line_start"].to_numpy(),
             line_end=chunks["line_end"].to_numpy(),
             n_file_lines=chunks["n_file_lines"].to_numpy(),
-            text=self.texts.rows(chunks["text"].to_numpy(), owner),
+            text=self.texts.rows(chunks["text"].to_numpy(), np.repeat(np.arange(len(ids)), sizes) if n > 1 else None),
             vectors=self.vectors,
-            side_by_side=sizes,
+            side_by_side=dict(zip(ids, sizes.tolist(), strict=True)) if n > 1 else {},
         )
 
 
@@ -130,18 +133,20 @@ def load_pools(
     whole = contents.lazy().rename({"n_lines": "n_file_lines"})
     spans = cut.join(whole, on="sha256").sort("sha256", "chunk_no").collect()
     key = ["sha256"]
-    if spans["text"].is_null().all():
-        spans = spans.drop("text")
+    if spans["text"].null_count() == spans.height:
+        spans.drop_in_place("text")
     else:
         # A chunk's text may say its path, so each path has its own.
         key.append("path")
-        paths = rows.select("sha256", "path").unique().sort("sha256", "path")
-        spans = paths.join(spans, on="sha256", maintain_order="left_right")
-    numbered = spans.drop("text", strict=False).with_row_index("text")
+        paths = rows.lazy().select("sha256", "path").unique().sort("sha256", "path")
+        spans = paths.join(spans.lazy(), on="sha256", maintain_order="left_right").collect()
+    numbered = spans.lazy().drop("text", strict=False).with_row_index("text")
     chunks = (
-        rows.join(numbered, on=key, maintain_order="left_right")
+        rows.lazy()
+        .join(numbered, on=key, maintain_order="left_right")
         .with_columns(pl.col("text").cast(pl.Int64), chunk=pl.int_range(pl.len()).over("pool_id"))
         .drop("sha256", "position")
+        .collect()
     )
     return ChunkedPools(chunker, chunks, ChunkTexts(lake, spans), VectorStore(lake))
 
@@ -151,23 +156,26 @@ def relevance_rows(lake: Lake, pools: ChunkedPools, items: pl.DataFrame, gold: p
 
     Of the gold only the path counts: the file of the item's pool that is the gold snippet, whole.
     """
-    own = gold.select("item_id", "path").join(items.select("item_id", "pool_id"), on="item_id")
-    files_of_gold = files_of(lake, own["pool_id"])
-    own = own.lazy().join(files_of_gold, on=["pool_id", "path"]).select("item_id", "sha256").collect()
-    snippets = contents_of(lake, own["sha256"]).with_row_index("text_id", len(pools.texts))
-    golden = own.join(snippets, on="sha256").select("item_id", pl.col("text_id").cast(pl.Int64))
-    every = pl.concat([pl.Series("text", list(pools.texts.own_text), dtype=pl.String), snippets["text"]])
-    texts = every.to_frame().with_row_index("text_id").cast({"text_id": pl.Int64})
-    chunks = items.select("item_id", "pool_id").join(pools.chunks, on="pool_id", maintain_order="left_right")
-    measured = similarities(chunks.select("item_id", "path", "chunk_no", text_id="text"), texts, golden)
+    asked = items.lazy().select("item_id", "pool_id")
+    files = files_of(lake, items["pool_id"])
+    gold_files = gold.lazy().select("item_id", "path").join(asked, on="item_id").join(files, on=["pool_id", "path"])
+    own = gold_files.select("item_id", "sha256").collect()
+    snippets = contents_of(lake, own["sha256"])
+    every = [*pools.texts.own_text, *snippets["text"]]
+    numbered = snippets.lazy().select("sha256", text_id=len(pools.texts) + pl.int_range(pl.len()))
+    golden = own.lazy().join(numbered, on="sha256").select("item_id", "text_id").collect()
+    chunks = asked.join(pools.chunks.lazy(), on="pool_id", maintain_order="left_right")
+    pairs = chunks.select("item_id", "path", "chunk_no", text_id="text").collect()
+    measured = similarities(pairs, pl.DataFrame({"text_id": np.arange(len(every)), "text": every}), golden)
     return measured.with_columns(chunker=pl.lit(pools.chunker))
 
 
 def load_axis(lake: Lake, pool_ids: pl.Series) -> LineOffsets:
     """Every file of some pools, with the non-whitespace characters of each of its lines."""
     rows = files_of(lake, pool_ids).select("pool_id", "path", "sha256").collect()
-    counts = contents_of(lake, rows["sha256"], ["line_nws"])
-    return LineOffsets.of(rows.join(counts, on="sha256").select("pool_id", "path", n_nws="line_nws"))
+    counts = contents_of(lake, rows["sha256"], ["line_nws"]).lazy()
+    of_files = rows.lazy().join(counts, on="sha256").select("pool_id", "path", n_nws="line_nws")
+    return LineOffsets.of(of_files.collect())
 
 
 class CutFiles(NamedTuple):
@@ -205,16 +213,17 @@ def queries_by_pool(
     Where every item has a pool of its own, so many may be taken as one.
     """
     made = pools.side_by_side(n_side_by_side)
-    numbered = pools.chunks.select(pl.col("pool_id").unique(maintain_order=True)).with_row_index("pool")
+    numbered = pools.chunks.lazy().select(pl.col("pool_id").unique(maintain_order=True)).with_row_index("pool")
     texts = query_texts(tuple(items["text"]))
-    rows = items.with_row_index("row").sort("pool_id", "item_id").join(numbered, on="pool_id", maintain_order="left")
-    columns = rows.select(
+    rows = items.lazy().with_row_index("row").sort("pool_id", "item_id")
+    placed = rows.join(numbered, on="pool_id", maintain_order="left").select(
         "item_id",
         "row",
         "target_path",
         pl.col("target_line").fill_null(-1).cast(pl.Int64),
         number=pl.col("pool") // n_side_by_side,
-    ).to_dict(as_series=False)
+    )
+    columns = placed.collect().to_dict(as_series=False)
     numbers = np.array(columns.pop("number"), np.int64)
     for begin, end in pairwise([*np.flatnonzero(np.diff(numbers, prepend=-1)), len(numbers)]):
         item_id, row, path, line = (values[begin:end] for values in columns.values())
@@ -246,11 +255,12 @@ def with_gold(
 def _gains(items: pl.DataFrame, pools: ChunkedPools, gains: pl.DataFrame) -> dict[str, Floats]:
     """The gain of each chunk of an item's pool, in the pool's order."""
     ordered = (
-        items.select("item_id", "pool_id")
-        .join(pools.chunks.select("pool_id", "path", "chunk_no", "chunk"), on="pool_id")
-        .join(gains, on=["item_id", "path", "chunk_no"], how="left")
+        items.lazy()
+        .select("item_id", "pool_id")
+        .join(pools.chunks.lazy().select("pool_id", "path", "chunk_no", "chunk"), on="pool_id")
+        .join(gains.lazy(), on=["item_id", "path", "chunk_no"], how="left")
         .sort("item_id", "chunk")
         .group_by("item_id", maintain_order=True)
         .agg(pl.col("gain").fill_null(0.0))
     )
-    return {item_id: np.array(gain) for item_id, gain in ordered.iter_rows()}
+    return {item_id: np.array(gain) for item_id, gain in ordered.collect().iter_rows()}

@@ -123,8 +123,8 @@ def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) 
     ledgers = [part for part in lake.parts("ledger", **folders) if part.name.startswith(f"{name}--")]
     items = lake.parts("items", benchmark=task.benchmark)
     systems = systems.filter(pl.col("run_id").is_in([part.folders["run_id"] for part in aggregated]))
-    runs = lake.read("runs", benchmark=task.benchmark).filter(task=task.name).sort("run_id")
-    runs = runs.select("run_id", "system", "task", "status", "limit")
+    of_task = lake.scan("runs", benchmark=task.benchmark).filter(task=task.name).sort("run_id")
+    runs = of_task.select("run_id", "system", "task", "status", "limit").collect()
     target = target_of(
         lake,
         *("characters", "effects", "ledger_means", "comparisons", "ranks", "boards"),
@@ -202,21 +202,21 @@ class _Searched:
     @cached_property
     def files(self) -> pl.DataFrame:
         """item_id, pool_id, path, sha256, n_lines of the gold files that are there."""
-        pools = self.item_part.items.select("item_id", "pool_id")
-        gold_files = self.gold.select("item_id", "path").unique().join(pools, on="item_id")
-        files = load_files(self.item_part.lake, gold_files.select("pool_id", "path").unique())
-        n_lines = contents_of(self.item_part.lake, files["sha256"], ["n_lines"])
-        return gold_files.join(files, on=["pool_id", "path"]).join(n_lines, on="sha256")
+        pools = self.item_part.items.lazy().select("item_id", "pool_id")
+        gold_files = self.gold.lazy().select("item_id", "path").unique().join(pools, on="item_id")
+        files = load_files(self.item_part.lake, gold_files.select("pool_id", "path").unique().collect())
+        n_lines = contents_of(self.item_part.lake, files["sha256"], ["n_lines"]).lazy()
+        return gold_files.join(files.lazy(), on=["pool_id", "path"]).join(n_lines, on="sha256").collect()
 
-    def chunks(self, chunker: str | None) -> pl.DataFrame:
+    def chunks(self, chunker: str | None) -> pl.LazyFrame:
         """item_id, path, line_start, line_end of the chunks of those that are searched; without one, all lines."""
         lake = self.item_part.lake
-        searched = files_of(lake, self.files["pool_id"]).select("pool_id", "path").collect()
-        gold_files = self.files.join(searched, on=["pool_id", "path"], how="semi")
+        searched = files_of(lake, self.files["pool_id"]).select("pool_id", "path")
+        gold_files = self.files.lazy().join(searched, on=["pool_id", "path"], how="semi")
         if chunker is None:
             return gold_files.select("item_id", "path", line_start=pl.lit(0, pl.Int64), line_end="n_lines")
-        cut = chunks_of(lake, chunker, self.files.select("sha256").unique(), with_blank=False)
-        spans = cut.select("sha256", "line_start", "line_end").collect()
+        cut = chunks_of(lake, chunker, self.files, with_blank=False)
+        spans = cut.select("sha256", "line_start", "line_end")
         return gold_files.select("item_id", "path", "sha256").join(spans, on="sha256").drop("sha256")
 
 
@@ -247,7 +247,7 @@ def _ledgers(searched: _Searched, runs: Sequence[Run]) -> Iterator[pl.DataFrame]
     item_part, protocol = searched.item_part, searched.protocol
     by_lines = RELEVANCE[protocol.relevance].by_lines
     lines = {"files": searched.files.select("item_id", "path", "n_lines").lazy()} if by_lines else {}
-    lines |= {"chunks": searched.chunks(runs[0].chunker).lazy()} if by_lines else {}
+    lines |= {"chunks": searched.chunks(runs[0].chunker)} if by_lines else {}
     for batch in batches(runs, "hits", [item_part]):
         given = {
             "scores": rows_of(item_part, "scores", batch, protocol=protocol.name),

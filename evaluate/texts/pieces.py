@@ -102,10 +102,13 @@ def token_column(cut: Sequence[Sequence[str]]) -> pl.Series:
 
 def _numbered(piece: pl.Series) -> tuple[pl.Series, npt.NDArray[np.int32]]:
     """Every piece once, sorted, and the number of each among them."""
-    coded = piece.cast(pl.Categorical)
-    known = coded.unique()
-    spelling = known.cast(pl.String)
+    code = piece.cast(pl.Categorical).to_physical().to_numpy()
+    # Where each piece stands somewhere, -1 where it does not.
+    position = np.full(int(code.max(initial=0)) + 1, -1, np.int64)
+    position[code] = np.arange(len(code))
+    known = np.flatnonzero(position >= 0)
+    spelling = piece[position[known]]
     order = spelling.arg_sort().to_numpy()
-    number = np.zeros(int(known.to_physical().max() or 0) + 1, np.int32)  # type: ignore[arg-type] # numbers of categories
-    number[known.to_physical().to_numpy()[order]] = np.arange(len(order))
-    return spelling[order], number[coded.to_physical().to_numpy()]
+    number = np.zeros(len(position), np.int32)
+    number[known[order]] = np.arange(len(order))
+    return spelling[order], number[code]

@@ -36,9 +36,10 @@ class Vocabulary:
     def places_of(self, other: Vocabulary) -> Integers:
         """Where each token of another vocabulary stands in this one; -1 where it does not. The last are remembered."""
         if self._placed is None or self._placed[0] is not other:
-            row = self.tokens.search_sorted(other.tokens)
-            is_here = self.tokens.extend_constant(None, 1).gather(row).eq_missing(other.tokens)
-            self._placed = other, np.where(is_here.to_numpy(), row.to_numpy().astype(np.int64), -1)
+            row = self.tokens.search_sorted(other.tokens).to_numpy().astype(np.int64)
+            is_here = row < len(self)
+            is_here[is_here] = (self.tokens[row[is_here]] == other.tokens.filter(pl.Series(is_here))).to_numpy()
+            self._placed = other, np.where(is_here, row, -1)
         return self._placed[1]
 
 
