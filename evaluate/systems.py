@@ -17,6 +17,7 @@ from lake.code import code_digest
 from lake.declarations import CHUNKER_ALIASES, CHUNKER_SETS
 from lake.errors import Exit, GoldspanError, lookup, unknown_name
 from lake.fingerprint import fingerprint
+from lake.selection import is_picked
 from lake.store import Lake
 
 
@@ -147,11 +148,6 @@ def imported_systems(lake: Lake) -> list[str]:
     """The names of the systems whose runs were imported, for any benchmark."""
     runs = lake.scan("runs").filter(pl.col("origin") == "imported").select("system").unique()
     return runs.collect()["system"].sort().to_list()
-
-
-def is_picked(name: str, patterns: Sequence[str]) -> bool:
-    """Whether some patterns pick a system by its whole name, which may be any; without patterns all are."""
-    return not patterns or any(pattern == name or fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _picks(patterns: Sequence[str], chunker: str, retriever: str) -> bool:

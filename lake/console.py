@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, NoReturn, TypeVar
 
@@ -149,6 +150,19 @@ def stage_app(default: str, modules: Mapping[str, str]) -> typer.Typer:
             rest = rest if rest and rest[0] in {*modules, "--help"} else [default, *rest]
             return super().parse_args(ctx, [*flags, *rest])  # type: ignore[arg-type] # as above
 
+        def invoke(self, ctx: object) -> object:
+            """Run the command; where the default one was asked for by a mistyped name of another, say which."""
+            try:
+                return super().invoke(ctx)  # type: ignore[arg-type] # as above
+            except Exception as error:
+                word, code = next(iter(sys.argv[1:]), ""), getattr(error, "code", getattr(error, "exit_code", None))
+                close = get_close_matches(word, modules, n=1) if code == Exit.USAGE and word not in modules else []
+                if not close:
+                    raise
+                what = getattr(error, "what", None) or getattr(error, "message", str(error))
+                hint = f"Did you mean the command {close[0]!r}?"
+                raise GoldspanError(what, hint=hint, code=Exit.USAGE) from error
+
     def options(debug: DebugOption = False) -> None:
         pass
 
@@ -222,6 +236,13 @@ def split_names(values: Iterable[str] | str | None) -> list[str]:
     texts = [values] if isinstance(values, str) else list(values or [])
     names = [name for text in texts for name in text.replace(",", " ").split()]
     return list(dict.fromkeys(names))
+
+
+def split_systems(values: str, lake: Lake) -> list[str]:
+    """Names and globs of systems given as `a,b` or `a b`, in order; an imported system's own name may hold a blank."""
+    known = set(lake.scan("runs").select(pl.col("system").unique()).collect()["system"]) if values else set()
+    names = [[name] if name in known else split_names(name) for name in map(str.strip, values.split(","))]
+    return [values] if values in known else list(dict.fromkeys(name for each in names for name in each))
 
 
 def print_listing(rows: Sequence[dict[str, object]], format: str) -> None:  # noqa: A002  # the flag's own name

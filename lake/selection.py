@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TypeVar
 
@@ -95,6 +96,11 @@ def of_where(items: Frame, where: Where) -> Frame:
     for column, values in by_column(where).items():
         items = items.filter(pl.col(column).is_in(values))
     return items
+
+
+def is_picked(name: str, patterns: Sequence[str]) -> bool:
+    """Whether some patterns pick a system by its whole name, which may be any; without patterns all are."""
+    return not patterns or any(pattern == name or fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def drawn_ids(lake: Lake, task: Task, where: Where, limit: int | None) -> pl.Series | None:

@@ -1,6 +1,5 @@
 """`python -m evaluate table`, `effects` and `compare`: the boards, what of them is due to what, and two systems."""
 
-import fnmatch
 import json as jsonlib
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -17,9 +16,9 @@ from evaluate.results.extra_tables import cost_table, effects_table, usage_table
 from lake.benchmarks import check_benchmark, protocols_called
 from lake.catalog.protocol import Protocol, Task
 from lake.catalog.references import REFERENCE
-from lake.console import DEFAULT_LAKE, Console, JsonOption, LakeOption, setting, split_names
+from lake.console import DEFAULT_LAKE, Console, JsonOption, LakeOption, setting, split_names, split_systems
 from lake.errors import Exit, GoldspanError, unknown_name
-from lake.selection import parse_items, with_items
+from lake.selection import is_picked, parse_items, with_items
 from lake.store import Lake
 from lake.text import escaped
 
@@ -53,10 +52,10 @@ def table_of_systems(
         chosen = with_items(store, chosen, where) if where else chosen
         which = [pair for pair in which if pair[0].benchmark in chosen]
         check_metrics(store, chosen, requested)
-        names = split_names(systems)
+        names = split_systems(systems, store)
         known = store.scan("runs").select("system").unique().collect()["system"].to_list()
         for name in names if known else ():
-            if not fnmatch.filter(known, name):
+            if not any(is_picked(system, [name]) for system in known):
                 raise unknown_name(name, "system", known)
         boards = [
             board(store, *pair, requested, slice_name=slice_, systems=names, top=top, where=where) for pair in which

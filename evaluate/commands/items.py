@@ -11,7 +11,7 @@ from evaluate.results.board import PrintedTable, number_of, primary_name, print_
 from lake.benchmarks import known_tasks, protocols_called, tasks_of
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
-from lake.console import DEFAULT_LAKE, Console, LakeOption, setting, split_names
+from lake.console import DEFAULT_LAKE, Console, LakeOption, setting, split_systems
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.hints import typed
 from lake.naming import FINAL, RANKING
@@ -31,7 +31,8 @@ def item(
     lake: LakeOption = DEFAULT_LAKE,
 ) -> None:
     """Print an item: the question, the gold, every system's score, and what some returned, with the arithmetic."""
-    store, names = Lake(lake), split_names(systems)
+    store = Lake(lake)
+    names = split_systems(systems, store)
     stored = store.scan("items").filter(benchmark=benchmark) if benchmark else store.scan("items")
     matches = stored.filter(item_id=item_id).sort("benchmark").collect()
     if matches.is_empty():

@@ -22,6 +22,7 @@ from lake.console import (
     QuietOption,
     setting,
     split_names,
+    split_systems,
 )
 from lake.engine import parse_engine
 from lake.errors import Exit, GoldspanError, lookup
@@ -71,7 +72,7 @@ def run_systems(
         by_whom = f" that {listed(wanted)} asks" if wanted and in_lake else ""
         message, hint = f"the lake holds no benchmark{by_whom}", "First: make ingest"
         raise GoldspanError(message, where=str(lake), hint=hint, code=Exit.MISSING)
-    patterns = split_names(systems)
+    patterns = split_systems(systems, store)
     with console.lake_lock(store, {"runs", "evaluate"}):
         if selection.where:
             every, selected = selected, with_items(store, selected, selection.where)

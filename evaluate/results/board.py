@@ -13,13 +13,12 @@ from evaluate.selection import edition
 from evaluate.statistics.boards import board_rows
 from evaluate.statistics.means import aggregate
 from evaluate.statistics.slices import UNSLICED, in_slice, slice_of
-from evaluate.systems import is_picked
 from lake.averages import ITEM, ITEM_INTERVALS
 from lake.benchmarks import tasks_of
 from lake.catalog.protocol import Protocol, Task
 from lake.catalog.protocols import protocols_of
 from lake.errors import Exit, GoldspanError
-from lake.selection import Where, of_where
+from lake.selection import Where, is_picked, of_where
 from lake.store import Lake
 from lake.tables import table as declared_table
 from lake.text import NO_VALUE, counted, escaped, group_name, listed
@@ -96,7 +95,7 @@ def check_measured(requested: Requested, tables: Sequence[tuple[Task, Protocol]]
 
 def metric_label(metric: Metric, k: int) -> str:
     """A metric with its cut-off, as people write it."""
-    return f"{metric.name}@{k}" if metric.has_cut_off else metric.name
+    return f"{metric.name}@{k}" if k else metric.name
 
 
 def rows_of_board(

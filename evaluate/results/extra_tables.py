@@ -18,13 +18,13 @@ from evaluate.results.board import (
 )
 from evaluate.selection import edition
 from evaluate.statistics.slices import SLICE
-from evaluate.systems import is_picked
 from lake.averages import AVERAGES, FEWEST_ITEMS, FEWEST_REPOS, ITEM, ITEM_INTERVALS, REPOSITORY
 from lake.benchmarks import tasks_of
 from lake.catalog.protocol import Protocol, Task
 from lake.catalog.protocols import protocols_of
 from lake.catalog.references import reference_of
 from lake.hints import typed
+from lake.selection import is_picked
 from lake.store import Lake
 from lake.text import NO_VALUE, counted, group_name, listed
 from lake.usage import USED, first_gold, pareto_front, repairs, run_costs, run_usage

@@ -22,6 +22,7 @@ from lake.console import (
     print_listing,
     setting,
     split_names,
+    split_systems,
 )
 from lake.errors import Exit, GoldspanError, lookup, refusal_of
 from lake.outcome import Outcome
@@ -174,7 +175,7 @@ def _export(
     meant = [each.name for each in protocols_called(store, protocol, benchmark)] if protocol else [""]
     if len(meant) > 1:
         raise GoldspanError(f"--protocol {protocol} means {listed(meant)}", hint="Name one of them.", code=Exit.USAGE)
-    choice = Choice(benchmark, meant[0], slice, tuple(split_names(metrics)), tuple(split_names(systems)), top)
+    choice = Choice(benchmark, meant[0], slice, tuple(split_names(metrics)), tuple(split_systems(systems, store)), top)
     check_whole(lake)
     written = export(store, run_id, format, output, table, choice)
     if output is not None:

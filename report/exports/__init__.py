@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from functools import cached_property
 from io import BytesIO
 from itertools import product
@@ -15,6 +14,7 @@ import polars as pl
 from lake.averages import AVERAGES
 from lake.benchmarks import known_protocols
 from lake.errors import Exit, GoldspanError, lookup, unknown_name
+from lake.selection import is_picked
 from lake.store import Lake
 from lake.text import counted
 from report.exports.of_run import ExportedRun, beir_folder, context_json, qrels, trec, tsv
@@ -67,11 +67,10 @@ class Choice:
 
     def _part(self, board: Board) -> Board | None:
         """A board's chosen columns and rows; None where one of them is empty."""
-        metrics, globs = self.metrics, self.systems or ("*",)
+        metrics = self.metrics
         columns = [each for each in board.columns if not metrics or each.name in metrics or each.metric in metrics]
         rows, unranked = (
-            [row for row in of if any(fnmatchcase(row.run.system, glob) for glob in globs)]
-            for of in (board.rows, board.unranked)
+            [row for row in of if is_picked(row.run.system, self.systems)] for of in (board.rows, board.unranked)
         )
         if self.top is not None:
             systems = [row for row in rows if not row.run.baseline][: self.top]
@@ -105,7 +104,7 @@ def run_named(lake: Lake, name: str, benchmark: str = "", protocol: str = "") ->
 def _check(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
     choices = sorted(set(known))
     for name in names:
-        if choices and not any(fnmatchcase(choice, name) for choice in choices):
+        if choices and not any(is_picked(choice, [name]) for choice in choices):
             raise unknown_name(name, kind, choices)
 
 

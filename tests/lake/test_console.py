@@ -1,6 +1,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import Annotated
 
@@ -9,10 +10,11 @@ import pytest
 import typer
 
 from lake import console
-from lake.console import Console, print_listing, run, split_names, stage_app
+from lake.console import Console, print_listing, run, split_names, split_systems, stage_app
 from lake.errors import Exit, GoldspanError
 from lake.outcome import Outcome
 from lake.parts import PartCounts
+from lake.store import Lake
 from tests.tiny import ROOT, command
 
 KEYS = ["written", "expected", "scored", "missing", "failed", "rejected", "made", "current", "removed", "seconds"]
@@ -166,6 +168,36 @@ ROWS: list[dict[str, object]] = [
     {"name": "a", "meaning": "ä: b", "empty": "", "default": True},
     {"name": "b", "meaning": None, "n": 3, "default": False},
 ]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("a,b c", ["a", "b", "c"]),
+        ("mine v2", ["mine v2"]),
+        ("a+b, mine v2,*+c  d", ["a+b", "mine v2", "*+c", "d"]),
+        ("one, two", ["one, two"]),
+        ("", []),
+    ],
+)
+def test_a_system_whose_name_holds_a_blank_is_named_by_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, names: list[str]
+) -> None:
+    monkeypatch.setattr(Lake, "scan", lambda *_: pl.LazyFrame({"system": ["mine v2", "one, two"]}))
+    assert split_systems(text, Lake(tmp_path)) == names
+
+
+@pytest.mark.parametrize("arguments", [["lst"], ["lst", "--limits"]])
+def test_a_mistyped_command_is_asked_for_by_its_name(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    fault = GoldspanError("unknown benchmark 'lst'", hint="There is: x.", code=Exit.USAGE)
+    assert _code(_app(fault), monkeypatch, *arguments) == Exit.USAGE
+    said = capsys.readouterr().err
+    assert "Did you mean the command 'list'?" in said
+    assert ("unknown benchmark 'lst'" in said) == (len(arguments) == 1)
+    assert _code(_app(fault), monkeypatch, "x") == Exit.USAGE
+    assert "There is: x." in capsys.readouterr().err
 
 
 def test_a_listing_is_columns_json_or_yaml(capsys: pytest.CaptureFixture[str]) -> None:
