@@ -174,3 +174,14 @@ def test_what_is_of_no_known_shape_is_refused_in_a_sentence(
     said = own(tmp_path, "--items", items, *flags)
     assert (said.code, words in said.err) == (code, True), said.err
     assert "Traceback" not in said.err
+
+
+def test_a_line_that_is_no_row_is_rejected_for_as_long_as_it_is_there(tmp_path: Path, repositories: Path) -> None:
+    good = lines({"id": "q1", "question": QUESTION, "gold": [{"path": "src/engine.py", "lines": "4-5"}]})
+    items = put(tmp_path / "my.jsonl", good + b"{broken\n")
+    assert own(tmp_path, "--items", items, "--repositories", repositories / "rockets").code == Exit.INCOMPLETE
+    (row,) = Lake(tmp_path / "lake").read("rejects").to_dicts()
+    assert (row["source"], row["position"], "not JSON" in row["reason"]) == ("my.jsonl", "line 2", True)
+    put(items, good)
+    own(tmp_path, "--items", items, "--repositories", repositories / "rockets").done()
+    assert Lake(tmp_path / "lake").read("rejects").is_empty()

@@ -1,5 +1,7 @@
 """One task over the asked items: which runs to make, what is concluded from their parts, and their scores."""
 
+import json
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
@@ -14,7 +16,7 @@ from evaluate.rank.pools import POOL_FILES_AT_ONCE, cut_files, load_pools, split
 from evaluate.retrievers import BASELINE, Retriever, TrackSteps
 from evaluate.runs.pooling import aggregate_runs, compare_task, systems_of
 from evaluate.selection import ItemPart, Selection
-from evaluate.systems import BuiltInSystem, PlannedRun, Run, is_picked, resolve_systems
+from evaluate.systems import BuiltInSystem, PlannedRun, Run, resolve_systems
 from evaluate.texts.query_forms import rewritten
 from lake.catalog.protocol import Protocol, Task
 from lake.catalog.protocols import protocols_of
@@ -23,6 +25,7 @@ from lake.fingerprint import canonical_json
 from lake.make import BuildTarget, made_from, target_of, write_by_run
 from lake.naming import DONE
 from lake.outcome import Outcome
+from lake.selection import is_picked
 from lake.selection import said as selection_said
 from lake.store import Lake
 from lake.tables import table
@@ -76,14 +79,25 @@ class TaskRuns:
             if cut[part.name].is_complete and cut[part.name].has_chunks:
                 complete[part.name] = part.fingerprint
                 continue
-            config = " CONFIG=FILE.yaml" if self.task.kind != self.task.benchmark else ""
-            hint = "" if cut[part.name].is_complete else f"; make ingest CHUNKERS={part.name}{config}"
+            hint = "" if cut[part.name].is_complete else f"; {self._command_that_cuts(part.name)}"
             note = f"skipped {part.name}: it has no chunks for these files{hint}"
             self.result.warnings = [*dict.fromkeys([*self.result.warnings, note])]
         if not complete and not self.takes_contexts:
             message = f"no chunker has cut the files of {self.task.benchmark}"
             raise GoldspanError(message, where=str(self.lake.root), hint="First: make ingest", code=Exit.MISSING)
         return complete
+
+    def _command_that_cuts(self, chunker: str) -> str:
+        """What to type so that a chunker cuts the asked files; a program is given again with its command."""
+        parameters = self.lake.scan("chunkers").filter(name=chunker).select("parameters").collect()["parameters"]
+        program = next((json.loads(text).get("command") for text in parameters), None)
+        flag = f"--chunker {shlex.quote(f'{chunker}={program}')}" if program else f"--chunkers {chunker}"
+        if self.label == "mined":
+            return f"python -m ingest mine REPOSITORY {flag}"
+        is_own = self.task.kind != self.task.benchmark
+        if program:
+            return f"python -m ingest {'--config FILE.yaml' if is_own else self.task.benchmark} {flag}"
+        return f"make ingest CHUNKERS={chunker}{' CONFIG=FILE.yaml' if is_own else ''}"
 
     @cached_property
     def plan(self) -> Sequence[PlannedRun]:

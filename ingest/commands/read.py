@@ -16,7 +16,7 @@ from ingest.contents.chunks import remove_undeclared
 from ingest.contents.processes import Workers
 from ingest.pipeline import ingest as ingest_benchmark
 from ingest.programs.command import ANSWER_SECONDS
-from ingest.runs.bundled_runs import SUBMISSIONS, import_recorded, import_submissions
+from ingest.runs.bundled_runs import SUBMISSIONS, import_recorded, import_submissions, store_rejects
 from ingest.runs.find_trajectories import declare_formats
 from ingest.sources.folder import open_folder
 from ingest.sources.git import GITHUB, Repositories, checked
@@ -204,6 +204,8 @@ def own(
     query: Annotated[str, typer.Option("--query", help="Key of the question, if it has no usual name.")] = "",
     gold: Annotated[str, typer.Option("--gold", help="Where the gold is: 'KEY[].PATH:LINES', or patch.")] = "",
     chunkers: ChunkersOption = "",
+    chunker: ChunkerOption = None,
+    trust_lake: TrustOption = False,
     limit: LimitOption = None,
     engine: EngineOption = "auto",
     memory_limit: MemoryOption = None,  # set as it is read
@@ -219,10 +221,16 @@ def own(
     console.say("\n".join([f"declared in {file}", *notes]))
     for reject in rejects:
         console.say(f"left out: {reject.position}: {reject.reason}")
-    read(
-        config=str(file), config_reads=str(reads), repositories=clones,
-        chunkers=chunkers, limit=limit, engine=engine, lake=lake, json=json, quiet=quiet,
-    )  # fmt: skip
+    try:
+        read(
+            config=str(file), config_reads=str(reads), repositories=clones, chunkers=chunkers, chunker=chunker,
+            trust_lake=trust_lake, limit=limit, engine=engine, lake=lake, json=json, quiet=quiet,
+        )  # fmt: skip
+    except typer.Exit as end:
+        # What was left out of the items before they were read is rejected as what is left out then.
+        with console.lake_lock(store := Lake(lake), {"ingest"}):
+            store_rejects(store, f"own-items-{file.parent.name}", rejects)
+        raise typer.Exit(end.exit_code or (Exit.INCOMPLETE if rejects else Exit.DONE)) from end
 
 
 @app.command()
@@ -236,6 +244,8 @@ def mine(
     n: Annotated[int, typer.Option("--n", min=1, help="Maximum tasks of each kind.")] = 300,
     seed: Annotated[str, typer.Option("--seed", help="Seed of the draw.")] = "",
     chunkers: ChunkersOption = "",
+    chunker: ChunkerOption = None,
+    trust_lake: TrustOption = False,
     needs: NeedsOption = False,
     engine: EngineOption = "auto",
     memory_limit: MemoryOption = None,  # set as it is read
@@ -253,7 +263,7 @@ def mine(
         lookup(kind, "kind of task", MINED_TASKS)
     with console.lake_lock(store, {"ingest", "runs"}), Workers(parse_engine(engine, lake)) as workers:
         history = open_repository(request, store.root / CACHE)
-        resolved = wanted_chunkers(split_names(chunkers), [], store)
+        resolved = wanted_chunkers(split_names(chunkers), chunker or [], store, trusted=trust_lake)
         benchmarks = mined(request, history, kinds or list(MINED_TASKS), known_benchmarks())
         for benchmark, source, *_ in benchmarks:
             check_replaced(store, benchmark, source)

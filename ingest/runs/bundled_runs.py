@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
@@ -137,7 +137,7 @@ def import_recorded(lake: Lake, benchmark: str, source: Source, result: Outcome,
         except GoldspanError as error:
             rejects.add(path.name, f"system {system}", error.what)
             result.warnings.append(f"left out: {system}: {error.what}")
-    _store(lake, "rejects", f"recorded-{benchmark}", rejects.frame("ingest"))
+    store_rejects(lake, f"recorded-{benchmark}", rejects)
     result.rejected += len(rejects)
 
 
@@ -158,9 +158,18 @@ def _store(lake: Lake, name: str, part: str, rows: pl.DataFrame) -> None:
         lake.remove(stale)
 
 
+def store_rejects(lake: Lake, part: str, rejects: Rejects) -> None:
+    """Store what a step refused in place of what it refused before."""
+    _store(lake, "rejects", part, rejects.frame("ingest"))
+
+
 def check_submission(lake: Lake, path: Path, *, skip_unknown: bool, say: Say) -> Outcome:
     """Check a submission as it would be imported; nothing is written."""
     submission = read_submission(path)
+    # The newest of a system counts. A day is a day longer than anywhere: it may have begun elsewhere.
+    if date.fromisoformat(day := submission.folder.name) > date.today() + timedelta(days=1):
+        what, hint = f"the date {day} is in the future", "Call the folder after the day on which it is submitted."
+        raise GoldspanError(what, where=str(submission.folder), hint=hint, code=Exit.INVALID)
     files = [(task, file) for task, file in submission.runs.items() if file]
     if files and (why := _absence(lake, submission.system)):
         hint = f"First bring in what it answers: make ingest BENCHMARKS={submission.system.benchmark} SOURCE=…"
@@ -213,7 +222,7 @@ def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> lis
         names = delete_imported_runs(lake, benchmark, pl.col("run_id") == run_id)
         result.changes += [f"{name} went with its submission" for name in names]
     _store(lake, "submissions", "all", pl.DataFrame(rows, schema=table("submissions").columns))
-    _store(lake, "rejects", "submissions", rejects.frame("ingest"))
+    store_rejects(lake, "submissions", rejects)
     result.rejected += len(rejects)
     return [str(row["status"]) for row in rows]
 

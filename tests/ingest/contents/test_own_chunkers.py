@@ -15,7 +15,7 @@ from ingest.programs import command as json_command
 from ingest.programs.command import JsonCommand
 from lake.errors import Exit
 from lake.store import Lake
-from tests.tiny import build, command, refused
+from tests.tiny import build, command, put, refused
 
 TEXT = "é\r\n😀\nb\n"
 PROGRAM = """\
@@ -121,6 +121,11 @@ def test_a_python_function_is_a_chunker(tmp_path: Path, monkeypatch: pytest.Monk
     chunks = lake.read("chunks", chunker="first")
     assert chunks.select(pl.col("line_start", "line_end").unique()).rows() == [(0, 1)]
     assert "gives 2 chunkers with 1 names" in command(*asked, *("--chunker", "first=given_function:first_line") * 2).err
+    # What has not cut a file yet is to be given again, as its name alone would be refused.
+    put(tmp_path / "source/repositories/function_level/zoo_animals/new.py", b"new = 1\n")
+    command(*asked, "--chunkers", "whole-file").done()
+    said = command("evaluate", "--lake", lake.root, "--systems", "whole-file+bm25-okapi")
+    assert "-m ingest repoeval --chunker first=given_function:first_line" in said.err
 
 
 @pytest.mark.slow

@@ -252,3 +252,8 @@ def test_the_workflow_checks_every_folder_that_a_pull_request_touches_once(tmp_p
     git("add", "lake")
     git("commit", "-qm", "z")
     assert subprocess.run(["bash", "-e", "-c", script], cwd=tmp_path, env=told, check=False).returncode == 1
+
+
+def test_a_submission_of_a_day_to_come_is_refused(lake: Lake, tmp_path: Path) -> None:
+    said = command("ingest", "check", submit(tmp_path, "mine/2999-01-31"), "--lake", lake.root)
+    assert (said.code, "the date 2999-01-31 is in the future" in said.err) == (Exit.INVALID, True), said.err
