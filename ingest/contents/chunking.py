@@ -138,10 +138,11 @@ def _pairs(cut: Cut, places: Offsets) -> Integers:
     n = len(places.byte) - 1 if cut.unit != "bytes" else places.byte[-1]
     before = (-1, -1)
     for start, end in pairs.tolist():
+        given = f"{start + 1} to {end} (counted from 1)" if cut.unit == "lines" else f"[{start}, {end})"
         if not 0 <= start < end <= n:
-            raise ValueError(f"answered the {cut.unit} [{start}, {end}) of {n}: empty or outside the file")
+            raise ValueError(f"answered the {cut.unit} {given} of {n}: empty or outside the file")
         if (start, end) <= before:
-            raise ValueError(f"answered the {cut.unit} [{start}, {end}): twice or out of order")
+            raise ValueError(f"answered the {cut.unit} {given}: twice or out of order")
         before = (start, end)
     if cut.unit != "bytes":
         return pairs.astype(np.int64, copy=False)

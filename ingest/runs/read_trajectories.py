@@ -113,10 +113,10 @@ def parse_runs(
     """
     views, answers = list[tuple[object, ...]](), list[tuple[object, ...]]()
     frames, n_views = [pl.DataFrame(schema=dict(VIEW_COLUMNS))], 0
-    result.counts["n_skipped"] = len(files.skipped)
-    result.unread.update(f"file {name}" for name in kinds_of_files(files.skipped))
+    read_with = set[str]()
     for number, (file, trajectory) in enumerate(_all(files, ids, rejects)):
         where = f"{file.path}, {trajectory.position}" if trajectory.position else file.path
+        read_with |= trajectory.read_with
         result.unread.update(trajectory.unread)
         result.counts["n_calls"] += len(trajectory.calls)
         for call in trajectory.calls:
@@ -158,6 +158,9 @@ def parse_runs(
         # A turn that is not known is 0.
         turns, calls = ([pair[index] or None for pair in trajectory.shown_at] or None for index in (0, 1))
         answers.append((number, *of_item, turns, calls, *used))
+    skipped = [path for path in files.skipped if path not in read_with]
+    result.counts["n_skipped"] = len(skipped)
+    result.unread.update(f"file {name}" for name in kinds_of_files(skipped))
     frames.append(pl.DataFrame(views, schema=dict(VIEW_COLUMNS), orient="row"))
     return pl.concat(frames), pl.DataFrame(answers, schema=dict(ANSWER_COLUMNS), orient="row")
 
@@ -197,16 +200,18 @@ def shown_trajectories(files: TrajectoryFiles) -> Iterator[str]:
     if files.importer.kind != "trajectory":
         message = f"the file holds a {files.importer.kind}, no trajectories"
         raise GoldspanError(message, hint="`python -m ingest check` tries an import of it.", code=Exit.USAGE)
+    read_with = set[str]()
     for file in files.files:
-        for line in _file(file, files):
+        for line in _file(file, files, read_with):
             yield printable(line)
-    if files.skipped:
-        yield f"not read: {Unread(kinds_of_files(files.skipped)).summary()}"
+    if skipped := [path for path in files.skipped if path not in read_with]:
+        yield f"not read: {Unread(kinds_of_files(skipped)).summary()}"
 
 
-def _file(file: TrajectoryFile, files: TrajectoryFiles) -> Iterator[str]:
+def _file(file: TrajectoryFile, files: TrajectoryFiles, read_with: set[str]) -> Iterator[str]:
     try:
         for trajectory in files.importer.trajectories(file):
+            read_with |= trajectory.read_with
             where = f"{file.path}, {trajectory.position}" if trajectory.position else file.path
             patch = trajectory.patch and f"a patch of {counted(trajectory.patch.count(chr(10)), 'line')}"
             item = f"item {trajectory.item}, " if trajectory.item else ""

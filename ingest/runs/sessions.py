@@ -88,6 +88,7 @@ class Session:
             unread=Unread([*(name for call in calls for name in call.unread), *notes["unread"]]),
             usage=replace(usage, n_calls=len(calls)), root=root,
             prompts=tuple(text for text in notes["prompt"] if text.strip())[:_MAX_PROMPTS], shown_at=shown_at,
+            read_with=frozenset(self.opened),
         )  # fmt: skip
 
 

@@ -130,7 +130,8 @@ class Trajectory:
     `item` is either of its two ids; `position` where in the file it stands, such as `line 3`; `notes` what could not be
     read, which become rows of `rejects`; `failed` why nothing of it can be scored; `published` what ContextBench's
     published converter makes of the same file, its steps and end alone, where these are others; `root` the folder it
-    began in; `prompts` what it was asked; `shown_at` the turn and the tool call of each step.
+    began in; `prompts` what it was asked; `shown_at` the turn and the tool call of each step; `read_with` the paths of
+    other files, such as a subagent's, that it was read from.
     """
 
     steps: tuple[Views, ...]
@@ -147,6 +148,7 @@ class Trajectory:
     root: str = ""
     prompts: tuple[str, ...] = ()
     shown_at: tuple[tuple[int, int], ...] = ()
+    read_with: frozenset[str] = frozenset()
 
     def beside(self, published: "Trajectory | None") -> "Trajectory":
         """The trajectory with the published converter's reading beside it, where that is another."""

@@ -178,8 +178,8 @@ def test_every_fallback_has_its_reason() -> None:
 @pytest.mark.parametrize(
     ("ranges", "why"),
     [
-        ([(0, 3)], "answered the lines [0, 3) of 2: empty or outside the file"),
-        ([(-1, 1)], "[-1, 1) of 2: empty or outside the file"),
+        ([(0, 3)], "answered the lines 1 to 3 (counted from 1) of 2: empty or outside the file"),
+        ([(-1, 1)], "the lines 0 to 1 (counted from 1) of 2: empty or outside the file"),
         ([(1, 1)], "empty or outside"),
         ([(1, 0)], "empty or outside"),
         ([(0, 1), (0, 1)], "twice or out of order"),

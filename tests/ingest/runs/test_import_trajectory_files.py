@@ -42,7 +42,7 @@ from tests.ingest.runs.agents import (
 from tests.ingest.runs.formats.recorded_sessions import gave, rows, used
 from tests.ingest.runs.formats.test_import_formats import zstd
 from tests.ingest.runs.formats.test_import_told_apart import JSON
-from tests.tiny import put
+from tests.tiny import command, put
 
 __all__ = ["issues_once", "lake"]
 
@@ -292,3 +292,23 @@ def test_a_session_given_alone_is_read_with_its_subagents_and_patch(lake: Lake, 
     put(tmp_path / f"{ROCKETS}.patch", PATCH.encode())
     tally = imported(lake, put(tmp_path / f"{ROCKETS}.jsonl", SESSION)).counts
     assert (tally["n_steps"], tally["n_no_patch"]) == (1, 0)
+
+
+def test_a_file_that_a_session_was_read_from_is_not_listed_as_not_read(lake: Lake, tmp_path: Path) -> None:
+    name = "00000000-1111-2222-3333-444444444444"
+    begun = {"type": "function_call", "name": "spawn_agent", "call_id": "c1", "arguments": "{}"}
+    told = {"type": "function_call_output", "call_id": "c1", "output": f'{{"agent_id": "{name}"}}'}
+    looked = {"type": "function_call", "name": "shell_command", "call_id": "c2", "arguments": '{"command": "cat a.py"}'}
+    showed = {"type": "function_call_output", "call_id": "c2", "output": "x = 1"}
+
+    def rollout(source: object, *items: object) -> bytes:
+        first = {"type": "session_meta", "payload": {"id": "s", "cwd": "/testbed", "source": source}}
+        return rows(first, *({"type": "response_item", "payload": item} for item in items))
+
+    put(tmp_path / f"runs/{ROCKETS}.jsonl", rollout("cli", begun, told))
+    put(tmp_path / f"runs/rollout-{name}.jsonl", rollout({"subagent": "review"}, looked, showed))
+    put(tmp_path / "runs/notes.txt", b"x")
+    said = command("ingest", "show", tmp_path / "runs").done()
+    assert "a.py" in said.out
+    assert "not read: notes.txt (1)" in said.out
+    assert imported(lake, tmp_path / "runs").counts["n_skipped"] == 1
