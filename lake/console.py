@@ -159,7 +159,7 @@ def stage_app(default: str, modules: Mapping[str, str]) -> typer.Typer:
                 close = get_close_matches(word, modules, n=1) if code == Exit.USAGE and word not in modules else []
                 if not close:
                     raise
-                what = getattr(error, "what", None) or getattr(error, "message", str(error))
+                what: str = getattr(error, "what", "") or getattr(error, "message", "") or str(error)
                 hint = f"Did you mean the command {close[0]!r}?"
                 raise GoldspanError(what, hint=hint, code=Exit.USAGE) from error
 
