@@ -184,7 +184,9 @@ class _Walk:
                 return []
             rows = (row for row in self.output.split("\n") if row not in self.failures.rows)
             self.listed[key] = listed_spans("\n".join(rows), only, numbers=search.has_numbers, lists=False)
-        spans = [span for span in self.listed[key] if span.start is not None or not search.is_numbered]
+        # A file whose rows have no number is shown by a search that ended well.
+        is_numbered = search.is_numbered or (self.failed and self.is_alone)
+        spans = [span for span in self.listed[key] if span.start is not None or not is_numbered]
         if only and not self.is_alone and self.only != only and any(span.path == only for span in spans):
             # Whose lines the output lists cannot be told where it does not name them.
             printed_spans = listed_spans(self.output, numbers=search.has_numbers, lists=False)

@@ -10,8 +10,11 @@ from ingest.runs.calls.shell import parse_shell_call
 from ingest.runs.trajectory import NO_RESULT, FileSpan, ParsedCall, Views, gone_to, joined_path, renamed
 from ingest.runs.values import JsonRecord, first_text, line_of, list_at, str_at
 
-_READERS = ("read", "read_file", "view", "view_file", "open_file", "notebookread")
-_EDITORS = ("str_replace_editor", "str_replace_based_edit_tool", "file_editor", "planning_file_editor")
+_READERS = ("read", "read_file", "readfile", "view", "view_file", "open_file", "notebookread")
+_EDITORS = (
+    "str_replace_editor", "str_replace_based_edit_tool", "file_editor", "planning_file_editor", "text_editor",
+    "developer__text_editor",
+)  # fmt: skip
 """They read when their `command` is `view`."""
 _SEARCHES = ("grep", "grep_search", "grep_files", "search_file_content", "search_files", "ripgrep", "rg")
 _SHELLS = (
@@ -39,7 +42,8 @@ SHOW_NOTHING = (
     "listmcpresourcestool", "readmcpresourcetool", "croncreate", "crondelete", "cronlist", "enterworktree",
     "exitworktree", "sendmessage", "monitor", "artifact", "remotetrigger", "delete_file", "write_to_file",
     "replace_in_file", "apply_diff", "insert_content", "attempt_completion", "ask_followup_question", "new_task",
-    "switch_mode", "patch", "interrupt_agent", "followup_task",
+    "switch_mode", "patch", "interrupt_agent", "followup_task", "web_search_call", "teamcreate", "teamdelete",
+    "writefile", "strreplacefile", "settodolist",
 )  # fmt: skip
 _PATHS = ("file_path", "filePath", "path", "absolute_path", "notebook_path", "filename", "target_file")
 _COMMANDS = ("command", "cmd", "keystrokes")

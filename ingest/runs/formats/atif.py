@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from ingest.runs.calls.tools import ToolCall
-from ingest.runs.formats import codex, copilot_cli, gemini_cli, opencode
+from ingest.runs.formats import claude_code, codex, copilot_cli, gemini_cli, opencode
 from ingest.runs.formats.mini_swe_agent import returned
 from ingest.runs.importer import Importer, TrajectoryFile, item_of, patch_path, recorded_patch, trial_results
 from ingest.runs.sessions import Event, Note, Session, paired
@@ -25,6 +25,7 @@ _PART = re.compile(r"(?P<stem>.+)\.(?:cont|summarization)-[0-9]+(?:-[a-z]+)?\.js
 _MAX_PARTS, _MAX_FILES = 20, 100
 _PARTS = ("cont-{}", "summarization-{}-summary", "summarization-{}-questions", "summarization-{}-answers")
 _NAMES = ("trajectory_id", "session_id")
+_ERRORS = ("is_error", "tool_result_is_error")
 _WRITTEN_AT_ONCE = 1.0  # A whole trajectory that took fewer seconds has the times at which another format was converted
 _HOST = r"[\w.-]{1,64}@[\w.-]{1,255}"
 _PROMPT = re.compile(
@@ -32,7 +33,7 @@ _PROMPT = re.compile(
 )
 _MAX_CHARACTERS = 2_000_000
 _OUTPUTS: Mapping[str, Callable[..., ToolCall]] = {
-    "codex": codex.with_output, "gemini-cli": gemini_cli.with_output, "opencode": opencode.with_output,
+    "claude-code": claude_code.with_output, "gemini-cli": gemini_cli.with_output, "opencode": opencode.with_output,
     "copilot-cli": lambda call, text, *, failed: copilot_cli.with_result(
         call, {"success": not failed, "result": {"content": text}}),
 }  # fmt: skip
@@ -58,8 +59,8 @@ def companions(path: str) -> Sequence[str]:
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     """One for every object, with what a subagent did, and what continues in another file, where the record names it.
 
-    A call of a step that records no observation counts as having shown what it was asked for. One result for several
-    calls is the screen of a terminal they were typed into.
+    In a record without any results each call counts as having shown what it was asked for. One result for several calls
+    is the screen of a terminal they were typed into.
     """
     for position, row in file.objects():
         extra = object_at(row, "extra")
@@ -81,7 +82,8 @@ class _Record:
         self.session, self.row, self.n_turns = session, row, 0
         self.agent = str_at(row, "agent", "name")
         self.starts_anew = self.agent == _STARTS_ANEW
-        results = (result for step in objects_at(row, "steps") for result in _results(step))
+        results = [result for step in objects_at(row, "steps") for result in _results(step)]
+        self.has_results = bool(results)
         self.has_codes = self.starts_anew and any(returned(content_of(result)) for result in results)
 
     def __iter__(self) -> Iterator[Event]:
@@ -125,14 +127,19 @@ class _Record:
         # Calls that have the same result were typed into one terminal, which shows them all.
         for _, pairing in groupby(zip(tools, pairs, strict=True), key=lambda pair: [*map(id, pair[1])]):
             together, (own, *_) = zip(*pairing, strict=True)
-            yield from self._together([replace(tool, is_answered=bool(own or not results)) for tool in together], own)
+            is_answered = bool(own or not self.has_results)
+            yield from self._together([replace(tool, is_answered=is_answered) for tool in together], own)
 
     def _together(self, tools: Sequence[ToolCall], results: Sequence[JsonRecord]) -> Iterator[Event]:
         text = "\n".join(map(content_of, results)) if results else None
-        failed = any(True in (result.get("is_error"), object_at(result, "extra").get("is_error")) for result in results)
+        told = [held.get(key) for result in results for held in (result, object_at(result, "extra")) for key in _ERRORS]
+        failed = any(flag is True for flag in told)
         typed = [tool.typed for tool in tools if tool.is_shell and tool.is_answered]
         screens = iter([(None, "")] * len(typed) if text is None else _printed_on(text, typed))
         for tool in tools:
+            if self.agent == "codex" and text is not None:
+                yield from codex.answered_calls(tool, text, failed=failed)
+                continue
             if self.agent in _OUTPUTS and text is not None:
                 yield _OUTPUTS[self.agent](tool, text, failed=failed)
                 continue

@@ -3,8 +3,8 @@
 Read after sessions of versions 1.0.56 to 2.1.138 and the tools' reference (code.claude.com/docs/en/tools-reference):
 `Read` takes `file_path`, `offset` (a line, from 1) and `limit`, and numbers what it gives; `Grep` lists files unless
 `output_mode` is `content`; `Glob` lists files; `Bash` takes `command`. What a subagent does is recorded among the
-session's rows (`isSidechain`), or in a file of its own: `<session>/subagents/agent-<id>.jsonl`, before version 2.1
-`agent-<id>.jsonl` beside the session.
+session's rows (`isSidechain`, from version 2.1 on as `agent_progress`), and in a file of its own:
+`<session>/subagents/agent-<id>.jsonl`, before version 2.1 `agent-<id>.jsonl` beside the session.
 """
 
 import re
@@ -20,6 +20,11 @@ from ingest.runs.values import JsonRecord, content_of, count_at, line_of, object
 
 _SHOWN = ("file", "edited_text_file", "selected_lines_in_ide", "nested_memory", "compact_file_reference")
 """Attachments that show something of files without a call of the agent's; they are no steps."""
+_FAILED = re.compile(r"\AExit code [0-9]+(?:\n|\Z)")  # the first row of what a command printed that failed
+_NOTES = re.compile(
+    r"(?:\A|\n\n)\[(?:(?:stdout|stderr)\]\n|(?:exit_code|interrupted|is_image|metadata)\] |error\] tool reported)"
+)
+"""What Harbor writes below an output: the same again, and what else the session tells of it."""
 _OF_SUBAGENT = re.compile(r"(?:^|/)agent-(?P<id>[^/]*)\.jsonl(?:\.gz|\.zst)?$")
 
 
@@ -44,10 +49,11 @@ class _Record:
         yield from self.events_of(self.session.parts[0])
         for path in sorted({file.path for file in self.subagents.values()} - self.session.opened):
             yield Note("unread", f"file {path.rpartition('/')[2]}")
-        yield _usage([event for part in self.session.parts for event in part])
+        yield _usage([_unwrapped(event) for part in self.session.parts for event in part])
 
     def events_of(self, events: Sequence[JsonRecord]) -> Iterator[Event]:
         """What some rows tell, with what the subagents did that their calls began."""
+        events = [*map(_unwrapped, events)]
         results = {str_at(part, "tool_use_id"): (event, part) for event in events for part in _results(event)}
         self.recorded |= {str_at(event, "agentId") for event in events if event.get("isSidechain") is True}
         self.recorded |= {str_at(event, "parent_tool_use_id") for event in events}
@@ -73,7 +79,8 @@ class _Record:
                     yield from self._called(call, *results.get(call.call_id, ({}, None)))
 
     def _called(self, call: ToolCall, event: JsonRecord, result: JsonRecord | None) -> Iterator[Event]:
-        text, failed = content_of(result), object_at(result).get("is_error") is True
+        failed = object_at(result).get("is_error") is True
+        text = _FAILED.sub("", content_of(result)) if failed else content_of(result)
         beside = event.get("toolUseResult", event.get("tool_use_result")) if len(_results(event)) == 1 else None
         start, n = line_of(beside, "file", "startLine"), line_of(beside, "file", "numLines") or 0
         lines = (start, start + n - 1) if start is not None and n > 0 and not failed else None
@@ -96,6 +103,21 @@ class _Record:
             begun += (file for file in self.subagents.values() if f"/{workflow}/" in file.path)
         for file in filter(None, begun):
             yield from self.events_of(self.session.rows_of(file))
+
+
+def _unwrapped(event: JsonRecord) -> JsonRecord:
+    """A row; where it tells of a subagent's progress, the subagent's message in it."""
+    told, message = object_at(event, "data"), object_at(event, "data", "message")
+    if told.get("type") != "agent_progress" or not message:
+        return event
+    return {**message, "isSidechain": True, "agentId": told.get("agentId"), "cwd": event.get("cwd")}
+
+
+def with_output(call: ToolCall, output: str, *, failed: bool) -> ToolCall:
+    """A call with its output, without what Harbor writes below it, and whether it failed."""
+    notes, failed = _NOTES.search(output), failed or output.endswith("[error] tool reported failure")
+    text = output[: notes.start()] if notes else output
+    return replace(call, output=_FAILED.sub("", text) if failed else text, failed=failed)
 
 
 def _is_own(event: JsonRecord) -> bool:

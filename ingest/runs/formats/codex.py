@@ -7,8 +7,10 @@ tools. An output is a text with a head that tells an exit code, a list of texts,
 running. What `codex exec --json` prints is built from its description (github.com/openai/codex, pull request 4177).
 """
 
+import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -163,8 +165,8 @@ def _calls(kind: str, item: JsonRecord, output: _Output | None) -> Iterator[Tool
     calls = [(name, arguments)]
     if kind == "local_shell_call":
         calls = [("local_shell", object_at(item, "action"))]
-    elif name == "exec" and isinstance(value, str):
-        calls = script_calls(value) or calls
+    elif name == "exec":
+        calls = script_calls(str_at(arguments, "input")) or calls
     elif name.endswith("parallel") and "tool_uses" in arguments:
         uses = objects_at(arguments, "tool_uses")
         calls = [(str_at(use, "recipient_name").rpartition(".")[2], object_at(use, "parameters")) for use in uses]
@@ -220,10 +222,15 @@ def _output(output: object) -> _Output:
     return _Output((text[head.end() :],), failed, running[1] if running else "")
 
 
-def with_output(call: ToolCall, output: str, *, failed: bool) -> ToolCall:
-    """A call with its output, without the head that tells how it ended, and whether it failed."""
-    parsed = _output(output)
-    return replace(call, output="\n".join(parsed.texts or ()), failed=failed or parsed.failed)
+def answered_calls(call: ToolCall, output: str, *, failed: bool) -> Iterator[ToolCall]:
+    """The calls that a call in Harbor's record is, several where it ran a script, each with its output."""
+    result = _output(output)
+    if output.startswith("[{'"):
+        # Harbor writes a list of texts as Python does.
+        with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+            result = _output(ast.literal_eval(output))
+    for each in _calls("function_call", {"name": call.name, "arguments": call.arguments}, result):
+        yield replace(each, failed=failed or each.failed, turn=call.turn)
 
 
 CODEX = session_importer(

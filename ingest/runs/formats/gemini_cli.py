@@ -4,11 +4,12 @@ Read after a session of March 2026, a stream of January 2026 and the tools' refe
 (github.com/google-gemini/gemini-cli, docs/tools): `read_file` takes `offset` (lines before the first, from 0) and
 `limit`, or `start_line` and `end_line`, and says which lines it shows where these are not all; `read_many_files` puts
 each file's name before it; `search_file_content` lists lines of files named from the folder that was searched. A stream
-leaves out what a reading tool gave. Newer sessions are JSON Lines, a message written again where it has changed.
+leaves out what a reading tool gave. Newer sessions are JSON Lines, a message written again where it has changed; the
+session of a subagent is `<session's id>/<subagent's id>.jsonl` beside them, and the call that began it has that id.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall, parse_call
@@ -37,16 +38,35 @@ def _is_event(row: JsonRecord) -> bool:
 
 
 def _events_of(session: Session) -> Iterator[Event]:
-    rows, turn, pieces = session.parts[0], 0, list[str]()
-    every = [message for row in rows for message in (row, *objects_at(row, "$set", "messages"))]
-    # Each as it was written last.
-    messages = list({str_at(message, "id") or str(n): message for n, message in enumerate(every)}.values())
-    results = {str_at(row, "tool_id"): row for row in rows if row.get("type") == "tool_result"}
     used = list[TokenCounts]()
-    for message in messages:
+    yield from _events_in(session, session.parts[0], used)
+    messages = [message for rows in session.parts for message in _messages(rows)]
+    n_turns, ends = len(used), [message for message in messages if message.get("type") == "result"]
+    used += (_tokens(object_at(end, "stats"), "_tokens") for end in ends)
+    model = most_frequent(str_at(message, "model") for message in messages)
+    status = str_at(ends[-1], "status") if ends else ""
+    yield AgentUsage(model, seconds=seconds_of(messages), n_turns=n_turns or None, exit_status=status).with_tokens(used)
+
+
+def _every_message(rows: Sequence[JsonRecord]) -> list[JsonRecord]:
+    return [message for row in rows for message in (row, *objects_at(row, "$set", "messages"))]
+
+
+def _messages(rows: Sequence[JsonRecord]) -> list[JsonRecord]:
+    """The messages of a file, each as it was written last."""
+    return list({str_at(message, "id") or str(n): message for n, message in enumerate(_every_message(rows))}.values())
+
+
+def _events_in(session: Session, rows: Sequence[JsonRecord], used: list[TokenCounts]) -> Iterator[Event]:
+    """What a file tells, with what the subagents did that its calls began; to `used` go the tokens of each answer."""
+    results = {str_at(row, "tool_id"): row for row in rows if row.get("type") == "tool_result"}
+    calls = [call for message in _every_message(rows) for call in objects_at(message, "toolCalls")]
+    # What a call gave counts as it was written first: later it is taken away, to save context.
+    gave = {str_at(call, "id"): call for call in reversed(calls) if call.get("result")}
+    pieces = list[str]()
+    for message in _messages(rows):
         kind = message.get("type")
         if kind == "gemini" and "tokens" in message:
-            turn += 1
             used.append(_tokens(object_at(message, "tokens"), ""))
         is_answer = kind == "message" and message.get("role") == "assistant"
         # A stream gives an answer in pieces.
@@ -61,23 +81,37 @@ def _events_of(session: Session) -> Iterator[Event]:
             call_id, result = str_at(message, "tool_id"), results.get(str_at(message, "tool_id"))
             call = ToolCall(str_at(message, "tool_name"), object_at(message, "parameters"), call_id=call_id)
             failed = object_at(result).get("status") != "success"
-            answered = with_output(call, str_at(result, "output"), failed=failed)
-            yield answered if result is not None else replace(call, is_answered=False)
+            ended = with_output(call, str_at(result, "output"), failed=failed)
+            yield ended if result is not None else replace(call, is_answered=False)
         for row in objects_at(message, "toolCalls") if kind == "gemini" else ():
-            call = ToolCall(str_at(row, "name"), object_at(row, "args"), turn=turn, call_id=str_at(row, "id"))
-            output, failed, is_answered = _recorded(row)
-            yield with_output(call, output, failed=failed) if is_answered else replace(call, is_answered=False)
+            call_id, agent = str_at(row, "id"), str_at(row, "agentId")
+            call = ToolCall(str_at(row, "name"), object_at(row, "args"), turn=len(used), call_id=call_id)
+            output, failed, is_answered = _recorded(gave.get(call_id, row))
+            if agent:
+                yield replace(call, parsed=ParsedCall())
+                yield from _subagent(session, agent, used)
+            else:
+                yield with_output(call, output, failed=failed) if is_answered else replace(call, is_answered=False)
     yield Note("answer", "".join(pieces))
-    ends = [message for message in messages if message.get("type") == "result"]
-    used += (_tokens(object_at(end, "stats"), "_tokens") for end in ends)
-    model = most_frequent(str_at(message, "model") for message in messages)
-    status = str_at(ends[-1], "status") if ends else ""
-    yield AgentUsage(model, seconds=seconds_of(messages), n_turns=turn or None, exit_status=status).with_tokens(used)
+
+
+def _subagent(session: Session, agent: str, used: list[TokenCounts]) -> Iterator[Event]:
+    """What a subagent did, whose file is called after it and lies in a folder beside the session's."""
+    path = next((path for path in sorted(session.file.all) if path.endswith(f"/{agent}.jsonl")), "")
+    if not path:
+        yield Note("unread", "subagent whose file is not there")
+        return
+    events = _events_in(session, session.rows_of(session.file.all[path]), used)
+    # What it says is no answer of the session.
+    yield from (event for event in events if not (isinstance(event, Note) and event.kind == "answer"))
 
 
 def _recorded(call: JsonRecord) -> tuple[str, bool, bool]:
     """What a call gave, whether it failed, and whether it has a result at all."""
-    parts = objects_at(call, "result")
+    every = objects_at(call, "result")
+    # In newer sessions the results of calls that were made at once may stand with each of them.
+    own = [part for part in every if str_at(part, "functionResponse", "id") == str_at(call, "id")]
+    parts = own or every
     responses = [object_at(part, "functionResponse", "response") for part in parts]
     texts = [str_at(response, "output") or str_at(response, "error") for response in responses]
     texts += [str_at(part, "text") for part in parts]

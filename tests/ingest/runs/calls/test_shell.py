@@ -139,6 +139,7 @@ TOLD = [
     ("cat b.py c.py", f"{MISSING}\ncat: c.py: No such file or directory", True, []),
     ("cat a.py b.py", "Killed", True, []), ("cat a.py lib.py", "cat: lib.py: No such file", False, [WHOLE]),
     ("cd src && cat a.py", "", True, []), ("cat a.py && pytest", "1 failed", True, [WHOLE]),
+    ("grep x a.py", "Exit code 2", True, []), ("grep x a.py; pytest", "1 failed", True, [FileSpan("a.py")]),
     # Only the text tells it; a file that is printed whole without a word is an empty one.
     ("sed -n 1,9p a.py", "sed: can't read a.py: No such file or directory", False, []),
     ("sed -n 400,500p a.py", "", False, []), ("cat a.py 2>/dev/null", "", False, []), ("cat a.py", "", False, [WHOLE]),

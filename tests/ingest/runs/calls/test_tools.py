@@ -34,6 +34,12 @@ def test_of_an_output_that_was_saved_its_beginning_is_seen(saved: str) -> None:
         assert list(parse_call(ToolCall("bash", {"command": command}, saved)).views) == views, command
 
 
+@pytest.mark.parametrize("name", ["ReadFile", "text_editor", "developer__text_editor", "str_replace_based_edit_tool"])
+def test_a_reading_tool_is_known_by_any_of_its_names(name: str) -> None:
+    given = {"command": "view", "path": "a.py"}
+    assert parse_call(ToolCall(name, given, "     3\tx\n     4\ty")).views[0].path == "a.py"
+
+
 @pytest.mark.parametrize("name", ["apply_patch", "read_bash", "CronCreate", "write_to_file", "list_mcp_resources"])
 def test_a_tool_that_shows_nothing_of_files_is_no_unknown_one(name: str) -> None:
     call = parse_call(ToolCall(name, {"path": "a.py"}, "a.py:3:x"))
