@@ -117,9 +117,9 @@ def is_gold(path: Path) -> bool:
 
 def score_region_files(
     gold_path: Path, paths: Sequence[Path], names: Sequence[str], *, answered_only: bool
-) -> tuple[list[pl.DataFrame], list[str]]:
-    """What the regions of some files are worth: query, and a column per measure, else 0; and notes on the first."""
-    gold, values, notes = _read_instances(gold_path, Issue), list[pl.DataFrame](), list[str]()
+) -> tuple[list[pl.DataFrame], list[list[str]]]:
+    """What the regions of some files are worth: query, and a column per measure, else 0; and notes on each."""
+    gold, values, notes = _read_instances(gold_path, Issue), list[pl.DataFrame](), list[list[str]]()
     for path in paths:
         answers = _read_instances(path, Answer)
         if not gold.keys() & answers.keys():
@@ -133,7 +133,7 @@ def score_region_files(
         every = {name: name for name in rows[0] if name != "query"}
         measures = [lookup(name, "measure", every) for name in names] or [*every]
         values.append(pl.DataFrame(rows).select("query", pl.col(*measures).cast(pl.Float64)))
-        notes += [*_notes(gold, answers, len(queries))] if not notes else []
+        notes.append([*_notes(gold, answers, len(queries))])
     return values, notes
 
 

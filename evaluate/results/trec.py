@@ -23,7 +23,7 @@ from evaluate.statistics.comparisons import uncertainty, verdict_of
 from evaluate.statistics.detectable import LEVEL
 from evaluate.statistics.pairs import Values, differences, flip_tests
 from lake.console import Console, JsonOption, MemoryOption, QuietOption, setting, split_names
-from lake.errors import Exit, GoldspanError, unknown_name
+from lake.errors import Exit, GoldspanError, did_you_mean
 from lake.limits import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, parsed_json
 from lake.text import NO_VALUE, counted, escaped
 
@@ -47,7 +47,8 @@ def score_command(
     """Score any ranking against any relevance judgements with ir_measures; no lake is needed."""
     paths = [ranked, *([other] if other else [])]
     score = regions.score_region_files if regions.is_gold(qrels) else score_files
-    values, notes = score(qrels, paths, split_names(metrics), answered_only=answered)
+    values, notes_by_run = score(qrels, paths, split_names(metrics), answered_only=answered)
+    notes = notes_by_run[0]
     of_runs = list(map(means, values))
     compared = compared_by_query(*values) if other else []
     if json:
@@ -64,7 +65,9 @@ def score_command(
             ends = (_digits(row[end], "+z.4f") for end in ("delta", "low", "high"))
             numbers = (_digits(mean["mean"]), *ends, _digits(row["p"]))
             rows.append([str(row["measure"]), *numbers, str(row["verdict"]), str(row["queries"])])
+        of_each = zip(("RUN", "RUN2"), notes_by_run, strict=True)
         notes = [f"95 % intervals and p {OVER_QUERIES}"]
+        notes += [f"{name}: {note}" for name, (_, *more) in of_each for note in more]
     else:
         rows += [
             # As wide as trec_eval's.
@@ -179,7 +182,8 @@ def measure_named(text: str) -> ir_measures.Measure:
         if measure.params.get("cutoff", 1) < 1:
             raise ValueError("a cut-off is at least 1")
     except NameError as error:
-        raise unknown_name(text, "measure", [*ir_measures.measures.registry, *ALIASES]) from error
+        hint = did_you_mean(name, [*ir_measures.measures.registry, *ALIASES])
+        raise GoldspanError(f"unknown measure {text!r}", hint=hint, code=Exit.USAGE) from error
     except (ValueError, AssertionError) as error:
         message = f"measure {text!r}: {re.sub('<object.*>', 'nothing', str(error))}"
         raise GoldspanError(message, hint="Write nDCG@10, AP or AP(rel=2).", code=Exit.USAGE) from error
@@ -188,21 +192,23 @@ def measure_named(text: str) -> ir_measures.Measure:
 
 def score_files(
     qrels: Path, paths: Sequence[Path], names: Sequence[str], *, answered_only: bool
-) -> tuple[list[pl.DataFrame], list[str]]:
-    """What each of some runs is worth: query, and a column per measure, null where undefined; and notes on the first.
+) -> tuple[list[pl.DataFrame], list[list[str]]]:
+    """What each of some runs is worth: query, and a column per measure, null where undefined; and notes on each.
 
     Documents without a grade are not relevant; judged queries without results score 0, unless these are left out.
     """
     measures = list(dict.fromkeys(map(measure_named, names or DEFAULT)))
     judged, runs = read_lists(qrels, QRELS), [read_lists(path, RUN) for path in paths]
     values = [_values(run, judged, measures, answered_only=answered_only) for run in runs]
-    queries, run = values[0]["query"], runs[0]
-    notes = [f"means over {counted(len(queries), 'judged query')}; 95 % t intervals {OVER_QUERIES}"]
+    return values, [[*_notes(run, judged, of["query"])] for run, of in zip(runs, values, strict=True)]
+
+
+def _notes(run: ScoreLists, judged: ScoreLists, queries: pl.Series) -> Iterator[str]:
+    yield f"means over {counted(len(queries), 'judged query')}; 95 % t intervals {OVER_QUERIES}"
     if missing := sum(not run.get(query) for query in queries):
-        notes.append(f"{counted(missing, 'judged query')} without results count 0; --answered leaves them out")
+        yield f"{counted(missing, 'judged query')} without results count 0; --answered leaves them out"
     if unjudged := sum(not judged.get(query) for query in run):
-        notes.append(f"left out, without judgements: {counted(unjudged, 'query')} of the run")
-    return values, notes
+        yield f"left out, without judgements: {counted(unjudged, 'query')} of the run"
 
 
 def _values(

@@ -220,6 +220,7 @@ def test_a_run_of_other_queries_is_said_with_an_id_of_both(tmp_path: Path) -> No
     ("metric", "said"),
     [
         ("line_f1@2000", "unknown measure 'line_f1@2000'"),
+        ("ndgc@10", "Did you mean 'ndcg'"),
         ("P", "measure 'P': invalid param cutoff=nothing"),
         ("ndcg_cut_0", "a cut-off is at least 1"),
         ("AP(2)", "args must be named"),
@@ -256,6 +257,9 @@ def test_a_second_run_is_compared_by_paired_sign_flips_over_queries(tmp_path: Pa
     alike = score(*files, files[1], "--metrics", "P_1")
     assert "equivalent" in alike.out
     assert alike.err == "95 % intervals and p are over queries: for this collection only\n"
+    (tmp_path / "part").write_text("q1 Q0 d1 1 1 me\n")
+    in_part = score(*files, tmp_path / "part", "--metrics", "P_1").err
+    assert "\nRUN2: 59 judged queries without results count 0; --answered leaves them out\n" in in_part
     assert "60 judged queries; 95 % t intervals are over queries: for this" in score(*files, "--metrics", "P_1").err
 
 
