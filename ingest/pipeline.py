@@ -14,7 +14,6 @@ from ingest.contents.blobs import Contents
 from ingest.contents.chunkers import Chunker
 from ingest.contents.chunks import cut_contents, look_through, parse_ahead
 from ingest.contents.processes import Workers
-from ingest.sources.git import Repositories
 from ingest.sources.tree import Entry, Source, UnreadableEntryError
 from ingest.stored_parts import (
     have_pools,
@@ -50,7 +49,6 @@ def ingest(
     chunkers: Sequence[Resolved[Chunker]],
     workers: Workers,
     limit: int | None = None,
-    repositories: Repositories | None = None,
     needs: bool = False,
     say: Callable[[str], None] = lambda _: None,
 ) -> Callable[[], Outcome]:
@@ -60,10 +58,11 @@ def ingest(
         raise GoldspanError(message, hint="Ask for one of them: SUBSETS=" + subsets[0], code=Exit.USAGE)
     result = Outcome(tally=lake.tally)
     remove_other_sources(lake, benchmark, source, result)
-    needs = benchmark.kind == "repoeval" and (
+    if benchmark.kind == "repoeval" and (
         needs or lake.part("files", NEEDS_RULE, benchmark=benchmark.name, kind="searched") is not None
-    )
-    reader = _Reader(lake, benchmark, source, repositories, needs, Contents(lake), workers, result, say)
+    ):
+        benchmark = replace(benchmark, parts=partial(benchmark.parts, with_needs=True))
+    reader = _Reader(lake, benchmark, source, Contents(lake), workers, result, say)
     for number, subset in enumerate(subsets):
         # Shares as equal as whole items allow, and one at the least.
         whole, rest = divmod(limit or 0, len(subsets))
@@ -103,8 +102,6 @@ class _Reader:
     lake: Lake
     benchmark: Benchmark
     source: Source
-    repositories: Repositories | None
-    needs: bool
     contents: Contents
     workers: Workers
     result: Outcome
@@ -114,11 +111,9 @@ class _Reader:
         """Bring one subset into the lake, part by part; its own part, written last, says that all are there."""
         lake, benchmark, source, result = self.lake, self.benchmark, self.source, self.result
         rejects = Rejects(has_excerpts=benchmark.has_excerpts)
-        raw = replace(benchmark.find(source, subset, rejects), with_needs=self.needs)
-        if benchmark.names_commits and raw.repositories is None:
-            raw = replace(raw, repositories=self.repositories)
+        raw = benchmark.find(source, subset, rejects)
         rules = [benchmark.name, subset, limit, source.label, source.revision, _bound(benchmark.parts)]
-        inputs = [*rules, _made_of(raw, rejects), *([NEEDS_RULE] if self.needs else [])]
+        inputs = [*rules, _made_of(raw, rejects)]
         code: list[Callable[..., object]] = [benchmark.find, benchmark.parts]
         stamp = made_from(parameters=inputs, code=[*code, under_its_name] if benchmark.like else code)
         before = parts_of_subset(lake, benchmark, subset)
@@ -150,9 +145,9 @@ class _Reader:
             if benchmark.like:
                 rows = under_its_name(rows, benchmark)
             self._write(target, part.name, rows, part_rejects)
-            self._warn(subset, rows.notes)
             if part.name != part_of(subset):
                 self.say(f"{benchmark.display_name} {part.name}: {counted(rows.items.height, 'item')}")
+        self._warn(subset, raw.notes)
         for stale in parts_of_subset(lake, benchmark, subset):
             if stale.name not in names:
                 whole_part(lake, benchmark, stale.name).remove()

@@ -95,13 +95,13 @@ def read(
     gold = judged.filter(is_relevant).join(ends, on="path", how="left")
     own = {"benchmark": pl.lit(collection.name), "gold": pl.lit("judged")}
     gold = gold.with_columns(pl.col("line_end").fill_null(0), line_start=pl.lit(0, pl.Int64), **own)
-    n_none = judged.height - gold.height
+    if n_none := judged.height - gold.height:
+        raw.notes.append(f"{counted(n_none, 'judgement')} of grade 0: not relevant")
     return SubsetRows(
         table_rows("items", items),
         query_rows(collection.name, ((query, "query", queries[query]) for query in items["item_id"])),
         table_rows("gold_spans", gold),
         [PoolGroup(subset, files, blobs)],
-        [f"{counted(n_none, 'judgement')} of grade 0: not relevant"] if n_none else [],
     )
 
 

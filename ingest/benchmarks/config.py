@@ -11,8 +11,9 @@ import polars as pl
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, create_model
 
 from ingest.benchmarks.declaration import NAME, Benchmark, DataLocation, DataSchema, SubsetRows, find_places
-from ingest.sources.datasets import ConfiguredSource, HubRows, is_saved
+from ingest.sources.datasets import HubRows, is_saved, tree_of
 from ingest.sources.strict_yaml import read_yaml, shown, validated
+from ingest.sources.tree import TreesSource
 from lake.catalog.protocols import protocols
 from lake.errors import Exit, GoldspanError, did_you_mean
 from lake.fingerprint import fingerprint
@@ -69,9 +70,7 @@ def describe(benchmark: Benchmark) -> dict[str, object]:
     return {key: list(value) if isinstance(value, tuple) else value for key, value in printed.items()}
 
 
-def read_config(
-    file: Path, known: Mapping[str, Benchmark], reads: Path | None = None
-) -> tuple[Benchmark, ConfiguredSource]:
+def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None = None) -> tuple[Benchmark, TreesSource]:
     """The benchmark and the data that a declaration names, whose files lie below `reads`, else below its own folder."""
 
     def fault(key: str, problem: str, hint: str = "", code: Exit = Exit.INVALID) -> GoldspanError:
@@ -123,8 +122,8 @@ def read_config(
     )
     # Other paths read other rows from equal bytes, so they are part of what exactly this is.
     revision = "" if fields == schema.fields else f"fields-{fingerprint(fields)[:8]}"
-    trees = frozenset(name for name, location in schema.places.items() if location.is_tree)
-    return own, ConfiguredSource(places, trees, name=str(file), label=declaration.label, pinned=revision)
+    trees = {name: tree_of(place, is_tree=schema.places[name].is_tree) for name, place in places.items()}
+    return own, TreesSource(trees, name=str(file), label=declaration.label, pinned=revision)
 
 
 def own_benchmark(benchmark: Benchmark, name: str) -> Benchmark:

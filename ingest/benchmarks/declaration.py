@@ -6,9 +6,8 @@ from typing import NamedTuple, TypeVar
 
 import polars as pl
 
-from ingest.sources.git import Repositories
 from ingest.sources.rows import JsonObject, read_rows
-from ingest.sources.tree import HUB, Entry, Source, Tree
+from ingest.sources.tree import HUB, CommitFiles, Entry, Source, Tree
 from lake.fingerprint import sha256_of
 from lake.rejects import Rejects, excerpt_of
 from lake.selection import stratified
@@ -27,12 +26,12 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class RawFiles:
-    """The raw files one subset is made of, not yet read."""
+    """The raw files one subset is made of; `notes`, sentences for the last block, are whole when all is read."""
 
     tasks: Sequence[Entry]
     pools: Sequence[Tree]
-    repositories: Repositories | None = None
-    with_needs: bool = False
+    repositories: CommitFiles | None = None
+    notes: list[str] = field(default_factory=list)
 
     @property
     def entries(self) -> list[Entry]:
@@ -52,17 +51,12 @@ class PoolGroup:
 
 @dataclass
 class SubsetRows:
-    """The rows that a benchmark's reader gives for one subset.
-
-    `pools` are asked for once, before anything else, and may be made one at a time; `notes`, sentences for the last
-    block, are whole when the pools are.
-    """
+    """The rows that a benchmark's reader gives for a part; `pools` are asked for once, and may be made one by one."""
 
     items: pl.DataFrame
     queries: pl.DataFrame
     gold: pl.DataFrame
     pools: Iterable[PoolGroup]
-    notes: list[str] = field(default_factory=list)
     more: Mapping[str, pl.DataFrame] = field(default_factory=dict)
 
 
@@ -94,7 +88,7 @@ class PartToRead(NamedTuple):
 
 
 def in_one_part(
-    read: Callable[..., SubsetRows], raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, **fields: Fields
+    read: Callable[..., SubsetRows], raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, **options: object
 ) -> Iterator[PartToRead]:
     """The parts of a benchmark whose subsets are one part each, which `read(raw, subset, rejects)` reads.
 
@@ -102,13 +96,13 @@ def in_one_part(
     """
 
     def limited(rejects: Rejects) -> SubsetRows:
-        rows = read(raw, subset, rejects, **fields)
+        rows = read(raw, subset, rejects, **options)
         if limit is None:
             return rows
         items, scorable = rows.items, rows.items.filter("scorable")
         if limit < items.height and 0 < scorable.height < items.height:
             of = f"{scorable.height:,} of {counted(items.height, 'item')}"
-            rows.notes.append(f"drawn from {of}: the others cannot be scored")
+            raw.notes.append(f"drawn from {of}: the others cannot be scored")
             items = scorable
         items = stratified(items, limit)
         queries, gold = (
@@ -135,7 +129,8 @@ def find_places(places: Mapping[str, DataLocation], source: Source, subset: str,
     pools = [trees[name] for name, declared in places.items() if declared.is_tree]
     for tree in pools:
         reject_refused(tree, rejects)
-    return RawFiles([entry for name in places if not places[name].is_tree for entry in trees[name].entries], pools)
+    tasks = [entry for name in places if not places[name].is_tree for entry in trees[name].entries]
+    return RawFiles(tasks, pools, source.repositories)
 
 
 @dataclass(frozen=True)
@@ -159,7 +154,8 @@ class Benchmark:
         markers: Files or folders one of which its folder holds; `*` stands for any part of a name.
         find: `find(source, subset, rejects)` → the raw files.
         parts: `parts(raw, subset, limit, rejects)` → the subset's items, part by part and always in the same parts;
-            with a limit a seeded sample of so many in all. It takes `fields` where it has a schema.
+            with a limit a seeded sample of so many in all. It takes `fields` where it has a schema, RepoEval's also
+            `with_needs`.
         at_hand: Which subsets a source on this machine holds, where all of them are read when none is named.
         is_one_subset: Its subsets hold the same items, so that one alone may stand in a lake.
         is_collection: Documents of one's own: a source that does not hold it is named only where it is asked for.
@@ -204,7 +200,7 @@ class Benchmark:
     def clones(self, source: Source) -> bool:
         """Whether repositories of items that come from there are cloned when that is asked for."""
         is_sample = source.name == source.label == "sample"
-        return self.names_commits and not is_sample and source.own_repositories() is None
+        return self.names_commits and not is_sample and source.repositories is None
 
     def wanted(self, source: Source, requested: Sequence[str]) -> list[str]:
         """The subsets to read: those asked for that it has, else all at hand, else its default ones."""

@@ -1,6 +1,7 @@
 """`python -m ingest read`, `own` and `mine`: bring benchmarks, own data and a repository's own tasks into the lake."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -171,11 +172,11 @@ def read(
                 console.say(f"{declared[name].display_name} from {opened.name}{labelled}")
                 # As asked, else from GitHub what a publisher names.
                 url = base or (GITHUB if declared[name].names_commits and opened.name == HUB else "")
-                clones = bool(url) and declared[name].clones(opened)
-                cloned = Repositories(cache, base=url, say=console.say) if clones else None
+                if url and declared[name].clones(opened):
+                    opened = replace(opened, repositories=Repositories(cache, base=url, say=console.say))
                 finish[name] = ingest_benchmark(
                     store, declared[name], opened, subsets=declared[name].wanted(opened, wanted), chunkers=resolved,
-                    workers=workers, limit=limit, repositories=cloned, needs=needs, say=console.say,
+                    workers=workers, limit=limit, needs=needs, say=console.say,
                 )  # fmt: skip
         except GoldspanError:
             # What is read already is done to its end.

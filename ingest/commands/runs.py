@@ -20,16 +20,7 @@ from ingest.runs.program_runs import RIPGREP, import_search, search_by
 from ingest.runs.read_trajectories import shown_trajectories
 from ingest.runs.request import ImportRequest
 from ingest.sources.input_file import InputFile
-from lake.console import (
-    DEFAULT_LAKE,
-    Console,
-    JsonOption,
-    LakeOption,
-    LimitOption,
-    MemoryOption,
-    QuietOption,
-    setting,
-)
+from lake.console import DEFAULT_LAKE, Console, JsonOption, LakeOption, LimitOption, MemoryOption, QuietOption, setting
 from lake.errors import Exit, GoldspanError
 from lake.outcome import Outcome
 from lake.rejects import Rejects

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -11,8 +11,8 @@ from typing import NamedTuple
 from filelock import FileLock
 
 from ingest.contents.blobs import SharedContent
-from ingest.sources.git import MAX_BLOB_BYTES, Checkout, GitFolder, Repositories, RepositoryError
-from ingest.sources.tree import unusable
+from ingest.sources.git import MAX_BLOB_BYTES, GitFolder, RepositoryError
+from ingest.sources.tree import Checkout, unusable
 from lake.errors import Exit
 
 FETCH_SECONDS = 3600.0
@@ -42,12 +42,14 @@ class Commit(NamedTuple):
     changes: tuple[Change, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class History:
-    """The history of a repository in a bare copy of our own."""
+    """The history of a repository in a bare copy of our own; each of its contents is read once."""
 
     git: GitFolder
     head: str
+    _listings: dict[str, dict[str, str]] = field(default_factory=dict)
+    _contents: dict[str, SharedContent | None] = field(default_factory=dict)
 
     def _text(self, *arguments: str) -> str:
         done = self.git.ask(*arguments, seconds=FETCH_SECONDS)
@@ -92,9 +94,30 @@ class History:
 
     def listing(self, commit_id: str) -> dict[str, str]:
         """Path → git id of the content, of a commit's regular files."""
-        records = self._text("ls-tree", "-r", "-z", "--full-tree", commit_id).split("\0")
-        entries = (record.partition("\t") for record in records if record)
-        return {path: about.split()[2] for about, _, path in entries if about.startswith(_REGULAR)}
+        if commit_id not in self._listings:
+            records = self._text("ls-tree", "-r", "-z", "--full-tree", commit_id).split("\0")
+            entries = (record.partition("\t") for record in records if record)
+            regular = {path: about.split()[2] for about, _, path in entries if about.startswith(_REGULAR)}
+            self._listings[commit_id] = dict(sorted(regular.items()))
+        return self._listings[commit_id]
+
+    def contents(self, ids: Collection[str]) -> Mapping[str, SharedContent | None]:
+        """Contents by id, these and all that were read before; None for one of more than `MAX_BLOB_BYTES`."""
+        for blob_id, data in self.git.contents(sorted({*ids} - self._contents.keys())):
+            self._contents[blob_id] = SharedContent(data) if len(data) <= MAX_BLOB_BYTES else None
+        return self._contents
+
+    def files(self, repo: str, commit: str) -> Checkout:
+        """The files at a commit."""
+
+        def read(only: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
+            chosen = {path: blob_id for path, blob_id in self.listing(commit).items() if only is None or path in only}
+            contents = self.contents(chosen.values())
+            for path, blob_id in chosen.items():
+                if (data := contents[blob_id]) is not None:
+                    yield path, data
+
+        return Checkout(read, {})
 
 
 def fetched(url: str, cache: Path, at: str) -> History:
@@ -124,29 +147,3 @@ def fetched(url: str, cache: Path, at: str) -> History:
         what = f"{url} has no commit, branch or tag {at!r}" if at else f"the HEAD of {url} is no commit"
         raise RepositoryError(what, examples=branches, hint="Name one: --at BRANCH", code=Exit.MISSING)
     return History(git, parsed.out.strip())
-
-
-@dataclass(eq=False)
-class HistoryRepositories(Repositories):
-    """A repository at many of its commits: each content is read once."""
-
-    history: History = field(kw_only=True)
-    known: dict[str, SharedContent | None] = field(default_factory=dict)
-    _listings: dict[str, Mapping[str, str]] = field(default_factory=dict)
-
-    def files(self, repo: str, commit: str) -> Checkout:
-        """The files at a commit of the history."""
-        listing = self._listings[commit] = self._listings.get(commit) or self.history.listing(commit)
-        return Checkout(partial(self._read, listing), {})
-
-    def _read(self, listing: Mapping[str, str], only: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
-        chosen = {path: blob_id for path, blob_id in sorted(listing.items()) if only is None or path in only}
-        self.contents(chosen.values())
-        for path, blob_id in chosen.items():
-            if (data := self.known[blob_id]) is not None:
-                yield path, data
-
-    def contents(self, ids: Collection[str]) -> None:
-        """Make the contents of some ids known; those of more than `MAX_BLOB_BYTES` are None."""
-        for blob_id, data in self.history.git.contents(sorted({*ids} - self.known.keys())):
-            self.known[blob_id] = SharedContent(data) if len(data) <= MAX_BLOB_BYTES else None

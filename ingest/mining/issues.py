@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ingest.contents.patches import edited_sources, surroundings_of
-from ingest.mining.history import Commit, History, HistoryRepositories
+from ingest.mining.history import Commit, History
 from ingest.mining.names import GENERATED, TESTS, is_source
 from lake.fingerprint import sha256_of
 from lake.text import language_of
@@ -71,7 +71,6 @@ class IssueMiner:
     """The issue tasks of a history, and how many commits each rule left out, or none: there were enough tasks."""
 
     history: History
-    repositories: HistoryRepositories
     repository: str
     n: int
     seed: str
@@ -125,7 +124,7 @@ class IssueMiner:
         n_lines = sum(map(len, edited.values()))
         if n_lines > MAX_CHANGED_LINES:
             return TOO_MANY, {}
-        files = dict(self.repositories.files(self.repository, commit.parent).read(edited))
+        files = dict(self.history.files(self.repository, commit.parent).read(edited))
         gold, symbols = [], set[str]()
         for path, lines in sorted(edited.items()):
             spans, around = surroundings_of(files.get(path, b""), path, lines)

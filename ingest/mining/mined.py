@@ -11,14 +11,14 @@ from urllib.parse import urlsplit
 
 from ingest.benchmarks.config import own_benchmark
 from ingest.benchmarks.declaration import Benchmark, DataLocation, find_places
-from ingest.mining.history import History, HistoryRepositories, fetched
+from ingest.mining.history import History, fetched
 from ingest.mining.issues import IssueMiner
 from ingest.mining.miner import Completion, MinedTask, choose, folder_of, mine_functions
 from ingest.mining.names import GENERATED, Question, SourceFiles, is_source, usages_by_name
-from ingest.mining.sample import PROMPT_TOKENS, SampleSource, made_entry
+from ingest.mining.sample import PROMPT_TOKENS, made_entry
 from ingest.sources.git import checked, form_fault
 from ingest.sources.repository import MAX_SEARCHED_BYTES
-from ingest.sources.tree import UNKNOWN_SIZE, Entry, UnreadableEntryError
+from ingest.sources.tree import UNKNOWN_SIZE, Entry, Tree, TreesSource, UnreadableEntryError
 from lake.errors import Exit, GoldspanError
 from lake.make import made_from
 from lake.text import counted, language_of
@@ -50,16 +50,14 @@ class _CodeMiner(Generic[MinedTask]):
     def listing(self) -> dict[str, str]:
         """Path → git id of the files of known languages."""
         listing = self.history.listing(self.history.head)
-        return {path: blob_id for path, blob_id in sorted(listing.items()) if language_of(path)}
+        return {path: blob_id for path, blob_id in listing.items() if language_of(path)}
 
     @cached_property
     def entries(self) -> list[Entry]:
         """The files of known languages; one of more than `MAX_SEARCHED_BYTES` cannot be read."""
-        repositories = HistoryRepositories(self.history.git.folder, history=self.history)
 
         def read(path: str) -> bytes:
-            repositories.contents(self.listing.values())
-            data = repositories.known[self.listing[path]]
+            data = self.history.contents(self.listing.values())[self.listing[path]]
             if data is None or len(data) > MAX_SEARCHED_BYTES:
                 raise UnreadableEntryError(self.repository, path, f"it has more than {MAX_SEARCHED_BYTES:,} bytes")
             return data
@@ -98,7 +96,7 @@ class _CodeMiner(Generic[MinedTask]):
 
 
 Miner = _CodeMiner[Completion] | _CodeMiner[Question] | IssueMiner
-MinedBenchmark = tuple[Benchmark, SampleSource, tuple[str, ...], Miner]
+MinedBenchmark = tuple[Benchmark, TreesSource, tuple[str, ...], Miner]
 """A benchmark under the repository's name, what it reads, its subsets, and the miner, which sums up its tasks."""
 
 
@@ -133,7 +131,7 @@ def mined(
     return made
 
 
-_Mined = tuple[Miner, SampleSource, tuple[str, ...]]
+_Mined = tuple[Miner, TreesSource, tuple[str, ...]]
 _PLACES = {"tasks": DataLocation("tasks"), "files": DataLocation("files", is_tree=True)}
 
 
@@ -150,8 +148,8 @@ def _completions(history: History, repository: str, request: MineRequest) -> _Mi
         return [task.row(number, PROMPT_TOKENS["2k"]) for number, task in enumerate(miner.tasks)]
 
     files = [replace(entry, path=f"{folder_of(repository)}/{entry.path}") for entry in miner.entries]
-    folders = {"tasks": [_entry(miner, request, "completions.jsonl", rows)], "files": files}
-    return miner, SampleSource(folders, name=repository), ("function-2k",)
+    tasks = Tree("tasks", [_entry(miner, request, "completions.jsonl", rows)])
+    return miner, TreesSource({"tasks": tasks, "files": Tree("files", files)}, name=repository), ("function-2k",)
 
 
 def _questions(repository: str, files: SourceFiles) -> Iterator[Question]:
@@ -168,14 +166,13 @@ def _lines(history: History, repository: str, request: MineRequest) -> _Mined:
     languages = sorted({language_of(path) for path in miner.listing if is_source(path)})
     entries = [_entry(miner, request, f"{name}_line.jsonl", partial(rows, name)) for name in languages]
     subsets = tuple(f"{name}_line/test" for name in languages)
-    return miner, SampleSource({"data": entries}, name=repository), subsets
+    return miner, TreesSource({"data": Tree("data", entries)}, name=repository), subsets
 
 
 def _issues(history: History, repository: str, request: MineRequest) -> _Mined:
-    repositories = HistoryRepositories(history.git.folder, history=history)
-    miner = IssueMiner(history, repositories, repository, request.n, request.seed)
+    miner = IssueMiner(history, repository, request.n, request.seed)
     entry = _entry(miner, request, "issues.jsonl", lambda: miner.tasks)
-    return miner, SampleSource({".": [entry]}, repositories, name=repository), ("full",)
+    return miner, TreesSource({".": Tree(".", [entry])}, repositories=history, name=repository), ("full",)
 
 
 MINED_TASKS: Mapping[str, tuple[str, str, str, Callable[[History, str, MineRequest], _Mined]]] = {

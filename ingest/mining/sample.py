@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property, partial
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path, PurePosixPath
@@ -16,8 +16,7 @@ from pydantic import BaseModel
 from ingest.mining.miner import Completion, Level, folder_of
 from ingest.mining.names import FileUsage, Question, lines_of
 from ingest.sources.folder import FolderSource, read_folder
-from ingest.sources.git import Repositories
-from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, Tree
+from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, Tree, TreesSource
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of, sha256_of_file
 from lake.make import made_from
@@ -100,22 +99,6 @@ class Places(BaseModel):
         return usages
 
 
-@dataclass(frozen=True)
-class SampleSource(Source):
-    """A benchmark's layout over entries: folder → files."""
-
-    folders: Mapping[str, Sequence[Entry]]
-    repositories: Repositories | None = None
-
-    def own_repositories(self) -> Repositories | None:
-        """As of `Source`."""
-        return self.repositories
-
-    def find(self, path: str) -> Tree | None:
-        """As of `Source`."""
-        return Tree(path, self.folders[path]) if path in self.folders else None
-
-
 def open_sample(benchmark: str) -> Source:
     """The sample of a benchmark; packages are listed, nothing is read before an entry is."""
     if benchmark == "contextbench":
@@ -137,7 +120,8 @@ def open_sample(benchmark: str) -> Source:
         repositories = [each for each in repositories if each.completions]
         named, make = folder_of, _repoeval_folders
     licences = {named(each.repository): each.licence for each in repositories}
-    return SampleSource(make(repositories), name="sample", label="sample", pinned=revision, licences=licences)
+    trees = {path: Tree(path, entries) for path, entries in make(repositories).items()}
+    return TreesSource(trees, name="sample", label="sample", pinned=revision, licences=licences)
 
 
 @cache

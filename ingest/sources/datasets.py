@@ -12,7 +12,6 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -21,7 +20,7 @@ from typing import IO, TYPE_CHECKING
 from pydantic import BaseModel, ConfigDict, Field
 
 from ingest.sources.folder import open_archive, read_folder
-from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, Tree, UnreadableEntryError, entry_on_disk
+from ingest.sources.tree import UNKNOWN_SIZE, Entry, Tree, UnreadableEntryError, entry_on_disk
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
 from lake.limits import MAX_ROWS
@@ -52,23 +51,13 @@ def is_saved(folder: Path) -> bool:
     return (folder / _STATE).is_file()
 
 
-@dataclass(frozen=True)
-class ConfiguredSource(Source):
-    """Places by name, those among `trees` a folder or a zip of files, the others data sets; see `Source`."""
-
-    places: Mapping[str, Path | HubRows]
-    trees: frozenset[str]
-
-    def find(self, path: str) -> Tree | None:
-        """A place that is declared, called by its own name: folders above it are nobody's business."""
-        data = self.places.get(path)
-        if data is None:
-            return None
-        if path in self.trees and isinstance(data, Path):
-            location = data.resolve().name
-            return read_folder(data, location) if data.is_dir() else open_archive(data, location)
-        entry = entry_of(data)
-        return Tree(entry.path, [entry])
+def tree_of(data: Path | HubRows, *, is_tree: bool) -> Tree:
+    """A folder or zip of files, called by its own name: folders above it are nobody's business; else a data set."""
+    if is_tree and isinstance(data, Path):
+        location = data.resolve().name
+        return read_folder(data, location) if data.is_dir() else open_archive(data, location)
+    entry = entry_of(data)
+    return Tree(entry.path, [entry])
 
 
 def entry_of(data: Path | HubRows) -> Entry:

@@ -12,15 +12,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from ingest.sources.tree import (
-    Entry,
-    Refused,
-    Source,
-    Tree,
-    UnreadableEntryError,
-    entry_on_disk,
-    read_whole,
-)
+from ingest.sources.tree import Entry, Refused, Source, Tree, UnreadableEntryError, entry_on_disk, read_whole
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_DEPTH, MAX_DOCUMENT_BYTES, MAX_FILES, MAX_STREAMED_BYTES
 from lake.text import listed

@@ -11,7 +11,7 @@ import tempfile
 import time
 import weakref
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -22,7 +22,7 @@ from typing import IO, Any, NamedTuple
 
 from filelock import FileLock
 
-from ingest.sources.tree import unusable
+from ingest.sources.tree import Checkout, unusable
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_FILES, MAX_STREAMED_BYTES
 
@@ -83,17 +83,6 @@ class GitResult(NamedTuple):
 
     def complains(self, parts: tuple[str, ...]) -> bool:  # noqa: D102  # in lower case
         return self.code != 0 and any(part in self.err.lower() for part in parts)
-
-
-class Checkout(NamedTuple):
-    """A commit's regular files of at most `MAX_BLOB_BYTES`, none of which is ever written under its path.
-
-    `read(only)` gives paths with their contents, byte for byte, with `only` of those paths; two may read alike, with
-    U+FFFD. `noted` has by reason the paths that are not read for it.
-    """
-
-    read: Callable[..., Iterator[tuple[str, bytes]]]
-    noted: Mapping[str, list[str]]
 
 
 def _unpacked(archive: IO[bytes], url: str) -> Iterator[tuple[str, bytes, str]]:

@@ -8,11 +8,11 @@ from typing import IO, NamedTuple
 
 import polars as pl
 
-from ingest.sources.git import Repositories, RepositoryError
-from ingest.sources.tree import Entry, UnreadableEntryError
+from ingest.sources.git import RepositoryError
+from ingest.sources.rows import UnreadableFileError, read_frames
+from ingest.sources.tree import CommitFiles, Entry
 from lake.errors import MAX_EXAMPLES
 from lake.limits import MAX_FILE_BYTES, MAX_REPOSITORY_BYTES
-from lake.parquet import UnreadableParquetError, read_batches
 from lake.rejects import Rejects
 from lake.text import language_of, listed
 
@@ -52,19 +52,14 @@ class RepositoryParquet:
 
     def _frames(self, where: str) -> Iterator[pl.DataFrame]:
         try:
-            with self.entry.open() as file:
-                for frame in read_batches(
-                    file, lambda names: [*filter(_KINDS.get, names)], max_bytes=MAX_REPOSITORY_BYTES
-                ):
-                    wrong = [f"it has no column {name}" for name in ("path", "content") if name not in frame.columns]
-                    wrong += [f"{name} is {kind}" for name, kind in frame.schema.items() if kind not in _KINDS[name]]
-                    if wrong:
-                        raise RepositoryError(f"{where} is not path, blob_sha, content: {', '.join(wrong)}")
-                    known = frame if "blob_sha" in frame.columns else frame.with_columns(blob_sha=None)
-                    yield known.select("path", pl.col("blob_sha").cast(pl.String), pl.col("content").cast(pl.Binary))
-        except UnreadableEntryError as error:
-            raise RepositoryError(error.what) from error
-        except UnreadableParquetError as error:
+            for frame in read_frames(self.entry, lambda names: [*filter(_KINDS.get, names)], MAX_REPOSITORY_BYTES):
+                wrong = [f"it has no column {name}" for name in ("path", "content") if name not in frame.columns]
+                wrong += [f"{name} is {kind}" for name, kind in frame.schema.items() if kind not in _KINDS[name]]
+                if wrong:
+                    raise RepositoryError(f"{where} is not path, blob_sha, content: {', '.join(wrong)}")
+                known = frame if "blob_sha" in frame.columns else frame.with_columns(blob_sha=None)
+                yield known.select("path", pl.col("blob_sha").cast(pl.String), pl.col("content").cast(pl.Binary))
+        except UnreadableFileError as error:
             raise RepositoryError(f"{where}: {error}") from error
 
 
@@ -72,7 +67,7 @@ class RepositoryParquet:
 class ClonedRepository:
     """A repository at a commit, fetched when its files are first asked for."""
 
-    repositories: Repositories
+    repositories: CommitFiles
     repo: str
     commit: str
 

@@ -5,9 +5,11 @@ What cannot be read of a file is a reject with its position, and the rest is rea
 
 import json
 import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, NoReturn
+
+import polars as pl
 
 from ingest.sources.tree import Entry, UnreadableEntryError, read_whole
 from lake.limits import (
@@ -104,7 +106,10 @@ def opened(entry: Entry) -> Iterator[IO[bytes]]:
 def _rows(entry: Entry, rejects: Rejects, keys: Sequence[str]) -> Iterator[tuple[str, object]]:
     kind = format_of(entry.path)
     if kind == ".parquet":
-        yield from _parquet(entry, keys)
+        frames = read_frames(entry, lambda names: [n for n in names if not keys or n in keys], MAX_ROWS_BYTES)
+        # Few at once: where memory is short, polars would end the process.
+        rows = (row for frame in frames for row in frame.iter_rows(named=True, buffer_size=8))
+        yield from ((f"row {number}", row) for number, row in enumerate(rows, 1))
         return
     with opened(entry) as stream:
         if kind == ".tsv":
@@ -115,15 +120,13 @@ def _rows(entry: Entry, rejects: Rejects, keys: Sequence[str]) -> Iterator[tuple
             yield from _json_lines(entry, stream, rejects)
 
 
-def _parquet(entry: Entry, keys: Sequence[str]) -> Iterator[tuple[str, object]]:
+def read_frames(
+    entry: Entry, choose: Callable[[Sequence[str]], Sequence[str]], max_bytes: int
+) -> Iterator[pl.DataFrame]:
+    """The frames of a Parquet file, as of `read_batches`; whatever is wrong with it is an `UnreadableFileError`."""
     try:
         with entry.open() as file:
-            frames = read_batches(
-                file, lambda names: [n for n in names if not keys or n in keys], max_bytes=MAX_ROWS_BYTES
-            )
-            # Few at once: where memory is short, polars would end the process.
-            rows = (row for frame in frames for row in frame.iter_rows(named=True, buffer_size=8))
-            yield from ((f"row {number}", row) for number, row in enumerate(rows, 1))
+            yield from read_batches(file, choose, max_bytes=max_bytes)
     except UnreadableEntryError as error:
         raise UnreadableFileError(f"cannot be read: {error.reason}") from error
     except UnreadableParquetError as error:

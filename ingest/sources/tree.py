@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple, Protocol
 
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_DOCUMENT_BYTES
@@ -75,18 +75,36 @@ class Tree:
     refused: Sequence[Refused] = ()
 
 
+class Checkout(NamedTuple):
+    """A commit's regular files up to a size, none of which is ever written under its path.
+
+    `read(only)` gives paths with their contents, byte for byte, with `only` of those paths; two may read alike, with
+    U+FFFD. `noted` has by reason the paths that are not read for it.
+    """
+
+    read: Callable[..., Iterator[tuple[str, bytes]]]
+    noted: Mapping[str, list[str]]
+
+
+class CommitFiles(Protocol):
+    """Whatever has the files of repositories at commits."""
+
+    def files(self, repo: str, commit: str) -> Checkout: ...  # noqa: D102
+
+
 @dataclass(frozen=True, kw_only=True)
 class Source:
     """A benchmark's raw files in upstream layout: of `sample`, `hub`, or the folder as the user gave it.
 
     `label` is shown wherever the numbers are (empty for the published data), `pinned` its revision where that is known
-    beforehand, `licences` by repository what applies to the content.
+    beforehand, `licences` by repository what applies to the content; `repositories` have the commits that rows name.
     """
 
     name: str
     label: str = ""
     pinned: str = ""
     licences: Mapping[str, str] = field(default_factory=dict)
+    repositories: CommitFiles | None = None
 
     @property
     def revision(self) -> str:
@@ -97,13 +115,20 @@ class Source:
         """A folder of the layout: `<path>/` or an archive `<path>.zip`."""
         raise NotImplementedError
 
-    def own_repositories(self) -> object:
-        """The `Repositories` that it brings, to be cloned, if any."""
-        return None
-
     def recorded(self) -> Sequence[tuple[str, Path]]:
         """The runs that lie beside the data, a file, archive or folder each, in the order of their systems."""
         return ()
+
+
+@dataclass(frozen=True)
+class TreesSource(Source):
+    """A layout whose folders are trees at hand, by path; see `Source`."""
+
+    trees: Mapping[str, Tree]
+
+    def find(self, path: str) -> Tree | None:
+        """As of `Source`."""
+        return self.trees.get(path)
 
 
 def entry_on_disk(file: Path, path: str, location: str, size: int) -> Entry:

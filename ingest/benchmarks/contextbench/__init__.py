@@ -18,7 +18,6 @@ from ingest.benchmarks.declaration import (
     DataSchema,
     Fields,
     PartToRead,
-    PoolGroup,
     RawFiles,
     SubsetRows,
     query_rows,
@@ -26,7 +25,6 @@ from ingest.benchmarks.declaration import (
     table_rows,
 )
 from ingest.contents.patches import edit_rows
-from ingest.sources.git import Repositories
 from ingest.sources.tree import Entry, Source, Tree
 from lake.errors import Exit, GoldspanError
 from lake.naming import GOLD_RUN
@@ -67,8 +65,7 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
             hint = f"{SELECTED} wants the publisher's list of instances beside the rows."
             raise missing(f"{_SELECTION} is not in {source.name}", hint)
         rows = [selections[0], *rows]
-    own = source.own_repositories()
-    return RawFiles(rows, [beside], own if isinstance(own, Repositories) else None)
+    return RawFiles(rows, [beside], source.repositories)
 
 
 def at_hand(source: Source) -> list[str]:
@@ -82,31 +79,27 @@ def parts(
     raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields: Fields = CONTEXTBENCH_FIELDS
 ) -> Iterator[PartToRead]:
     """The subset in one part; where it has many items, in several, those of a repository side by side."""
-    notes: list[str] = []
     entries = [entry for entry in raw.tasks if not entry.path.endswith(".csv")]
-    instances = read_instances(entries, rejects, notes, fields)
+    instances = read_instances(entries, rejects, raw.notes, fields)
     # Of all rows: the files of a repository may be called by an instance that is not among those that are kept.
     find = repository_finder(raw, instances)
     if subset == SELECTED:
-        instances = _selected(instances, raw.tasks[0], notes)
+        instances = _selected(instances, raw.tasks[0], raw.notes)
     if limit is not None:
-        instances = _drawn(instances, find, limit, notes)
-    tally = Tally(notes)
-    n = len(instances)
-    if n <= ITEMS_OF_A_PART:
-        yield PartToRead(subset, partial(_read, instances, subset, find, tally, is_last=True))
-        return
-    ordered = sorted(instances, key=lambda instance: (instance.repo, instance.pool_id, instance.item_id))
-    for number, start in enumerate(range(0, n, ITEMS_OF_A_PART)):
-        end = start + ITEMS_OF_A_PART
-        read = partial(_read, ordered[start:end], subset, find, tally, is_last=end >= n)
-        yield PartToRead(f"{subset}-{number:04d}", read)
+        instances = _drawn(instances, find, limit, raw.notes)
+    tally = Tally()
+    if (n := len(instances)) <= ITEMS_OF_A_PART:
+        yield PartToRead(subset, partial(_read, instances, subset, find, tally))
+    else:
+        ordered = sorted(instances, key=lambda instance: (instance.repo, instance.pool_id, instance.item_id))
+        for number, start in enumerate(range(0, n, ITEMS_OF_A_PART)):
+            some = ordered[start : start + ITEMS_OF_A_PART]
+            yield PartToRead(f"{subset}-{number:04d}", partial(_read, some, subset, find, tally))
+    raw.notes.extend(tally.told())
 
 
-def _read(
-    instances: Sequence[Instance], subset: str, find: Find, tally: Tally, rejects: Rejects, *, is_last: bool
-) -> SubsetRows:
-    """The items, gold, gold patches, and the repositories one at a time; the last part says what is said of all."""
+def _read(instances: Sequence[Instance], subset: str, find: Find, tally: Tally, rejects: Rejects) -> SubsetRows:
+    """The items, gold, gold patches, and the repositories one at a time."""
     checked = list(check_instances(instances, find, rejects))
     tally.add(checked)
     gold = [
@@ -120,13 +113,6 @@ def _read(
     where = {instance.item_id: instance.where for instance in instances}
     for item_id, fault in faults:
         rejects.add(where[item_id][0], f"{where[item_id][1]}, patch", f"{item_id}: {fault}")
-    notes: list[str] = []
-
-    def pools() -> Iterator[PoolGroup]:
-        yield from pool_groups(repositories, rejects, tally.counts)
-        if is_last:
-            notes.extend(tally.told())
-
     repositories = {
         instance.pool_id: repository for instance, repository, _ in checked if repository and instance.why_not is None
     }
@@ -146,8 +132,7 @@ def _read(
         table_rows("items", items),
         query_rows("contextbench", queries),
         table_rows("gold_spans", gold),
-        pools(),
-        notes,
+        pool_groups(repositories, rejects, tally.counts),
         {"edits": edits},
     )
 

@@ -11,8 +11,9 @@ from ingest.benchmarks.contextbench.rows import Instance
 from ingest.benchmarks.declaration import PoolGroup, RawFiles
 from ingest.contents.blobs import concat_files, pool_batches, pool_frames
 from ingest.contents.patches import edited_sources, gold_of_patch
-from ingest.sources.git import Repositories, RepositoryError
+from ingest.sources.git import RepositoryError
 from ingest.sources.repository import ClonedRepository, Repository, RepositoryParquet, is_searched
+from ingest.sources.tree import CommitFiles
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
 from lake.fingerprint import sha256_of
 from lake.naming import FLAGS, UNSEARCHED
@@ -63,7 +64,7 @@ def absent_notes(item_ids: Iterable[str]) -> list[str]:
     return [f"{n} without a repository's files, as why_not says: {examples}"] if absent else []
 
 
-def may_now_be_had(absent: pl.DataFrame, repositories: Repositories) -> bool:
+def may_now_be_had(absent: pl.DataFrame, repositories: CommitFiles) -> bool:
     """Ask again for the repositories of items that lack them; whether the answer is another for any."""
     for repo, commit, before in absent.select("repo", "commit", "why_not").unique(["repo", "commit"]).iter_rows():
         reason = ""
@@ -151,25 +152,27 @@ def check_instances(instances: Sequence[Instance], find: Find, rejects: Rejects)
 
 @dataclass
 class Tally:
-    """The notes on a subset, told when all its parts are read: `notes`, what was said of its rows, are the first."""
+    """What is counted of the parts of a subset as they are read."""
 
-    notes: list[str]
     counts: Counter[str] = field(default_factory=Counter)
     absent: list[str] = field(default_factory=list)
 
     def add(self, checked: Sequence[Checked]) -> None:
         """Count some more items."""
+        self.counts["items"] += len(checked)
         for instance, _, audited in checked:
             n_spans = len(instance.gold)
-            self.counts.update(items=1, scorable=instance.why_not is None, spans=n_spans)
+            self.counts.update(scorable=instance.why_not is None, spans=n_spans)
             if audited:
                 self.counts.update(audited.counts, audited=n_spans)
             if (instance.why_not or "").startswith(_NOT_AT_HAND):
                 self.absent.append(instance.item_id)
 
-    def told(self) -> Iterator[str]:  # noqa: D102
+    def told(self) -> Iterator[str]:
+        """The notes on the subset, where any part was read."""
         n = self.counts
-        yield from self.notes
+        if not n:
+            return
         yield f"{n['scorable']:,} of {n['items']:,} can be scored"
         yield from absent_notes(self.absent)
         flags = ", ".join(f"{meaning}: {n[name]:,}" for name, (meaning, _) in FLAGS.items() if n[name])

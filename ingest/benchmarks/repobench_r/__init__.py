@@ -26,6 +26,7 @@ from ingest.benchmarks.declaration import (
     query_rows,
     reject_refused,
     table_rows,
+    text_at,
     upstream_rows,
 )
 from ingest.contents.blobs import SharedContent, pool_frames
@@ -206,14 +207,14 @@ def _row(row: object, level: str, item_id: str) -> _Row:
     if not isinstance(row, dict):
         raise FieldError(f"a {type(row).__name__}, not an object")
     candidates, is_v11 = _candidates(row.get("context"))
-    key = "cropped_code" if "cropped_code" in row else "code"
-    repo, path, imports = (_text(row, name) for name in ("repo_name", "file_path", "import_statement"))
-    code, next_line, gold = _text(row, key), _text(row, "next_line"), _gold(row, len(candidates))
+    repo, path, imports = (text_at(row, (name,)) for name in ("repo_name", "file_path", "import_statement"))
+    code, next_line = text_at(row, ("cropped_code", "code")), text_at(row, ("next_line",))
+    gold = _gold(row, len(candidates))
     item: dict[str, object] = {
         "item_id": item_id,
         "level": level,
         "difficulty": level,
-        "source": "v1.1" if is_v11 or key == "cropped_code" else "v1",
+        "source": "v1.1" if is_v11 or "cropped_code" in row else "v1",
         "repo": repo,
         "target_path": path,
         "target_text": next_line,
@@ -222,13 +223,6 @@ def _row(row: object, level: str, item_id: str) -> _Row:
     }
     # As the official reader has it, a trailing newline counts as a line.
     return _Row(item, ("\n".join(code.split("\n")[-3:]), f"{imports}\n\n{code}"), candidates, gold)
-
-
-def _text(row: Mapping[object, object], key: str) -> str:
-    value = row.get(key)
-    if not isinstance(value, str):
-        raise FieldError(f"`{key}` is a {type(value).__name__}, not a text" if key in row else f"`{key}` is missing")
-    return encodable(value, key)
 
 
 def _candidates(context: object) -> tuple[list[str], bool]:

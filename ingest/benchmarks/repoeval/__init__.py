@@ -118,10 +118,11 @@ def _searched(pools: Tree, rejects: Rejects) -> Tree:
     return Tree(pools.location, python)
 
 
-def read(raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = REPOEVAL_FIELDS) -> SubsetRows:
-    """The items, gold spans and repositories of a subset."""
-    notes: list[str] = []
-    tasks = read_tasks(raw.tasks, fields, rejects, notes)
+def read(
+    raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = REPOEVAL_FIELDS, *, with_needs: bool = False
+) -> SubsetRows:
+    """The items, gold spans and repositories of a subset, with the need of its completions where that is asked for."""
+    tasks = read_tasks(raw.tasks, fields, rejects, raw.notes)
     level, context = subset.split("-")
     group = repositories_of(raw.pools[0], _LEVELS[level], {task.repo for task in tasks}, rejects)
     items = _placed(tasks, subset, group)
@@ -143,21 +144,21 @@ def read(raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = REPOEVAL
         same.select(*columns, gold=pl.lit(rule), line_start=start, end=end)
         for rule, (_, start, end) in GOLD_RULES.items()
     ).with_columns(line_end=pl.min_horizontal("end", "n_lines"))
-    notes += _notes(gold, group)
+    raw.notes.extend(_notes(gold, group))
     pools = [group]
     if subset == "function-2k":
         pools += [published_pools(group), *constructed_pools(group, tasks)]
-        if raw.with_needs:
+        if with_needs:
             # Imported when needed: jedi takes a while to load.
             from ingest.benchmarks.repoeval import needs
 
             items, needed, need_pools = needs.with_needs(items, group)
             own_columns = {"benchmark": pl.lit("repoeval"), "gold": pl.lit(NEEDS_RULE)}
             gold = pl.concat([gold, needed.with_columns(**own_columns)], how="diagonal")
-            notes += needs.notes(items)
+            raw.notes.extend(needs.notes(items))
             pools.append(need_pools)
     queries = query_rows("repoeval", items.select("item_id", pl.lit("prompt").alias("query"), "prompt").iter_rows())
-    return SubsetRows(table_rows("items", items), queries, table_rows("gold_spans", gold), pools, notes)
+    return SubsetRows(table_rows("items", items), queries, table_rows("gold_spans", gold), pools)
 
 
 _NO_PYTHON = "is not there or has no .py file, and tasks in the manner of RepoEval are in Python"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.mining.history import HistoryRepositories, fetched
+from ingest.mining.history import fetched
 from ingest.mining.issues import (
     MAX_CHANGED_FILES,
     MAX_CHANGED_LINES,
@@ -81,7 +81,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> MadeRepository:
 @pytest.fixture(scope="module")
 def miner(made: MadeRepository, tmp_path_factory: pytest.TempPathFactory) -> IssueMiner:
     history = fetched(made.folder.as_uri(), tmp_path_factory.mktemp("cache"), "")
-    return IssueMiner(history, HistoryRepositories(history.git.folder, history=history), REPOSITORY, 100, "")
+    return IssueMiner(history, REPOSITORY, 100, "")
 
 
 def of_commit(miner: IssueMiner, made: MadeRepository, name: str) -> dict[str, object]:
@@ -143,13 +143,13 @@ def test_a_message_that_names_a_definition(tmp_path: Path) -> None:
     made.commit("first", "Begin with two of them", {"a.py": module("fill_up", "drain")})
     made.commit("named", "Let fill_up start from three instead", {"a.py": module("fill_up", "drain", constant=3)})
     history = fetched(made.folder.as_uri(), tmp_path / "cache", "main")
-    (row,) = IssueMiner(history, HistoryRepositories(history.git.folder, history=history), "local/one", 9, "").tasks
+    (row,) = IssueMiner(history, "local/one", 9, "").tasks
     assert row["source"] == NAMES_SYMBOL
 
 
 def test_a_smaller_number_is_the_beginning_of_a_larger_and_a_seed_another_choice(miner: IssueMiner) -> None:
     def ids(n: int, seed: str = "") -> set[object]:
-        other = IssueMiner(miner.history, miner.repositories, REPOSITORY, n, seed)
+        other = IssueMiner(miner.history, REPOSITORY, n, seed)
         return {row["instance_id"] for row in other.tasks}
 
     assert len(ids(2)) == 2
@@ -241,7 +241,7 @@ def test_odd_messages_and_paths_are_taken_as_they_are(tmp_path: Path) -> None:
     assert commits[made.commits["first"]].message == odd
     assert commits[made.commits["empty"]].changes == ()
     assert [change.before for change in commits[made.commits["both"]].changes] == ["a b\n.py", "é.py"]
-    rows = IssueMiner(history, HistoryRepositories(history.git.folder, history=history), "local/odd", 9, "").tasks
+    rows = IssueMiner(history, "local/odd", 9, "").tasks
     assert {path for row in rows for path, _, _ in gold_of(row)} <= {"a b\n.py", "é.py"}
 
 

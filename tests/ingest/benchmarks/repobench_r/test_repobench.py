@@ -86,7 +86,7 @@ BAD: dict[str, tuple[object, str]] = {
     "empty context": (row(context=[]), "`context` is to be a list of candidates that is not empty"),
     "a candidate that is no text": (row(context=["a", None, "b"]), "candidate 1 is a NoneType, not a text"),
     "a candidate in bytes": (row(context=[b"a", "b"]), "candidate 0 is a bytes, not a text"),
-    "missing key": (without("next_line"), "`next_line` is missing"),
+    "missing key": (without("next_line"), "`next_line` is to be a text, and leads nowhere"),
     "missing index": (without("gold_snippet_index"), "the gold index is missing"),
     "half a surrogate pair": (row(code="\ud800"), "`code` holds half a surrogate pair"),
     "no object": (["a", "list"], "a list, not an object"),

@@ -14,23 +14,24 @@ from tests.tiny import TASKS, Row, build, jsonl, opened, put, repoeval, task, ta
 Gold = dict[str, tuple[int, int]]
 
 
-def _read(source: Path, subset: str = "function-2k") -> tuple[SubsetRows, Rejects]:
+def _read(source: Path, subset: str = "function-2k") -> tuple[SubsetRows, list[str]]:
+    """What is read of a source without a fault, and the notes on it."""
     rejects = Rejects()
     benchmark = repoeval()
-    (part,) = benchmark.parts(benchmark.find(opened(source), subset, rejects), subset, None, rejects)
+    raw = benchmark.find(opened(source), subset, rejects)
+    (part,) = benchmark.parts(raw, subset, None, rejects)
     reading = part.read(rejects)
     table("items").checked(reading.items)
     table("gold_spans").checked(reading.gold)
     for group in reading.pools:
         table("files").checked(group.files)
         table("blobs").checked(group.blobs)
-    return reading, rejects
+    assert [*rejects] == []
+    return reading, raw.notes
 
 
 def _clean(source: Path, subset: str = "function-2k") -> SubsetRows:
-    reading, rejects = _read(source, subset)
-    assert [*rejects] == []
-    return reading
+    return _read(source, subset)[0]
 
 
 def _gold(reading: SubsetRows, item_id: str) -> Gold:
@@ -70,12 +71,12 @@ def _seven(tmp_path: Path, row: Row, level: str = "function", ends: str = "\r\n"
 def test_the_three_gold_rules_on_seven_lines(
     tmp_path: Path, start: int, hole: int, n: int, more: dict[str, str], gold: list[tuple[int, int]], ends: str
 ) -> None:
-    reading = _clean(_seven(tmp_path, task("r", "seven.py", SEVEN, start, hole, n, **more), ends=ends))
+    reading, notes = _read(_seven(tmp_path, task("r", "seven.py", SEVEN, start, hole, n, **more), ends=ends))
     found = _gold(reading, "function-2k/r/0")
     assert [found[rule] for rule in ("context-and-completion", "context-to-hole", "target")] == gold
     assert reading.queries["text"].to_list() == ["\n".join(SEVEN.splitlines()[start:hole])]
     cut = "gold ranges that ended past their file were cut to it: 1 of context-and-completion"
-    assert reading.notes == [cut] * (hole == 5)
+    assert notes == [cut] * (hole == 5)
 
 
 @pytest.mark.parametrize("level", ["line", "api"])
@@ -190,10 +191,10 @@ def test_equal_twins_are_one_item_each(source: Path) -> None:
 def test_a_twin_with_another_prompt_is_an_item_of_its_own(source: Path) -> None:
     alone = _clean(source)
     other = [{**TASKS[0], "prompt": "shorter"}, *TASKS[1:]]
-    both = _clean(_twin(source, other))
+    both, notes = _read(_twin(source, other))
     assert both.items.head(len(TASKS)).equals(alone.items)
     assert both.queries.select("item_id", "text").rows()[len(TASKS) :] == [("function-2k/acme_rockets/3", "shorter")]
-    assert "1 tasks have the hole of another, with another completion or context: items of their own" in both.notes
+    assert "1 tasks have the hole of another, with another completion or context: items of their own" in notes
 
 
 def test_the_published_evaluations_pools_have_patchcores_build_first(tmp_path: Path) -> None:
