@@ -2,14 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 
-import polars as pl
-
 from evaluate.metrics import Metric, metrics
 from evaluate.retrievers import Retriever
 from evaluate.score.conformance import protocol_hash
 from lake.benchmarks import known_protocols, known_tasks
 from lake.catalog.protocol import Protocol, Task
-from lake.fingerprint import canonical_json, fingerprint
+from lake.fingerprint import canonical_json
 from lake.make import write_if_changed
 from lake.store import Lake
 from lake.tables import declared_rows, table
@@ -26,9 +24,7 @@ def declare(lake: Lake, known: Iterable[Retriever]) -> None:
         "retrievers": (_row("retrievers", retriever, retriever.parameters, revision="") for retriever in known),
     }
     for name, declared in rows.items():
-        frame = declared_rows(name, declared)
-        stamps = pl.Series([fingerprint([row]) for row in frame.to_dicts()])
-        write_if_changed(lake, name, "all", frame.with_columns(fingerprint=stamps))
+        write_if_changed(lake, name, "all", declared_rows(name, declared))
 
 
 def _row(name: str, declared: object, parameters: Mapping[str, object], **others: object) -> dict[str, object]:

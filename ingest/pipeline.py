@@ -36,7 +36,7 @@ from lake.naming import UNSEARCHED
 from lake.outcome import Outcome
 from lake.rejects import Rejects
 from lake.store import Lake
-from lake.tables import declared_row
+from lake.tables import declared_rows
 from lake.text import counted, listed
 
 
@@ -216,16 +216,14 @@ def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None
     # Data with a label of its own is not the published data.
     licences = {**({} if source.label else benchmark.repository_licences), **source.licences}
     same = ("name", "like", "display_name", "title", "meaning", "version", "licence", "citation", "paper", "place")
-    row = declared_row(
-        "benchmarks",
+    row = {
         **{name: getattr(benchmark, name) for name in same},
-        tags=[source.label] if source.label else [],
-        source=source_name(source),
-        revision=source.revision,
-        parameters=canonical_json(parameters),
-        label=source.label,
-        limit=limit,
-        licences=[{"repo": repo, "licence": licences.get(repo, "")} for repo in sorted(items["repo"].unique())],
-    )
-    row = row.with_columns(fingerprint=pl.lit(fingerprint(row.to_dicts())))
-    write_if_changed(lake, "benchmarks", benchmark.name, row)
+        "tags": [source.label] if source.label else [],
+        "source": source_name(source),
+        "revision": source.revision,
+        "parameters": canonical_json(parameters),
+        "label": source.label,
+        "limit": limit,
+        "licences": [{"repo": repo, "licence": licences.get(repo, "")} for repo in sorted(items["repo"].unique())],
+    }
+    write_if_changed(lake, "benchmarks", benchmark.name, declared_rows("benchmarks", [row]))

@@ -85,7 +85,6 @@ def column_meanings() -> Mapping[str, str]:
     for name, average in AVERAGES.items():
         column, low, high = average_columns(name)
         meanings[column] = f"{average.meaning.capitalize()}."
-        meanings |= {
-            end: f"{side} end of the 95 % interval of {name}." for end, side in ((low, "Lower"), (high, "Upper"))
-        }
+        meanings[low] = f"Lower end of the 95 % interval of {name}."
+        meanings[high] = f"Upper end of the 95 % interval of {name}."
     return meanings

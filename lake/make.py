@@ -43,7 +43,12 @@ class BuildTarget:
     @property
     def is_current(self) -> bool:
         """Whether all are stored and were made from just this."""
-        return all(self.lake.is_current(name, part, self.fingerprint, **folders) for name, part, folders in self.slots)
+        for name, part, folders in self.slots:
+            stored = self.lake.part(name, part, **folders)
+            if stored is None or stored.fingerprint != self.fingerprint:
+                return False
+            self.lake.tally.current.add(stored.relative_path)
+        return True
 
     def scan(self, table: str) -> pl.LazyFrame:
         """The rows of one of the tables, as they are stored."""

@@ -62,11 +62,6 @@ class Offsets(NamedTuple):
         ]
 
     @property
-    def starts(self) -> list[int]:
-        """Where each piece between two places starts, in bytes."""
-        return list(map(int, self.byte[:-1]))
-
-    @property
     def n_nws(self) -> npt.NDArray[np.int64]:
         """The non-whitespace characters of each piece between two places."""
         return np.diff(self.nws).astype(np.int64)

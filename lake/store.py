@@ -62,14 +62,6 @@ class Lake:
         """One part by its name, or None where it is not stored."""
         return next(iter(parts_below(self.root, table(name), folders, part)), None)
 
-    def is_current(self, name: str, part: str, fingerprint: str, **folders: str) -> bool:
-        """Whether a part is stored and was made from exactly this."""
-        stored = self.part(name, part, **folders)
-        if stored is None or stored.fingerprint != fingerprint:
-            return False
-        self.tally.current.add(stored.relative_path)
-        return True
-
     def write(self, name: str, frame: pl.DataFrame, *, part: str, fingerprint: str, **folders: str) -> Part:
         """Check a frame, sort it by key, put it in place of the part of that name; `fingerprint` is of the inputs."""
         declared = table(name)

@@ -25,7 +25,7 @@ from lake.offsets import Offsets
 from lake.outcome import Outcome
 from lake.pools import numbered
 from lake.store import Lake, Part
-from lake.tables import declared_row
+from lake.tables import declared_rows
 from lake.text import counted, percent
 
 CUT_AT_ONCE, PARSED_AT_ONCE = 20_000, 2_500
@@ -104,8 +104,8 @@ def cut_contents(
         declaration, stamp = chunker.declaration, todo.made[chunker.name].fingerprint
         same = {name: getattr(declaration, name) for name in ("title", "meaning", "version", "source")}
         given = canonical_json({**chunker.parameters, **({COMMAND: declaration.given} if declaration.given else {})})
-        row = declared_row("chunkers", name=chunker.name, **same, parameters=given, fingerprint=stamp)
-        write_if_changed(lake, "chunkers", chunker.name, row)
+        row = {"name": chunker.name, **same, "parameters": given, "fingerprint": stamp}
+        write_if_changed(lake, "chunkers", chunker.name, declared_rows("chunkers", [row]))
     for name, n in todo.n_of.items():
         if n:
             say(f"{name}: cutting {counted(n, 'file')}" if name else f"symbols: parsing {counted(n, 'file')}")

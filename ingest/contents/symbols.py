@@ -12,7 +12,7 @@ from lake.make import BuildTarget, Slot, made_from, write_if_changed
 from lake.outcome import Outcome
 from lake.rejects import Rejects
 from lake.store import Lake, Part
-from lake.tables import declared_row, table
+from lake.tables import declared_rows, table
 from lake.text import LANGUAGES, counted
 
 
@@ -27,9 +27,8 @@ def symbols_of(lake: Lake) -> BuildTarget:
 def declare_rules(lake: Lake, symbols: BuildTarget) -> None:
     """Store what pages say of the sets of rules."""
     for rules, meaning in RULES.items():
-        title = f"Definitions, {rules}"
-        row = declared_row("symbol_rules", name=rules, title=title, meaning=meaning, fingerprint=symbols.fingerprint)
-        write_if_changed(lake, "symbol_rules", rules, row)
+        row = {"name": rules, "title": f"Definitions, {rules}", "meaning": meaning, "fingerprint": symbols.fingerprint}
+        write_if_changed(lake, "symbol_rules", rules, declared_rows("symbol_rules", [row]))
 
 
 def endings_of(lake: Lake, parts: list[Part]) -> pl.DataFrame:

@@ -8,8 +8,6 @@ from functools import cache, partial
 from pathlib import PurePosixPath
 from typing import IO
 
-import polars as pl
-
 import ingest.runs.formats
 from ingest.runs.importer import DamagedFileError, Importer, TrajectoryFile
 from ingest.sources.folder import open_archive, read_folder
@@ -22,7 +20,7 @@ from lake.fingerprint import fingerprint, sha256_of_file, sha256_of_stream
 from lake.make import write_if_changed
 from lake.rejects import Rejects
 from lake.store import Lake
-from lake.tables import declared_row
+from lake.tables import declared_rows
 from lake.text import counted, listed
 
 AUTO = "auto"  # the format of a file whose content says it
@@ -39,7 +37,7 @@ def declare_formats(lake: Lake) -> None:
     """Store what pages say of the formats."""
     columns = ("name", "title", "meaning", "kind", "example")
     rows = ({name: getattr(importer, name) for name in columns} for importer in importers().values())
-    write_if_changed(lake, "formats", "all", pl.concat(declared_row("formats", **row) for row in rows))
+    write_if_changed(lake, "formats", "all", declared_rows("formats", rows))
 
 
 def importers_by_name() -> dict[str, Importer]:

@@ -11,7 +11,7 @@ import polars as pl
 
 from lake.averages import column_meanings
 from lake.errors import Exit, GoldspanError, lookup
-from lake.fingerprint import canonical_json
+from lake.fingerprint import canonical_json, fingerprint
 from lake.tables import evaluated, ingested, of_runs
 
 
@@ -130,15 +130,12 @@ def table(name: str) -> Table:
     return lookup(name, "table", TABLES)
 
 
-def declared_row(name: str, /, **columns: object) -> pl.DataFrame:
-    """One row of a table of declarations: what is not given is empty, the display name is the name."""
-    return declared_rows(name, [columns])
-
-
 def declared_rows(name: str, rows: Iterable[Mapping[str, object]]) -> pl.DataFrame:
-    """Rows of a table of declarations, as :func:`declared_row` gives one."""
+    """Rows of a table of declarations; what is not given is empty, the name, or the fingerprint of the row."""
     schema = table(name).columns
     empty: dict[object, object] = {pl.String: "", pl.List: []}
     blank: dict[str, object] = {column: empty.get(kind.base_type()) for column, kind in schema.items()}
     blank |= {"version": 1, "parameters": "{}"}
-    return pl.DataFrame([{**blank, "display_name": row["name"], **row} for row in rows], schema=schema)
+    declared = pl.DataFrame([{**blank, "display_name": row["name"], **row} for row in rows], schema=schema)
+    stamps = [row["fingerprint"] or fingerprint([row]) for row in declared.to_dicts()]
+    return declared.with_columns(fingerprint=pl.Series(stamps, dtype=pl.String))

@@ -91,7 +91,7 @@ def test_what_is_no_part_is_named_and_set_aside(lake: Lake, damage: Callable[[Pa
     warned: list[str] = []
     with lake.locked(warn=warned.append):
         assert lake.read("chunks")["sha256"].unique().sort().to_list() == ["whole0", "whole1", "whole2"]
-        assert not lake.is_current("chunks", "bad", "f", chunker="c")
+        assert lake.part("chunks", "bad", chunker="c") is None
         _chunks(lake, "bad")
     assert (
         warned == [f"chunks/chunker=c/{part.path.name}: {why}; set aside in {ASIDE}, it is made again"] == lake.damage

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
-from lake.tables import TABLES, Table, declared_row, table
+from lake.tables import TABLES, Table, declared_rows, table
 from tests.data_dictionary import lines
 from tests.frames import score_rows
 from tests.tiny import ROOT
@@ -111,7 +111,8 @@ def test_hostile_folders_round_trip_and_stay_inside(lake: Lake) -> None:
         assert lake.read("chunks", chunker=value)["chunker"].to_list() == [value]
         assert lake.scan("chunks").filter(pl.col("chunker") == value).collect()["chunker"].to_list() == [value]
         assert [part.folders for part in lake.parts("chunks", chunker=value)] == [{"chunker": value}]
-        assert lake.is_current("chunks", "p", "f", chunker=value)
+        assert (stored := lake.part("chunks", "p", chunker=value))
+        assert stored.fingerprint == "f"
     _stays_inside(lake)
 
 
@@ -219,7 +220,8 @@ def test_a_table_says_what_a_row_is_in_a_sentence(declared: Table) -> None:
 
 
 def test_a_declared_row_fits_its_table_and_shows_its_name_where_no_other_is_given() -> None:
-    rows = table("chunkers").checked(declared_row("chunkers", name="x", title="X", meaning="It is x.", tags=["a"]))
+    declared = {"name": "x", "title": "X", "meaning": "It is x.", "tags": ["a"]}
+    rows = table("chunkers").checked(declared_rows("chunkers", [declared]))
     row = rows.row(0, named=True)
     assert (row["name"], row["display_name"], row["version"], row["tags"], row["licence"]) == ("x", "x", 1, ["a"], "")
 

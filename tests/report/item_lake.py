@@ -97,9 +97,9 @@ def _write_contexts(lake: Lake, n_items: int) -> None:
     write(lake, "files", files, benchmark=CONTEXTS, kind="searched")
     blobs = [
         {"sha256": SHAS[path], "text": text, "n_bytes": len(text.encode()), "n_lines": text.count("\n"),
-         "line_starts": Offsets.between_lines(text).starts, "line_nws": Offsets.between_lines(text).n_nws.tolist(),
-         "language": "python", "flags": []}
+         "line_starts": lines.byte[:-1].tolist(), "line_nws": lines.n_nws.tolist(), "language": "python", "flags": []}
         for path, text in TEXTS.items()
+        for lines in [Offsets.between_lines(text)]
     ]  # fmt: skip
     write(lake, "blobs", blobs)
     asked = [name for number, name in enumerate(ids) if number != 3]

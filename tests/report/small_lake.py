@@ -11,7 +11,7 @@ from lake.catalog.protocol import Primary, Protocol
 from lake.fingerprint import sha256_of
 from lake.rejects import Rejects
 from lake.store import Lake, Part
-from lake.tables import declared_row, table
+from lake.tables import declared_rows, table
 
 REPOS = ("acme/one", "acme/two", "acme/three")
 UNREAD = "acme/unread"
@@ -331,7 +331,7 @@ def write(
     for folder in {"run_id", "protocol"} & (folders.keys() - {*table(name).folders}):
         part = folders.pop(folder)
     if "display_name" in columns:
-        frame = pl.concat(declared_row(name, **(usual | dict(each))) for each in rows)
+        frame = declared_rows(name, [usual | dict(each) for each in rows])
     else:
         empty = dict.fromkeys(columns) | usual
         frame = pl.DataFrame([empty | dict(each) for each in rows], schema=columns)

@@ -73,9 +73,9 @@ def _write(lake: Lake, part: str, contents: list[str]) -> None:
             "sha256": sha256_of(text.encode()),
             "text": text,
             "n_bytes": len(text.encode()),
-            "n_lines": len(Offsets.between_lines(text).starts),
-            "line_starts": Offsets.between_lines(text).starts,
-            "line_nws": [0] * len(Offsets.between_lines(text).starts),
+            "n_lines": len(Offsets.between_lines(text).n_nws),
+            "line_starts": Offsets.between_lines(text).byte[:-1].tolist(),
+            "line_nws": [0] * len(Offsets.between_lines(text).n_nws),
             "language": "",
             "flags": [],
         }
@@ -88,7 +88,7 @@ def _write(lake: Lake, part: str, contents: list[str]) -> None:
 def _span(content: int, start: int, end: int, cut: tuple[int, int] = (0, 0)) -> dict[str, str | int]:
     """Lines of a content, or somewhat less of the first and the last."""
     data = CONTENTS[content].encode()
-    edges = [*Offsets.between_lines(data.decode()).starts, len(data)]
+    edges = [*Offsets.between_lines(data.decode()).byte[:-1].tolist(), len(data)]
     start, end = (min(line, len(edges) - 1) for line in sorted((start, end)))
     first = min(edges[start] + cut[0], edges[end])
     return {

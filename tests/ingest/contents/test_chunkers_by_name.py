@@ -30,7 +30,7 @@ def blobs(*texts: str, language: str = "python") -> pl.DataFrame:
             "text": text,
             "n_bytes": len(text.encode()),
             "n_lines": len(split_lines(text)),
-            "line_starts": Offsets.between_lines(text).starts,
+            "line_starts": Offsets.between_lines(text).byte[:-1].tolist(),
             "line_nws": Offsets.between_lines(text).n_nws.tolist(),
             "language": language,
             "flags": [],

@@ -17,7 +17,7 @@ from ingest.runs.importing import import_run
 from ingest.runs.request import ImportRequest
 from lake.errors import GoldspanError
 from lake.store import Lake
-from lake.tables import declared_row, table
+from lake.tables import declared_rows, table
 from tests.tiny import put, stored
 
 ROCKETS, ORBITS, CATS = "acme__rockets-1", "acme__rockets-2", "zoo__cats-7"
@@ -52,8 +52,8 @@ Json = Mapping[str, object]
 def issues(root: Path, *, unscorable: Sequence[str] = ()) -> Lake:
     """A lake that holds the three issues, their trees and contents."""
     lake = Lake(root)
-    row = declared_row("benchmarks", place=1, name="contextbench", title="Issues", meaning="Issues.")
-    lake.write("benchmarks", row, part="contextbench", fingerprint="1")
+    row = {"place": 1, "name": "contextbench", "title": "Issues", "meaning": "Issues."}
+    lake.write("benchmarks", declared_rows("benchmarks", [row]), part="contextbench", fingerprint="1")
     columns = table("items").columns
     rows = [
         {"benchmark": "contextbench", "item_id": item, "subset": "full", "language": "python",

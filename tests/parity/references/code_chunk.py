@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from lake.store import Lake
-from lake.tables import declared_row, table
+from lake.tables import declared_rows, table
 from tests.parity.references.reference import Reference, Values, Work
 
 _FOLDER = "repoeval/code-chunk"
@@ -120,7 +120,8 @@ def _store_chunks(lake: Lake, chunker: str, known: pl.DataFrame) -> None:
     whole = blobs.select("sha256", n_nws=pl.col("line_nws").list.sum())
     none = {name: pl.lit(None, pl.String) for name in ("fell_back", "failed")}
     status = status.join(whole, on="sha256").with_columns(pl.min_horizontal("n_covered", "n_nws"), **none)
-    declared = declared_row("chunkers", name=chunker, title=chunker, meaning="Published chunks.", fingerprint=chunker)
+    row = {"name": chunker, "title": chunker, "meaning": "Published chunks.", "fingerprint": chunker}
+    declared = declared_rows("chunkers", [row])
     frames = {"chunks": chunks.collect(), "chunk_status": status.collect()}
     for name, frame in frames.items():
         lake.write(name, frame.select(*table(name).columns), part="all", fingerprint=chunker, chunker=chunker)

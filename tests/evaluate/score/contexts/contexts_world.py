@@ -60,7 +60,7 @@ def world(
     files = {"a.py": TEN_LINES, "b.py": TEN_LINES} if files is None else files
     lines = {path: Offsets.between_lines(text) for path, text in files.items()}
     texts = [
-        (path, len(text.encode()), len(lines[path].starts), lines[path].starts, lines[path].n_nws.tolist(),
+        (path, len(text.encode()), len(lines[path].n_nws), lines[path].byte[:-1].tolist(), lines[path].n_nws.tolist(),
          ["no-final-newline"] if text and not text.endswith("\n") else [])
         for path, text in files.items()
     ]  # fmt: skip
