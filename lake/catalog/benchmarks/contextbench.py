@@ -1,6 +1,6 @@
 """ContextBench's task and protocols: gold is what of a repository an issue needs; an answer is what was gathered."""
 
-from lake.catalog.protocol import BUDGETS, DEPTHS, DOCS_CONTEXTS, OFFICIAL_CONTEXTS, Primary, Protocol, Task
+from lake.catalog.protocol import BUDGETS, DEPTHS, DOCS_CONTEXTS, OFFICIAL_CONTEXTS, WHOLE, Primary, Protocol, Task, at
 
 CONTEXTBENCH_ISSUE = Task(
     name="contextbench/issue",
@@ -14,10 +14,9 @@ CONTEXTBENCH_ISSUE = Task(
     without=("own-file",),
 )
 
-_TASKS = ("contextbench/issue",)
 _SETS = ("file", "symbol", "span")
-_PATHS = (*_SETS, "line")
-_FINAL = (0,)
+_PATHS = tuple(f"{of}_{metric}" for of in (*_SETS, "line") for metric in ("auc", "redundancy"))
+"""How an agent came to what it gathered."""
 
 CONTEXTS = Protocol(
     name="contextbench@docs-v1",
@@ -26,15 +25,13 @@ CONTEXTS = Protocol(
     "final context are held against the gold context, every step's against it on the way, and the edited lines against "
     "those of the gold patch. A ranking's final context is its first 8,000 non-whitespace characters, its steps are "
     "its first 20 results.",
-    tasks=_TASKS,
+    tasks=("contextbench/issue",),
     gold="context",
     relevance="line-overlap",
     metrics=(
         *((f"{of}_{metric}", (0, *DEPTHS)) for of in _SETS for metric in ("coverage", "precision", "f1")),
-        *((f"line_{metric}", (0, *BUDGETS)) for metric in ("coverage", "precision", "f1")),
-        *((f"editloc_{metric}", _FINAL) for metric in ("coverage", "precision", "f1")),
-        *((f"{of}_{metric}", _FINAL) for of in _PATHS for metric in ("auc", "redundancy")),
-        ("n_steps", _FINAL),
+        *at((0, *BUDGETS), "line_coverage", "line_precision", "line_f1"),
+        *at(WHOLE, "editloc_coverage", "editloc_precision", "editloc_f1", *_PATHS, "n_steps"),
     ),
     primary=Primary("line_f1", 0, "line", "macro"),
     source="The brief: ranges cut to the file, what is empty counting as such, every instance in the denominator, "
@@ -47,14 +44,12 @@ PUBLISHED = Protocol(
     title="ContextBench, as published",
     meaning="The numbers of the published evaluator, with all its conventions: an instance without a context is left "
     "out, an empty prediction is precise, and edits are held against the gold context.",
-    tasks=_TASKS,
+    tasks=("contextbench/issue",),
     gold="context-official",
     relevance="line-overlap",
     metrics=(
-        *((f"{of}_{metric}", _FINAL) for of in _PATHS for metric in ("coverage", "precision")),
-        *((f"editloc_{metric}", _FINAL) for metric in ("coverage", "precision")),
-        *((f"{of}_{metric}", _FINAL) for of in _PATHS for metric in ("auc", "redundancy")),
-        ("n_steps", _FINAL),
+        *((f"{of}_{metric}", WHOLE) for of in (*_SETS, "line") for metric in ("coverage", "precision")),
+        *at(WHOLE, "editloc_coverage", "editloc_precision", *_PATHS, "n_steps"),
     ),
     primary=Primary("line_coverage", 0, "line", "micro"),
     source="The published evaluator: sizes, ratios, trajectories and error rows as its code gives them.",

@@ -148,7 +148,7 @@ COMPLETION = Protocol(
     tasks=("repoeval/completion",),
     gold="target",
     relevance="line-overlap",
-    metrics=(("em", (0,)), ("es", (0,))),
+    metrics=at(WHOLE, "em", "es"),
     primary=Primary("em", 0, "completion", "macro"),
     headline=("subset", "function-2k"),
     source="RepoCoder's compute_score: stripped lines that are not blank, cut to the target's number of lines.",
@@ -170,76 +170,62 @@ CODE_CHUNK = Protocol(
 )
 
 
-_CONSTRUCTED = (
-    "A pool that was constructed: nobody works in it, and its numbers are not to be compared with those of the "
-    "repository alone."
-)
-
-
-def _task(kind: str, title: str, added: str) -> Task:
-    return replace(
+def _constructed(pool: str, rules: str, among: str, added: str, source: str, place: int = 4) -> tuple[Task, Protocol]:
+    """A task whose pools hold files of other repositories as well (`added`), and the protocol of the same."""
+    task = replace(
         REPOEVAL_PROMPT,
-        name=f"repoeval/prompt-{kind}",
-        title=f"The prompt against its repository {title}",
-        meaning=f"The code before the hole is the query; its repository is searched together with {added}. "
-        f"{_CONSTRUCTED}",
+        name=f"repoeval/prompt-{pool}",
+        title=f"The prompt against its repository {among}",
+        meaning=f"The code before the hole is the query; its repository is searched together with {added}. A pool that "
+        "was constructed: nobody works in it, and its numbers are not to be compared with those of the repository "
+        "alone.",
         pool_meaning=f"all *.py of the repository, and {added}; each content once and none that the repository has",
-        pool_prefix=f"repoeval/{kind}",
+        pool_prefix=f"repoeval/{pool}",
         subsets=("function-2k",),
         runs="named",
     )
-
-
-def _protocol(name: str, task: Task, title: str, source: str, position: int) -> Protocol:
-    return replace(
+    protocol = replace(
         CHUNKING,
-        name=f"repoeval@{name}-v1",
-        title=f"RepoEval {title} (constructed)",
+        name=f"repoeval@{rules}-v1",
+        title=f"RepoEval {among} (constructed)",
         meaning="Is the code the prompt was cut from, together with the lines to be completed, still brought back "
-        f"{title}? By the rules of repoeval@chunking-v1, over pools that were constructed.",
+        f"{among}? By the rules of repoeval@chunking-v1, over pools that were constructed.",
         tasks=(task.name,),
         source=source,
-        place=position,
+        place=place,
     )
+    return task, protocol
 
 
-REPOEVAL_HARD = _task(
+def _beside(n: int, among: str, added: str) -> tuple[Task, Protocol]:
+    drawn = "the other repositories in an order drawn by a seed for each repository, each number's among the next's"
+    return _constructed(f"with-{n}", f"scale-{n}", among, f"{added}, drawn by a seed", f"Ours: {drawn}.", 5)
+
+
+REPOEVAL_HARD, HARD = _constructed(
     "hard",
-    "among files that look like it",
-    "as many files again of the other repositories, those that rank highest for any of its prompts by BM25",
-)
-RANDOM_TASK = _task("random", "among drawn files", "as many files again of the other repositories, drawn by a seed")
-VECTORS_TASK = _task(
-    "vectors",
-    "among files that look like it by vectors",
-    "as many files again of the other repositories, those nearest to any of its prompts by TF-IDF vectors and cosine",
-)
-HARD = _protocol(
     "hard-negatives",
-    REPOEVAL_HARD,
     "among hard negatives, files that look like the prompts",
+    "as many files again of the other repositories, those that rank highest for any of its prompts by BM25",
     "Ours: BM25 (k1 1.5, b 0.75, words in lower case) over the files of the other repositories.",
     3,
 )
-RANDOM_NEGATIVES = _protocol(
-    "random-negatives", RANDOM_TASK, "among drawn negatives", "Ours: files of the other repositories by lot.", 4
+RANDOM_TASK, RANDOM_NEGATIVES = _constructed(
+    "random",
+    "random-negatives",
+    "among drawn negatives",
+    "as many files again of the other repositories, drawn by a seed",
+    "Ours: files of the other repositories by lot.",
 )
-VECTOR_NEGATIVES = _protocol(
+VECTORS_TASK, VECTOR_NEGATIVES = _constructed(
+    "vectors",
     "vector-negatives",
-    VECTORS_TASK,
     "among negatives by vectors",
+    "as many files again of the other repositories, those nearest to any of its prompts by TF-IDF vectors and cosine",
     "Ours: cosine of TF-IDF vectors (words in lower case, 1 + log of their number) over the other repositories' files.",
-    4,
 )
-
-_SOURCE = (
-    "Ours: the other repositories in an order drawn by a seed for each repository, each number's among the next's."
+WITH_1_TASK, SCALE_1 = _beside(1, "beside one other repository", "all files of one other repository")
+WITH_4_TASK, SCALE_4 = _beside(4, "beside four other repositories", "all files of four other repositories")
+WITH_16_TASK, SCALE_16 = _beside(
+    16, "beside sixteen other repositories", "all files of sixteen other repositories, or of all there are"
 )
-WITH_1_TASK = _task("with-1", "beside another one", "all files of one other repository, drawn by a seed")
-WITH_4_TASK = _task("with-4", "beside four others", "all files of four other repositories, drawn by a seed")
-WITH_16_TASK = _task(
-    "with-16", "beside sixteen others", "all files of sixteen other repositories, or of all there are, drawn by a seed"
-)
-SCALE_1 = _protocol("scale-1", WITH_1_TASK, "beside one other repository", _SOURCE, 5)
-SCALE_4 = _protocol("scale-4", WITH_4_TASK, "beside four other repositories", _SOURCE, 5)
-SCALE_16 = _protocol("scale-16", WITH_16_TASK, "beside sixteen other repositories", _SOURCE, 5)
