@@ -38,9 +38,9 @@ def digest_of(files: frozenset[Path]) -> str:
         if file not in closure:
             closure.add(file)
             waiting += [other for name in _source(file)[1] for other in _files_of(name)]
-    # By places in the checkout: no digest depends on where that lies.
-    places = {file: file.relative_to(ROOT).as_posix() if file.is_relative_to(ROOT) else file.name for file in closure}
-    return fingerprint([(places[file], _source(file)[0]) for file in sorted(closure)])
+    # By paths in the checkout: no digest depends on where that lies.
+    paths = {file: file.relative_to(ROOT).as_posix() if file.is_relative_to(ROOT) else file.name for file in closure}
+    return fingerprint([(paths[file], _source(file)[0]) for file in sorted(closure)])
 
 
 def remembered(what: str, of: object, make: Callable[[], str]) -> str:
@@ -61,9 +61,9 @@ def remembered(what: str, of: object, make: Callable[[], str]) -> str:
 @functools.cache
 def _known(file: Path) -> dict[str, str]:
     with suppress(OSError, ValueError, RecursionError):
-        held = json.loads(file.read_text())
-        if isinstance(held, dict):
-            return {key: value for key, value in held.items() if isinstance(value, str)}
+        stored = json.loads(file.read_text())
+        if isinstance(stored, dict):
+            return {key: value for key, value in stored.items() if isinstance(value, str)}
     return {}
 
 

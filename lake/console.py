@@ -9,10 +9,9 @@ import multiprocessing
 import os
 import signal
 import sys
-import threading
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, NoReturn, TypeVar
@@ -26,7 +25,7 @@ from lake.hints import typed
 from lake.limits import limit_memory
 from lake.outcome import Outcome
 from lake.store import Lake
-from lake.text import escaped, escaped_json
+from lake.text import escaped
 
 _DECLARED = Path(__file__).resolve().parents[1] / "pyproject.toml"
 
@@ -90,10 +89,10 @@ class Console:
             with Progress(*columns, console=self._rich, transient=True) as progress:
                 yield from progress.track(things, total=total, description=escaped(title))
             return
-        said = time.perf_counter()
+        last_line = time.perf_counter()
         for done, thing in enumerate(things):
-            if time.perf_counter() - said > PIPE_SECONDS:
-                said = time.perf_counter()
+            if time.perf_counter() - last_line > PIPE_SECONDS:
+                last_line = time.perf_counter()
                 self.say(f"{title}: {done:,} of {total:,}")
             yield thing
 
@@ -173,8 +172,8 @@ def run(app: typer.Typer, stage: str) -> None:
     """Run a stage's commands; what a person or the machine gets wrong ends in a few lines, never in a traceback."""
     debug = "--debug" in sys.argv or os.environ.get("GOLDSPAN_DEBUG", "").lower() in {"1", "true", "yes", "on"}
     try:
-        with _ending_at_sigterm():
-            app(prog_name=f"python -m {stage}")
+        signal.signal(signal.SIGTERM, _end_in_order)
+        app(prog_name=f"python -m {stage}")
     except GoldspanError as error:
         if debug:
             raise
@@ -212,23 +211,11 @@ def _sentence(error: BaseException) -> str:
     return f"{message}\n  This is a fault of Goldspan's own. Run it again with --debug for the traceback."
 
 
-@contextmanager
-def _ending_at_sigterm() -> Iterator[None]:
-    """Let SIGTERM end the work in order, as Ctrl-C does, and the processes that it started."""
-
-    def end(_: int, __: object) -> NoReturn:
-        for child in multiprocessing.active_children():
-            child.terminate()
-        sys.exit(Exit.TERMINATED)
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+def _end_in_order(_: int, __: object) -> NoReturn:
+    """End the work as Ctrl-C does, and the processes that it started."""
+    for child in multiprocessing.active_children():
+        child.terminate()
+    sys.exit(Exit.TERMINATED)
 
 
 def split_names(values: Iterable[str] | str | None) -> list[str]:
@@ -248,7 +235,7 @@ def split_systems(values: str, lake: Lake) -> list[str]:
 def print_listing(rows: Sequence[dict[str, object]], format: str) -> None:  # noqa: A002  # the flag's own name
     """Rows as JSON, as YAML, or as plain columns for a person."""
     if format == "json":
-        print(escaped_json(jsonlib.dumps(list(rows), indent=2, ensure_ascii=False)))
+        print(jsonlib.dumps(list(rows), indent=2))
     elif format == "yaml":
         import yaml
 

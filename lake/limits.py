@@ -66,16 +66,15 @@ def unpacked(file: IO[bytes]) -> Iterator[IO[bytes]]:
     packed = next((name for start, name in _PACKED.items() if magic.startswith(start)), "")
     n_bytes = file.seek(0, io.SEEK_END)
     file.seek(0)
-    if not packed:
-        yield io.BufferedReader(_Measured(file, MAX_STREAMED_BYTES), _UNPACKED_AT_ONCE)
-        return
-    # What so many packed bytes may become.
-    limit = min(MAX_STREAMED_BYTES, max(UNPACKED_FREELY, MAX_RATIO * n_bytes))
-    # Arrow takes a while to load, and most files are not packed.
-    import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
+    limit = MAX_STREAMED_BYTES
+    if packed:
+        # Arrow takes a while to load, and most files are not packed.
+        import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 
-    with pa.CompressedInputStream(pa.PythonFile(file, "r"), packed) as stream:
-        yield io.BufferedReader(_Measured(stream, limit), _UNPACKED_AT_ONCE)
+        # What so many packed bytes may become.
+        limit = min(limit, max(UNPACKED_FREELY, MAX_RATIO * n_bytes))
+        file = pa.CompressedInputStream(pa.PythonFile(file, "r"), packed)
+    yield io.BufferedReader(_Measured(file, limit), _UNPACKED_AT_ONCE)
 
 
 class _Measured(io.RawIOBase):

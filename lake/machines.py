@@ -11,9 +11,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from lake.code import ROOT
+from lake.code import ROOT, digest_of
 from lake.errors import Exit, GoldspanError
-from lake.fingerprint import fingerprint, sha256_of_file
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -103,8 +102,7 @@ def _check(client: "Client", lake: Path | None, address: str, start: str) -> Non
 
 def worker(probe: Path | None = None) -> Worker:
     """What is there where this is called; it runs on the workers."""
-    files = sorted(path for stage in _STAGES for path in (ROOT / stage).rglob("*.py"))
-    code = fingerprint([(path.relative_to(ROOT).as_posix(), sha256_of_file(path)) for path in files])
+    code = digest_of(frozenset(path for stage in _STAGES for path in (ROOT / stage).rglob("*.py")))
     versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
     try:
         text = probe.read_text() if probe else ""

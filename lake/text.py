@@ -1,6 +1,5 @@
 """Texts: their languages, tokens and hidden characters, and how numbers and names are said in one."""
 
-import json
 import re
 from collections.abc import Sequence
 
@@ -80,11 +79,6 @@ def is_encodable(text: str) -> bool:
 def escaped(text: str) -> str:
     r"""The text with every hidden character, which a terminal or a page might obey, as `\u{202E}`."""
     return _HIDDEN.sub(lambda match: f"\\u{{{ord(match[0]):X}}}", text)
-
-
-def escaped_json(text: str) -> str:
-    r"""JSON with every hidden character as JSON writes it, `\u202e`."""
-    return _HIDDEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def counted(n: int, unit: str) -> str:

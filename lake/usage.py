@@ -101,12 +101,12 @@ def first_gold(lake: Lake, protocol: str) -> pl.LazyFrame:
     """When runs had first seen a gold line, from 1, on the mean of the n_found items where they did."""
     steps = lake.scan("step_scores", protocol=protocol).filter(granularity="line")
     item, step = ["run_id", "item_id"], pl.col("step") - 1
-    told = lake.scan("usage").select(*item, "step_turns", "step_calls")
+    counts = lake.scan("usage").select(*item, "step_turns", "step_calls")
     first = (
         steps.filter(pl.col("n_cumulative_hit") > 0)
         .group_by(item)
         .agg(pl.col("step").min())
-        .join(told, on=item, how="left")
+        .join(counts, on=item, how="left")
         .with_columns(
             turn=pl.col("step_turns").list.get(step, null_on_oob=True),
             call=pl.col("step_calls").list.get(step, null_on_oob=True),
