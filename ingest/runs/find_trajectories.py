@@ -70,7 +70,10 @@ def importer_for(input_file: InputFile, name: str) -> Importer:
 
 @dataclass(frozen=True)
 class TrajectoryFiles:
-    """The files that hold trajectories; sha256 is of the file as it lies there, or of what is read of a folder."""
+    """The files that hold trajectories; sha256 is of the file as it lies there, or of all that is read of a folder.
+
+    Of one file that others belong to, it is of all of them.
+    """
 
     importer: Importer
     files: list[TrajectoryFile]
@@ -88,7 +91,9 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
             elif not claim.endswith("/") and (around / claim).is_file():
                 paths.append(claim)
         every = _files((path, InputFile(around / path).opened) for path in paths)
-        return TrajectoryFiles(importer, [every[input_file.name]], sha256=sha256_of_file(input_file.path))
+        digests = [sha256_of_file(around / path) for path in paths]
+        sha256 = digests[0] if len(paths) == 1 else fingerprint(paths, digests)
+        return TrajectoryFiles(importer, [every[input_file.name]], sha256=sha256)
     known = [importer for importer in importers().values() if importer.kind == "trajectory"]
     if format_name != AUTO:
         known = [lookup(format_name, "format", importers_by_name())]

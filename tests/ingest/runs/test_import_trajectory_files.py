@@ -294,6 +294,15 @@ def test_a_session_given_alone_is_read_with_its_subagents_and_patch(lake: Lake, 
     assert (tally["n_steps"], tally["n_no_patch"]) == (1, 0)
 
 
+def test_a_patch_that_changed_beside_a_session_makes_it_another_import(lake: Lake, tmp_path: Path) -> None:
+    session = put(tmp_path / f"{ROCKETS}.jsonl", SESSION)
+    for patch, is_current in ((None, False), (PATCH, False), (PATCH, True), ("", False)):
+        if patch is not None:
+            put(tmp_path / f"{ROCKETS}.patch", patch.encode())
+        assert imported(lake, session).is_current is is_current
+        assert of_item(lake, "has_patch") == (bool(patch),)
+
+
 def test_a_file_that_a_session_was_read_from_is_not_listed_as_not_read(lake: Lake, tmp_path: Path) -> None:
     name = "00000000-1111-2222-3333-444444444444"
     begun = {"type": "function_call", "name": "spawn_agent", "call_id": "c1", "arguments": "{}"}
