@@ -14,7 +14,7 @@ from lake.tables import table
 from lake.text import REGEX_TOKEN
 from lake.usage import run_costs
 from report.editions import LakeWithEditions
-from report.models import BenchmarkRow
+from report.models import MEASURE, BenchmarkRow
 
 DATA_FOLDER = "data"
 MAX_DOWNLOAD_BYTES = 25_000_000
@@ -189,17 +189,15 @@ def _published(lake: Lake, download: Download, frame: pl.LazyFrame) -> tuple[pl.
         # Scores are what does not compress: of first results they are nine tenths of the file.
         return frame.filter((pl.col("rank") <= depth) | ~is_in_a_list).drop("score"), note
     if download.table == "scores":
-        primaries = lake.scan("protocols").select(*_measure(), protocol="name")
+        primaries = lake.scan("protocols").select(*primary_measure(), protocol="name")
         note = f"Those by the protocols' primary metrics stand here: all {n:,} are too many to publish."
-        return frame.join(primaries, on=["protocol", *_MEASURE], how="semi", maintain_order="left"), note
+        return frame.join(primaries, on=["protocol", *MEASURE], how="semi", maintain_order="left"), note
     return frame.head(0), f"None stands here: all {n:,} are too many to publish."
 
 
-_MEASURE = ("granularity", "metric", "k")
-
-
-def _measure() -> list[pl.Expr]:
-    return [pl.col("primary").struct.field(name) for name in _MEASURE]
+def primary_measure() -> list[pl.Expr]:
+    """The columns MEASURE of a protocol's primary metric; of rows of table `protocols`."""
+    return [pl.col("primary").struct.field(name) for name in MEASURE]
 
 
 def _frame(lake: Lake, download: Download) -> pl.LazyFrame:
@@ -215,7 +213,12 @@ def _frame(lake: Lake, download: Download) -> pl.LazyFrame:
 def for_readers(lake: Lake, download: Download, frame: pl.LazyFrame, runs: pl.DataFrame) -> pl.LazyFrame:
     """Rows of a lake's table with the systems and kinds of their runs, as :func:`run_kinds` gives these."""
     if download.table == "aggregates":
-        frame = frame.with_columns(is_headline=_is_headline(lake))
+        # The numbers that the protocols' boards open on.
+        opened = [pl.col("headline").struct.field(name) for name in ("slice", "slice_value")]
+        headlines = lake.scan("protocols").select(*primary_measure(), *opened, protocol="name", is_headline=True)
+        on = ["protocol", *MEASURE, "slice", "slice_value"]
+        frame = frame.join(headlines, on=on, how="left", maintain_order="left")
+        frame = frame.with_columns(pl.col("is_headline").fill_null(value=False))
     if not download.of_runs:
         return frame
     names = [name for run, _, name in _OF_RUN if run in frame.collect_schema()]
@@ -233,15 +236,6 @@ _OF_RUN = (
     ("run_a", "system", "system_a"),
     ("run_b", "system", "system_b"),
 )
-
-
-def _is_headline(lake: Lake) -> pl.Expr:
-    """Whether a row of `aggregates` is the number that its protocol's board opens on."""
-    opened = [pl.col("headline").struct.field(name) for name in ("slice", "slice_value")]
-    rows = lake.scan("protocols").select("name", *_measure(), *opened).sort("name").collect()
-    columns = ("protocol", *_MEASURE, "slice", "slice_value")
-    key = pl.concat_str([pl.col(name).cast(pl.String) for name in columns], separator="\0")
-    return key.is_in(["\0".join(map(str, row)) for row in rows.iter_rows()])
 
 
 def _write(frame: pl.LazyFrame, path: Path, metadata: dict[str, str]) -> list[Path]:

@@ -4,7 +4,7 @@ What a view shows stands in the part of its address behind `#`, so that the same
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from urllib.parse import quote
 
@@ -84,14 +84,10 @@ def place_of(slice_: str) -> tuple[int, str]:
     return (_ORDER.index(slice_) if slice_ in _ORDER else len(_ORDER), slice_)
 
 
-def in_numbers_order(values: Iterable[str]) -> list[str]:
-    """Values in order, numbers in them by their size: 5-9 before 10-14."""
-
-    def key(value: str) -> list[tuple[int, int, str]]:
-        parts = re.findall(r"[0-9]+|[^0-9]+", value)
-        return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]
-
-    return sorted(values, key=lambda value: (key(value), value))
+def number_key(value: str) -> list[tuple[int, int, str]]:
+    """The key of a value by which numbers in it are in order of their size: 5-9 before 10-14."""
+    parts = re.findall(r"[0-9]+|[^0-9]+", value)
+    return [*((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts), (-1, 0, value)]
 
 
 def slug(name: str) -> str:

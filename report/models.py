@@ -12,6 +12,9 @@ from lake.text import counted
 from report.charts.figures import KIND_LOOKS, ORACLE_KIND
 from report.editions import EDITION_TAG
 
+MEASURE = ("granularity", "metric", "k")
+"""What names a column of numbers."""
+
 ALL_ITEMS = "all"
 """The slice that holds every item, and its one value."""
 

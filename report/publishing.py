@@ -12,8 +12,9 @@ from lake.errors import Exit, GoldspanError
 from lake.naming import UNSEARCHED
 from lake.store import Lake
 from lake.tables import table
-from report.downloads import DOWNLOADS, file_metadata, for_readers, run_kinds
+from report.downloads import DOWNLOADS, file_metadata, for_readers, primary_measure, run_kinds
 from report.editions import EDITION_TAG
+from report.models import MEASURE
 
 LEFT_OUT: Mapping[str, tuple[str, ...]] = {
     "items": ("patch", "target_text"),
@@ -32,7 +33,6 @@ _OF_BENCHMARK = (
 )  # fmt: skip
 _NAMES = ("benchmark", "task", "protocol", "run_id", "run_a", "run_b", "name")
 """The columns whose values begin with the benchmark's name."""
-_MEASURE = ("granularity", "metric", "k")
 _SHIPPED = {download.table: download for download in DOWNLOADS if download.ships}
 _BEFORE_OTHERS = 1_000
 """How far before the benchmarks of a lake the editions stand on a page."""
@@ -102,12 +102,11 @@ def publish(lake: Lake, benchmark: str, edition: str, label: str, to: Path) -> P
 
 def _needed(frames: Mapping[str, pl.DataFrame], benchmark: str) -> pl.DataFrame:
     """The comparisons by the protocols' primary metrics, and with the reference those by every metric."""
-    measure = [pl.col("primary").struct.field(name) for name in _MEASURE]
-    primary = frames["protocols"].select(pl.col("name").alias("protocol"), *measure, is_primary=True)
+    primary = frames["protocols"].select(*primary_measure(), protocol="name", is_primary=True)
     kind = frames["benchmarks"]["like"].item() or benchmark
     runs = frames["runs"]
     reference = runs.filter(system=reference_of(kind, runs["system"].to_list()))["run_id"].implode()
-    rows = frames["comparisons"].join(primary, on=["protocol", *_MEASURE], how="left", maintain_order="left")
+    rows = frames["comparisons"].join(primary, on=["protocol", *MEASURE], how="left", maintain_order="left")
     is_needed = pl.col("is_primary") | pl.col("run_a").is_in(reference) | pl.col("run_b").is_in(reference)
     return rows.filter(is_needed).drop("is_primary")
 

@@ -33,6 +33,7 @@ from report.format import (
     share,
     signed,
     size,
+    title_of,
     two_digits,
     visible,
 )
@@ -118,6 +119,7 @@ def _environment() -> Environment:
         "fixed": fixed,
         "group_name": group_name,
         "share": share,
+        "slice_title": title_of,
         "signed": signed,
         "count": count,
         "measured": two_digits,

@@ -11,11 +11,10 @@ from lake.errors import lookup
 from lake.text import counted
 from lake.verdict import mirrored
 from report.format import score, visible
-from report.models import FAILED, MetricRow, ProtocolRow, RunRow, TaskRow
+from report.models import FAILED, MEASURE, MetricRow, ProtocolRow, RunRow, TaskRow
 from report.tables_read import TablesRead
 
 Measure = tuple[str, str, int]
-MEASURE = ("granularity", "metric", "k")
 Interval = tuple[float | None, float | None]
 
 _LAST = 1 << 31

@@ -7,10 +7,11 @@ import polars as pl
 
 from lake.averages import AVERAGES, ITEM_INTERVALS, average_columns
 from report.format import run_key, slug, visible
-from report.leaderboard.board import MEASURE, Board, BoardRow, Column, Measure
+from report.leaderboard.board import Board, BoardRow, Column, Measure
 from report.leaderboard.gold_ledger import precisions_of, shares_of
 from report.leaderboard.main_table import slices_of
 from report.leaderboard.verdicts import board_sentence, sentences
+from report.models import MEASURE
 from report.render import data_file, data_file_of
 
 _NUMBERS = tuple(name for average in AVERAGES for name in average_columns(average))

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from lake.averages import AVERAGES, ITEM, REPOSITORY, Aggregate
 from lake.verdict import which_matters_more
-from report.format import count, in_numbers_order, place_of, score, title_of, visible
+from report.format import count, number_key, place_of, score, title_of, visible
 from report.leaderboard.board import Board, BoardRow, rows_in_order
 from report.leaderboard.pictures import score_picture
 from report.models import ALL_ITEMS
@@ -27,7 +27,7 @@ class Heat:
     def __init__(self, board: Board, name: str, part: pl.DataFrame) -> None:
         self.slice, self.title = name, title_of(name)
         sizes = dict(part.group_by("slice_value").agg(pl.col("n").max()).iter_rows())
-        self.values = tuple((value, sizes[value]) for value in in_numbers_order(sizes))
+        self.values = tuple((value, sizes[value]) for value in sorted(sizes, key=number_key))
         n_values, self.n_items = board.slice_size(name)
         self.n_values = max(n_values, len(self.values))
         numbers = part.select("run_id", "slice_value", "value").iter_rows()
@@ -171,7 +171,7 @@ def slices_of(board: Board) -> list[dict[str, object]]:
         {
             "name": name,
             "title": title_of(name),
-            "values": [[visible(value), *values[name][value]] for value in in_numbers_order(values[name])],
+            "values": [[visible(value), *values[name][value]] for value in sorted(values[name], key=number_key)],
             "n_values": board.slice_size(name)[0],
             "n_items": board.slice_size(name)[1],
         }

@@ -25,7 +25,8 @@ from lake.verdict import (
     verdict_on,
 )
 from report.format import compare_address, fixed, two_digits, visible
-from report.leaderboard.board import MEASURE, Board, BoardRow, Column
+from report.leaderboard.board import Board, BoardRow, Column
+from report.models import MEASURE
 
 DIGITS = 2
 """So many decimals a verdict has: intervals are far wider than the next would tell."""

@@ -10,8 +10,8 @@ from lake.selection import seeded_hash
 from lake.store import Lake
 from lake.text import counted
 from report.format import DASH, count, item_address
-from report.leaderboard.board import MEASURE, Board, columns_of
-from report.models import ALL_ITEMS, BenchmarkRow
+from report.leaderboard.board import Board, columns_of
+from report.models import ALL_ITEMS, MEASURE, BenchmarkRow
 from report.tables_read import TablesRead
 
 N_DRAWN = 50

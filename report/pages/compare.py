@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from lake.verdict import INSEPARABLE, PAIR_ALONE
-from report.format import COMPARE, in_numbers_order, items_path, pairs_path, run_key, slug, title_of, visible
+from report.format import COMPARE, items_path, number_key, pairs_path, run_key, slug, title_of, visible
 from report.leaderboard.board import Board, cells_in
 from report.leaderboard.gold_ledger import LEDGER_TITLES, amounts_of, largest_class, precisions_of
 from report.leaderboard.verdicts import DIGITS, PAIR_COLUMNS, PAIR_SENTENCES, board_verdict, pairs_among
@@ -109,7 +109,8 @@ class BoardOutcomes:
         self.rows = [row for row in board.every if row.head is not None and row.head.n > 0]
         self.run_ids = [row.run.run_id for row in self.rows]
         slice_, first = board.slice
-        self.strata = [first, *in_numbers_order({*board.by_slice.filter(slice=slice_)["slice_value"]} - {first})]
+        others = {*board.by_slice.filter(slice=slice_)["slice_value"]} - {first}
+        self.strata = [first, *sorted(others, key=number_key)]
         self.items = _items(board, self.strata)
 
 

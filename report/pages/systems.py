@@ -10,15 +10,8 @@ from lake.catalog.references import reference_of
 from lake.selection import stratified
 from lake.verdict import EXPLORATORY, IN_WORDS
 from report.downloads import table_files
-from report.format import (
-    between,
-    in_numbers_order,
-    place_of,
-    score,
-    signed,
-    title_of,
-)
-from report.leaderboard.board import Board, BoardRow, Cell, cells_in
+from report.format import between, number_key, place_of, score, signed
+from report.leaderboard.board import Board, BoardRow
 from report.leaderboard.board_files import PUBLISHED_AGAIN
 from report.leaderboard.gold_ledger import LEDGER_TITLES, precisions_of, shares_in, shares_of
 from report.leaderboard.verdicts import profile
@@ -35,47 +28,33 @@ Picked = Mapping[str, Any]
 """An item's `item_id` and `value`, the `other` system's and the `difference` if any, and `shares` of its gold."""
 
 
-class PickedItems(NamedTuple):
-    """The items on which a system gains and loses most against another run, and a seeded sample, the same for all."""
-
-    won: Sequence[Picked] = ()
-    lost: Sequence[Picked] = ()
-    drawn: Sequence[Picked] = ()
-
-
-class SliceNumber:
-    """A system's number over one slice value of `n` items, and how far it is above the median system, if known."""
-
-    def __init__(self, slice_: str, value: str, cell: Cell, median_: float | None) -> None:
-        self.slice, self.value, self.median, self.n = slice_, value, median_, cell.n
-        self.number, self.interval = cell.value, cell.interval
-        self.apart = None if self.number is None or median_ is None else self.number - median_
-
-
 class SystemOnBoard(NamedTuple):
-    """What a system did under one protocol, beside the median system (`middle`) and the reference (`against`)."""
+    """What a system did under one protocol, beside the median system (`middle`) and the reference (`against`).
+
+    `numbers` are what :func:`_numbers` gives of it, `items` what :func:`items_of` does.
+    """
 
     board: Board
     row: BoardRow
-    numbers: Sequence[SliceNumber]
+    numbers: Sequence[Mapping[str, Any]]
     middle: RunRow | None
-    items: PickedItems | None
+    items: Mapping[str, Sequence[Picked]]
     against: RunRow | None
     verdict: str
 
     @property
-    def furthest(self) -> tuple[list[SliceNumber], list[SliceNumber]]:
+    def furthest(self) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
         """The slices on which it is furthest above the median, and below."""
-        whole = {number.n for number in self.numbers if not number.slice}
-        known = [(number.apart or 0.0, number) for number in self.numbers if number.n >= LEAST_ITEMS]
-        ordered = sorted((pair for pair in known if pair[1].n not in whole), key=lambda pair: pair[0])
-        above = [number for apart, number in ordered[: -N_APART - 1 : -1] if apart > 0]
-        return above, [number for apart, number in ordered[:N_APART] if apart < 0]
+        whole = {number["n"] for number in self.numbers if number["slice"] == ALL_ITEMS}
+        known = [each for each in self.numbers if each["n"] >= LEAST_ITEMS and each["apart"] and each["n"] not in whole]
+        ordered = sorted(known, key=lambda number: number["apart"])
+        above = [number for number in ordered[: -N_APART - 1 : -1] if number["apart"] > 0]
+        return above, [number for number in ordered[:N_APART] if number["apart"] < 0]
 
     @property
     def widest(self) -> float:
         """The largest difference to a median, for bars; 1 where there is none."""
-        return max((abs(number.apart) for number in self.numbers if number.apart), default=1.0)
+        return max((abs(number["apart"]) for number in self.numbers if number["apart"]), default=1.0)
 
 
 def systems_on(board: Board, rows: Sequence[BoardRow]) -> Iterator[SystemOnBoard]:
@@ -86,7 +65,7 @@ def systems_on(board: Board, rows: Sequence[BoardRow]) -> Iterator[SystemOnBoard
     for row in rows:
         run_id, against = row.run.run_id, reference_run(board, row.run)
         verdict = verdicts.get((against.run_id, run_id), "") if against else ""
-        yield SystemOnBoard(board, row, numbers[run_id], middle, items.get(run_id), against, verdict)
+        yield SystemOnBoard(board, row, numbers[run_id], middle, items.get(run_id, {}), against, verdict)
 
 
 def reference_run(board: Board, run: RunRow) -> RunRow | None:
@@ -112,29 +91,33 @@ def _verdicts(board: Board) -> dict[tuple[str, str], str]:
     return by_pair
 
 
-def _numbers(board: Board) -> Mapping[str, list[SliceNumber]]:
-    """The primary number of every run over each slice, the whole first, beside the median of the board's systems."""
-    mine = board.by_slice
-    of_systems = mine.filter(pl.col("run_id").is_in([row.run.run_id for row in board.systems]))
-    medians = of_systems.group_by("slice", "slice_value").agg(pl.col("value").median())
-    median_of = {(name, value): median for name, value, median in medians.iter_rows()}
-    keys = mine.select("run_id", "slice", "slice_value").rows()
-    cells = dict(zip(keys, cells_in(mine), strict=True))
-    values: dict[str, set[str]] = {}
-    for _, name, value in keys:
-        values.setdefault(name, set()).add(value)
-    by_run: dict[str, list[SliceNumber]] = {run_id: [] for run_id in board.runs}
-    for name in sorted(values, key=lambda name: (name != ALL_ITEMS, place_of(name))):
-        title = "" if name == ALL_ITEMS else title_of(name)
-        for value in in_numbers_order(values[name]):
-            for run_id, numbers in by_run.items():
-                if cell := cells.get((run_id, name, value)):
-                    numbers.append(SliceNumber(title, value, cell, median_of.get((name, value))))
+def _numbers(board: Board) -> Mapping[str, list[dict[str, Any]]]:
+    """The primary number of every run over each slice and value, the whole first.
+
+    Each is a row, with the `median` of the board's systems beside it, and how far it is `apart` from that.
+    """
+    stored, view = board.by_slice, ["slice", "slice_value"]
+    of_systems = stored.filter(pl.col("run_id").is_in([row.run.run_id for row in board.systems]))
+    medians = of_systems.group_by(view).agg(median=pl.col("value").median())
+    rows = stored.join(medians, on=view, how="left").with_columns(apart=pl.col("value") - pl.col("median"))
+    order = {
+        (name, value): (name != ALL_ITEMS, place_of(name), number_key(value))
+        for name, value in stored.select(view).unique().iter_rows()
+    }
+    columns = ("run_id", *view, "value", "low", "high", "n", "median", "apart")
+    by_run: dict[str, list[dict[str, Any]]] = {run_id: [] for run_id in board.runs}
+    for row in sorted(
+        rows.select(columns).iter_rows(named=True), key=lambda row: order[row["slice"], row["slice_value"]]
+    ):
+        by_run[row["run_id"]].append(row)
     return by_run
 
 
-def items_of(board: Board) -> Mapping[str, PickedItems]:
-    """Of each run of a board the items to show."""
+def items_of(board: Board) -> Mapping[str, Mapping[str, Sequence[Picked]]]:
+    """Of each run of a board the items to show: `won`, `lost` and `drawn`.
+
+    It gains or loses most on the first two against another run; the last are a seeded sample, the same for all.
+    """
     against = {row.run.run_id: reference_run(board, row.run) for row in board.every if row.head is not None}
     if not against:
         return {}
@@ -161,26 +144,26 @@ def items_of(board: Board) -> Mapping[str, PickedItems]:
         .with_columns(difference=difference, gain=-difference if board.primary.lower_is_better else difference)
     )
     drawn = both.join(stratified(items, N_ITEMS).select("item"), on="item", how="semi").sort("run", "item")
-    shown = [
-        each.join(runs, on="run", maintain_order="left").join(items, on="item", maintain_order="left")
-        for each in (_furthest(both), _furthest(both.with_columns(gain=-pl.col("gain"))), drawn)
-    ]
-    wanted = pl.concat([each.select("run_id", "item_id") for each in shown]).unique()
+    parts = {"won": _furthest(both), "lost": _furthest(both.with_columns(gain=-pl.col("gain"))), "drawn": drawn}
+    shown = (
+        pl.concat([rows.with_columns(part=pl.lit(part)) for part, rows in parts.items()], how="diagonal")
+        .join(runs, on="run", maintain_order="left")
+        .join(items, on="item", maintain_order="left")
+    )
     ledger = (
         lake.scan("ledger", **folders)
         .filter(pl.col("n_gold") > 0)
-        .join(wanted.lazy(), on=["run_id", "item_id"], how="semi")
+        .join(shown.lazy(), on=["run_id", "item_id"], how="semi")
         .select("run_id", "item_id", *(pl.col(name) / pl.col("n_gold") for name in LEDGER_TITLES))
         .collect()
     )
     shares = {(row["run_id"], row["item_id"]): shares_in(row) for row in ledger.iter_rows(named=True)}
-    picked: list[dict[str, list[Picked]]] = []
-    for each in shown:
-        picked.append({})
-        for row in each.select("run_id", "item_id", "value", "difference", other="beside").iter_rows(named=True):
-            gold = shares.get((row["run_id"], row["item_id"]), ())
-            picked[-1].setdefault(row["run_id"], []).append(row | {"shares": gold})
-    return {run_id: PickedItems(*(each.get(run_id, ()) for each in picked)) for run_id in against}
+    picked: dict[str, dict[str, list[Picked]]] = {run_id: {part: [] for part in parts} for run_id in against}
+    columns = ("part", "run_id", "item_id", "value", "difference")
+    for row in shown.select(*columns, other="beside").iter_rows(named=True):
+        gold = shares.get((row["run_id"], row["item_id"]), ())
+        picked[row["run_id"]][row["part"]].append(row | {"shares": gold})
+    return picked
 
 
 def _items(board: Board) -> pl.DataFrame:
