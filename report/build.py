@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 _LIBRARIES = ("jinja2", "markupsafe", "polars", "pygments", "vl-convert-python")
 _ID_LENGTH = 12
-_WORKERS = 2
+_WORKERS = 3
+"""So much is written at a time: polars and deflate leave the interpreter to others, and who needs a picture waits."""
+
 # What a page can show; contents are for the other stages, and costs are measured: two lakes that are alike in all else
 # differ in them.
 _READ = tuple(name for name in TABLES if name not in {"blobs", "symbols", "costs"})
@@ -104,18 +106,18 @@ def _write(
     url: str,
     item_text: ItemText | None,
 ) -> Manifest:
-    # Loaded here, so that a build that is skipped answers at once.
-    from report.charts.figures import FIGURES, draw_picture, drawing
-    from report.downloads import write_downloads
-    from report.publisher import SiteMaterial
-    from report.render import render
-    from report.tables_read import TablesRead
+    # Loaded here, so that a build that is skipped answers at once; and when drawing has begun, which takes longer.
+    from report.charts.figures import FIGURES, draw, drawing
 
-    about = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    about["name"] = about["name"].capitalize()
-    metadata = {"goldspan.lake": made_from.lake, "goldspan.version": about["version"]}
-    # Two kinds of pages are made at a time: polars and deflate leave the interpreter to others.
-    with drawing(), ThreadPoolExecutor(_WORKERS) as workers:
+    with drawing(new), ThreadPoolExecutor(_WORKERS) as workers:
+        from report.downloads import write_downloads
+        from report.publisher import SiteMaterial
+        from report.render import render
+        from report.tables_read import TablesRead
+
+        about = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        about["name"] = about["name"].capitalize()
+        metadata = {"goldspan.lake": made_from.lake, "goldspan.version": about["version"]}
         downloaded = workers.submit(write_downloads, lake, new, metadata)
         material = SiteMaterial(TablesRead(lake), downloaded, about, item_text, is_local=not url and item_text is None)
         shutil.copytree(CHECKOUT / "site" / "static", new / "static")
@@ -135,7 +137,7 @@ def _write(
         }
 
         def publish(kind: Publisher) -> list[Future[str]]:
-            """Write the pages of a kind with their data; what is still being drawn is given back."""
+            """Write the pages of a kind with their data; pictures of them that are still being drawn are given back."""
             pictures = []
             for page in kind.pages(material):
                 for path, content in page.files.items():
@@ -145,15 +147,10 @@ def _write(
                 # Whoever shows a picture of a shared page asks for it by its whole address.
                 picture = f"{FIGURES}/shared/{page.path.removesuffix('.html')}.png" if url else ""
                 if picture:
-                    pictures.append(
-                        draw_picture("drawing.write_shared_picture", new / picture, page.title, description)
-                    )
+                    pictures.append(draw("drawing.write_shared_picture", new / picture, page.title, description))
                 own = {"path": page.path, "title": page.title, "said": description, "picture": picture}
                 values = {**frame, **page.values, **own, "root": "../" * page.path.count("/")}
                 _write_new(new, page.path, render(page.template, values).encode())
-                for figure in page.figures:
-                    shown = (figure.svg.result(), figure.title, figure.population, figure.numbers)
-                    pictures.append(draw_picture("drawing.write_figure", new / FIGURES / figure.name, *shown))
             return pictures
 
         for pictures in workers.map(publish, kinds):

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
-from report.charts.figures import Figure
 from report.downloads import Stored
 from report.items.licences import ItemText
 from report.leaderboard.board import build_board
@@ -16,7 +15,7 @@ class Page:
     """A page to be rendered from a template, its path in the site and the title of the browser's tab.
 
     `description` is what it says in a sentence, for those who share its address; `files` are data loaded on demand:
-    path in the site → content; `figures` what is drawn for it.
+    path in the site → content.
     """
 
     path: str
@@ -25,7 +24,6 @@ class Page:
     values: Mapping[str, object]
     description: str = ""
     files: Mapping[str, bytes] = field(default_factory=dict)
-    figures: Sequence[Figure] = ()
 
 
 class SiteMaterial:

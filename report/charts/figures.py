@@ -7,6 +7,7 @@ from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -23,7 +24,11 @@ SHADES = 4
 """So many shades of a kind's colour there are; a system has the same one in every picture that has room for that."""
 
 ORACLE_KIND = "oracle"
-_executors: list[Executor] = [InThisProcess()]
+_artists: list[tuple[Executor, Path | None]] = [(InThisProcess(), None)]
+"""Who draws, and the site that figures are written to."""
+
+Rows = Sequence[Sequence[str | float | int | None]]
+"""A figure's numbers."""
 
 
 class KindLook(NamedTuple):
@@ -70,19 +75,18 @@ class Curve:
 class Figure:
     """A picture in the page's colours, which may still be being drawn, with its title, its population and its numbers.
 
-    `name` is that of its files.
+    `name` is that of its files, `numbers` are CSV.
     """
 
     name: str
     title: str
     population: str
+    numbers: str
     svg: Future[str]
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str | float | int | None]]
 
     @property
     def picture(self) -> Markup:
-        """Its `<svg>` element."""
+        """Its `<svg>` element; its files are written by then."""
         return Markup(self.svg.result())
 
     @property
@@ -90,33 +94,48 @@ class Figure:
         """What may be downloaded: the format, and where it lies in the site."""
         return [(ending.upper(), f"{FIGURES}/{self.name}.{ending}") for ending in _ENDINGS]
 
-    @property
-    def numbers(self) -> str:
-        """Its rows as CSV."""
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([self.columns, *self.rows])
-        return text.getvalue()
-
 
 @contextmanager
-def drawing() -> Iterator[None]:
-    """Have another process draw the charts of this block: Vega leaves the interpreter to nobody while it draws."""
+def drawing(site: Path) -> Iterator[None]:
+    """Have another process draw the figures of this block and write their files.
+
+    Vega leaves the interpreter to nobody while it draws.
+    """
     with Engine(1).executor() as artist:
-        _executors.append(artist)
+        _artists.append((artist, site))
         # It takes a second until it can draw: time to read tables meanwhile.
-        draw_picture("plots.forest_chart", [Point("", "", ORACLE_KIND, 0.0)], "")
+        draw("plots.forest_chart", [Point("", "", ORACLE_KIND, 0.0)], "")
         try:
             yield
         finally:
-            _executors.pop()
+            _artists.pop()
 
 
-def draw_picture(function: str, *what: object) -> Future[str]:
-    """The picture that a function (`plots.line_chart`) draws of what it is given, or the end of its writing it."""
-    return _executors[-1].submit(_drawn, function, what)
+def draw(function: str, *what: object) -> Future[str]:
+    """The end of what a function (`drawing.write_shared_picture`) does where pictures are drawn."""
+    return _artists[-1][0].submit(_drawn, function, what)
 
 
-def _drawn(function: str, what: Sequence[object]) -> str:
+def draw_figure(
+    name: str, title: str, population: str, function: str, what: Sequence[object], columns: Sequence[str], rows: Rows
+) -> Figure:
+    """A figure of the picture that a function (`plots.line_chart`) draws of what it is given, and of its numbers."""
+    (artist, site), numbers = _artists[-1], io.StringIO()
+    csv.writer(numbers, lineterminator="\n").writerows([columns, *rows])
+    about = (title, population, numbers.getvalue())
+    files = (site / FIGURES / name, *about) if site else ()
+    return Figure(name, *about, artist.submit(_drawn, function, what, files))
+
+
+def _drawn(function: str, what: Sequence[object], files: Sequence[object] = ()) -> str:
+    """What a function gives; where that is a picture of a site, its files are written."""
+    picture = _called(function, *what)
+    if files:
+        _called("drawing.write_figure", files[0], picture, *files[1:])
+    return picture
+
+
+def _called(function: str, *what: object) -> str:
     # Imported by whoever draws: Altair and Vega take long.
     module, _, name = function.partition(".")
     return str(getattr(import_module(f"report.charts.{module}"), name)(*what))

@@ -5,7 +5,7 @@ from functools import cache
 from typing import NamedTuple
 
 from lake.usage import first_gold, pareto_front, repairs
-from report.charts.figures import SHADES, Curve, Figure, draw_picture
+from report.charts.figures import SHADES, Curve, Figure
 from report.format import count, score, two_digits
 from report.leaderboard.board import Board, BoardRow, Column
 from report.leaderboard.pictures import figure_of, labels_of
@@ -117,7 +117,7 @@ def _frontier(
     priced = [(offer, shown(offer.cost), score(offer.value)) for offer in edge]
     listed = "; ".join(f"{offer.row.run.full_name} {value} at {cost}" for offer, cost, value in priced)
     heading = f"{titles[1]} by {titles[0][0].lower()}{titles[0][1:]}"
-    picture = draw_picture("plots.line_chart", curves, titles, f"Chart: {heading}. On the frontier: {listed}.", front)
+    drawn = (curves, titles, f"Chart: {heading}. On the frontier: {listed}.", front)
     numbers = [
         (
             run.system,
@@ -131,7 +131,8 @@ def _frontier(
         for run in [offer.row.run]
     ]
     columns = ("system", "kind", "metric", "cost", "value", "place on the frontier")
-    return Frontier(ordered[0].column, figure_of(board, what, heading, picture, columns, numbers), priced)
+    figure = figure_of(board, what, heading, "plots.line_chart", drawn, columns, numbers)
+    return Frontier(ordered[0].column, figure, priced)
 
 
 def _labels(offers: Sequence[Offer], edge: Sequence[Offer], *, lower_is_better: bool) -> dict[str, str]:

@@ -6,7 +6,6 @@ Of a benchmark's boards together: whether the order of the first two systems hol
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future
 from itertools import product
 from typing import NamedTuple
 
@@ -14,7 +13,7 @@ import polars as pl
 
 from lake.averages import AVERAGES, Aggregate
 from lake.text import counted
-from report.charts.figures import LONG, ORACLE_KIND, Curve, Figure, Point, cut, draw_picture
+from report.charts.figures import LONG, ORACLE_KIND, Curve, Figure, Point, Rows, cut, draw_figure
 from report.format import count, score, signed, slug
 from report.leaderboard.board import Board, BoardRow, Column
 from report.models import ALL_ITEMS, RunRow
@@ -119,17 +118,15 @@ _SIZED = re.compile(r"(.*[^\d-])-(\d+)")
 _BUDGET = 8_000
 """Which budget is taken where the board is ordered by a metric that depends on how files are cut."""
 
-_Rows = Sequence[Sequence[str | float | int | None]]
-
 
 def figure_of(
-    board: Board, what: str, title: str, picture: Future[str], columns: Sequence[str], rows: _Rows
-) -> Figure:  # fmt: skip
-    """A figure of a board; `what` tells it from the board's others."""
-    name = f"{slug(board.benchmark.name)}/{slug(board.protocol.short)}-{what}"
+    board: Board, name: str, title: str, function: str, what: Sequence[object], columns: Sequence[str], rows: Rows
+) -> Figure:
+    """A figure of a board, as :func:`draw_figure` makes it; its name tells it from the board's others."""
+    path = f"{slug(board.benchmark.name)}/{slug(board.protocol.short)}-{name}"
     part = "" if board.slice[0] == ALL_ITEMS else f", {board.slice[1]}"
     population = f"{board.benchmark.title}, {board.protocol.short}{part}, {counted(board.n_items, 'item')}"
-    return Figure(name, title, population, picture, columns, rows)
+    return draw_figure(path, title, population, function, what, columns, rows)
 
 
 def labels_of(runs: Sequence[RunRow]) -> dict[str, str]:
@@ -144,8 +141,8 @@ def labels_of(runs: Sequence[RunRow]) -> dict[str, str]:
 
 
 def line_figure(
-    board: Board, what: str, title: str, axes: tuple[str, str], curves: Sequence[Curve],
-    columns: Sequence[str], rows: _Rows,
+    board: Board, name: str, title: str, axes: tuple[str, str], curves: Sequence[Curve],
+    columns: Sequence[str], rows: Rows,
 ) -> Figure:  # fmt: skip
     """A figure of curves, as many as can be told apart; `axes` are the titles of x and y."""
     drawn = curves[:MAX_CURVES]
@@ -154,10 +151,8 @@ def line_figure(
         f"at {count(curve.places[-1])}"
         for curve in drawn
     )
-    picture = draw_picture(
-        "plots.line_chart", drawn, axes, f"Line chart: {title}, of {counted(len(drawn), 'line')}: {ends}."
-    )
-    return figure_of(board, what, title, picture, columns, rows)
+    described = f"Line chart: {title}, of {counted(len(drawn), 'line')}: {ends}."
+    return figure_of(board, name, title, "plots.line_chart", (drawn, axes, described), columns, rows)
 
 
 def score_picture(board: Board) -> Figure | None:
@@ -171,15 +166,15 @@ def score_picture(board: Board) -> Figure | None:
         point = Point(group, row.run.by, row.run.drawn, row.number or 0.0, *row.interval)
         by_group.setdefault(group, []).append((row, point))
     ordered = [pair for pairs in by_group.values() for pair in pairs]
-    name = (
+    described = (
         f"Dot chart: {board.primary.name}, {board.averaging}, of {len(rows)} systems on {board.benchmark.title} under "
         f"{board.protocol.short}, from {score(rows[0].number)} ({rows[0].run.full_name}) to {score(rows[-1].number)} "
         f"({rows[-1].run.full_name}). The table below holds every number."
     )
     title = f"{board.primary.title}, {board.averaging}"
-    picture = draw_picture("plots.score_chart", [point for _, point in ordered], title, name)
+    what, columns = ([point for _, point in ordered], title, described), ("system", "kind", *NUMBER, "n")
     numbers = [(row.run.system, point.kind, point.value, point.low, point.high, row.n) for row, point in ordered]
-    return figure_of(board, f"scores-{board.average}", title, picture, ("system", "kind", *NUMBER, "n"), numbers)
+    return figure_of(board, f"scores-{board.average}", title, "plots.score_chart", what, columns, numbers)
 
 
 class Steps:

@@ -1,13 +1,14 @@
 """Leaderboard: a page per benchmark: its answer, every system with interval, tie group and provenance; all numbers."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 from lake.averages import AVERAGES, FEWEST_REPOS
 from report.format import board_page
 from report.leaderboard.board import Board
 from report.leaderboard.board_files import board_files, board_path
 from report.leaderboard.costs import BoardCosts, by_characters
-from report.leaderboard.main_table import AverageTable, Controls, MainTable, choices_of, heats_of
+from report.leaderboard.main_table import AverageTable, Controls, Heat, MainTable, choices_of, heats_of
 from report.leaderboard.pictures import ChunkSizes, PoolSizes, Steps, WaysToCount
 from report.leaderboard.verdicts import Beats, board_sentence, reference_row
 from report.methods.interval_coverage import coverage_note
@@ -17,16 +18,16 @@ from report.tables_read import TablesRead
 
 
 class Section:
-    """One protocol's part of the page, with the data that it loads on demand."""
+    """One protocol's part of a benchmark's pages; `tables` begin with that of the protocol's own way of averaging."""
 
     def __init__(self, board: Board) -> None:
         self.board, self.reference = board, reference_row(board)
-        self.verdict = board_sentence(board) if board.every else ""
-        self.main, self.controls = MainTable(board, self.reference), Controls(board)
-        self.sizes, self.choices, self.heats = ChunkSizes(board), choices_of(board), heats_of(board)
+        self.main, self.coverage = MainTable(board, self.reference), _coverage(board)
+        self.sizes, self.choices, self.steps = ChunkSizes(board), choices_of(board), Steps(board)
         self.curve = by_characters(board, *board.primary.measure[:2])
-        self.coverage, self.path = _coverage(board), board_path(board)
-        self.files = board_files(board, self.reference) if board.every else {}
+        averages = sorted(AVERAGES, key=lambda average: average != board.average)
+        self.tables = [AverageTable(board, average, self.reference) for average in averages]
+        self.path = board_path(board)
         rule, task = board.protocol, board.task
         order = board.facts.pool_orders.get((board.benchmark.name, board.slice[1]), "")
         rules = {
@@ -39,47 +40,52 @@ class Section:
         }
         self.rules = [(key, value) for key, value in rules.items() if value]
 
+    @property
+    def verdict(self) -> str:
+        """What is concluded of its first system."""
+        return board_sentence(self.board) if self.board.every else ""
+
+    @cached_property
+    def controls(self) -> Controls:
+        """The switches of the table."""
+        return Controls(self.board)
+
+    @cached_property
+    def heats(self) -> list[Heat]:
+        """The primary metric over the values of each slice."""
+        return heats_of(self.board)
+
+
+class BenchmarkBoards:
+    """The sections of a benchmark's pages, and what is shown of its boards together."""
+
+    def __init__(self, boards: Sequence[Board]) -> None:
+        self.sections, self.pool_sizes = [Section(board) for board in boards], PoolSizes(boards)
+        self.has_runs = any(board.every for board in boards)
+        self.costs = BoardCosts(boards[0]) if self.has_runs else None
+
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:
-    facts = material.facts
-    for name, benchmark in facts.benchmarks.items():
-        boards = material.boards[name]
-        sections, pool_sizes = [Section(board) for board in boards], PoolSizes(boards)
-        has_runs = any(board.every for board in boards)
+    # All that is drawn is asked for before the first page waits for its pictures.
+    every = {name: BenchmarkBoards(boards) for name, boards in material.boards.items()}
+    for name, benchmark in material.facts.benchmarks.items():
+        of, boards = every[name], material.boards[name]
         values = {
+            **vars(of),
             "benchmark": benchmark,
-            "sections": sections,
-            "has_runs": has_runs,
             "beats": Beats(boards[0]) if boards else None,
-            "pool_sizes": pool_sizes,
             "readings": WaysToCount(boards),
-            **_words(facts, benchmark, boards),
+            **_words(material.facts, benchmark, boards),
         }
-        figures = [part.figure for of in sections for part in (of.sizes, of.curve) if part]
-        shown = list(filter(None, [*figures, pool_sizes.figure]))
-        files = {path: content for of in sections for path, content in of.files.items()}
-        description = f"{benchmark.title}: {sections[0].verdict}" if sections and sections[0].verdict else ""
-        yield Page(board_page(name), benchmark.title, "leaderboard.html", values, description, files, shown)
-        if has_runs:
-            yield _plain_page(benchmark, sections, values)
-
-
-def _plain_page(benchmark: BenchmarkRow, sections: Sequence[Section], values: dict[str, object]) -> Page:
-    plains = []
-    for of in sections:
-        # That of the protocol's own way of averaging first.
-        averages = sorted(AVERAGES, key=lambda average: average != of.board.average)
-        tables = [AverageTable(of.board, average, of.reference) for average in averages]
-        plains.append((of, tables, Steps(of.board)))
-    costs = BoardCosts(sections[0].board)
-    figures = [
-        *(table.chart for _, tables, _ in plains for table in tables),
-        *(steps.figure for _, _, steps in plains),
-        *(frontier.figure for frontier in (costs.by_time, *costs.by_usage) if frontier),
-    ]
-    path, title = board_page(benchmark.name, "-all"), f"{benchmark.title}: every number"
-    values = {**values, "plains": plains, "costs": costs}
-    return Page(path, title, "leaderboard-all.html", values, figures=list(filter(None, figures)))
+        files: dict[str, bytes] = {}
+        for section in of.sections:
+            files |= board_files(section.board, section.reference) if section.board.every else {}
+        verdict = of.sections[0].verdict if of.sections else ""
+        description = f"{benchmark.title}: {verdict}" if verdict else ""
+        yield Page(board_page(name), benchmark.title, "leaderboard.html", values, description, files)
+        if of.has_runs:
+            path, title = board_page(name, "-all"), f"{benchmark.title}: every number"
+            yield Page(path, title, "leaderboard-all.html", values)
 
 
 def _coverage(board: Board) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from lake.averages import ITEM_NOTE
-from report.charts.figures import Figure, Point, draw_picture
+from report.charts.figures import Figure, Point
 from report.format import run_key, score
 from report.leaderboard.board import Board, BoardRow, Column
 from report.leaderboard.costs import Frontier, by_characters
@@ -47,17 +47,15 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
     ledgers = [(board, bars) for board in known if (bars := _bars(board))]
     # Of a benchmark with agents most can be told: what they saw and did not keep.
     ledgers.sort(key=lambda ledger: not any(share.name == "seen" for _, _, shares, _ in ledger[1] for share in shares))
-    reading = _reading(known)
     values = {
         "cards": cards,
         "ledgers": ledgers,
         "classes": LEDGER_TITLES,
-        "reading": [frontier for frontier, _ in reading],
+        "reading": _reading(known),
         "matrix": _matrix(facts, boards),
     }
     every = " ".join(f"{facts.benchmarks[name].title}: {verdict}" for name, verdict in sentences.items())
-    figures = [*forests.values(), *(frontier.figure for frontier, is_own in reading if is_own)]
-    yield Page(_PATH, QUESTION, "overview.html", values, every, figures=list(filter(None, figures)))
+    yield Page(_PATH, QUESTION, "overview.html", values, every)
 
 
 def _bars(board: Board) -> list[tuple[str, str, Sequence[GoldShare], float | None]]:
@@ -69,16 +67,12 @@ def _bars(board: Board) -> list[tuple[str, str, Sequence[GoldShare], float | Non
     return [(names[run_id], run_key(run_id), shares[run_id], precisions.get(run_id)) for run_id in rows]
 
 
-def _reading(boards: Sequence[Board]) -> list[tuple[Frontier, bool]]:
-    """How much of the gold lines reading more gets, per benchmark that counts lines; those with agents first.
-
-    Beside each is whether it is a picture of this page alone, and not of a leaderboard too.
-    """
+def _reading(boards: Sequence[Board]) -> list[Frontier]:
+    """How much of the gold lines reading more gets, per benchmark that counts lines; those with agents first."""
     ordered = sorted(boards, key=lambda board: not any(row.run.has_steps for row in board.rows))
-    family = ("line", "line_coverage")
-    each = [(board, board.primary.measure[:2]) for board in ordered]
-    covered = [(figure, first != family) for board, first in each if (figure := by_characters(board, *family))]
-    return covered or [(figure, False) for board, first in each if (figure := by_characters(board, *first))][:1]
+    covered = [by_characters(board, "line", "line_coverage") for board in ordered]
+    by_primary = (by_characters(board, *board.primary.measure[:2]) for board in ordered)
+    return [*filter(None, covered)] or [*filter(None, by_primary)][:1]
 
 
 def _forest(board: Board) -> Figure | None:
@@ -99,8 +93,8 @@ def _forest(board: Board) -> Figure | None:
         (row.run.system, column.title, point.kind, point.value, point.low, point.high)
         for point, (_, row, column) in zip(points, shown, strict=True)
     ]
-    picture = draw_picture("plots.forest_chart", points, f"{title}: {scores}.")
-    return figure_of(board, "forest", title, picture, ("system", "metric", "kind", *NUMBER), numbers)
+    what, columns = (points, f"{title}: {scores}."), ("system", "metric", "kind", *NUMBER)
+    return figure_of(board, "forest", title, "plots.forest_chart", what, columns, numbers)
 
 
 def _by_level(board: Board, reference: BoardRow | None) -> list[tuple[str, BoardRow, Column]]:

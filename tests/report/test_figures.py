@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from report.charts.drawing import STYLE, light_colours, write_figure
-from report.charts.figures import KIND_LOOKS, SHADES, Curve, Figure, Point, draw_picture
+from report.charts.figures import KIND_LOOKS, SHADES, Curve, Figure, Point, draw_figure
 from report.charts.plots import MOST_TOGETHER, _shades, forest_chart, line_chart, score_chart
 
 POINTS = [
@@ -18,8 +18,8 @@ POINTS = [
 
 def figure() -> Figure:
     rows = [(point.label, point.value, point.low) for point in POINTS]
-    picture = draw_picture("plots.score_chart", POINTS, "Line F1", "a name")
-    return Figure("a/scores", "Line F1", "RepoEval (sample), 2 items", picture, ("system", "value", "low"), rows)
+    what, columns = (POINTS, "Line F1", "a name"), ("system", "value", "low")
+    return draw_figure("a/scores", "Line F1", "RepoEval (sample), 2 items", "plots.score_chart", what, columns, rows)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
