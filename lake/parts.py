@@ -52,7 +52,7 @@ class Part:
     table: str
     name: str
     path: Path
-    folders: dict[str, str]
+    folders: dict[str, str] = field(hash=False)
     fingerprint: str = ""
     digest: str = ""
 

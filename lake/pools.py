@@ -21,8 +21,8 @@ def parts_holding(lake: Lake, name: str, column: str, values: pl.Series, **folde
 
 def held_in(lake: Lake, name: str, column: str, values: pl.Series, **folders: str) -> tuple[list[Part], pl.LazyFrame]:
     """A table's parts, and which of the values each holds: the column, and `part`, the part's place in the list."""
-    parts = lake.listed_parts(name, **folders)
-    known = _values_of_parts(lake.root, name, column, tuple(folders.items()), tuple(part.digest for part in parts))
+    parts = lake.parts(name, **folders)
+    known = _values_of_parts(lake.root, name, column, tuple(parts))
     return parts, known.lazy().join(pl.LazyFrame({column: values}), on=column, how="semi")
 
 
@@ -38,11 +38,8 @@ def numbered(lake: Lake, name: str, parts: list[Part], rows: Callable[[pl.LazyFr
 
 
 @lru_cache(maxsize=16)
-def _values_of_parts(
-    root: Path, name: str, column: str, folders: tuple[tuple[str, str], ...], _: tuple[str, ...]
-) -> pl.DataFrame:
-    lake = Lake(root)
-    return numbered(lake, name, lake.parts(name, **dict(folders)), lambda rows: rows.select(column).unique())
+def _values_of_parts(root: Path, name: str, column: str, parts: tuple[Part, ...]) -> pl.DataFrame:
+    return numbered(Lake(root), name, list(parts), lambda rows: rows.select(column).unique())
 
 
 POOL = {

@@ -28,7 +28,6 @@ class Lake:
         self.root = root
         self.damage: list[str] = []
         self.tally = PartCounts()
-        self._listed: dict[tuple[str, ...], list[Part]] = {}
 
     def scan(self, name: str, **folders: str) -> pl.LazyFrame:
         """A table's rows, lazily: the declared columns and those its folders add; of some values of these alone."""
@@ -50,13 +49,6 @@ class Lake:
     def parts(self, name: str, **folders: str) -> list[Part]:
         """The stored parts of a table, sorted by folder and name."""
         return parts_below(self.root, table(name), folders)
-
-    def listed_parts(self, name: str, **folders: str) -> list[Part]:
-        """The same, listed once until this lake writes the table: for where nobody else writes it meanwhile."""
-        key = (name, *map(str, folders.items()))
-        if key not in self._listed:
-            self._listed[key] = self.parts(name, **folders)
-        return self._listed[key]
 
     def part(self, name: str, part: str, **folders: str) -> Part | None:
         """One part by its name, or None where it is not stored."""
@@ -87,18 +79,13 @@ class Lake:
             with suppress(OSError):
                 beside.unlink()
         self.tally.made.add(stored.relative_path)
-        self._forget(declared.name)
         return stored
 
     def remove(self, part: Part) -> None:
         """Take a part away, and the folders it leaves empty."""
         part.path.unlink(missing_ok=True)
         self.tally.removed.add(part.relative_path)
-        self._forget(part.table)
         remove_empty(part.path.parent, self.root)
-
-    def _forget(self, name: str) -> None:
-        self._listed = {key: parts for key, parts in self._listed.items() if key[0] != name}
 
     @contextmanager
     def locked(
