@@ -1,5 +1,6 @@
 """A repository of one's own as benchmarks: completions, next lines and issues, each mined by a sealed rule."""
 
+import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -56,13 +57,13 @@ class _CodeMiner(Generic[MinedTask]):
     def entries(self) -> list[Entry]:
         """The files of known languages; one of more than `MAX_SEARCHED_BYTES` cannot be read."""
 
-        def read(path: str) -> bytes:
+        def opened(path: str) -> io.BytesIO:
             data = self.history.contents(self.listing.values())[self.listing[path]]
             if data is None or len(data) > MAX_SEARCHED_BYTES:
                 raise UnreadableEntryError(self.repository, path, f"it has more than {MAX_SEARCHED_BYTES:,} bytes")
-            return data
+            return io.BytesIO(data)
 
-        return [Entry(path, UNKNOWN_SIZE, partial(read, path), made_from=of) for path, of in self.listing.items()]
+        return [Entry(path, UNKNOWN_SIZE, partial(opened, path), made_from=of) for path, of in self.listing.items()]
 
     @cached_property
     def files(self) -> SourceFiles:

@@ -3,6 +3,7 @@
 import base64
 import csv
 import hashlib
+import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -149,20 +150,21 @@ def read_package(pin: str) -> dict[str, Entry]:
         recorded, digest, size = (*row, "", "")[:3]
         path = _path_in_repository(PurePosixPath(recorded))
         if path is not None and path not in files:
-            read = partial(_read_checked, Path(str(installed.locate_file(recorded))), f"{path} of {pin}", digest, again)
-            files[path] = Entry(path, int(size or 0), read, made_from=digest)
+            file = Path(str(installed.locate_file(recorded)))
+            opened = partial(_open_checked, file, f"{path} of {pin}", digest, again)
+            files[path] = Entry(path, int(size or 0), opened, made_from=digest)
     if not any(path.endswith(".py") for path in files):
         what = f"the package {pin} has no record of its files, so they cannot be checked"
         raise GoldspanError(what, hint=f"Install it from its wheel: {again}", code=Exit.INVALID)
     return dict(sorted(files.items()))
 
 
-def _read_checked(file: Path, called: str, digest: str, again: str) -> bytes:
+def _open_checked(file: Path, called: str, digest: str, again: str) -> io.BytesIO:
     try:
         data = file.read_bytes()
         checksum = f"sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()}"
         if checksum == digest.rstrip("="):
-            return data
+            return io.BytesIO(data)
         fault = f"is not what its wheel recorded: {checksum} instead of {digest}"
     except OSError as error:
         fault = f"cannot be read: {error.strerror}"
@@ -219,7 +221,7 @@ def _made_when_read(
 def made_entry(path: str, rows: Callable[[], Iterable[object]], digest: str, end: str = "\n") -> Entry:
     """A file of rows, made when it is read."""
 
-    def read() -> bytes:
-        return "".join(f"{json.dumps(row)}{end}" for row in rows()).encode()
+    def opened() -> io.BytesIO:
+        return io.BytesIO("".join(f"{json.dumps(row)}{end}" for row in rows()).encode())
 
-    return Entry(path, UNKNOWN_SIZE, read, made_from=digest)
+    return Entry(path, UNKNOWN_SIZE, opened, made_from=digest)

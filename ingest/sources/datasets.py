@@ -89,11 +89,7 @@ def _entry(location: str, path: str, dataset: Callable[[], Dataset | IterableDat
             file.seek(0)
             yield file
 
-    def whole() -> bytes:
-        with stream() as file:
-            return file.read()
-
-    return Entry(path, UNKNOWN_SIZE, whole, stream, made_from)
+    return Entry(path, UNKNOWN_SIZE, stream, made_from)
 
 
 def _from_disk(folder: Path) -> Dataset:

@@ -1,5 +1,6 @@
 """A local folder in a benchmark's upstream layout, unpacked or as archives."""
 
+import io
 import lzma
 import os
 import re
@@ -55,7 +56,7 @@ def open_archive(file: Path, location: str) -> Tree:
             refused.append(Refused(info.orig_filename, reason))
             continue
         total += info.file_size
-        entries[path] = Entry(path, info.file_size, partial(_read, archive, info, location, path))
+        entries[path] = Entry(path, info.file_size, partial(_opened, archive, info, location, path))
     return Tree(location, [entries[path] for path in sorted(entries)], refused)
 
 
@@ -79,7 +80,7 @@ def _zip_fault(info: zipfile.ZipInfo) -> str | None:
     return next((reason for reason, holds in problems.items() if holds), None)
 
 
-def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, location: str, path: str) -> bytes:
+def _opened(archive: zipfile.ZipFile, info: zipfile.ZipInfo, location: str, path: str) -> io.BytesIO:
     try:
         with archive.open(info) as stream:
             # One byte beyond what is declared: the checksum is tested, and nothing inflates much further.
@@ -88,7 +89,7 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, location: str, path: 
         raise UnreadableEntryError(location, path, str(error) or type(error).__name__) from error
     if len(data) != info.file_size:
         raise UnreadableEntryError(location, path, f"declares {info.file_size:,} bytes and holds {len(data):,}")
-    return data
+    return io.BytesIO(data)
 
 
 @dataclass(frozen=True)

@@ -163,7 +163,7 @@ class DatasetSource(_Published):
         return Tree(path, [self._entry(name) for name in names])
 
     def _entry(self, path: str) -> Entry:
-        return Entry(path, UNKNOWN_SIZE, lambda: self._downloaded(path).read(), lambda: self._downloaded(path).open())
+        return Entry(path, UNKNOWN_SIZE, lambda: self._downloaded(path).open())
 
     def _downloaded(self, path: str) -> Entry:
         commit, cache = self._record().commit, self.cache / "huggingface"

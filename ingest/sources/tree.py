@@ -1,6 +1,5 @@
 """Raw bytes: of the bundled sample, a local folder, the publishers. One shape for all of them."""
 
-import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -26,7 +25,6 @@ class UnreadableEntryError(GoldspanError):
     """One entry's bytes cannot be had while the rest of its tree can: a reader rejects it and goes on."""
 
     def __init__(self, location: str, path: str, reason: str) -> None:
-        self.path = path
         self.reason = reason
         super().__init__(f"{path} cannot be read: {reason}", where=location, code=Exit.INVALID)
 
@@ -43,19 +41,25 @@ class Entry:
 
     Attributes:
         size: In bytes, or `UNKNOWN_SIZE`.
-        read: Its bytes; raises `UnreadableEntryError`, as does `stream`, where it need not be held whole.
+        open: Its bytes as a file that can be sought in; using it raises `UnreadableEntryError`.
         made_from: A digest of all that its bytes depend on, where that is known without having them; else empty.
     """
 
     path: str
     size: int
-    read: Callable[[], bytes]
-    stream: Callable[[], AbstractContextManager[IO[bytes]]] | None = None
+    open: Callable[[], AbstractContextManager[IO[bytes]]]
     made_from: str = ""
 
-    def open(self) -> AbstractContextManager[IO[bytes]]:
-        """Its bytes as a file that can be sought in; using it raises `UnreadableEntryError`."""
-        return io.BytesIO(self.read()) if self.stream is None else self.stream()
+    def read(self) -> bytes:
+        """Its bytes, held whole; raises `UnreadableEntryError`."""
+        data = b""
+        if self.size <= MAX_DOCUMENT_BYTES:
+            with self.open() as stream:
+                data = read_whole(stream, MAX_DOCUMENT_BYTES + 1)
+        if max(self.size, len(data)) > MAX_DOCUMENT_BYTES:
+            reason = f"it has more bytes than are read: at most {MAX_DOCUMENT_BYTES:,} are read whole"
+            raise UnreadableEntryError("", self.path, reason)
+        return data
 
 
 @dataclass(frozen=True)
@@ -134,13 +138,6 @@ class TreesSource(Source):
 def entry_on_disk(file: Path, path: str, location: str, size: int) -> Entry:
     """A regular file as an entry of a tree, with the size that it had when it was listed."""
 
-    def read() -> bytes:
-        if size > MAX_DOCUMENT_BYTES:
-            reason = f"it has {size:,} bytes; at most {MAX_DOCUMENT_BYTES:,} are read whole"
-            raise UnreadableEntryError(location, path, reason)
-        with opened() as stream:
-            return read_whole(stream, MAX_DOCUMENT_BYTES)
-
     @contextmanager
     def opened() -> Iterator[IO[bytes]]:
         try:
@@ -150,7 +147,7 @@ def entry_on_disk(file: Path, path: str, location: str, size: int) -> Entry:
         with stream:
             yield stream
 
-    return Entry(path, size, read, opened)
+    return Entry(path, size, opened)
 
 
 def read_whole(stream: IO[bytes], most: int) -> bytes:

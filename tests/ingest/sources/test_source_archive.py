@@ -1,3 +1,4 @@
+import io
 import json
 import stat
 import struct
@@ -146,7 +147,7 @@ OBJECTS = st.lists(st.dictionaries(st.text(max_size=5), VALUES, max_size=3), max
 
 def _read(data: bytes, name: str = "a.jsonl") -> tuple[list[tuple[str, JsonObject]], list[tuple[str, str]]]:
     rejects = Rejects()
-    found = list(read_rows(Entry(name, len(data), lambda: data), rejects))
+    found = list(read_rows(Entry(name, len(data), lambda: io.BytesIO(data)), rejects))
     return found, [(reject.position, reject.reason) for reject in rejects]
 
 
@@ -223,7 +224,7 @@ def test_json_lines_are_told_from_one_value_by_what_follows_the_first_line(head:
 def test_a_table_without_its_header_is_read_by_the_keys_asked_for() -> None:
     data = b"q1\td1\t1\nq2\td2\n"
     rejects = Rejects()
-    rows = list(read_rows(Entry("a.tsv", len(data), lambda: data), rejects, ["query", "document", "grade"]))
+    rows = list(read_rows(Entry("a.tsv", len(data), lambda: io.BytesIO(data)), rejects, ["query", "document", "grade"]))
     assert rows == [("line 1", {"query": "q1", "document": "d1", "grade": "1"})]
     assert [(one.position, one.reason) for one in rejects] == [("line 2", "2 values, not 3: query, document, grade")]
 
@@ -231,6 +232,6 @@ def test_a_table_without_its_header_is_read_by_the_keys_asked_for() -> None:
 def test_parquet_gives_the_columns_that_are_asked_for(tmp_path: Path) -> None:
     pl.DataFrame({"a": [1, 2], "b": [3, 4]}).write_parquet(tmp_path / "a.parquet")
     data = (tmp_path / "a.parquet").read_bytes()
-    rows = read_rows(Entry("a.parquet", len(data), lambda: data), Rejects(), ["a"])
+    rows = read_rows(Entry("a.parquet", len(data), lambda: io.BytesIO(data)), Rejects(), ["a"])
     assert list(rows) == [("row 1", {"a": 1}), ("row 2", {"a": 2})]
     assert _read(data[:-9], "a.parquet")[1][0][0] == "the whole file"

@@ -6,7 +6,7 @@ import pytest
 
 from ingest.benchmarks.contextbench.rows import Instance, read_instances
 from ingest.sources.repository import MAX_SEARCHED_BYTES
-from ingest.sources.tree import Entry
+from ingest.sources.tree import entry_on_disk
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of
 from lake.rejects import Rejects
@@ -215,7 +215,7 @@ BOTH = ("contextbench_verified_test.parquet", "test.parquet")
 
 def instances(folder: Path, *names: str) -> list[Instance]:
     rejects, notes = Rejects(), list[str]()
-    files = [Entry(name, -1, (folder / name).read_bytes) for name in names]
+    files = [entry_on_disk(folder / name, name, "", -1) for name in names]
     found = read_instances(files, rejects, notes)
     assert len(rejects) == 0
     return found

@@ -138,7 +138,7 @@ def test_a_pickle_that_names_a_function_is_refused_by_name_and_nothing_in_it_run
 
 
 def unpickled(data: bytes) -> object:
-    return read_pickle(Entry("a.gz", len(data), lambda: data))
+    return read_pickle(Entry("a.gz", len(data), lambda: io.BytesIO(data)))
 
 
 @pytest.mark.parametrize(
