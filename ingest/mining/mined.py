@@ -121,18 +121,18 @@ def mined(
     made = []
     for task in tasks:
         like, title, meaning, mine = MINED_TASKS[task]
-        miner, source, subsets = mine(history, repository, request)
-        benchmark = own_benchmark(declared[like], f"{name}-{task}")
-        benchmark = replace(benchmark, title=title.format(name), meaning=meaning)
-        if task == "completion":
-            # Of every language, where RepoEval's own files are Python.
-            benchmark = replace(benchmark, find=partial(find_places, _PLACES))
-        source = replace(source, name=_last(request.target), label="mined", pinned=pinned)
+        miner, trees, subsets = mine(history, repository, request)
+        own = own_benchmark(declared[like], f"{name}-{task}")
+        # Of every language, where RepoEval's own files are Python.
+        find = partial(find_places, _PLACES) if task == "completion" else own.find
+        benchmark = replace(own, title=title.format(name), meaning=meaning, find=find)
+        read_from = _last(request.target)
+        source = TreesSource(trees, name=read_from, label="mined", pinned=pinned, repositories=history)
         made.append((benchmark, source, subsets, miner))
     return made
 
 
-_Mined = tuple[Miner, TreesSource, tuple[str, ...]]
+_Mined = tuple[Miner, dict[str, Tree], tuple[str, ...]]
 _PLACES = {"tasks": DataLocation("tasks"), "files": DataLocation("files", is_tree=True)}
 
 
@@ -150,7 +150,7 @@ def _completions(history: History, repository: str, request: MineRequest) -> _Mi
 
     files = [replace(entry, path=f"{folder_of(repository)}/{entry.path}") for entry in miner.entries]
     tasks = Tree("tasks", [_entry(miner, request, "completions.jsonl", rows)])
-    return miner, TreesSource({"tasks": tasks, "files": Tree("files", files)}, name=repository), ("function-2k",)
+    return miner, {"tasks": tasks, "files": Tree("files", files)}, ("function-2k",)
 
 
 def _questions(repository: str, files: SourceFiles) -> Iterator[Question]:
@@ -167,13 +167,13 @@ def _lines(history: History, repository: str, request: MineRequest) -> _Mined:
     languages = sorted({language_of(path) for path in miner.listing if is_source(path)})
     entries = [_entry(miner, request, f"{name}_line.jsonl", partial(rows, name)) for name in languages]
     subsets = tuple(f"{name}_line/test" for name in languages)
-    return miner, TreesSource({"data": Tree("data", entries)}, name=repository), subsets
+    return miner, {"data": Tree("data", entries)}, subsets
 
 
 def _issues(history: History, repository: str, request: MineRequest) -> _Mined:
     miner = IssueMiner(history, repository, request.n, request.seed)
     entry = _entry(miner, request, "issues.jsonl", lambda: miner.tasks)
-    return miner, TreesSource({".": Tree(".", [entry])}, repositories=history, name=repository), ("full",)
+    return miner, {".": Tree(".", [entry])}, ("full",)
 
 
 MINED_TASKS: Mapping[str, tuple[str, str, str, Callable[[History, str, MineRequest], _Mined]]] = {
