@@ -53,13 +53,13 @@ def answer_in(texts: Iterable[str]) -> str | None:
     return next((blocks[-1] for text in reversed([*texts]) if (blocks := _ANSWER.findall(text))), None)
 
 
-def spans_named(text: str) -> list[FileSpan]:
+def spans_named(text: str, lines: re.Pattern[str] = _RANGE) -> list[FileSpan]:
     """The views that a text names by `File:` and, below it, `Lines: a-b`, their paths as they are written there."""
     views, path = list[FileSpan](), ""
     for line in map(str.strip, text.split("\n")):
         if line.startswith("File:"):
             path = line.removeprefix("File:").strip()
-        elif path and (match := _RANGE.match(line)):
+        elif path and (match := lines.match(line)):
             views += view_of_lines(path, match[1], match[2])
     return views
 

@@ -9,15 +9,14 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ingest.runs.importer import Importer, TrajectoryFile, item_of, patch_path
-from ingest.runs.trajectory import FileSpan, Trajectory, Views, union, view_of_lines
+from ingest.runs.trajectory import FileSpan, Trajectory, Views, renamed, spans_named, union
 from ingest.runs.values import at, line_of, object_at, objects_in
 
 _STARTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{")
 _KEYS = (b"traj_data", b"pred_steps", b"pred_files", b"pred_spans", b"pred_symbols")
 _BEGINS = re.compile(rb"--- BEGIN (?:AGGREGATED )?CONTEXT ---")
 _LOGGED = re.compile(rb"^[^\n]*\bprometheus\.[\w.]+[^\n]* (?:DEBUG|INFO|WARNING|ERROR)\b", re.MULTILINE)
-_FILE = re.compile(r"\s*File:\s*(?P<path>\S.*?)\s*")
-_RANGE = re.compile(r"\s*Line\s*number\s*range\s*:\s*(?P<start>[0-9]+)\s*-\s*(?P<end>[0-9]+)\s*", re.IGNORECASE)
+_LINES = re.compile(r"Line\s*number\s*range\s*:\s*([0-9]+)\s*-\s*([0-9]+)$", re.IGNORECASE)
 _WORKSPACE = re.compile(r"^/workspace/(?:[^/]+/)?")
 
 
@@ -80,21 +79,15 @@ def trajectories_of_log(file: TrajectoryFile) -> Iterator[Trajectory]:
     patch, notes = file.patch_beside()
     if n_open := sum(not end for *_, end in blocks):
         notes.append(f"{n_open} blocks of context do not end; is the log cut off?")
-    whole = [(kind, _views_in(block)) for kind, block, end in blocks if end]
+    whole = [(kind, renamed(spans_named(block, _LINES), _below)) for kind, block, end in blocks if end]
     steps, finals = ([views for kind, views in whole if kind == which] for which in ("CONTEXT", "AGGREGATED CONTEXT"))
     seen = tuple(filter(None, steps))
     final = tuple(dict.fromkeys(finals[-1] if finals else ())) or union(seen)
     yield Trajectory(seen or ((final,) if final else ()), final or None, patch=patch, notes=tuple(notes))
 
 
-def _views_in(block: str) -> Views:
-    views, path = list[FileSpan](), ""
-    for row in map(str.rstrip, block.split("\n")):
-        if match := _FILE.fullmatch(row):
-            path = _WORKSPACE.sub("", match["path"].removeprefix("/testbed/"), count=1).lstrip("/")
-        elif path and (match := _RANGE.fullmatch(row)):
-            views += view_of_lines(path, match["start"], match["end"])
-    return tuple(views)
+def _below(path: str) -> str:
+    return _WORKSPACE.sub("", path.removeprefix("/testbed/"), count=1).lstrip("/")
 
 
 CONTEXTBENCH_UNIFIED = Importer(
