@@ -29,10 +29,11 @@ _OF_SUBAGENT = re.compile(r"(?:^|/)agent-(?P<id>[^/]*)\.jsonl(?:\.gz|\.zst)?$")
 
 
 def _is_event(row: JsonRecord) -> bool:
+    # Other agents print sessions that begin alike (Cursor CLI), or record them so with other messages (Qwen Code).
     if row.get("type") == "system":
-        return row.get("subtype") == "init" and "session_id" in row
-    is_message = row.get("type") in ("user", "assistant") and isinstance(row.get("message"), dict)
-    return is_message and not row.keys().isdisjoint(("sessionId", "session_id", "uuid", "parentUuid"))
+        return row.get("subtype") == "init" and {"session_id", "tools"} <= row.keys()
+    is_message = row.get("type") in ("user", "assistant") and "content" in object_at(row, "message")
+    return is_message and not row.keys().isdisjoint(("sessionId", "uuid", "parentUuid", "parent_tool_use_id"))
 
 
 class _Record:
