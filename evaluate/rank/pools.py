@@ -24,6 +24,9 @@ from lake.store import Lake
 _BYTES_AT_ONCE = 64_000_000
 """About how many bytes of text the pools have that are ranked at a time; at least it is one pool."""
 
+_COMPARED_AT_ONCE = 16_000_000
+"""About how many bytes of text are compared with gold at a time: their tokens take many times that."""
+
 POOL_FILES_AT_ONCE = 100_000
 """About how many files the pools have whose chunks are in memory together; at least it is one pool."""
 
@@ -67,17 +70,17 @@ class ChunkedPools:
         before = pl.col("line_end").cum_max().shift(1).over("pool_id", "path", order_by=["line_start", "line_end"])
         return bool(self.chunks.select((pl.col("line_start") < before).any()).item())
 
-    def batches(self) -> Iterator[ChunkedPools]:
+    def batches(self, bytes_at_once: int = _BYTES_AT_ONCE) -> Iterator[ChunkedPools]:
         """The same some pools at a time, whose texts memory can hold."""
         n_bytes = pl.col("byte_end") - pl.col("byte_start")
-        if self.chunks.select(n_bytes.sum()).item() <= _BYTES_AT_ONCE:
+        if self.chunks.select(n_bytes.sum()).item() <= bytes_at_once:
             yield self
             return
         size = self.chunks.group_by("pool_id", maintain_order=True).agg(n_bytes.sum())
-        batch = size.select("pool_id", batch=pl.col("byte_end").cum_sum() // _BYTES_AT_ONCE)
+        batch = size.select("pool_id", batch=pl.col("byte_end").cum_sum() // bytes_at_once)
         numbered = self.chunks.join(batch, on="pool_id", maintain_order="left")
         # Pools that are one repository at many commits have most texts in common: these are counted once for all.
-        is_shared = self.chunks.unique("text").select(n_bytes.sum()).item() <= _BYTES_AT_ONCE
+        is_shared = self.chunks.unique("text").select(n_bytes.sum()).item() <= bytes_at_once
         for chunks in numbered.partition_by("batch", maintain_order=True, include_key=False):
             if is_shared:
                 yield replace(self, chunks=chunks)
@@ -156,18 +159,23 @@ def relevance_rows(lake: Lake, pools: ChunkedPools, items: pl.DataFrame, gold: p
 
     Of the gold only the path counts: the file of the item's pool that is the gold snippet, whole.
     """
-    asked = items.lazy().select("item_id", "pool_id")
-    files = files_of(lake, items["pool_id"])
+    rows = pl.concat([_relevance_of(lake, some, items, gold) for some in pools.batches(_COMPARED_AT_ONCE)])
+    return rows.with_columns(chunker=pl.lit(pools.chunker))
+
+
+def _relevance_of(lake: Lake, pools: ChunkedPools, items: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
+    chunks = pools.chunks.lazy()
+    asked = items.lazy().select("item_id", "pool_id").join(chunks, on="pool_id", how="semi", maintain_order="left")
+    files = files_of(lake, pools.chunks["pool_id"])
     gold_files = gold.lazy().select("item_id", "path").join(asked, on="item_id").join(files, on=["pool_id", "path"])
     own = gold_files.select("item_id", "sha256").collect()
     snippets = contents_of(lake, own["sha256"])
-    every = [*pools.texts.own_text, *snippets["text"]]
+    texts = pl.DataFrame({"text": [*pools.texts.own_text, *snippets["text"]]}).with_row_index("text_id")
     numbered = snippets.lazy().select("sha256", text_id=len(pools.texts) + pl.int_range(pl.len()))
     golden = own.lazy().join(numbered, on="sha256").select("item_id", "text_id").collect()
-    chunks = asked.join(pools.chunks.lazy(), on="pool_id", maintain_order="left_right")
-    pairs = chunks.select("item_id", "path", "chunk_no", text_id="text").collect()
-    measured = similarities(pairs, pl.DataFrame({"text_id": np.arange(len(every)), "text": every}), golden)
-    return measured.with_columns(chunker=pl.lit(pools.chunker))
+    joined = asked.join(chunks, on="pool_id", maintain_order="left_right")
+    pairs = joined.select("item_id", "path", "chunk_no", text_id="text").collect()
+    return similarities(pairs, texts.cast({"text_id": pl.Int64}), golden)
 
 
 def load_axis(lake: Lake, pool_ids: pl.Series) -> LineOffsets:
