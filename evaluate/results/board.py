@@ -203,7 +203,7 @@ def board(
     notes += [ITEM_INTERVALS] if is_of_items(table) else []
     label, (slice_, value) = edition(lake, task.benchmark).label, table.select("slice", "slice_value").row(0)
     of = f" of {task.name}" if len(protocol.tasks) > 1 else ""
-    names = [metric_label(*column) for column in columns]
+    names, of_slice = [metric_label(*column) for column in columns], slice_label(slice_, value)
     shown = ["number", "low", "high", *map(str, range(1, len(columns)))]
     # Ranks are by the primary metric: beside another they would rank an order that is not there.
     is_ranked = columns[0] == primary_metric(protocol) and not where
@@ -211,7 +211,7 @@ def board(
         over = "" if slice_ == value else f" of {slice_} {value}"
         notes.append(f"over {counted(table['of_items'][0], 'selected item')}{over}: systems are ranked over all items")
     return PrintedTable(
-        f"{protocol.name}{of}, {slice_} {value}, {protocol.primary.aggregate}{f', {label}' if label else ''}",
+        f"{protocol.name}{of}, {of_slice}, {protocol.primary.aggregate}{f', {label}' if label else ''}",
         ["system", *(["rank"] if is_ranked else []), names[0], "low", "high", *names[1:], "items"],
         [
             [
@@ -246,7 +246,12 @@ def primary_metric(protocol: Protocol) -> tuple[Metric, int]:
 
 def primary_name(protocol: Protocol) -> str:
     """A protocol's primary metric with its cut-off, where there is one."""
-    return metric_label(*primary_metric(protocol)).removesuffix("@0")
+    return metric_label(*primary_metric(protocol))
+
+
+def slice_label(name: str, value: str) -> str:
+    """A slice's value as it is printed: `level line`, or `all items`."""
+    return "all items" if name == value else f"{name} {value}"
 
 
 def number_of(value: object) -> str:

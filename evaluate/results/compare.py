@@ -6,7 +6,7 @@ from itertools import chain
 import polars as pl
 
 from evaluate.metrics import Requested, metric_named, metrics_of
-from evaluate.results.board import check_measured, metric_label, primary_metric
+from evaluate.results.board import check_measured, metric_label, primary_metric, slice_label
 from evaluate.results.compared import Comparison, Published, RunPair, check_same_data, compared
 from evaluate.results.undeclared_metrics import explored, why_not
 from evaluate.runs.pooling import systems_of
@@ -150,7 +150,8 @@ def comparison(
         several = len({other["task"] for other in rows if other["protocol"] == row["protocol"]}) > 1
         label = " of ".join([row["protocol"], *([row["task"]] if several else [])])
         label += f" {_metric_of(row)}{'' if row['is_declared'] else ' (exploratory)'}"
-        over = f"  {row['slice']} {row['slice_value']}, {row['average']}{'  fails' if row in broken else ''}"
+        of_slice = slice_label(row["slice"], row["slice_value"])
+        over = f"  {of_slice}, {row['average']}{'  fails' if row in broken else ''}"
         counts = ((row["wins"], 7), (row["ties"], 7), (row["losses"], 8))
         moved = "".join("–".rjust(width) if n is None else f"{n:{width},}" for n, width in counts)
         paired = f"{row['a_shared']:9.3f}{row['b_shared']:9.3f}{row['delta']:+z9.3f}{moved}{row['n']:8,}"

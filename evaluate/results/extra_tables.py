@@ -219,6 +219,7 @@ def _lines(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame, wante
     whole = systems.filter("is_whole")
     first = (whole if whole.height else systems).head(_N_SHOWN)
     yield from _systems(first)
+    yield from [f"  {ITEM_INTERVALS}"] * is_of_items(rows)
     # Each baseline once: the run that the verdict compares with, of others the best over whichever chunks.
     baselines = rows.filter("is_baseline")
     of_verdict = baselines.sort(pl.col("run_id") != verdict.reference, maintain_order=True)
@@ -246,5 +247,3 @@ def _systems(rows: pl.DataFrame) -> Iterator[str]:
         number = f"{number_of(row['number'])} ({interval})"
         state = group if row["is_whole"] else "partial"
         yield f"  {row['system']:{width}}  {number}  {item_counts(row)} items  {state}".rstrip()
-    if is_of_items(rows):
-        yield f"  {ITEM_INTERVALS}"

@@ -86,6 +86,11 @@ class History:
         """The number of merges among the commits that lead to the head."""
         return int(self._text("rev-list", "--count", "--merges", self.head, "--"))
 
+    @property
+    def is_shallow(self) -> bool:
+        """Whether commits that came before are not here, as the repository is a clone without them."""
+        return (self.git.folder / "shallow").is_file()
+
     def patch(self, commit: Commit, paths: Iterable[str]) -> str:
         """The changes of a commit to some files, as a unified diff."""
         how = ("diff-tree", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")

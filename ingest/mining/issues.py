@@ -11,7 +11,7 @@ from ingest.contents.patches import edited_sources, surroundings_of
 from ingest.mining.history import Commit, History
 from ingest.mining.names import GENERATED, TESTS, is_source
 from lake.fingerprint import sha256_of
-from lake.text import language_of
+from lake.text import counted, language_of
 
 MAX_CHANGED_FILES = 10
 """A commit that changes more source files is no answer to one question."""
@@ -108,8 +108,9 @@ class IssueMiner:
         rules = (MERGE, *COMMIT_RULES, WHITE_SPACE, NO_OLD_LINE, TOO_MANY, SAME_QUESTION)
         left_out = ", ".join(f"{name}: {n:,}" for name in rules if (n := self.left_out[name]))
         n_commits = n_tasks + self.n_not_needed + self.left_out.total()
-        tasks = f"{n_tasks:,} issue tasks{by_slice and f' ({by_slice})'} of {n_commits:,} commits"
-        return f"{tasks}; left out: {left_out or 'none'}"
+        tasks = f"{n_tasks:,} issue tasks{by_slice and f' ({by_slice})'} of {counted(n_commits, 'commit')}"
+        cut_off = "; older commits are not here, as it is a shallow clone: git fetch --unshallow"
+        return f"{tasks}; left out: {left_out or 'none'}{cut_off if self.history.is_shallow else ''}"
 
     def _task(self, commit: Commit) -> tuple[str, dict[str, object]]:
         names = [path for change in commit.changes for path in (change.before, change.after) if is_source(path)]

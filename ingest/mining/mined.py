@@ -84,6 +84,8 @@ class _CodeMiner(Generic[MinedTask]):
         """The tasks that were drawn."""
         candidates = list(self.mine(self.repository, self.files))
         self.n_candidates = len(candidates)
+        n_same = len(candidates) - len({task.answer.strip() for task in candidates})
+        self.left_out.update({"answer that another has": n_same} if n_same else {})
         return choose(candidates, self.request.n, self.request.seed)
 
     def summary(self) -> str:

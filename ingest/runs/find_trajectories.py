@@ -62,7 +62,9 @@ def importer_for(input_file: InputFile, name: str) -> Importer:
         hint = f"Formats: {listed(list(importers()))}. `python -m ingest list formats` shows how each begins."
         if head.startswith((b"\xff\xfe", b"\xfe\xff")):
             hint = "It is written in UTF-16: save it in UTF-8."
-        elif not head.lstrip().startswith((b"{", b"[")) and ("," in first or "\\t" in first):
+        elif head.lstrip().startswith(b"{"):
+            hint = f'A ranking in JSON is {{item: {{document: score}}}}, or lines of {{"id", "results": […]}}. {hint}'
+        elif not head.lstrip().startswith(b"[") and ("," in first or "\\t" in first):
             hint = f"A table has tabs between its columns, and a heading: item_id, document, score. {hint}"
         raise input_file.wrong(what="unknown file format", examples=[first], hint=hint)
     return candidates[0]

@@ -270,3 +270,4 @@ def test_a_shallow_clone_is_read_as_far_as_it_goes(made: MadeRepository, tmp_pat
     made.git("clone", "--quiet", "--depth=14", made.folder.as_uri(), str(tmp_path / "shallow"))
     said = _mine(tmp_path / "lake", tmp_path / "shallow", "--tasks", "issue").done()
     assert "first commit: 1" in said.err
+    assert "it is a shallow clone: git fetch --unshallow" in said.err
