@@ -101,6 +101,16 @@ def test_a_board_comes_of_it(tmp_path: Path, repositories: Path) -> None:
 
 
 @pytest.mark.slow
+def test_gold_of_which_no_line_is_there_has_no_number_by_line(tmp_path: Path, repositories: Path) -> None:
+    row = {"question": QUESTION, "gold": [{"path": "src/engine.py", "line": 99}]}
+    items = put(tmp_path / "mine.jsonl", lines(row))
+    own(tmp_path, "--items", items, "--repositories", repositories / "rockets").done()
+    assert command("evaluate", "--systems", "*+bm25-okapi", "--lake", tmp_path / "lake").code == Exit.DONE
+    table = command("evaluate", "table", "mine", "--protocol", "docs-v1", "--lake", tmp_path / "lake").out
+    assert "whole-file+bm25-okapi\t\t–\t–\t–\t0 of 1" in table
+
+
+@pytest.mark.slow
 def test_a_row_that_cannot_be_read_is_rejected_and_the_others_are_not(tmp_path: Path, repositories: Path) -> None:
     good = {"id": "q1", "question": QUESTION, "gold": [{"path": "src/engine.py", "lines": "4-5"}]}
     bad = {"id": "q2", "question": QUESTION, "gold": [{"path": "src/engine.py", "lines": "four"}]}

@@ -91,7 +91,8 @@ def expected_coverage(protocol: Protocol, material: Material, pools: ContextRuns
                     metric=pl.lit(metric.name),
                     k=pl.lit(k, pl.Int64),
                     value=pl.Series(hit[has_gold] / n_gold[has_gold]),
-                    numerator=pl.Series(hit[has_gold]),
+                    # Of no gold at all numpy counts whole numbers.
+                    numerator=pl.Series(hit[has_gold], dtype=pl.Float64),
                 )
                 frames.append(values)
     return pl.concat(frames)
