@@ -1,6 +1,5 @@
 """Cutting many contents at once: the answers of a chunker, checked and measured, as rows of the table `chunks`."""
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, get_args
 
@@ -15,9 +14,8 @@ from lake.located import file_of, located
 from lake.offsets import Offsets
 from lake.rejects import Rejects
 from lake.tables import table
-from lake.text import listed
+from lake.text import is_encodable, listed
 
-_HALF_A_PAIR = re.compile("[\ud800-\udfff]")
 _KEYS: Mapping[Unit, tuple[str, str]] = {"lines": ("start", "end"), "bytes": ("start_byte", "end_byte")}
 _NO_PLACES = Offsets(*[np.zeros(0, np.int32)] * 3)
 
@@ -120,7 +118,7 @@ def _checked(answer: object) -> Cut:
     if len(texts) not in (0, len(ranges)):
         raise ValueError(f"answered {len(texts):,} texts for {len(ranges):,} chunks")
     for text in texts:
-        if text is not None and (not isinstance(text, str) or _HALF_A_PAIR.search(text)):
+        if text is not None and (not isinstance(text, str) or not is_encodable(text)):
             raise ValueError(f"answered {text!r:.80}, not a text")
     return cut
 

@@ -35,7 +35,7 @@ class Primary:
 
 @dataclass(frozen=True)
 class ContextRules:
-    """How a gathered context is held against the gold.
+    """How a gathered context is compared with the gold: by our own rules, but for what is given.
 
     Attributes:
         symbols: The set of rules in table `symbols` that says what a definition is.
@@ -54,34 +54,21 @@ class ContextRules:
             without a patch then answers with the gold patch's own lines.
     """
 
-    symbols: str
-    symbol_identity: Literal["qualified name", "node"]
-    named_symbols: Literal["added", "in place"]
-    overlap: Literal["shared byte", "touching"]
-    ranges: Literal["clamped", "published"]
-    unresolved_files: Literal["counted", "dropped"]
-    files_of_spans: bool
-    empty_gold: Literal["no value", "covered"]
-    empty_prediction: float
-    failed: Literal["zero", "left out"]
-    no_steps: Literal["nothing", "final"]
-    edits: Literal["gold patch", "gold context"]
+    symbols: str = "docs"
+    symbol_identity: Literal["qualified name", "node"] = "qualified name"
+    named_symbols: Literal["added", "in place"] = "added"
+    overlap: Literal["shared byte", "touching"] = "shared byte"
+    ranges: Literal["clamped", "published"] = "clamped"
+    unresolved_files: Literal["counted", "dropped"] = "counted"
+    files_of_spans: bool = True
+    empty_gold: Literal["no value", "covered"] = "no value"
+    empty_prediction: float = 0.0
+    failed: Literal["zero", "left out"] = "zero"
+    no_steps: Literal["nothing", "final"] = "nothing"
+    edits: Literal["gold patch", "gold context"] = "gold patch"
 
 
-DOCS_CONTEXTS = ContextRules(
-    symbols="docs",
-    symbol_identity="qualified name",
-    named_symbols="added",
-    overlap="shared byte",
-    ranges="clamped",
-    unresolved_files="counted",
-    files_of_spans=True,
-    empty_gold="no value",
-    empty_prediction=0.0,
-    failed="zero",
-    no_steps="nothing",
-    edits="gold patch",
-)
+DOCS_CONTEXTS = ContextRules()
 
 OFFICIAL_CONTEXTS = ContextRules(
     symbols="official",
