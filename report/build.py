@@ -158,8 +158,9 @@ def _write(
                 written.result()
         rows = {stored.path: stored.n_rows for stored in material.downloads}
         say(f"{counted(len(rows), 'download')} written")
-    paths = {path.relative_to(new).as_posix(): path for path in sorted(new.rglob("*")) if path.is_file()}
-    files = {name: SiteFile(path.stat().st_size, sha256_of_file(path), rows.get(name)) for name, path in paths.items()}
+        paths = {path.relative_to(new).as_posix(): path for path in sorted(new.rglob("*")) if path.is_file()}
+        hashed = zip(paths.items(), workers.map(sha256_of_file, paths.values()), strict=True)
+        files = {name: SiteFile(path.stat().st_size, sha256, rows.get(name)) for (name, path), sha256 in hashed}
     return replace(made_from, files=files, numbers=dict(sorted(numbers.items())))
 
 

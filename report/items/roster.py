@@ -103,12 +103,11 @@ def classes_of(roster: Roster) -> pl.DataFrame:
 
 def class_texts(roster: Roster, classes: pl.DataFrame) -> dict[int, str]:
     """Run → a character for each item, in their order: the class that holds most of its gold."""
-    shown, ids = pl.col("class").cast(pl.String).fill_null(NO_CLASS), roster.items.select("item_id")
-    of_run = ((run, classes.filter(run=run).select("item_id", "class")) for run in range(len(roster.runs)))
-    return {
-        run: ids.join(mine, on="item_id", how="left", maintain_order="left").select(shown.str.join("")).item()
-        for run, mine in of_run
-    }
+    by_run = classes.pivot("run", index="item_id", values="class")
+    rows = roster.items.select("item_id").join(by_run, on="item_id", how="left", maintain_order="left")
+    joined = rows.select(pl.exclude("item_id").cast(pl.String).fill_null(NO_CLASS).str.join(""))
+    texts = next(joined.iter_rows(named=True), {})
+    return {run: texts.get(str(run), NO_CLASS * rows.height) for run in range(len(roster.runs))}
 
 
 def listing(roster: Roster, classes: pl.DataFrame) -> pl.DataFrame:

@@ -100,7 +100,7 @@ def _measures(board: Board, run_ids: list[str]) -> dict[Measure, str]:
 
 
 def _board(board: Board, reference: BoardRow | None, rows: list[BoardRow]) -> dict[str, object]:
-    ledger, precisions = shares_of(board), precisions_of(board)
+    ledger, precisions = shares_of(board), precisions_of(board)[board.slice[1]]
     # Of views without a stored comparison is said what is concluded of the opening one, named.
     by_view, verdict = {**sentences(board)}, board_sentence(board)
     by_view[board.primary.name] = {**by_view.get(board.primary.name, {}), board.view: verdict}

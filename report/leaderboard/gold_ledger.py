@@ -43,32 +43,36 @@ def largest_class() -> pl.Expr:
     return pl.concat_list(list(LEDGER_TITLES)).list.arg_max().cast(pl.Int64)
 
 
-def amounts_of(board: Board, value: str = "") -> dict[str, dict[str, float]]:
-    """Run → class of the ledger → its share of the gold, over a value of the board's slice."""
-    mine = board.facts.ledger.filter(**board.where | ({"slice_value": value} if value else {}))
-    by_run: dict[str, dict[str, float]] = {}
-    for run_id, name, share in mine.select("run_id", "class", "micro").iter_rows():
-        by_run.setdefault(run_id, {})[name] = share
-    return by_run
+@cache
+def amounts_of(board: Board) -> Mapping[str, Mapping[str, Mapping[str, float]]]:
+    """Value of the board's slice → run → class of the ledger → its share of the gold."""
+    by_value: dict[str, dict[str, dict[str, float]]] = {board.slice[1]: {}}
+    mine = board.facts.ledger.filter(protocol=board.protocol.name, slice=board.slice[0])
+    for value, run_id, name, share in mine.select("slice_value", "run_id", "class", "micro").iter_rows():
+        by_value.setdefault(value, {}).setdefault(run_id, {})[name] = share
+    return by_value
 
 
 @cache
 def shares_of(board: Board) -> dict[str, list[GoldShare]]:
     """Where the gold of a board's items went, by run."""
-    shares = {run_id: shares_in(amounts) for run_id, amounts in amounts_of(board).items()}
+    shares = {run_id: shares_in(amounts) for run_id, amounts in amounts_of(board)[board.slice[1]].items()}
     return {run_id: of_run for run_id, of_run in shares.items() if of_run}
 
 
 @cache
-def precisions_of(board: Board, slice_value: str = "") -> Mapping[str, float]:
-    """What share of the lines that a run returned is gold, by run, over the bar's items and results, a ratio of sums.
+def precisions_of(board: Board) -> Mapping[str, Mapping[str, float]]:
+    """Value of the board's slice → run → what share of the lines that it returned is gold, a ratio of sums.
 
-    Where gold is a candidate there is none: one result is looked at, and it is that candidate or not.
+    It is over the bar's items and results. Where gold is a candidate there is none: one result is looked at, and it is
+    that candidate or not.
     """
-    where = {"slice": board.slice[0], "slice_value": slice_value or board.slice[1], "average": "micro"}
-    lines = {"granularity": "line", "metric": "line_precision", "k": board.primary.k}
-    rows = board.numbers.filter(**where, **lines).drop_nulls("value")
-    return dict(rows.select("run_id", "value").iter_rows())
+    lines = {"granularity": "line", "metric": "line_precision", "k": board.primary.k, "average": "micro"}
+    rows = board.numbers.filter(slice=board.slice[0], **lines).drop_nulls("value")
+    by_value: dict[str, dict[str, float]] = {board.slice[1]: {}}
+    for value, run_id, share in rows.select("slice_value", "run_id", "value").iter_rows():
+        by_value.setdefault(value, {})[run_id] = share
+    return by_value
 
 
 def shown_rows(board: Board) -> list[BoardRow]:

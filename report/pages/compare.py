@@ -84,7 +84,7 @@ def _stratum(outcomes: BoardOutcomes, value: str) -> dict[str, object]:
     board, run_ids = outcomes.board, outcomes.run_ids
     rows = board.by_slice.filter(slice=board.slice[0], slice_value=value)
     cells = dict(zip(rows["run_id"], cells_in(rows), strict=True))
-    amounts, precisions = amounts_of(board, value), precisions_of(board, value)
+    amounts, precisions = (of(board).get(value, {}) for of in (amounts_of, precisions_of))
     return {
         "means": [[cell.value, *cell.interval, cell.n] if (cell := cells.get(run_id)) else None for run_id in run_ids],
         "ledger": [
@@ -159,9 +159,12 @@ def _values(outcomes: BoardOutcomes) -> dict[str, _Grid]:
     """
     board, lake = outcomes.board, outcomes.board.facts.lake
     folders = {"benchmark": board.benchmark.name, "protocol": board.protocol.name}
-    stored = lake.scan("scores", **folders)
-    scores = stored.filter(**board.primary.where)
-    lines = stored.filter(granularity="line", metric="line_precision", k=board.primary.k)
+    lines = {"granularity": "line", "metric": "line_precision", "k": board.primary.k}
+    of_primary, of_lines = (
+        pl.all_horizontal(pl.col(name) == value for name, value in where.items())
+        for where in (board.primary.where, lines)
+    )
+    scores = lake.scan("scores", **folders).filter(of_primary | of_lines).collect().lazy()
     ledger = lake.scan("ledger", **folders).filter(pl.col("n_gold") > 0).with_columns(why=largest_class() + 1)
     # As numbers: joins by two texts took most of the time.
     ids = {"run_id": outcomes.run_ids, "item_id": outcomes.items["item_id"].to_list()}
@@ -176,9 +179,9 @@ def _values(outcomes: BoardOutcomes) -> dict[str, _Grid]:
         return every
 
     return {
-        **grids(scores, value="value", numerator="numerator", denominator="denominator"),
+        **grids(scores.filter(of_primary), value="value", numerator="numerator", denominator="denominator"),
         **grids(ledger, n_gold="n_gold", found="found", why="why"),
-        **grids(lines, returned="denominator"),
+        **grids(scores.filter(of_lines), returned="denominator"),
     }
 
 

@@ -60,7 +60,7 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
 
 def _bars(board: Board) -> list[tuple[str, str, Sequence[GoldShare], float | None]]:
     """System, what names its run in addresses, its shares of the gold, and how much of what it returned is gold."""
-    shares, precisions = shares_of(board), precisions_of(board)
+    shares, precisions = shares_of(board), precisions_of(board)[board.slice[1]]
     rows = {row.run.run_id: row for row in shown_rows(board) if row.run.run_id in shares}
     # What is not compared with the others says why: its bar is of fewer items.
     names = {run_id: row.run.full_name + (f" ({row.state})" if row.state else "") for run_id, row in rows.items()}
