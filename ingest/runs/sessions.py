@@ -12,6 +12,7 @@ from ingest.runs.usage import AgentUsage
 from ingest.runs.values import JsonRecord, first_text, objects_at, objects_in
 
 _MAX_PATHS, _MAX_PROMPTS, _MAX_HELD = 1_000, 5, 50
+_MAX_DEPTH = 50  # files of subagents within one another
 
 
 class Note(NamedTuple):
@@ -30,7 +31,10 @@ Event = ToolCall | Note | AgentUsage
 
 @dataclass
 class Session:
-    """The record of a session: `parts` are its rows, then those of every file that belongs to it, as it is `opened`."""
+    """The record of a session: `parts` are its rows, then those of every file that belongs to it, as it is `opened`.
+
+    `depth` is in how many files of subagents, within one another, it is being read.
+    """
 
     file: TrajectoryFile
     item: str = ""
@@ -39,6 +43,7 @@ class Session:
     notes: list[str] = field(default_factory=list)
     parts: list[Sequence[JsonRecord]] = field(default_factory=list)
     opened: set[str] = field(default_factory=set)
+    depth: int = 0
 
     def rows_of(self, file: TrajectoryFile) -> list[JsonRecord]:
         """The rows of a file that belongs to the session, once; what of it is lost is noted."""
@@ -54,6 +59,17 @@ class Session:
         file.damages.clear()
         self.parts.append(rows)
         return rows
+
+    def events_in(self, file: TrajectoryFile, read: Callable[[list[JsonRecord]], Iterable[Event]]) -> Iterator[Event]:
+        """What a subagent's file tells, but for its answers, which are none of the session; none far down in others."""
+        if self.depth == _MAX_DEPTH:
+            yield Note("unread", f"file {file.path.rpartition('/')[2]}")
+            return
+        self.depth += 1
+        for event in read(self.rows_of(file)):
+            if not (isinstance(event, Note) and event.kind == "answer"):
+                yield event
+        self.depth -= 1
 
     def trajectory(self, events: Iterable[Event]) -> Trajectory:
         """The session: its steps are the calls that showed something, its end what it last named, else all of them."""

@@ -103,7 +103,7 @@ class _Record:
         if workflow := str_at(beside, "transcriptDir").rstrip("/").rpartition("/")[2]:
             begun += (file for file in self.subagents.values() if f"/{workflow}/" in file.path)
         for file in filter(None, begun):
-            yield from self.events_of(self.session.rows_of(file))
+            yield from self.session.events_in(file, self.events_of)
 
 
 def _unwrapped(event: JsonRecord) -> JsonRecord:

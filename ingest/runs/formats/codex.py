@@ -46,6 +46,7 @@ _FAILED = re.compile(
     r"|failed to parse|unsupported call|apply_patch verification failed|patch rejected|error: |user cancelled",
     re.IGNORECASE,
 )
+_MAX_LIST = 1_000_000  # characters of a list as Python writes it
 _OF_SANDBOX = re.compile(r"failed in sandbox [^\n]*?, stdout: (?P<stdout>.*?), stderr: (?P<stderr>.*)", re.DOTALL)
 
 
@@ -126,9 +127,8 @@ def _subagents(session: Session, output: str, n_told: list[int], folder: str) ->
         if not paths:
             yield Note("unread", "subagent whose file is not there")
         for path in paths:
-            events = _rollout(session, session.rows_of(session.file.all[path]), n_told, folder)
-            # What a subagent says is no answer of the session.
-            yield from (event for event in events if not (isinstance(event, Note) and event.kind == "answer"))
+            file = session.file.all[path]
+            yield from session.events_in(file, lambda rows: _rollout(session, rows, n_told, folder))
 
 
 def _total(event: JsonRecord, which: str = "total_token_usage") -> TokenCounts | None:
@@ -225,7 +225,7 @@ def _output(output: object) -> _Output:
 def answered_calls(call: ToolCall, output: str, *, failed: bool) -> Iterator[ToolCall]:
     """The calls that a call in Harbor's record is, several where it ran a script, each with its output."""
     result = _output(output)
-    if output.startswith("[{'"):
+    if output.startswith("[{'") and len(output) < _MAX_LIST:
         # Harbor writes a list of texts as Python does.
         with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
             result = _output(ast.literal_eval(output))

@@ -89,21 +89,15 @@ def _events_in(session: Session, rows: Sequence[JsonRecord], used: list[TokenCou
             output, failed, is_answered = _recorded(gave.get(call_id, row))
             if agent:
                 yield replace(call, parsed=ParsedCall())
-                yield from _subagent(session, agent, used)
+                # Its file is called after it, and lies in a folder beside the session's.
+                path = next((path for path in sorted(session.file.all) if path.endswith(f"/{agent}.jsonl")), "")
+                if path:
+                    yield from session.events_in(session.file.all[path], lambda rows: _events_in(session, rows, used))
+                else:
+                    yield Note("unread", "subagent whose file is not there")
             else:
                 yield with_output(call, output, failed=failed) if is_answered else replace(call, is_answered=False)
     yield Note("answer", "".join(pieces))
-
-
-def _subagent(session: Session, agent: str, used: list[TokenCounts]) -> Iterator[Event]:
-    """What a subagent did, whose file is called after it and lies in a folder beside the session's."""
-    path = next((path for path in sorted(session.file.all) if path.endswith(f"/{agent}.jsonl")), "")
-    if not path:
-        yield Note("unread", "subagent whose file is not there")
-        return
-    events = _events_in(session, session.rows_of(session.file.all[path]), used)
-    # What it says is no answer of the session.
-    yield from (event for event in events if not (isinstance(event, Note) and event.kind == "answer"))
 
 
 def _recorded(call: JsonRecord) -> tuple[str, bool, bool]:

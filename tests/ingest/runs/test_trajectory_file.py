@@ -6,12 +6,14 @@ from pathlib import Path
 import pytest
 
 from ingest.runs import importer
+from ingest.runs.formats.claude_code import CLAUDE_CODE
 from ingest.runs.importer import DamagedFileError, TrajectoryFile
 from ingest.runs.sessions import paired
 from ingest.runs.trajectory import Unread
 from ingest.runs.values import LAST_LINE, line_of
 from ingest.sources import rows
 from ingest.sources.input_file import InputFile
+from tests.ingest.runs.formats import recorded_sessions
 from tests.tiny import put
 
 NOISE = random.Random(1).randbytes(9000).hex()
@@ -105,3 +107,15 @@ def test_what_is_unread_is_told_the_most_frequent_first() -> None:
     unread = Unread({"tool b": 2, "tool a": 2, "file x": 1200})
     assert unread.summary() == "file x (1,200), tool a (2), tool b (2)"
     assert unread.summary(most=1) == "file x (1,200) and 2 more"
+
+
+def test_subagents_far_down_in_one_another_are_counted_and_not_read(tmp_path: Path) -> None:
+    def begun(number: int) -> bytes:
+        answer = recorded_sessions.gave("Done.", f"t{number}", agentId=f"a{number + 1}")
+        return recorded_sessions.rows(recorded_sessions.used("Task", f"t{number}"), answer)
+
+    files = {f"s/subagents/agent-a{number}.jsonl": begun(number) for number in range(1, 400)}
+    session = recorded_sessions.opened(tmp_path, "s.jsonl", {"s.jsonl": begun(0), **files})
+    (trajectory,) = CLAUDE_CODE.trajectories(session)
+    assert len(trajectory.calls) == 1 + 50
+    assert "file agent-a399.jsonl" in trajectory.unread
