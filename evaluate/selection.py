@@ -12,7 +12,7 @@ from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint
 from lake.naming import BLANK_GOLD
 from lake.pools import numbered, parts_holding, with_pools_of
-from lake.selection import Where, drawn_ids, of_where, said
+from lake.selection import Where, drawn_ids, of_where, where_parameters
 from lake.store import Lake, Part
 from lake.tables import table
 from lake.text import counted
@@ -42,7 +42,7 @@ class Selection:
 
     def parameters(self) -> dict[str, object]:
         """For fingerprints and for the run's parameters: what is not the default."""
-        return {**said(self.where), **({} if self.limit is None else {"limit": self.limit})}
+        return {**where_parameters(self.where), **({} if self.limit is None else {"limit": self.limit})}
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ FEWEST_REPOS = 6
 FEWEST_ITEMS = 30
 """Below this many items systems are ordered, but neither ranked nor judged."""
 REPOSITORY, ITEM = "repository", "item"
-"""What interval, test, rank and gate generalise over: with fewer than FEWEST_REPOS repositories it is the item."""
+"""The unit that interval, test, rank and gate generalise over: with fewer than FEWEST_REPOS repositories the item."""
 ITEM_NOTE = "for these repositories only"
 ITEM_INTERVALS = f"95 % intervals are over items: {ITEM_NOTE}"
 NO_INTERVAL = "no interval: a single item shows nothing of how others differ"
@@ -74,13 +74,13 @@ AVERAGES: Mapping[Aggregate, Average] = {
 
 
 def average_columns(average: str) -> tuple[str, str, str]:
-    """What the columns of a number averaged so are called, and those of the ends of its interval."""
+    """The names of the columns of an average and of the ends of its interval."""
     prefix = "" if average == "macro" else f"{average}_"
     return average, f"{prefix}low", f"{prefix}high"
 
 
 def column_meanings() -> Mapping[str, str]:
-    """What those columns mean."""
+    """The meanings of those columns, by name."""
     meanings: dict[str, str] = {}
     for name, average in AVERAGES.items():
         column, low, high = average_columns(name)

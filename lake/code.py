@@ -1,4 +1,4 @@
-"""What code made a part: a digest over the import closure of the functions that made it.
+"""The digest of a part's code: over the import closure of the functions that made it.
 
 The closure is every module of this checkout that a function's own module imports, directly or through others, found by
 reading the sources. Comments, docstrings and formatting do not count, so that mending a sentence makes nothing again.
@@ -21,7 +21,7 @@ from lake.fingerprint import fingerprint, sha256_of
 ROOT = Path(__file__).resolve().parents[1]
 """The checkout: modules below it are ours, all others are libraries."""
 _CACHE = ROOT / "lake" / "cache"
-"""Where what was worked out of sources is looked up: parsing them costs a second per run of a stage."""
+"""The folder that caches results of reading sources: parsing them costs a second per run of a stage."""
 
 
 def code_digest(*functions: Callable[..., object]) -> str:
@@ -44,7 +44,7 @@ def digest_of(files: frozenset[Path]) -> str:
 
 
 def remembered(what: str, of: object, make: Callable[[], str]) -> str:
-    """What a slow function of nothing but code and declarations gives, looked up by all that decides it (`of`)."""
+    """The text that `make` returns, cached on disk under everything that it depends on (`of`)."""
     key, file = fingerprint(of), _CACHE / f"{what}.json"
     known = _known(file)
     if key not in known:

@@ -1,4 +1,4 @@
-"""What every stage shares at the command line: options, progress, the last block, exit codes.
+"""The command line that all stages share: options, progress, the last block, exit codes.
 
 stdout is data, stderr is progress and logs. A terminal gets a bar per stage, a pipe a line now and then.
 """
@@ -201,7 +201,7 @@ def _end(text: str, code: Exit) -> NoReturn:
 
 
 def _sentence(error: BaseException) -> str:
-    """What went wrong, for a person: the machine's own refusals by their names, everything else as a fault of ours."""
+    """An error as a sentence: the system's refusals by their names, everything else as a fault of ours."""
     if isinstance(error, MemoryError):
         return "there is not enough memory.\n  Give it more (--memory-limit), or less at once: --limit, ENGINE=local:1."
     if why := refusal_of(error):

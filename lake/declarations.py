@@ -15,7 +15,7 @@ from lake.located import located, shown_path
 
 
 class Named(Protocol):
-    """What is declared under a name."""
+    """A declaration that has a name."""
 
     @property
     def name(self) -> str: ...  # noqa: D102

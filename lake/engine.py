@@ -1,4 +1,4 @@
-"""Where the work is done: in this process, in processes of this machine, or by the workers of a dask scheduler.
+"""Executors of jobs: this process, processes of this machine, or the workers of a dask scheduler.
 
 What is handed out is a pure function of what the lake holds and writes parts of its own, so it may run anywhere, in any
 order; the caller holds the lake's lock for all of it.
@@ -55,7 +55,7 @@ class Engine:
 
     @contextmanager
     def executor(self, n_jobs: int | None = None, *, are_long: bool = False) -> Iterator[Executor]:
-        """What jobs are handed to; what has not begun is dropped where an error leaves it.
+        """An executor; jobs that have not begun are dropped where an error leaves it.
 
         Without `n_jobs` none is done by this process itself, as for work that kills. `are_long`: starting processes is
         worth its seconds though the jobs are few.
@@ -76,12 +76,12 @@ class Engine:
                 yield executor
 
     def results(self, executor: Executor, work: Callable[[_Job], _Result], jobs: Sequence[_Job]) -> Iterator[_Result]:
-        """What the work makes of each job, in their order; in this process one by one, as results are asked for."""
+        """The result of each job, in their order; in this process one by one, as results are asked for."""
         futures = (executor.submit(work, job) for job in jobs)
         return map(self.answer, futures if isinstance(executor, InThisProcess) else list(futures))
 
     def answer(self, future: Future[_Result]) -> _Result:
-        """What a job gave; a WorkerDiedError where a process died of it."""
+        """The result of a job; a WorkerDiedError where a process died of it."""
         try:
             return future.result()
         except BrokenProcessPool as error:

@@ -20,7 +20,7 @@ _OS_ERROR = re.compile(r"os error (\d+)")
 
 
 class Exit(IntEnum):
-    """What a command's exit status says."""
+    """The exit statuses of commands."""
 
     DONE = 0
     ERROR = 1
@@ -68,7 +68,7 @@ def _on_a_line(text: str) -> str:
 
 
 def refusal_of(error: BaseException) -> str:
-    """What the system refused, where an error tells, polars' own among them: `No space left on device`; else empty."""
+    """The system's own message in an error, polars' among them: `No space left on device`; empty where it has none."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     number = _OS_ERROR.search(str(error)) if isinstance(error, (OSError, pl.exceptions.PolarsError)) else None
@@ -85,7 +85,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def lookup(name: str, kind: str, known: Mapping[str, _T], *, code: Exit = Exit.USAGE) -> _T:
-    """What a name means among what is known; else the error asks "did you mean"."""
+    """The value of a known name; an unknown one is an error that asks "did you mean"."""
     if name not in known:
         raise unknown_name(name, kind, known, code=code)
     return known[name]

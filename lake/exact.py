@@ -1,4 +1,4 @@
-"""What numpy arrays hold, for signatures; and sums of fractions that are the same to the last bit in every order.
+"""Types of numpy arrays for signatures; and sums of fractions that are the same to the last bit in every order.
 
 Adding floats depends on their order, and a query engine is free to change it. Whole numbers do not: each value is
 taken in steps of 2^-60, the steps are added as 128-bit integers, and one rounding ends it.

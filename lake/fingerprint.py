@@ -1,4 +1,4 @@
-"""What tells whether something is as it was: a hash of values or bytes."""
+"""Hashes of values and of bytes."""
 
 import hashlib
 import json

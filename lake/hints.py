@@ -1,4 +1,4 @@
-"""What to type next, so that it can be typed as it is printed: this Python, and the folders that the command was given.
+"""Commands in hints, completed so that they can be typed as printed: this Python, and the folders of the command.
 
 Hints are written with `python -m …` and `make …` wherever they are made; :func:`typed` alone completes them.
 """
@@ -17,7 +17,7 @@ _READERS = {"LAKE": {"ingest", "evaluate", "report", "clean"}, "SITE": {"report"
 
 
 def given(flag: str) -> str:
-    """What the command was given as a flag, or as GOLDSPAN_<FLAG> in the environment; empty without."""
+    """The value of a flag of the command, or of GOLDSPAN_<FLAG> in the environment; empty without."""
     pairs = dict(zip(sys.argv, sys.argv[1:], strict=False))
     joined = [word.partition("=")[2] for word in sys.argv if word.startswith(f"--{flag}=")]
     return [pairs.get(f"--{flag}") or os.environ.get(f"GOLDSPAN_{flag.upper()}") or "", *joined][-1]

@@ -1,4 +1,4 @@
-"""How much of what others made is read, every limit with its reason, and reading JSON and packed files within it.
+"""Limits on foreign data, each with its reason, and reading of JSON and packed files within them.
 
 A cap per file refuses what is far beyond real data; twice what the published benchmarks need, and more, passes. What is
 held at once is bounded by the process's own limit (:func:`limit_memory`).
@@ -61,7 +61,7 @@ def parsed_json(data: bytes, *, errors: str = "strict") -> object:
 
 @contextmanager
 def unpacked(file: IO[bytes]) -> Iterator[IO[bytes]]:
-    """What a file holds, unpacked while it is read if it is gzip or zstd; damage is an OSError or an ArrowException."""
+    """A file's bytes, unpacked while they are read if it is gzip or zstd; damage is an OSError or an ArrowException."""
     magic = file.read(max(map(len, _PACKED)))
     packed = next((name for start, name in _PACKED.items() if magic.startswith(start)), "")
     n_bytes = file.seek(0, io.SEEK_END)

@@ -1,4 +1,4 @@
-"""Where in somebody's own code an error was raised: `mine.py:12: NameError: name 'x' is not defined`.
+"""Errors with the line of a user's own code that raised them: `mine.py:12: NameError: name 'x' is not defined`.
 
 It needs the standard library alone, as programs use it that know nothing else of Goldspan.
 """

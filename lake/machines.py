@@ -27,7 +27,7 @@ _START = "cd CHECKOUT && .venv/bin/python -m dask worker {address} --nworkers 2 
 
 
 class Worker(NamedTuple):
-    """What is there where a worker runs."""
+    """The code, the versions and the probe file that a worker sees."""
 
     code: str
     versions: str
@@ -36,7 +36,7 @@ class Worker(NamedTuple):
 
 @contextmanager
 def workers_of(address: str, lake: Path | None) -> Iterator[Executor]:
-    """What hands jobs to a scheduler's workers, all of which must see the folder `lake` and run the same code."""
+    """An executor over a scheduler's workers, all of which must see the folder `lake` and run the same code."""
     try:
         from distributed import Client
     except ImportError as error:
@@ -101,7 +101,7 @@ def _check(client: "Client", lake: Path | None, address: str, start: str) -> Non
 
 
 def worker(probe: Path | None = None) -> Worker:
-    """What is there where this is called; it runs on the workers."""
+    """The worker that calls this; it runs on all of them."""
     code = digest_of(frozenset(path for stage in _STAGES for path in (ROOT / stage).rglob("*.py")))
     versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
     try:

@@ -18,14 +18,14 @@ from lake.tables import table
 
 
 class Input(Protocol):
-    """What a part is made from: a stored part, a target, or anything else that has a fingerprint."""
+    """An input of a part: a stored part, a target, or anything else that has a fingerprint."""
 
     @property
     def fingerprint(self) -> str: ...  # noqa: D102
 
 
 class Slot(NamedTuple):
-    """Where one part belongs: its table, its name and the values of the table's folders."""
+    """The place of one part: its table, its name and the values of the table's folders."""
 
     table: str
     part: str
@@ -66,16 +66,16 @@ class BuildTarget:
             if stored := self.lake.part(name, part, **folders):
                 self.lake.remove(stored)
 
-    def named(self, part: str) -> "BuildTarget":
+    def with_suffix(self, suffix: str) -> "BuildTarget":
         """The same parts with more to their names: one of several targets that are made alike."""
-        return replace(self, slots=[slot._replace(part=slot.part + part) for slot in self.slots])
+        return replace(self, slots=[slot._replace(part=slot.part + suffix) for slot in self.slots])
 
     def current(self) -> "list[BuildTarget]":
         """Of those that are made alike, whatever more there is to their names, the current ones; others are removed."""
         parts = [(slot.part, part.name) for slot in self.slots for part in self.lake.parts(slot.table, **slot.folders)]
         stored = {name.removeprefix(start) for start, name in parts if name.startswith(start)}
         current = []
-        for target in map(self.named, sorted(stored)):
+        for target in map(self.with_suffix, sorted(stored)):
             if target.is_current:
                 current.append(target)
             else:

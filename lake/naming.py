@@ -1,4 +1,4 @@
-"""What rows and parts are called that one stage writes and others find."""
+"""Names of rows and parts that one stage writes and others read."""
 
 from collections.abc import Mapping
 
@@ -6,9 +6,9 @@ RANKING, LINES = "ranking", "lines"
 """The parts of a ranking's hits; the second, where there is one, is what to return to cover lines."""
 STEP, FINAL = "step", "final"
 PUBLISHED_READING = "published-"
-"""What stands before `step` and `final` in `hits` where ContextBench's converter reads an agent's file otherwise."""
+"""The prefix of `step` and `final` in `hits` where ContextBench's converter reads an agent's file otherwise."""
 UNSEARCHED = "#rest"
-"""What follows a pool's id in that of its repository's files that are not searched, but may be named."""
+"""The suffix of the id of a pool's unsearched files, which a run may name."""
 DONE = "done"
 """The status of an item that a run answered; any other is counted as failed."""
 BLANK_GOLD = "blank"
@@ -16,13 +16,13 @@ BLANK_GOLD = "blank"
 GOLD_RUN = "gold"
 """The run under which rows of runs' tables stand that are the benchmark's own: the lines that gold patches edit."""
 IMPORT_REJECTS = "import-"
-"""What stands before a run's name in that of the part of `rejects` that every imported run has."""
+"""The prefix of an imported run's part of `rejects`, before the run's id."""
 PROGRAMS = ("command", "function", "ripgrep")
 """The formats of imported runs whose answers were given here, by a program that was asked; `file` is what it is."""
 SEARCHED = ("searched", "candidates")
 """The kinds of pools that are searched; those of kind `rest` are not."""
 SITE_PAGES = frozenset({"compare", "data", "index", "methods", "submit"})
-"""What the pages of every site are called that lie beside those of the benchmarks."""
+"""The names of a site's pages beside those of the benchmarks."""
 
 
 FLAGS: Mapping[str, tuple[str, str]] = {
@@ -39,4 +39,4 @@ FLAGS: Mapping[str, tuple[str, str]] = {
     ),
     "duplicate-spans": ("spans that are named again", "counted once"),
 }
-"""What an item may be flagged with, each with a count, and what becomes of it under the project's own gold rule."""
+"""Flag of an item → what it counts, and what becomes of that under the project's own gold rule."""

@@ -34,7 +34,7 @@ class Offsets(NamedTuple):
 
     @classmethod
     def between_characters(cls, text: str) -> "Offsets":
-        """Those of a text that is cut anywhere."""
+        """The offsets of every character of a text."""
         points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
         is_pair = points > 0xFFFF
         n_bytes = 1 + (points > 0x7F).astype(np.int32) + (points > 0x7FF) + is_pair
@@ -43,14 +43,14 @@ class Offsets(NamedTuple):
 
     @classmethod
     def between_lines(cls, text: str) -> "Offsets":
-        """Those of a text that is cut between its lines."""
+        """The offsets of a text's lines."""
         data = np.frombuffer(text.encode(errors="surrogatepass"), np.uint8)
         places = np.unique(np.concatenate(([0], np.flatnonzero(data == ord("\n")) + 1, [len(data)]))).astype(np.int32)
         return cls(np.arange(len(places), dtype=np.int32), places, _before(_UTF16_NWS[data])[places])
 
     @classmethod
     def of_blobs(cls, blobs: pl.DataFrame) -> "list[Offsets]":
-        """Those between the lines of each row of `blobs`, as they are stored."""
+        """The offsets of the lines of each row of `blobs`, as they are stored."""
         size = pl.col("text").str.len_bytes().cast(pl.Int64)
         counts = blobs.select(byte=pl.concat_list("line_starts", size), nws="line_nws")
         n_places = counts["byte"].list.len().to_numpy()
@@ -137,12 +137,12 @@ class LineOffsets:
         return self._before("end") - self._before("start")
 
     def n_lines_for(self, budget: pl.Expr) -> pl.Expr:
-        """How many lines from `start` on, at most to `end`, a budget pays for; the first too dear ends it."""
+        """The number of lines from `start`, at most to `end`, within a budget; the first that exceeds it ends it."""
         spent_at = pl.lit(self.n_nws_before).search_sorted(self._before("start") + budget, side="right")
         return pl.min_horizontal("end", spent_at.cast(pl.Int64) - 1) - pl.col("start")
 
     def file_at(self, column: str) -> pl.Expr:
-        """Which file a place lies in, as `file`: the row in `files`."""
+        """The file that a place lies in, as `file`: its row in `files`."""
         # Of files that begin at one place, all but the last are empty.
         begun = pl.lit(self.files["offset"]).search_sorted(pl.col(column), side="right")
         return (begun.cast(pl.Int64) - 1).alias("file")
@@ -155,7 +155,7 @@ _SIDES = ("start", "end")
 
 
 def held_pieces(spans: pl.LazyFrame, n_places: int, *flags: str) -> pl.LazyFrame:
-    """What ranked spans hold, cut where anything starts or ends: item, start, end, rank (the best) and the flags.
+    """Ranked spans cut wherever one starts or ends: item, start, end, rank (the best) and the flags.
 
     Spans have item (Int64), start, end below `n_places`, rank (null for what only cuts) and the flags, of which a piece
     has those of any span.

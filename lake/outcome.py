@@ -1,4 +1,4 @@
-"""What a stage did, in all or a part of it, as its last block says it."""
+"""The outcome of a stage or a part of it, and its last block."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ _COUNTS = ("expected", "scored", "missing", "failed", "rejected")
 
 @dataclass
 class Outcome:
-    """What a stage did: of `expected` items, or items × runs, `scored` have a result now.
+    """The outcome of a stage: of `expected` items, or items × runs, `scored` have a result now.
 
     `missing` lacked something, `tied` rankings tie at a cut-off; `warnings` are of the state that was left, `changes`
     of what was changed this once; `unit` is in the plural.
@@ -36,7 +36,7 @@ class Outcome:
 
     @classmethod
     def of_lake(cls, lake: Lake, done: "Iterable[Outcome]", unit: str, hint: str) -> "Outcome":
-        """What was done in a lake, from the outcomes of its parts."""
+        """The outcome of a stage in a lake, from those of its parts."""
         whole = cls(str(lake.root), unit=unit, hint=hint, tally=lake.tally, changes=[*lake.damage])
         for outcome in done:
             whole.add(outcome)

@@ -54,7 +54,7 @@ def read_batches(
 
 @contextmanager
 def _explained() -> Iterator[None]:
-    """Whatever a damaged file makes Arrow raise, as one error."""
+    """Arrow's errors about a damaged file, as one kind."""
     try:
         yield
     except UnreadableParquetError:

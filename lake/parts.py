@@ -27,12 +27,12 @@ FORMAT_VERSION = 5
 MAX_NAME_BYTES = 240
 """Of a file's or folder's name: file systems take 255, and what a part is called while it is written is longer."""
 FORMAT = {"goldspan.part": f'{{"format":{FORMAT_VERSION}}}'}
-"""What every part's Parquet metadata says, by which another version's lake is known."""
+"""The metadata of every part's Parquet, by which another version's lake is known."""
 
 ASIDE = ".damaged"
 """The folder of a lake that holds what was set aside."""
 TEMPORARY = ".tmp"
-"""What a part's name ends in while it is being written."""
+"""The ending of a part's name while it is being written."""
 DAMAGE_HINT = (
     "`python -m ingest verify` names all that does not fit. `make ingest evaluate` sets it aside and makes it again; "
     "a run that was imported is to be imported again."
@@ -58,13 +58,13 @@ class Part:
 
     @property
     def relative_path(self) -> str:
-        """Where in the lake it belongs, whatever it is made from."""
+        """Its place in the lake, whatever it is made from."""
         return "/".join([*self.path.parts[-len(self.folders) - 2 : -1], f"part-{quoted(self.name)}"])
 
 
 @dataclass
 class PartCounts:
-    """What was done about a lake's parts, each by its place and counted once, however often it was looked at."""
+    """The parts of a lake that were made, current or removed, each by its place and counted once."""
 
     made: set[str] = field(default_factory=set)
     current: set[str] = field(default_factory=set)
@@ -77,7 +77,7 @@ class PartCounts:
         self.removed |= other.removed
 
     def counts(self) -> dict[str, int]:
-        """How many parts were made, were current already, and were removed for good."""
+        """The numbers of parts that were made, were current already, and were removed for good."""
         current, removed = self.current - self.made - self.removed, self.removed - self.made
         return {"made": len(self.made), "current": len(current), "removed": len(removed)}
 
@@ -127,7 +127,7 @@ def remove_empty(folder: Path, root: Path) -> None:
 
 
 def fault_of(part: Part) -> str:
-    """What is wrong with a part; empty where it is as it was written, an error where another version's lake has it."""
+    """The fault of a part; empty where it is as it was written, an error where another version's lake has it."""
     try:
         prefix = _digest_prefix(part.table, part.path.parent, part.path.name.rsplit(".", 2)[0], len(part.folders) + 1)
         is_whole = part.digest == _digest(part.path, part.path.stat().st_mtime_ns, prefix)
@@ -258,7 +258,7 @@ def _rows(name: str, parts: list[Part]) -> pl.LazyFrame:
 
 
 def missing_tables(root: Path) -> list[str]:
-    """What a lake has scores of and no rows: a table and what it lacks, each once."""
+    """The tables that lack rows of a benchmark or a run that is scored: `runs of RUN`, each once."""
     scored = [part.folders for part in _parts(root, "scores")]
     tables = {"benchmark": ("items", "gold_spans", "files"), "run_id": ("runs", "run_items", "aggregates")}
     return [

@@ -1,4 +1,4 @@
-"""Which parts of a table hold some values; and what items search: their pools' files, and the chunks of those."""
+"""Parts of a table by the values that they hold; and pools of items: their files, and the chunks of those."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -10,16 +10,18 @@ from lake.catalog.protocol import Task
 from lake.store import Lake, Part
 
 PARTS_AT_ONCE = 100
-"""How many parts one plan reads beside each other: of thousands polars would open all at once."""
+"""The number of parts that one plan reads: of thousands polars would open all at once."""
 
 
 def parts_holding(lake: Lake, name: str, column: str, values: pl.Series, **folders: str) -> list[Part]:
     """The parts of a table in which a column of text has one of the values, in their own order."""
-    parts, places = held_in(lake, name, column, values, **folders)
+    parts, places = parts_with_values(lake, name, column, values, **folders)
     return [parts[number] for number in places.select(pl.col("part").unique().sort()).collect()["part"]]
 
 
-def held_in(lake: Lake, name: str, column: str, values: pl.Series, **folders: str) -> tuple[list[Part], pl.LazyFrame]:
+def parts_with_values(
+    lake: Lake, name: str, column: str, values: pl.Series, **folders: str
+) -> tuple[list[Part], pl.LazyFrame]:
     """A table's parts, and which of the values each holds: the column, and `part`, the part's place in the list."""
     parts = lake.parts(name, **folders)
     known = _values_of_parts(lake.root, name, column, tuple(parts))
@@ -27,7 +29,7 @@ def held_in(lake: Lake, name: str, column: str, values: pl.Series, **folders: st
 
 
 def numbered(lake: Lake, name: str, parts: list[Part], rows: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.DataFrame:
-    """What is taken of the rows of each of some parts of a table, with `part`, the part's place in the list."""
+    """The rows that `rows` takes of each of some parts of a table, with `part`, the part's place in the list."""
     frames = []
     for first in range(0, max(1, len(parts)), PARTS_AT_ONCE):
         some = parts[first : first + PARTS_AT_ONCE]

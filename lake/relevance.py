@@ -1,4 +1,4 @@
-"""Which returned and which existing chunks are relevant to an item, and how much gold each shares."""
+"""Relevance of returned and of existing chunks to an item, and how much gold each shares."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import polars as pl
 
 CHUNK = ("item_id", "path", "chunk_no")
-"""What tells one chunk of an item's pool from another."""
+"""The key of a chunk in an item's pool."""
 
 
 @dataclass(frozen=True)
 class JudgementInputs:
-    """What relevance is judged by, for some items (item_id, pool_id).
+    """The inputs of relevance judgements on some items (item_id, pool_id).
 
     `gold` is as :meth:`Rule.gold_of` gives it; `pool` has the columns of :data:`lake.pools.POOL`; `relevance`, where
     measured, the columns of CHUNK and the rule's similarity.
@@ -26,7 +26,7 @@ class JudgementInputs:
 
 @dataclass(frozen=True)
 class Rule:
-    """When a chunk is relevant, and how like the gold it is.
+    """A rule of relevance: when a chunk is relevant, and its similarity to the gold.
 
     What a rule has judged has, beside its own columns, `iou`: how much gold a relevant chunk shares, null where it is
     not relevant; `similarity`: the same, whether relevant or not; `share`: what share of the item's gold lines a
@@ -94,13 +94,13 @@ def line_overlap(spans: pl.LazyFrame, gold: pl.LazyFrame, identity: Sequence[str
     )
 
 
-def _reachable(evidence: JudgementInputs) -> pl.LazyFrame:
+def _reachable(inputs: JudgementInputs) -> pl.LazyFrame:
     """The pool's chunks that lie in a file of the item's gold: item_id, path, chunk_no, line_start, line_end."""
-    files = evidence.gold.select("item_id", "path").unique()
+    files = inputs.gold.select("item_id", "path").unique()
     return (
-        evidence.items.select("item_id", "pool_id")
+        inputs.items.select("item_id", "pool_id")
         .join(files, on="item_id")
-        .join(evidence.pool, on=["pool_id", "path"])
+        .join(inputs.pool, on=["pool_id", "path"])
         .select(*CHUNK, "line_start", "line_end")
     )
 
@@ -110,8 +110,8 @@ def _on_spans(
 ) -> Rule:
     """A rule that judges hits as it judges the chunks in files of the gold: spans, told apart by some columns."""
     return Rule(
-        lambda hits, evidence, key: _ranked(judge(hits, evidence, [*key, "rank"]).with_columns(place="rank")),
-        lambda evidence: judge(_reachable(evidence), evidence, CHUNK),
+        lambda hits, inputs, key: _ranked(judge(hits, inputs, [*key, "rank"]).with_columns(place="rank")),
+        lambda inputs: judge(_reachable(inputs), inputs, CHUNK),
         by_lines=by_lines,
     )
 
@@ -120,26 +120,26 @@ def _ranked(judged: pl.LazyFrame) -> pl.LazyFrame:
     return judged.with_columns(rank=pl.when(pl.col("iou").is_not_null()).then("place"))
 
 
-def _overlapping(spans: pl.LazyFrame, evidence: JudgementInputs, identity: Sequence[str]) -> pl.LazyFrame:
-    return _all_relevant(line_overlap(spans, evidence.gold, identity))
+def _overlapping(spans: pl.LazyFrame, inputs: JudgementInputs, identity: Sequence[str]) -> pl.LazyFrame:
+    return _all_relevant(line_overlap(spans, inputs.gold, identity))
 
 
-def _in_the_candidate(spans: pl.LazyFrame, evidence: JudgementInputs, identity: Sequence[str]) -> pl.LazyFrame:
+def _in_the_candidate(spans: pl.LazyFrame, inputs: JudgementInputs, identity: Sequence[str]) -> pl.LazyFrame:
     spans = spans.select(*dict.fromkeys([*identity, "path"]))
-    return _all_relevant(spans.join(evidence.gold, on=["item_id", "path"], how="semi").with_columns(iou=pl.lit(1.0)))
+    return _all_relevant(spans.join(inputs.gold, on=["item_id", "path"], how="semi").with_columns(iou=pl.lit(1.0)))
 
 
-def _alike(spans: pl.LazyFrame, evidence: JudgementInputs, identity: Sequence[str]) -> pl.LazyFrame:
+def _alike(spans: pl.LazyFrame, inputs: JudgementInputs, identity: Sequence[str]) -> pl.LazyFrame:
     """Relevant = sharing at least the protocol's threshold of the lines in either."""
-    is_relevant = pl.col("similarity") >= evidence.threshold
-    judged = _overlapping(spans, evidence, identity)
+    is_relevant = pl.col("similarity") >= inputs.threshold
+    judged = _overlapping(spans, inputs, identity)
     return judged.with_columns(pl.when(is_relevant).then(name).alias(name) for name in ("iou", "share"))
 
 
-def _judged_hits(hits: pl.LazyFrame, evidence: JudgementInputs, key: Sequence[str]) -> pl.LazyFrame:
+def _judged_hits(hits: pl.LazyFrame, inputs: JudgementInputs, key: Sequence[str]) -> pl.LazyFrame:
     # A document that is returned in pieces counts once, where the first of them stands.
     first = hits.group_by(*key, "path").agg(pl.col("rank").min())
-    return _all_relevant(first.join(evidence.gold, on=["item_id", "path"])).with_columns(place="rank")
+    return _all_relevant(first.join(inputs.gold, on=["item_id", "path"])).with_columns(place="rank")
 
 
 def _all_relevant(judged: pl.LazyFrame) -> pl.LazyFrame:
@@ -149,20 +149,20 @@ def _all_relevant(judged: pl.LazyFrame) -> pl.LazyFrame:
 def _similar(column: str) -> Rule:
     """Relevant = at least as like the gold snippet as the protocol's threshold, by one column of `relevance`."""
 
-    def chunks(evidence: JudgementInputs) -> pl.LazyFrame:
-        assert evidence.relevance is not None, "the similarity of every chunk of the run's chunker is measured before"
-        own = evidence.gold.with_columns(is_gold=pl.lit(value=True))
+    def chunks(inputs: JudgementInputs) -> pl.LazyFrame:
+        assert inputs.relevance is not None, "the similarity of every chunk of the run's chunker is measured before"
+        own = inputs.gold.with_columns(is_gold=pl.lit(value=True))
         return (
-            evidence.relevance.select(*CHUNK, similarity=column)
+            inputs.relevance.select(*CHUNK, similarity=column)
             .join(own, on=["item_id", "path"], how="left", maintain_order="left")
             .with_columns(
                 pl.col("is_gold").fill_null(value=False),
-                iou=pl.when(pl.col("similarity") >= evidence.threshold).then("similarity"),
+                iou=pl.when(pl.col("similarity") >= inputs.threshold).then("similarity"),
             )
         )
 
-    def hits(hits: pl.LazyFrame, evidence: JudgementInputs, key: Sequence[str]) -> pl.LazyFrame:
-        return _ranked(hits.select(*{*key, *CHUNK}, place="rank").join(chunks(evidence), on=CHUNK))
+    def hits(hits: pl.LazyFrame, inputs: JudgementInputs, key: Sequence[str]) -> pl.LazyFrame:
+        return _ranked(hits.select(*{*key, *CHUNK}, place="rank").join(chunks(inputs), on=CHUNK))
 
     return Rule(hits, chunks, similarity=column)
 
@@ -173,7 +173,7 @@ RELEVANCE: Mapping[str, Rule] = {
     "same-candidate": _on_spans(_in_the_candidate),
     "graded": Rule(
         _judged_hits,
-        lambda evidence: _all_relevant(evidence.gold.with_columns(chunk_no=pl.lit(0, pl.Int64))),
+        lambda inputs: _all_relevant(inputs.gold.with_columns(chunk_no=pl.lit(0, pl.Int64))),
         is_graded=True,
     ),
     "jaccard": _similar("jaccard"),

@@ -1,4 +1,4 @@
-"""Which items are asked: by the values of their columns, by their ids, or a seeded sample of so many of them."""
+"""Selections of items: by the values of their columns, by their ids, or a seeded sample of so many of them."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -86,8 +86,8 @@ def by_column(where: Where) -> Mapping[str, Sequence[str]]:
     return columns
 
 
-def said(where: Where) -> dict[str, object]:
-    """The same for fingerprints and parameters: a value that is alone stands without a list."""
+def where_parameters(where: Where) -> dict[str, object]:
+    """Column → its values for fingerprints and parameters: a single value stands without a list."""
     return {column: values[0] if len(values) == 1 else values for column, values in by_column(where).items()}
 
 

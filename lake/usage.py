@@ -1,4 +1,4 @@
-"""What runs cost and what agents used, a row per run; and whether the context that an agent kept predicts repair."""
+"""Costs of runs and usage of agents, a row per run; and whether the context that an agent kept predicts repair."""
 
 import os
 import platform
@@ -18,7 +18,7 @@ from lake.text import counted
 
 
 def run_costs(lake: Lake) -> pl.LazyFrame:
-    """What ranking cost, a row per run that was made here: seconds and bytes of the index in all, null if not known."""
+    """The cost of ranking, a row per run made here: seconds and bytes of the index in all, null if not known."""
     queries = pl.col("query_seconds").explode(empty_as_null=False)
     return (
         lake.scan("costs")
@@ -68,12 +68,12 @@ def hardware() -> str:
 
 
 USED = ("n_tokens", "usd", "seconds", "n_turns", "n_calls")
-"""What is averaged over items; `n_tokens` are those of all kinds."""
+"""The columns that are averaged over items; `n_tokens` are those of all kinds."""
 TOKENS = ("n_input", "n_cached", "n_cache_written", "n_output")
 
 
 def run_usage(lake: Lake) -> pl.LazyFrame:
-    """What runs used per item, where their files say it: models (text), n_items (of the run), n_resolved of n_outcomes.
+    """Usage of runs per item, where their files say it: models (text), n_items (of the run), n_resolved of n_outcomes.
 
     What is USED are means over the items that say it; `<name>_known` is how many do. prices are empty where dollars are
     the files' own.
@@ -98,7 +98,7 @@ def run_usage(lake: Lake) -> pl.LazyFrame:
 
 
 def first_gold(lake: Lake, protocol: str) -> pl.LazyFrame:
-    """When runs had first seen a gold line, from 1, on the mean of the n_found items where they did."""
+    """The mean step, turn and call, from 1, that first showed a gold line, over the n_found items where one did."""
     steps = lake.scan("step_scores", protocol=protocol).filter(granularity="line")
     item, step = ["run_id", "item_id"], pl.col("step") - 1
     counts = lake.scan("usage").select(*item, "step_turns", "step_calls")
@@ -127,7 +127,7 @@ METRICS = {"file_coverage": "files", "line_coverage": "lines"}
 
 
 class Repair(NamedTuple):
-    """How much more of the gold a run's context has where the item was resolved, within repositories.
+    """The difference in a run's coverage of the gold between resolved items and others, within repositories.
 
     `delta` is the mean coverage of resolved items less that of the others, each less its own repository's, with its
     95 % interval over the `unit`; of the `n_items` in repositories that have resolved ones and others.
@@ -143,7 +143,7 @@ class Repair(NamedTuple):
     high: float
 
     def sentence(self, system: str) -> str:
-        """What is to be said of it."""
+        """The difference in words."""
         more = "more" if self.delta >= 0 else "less"
         verdict = (
             "context predicts repair"

@@ -1,4 +1,4 @@
-"""What is concluded of a benchmark's first system, and of chunkers and retrievers: fixed words for each conclusion."""
+"""Conclusions about a benchmark's first system, and about chunkers and retrievers: fixed words for each."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -42,7 +42,7 @@ _UNDECIDED = "It is undecided here whether the chunker or the retriever matters 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is said of the first system of a benchmark compared with its reference, or why there is `nothing` to say.
+    """The comparison of a benchmark's first system with its reference, or why there is `nothing` to compare.
 
     `is_first`: the system ranks first; otherwise the reference does. `delta` is how far it is above the reference.
     """

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from lake.pools import held_in
+from lake.pools import parts_with_values
 from lake.store import Lake
 from lake.tables import table
 
@@ -12,7 +12,7 @@ from lake.tables import table
 def contents_of(lake: Lake, sha256: pl.Series, columns: Sequence[str] = ("text", "n_lines")) -> pl.DataFrame:
     """Some contents: sha256 and some columns of `blobs`, sorted by sha256; what the lake does not hold is missing."""
     names = ("sha256", *columns)
-    parts, places = held_in(lake, "blobs", "sha256", sha256)
+    parts, places = parts_with_values(lake, "blobs", "sha256", sha256)
     # Where several parts hold one content, the first.
     first = places.group_by("sha256").agg(pl.col("part").min()).group_by("part").agg("sha256")
     rows = [

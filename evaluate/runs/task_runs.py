@@ -25,8 +25,7 @@ from lake.fingerprint import canonical_json
 from lake.make import BuildTarget, made_from, target_of, write_by_run
 from lake.naming import DONE
 from lake.outcome import Outcome
-from lake.selection import is_picked
-from lake.selection import said as selection_said
+from lake.selection import is_picked, where_parameters
 from lake.store import Lake
 from lake.tables import table
 from lake.text import counted
@@ -184,7 +183,7 @@ class TaskRuns:
             "chunker": system.chunker,
             "retriever": system.retriever.name,
             "origin": "built-in",
-            "parameters": canonical_json({**system.parameters(), **parameters, **selection_said(where)}),
+            "parameters": canonical_json({**system.parameters(), **parameters, **where_parameters(where)}),
             "versions": _versions(),
             "status": status,
             "n_items": n,

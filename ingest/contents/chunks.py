@@ -120,7 +120,7 @@ def cut_contents(
         for name, tables in frames.items():
             contents = blobs.filter(_todo(name))["sha256"].sort()
             if len(contents):
-                todo.made[name].named(fingerprint(contents.to_list())[:16]).write(*tables)
+                todo.made[name].with_suffix(fingerprint(contents.to_list())[:16]).write(*tables)
         # Not held while the next are read.
         del blobs, made, by_maker, frames
         if n_done < todo.n:

@@ -1,1 +1,1 @@
-"""What every stage must agree on, as data: the tasks, and the protocols that score their runs."""
+"""Data that all stages share: the tasks, and the protocols that score their runs."""

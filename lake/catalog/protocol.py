@@ -1,4 +1,4 @@
-"""What a task is, and what a protocol is: the sealed rules that its runs are scored by, and where lists are cut."""
+"""Tasks and protocols: the sealed rules that score a task's runs, and the cut-offs of lists."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -14,7 +14,7 @@ DEPTHS = (5, 10, 20)
 MAX_VALUES = 24
 """So many values of a slice are on a board, those of most items; the others are in table `aggregates` alone."""
 GRANULARITIES = ("file", "symbol", "span", "line")
-"""What contexts are sets of; a span is bytes."""
+"""The units that contexts are compared in; a span is bytes."""
 WHOLE = (0,)
 
 
@@ -35,7 +35,7 @@ class Primary:
 
 @dataclass(frozen=True)
 class ContextRules:
-    """How a gathered context is compared with the gold: by our own rules, but for what is given.
+    """Rules by which a gathered context is compared with the gold; the defaults are our own.
 
     Attributes:
         symbols: The set of rules in table `symbols` that says what a definition is.
@@ -89,7 +89,7 @@ OFFICIAL_CONTEXTS = ContextRules(
 TieRule = Literal["hash", "pool"]
 
 AnswerKind = Literal["ranking", "completion", "trajectory"]
-"""What a file made elsewhere holds: per item a list of documents, the text that a model wrote, or an agent's steps."""
+"""The content of an imported file: per item a list of documents, a model's text, or an agent's steps."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
-    """How a run of a task is scored. Nothing on a command line changes one; a new rule is a new name.
+    """Rules by which a task's runs are scored. Nothing on a command line changes one; a new rule is a new name.
 
     Args:
         name: `<benchmark>@<rules>-v<version>`.

@@ -1,4 +1,4 @@
-"""What systems are compared with: references, fixed before any number is known."""
+"""References that systems are compared with, fixed before any number is known."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase

@@ -87,7 +87,7 @@ def test_a_part_is_counted_once_however_often_it_is_looked_at(lake: Lake) -> Non
 
 def test_parts_that_are_made_alike_are_kept_or_removed_together(lake: Lake) -> None:
     family = target_of(lake, "chunks", part="x-", code=[frame], chunker="c")
-    family.named("1").write(frame())
+    family.with_suffix("1").write(frame())
     target_of(lake, "chunks", part="x-2", code=[exact_sum], chunker="c").write(frame())
     target_of(lake, "chunks", part="y", code=[exact_sum], chunker="c").write(frame())
     assert [one.slots[0].part for one in family.current()] == ["x-1"]

@@ -16,7 +16,7 @@ CONTEXTBENCH_ISSUE = Task(
 
 _SETS = ("file", "symbol", "span")
 _PATHS = tuple(f"{of}_{metric}" for of in (*_SETS, "line") for metric in ("auc", "redundancy"))
-"""How an agent came to what it gathered."""
+"""Metrics of an agent's steps on the way to its final context."""
 
 CONTEXTS = Protocol(
     name="contextbench@docs-v1",
