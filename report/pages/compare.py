@@ -84,7 +84,7 @@ def _stratum(outcomes: BoardOutcomes, value: str) -> dict[str, object]:
     board, run_ids = outcomes.board, outcomes.run_ids
     rows = board.by_slice.filter(slice=board.slice[0], slice_value=value)
     cells = dict(zip(rows["run_id"], cells_in(rows), strict=True))
-    amounts, precisions = (of(board).get(value, {}) for of in (amounts_of, precisions_of))
+    amounts, precisions = amounts_of(board).get(value, {}), precisions_of(board).get(value, {})
     return {
         "means": [[cell.value, *cell.interval, cell.n] if (cell := cells.get(run_id)) else None for run_id in run_ids],
         "ledger": [
