@@ -65,7 +65,8 @@ class Outcome:
         parts = f"; {self.parts}: {counts}" if (counts := _counts(self.tally.counts())) else ""
         counts = ", ".join(filter(None, [f"{self.scored:,} of {self.expected:,} {unit}", _counts(done)]))
         first = f"{stage}: {counts}{parts} in {seconds} s → {self.written}"
-        hints = [f"  next: {typed(self.hint)}"] if self.hint and (self.scored or not self.expected) else []
+        is_useful = self.scored or not (self.expected or self.rejected)
+        hints = [f"  next: {typed(self.hint)}"] if self.hint and is_useful else []
         return [first, *(f"  {typed(note)}" for note in [*self.changes, *self.warnings]), *hints]
 
 

@@ -69,6 +69,25 @@ def test_rows_with_paths_and_lines_are_questions_about_a_repository(
 
 
 @pytest.mark.parametrize(
+    ("row", "written"),
+    [
+        ({"files": ["src/engine.py"]}, "files[]"),
+        ({"gold": [{"path": "/testbed/src/engine.py"}]}, "gold[].path"),
+        ({"a": {"b": ["src/engine.py", "src/gone.py"]}}, "a.b[]"),
+    ],
+)
+def test_a_place_without_lines_is_all_of_its_file(
+    tmp_path: Path, repositories: Path, row: dict[str, object], written: str
+) -> None:
+    items = put(tmp_path / "my.jsonl", lines({"id": "q1", "question": QUESTION, **row}))
+    asked = ("--items", items, "--gold", written)
+    assert own(tmp_path, *asked, "--repositories", repositories / "rockets").code in (Exit.DONE, Exit.INCOMPLETE)
+    assert gold(tmp_path) == [("q1", "src/engine.py", 0, 5)]
+    said = own(tmp_path, *asked, "--repositories", "github")
+    assert (said.code, "needs their repositories here" in said.err) == (Exit.USAGE, True)
+
+
+@pytest.mark.parametrize(
     ("repo", "below", "there"),
     [("rockets", "acme/rockets", True), ("acme/rockets", "rockets", True), ("rockets", ".", True), ("x", "y", False)],
 )

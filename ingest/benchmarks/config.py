@@ -100,7 +100,8 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
         is_page = name in SITE_PAGES or any(name.endswith(f"-{end}") for end in ends)
         if is_page or name in known:
             taken = "what another page of a site is called" if is_page else "a published benchmark"
-            raise fault("name", f"{declaration.name!r} is {taken}", "Give your data another, such as my-data.")
+            hint = "Give your data another, such as my-data (`ingest own`: --name my-data)."
+            raise fault("name", f"{declaration.name!r} is {taken}", hint)
         benchmark = own_benchmark(benchmark, declaration.name)
     data, fields, places = dict(declaration.data), dict(declaration.fields), dict[str, Path | HubRows]()
     for name, location in schema.places.items():

@@ -21,8 +21,9 @@ from ingest.sources.rows import JsonObject, read_rows
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, did_you_mean
 from lake.fingerprint import fingerprint, sha256_of
 from lake.limits import MAX_FILE_BYTES
+from lake.offsets import split_lines
 from lake.rejects import Rejects
-from lake.text import language_of, listed
+from lake.text import decode, language_of, listed
 
 _IDS = (*ID_KEYS, "item_id", "task_id", "_id", "id")
 _QUESTIONS = ("question", "query", "problem_statement", "issue", "prompt", "text")
@@ -36,11 +37,12 @@ _UNNAMED = "own/repository"
 _WITH_PATCH = {"instance_id", "repo", "base_commit", "problem_statement", "patch"}
 _RANGE = re.compile(r"L?(\d+)(?:\s*[-:]\s*L?(\d+))?")
 _HUB = re.compile(r"(?P<hub>[\w.-]+/[\w.-]+)@(?P<revision>[0-9a-f]{40})(?::(?P<split>\w+))?")
-_PLACE = re.compile(r"(?:(?P<places>[\w.]+)\[\]\.)?(?P<path>[\w.]+):(?P<start>[\w.]+?)(?:-(?P<end>[\w.]+))?")
+_PLACE = re.compile(r"(?:(?P<places>[\w.]+)\[\](?:\.|$))?(?P<path>[\w.]*)(?::(?P<start>[\w.]+?)(?:-(?P<end>[\w.]+))?)?")
 _SHAPES = (
     f"Read are a BEIR folder; rows with {', '.join(sorted(_WITH_PATCH))}, as SWE-bench has them; and rows with a "
     f"question ({', '.join(_QUESTIONS)}) and a list of places ({', '.join(_GOLD)}), each with a path and lines. "
-    "Name yours: --query KEY --gold 'KEY[].PATH:LINES'. Any other shape is declared: docs/own-data.md."
+    "Name yours: --query KEY --gold 'KEY[].PATH:LINES'; of files alone --gold 'KEY[].PATH' or 'KEY[]'. Any other shape "
+    "is declared: docs/own-data.md."
 )
 
 
@@ -53,7 +55,7 @@ def declare_own(
 
     `items` is a file, a folder or `owner/name@REVISION` (`:SPLIT`) of the hub; `repositories` a folder of some or of
     one, `github`, a URL, or empty; `gold` is `KEY[].PATH:LINES`, `KEY[].PATH:START-END`, either without the list where
-    a row has one place, or `patch`.
+    a row has one place, `KEY[].PATH` or `KEY[]` of whole files, or `patch`.
     """
     hub, path, folder = _HUB.fullmatch(items), Path(items), Path(repositories)
     if hub is None and not path.exists():
@@ -82,7 +84,7 @@ def declare_own(
         head = [row for _, row in islice(read_rows(entry, unread), 20)]
         if not head:
             reasons = [f"{reject.position}: {reject.reason}" for reject in unread]
-            hint = "Rows are JSON Lines, JSON, Parquet, or tab-separated values with a line of names."
+            hint = "Rows are JSON Lines, JSON, Parquet, or values between tabs (not commas) with a line of names."
             raise GoldspanError("it holds no rows", where=items, examples=reasons, hint=hint, code=Exit.INVALID)
         keys = list(dict.fromkeys(key for row in head for key in row))
         is_patch = set(keys) >= _WITH_PATCH and gold in ("", "patch")
@@ -95,6 +97,9 @@ def declare_own(
             reads = home
             # What is wrong with a row is for the reader to say, who looks at every one.
             converted = [convert(position, row) for position, row in read_rows(entry, rejects)]
+            if not is_local and ":" not in written:
+                message = f"gold of whole files ({written}) needs their repositories here, which tell their lines"
+                raise GoldspanError(message, hint="Give a folder: --repositories DIR", code=Exit.USAGE)
             data = {"rows": "rows.jsonl", "subset": "full"}
             if is_local:
                 data["repo_files"] = "repo_files"
@@ -139,12 +144,12 @@ def _converter(
     written = gold or next(usual, "")
     check(written and question, f"none of {', '.join(_GOLD)} lists objects with a path and lines")
     form = _PLACE.fullmatch(written)
-    if form is None:
-        hint = "Write KEY[].PATH:LINES or KEY[].PATH:START-END, as in 'gold[].path:lines'."
+    if form is None or not (form["places"] or (form["path"] and form["start"])):
+        hint = "Write KEY[].PATH:LINES or KEY[].PATH:START-END, as in 'gold[].path:lines'; of files alone KEY[]."
         raise GoldspanError(f"--gold {gold!r} names no place", hint=hint, code=Exit.USAGE)
     places, path, start, end = form.groups(default="")
     check(places or path, f"there is nothing under {places or path}", places or path)
-    within = [span for row in head for span in (_objects(row, places) if places else [row])]
+    within = [span for row in head for span in (_objects(row, places, path) if places else [row])]
     given_keys = [key for key in (path, start, end) if key and within]
     if absent := [key for key in given_keys if all(get_path(span, (key,))[1] is MISSING for span in within)]:
         hint = did_you_mean(absent[0], within[0])
@@ -152,7 +157,10 @@ def _converter(
 
     def place(given: JsonObject) -> dict[str, object]:
         file, first, last = (get_path(given, (key,))[1] for key in (path, start, end or start))
-        if isinstance(first, list) and len(first) in (1, 2):
+        if not start:
+            # All of the file: to its end, which its repository tells.
+            first, last = 1, None
+        elif isinstance(first, list) and len(first) in (1, 2):
             first, last = first[0], first[-1]
         elif isinstance(first, str) and not end and (lines := _RANGE.fullmatch(first.strip())):
             first, last = int(lines[1]), int(lines[2] or lines[1])
@@ -161,7 +169,7 @@ def _converter(
 
     def convert(position: str, row: JsonObject) -> dict[str, object]:
         repo, text = _first(row, _REPOS, _UNNAMED).strip("/"), get_path(row, (question,))[1]
-        spans = [place(span) for span in (_objects(row, places) if places else [row])]
+        spans = [place(span) for span in (_objects(row, places, path) if places else [row])]
         language = next(filter(None, (language_of(str(span.get("file"))) for span in spans)), "unknown")
         return {
             "instance_id": _first(row, _IDS, position.replace(" ", "-")),
@@ -175,9 +183,11 @@ def _converter(
     return question, written, convert
 
 
-def _objects(row: JsonObject, path: str) -> list[JsonObject]:
+def _objects(row: JsonObject, path: str, key: str = "-") -> list[JsonObject]:
+    """The objects of a list; without a key that they have, of a list of texts, each text under it."""
     value = get_path(row, (path,))[1]
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    objects = [{"": item} if not key else item for item in value] if isinstance(value, list) else []
+    return [item for item in objects if isinstance(item, dict)]
 
 
 def _first(row: JsonObject, keys: Sequence[str], instead: str) -> str:
@@ -210,4 +220,6 @@ def _snapshots(folder: Path, rows: Sequence[dict[str, Any]], into: Path) -> list
         frame.write_parquet(into / f"{repo.replace('/', '__')}@{commit}.parquet")
         for row in of_repo:
             row["base_commit"] = commit
+            for span in (span for span in row["gold_context"] if span.get("end_line", 0) is None):
+                span["end_line"] = len(split_lines(decode(files.get(docs_path(str(span.get("file"))), b""))[0])) or 1
     return absent
