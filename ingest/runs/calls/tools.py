@@ -57,6 +57,11 @@ _REFUSED = re.compile(
     r"(?i)\s*(?:<tool_use_error>|\[?error\]?\s*:|error (?:reading|executing|running)|file (?:does not exist|not found)"
     r"|file content \([^)]*\) exceeds )"
 )
+_NEVER_RUN = re.compile(
+    r"\s*(?:<tool_use_error>|The user doesn't want to |Permission to use |Tool permission request failed|"
+    r"exec command rejected|aborted by user)"
+)
+"""What stands in place of the output of a shell's call that was denied or cancelled as a whole."""
 _LISTING = "Here's the files and directories"
 _NO_HITS = re.compile(r"\s*no (?:matches|files|results) found", re.IGNORECASE)
 _NOTHING_NEW = re.compile(r"\s*(?:<system-reminder>|File unchanged since last read|Wasted call\b|\Z)")
@@ -138,7 +143,9 @@ def parse_call(call: ToolCall) -> ParsedCall:
         folder = gone_to(folder, inner) if inner else folder
         if not call.command and any(key in call.arguments for key in _COMMANDS) and (call.output or "").strip():
             return ParsedCall(folder=folder, unread=("command that only a script knew",))
-        return parse_shell_call(call.command, call.output, failed=call.failed, folder=folder)
+        parsed = parse_shell_call(call.command, call.output, failed=call.failed, folder=folder)
+        was_run = not (call.failed and _NEVER_RUN.match(call.output or ""))
+        return parsed if was_run else ParsedCall(reads=parsed.reads, folder=call.folder or "")
     path = first_text(call.arguments, _PATHS)
     if call.tool not in (*_READERS, *_EDITORS, *_SEARCHES):
         return ParsedCall(folder=folder, unread=(f"tool {call.name or 'without a name'}",))

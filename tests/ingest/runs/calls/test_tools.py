@@ -76,3 +76,17 @@ def test_a_file_that_is_not_shown_again_is_not_seen(said: str) -> None:
 def test_scripts_nested_too_deep_are_no_scripts() -> None:
     assert not script_calls("tools.a(" * 5_000 + ")" * 5_000)
     assert not script_calls("f(" * 3_000 + "tools.a({})" + ")" * 3_000)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "<tool_use_error>Cancelled: parallel tool call Bash(ls) errored</tool_use_error>",
+        "The user doesn't want to proceed with this tool use. The tool use was rejected",
+        "Permission to use Bash with command cat a.py has been denied.",
+        "Tool permission request failed: ZodError: []",
+    ],
+)
+def test_commands_that_were_never_run_show_nothing_and_go_nowhere(said: str) -> None:
+    call = ToolCall("Bash", {"command": "cd lib; cat a.py; cat b.py"}, said, failed=True, folder="/repo")
+    assert (parse_call(call).views, parse_call(call).folder) == ((), "/repo")
