@@ -101,7 +101,7 @@ Pairs = Mapping[tuple[str, str], Mapping[str, Any]]
 
 def by_pair(comparisons: pl.LazyFrame) -> Pairs:
     """Rows of table `comparisons`, of one measure and slice, by their runs in either order."""
-    rows = pl.concat([comparisons, mirrored(comparisons)]).collect().iter_rows(named=True)
+    rows = both_ways(comparisons).collect().iter_rows(named=True)
     return {(row["run_a"], row["run_b"]): row for row in rows}
 
 
@@ -128,15 +128,16 @@ def verdict_on(lines: Sequence[Line], reference: str, pairs: Pairs) -> Verdict:
     )
 
 
-def mirrored(comparisons: pl.LazyFrame) -> pl.LazyFrame:
-    """The same comparisons with first and second exchanged."""
+def both_ways(comparisons: pl.LazyFrame) -> pl.LazyFrame:
+    """Every comparison twice: as it is stored, and with first and second exchanged."""
     exchanged = {"run_a": "run_b", "run_b": "run_a", "wins": "losses", "losses": "wins"}
     negated = {"delta": "delta", "low": "high", "high": "low"}
-    return comparisons.with_columns(
+    mirrored = comparisons.with_columns(
         *(pl.col(other).alias(name) for name, other in exchanged.items()),
         *((0.0 - pl.col(other)).alias(name) for name, other in negated.items()),
         pl.col("verdict").replace({BETTER: WORSE, WORSE: BETTER}),
     )
+    return pl.concat([comparisons, mirrored])
 
 
 def which_matters_more(shares: Mapping[str, Share], n_systems: int, *, too_few: bool, unit: str = REPOSITORY) -> str:

@@ -16,7 +16,7 @@ import polars as pl
 
 from lake.store import Lake
 from lake.tables import TABLES
-from lake.verdict import mirrored
+from lake.verdict import both_ways
 
 COMPARED = (
     *("hits", "run_items", "edits", "relevance", "scores", "step_scores", "ledger"),
@@ -40,9 +40,7 @@ def named_rows(lake: Lake, table: str) -> pl.LazyFrame:
             # The edits of the gold patches stand under a name of their own.
             rows = rows.with_columns(pl.coalesce("name", column).alias(column)).drop("name")
     if table == "comparisons":
-        is_turned = pl.col("run_a") > pl.col("run_b")
-        columns = TABLES[table].columns
-        rows = pl.concat([rows.filter(~is_turned).select(*columns), mirrored(rows.filter(is_turned)).select(*columns)])
+        rows = both_ways(rows.select(*TABLES[table].columns)).filter(pl.col("run_a") <= pl.col("run_b"))
     return rows
 
 

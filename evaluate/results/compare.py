@@ -21,7 +21,7 @@ from lake.selection import Where, of_where
 from lake.store import Lake
 from lake.tables import table
 from lake.text import counted
-from lake.verdict import ALONE, BETTER, EQUIVALENT, EXPLORATORY, INSEPARABLE, TOO_FEW, WORSE, mirrored
+from lake.verdict import ALONE, BETTER, EQUIVALENT, EXPLORATORY, INSEPARABLE, TOO_FEW, WORSE, both_ways
 
 
 def compare(
@@ -134,7 +134,7 @@ def _under(
     boards = [board.filter(pl.lit(not where)) for board in pair.scan("boards")]
     stored = lake.scan("comparisons", **pair.folders).filter(slice=slice_, slice_value=value)
     is_stored, (run_a, run_b) = pl.lit(not is_across and not where), (run_id for run_id, _ in pair.runs)
-    known = pl.concat([stored, mirrored(stored)]).filter(is_stored, run_a=run_a, run_b=run_b).collect()
+    known = both_ways(stored).filter(is_stored, run_a=run_a, run_b=run_b).collect()
     for metric, k in wanted:
         sides = [side.filter(metric=metric.name, k=k) for side in scores]
         row = known.filter(metric=metric.name, k=k)

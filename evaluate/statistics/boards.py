@@ -13,7 +13,7 @@ from lake.averages import AVERAGES, FEWEST_ITEMS, average_columns
 from lake.catalog.protocol import MAX_VALUES, Protocol
 from lake.catalog.references import reference_of
 from lake.tables import table
-from lake.verdict import BETTER, FEWER_ITEMS, LIMITED, WORSE, mirrored
+from lake.verdict import BETTER, FEWER_ITEMS, LIMITED, WORSE, both_ways
 
 _WHERE = [*MEASURE, *SLICE]
 
@@ -34,7 +34,7 @@ def rank_runs(protocol: Protocol, rows: pl.DataFrame, comparisons: pl.DataFrame)
         exploratory=~pl.col("is_headline"),
     )
     among = ranked.select(*_WHERE, "run_id")
-    both = pl.concat([comparisons.lazy(), mirrored(comparisons.lazy())]).collect()
+    both = both_ways(comparisons.lazy()).collect()
     for side in ("run_a", "run_b"):
         both = both.join(among, left_on=[*_WHERE, side], right_on=[*_WHERE, "run_id"], how="semi")
     n_told_apart = both.group_by(*_WHERE, run_id="run_b").agg(
@@ -153,7 +153,7 @@ def _with_differences(rows: pl.DataFrame, kind: str, comparisons: pl.DataFrame) 
     heads = rows.filter("is_opening", "is_primary", "is_shown")
     runs = heads.filter(system=reference_of(kind, heads["system"])).sort(pl.col("state") != "", "run_id")
     reference = runs["run_id"][0] if runs.height else ""
-    both = pl.concat([comparisons.lazy(), mirrored(comparisons.lazy())]).filter(run_a=reference)
+    both = both_ways(comparisons.lazy()).filter(run_a=reference)
     compared = both.select(
         *MEASURE, *SLICE, "delta", run_id="run_b", delta_low="low", delta_high="high", is_shown=True
     ).collect()

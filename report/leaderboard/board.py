@@ -9,7 +9,7 @@ import polars as pl
 from lake.averages import AVERAGES, ITEM, Aggregate
 from lake.errors import lookup
 from lake.text import counted
-from lake.verdict import mirrored
+from lake.verdict import both_ways
 from report.format import score, visible
 from report.models import FAILED, MEASURE, MetricRow, ProtocolRow, RunRow, TaskRow
 from report.tables_read import TablesRead
@@ -210,8 +210,7 @@ class Board:
     def compared(self, value: str = "") -> pl.LazyFrame:
         """The comparisons by the primary metric, each pair both ways round; over another value of the slice."""
         where = self.where | ({"slice_value": value} if value else {})
-        pairs = self.facts.comparisons.lazy().filter(**where, granularity=self.primary.granularity)
-        return pl.concat([pairs, mirrored(pairs)])
+        return both_ways(self.facts.comparisons.lazy().filter(**where, granularity=self.primary.granularity))
 
     def averaged(self, column: Column, average: Aggregate) -> Aggregate:
         """How a column is averaged in the table of one way of averaging."""

@@ -20,8 +20,8 @@ from lake.verdict import (
     Line,
     Pairs,
     Verdict,
+    both_ways,
     by_pair,
-    mirrored,
     verdict_on,
 )
 from report.format import compare_address, fixed, two_digits, visible
@@ -75,8 +75,8 @@ def sentences(board: Board) -> dict[str, dict[str, str]]:
     stored = board.facts.lake.scan("comparisons", benchmark=board.benchmark.name)
     stored = stored.filter(with_reference, protocol=board.protocol.name)
     columns_of_pair = ("verdict", "delta", "low", "high", "smallest_detectable", "exploratory", "unit")
-    both_ways = pl.concat([stored, mirrored(stored)]).filter(run_a=reference)
-    compared = both_ways.select(*view, "run_a", "run_b", *columns_of_pair).collect()
+    with_reference_first = both_ways(stored).filter(run_a=reference)
+    compared = with_reference_first.select(*view, "run_a", "run_b", *columns_of_pair).collect()
     pairs: dict[tuple[Any, ...], dict[tuple[str, str], dict[str, Any]]] = {}
     view_of = itemgetter(*view)
     for row in compared.iter_rows(named=True):
