@@ -123,7 +123,7 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
     )
     # Other paths read other rows from equal bytes, so they are part of what exactly this is.
     revision = "" if fields == schema.fields else f"fields-{fingerprint(fields)[:8]}"
-    trees = {name: tree_of(place, is_tree=schema.places[name].is_tree) for name, place in places.items()}
+    trees = {name: tree_of(given, is_tree=schema.places[name].is_tree) for name, given in places.items()}
     return own, TreesSource(trees, name=str(file), label=declaration.label, pinned=revision)
 
 

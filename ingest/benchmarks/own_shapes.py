@@ -209,7 +209,7 @@ def _snapshots(folder: Path, rows: Sequence[dict[str, Any]], into: Path) -> list
         places = (folder / repo, folder / repo.replace("/", "__"), folder / name, *sorted(folder.glob(f"*/{name}")))
         gold = (docs_path(str(span.get("file"))) for row in of_repo for span in row["gold_context"])
         is_it = repo == _UNNAMED or any((folder / path).is_file() for path in gold)
-        source = next((place for place in places if place.is_dir()), folder if is_it else None)
+        source = next((each for each in places if each.is_dir()), folder if is_it else None)
         if source is None:
             absent.append(repo.removeprefix("own/"))
             continue

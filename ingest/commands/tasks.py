@@ -48,18 +48,18 @@ def tasks(
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         message = "the folder for the tasks holds something"
         raise GoldspanError(message, where=str(output), hint="Name a new one: -o DIR")
-    asked = _items(store, task, where)
+    rows = _items(store, task, where)
     output.mkdir(parents=True, exist_ok=True)
     labels = store.scan_part("benchmarks", task.benchmark).select("label").collect()["label"]
     # Repositories of data so labelled have no public address.
     hosted = "" if {"sample", "mined"} & set(labels) else "https://github.com"
     nameless, unwritten = list[str](), list[str]()
     if format == "jsonl":
-        rows = [{**_about(task, item, hosted), "prompt": _prompt(item)} for item in asked.iter_rows(named=True)]
-        text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+        handed_out = ({**_about(task, item, hosted), "prompt": _prompt(item)} for item in rows.iter_rows(named=True))
+        text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in handed_out)
         (output / TASKS).write_text(text, encoding="utf-8")
     else:
-        for pool_id, of_pool in asked.sort("pool_id", "item_id").group_by("pool_id", maintain_order=True):
+        for pool_id, of_pool in rows.sort("pool_id", "item_id").group_by("pool_id", maintain_order=True):
             pool_ids = [] if no_repositories else [str(pool_id[0]), f"{pool_id[0]}{UNSEARCHED}"]
             stored = store.scan("files", benchmark=task.benchmark).filter(pl.col("pool_id").is_in(pool_ids))
             texts = stored.select("path", "sha256").join(store.scan("blobs").select("sha256", "text"), on="sha256")
@@ -74,7 +74,7 @@ def tasks(
                 paths = (path for path, text in files if not write_below(into, path, _without_answer(item, path, text)))
                 unwritten += [f"{name}: {path}" for path in paths]
     console = Console()
-    console.say(f"tasks: {counted(asked.height - len(nameless), 'item')} of {benchmark} → {output}")
+    console.say(f"tasks: {counted(rows.height - len(nameless), 'item')} of {benchmark} → {output}")
     for problem in [*nameless, *unwritten][:MAX_EXAMPLES]:
         console.say(f"  cannot be written here: {problem}")
     if n_more := len([*nameless, *unwritten][MAX_EXAMPLES:]):

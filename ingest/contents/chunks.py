@@ -169,11 +169,11 @@ class _Todo:
             if without.height < endings.height:
                 done = {_SYMBOLS: pl.concat([without, _done_before(self.made[_SYMBOLS], "symbol_status")]), **done}
         text = numbered(lake, "blobs", self._blobs, lambda blobs: blobs.filter(pl.col("n_lines") > 0).select("sha256"))
-        todo = text.lazy().rename({"part": "place"}).join(wanted, on="sha256")
+        todo = text.lazy().join(wanted, on="sha256")
         for maker, contents in done.items():
             seen = contents.lazy().unique().with_columns(pl.lit(value=False).alias(f"todo:{maker}"))
             todo = todo.join(seen, on="sha256", how="left").with_columns(_todo(maker).fill_null(value=True))
-        self._todo = todo.filter(_any(done)).sort("place", "sha256").collect()
+        self._todo = todo.filter(_any(done)).sort("part", "sha256").collect()
         self.n, self.n_of = self._todo.height, {maker: int(self._todo[f"todo:{maker}"].sum()) for maker in done}
         parsers = [_SYMBOLS, *(chunker.name for chunker in chunkers if chunker.declaration.grammars)]
         self.is_parsed = _SYMBOLS in done and any(self.n_of[name] for name in parsers)
@@ -182,8 +182,8 @@ class _Todo:
         """The number of contents done with each batch, and its rows of `blobs`, in the order of sha256."""
         for start in range(0, self.n, at_once):
             batch = self._todo[start : start + at_once]
-            stored = [self._blobs[number] for number in batch["place"].unique().sort()]
-            blobs = self._lake.scan_parts(stored, "blobs").join(batch.drop("place").lazy(), on="sha256")
+            stored = [self._blobs[number] for number in batch["part"].unique().sort()]
+            blobs = self._lake.scan_parts(stored, "blobs").join(batch.drop("part").lazy(), on="sha256")
             yield start + batch.height, blobs.collect().sort("sha256")
 
     def contents(self, blobs: pl.DataFrame) -> list[Content]:
@@ -196,9 +196,8 @@ class _Todo:
         ]
 
     def make(self, blobs: pl.DataFrame, workers: Workers | None) -> dict[str, Sequence[pl.DataFrame]]:
-        """The rows made of some contents, by maker: with workers of the definitions, and of the declared chunkers."""
-        has_symbols = _SYMBOLS in self.n_of and workers is not None
-        blobs = blobs.filter(_any([*([_SYMBOLS] if has_symbols else []), *self._declared]))
+        """The rows made of some contents, by maker: of the definitions and of the declared chunkers."""
+        blobs = blobs.filter(_any(name for name in self.n_of if name == _SYMBOLS or name in self._declared))
         contents = self.contents(blobs)
         if workers is None:
             seen = look_through(contents)
@@ -206,7 +205,7 @@ class _Todo:
             answers = workers.map(look_through, contents, _HANDED_OUT)
             seen = [answer or _without_trees(content) for content, answer in zip(contents, answers, strict=True)]
         tables = dict[str, Sequence[pl.DataFrame]]()
-        if has_symbols:
+        if _SYMBOLS in self.n_of:
             todo = blobs.filter(_todo(_SYMBOLS))
             of_each = [definitions for content, (definitions, _) in zip(contents, seen, strict=True) if content.ending]
             tables[_SYMBOLS] = symbol_rows(todo["sha256"].to_list(), todo["ending"].to_list(), of_each)

@@ -46,8 +46,8 @@ def symbol_rows(
     """The definitions in some contents: `symbols` for each set of rules, then `rejects` and `symbol_status`."""
     rows = dict[str, list[tuple[object, ...]]]((rules, []) for rules in RULES)
     for content, by_rules in zip(sha256, definitions, strict=True):
-        for rules, found in by_rules.items():
-            rows[rules] += [(rules, content, *definition) for definition in found.definitions]
+        for rules, symbols in by_rules.items():
+            rows[rules] += [(rules, content, *definition) for definition in symbols.definitions]
     frames = [pl.DataFrame(rows[rules], schema=table("symbols").columns, orient="row") for rules in RULES]
     rejects = Rejects()
     why_not = [by_rules["docs"].why_not or None for by_rules in definitions]

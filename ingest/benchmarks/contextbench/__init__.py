@@ -95,7 +95,7 @@ def parts(
         for number, start in enumerate(range(0, n, ITEMS_OF_A_PART)):
             some = ordered[start : start + ITEMS_OF_A_PART]
             yield PartToRead(f"{subset}-{number:04d}", partial(_read, some, subset, find, tally))
-    raw.notes.extend(tally.told())
+    raw.notes.extend(tally.notes())
 
 
 def _read(instances: Sequence[Instance], subset: str, find: Find, tally: Tally, rejects: Rejects) -> SubsetRows:

@@ -168,7 +168,7 @@ class Tally:
             if (instance.why_not or "").startswith(_NOT_AT_HAND):
                 self.absent.append(instance.item_id)
 
-    def told(self) -> Iterator[str]:
+    def notes(self) -> Iterator[str]:
         """The notes on the subset, where any part was read."""
         n = self.counts
         if not n:
