@@ -18,7 +18,7 @@ from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
 from lake.fingerprint import sha256_of
 from lake.naming import FLAGS, UNSEARCHED
 from lake.rejects import Rejects
-from lake.text import counted
+from lake.text import counted, listed
 
 _NOT_AT_HAND = "its repository is not at hand"
 
@@ -59,9 +59,8 @@ def absent_notes(item_ids: Iterable[str]) -> list[str]:
     """The note on items that nobody has the repository of; nothing where there are none."""
     absent = sorted(item_ids)
     again = "--repositories clones them, and each run asks again for what could not be had"
-    examples = f"{', '.join(absent[:MAX_EXAMPLES])}{', …' if len(absent) > MAX_EXAMPLES else ''}; {again}"
-    n = counted(len(absent), "item")
-    return [f"{n} without a repository's files, as why_not says: {examples}"] if absent else []
+    n, examples = counted(len(absent), "item"), listed(absent, MAX_EXAMPLES)
+    return [f"{n} without a repository's files, as why_not says: {examples}; {again}"] if absent else []
 
 
 def may_now_be_had(absent: pl.DataFrame, repositories: CommitFiles) -> bool:
