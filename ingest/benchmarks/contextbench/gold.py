@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ingest.benchmarks.declaration import FieldError, check
 from ingest.sources.repository import is_searched
+from ingest.sources.strict_yaml import shown
 from lake.naming import FLAGS
 from lake.offsets import Offsets, split_lines
 from lake.text import decode, is_encodable
@@ -62,7 +63,7 @@ def decode_gold(value: object) -> list[GoldSpan]:
             raise FieldError(f"it is not JSON ({error}); is it cut off?") from error
     if isinstance(value, (list, tuple)):
         return [_span(item, f"span {number}") for number, item in enumerate(value, start=1)]
-    raise FieldError(f"it is {_called(value)}, not a list of spans")
+    raise FieldError(f"it is {shown(value)}, not a list of spans")
 
 
 def patch_of(row: Mapping[str, object]) -> str:
@@ -96,12 +97,12 @@ def _inside(path: str) -> str:
 
 def _span(entry: object, where: str) -> GoldSpan:
     if not isinstance(entry, Mapping):
-        raise FieldError(f"{where} is {_called(entry)}, not an object with {', '.join(_FIELDS)}")
+        raise FieldError(f"{where} is {shown(entry)}, not an object with {', '.join(_FIELDS)}")
     lacking = ", ".join(f"`{key}`" for key in _FIELDS if _is_missing(entry.get(key)))
     check(not lacking, f"{where} has no {lacking}")
     file, content = entry["file"], entry.get("content")
     if not isinstance(file, str) or not docs_path(file):
-        raise FieldError(f"{where}: `file` is {_called(file)}, not a path")
+        raise FieldError(f"{where}: `file` is {shown(file)}, not a path")
     is_path = is_encodable(file) and "\0" not in file
     check(is_path, f"{where}: `file` holds half a surrogate pair or a zero byte, which no path does")
     start, end = (_line(entry[key], f"{where}: `{key}`") for key in ("start_line", "end_line"))
@@ -113,7 +114,7 @@ def _line(value: object, what: str) -> int:
     if isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value):
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value < 2**31:
-        raise FieldError(f"{what} is {_called(value)}, not a line's number, which starts at 1")
+        raise FieldError(f"{what} is {shown(value)}, not a line's number, which starts at 1")
     return value
 
 
@@ -133,10 +134,6 @@ def _blocks(text: str) -> list[GoldSpan]:
 
 def _is_missing(value: object) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
-
-
-def _called(value: object) -> str:
-    return repr(value)[:80] if isinstance(value, (str, int, float)) else f"a {type(value).__name__}"
 
 
 class Audit(NamedTuple):

@@ -81,7 +81,7 @@ def test_an_empty_list_names_nothing_and_is_no_fault() -> None:
     [
         (math.nan, "it is nan"),
         (7, "it is 7"),
-        ({"file": "a"}, "it is a dict, not a list"),
+        ({"file": "a"}, "it is a mapping of 1, not a list"),
         ("", "an empty text"),
         (json.dumps(TWO)[:-9], "not JSON .* cut off"),
         ("[" * 200_000, "not JSON"),
