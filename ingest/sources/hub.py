@@ -5,7 +5,9 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import IO
 
 from pydantic import BaseModel, ValidationError
 
@@ -160,12 +162,9 @@ class DatasetSource(_Published):
         if path != ".":
             return None
         names = sorted(name for name in self._record().sizes if name.endswith(self.endings))
-        return Tree(path, [self._entry(name) for name in names])
+        return Tree(path, [Entry(name, UNKNOWN_SIZE, partial(self._opened, name)) for name in names])
 
-    def _entry(self, path: str) -> Entry:
-        return Entry(path, UNKNOWN_SIZE, lambda: self._downloaded(path).open())
-
-    def _downloaded(self, path: str) -> Entry:
+    def _opened(self, path: str) -> AbstractContextManager[IO[bytes]]:
         commit, cache = self._record().commit, self.cache / "huggingface"
         with self._asked(path):
             from huggingface_hub import snapshot_download
@@ -176,7 +175,7 @@ class DatasetSource(_Published):
             file = Path(str(folder)) / path
             if not file.is_file():
                 raise OSError(f"{self.dataset}@{commit} does not have it")
-            return entry_on_disk(file, path, self.dataset, file.stat().st_size)
+            return entry_on_disk(file, path, self.dataset, file.stat().st_size).open()
 
     def _asked(self, wanted: str) -> AbstractContextManager[None]:
         here = f"It would go into {self.cache / 'huggingface'}."
