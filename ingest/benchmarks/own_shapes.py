@@ -124,14 +124,14 @@ def _converter(
     `head` are the first rows. A row is converted whatever is wrong with it; lines count from 1, both ends included.
     """
 
-    def check(path: str, why: str, given: str = "") -> None:
-        if not path or all(get_path(row, (path,))[1] is MISSING for row in head):
-            hint = f"{did_you_mean(given, keys)} " if given else ""
+    def check(path: str, why: str, objects: Sequence[JsonObject] = head) -> None:
+        if not path or (objects and all(get_path(each, (path,))[1] is MISSING for each in objects)):
+            hint = f"{did_you_mean(path, {key for each in objects for key in each})} " if path else ""
             hint += f"Its rows have {listed(keys)}. {_SHAPES}"
             raise GoldspanError(f"rows of another shape: {why}", where=items, hint=hint, code=Exit.INVALID)
 
     question = query or next((key for key in _QUESTIONS if key in keys), "")
-    check(question, f"there is no question under {query or ', '.join(_QUESTIONS)}", query)
+    check(question, f"there is no question under {query or ', '.join(_QUESTIONS)}")
     usual = (
         f"{key}[].{path}:{_LINES[start]}"
         for key in _GOLD
@@ -148,12 +148,10 @@ def _converter(
         hint = "Write KEY[].PATH:LINES or KEY[].PATH:START-END, as in 'gold[].path:lines'; of files alone KEY[]."
         raise GoldspanError(f"--gold {gold!r} names no place", hint=hint, code=Exit.USAGE)
     places, path, start, end = form.groups(default="")
-    check(places or path, f"there is nothing under {places or path}", places or path)
+    check(places or path, f"there is nothing under {places or path}")
     within = [span for row in head for span in (_objects(row, places, path) if places else [row])]
-    given_keys = [key for key in (path, start, end) if key and within]
-    if absent := [key for key in given_keys if all(get_path(span, (key,))[1] is MISSING for span in within)]:
-        hint = did_you_mean(absent[0], within[0])
-        raise GoldspanError(f"no place of {written} has {listed(absent)}", where=items, hint=hint, code=Exit.INVALID)
+    for key in filter(None, (path, start, end)):
+        check(key, f"no place of {written} has {key}", within)
 
     def place(given: JsonObject) -> dict[str, object]:
         file, first, last = (get_path(given, (key,))[1] for key in (path, start, end or start))
