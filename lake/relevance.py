@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-CHUNK = ("item_id", "path", "chunk_no")
+CHUNK_KEY = ("item_id", "path", "chunk_no")
 """The key of a chunk in an item's pool."""
 
 
@@ -14,7 +14,7 @@ class JudgementInputs:
     """The inputs of relevance judgements on some items (item_id, pool_id).
 
     `gold` is as :meth:`Rule.gold_of` gives it; `pool` has the columns of :data:`lake.pools.POOL`; `relevance`, where
-    measured, the columns of CHUNK and the rule's similarity.
+    measured, the columns of CHUNK_KEY and the rule's similarity.
     """
 
     items: pl.LazyFrame
@@ -32,10 +32,10 @@ class Rule:
     not relevant; `similarity`: the same, whether relevant or not; `share`: what share of the item's gold lines a
     relevant chunk holds, only where gold is lines; `is_gold`: whether it lies in the gold's own file or candidate.
 
-    `hits` takes hits, inputs and the key that tells one list from another, and gives the key, `place` (the rank) and
-    `rank`, null where the hit is not relevant. `pool` gives the columns of CHUNK. Of either, what has no similarity may
-    be missing. `is_graded`: gold is documents with grades, which `iou` holds. `similarity` is the column of table
-    `relevance` that is compared with the protocol's threshold.
+    `hits` takes hits, inputs and the key of a list, and gives the key, `place` (the rank) and `rank`, null where the
+    hit is not relevant. `pool` gives the columns of CHUNK_KEY. Of either, what has no similarity may be missing.
+    `is_graded`: gold is documents with grades, which `iou` holds. `similarity` is the column of table `relevance` that
+    is compared with the protocol's threshold.
     """
 
     hits: Callable[[pl.LazyFrame, JudgementInputs, Sequence[str]], pl.LazyFrame]
@@ -101,7 +101,7 @@ def _reachable(inputs: JudgementInputs) -> pl.LazyFrame:
         inputs.items.select("item_id", "pool_id")
         .join(files, on="item_id")
         .join(inputs.pool, on=["pool_id", "path"])
-        .select(*CHUNK, "line_start", "line_end")
+        .select(*CHUNK_KEY, "line_start", "line_end")
     )
 
 
@@ -111,7 +111,7 @@ def _on_spans(
     """A rule that judges hits as it judges the chunks in files of the gold: spans, told apart by some columns."""
     return Rule(
         lambda hits, inputs, key: _ranked(judge(hits, inputs, [*key, "rank"]).with_columns(place="rank")),
-        lambda inputs: judge(_reachable(inputs), inputs, CHUNK),
+        lambda inputs: judge(_reachable(inputs), inputs, CHUNK_KEY),
         by_lines=by_lines,
     )
 
@@ -153,7 +153,7 @@ def _similar(column: str) -> Rule:
         assert inputs.relevance is not None, "the similarity of every chunk of the run's chunker is measured before"
         own = inputs.gold.with_columns(is_gold=pl.lit(value=True))
         return (
-            inputs.relevance.select(*CHUNK, similarity=column)
+            inputs.relevance.select(*CHUNK_KEY, similarity=column)
             .join(own, on=["item_id", "path"], how="left", maintain_order="left")
             .with_columns(
                 pl.col("is_gold").fill_null(value=False),
@@ -162,7 +162,7 @@ def _similar(column: str) -> Rule:
         )
 
     def hits(hits: pl.LazyFrame, inputs: JudgementInputs, key: Sequence[str]) -> pl.LazyFrame:
-        return _ranked(hits.select(*{*key, *CHUNK}, place="rank").join(chunks(inputs), on=CHUNK))
+        return _ranked(hits.select(*{*key, *CHUNK_KEY}, place="rank").join(chunks(inputs), on=CHUNK_KEY))
 
     return Rule(hits, chunks, similarity=column)
 

@@ -19,7 +19,6 @@ EXPLORATORY = "not corrected for multiple comparisons"
 PAIR_ALONE = "the interval is of this pair alone, the test is corrected for multiple comparisons"
 """Why two systems may not be significantly different although the interval leaves out 0."""
 ALONE = "(testing this pair alone) "
-NOT_RUN = "Nothing to compare: the declared reference was not run."
 NO_SYSTEM = "No system was run beside the baselines."
 NO_OTHER = "No system was run beside the reference."
 NONE_WHOLE = "No system has a number over all the items, so none is ranked."
@@ -111,7 +110,7 @@ def verdict_on(lines: Sequence[Line], reference: str, pairs: Pairs) -> Verdict:
     if not systems:
         return Verdict(NO_SYSTEM if all(line.is_baseline for line in lines) else NONE_WHOLE)
     if not reference:
-        return Verdict(NOT_RUN)
+        return Verdict("Nothing to compare: the declared reference was not run.")
     other = min((not line.is_whole, line.run_id, line) for line in lines if line.system == reference)[2]
     first = next((line for line in systems if line.system != reference), None)
     if first is None:

@@ -13,7 +13,7 @@ from evaluate.score.metric_values import BY_HITS, cut_offs_of, label, measure, m
 from lake.exact import exact_sum
 from lake.fingerprint import sha256_of
 from lake.offsets import LineOffsets
-from lake.relevance import CHUNK
+from lake.relevance import CHUNK_KEY
 
 N_ORDERS = 100
 
@@ -28,7 +28,7 @@ def mean_of_orders(inputs: ScoringInputs, requested: Requested) -> pl.LazyFrame:
     if ranked:
         relevant = inputs.rule.pool(inputs.evidence).filter(pl.col("iou").is_not_null())
         shown = sorted({name for metric, _ in ranked for name in metric.reads} & {"iou", "share"})
-        in_pool = relevant.select(*CHUNK, *shown).join(items, on="item_id")
+        in_pool = relevant.select(*CHUNK_KEY, *shown).join(items, on="item_id")
         hits = in_pool.join(heads, on=["pool_id", "path", "chunk_no"]).select(*_ASKED, "rank", *shown)
         known = measured.join(inputs.judged, on="item_id", how="left")
         measured = measured.join(measure(hits, known, ranked, key=_ASKED).select(*_ASKED, *_columns(ranked)), on=_ASKED)
