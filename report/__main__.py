@@ -1,5 +1,6 @@
 """`python -m report`: the lake as a site, and as files for other tools."""
 
+import atexit
 import gc
 
 from lake.hints import check_libraries
@@ -7,6 +8,8 @@ from lake.hints import check_libraries
 # Nearly all that a build makes stays until it ends, in the process that draws too: looking for what can be freed took a
 # tenth of its time.
 gc.set_threshold(100_000, 20, 100)
+# Nor is it looked for once more where Python ends.
+atexit.register(gc.freeze)
 
 if __name__ == "__main__":
     check_libraries("report")
