@@ -207,10 +207,12 @@ class Board:
         known = [sizes.get((self.protocol.name, task, name), (0, 0)) for task in {row.run.task for row in self.rows}]
         return max(known, default=(0, 0))
 
-    def compared(self, value: str = "") -> pl.LazyFrame:
-        """The comparisons by the primary metric, each pair both ways round; over another value of the slice."""
-        where = self.where | ({"slice_value": value} if value else {})
-        return both_ways(self.facts.comparisons.lazy().filter(**where, granularity=self.primary.granularity))
+    def compared(self, values: Sequence[str] = ()) -> pl.LazyFrame:
+        """The comparisons by the primary metric, each pair both ways round; over other values of the slice."""
+        where = {name: self.where[name] for name in ("protocol", "slice")}
+        is_over = pl.col("slice_value").is_in(values or [self.slice[1]])
+        comparisons = self.facts.comparisons.lazy()
+        return both_ways(comparisons.filter(is_over, **where, granularity=self.primary.granularity))
 
     def averaged(self, column: Column, average: Aggregate) -> Aggregate:
         """How a column is averaged in the table of one way of averaging."""

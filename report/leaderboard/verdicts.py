@@ -135,18 +135,19 @@ PAIR_COLUMNS = (
 """What is told of a pair: the places of its systems on the board, then columns of table `comparisons`."""
 
 
-def pairs_among(board: Board, run_ids: Sequence[str], value: str = "") -> pl.DataFrame:
-    """The pairs of some runs by a board's primary metric, over one value of its slice: PAIR_COLUMNS by `b`, then `a`.
+def pairs_among(board: Board, run_ids: Sequence[str], values: Sequence[str] = ()) -> pl.DataFrame:
+    """The pairs of some runs by a board's primary metric, over some values of its slice: PAIR_COLUMNS and slice_value.
 
-    `b` is the run of the two that comes first in the order given; the numbers are of `b` against `a`.
+    They are sorted by `b`, then `a`. `b` is the run of the two that comes first in the order given; the numbers are of
+    `b` against `a`.
     """
     places = pl.LazyFrame({"run": run_ids, "place": range(len(run_ids))}, {"run": pl.String, "place": pl.Int64})
     return (
-        board.compared(value)
+        board.compared(values)
         .join(places.rename({"run": "run_a", "place": "a"}), on="run_a")
         .join(places.rename({"run": "run_b", "place": "b"}), on="run_b")
         .filter(pl.col("b") < pl.col("a"))
-        .select(PAIR_COLUMNS)
+        .select(*PAIR_COLUMNS, "slice_value")
         .sort("b", "a")
         .collect()
     )

@@ -93,14 +93,15 @@ def _stratum(outcomes: BoardOutcomes, value: str) -> dict[str, object]:
         ],
         "precision": [precisions.get(run_id) for run_id in run_ids],
         "columns": PAIR_COLUMNS,
-        "pairs": packed(json.dumps(pairs_among(board, run_ids, value).rows()).encode()),
+        "pairs": packed(json.dumps(outcomes.pairs.filter(slice_value=value).drop("slice_value").rows()).encode()),
     }
 
 
 class BoardOutcomes:
     """The outcomes of a board: its rows with values, the values of its slice, the opening one first, and their items.
 
-    `name` begins what its files give their values under; `items` has the number of an item's stratum.
+    `name` begins what its files give their values under; `items` has the number of an item's stratum, `pairs` what
+    :func:`pairs_among` gives over every value.
     """
 
     def __init__(self, board: Board) -> None:
@@ -111,7 +112,7 @@ class BoardOutcomes:
         slice_, first = board.slice
         others = {*board.by_slice.filter(slice=slice_)["slice_value"]} - {first}
         self.strata = [first, *sorted(others, key=number_key)]
-        self.items = _items(board, self.strata)
+        self.items, self.pairs = _items(board, self.strata), pairs_among(board, self.run_ids, self.strata)
 
 
 def _items(board: Board, strata: Sequence[str]) -> pl.DataFrame:

@@ -151,7 +151,7 @@ def check(lake: Lake) -> None:
         strata = whole(str(said["stratum"]), n)
         repos = whole(str(said["repo"]), n)
         for stratum, value in enumerate(found.strata):
-            for pair in pairs_among(board, [row.run.run_id for row in found.rows], value).iter_rows(named=True):
+            for pair in pairs_among(board, [row.run.run_id for row in found.rows], [value]).iter_rows(named=True):
                 both = (strata == stratum) & ~np.isnan(values[pair["a"]] + values[pair["b"]])
                 less = (values[pair["b"]] - values[pair["a"]])[both]
                 means = [less[repos[both] == repo].mean() for repo in np.unique(repos[both])]
