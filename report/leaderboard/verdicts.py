@@ -32,6 +32,10 @@ DIGITS = 2
 """So many decimals a verdict has: intervals are far wider than the next would tell."""
 
 
+LEVELS = ("line", "file")
+"""What an agent is compared with a retriever by, where a benchmark counts both."""
+
+
 @cache
 def board_verdict(board: Board) -> Verdict:
     """The verdict on a board's first system against the reference that its benchmark declares beforehand."""
@@ -51,6 +55,31 @@ def board_sentence(board: Board) -> str:
     by_files = column_at(board, "file") if primary.granularity == "line" else None
     second = sentences(board).get(by_files.name, {}).get(board.view, "") if by_files else ""
     return f"By lines: {_continued(first)} By files: {_continued(second)}" if second else first
+
+
+def best_agents(board: Board) -> list[tuple[str, BoardRow, Column]]:
+    """The level, the agent that is best by it, and the column that counts it; none unless the reference has both."""
+    shown, reference = list[tuple[str, BoardRow, Column]](), reference_row(board)
+    for level in LEVELS:
+        column = column_at(board, level)
+        known = [row for row in board.rows if column and row.value(column, board.average) is not None]
+        agents = [row for row in known if row.run.has_steps]
+        if column is None or reference not in known or not agents:
+            return []
+        shown.append((level, min(agents, key=lambda row: row.cells[column.measure, board.average].place), column))
+    return shown
+
+
+def agents_sentence(board: Board) -> str:
+    """The verdicts on the best agent by lines and on that by files; empty where :func:`best_agents` has none."""
+    parts, reference = [], reference_row(board)
+    comparisons = board.facts.lake.scan("comparisons", benchmark=board.benchmark.name).filter(**board.where)
+    for level, agent, column in best_agents(board):
+        rows = [agent, *([reference] if reference else [])]
+        numbers = [(row.run.run_id, row.value(column, board.average), row.comparable) for row in rows]
+        verdict = _verdict(board, numbers, by_pair(comparisons.filter(**column.where)))
+        parts.append(f"By {level}s: {_continued(sentence(board, verdict, 'the best agent'))}")
+    return " ".join(parts)
 
 
 def _continued(text: str) -> str:

@@ -1,6 +1,7 @@
 """Overview: the answer per benchmark with its interval, where the gold went, every system on every benchmark."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 from lake.averages import ITEM_NOTE
 from report.charts.figures import Figure, Point
@@ -9,16 +10,13 @@ from report.leaderboard.board import Board, BoardRow, Column
 from report.leaderboard.costs import Frontier, by_characters
 from report.leaderboard.gold_ledger import LEDGER_TITLES, GoldShare, precisions_of, shares_of, shown_rows
 from report.leaderboard.pictures import NUMBER, WaysToCount, figure_of
-from report.leaderboard.verdicts import board_sentence, column_at, reference_row
+from report.leaderboard.verdicts import agents_sentence, best_agents, board_sentence, reference_row
 from report.models import RunRow
 from report.publisher import Page, Publisher, SiteMaterial
 from report.tables_read import TablesRead
 
 _PATH = "index.html"
 QUESTION = "Does searching find the code that is needed?"
-
-_LEVELS = ("line", "file")
-"""What an agent is compared with a retriever by, where a benchmark counts both."""
 
 FOREST_SYSTEMS = 3
 """So many systems stand in a card's picture beside the baselines, each retriever once."""
@@ -29,7 +27,7 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
     boards = {name: next(iter(of), None) for name, of in material.boards.items()}
     known = [board for board in boards.values() if board]
     scored = {board.benchmark.name: board for board in known if board.every}
-    sentences = {name: board_sentence(board) for name, board in scored.items()}
+    sentences = {name: agents_sentence(board) or board_sentence(board) for name, board in scored.items()}
     forests = {name: _forest(board) for name, board in scored.items()}
     cards = [
         {
@@ -99,16 +97,12 @@ def _forest(board: Board) -> Figure | None:
 
 def _by_level(board: Board, reference: BoardRow | None) -> list[tuple[str, BoardRow, Column]]:
     """The reference and the agent that is best, by lines and by files; nothing where either is counted of none."""
-    shown = []
-    for level in _LEVELS:
-        column = column_at(board, level)
-        known = [row for row in board.rows if column and row.value(column, board.average) is not None]
-        agents = [row for row in known if row.run.has_steps]
-        if column is None or reference is None or reference not in known or not agents:
-            return []
-        best = min(agents, key=lambda row: row.cells[column.measure, board.average].place)
-        shown += [(f"{reference.run.short_name}, {level}s", reference, column), (f"best agent, {level}s", best, column)]
-    return shown
+    of_levels = [
+        [(f"{reference.run.short_name}, {level}s", reference, column), (f"best agent, {level}s", agent, column)]
+        for level, agent, column in best_agents(board)
+        if reference
+    ]
+    return [*chain.from_iterable(of_levels)]
 
 
 def first_of_each(board: Board, reference: BoardRow | None) -> list[tuple[str, BoardRow, Column]]:

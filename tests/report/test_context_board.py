@@ -5,10 +5,11 @@ import pytest
 
 from report.build import build
 from report.leaderboard.board import build_board
+from report.leaderboard.verdicts import agents_sentence
 from report.tables_read import TablesRead
-from tests.report.context_lake import BENCHMARK, GRANULARITIES, PROTOCOL, QUANTITIES, SYSTEMS, write_context
+from tests.report.context_lake import BENCHMARK, GRANULARITIES, N_STEPS, PROTOCOL, QUANTITIES, SYSTEMS, write_context
 from tests.report.html import Element, called, parse, table
-from tests.report.small_lake import write_boards, write_lake
+from tests.report.small_lake import CHUNKING, write_boards, write_lake
 
 
 @pytest.fixture(scope="module")
@@ -128,3 +129,17 @@ def test_coverage_by_step_names_those_without_steps(tmp_path: Path) -> None:
     page = parse((tmp_path / "site/contextbench-all.html").read_text(encoding="utf-8"))
     assert "Without steps of their own, and so not here: random over whole-file." in page.text
     assert [row[0] for row in table(page, "by step")[1:]] == SHOWN[:2]
+
+
+def test_the_overview_says_how_the_best_agent_does_though_a_retriever_is_first(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(SYSTEMS, "whole-file+tfidf", 0.9)
+    monkeypatch.setitem(N_STEPS, "whole-file+tfidf", 20)
+    facts = TablesRead(write_context(write_lake(tmp_path / "lake")))
+    opened = build_board(facts, facts.protocols[PROTOCOL])
+    assert opened.systems[0].run.system == "whole-file+tfidf"
+    by_lines, by_files = (f"too few items to compare an-agent with bm25-okapi: +0.{digits}." for digits in (30, 15))
+    assert agents_sentence(opened) == f"By lines: {by_lines} By files: {by_files}"
+    repoeval = build_board(facts, facts.protocols[CHUNKING])
+    assert agents_sentence(repoeval) == ""

@@ -12,7 +12,7 @@ from evaluate.results.compare import compare
 from evaluate.results.extra_tables import summary
 from lake.store import Lake
 from report.leaderboard.board import build_board
-from report.leaderboard.verdicts import board_sentence, board_verdict, sentence
+from report.leaderboard.verdicts import agents_sentence, board_sentence, board_verdict, sentence
 from report.tables_read import TablesRead
 from tests.report.html import parse, table
 from tests.tiny import build, command
@@ -54,6 +54,13 @@ def numbers(home: Path, protocol: str, where: tuple[str, str]) -> dict[str, floa
     return found
 
 
+def numbers_of(home: Path, protocol: str, metric: str) -> dict[str, float]:
+    """System → its mean over all items of a metric without a cut-off."""
+    view = {"protocol": protocol, "metric": metric, "k": 0, "slice": "all"}
+    published = pl.read_parquet(home / "site/data/aggregates.parquet").filter(**view)
+    return dict(published.select("system", "macro").iter_rows())
+
+
 def slices(home: Path, protocol: str) -> list[tuple[str, str]]:
     rows = pl.read_parquet(home / "site/data/aggregates.parquet").filter(protocol=protocol, slice="repo")
     return [BOARDS[protocol][3], *rows.select("slice", "slice_value").unique().sort("slice_value").rows()]
@@ -77,7 +84,7 @@ def test_exports_tables_and_comparisons_have_the_boards_number(home: Path, proto
         assert {row["average"] for row in rows if row["is_shown"] == "true"} == {average}
         said = command("evaluate", "table", benchmark, "--protocol", protocol, *of, "--lake", lake)
         title, _, *lines = said.out.splitlines()
-        assert f"{where[0]} {where[1]}, {average}" in title
+        assert f"{'all items' if where[0] == 'all' else ' '.join(where)}, {average}" in title
         cells = [line.split("\t") for line in lines if not line.startswith("#")]
         assert {cell[0]: cell[2] for cell in cells} == {name: f"{one:.3f}" for name, one in expected.items()}
         first, *others = sorted(expected)
@@ -152,13 +159,19 @@ def test_the_overview_says_what_evaluate_prints_and_each_bar_of_gold_adds_up(hom
         verdict = board_verdict(board)
         systems = {run.run_id: run.system for run in facts.runs}
         assert verdict.sentence(systems.__getitem__) == list(summary(lake, benchmark))[1].strip()
-        assert shown[place] == board_sentence(board)
-        # After a colon it goes on in lower case, unless it begins with a name.
-        assert shown[place].removeprefix("By lines: ").casefold().startswith(sentence(board, verdict).casefold())
-        assert not re.search(": (Too|No) ", shown[place])
-        assert shown[place].startswith("By lines: ") == (" By files: " in shown[place])
-        assert verdict.nothing or f"{abs(verdict.delta):.2f}" in shown[place]
-    assert any(" By files: " in text for text in shown)
+        by_agents, of_board = agents_sentence(board), board_sentence(board)
+        assert shown[place] == (by_agents or of_board)
+        for text in filter(None, (by_agents, of_board)):
+            # After a colon it goes on in lower case, unless it begins with a name.
+            assert not re.search(": (Too|No) ", text)
+            assert text.startswith("By lines: ") == (" By files: " in text)
+        assert of_board.removeprefix("By lines: ").casefold().startswith(sentence(board, verdict).casefold())
+        assert verdict.nothing or f"{abs(verdict.delta):.2f}" in of_board
+        for level in ("line", "file") if by_agents else ():
+            values = numbers_of(home, board.protocol.name, f"{level}_f1")
+            best = max(values[run.system] for run in facts.runs_of(benchmark) if run.has_steps)
+            assert f"{best - values['fixed-nws-1500+bm25-okapi']:.2f}" in by_agents
+    assert any("the best agent" in text for text in shown)
     bars = [each for each in page.all("div") if each.attributes.get("class") == "bar"]
     widths = [
         [
