@@ -154,11 +154,10 @@ class LineOffsets:
 _SIDES = ("start", "end")
 
 
-def held_pieces(spans: pl.LazyFrame, n_places: int, *flags: str) -> pl.LazyFrame:
-    """Ranked spans cut wherever one starts or ends: item, start, end, rank (the best) and the flags.
+def held_pieces(spans: pl.LazyFrame, n_places: int) -> pl.LazyFrame:
+    """Ranked spans cut wherever one starts or ends: item, start, end and rank (the best).
 
-    Spans have item (Int64), start, end below `n_places`, rank (null for what only cuts) and the flags, of which a piece
-    has those of any span.
+    Spans have item (Int64), start, end below `n_places`, and rank.
     """
     # Each item has the axis to itself: item and place are one number, which sorts, joins and groups fast.
     first_place = pl.col("item") * n_places
@@ -170,14 +169,13 @@ def held_pieces(spans: pl.LazyFrame, n_places: int, *flags: str) -> pl.LazyFrame
         # Left joins, though every end is a cut: inner ones may be reordered into all pairs of cuts.
         spans.join(first, on="start", how="left")
         .join(last, on="end", how="left")
-        .select("rank", *flags, pl.int_ranges("start_piece", "end_piece").alias("piece"))
+        .select("rank", pl.int_ranges("start_piece", "end_piece").alias("piece"))
         .explode("piece")
         .group_by("piece")
-        .agg(pl.col("rank").min(), *(pl.col(flag).any() for flag in flags))
-        .filter(pl.col("rank").is_not_null())
+        .agg(pl.col("rank").min())
         .join(cuts.with_columns(pl.col("piece").cast(pl.Int64)), on="piece")
         .with_columns(item=pl.col("place") // n_places)
-        .select("item", "rank", *flags, start=pl.col("place") - first_place, end=pl.col("next") - first_place)
+        .select("item", "rank", start=pl.col("place") - first_place, end=pl.col("next") - first_place)
     )
 
 

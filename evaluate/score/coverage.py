@@ -1,7 +1,7 @@
 """The lines a ranking returns, up to a rank or a budget, and what they share with the gold: sizes of sets.
 
-No line is touched one by one. An item's axis is cut at every place where a hit, a gold span or the query's own text
-starts or ends; between two cuts all lines are alike, and each such piece belongs to the first hit that holds it.
+No line is touched one by one. An item's axis is cut at every place where a hit starts or ends; between two cuts all
+lines are alike, and each such piece belongs to the first hit that holds it.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,6 @@ CutOff = tuple[CutKind, int]
 """Where a ranking is cut off: what is counted, and how many of it."""
 OWN_TEXT = ("target_path", "query_line_start", "target_line")
 """Columns of `items`: the query's own text is the lines from query_line_start up to target_line of target_path."""
-_SIZES = ("n_returned", "n_both", "n_own")
 
 
 def line_sets(
@@ -35,28 +34,51 @@ def line_sets(
 
     Hits have the key, rank, path, line_start, line_end; where they have `n_new_nws`, it saves work. Items have the key,
     pool_id and the columns of OWN_TEXT; gold is disjoint. A hit in no file of the axis has no lines, gold there stays
-    in n_gold. What is given are, in the items' order, the key, n_gold, and the _SIZES at every cut-off, all Int64.
+    in n_gold. What is given are, in the items' order, the key, n_gold, and at every cut-off n_returned, n_both and
+    n_own, all Int64.
     """
     numbered = items.with_row_index("item").with_columns(pl.col("item").cast(pl.Int64))
-    known, span = numbered.select(*key, "pool_id", "item"), ("pool_id", "item", "path", "line_start", "line_end")
-    spans = [
-        _within_reach(hits, cut_offs, key)
-        .select(*key, "path", "line_start", "line_end", "rank")
-        .join(known, on=key)
-        .select(*span, "rank"),
-        gold_as_spans(gold).join(known, on="item_id").select(*span, in_gold=pl.lit(value=True)),
-        own_text(numbered, "item").with_columns(in_own=True),
-    ]
-    spans = [axis.place(placed) for placed in spans]
-    walked = walk(pl.concat(spans, how="diagonal"), axis, cut_offs)
-    sizes = walked.group_by("item").agg(size for cut_off in cut_offs for size in _sizes(*cut_off))
-    return (
-        numbered.select(*key, "item")
-        .join(count_gold(gold, items, axis), on="item_id", how="left", maintain_order="left")
-        .join(sizes, on="item", how="left", maintain_order="left")
-        .drop("item")
-        .with_columns(pl.exclude(key).fill_null(0).cast(pl.Int64))
+    shown = _within_reach(hits, cut_offs, key).select(*key, "path", "line_start", "line_end", "rank")
+    walks = shown.join(numbered.select(*key, "pool_id", "item"), on=key).drop(key)
+    return sizes_of_walks(walks, numbered, gold, axis, cut_offs, key)
+
+
+def sizes_of_walks(
+    walks: pl.LazyFrame,
+    lists: pl.LazyFrame,
+    gold: pl.LazyFrame,
+    axis: LineOffsets,
+    cut_offs: Sequence[CutOff],
+    key: Sequence[str],
+) -> pl.LazyFrame:
+    """The sizes of :func:`line_sets` for lists, several of which may be one walk down a pool.
+
+    Walks have item (Int64, the walk), pool_id, rank, path, line_start, line_end; lists have the key, item, pool_id and
+    the columns of OWN_TEXT.
+    """
+    # Walked once, though it is read several times.
+    pieces = walk(axis.place(walks), axis, cut_offs).with_columns(axis.file_at("start")).collect().lazy()
+    takes = {cut_off: pl.col(size_at("", *cut_off)) for cut_off in cut_offs}
+    returned = pieces.group_by("item").agg(
+        lines.sum().alias(size_at("n_returned", *cut_off)) for cut_off, lines in takes.items()
     )
+    sets = (
+        lists.select(*key, "item")
+        .join(count_gold(gold, lists, axis), on="item_id", how="left", maintain_order="left")
+        .join(returned, on="item", how="left", maintain_order="left")
+    )
+    of_gold = gold_as_spans(gold).join(lists.select(*key, "pool_id", "item"), on="item_id")
+    for size, spans in {"n_both": of_gold, "n_own": own_text(lists, key)}.items():
+        marked = axis.place(spans).select(*key, "item", axis.file_at("start"), mark_start="start", mark_end="end")
+        first = pl.max_horizontal("mark_start", "start")
+        ends = {
+            size_at(size, *cut_off): pl.min_horizontal("mark_end", pl.col("start") + lines)
+            for cut_off, lines in takes.items()
+        }
+        shared = pieces.join(marked, on=["item", "file"]).group_by(key)
+        shared_lines = shared.agg((end - first).clip(0).sum().alias(name) for name, end in ends.items())
+        sets = sets.join(shared_lines, on=key, how="left", maintain_order="left")
+    return sets.drop("item").with_columns(pl.exclude(key).fill_null(0).cast(pl.Int64))
 
 
 def _within_reach(hits: pl.LazyFrame, cut_offs: Sequence[CutOff], key: Sequence[str]) -> pl.LazyFrame:
@@ -73,18 +95,18 @@ def _within_reach(hits: pl.LazyFrame, cut_offs: Sequence[CutOff], key: Sequence[
 def walk(spans: pl.LazyFrame, axis: LineOffsets, cut_offs: Sequence[CutOff]) -> pl.LazyFrame:
     """The pieces of the axis that hits hold, in the order they are returned, and how much each cut-off takes of each.
 
-    Spans have item (Int64), start, end on the axis, and a hit its rank, a gold span `in_gold`, own text `in_own`; a
-    cut-off's column is `size_at("", …)`: how many of a piece's lines it takes from `start` on.
+    Spans are hits: item (Int64), rank, start, end on the axis. A cut-off's column is `size_at("", …)`: how many of a
+    piece's lines it takes from `start` on.
     """
     # Paid for in the order of the ranking, and of the lines within a hit.
-    pieces = held_pieces(spans, len(axis.n_nws_before), "in_gold", "in_own").sort("item", "rank", "start")
+    pieces = held_pieces(spans, len(axis.n_nws_before)).sort("item", "rank", "start")
     priced = pieces.with_columns(n_nws=axis.n_nws()).with_columns(
         spent=pl.col("n_nws").cum_sum().over("item") - pl.col("n_nws")
     )
     before, spent = _N_LINES.cum_sum().over("item") - _N_LINES, pl.col("spent")
     takes: dict[CutKind, Callable[[int], pl.Expr]] = {
         # A budget of 0 is no limit.
-        "budget": lambda k: pl.when(spent <= k).then(axis.n_lines_for(k - spent)).otherwise(0) if k else _N_LINES,
+        "budget": lambda k: axis.n_lines_for(k - spent).clip(0) if k else _N_LINES,
         "lines": lambda n: (n - before).clip(0, _N_LINES),
         "results": lambda k: _N_LINES * (pl.col("rank") <= k),
     }
@@ -96,10 +118,10 @@ def gold_as_spans(gold: pl.LazyFrame) -> pl.LazyFrame:
     return gold.select("item_id", "path", line_start="gold_start", line_end="gold_end")
 
 
-def own_text(items: pl.LazyFrame, key: str = "item_id") -> pl.LazyFrame:
-    """The query's own text of each item that has one: its key, pool_id, path, line_start, line_end."""
+def own_text(lists: pl.LazyFrame, key: Sequence[str]) -> pl.LazyFrame:
+    """The query's own text of each list whose item has one: its key, item, pool_id, path, line_start, line_end."""
     path, line_start, line_end = OWN_TEXT
-    own = items.select(key, "pool_id", path=path, line_start=line_start, line_end=line_end)
+    own = lists.select(*key, "item", "pool_id", path=path, line_start=line_start, line_end=line_end)
     return own.drop_nulls(["path", "line_start", "line_end"])
 
 
@@ -116,9 +138,3 @@ def count_gold(gold: pl.LazyFrame, known: pl.LazyFrame, axis: LineOffsets) -> pl
 
 
 _N_LINES = pl.col("end") - pl.col("start")
-
-
-def _sizes(cut: CutKind, k: int) -> list[pl.Expr]:
-    lines = pl.col(size_at("", cut, k))
-    sets = (lines, lines.filter("in_gold"), lines.filter("in_own"))
-    return [lines.sum().alias(size_at(size, cut, k)) for size, lines in zip(_SIZES, sets, strict=True)]

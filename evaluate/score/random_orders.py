@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from evaluate.metrics import Requested, size_at
-from evaluate.score.coverage import CutOff, count_gold, gold_as_spans, own_text, walk
+from evaluate.metrics import Requested
+from evaluate.score.coverage import OWN_TEXT, CutOff, sizes_of_walks
 from evaluate.score.metric_inputs import ScoringInputs
 from evaluate.score.metric_values import BY_HITS, cut_offs_of, label, measure, measure_sets, of_shape
 from lake.exact import exact_sum
@@ -22,7 +22,7 @@ def mean_of_orders(inputs: ScoringInputs, requested: Requested) -> pl.LazyFrame:
     """Means over N_ORDERS orders of each pool, the same for all its items, in the columns :func:`measure` gives."""
     ranked, covered = of_shape(requested, *BY_HITS), of_shape(requested, "covered")
     heads = draw(inputs.chunks, inputs.axis, cut_offs_of([*ranked, *covered])).lazy()
-    items = inputs.items.select("item_id", "pool_id")
+    items = inputs.items.select("item_id", "pool_id", *OWN_TEXT)
     ordered_items = items.join(pl.LazyFrame({"order": range(N_ORDERS)}), how="cross")
     measured = ordered_items.select(_ASKED)
     if ranked:
@@ -61,7 +61,7 @@ def draw(pool: pl.LazyFrame, axis: LineOffsets | None, cut_offs: Sequence[CutOff
     most, most_lines = np.inf if 0 in budgets else max(budgets, default=-1), max(lines, default=-1)
     heads = [np.zeros((3, 0), np.int64)]
     first = 0
-    for pool_id, n in chunks["pool_id"].rle().struct.unnest().select("value", "len").iter_rows():
+    for pool_id, n in zip(*np.unique(chunks["pool_id"].to_numpy(), return_counts=True), strict=True):
         # Seeded by the pool's name alone, so that equal pools always have equal orders.
         generator = np.random.default_rng(int(sha256_of(str(pool_id).encode())[:16], 16))
         orders = generator.permuted(np.tile(np.arange(n, dtype=np.int32), (N_ORDERS, 1)), axis=1)
@@ -74,8 +74,8 @@ def draw(pool: pl.LazyFrame, axis: LineOffsets | None, cut_offs: Sequence[CutOff
         heads.append(np.stack([first + orders[order, position], order, position + 1]))
         first += n
     row, order, rank = np.concatenate(heads, axis=1)
-    heads_of = chunks.drop("begin").select(pl.all().gather(row))
-    return heads_of.with_columns(order=pl.Series(order), rank=pl.Series(rank))
+    heads_of = chunks.lazy().drop("begin").select(pl.all().gather(row))
+    return heads_of.with_columns(order=pl.Series(order), rank=pl.Series(rank)).collect()
 
 
 _ASKED = ["item_id", "order"]
@@ -105,39 +105,8 @@ def _line_sets(
     inputs: ScoringInputs, ordered_items: pl.LazyFrame, heads: pl.LazyFrame, cut_offs: Sequence[CutOff]
 ) -> pl.LazyFrame:
     """The sizes that `line_sets` gives, for every item and order: item_id, order and its columns."""
-    axis, known = inputs.files, inputs.items.select("item_id", "pool_id")
-    pools = known.select("pool_id").unique().sort("pool_id").with_row_index("pool")
-    walk_no = pl.col("pool").cast(pl.Int64) * N_ORDERS + pl.col("order")
-    hits = axis.place(heads.join(pools, on="pool_id").with_columns(item=walk_no).drop("chunk_no", "pool", "order"))
-    # Walked once, though it is read three times.
-    pieces = walk(hits.with_columns(in_gold=False, in_own=False), axis, cut_offs).collect().lazy()
-    returned = pieces.group_by("item").agg(
-        pl.col(size_at("", *cut)).sum().alias(size_at("n_returned", *cut)) for cut in cut_offs
-    )
-    sets = ordered_items.join(pools, on="pool_id").with_columns(item=walk_no).join(returned, on="item", how="left")
-    marked = {"n_both": gold_as_spans(inputs.lines).join(known, on="item_id"), "n_own": own_text(inputs.items)}
-    for size, marks in marked.items():
-        sets = sets.join(_shared(pieces, axis, marks, size, cut_offs), on=["item_id", "item"], how="left")
-    return (
-        sets.join(count_gold(inputs.lines, known, axis), on="item_id", how="left")
-        .drop("pool_id", "pool", "item")
-        .with_columns(pl.exclude(_ASKED).fill_null(0))
-    )
-
-
-def _shared(
-    pieces: pl.LazyFrame, axis: LineOffsets, marks: pl.LazyFrame, size: str, cut_offs: Sequence[CutOff]
-) -> pl.LazyFrame:
-    """How many of an item's marked lines each walk of its pool returns: item_id, item (the walk), sizes by cut-off."""
-    marked = axis.place(marks).select("item_id", axis.file_at("start"), mark_start="start", mark_end="end")
-    first = pl.max_horizontal("mark_start", "start")
-    lines = {
-        size_at(size, *cut): pl.min_horizontal("mark_end", pl.col("start") + pl.col(size_at("", *cut))) - first
-        for cut in cut_offs
-    }
-    return (
-        pieces.with_columns(axis.file_at("start"))
-        .join(marked, on="file")
-        .group_by("item_id", "item")
-        .agg(shared.clip(0).sum().alias(name) for name, shared in lines.items())
-    )
+    pools = inputs.items.select("pool_id").unique().sort("pool_id").with_row_index("pool")
+    walk = pl.col("pool").cast(pl.Int64) * N_ORDERS + pl.col("order")
+    walks, lists = (rows.join(pools, on="pool_id").with_columns(item=walk) for rows in (heads, ordered_items))
+    walks = walks.drop("chunk_no", "pool", "order")
+    return sizes_of_walks(walks, lists, inputs.lines, inputs.files, cut_offs, _ASKED)

@@ -19,7 +19,7 @@ MEND = (
 )
 
 SWITCHES = (
-    ("evaluate/score/coverage.py", "when(spent <= k)", "when(spent < k)", "repoeval@chunking-v1"),
+    ("evaluate/score/coverage.py", "n_lines_for(k - spent).clip(0)", "n_lines_for(k - spent)", "repoeval@chunking-v1"),
     ("lake/offsets.py", '+ budget, side="right")', '+ budget, side="left")', "repoeval@chunking-v1"),
     ("lake/relevance.py", ".filter(n_shared > 0)", ".filter(n_shared >= 0)", "repoeval@target-v1"),
     (
