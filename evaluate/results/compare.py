@@ -19,7 +19,6 @@ from lake.catalog.references import REFERENCE, reference_of
 from lake.errors import Exit, GoldspanError, lookup
 from lake.selection import Where, of_where
 from lake.store import Lake
-from lake.tables import table
 from lake.text import counted
 from lake.verdict import ALONE, BETTER, EQUIVALENT, EXPLORATORY, INSEPARABLE, TOO_FEW, WORSE, both_ways
 
@@ -63,7 +62,7 @@ def compare(
     if against is None:
         check_measured(requested, [(pair.task, pair.protocol) for pair in pairs], f"{a} and {b}")
     else:
-        notes = (check_same_data(pair.task, pair.protocol, (against, lake), pair.scan("scores")) for pair in pairs)
+        notes = (check_same_data(pair.task, pair.protocol, (against, lake), pair.scores) for pair in pairs)
         for note in dict.fromkeys(chain.from_iterable(notes)):
             say(note)
     rows = [row for pair in pairs for row in _under(lake, pair, requested, slice_name, where, runs[1])]
@@ -121,7 +120,7 @@ def _under(
     is_shared = pl.col("run_id").n_unique().over("slice", "slice_value") == len(here)
     items = of_where(lake.scan("items", benchmark=task.benchmark), where)
     slice_, value = slice_of(protocol, aggregates.filter(is_shared), slice_name, items if where else None)
-    scores = [side.select(*table("scores").columns) for side in pair.scan("scores")]
+    scores = pair.scores
     if beside:
         made = explored(lake, task, protocol, beside, here).lazy()
         own = (made.filter(run_id=run_id) for run_id, _ in pair.runs)
@@ -131,14 +130,13 @@ def _under(
     expected = set(runs.join(by_chance, on="run_id", how="semi")["system"])
     is_expected = [system in expected for _, system in pair.runs]
     # Over selected items nothing is stored.
-    boards = [board.filter(pl.lit(not where)) for board in pair.scan("boards")]
     stored = lake.scan("comparisons", **pair.folders).filter(slice=slice_, slice_value=value)
     is_stored, (run_a, run_b) = pl.lit(not is_across and not where), (run_id for run_id, _ in pair.runs)
     known = both_ways(stored).filter(is_stored, run_a=run_a, run_b=run_b).collect()
     for metric, k in wanted:
         sides = [side.filter(metric=metric.name, k=k) for side in scores]
         row = known.filter(metric=metric.name, k=k)
-        yield from compared(pair, metric, k, (slice_, value), sides, boards, items, is_expected, row)
+        yield from compared(pair, metric, k, (slice_, value), sides, items, is_expected, row)
 
 
 def comparison(

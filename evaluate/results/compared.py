@@ -16,11 +16,10 @@ import polars as pl
 from evaluate.metrics import Metric, metrics_of, parse_metric
 from evaluate.statistics.comparisons import ScoreMatrix, compare_runs
 from evaluate.statistics.means import aggregate
-from evaluate.statistics.slices import UNSLICED, average_of, in_slice
+from evaluate.statistics.slices import SLICE, UNSLICED, WHOLE_SLICE, Slice, average_of, in_slice
 from lake.averages import Aggregate
 from lake.catalog.protocol import Protocol, Task
 from lake.errors import Exit, GoldspanError
-from lake.exact import exact_sum
 from lake.store import Lake
 from lake.tables import table
 from lake.text import counted, listed
@@ -140,11 +139,12 @@ class RunPair(NamedTuple):
         """The folders of the protocol's tables."""
         return {"benchmark": self.task.benchmark, "protocol": self.protocol.name}
 
-    def scan(self, name: str) -> list[pl.LazyFrame]:
-        """The rows of a table of each; none of published scores without that table beside them."""
-        by_run = "run_id" in table(name).folders
+    @property
+    def scores(self) -> list[pl.LazyFrame]:
+        """The rows of `scores` of each."""
+        columns = table("scores").columns
         return [
-            source.scan(name, **self.folders, **({"run_id": run_id} if by_run else {})).filter(run_id=run_id)
+            source.scan("scores", **self.folders, run_id=run_id).select(*columns)
             for source, (run_id, _) in zip(self.sources, self.runs, strict=True)
         ]
 
@@ -155,7 +155,6 @@ def compared(
     k: int,
     where: tuple[str, str],
     scores: Sequence[pl.LazyFrame],
-    boards: Sequence[pl.LazyFrame],
     items: pl.LazyFrame,
     expected: Sequence[bool],
     stored: pl.DataFrame,
@@ -188,14 +187,17 @@ def compared(
     if stored.is_empty():
         return
     row = stored.row(0, named=True)
-    shown = [board.filter(average=average, **key).select("value", "n").collect().rows() for board in boards]
-    own = [of[0] if of else _number(protocol, rows, inside, average) for of, rows in zip(shown, sides, strict=True)]
-    both = [rows.join(other, on="item_id", how="semi") for rows, other in (sides, sides[::-1])]
-    has_all = {n for _, n in own} == {row["n_items"]}
-    shared = own if has_all else [_number(protocol, rows, inside, average) for rows in both]
-    columns = [rows.select("item_id", "value", "numerator", "denominator") for rows in both]
-    by_item = columns[0].join(columns[1], on="item_id").join(items.select("item_id", "repo"), on="item_id").collect()
-    moved = by_item.filter(pl.col("value") != pl.col("value_right"))
+    own = _numbers(protocol, sides, inside, average)
+    (number_a, n_a), (number_b, n_b) = own[WHOLE_SLICE]
+    if n_a == n_b == row["n_items"]:
+        shared = own
+    else:
+        both = [rows.join(other, on="item_id", how="semi") for rows, other in (sides, sides[::-1])]
+        shared = _numbers(protocol, both, inside, average)
+    (shared_a, _), (shared_b, _) = shared[WHOLE_SLICE]
+    repositories = [(repo, n, a, b) for (name, repo), ((a, n), (b, _)) in shared.items() if name == "repo"]
+    values = [rows.select("item_id", "value") for rows in sides]
+    moved = values[0].join(values[1], on="item_id").filter(pl.col("value") != pl.col("value_right"))
     moved = moved.sort(pl.col("value_right") - pl.col("value"), "item_id", descending=[True, False])
     yield {
         "protocol": protocol.name,
@@ -204,37 +206,29 @@ def compared(
         "average": average,
         "run_a": pair.runs[0][0],
         "run_b": pair.runs[1][0],
-        "a": own[0][0],
-        "b": own[1][0],
-        "n_a": own[0][1],
-        "n_b": own[1][1],
+        "a": number_a,
+        "b": number_b,
+        "n_a": n_a,
+        "n_b": n_b,
         "n": row["n_items"],
-        "a_shared": shared[0][0],
-        "b_shared": shared[1][0],
+        "a_shared": shared_a,
+        "b_shared": shared_b,
         **{name: row[name] for name in _OF_TABLE},
         "is_declared": (metric, k) in metrics_of(protocol),
-        "repositories": _by_repository(by_item, average),
-        "flips": tuple(moved.select("item_id", "value", "value_right").iter_rows()),
+        "repositories": tuple(sorted(repositories, key=lambda of: (-of[1], of[0]))),
+        "flips": tuple(moved.collect().iter_rows()),
     }
 
 
-def _number(protocol: Protocol, rows: pl.LazyFrame, items: pl.LazyFrame, average: Aggregate) -> tuple[float, int]:
-    number: tuple[float, int] = aggregate(protocol, rows, items, slices=UNSLICED).select(average, "n").collect().row(0)
-    return number
+_WITH_REPOSITORIES = (*UNSLICED, Slice("repo", ("repo",)))
 
 
-def _by_repository(by_item: pl.DataFrame, average: Aggregate) -> tuple[tuple[str, int, float, float], ...]:
-    numbers = by_item.group_by("repo").agg(
-        pl.len().alias("n"),
-        *(
-            # Of nothing there is no share.
-            (pl.col(f"numerator{side}").sum() / pl.col(f"denominator{side}").sum()).fill_nan(0.0).alias(name)
-            if average == "micro"
-            else (exact_sum(pl.col(f"value{side}")) / pl.len()).alias(name)
-            for name, side in (("a", ""), ("b", "_right"))
-        ),
-    )
-    return tuple(numbers.sort("n", "repo", descending=[True, False]).iter_rows())
+def _numbers(
+    protocol: Protocol, sides: Sequence[pl.LazyFrame], items: pl.LazyFrame, average: Aggregate
+) -> dict[tuple[str, str], list[tuple[float, int]]]:
+    """Of all items, and of each repository where both have some: each side's number, and over how many items."""
+    rows = aggregate(protocol, pl.concat(sides), items, slices=_WITH_REPOSITORIES).select(*SLICE, average, "n")
+    return dict(rows.filter(pl.len().over(SLICE) == len(sides)).collect().rows_by_key(SLICE))
 
 
 @dataclass(frozen=True)
