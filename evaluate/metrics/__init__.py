@@ -57,12 +57,12 @@ RatioAt = Callable[[int], Ratio]
 class Metric:
     """A metric, declared by calling this with the function from k to its ratio: `@metric("recall", title=…, ks=(5,))`.
 
-    `k` 0 means the whole list. `is_absent_null`: an item without any relevant hit has no value, where others have 0.
-    `is_undefined_null`: an item whose denominator is 0 has no value, where others have 0. `is_of_steps`: it describes
-    the steps of a run, which protocols that average answers as ratios of sums average over items. `bounds` are the
-    least and the greatest value that it can have: no interval leaves them. `title` is the name in words and `meaning`,
-    its text on the page, the function's docstring, unless they are given. `formula`, for the page, is what stands
-    before a fraction, above its line and below it; a formula without a fraction has the first alone.
+    `k` 0 means the whole list. `is_undefined_null`: an item whose denominator is 0 has no value, where others have 0.
+    `is_of_steps`: it describes the steps of a run, which protocols that average answers as ratios of sums average over
+    items. `bounds` are the least and the greatest value that it can have: no interval leaves them. `title` is the name
+    in words and `meaning`, its text on the page, the function's docstring, unless they are given. `formula`, for the
+    page, is what stands before a fraction, above its line and below it; a formula without a fraction has the first
+    alone.
     """
 
     name: str = field(kw_only=False)
@@ -76,7 +76,6 @@ class Metric:
     micro: Micro = "ratio of sums"
     shape: Shape = "ranked"
     cut: CutKind = "results"
-    is_absent_null: bool = False
     is_undefined_null: bool = False
     is_of_steps: bool = False
     at: RatioAt = field(default=lambda k: Ratio(pl.lit(k), pl.lit(0)), compare=False)

@@ -141,11 +141,11 @@ def non_gold_share(k: int) -> Ratio:
 
 @metric(
     "found_rank", title="Rank of the first", granularity="item", direction="lower", bounds=(1.0, math.inf),
-    micro="undefined", is_absent_null=True,
+    micro="undefined", shape="found", is_undefined_null=True,
 )  # fmt: skip
 def found_rank(k: int) -> Ratio:
     """The rank of the first relevant result in the whole list; no value where there is none."""
-    return Ratio(pl.col("rank").filter(within(k)).min(), _ONE)
+    return Ratio(pl.col("rank").filter(within(k)).min(), within(k).any())
 
 
 @metric("best_similarity", granularity="item", micro="undefined")

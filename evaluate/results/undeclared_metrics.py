@@ -28,7 +28,7 @@ def why_not(task: Task, protocol: Protocol, metric: Metric, k: int) -> str:
     by_lines = metric.shape == "covered" and "covered" in shapes
     by_sets = metric.shape == "gathered" and metric.granularity in {measure.granularity for measure in measures}
     # What asks for nothing but the ranks of relevant results and how many there are.
-    by_rank = metric.shape == "ranked" and metric.reads <= {"rank", "n_relevant"}
+    by_rank = metric.shape in ("ranked", "found") and metric.reads <= {"rank", "n_relevant"}
     is_general = by_rank or metric.shape in ("filed", "listed")
     is_graded = RELEVANCE[protocol.relevance].by_lines and metric.reads <= {"rank", "share", "shares"}
     if metric not in measures and not by_lines and not by_sets and not (by_hits and (is_general or is_graded)):
@@ -56,26 +56,23 @@ def explored(
     stored = [part for part in lake.parts("scores", **folders) if run_ids is None or part.folders["run_id"] in run_ids]
     known = systems_of(lake, task).filter(pl.col("run_id").is_in([part.folders["run_id"] for part in stored]))
     rows = lake.read("runs", benchmark=task.benchmark).join(known.select("run_id", "is_expected"), on="run_id")
-    whole = Selection((), edition(lake, task.benchmark).limit)
-    # By what of the items they were asked; those over the same chunks beside each other.
-    by_selection: dict[Selection, list[Run]] = {}
-    for run in rows.sort("chunker", "run_id").iter_rows(named=True) if requested else ():
-        selection = Selection.of_run(run["selection"], run["limit"]) if run["origin"] == "built-in" else whole
-        mine = Run(run["run_id"], chunker=run["chunker"], is_chance=run["is_expected"])
-        by_selection.setdefault(selection, []).append(mine)
+    # Those over the same chunks beside each other.
+    runs = [
+        Run(run["run_id"], chunker=run["chunker"], is_chance=run["is_expected"])
+        for run in rows.sort("chunker", "run_id").iter_rows(named=True)
+    ]
+    rules = _rules_for(protocol, requested, runs) if requested and runs else {}
     frames = [pl.DataFrame(schema=measured)]
-    for selection, runs in by_selection.items():
-        rules = _rules_for(protocol, requested, runs)
-        for part in selected_parts(lake, task, selection):
-            scored = (scores for rule, mine in rules.items() for scores in Partition(part).scores(rule, mine))
-            frames += [scores.tables[-1].select(*measured) for scores in scored]
+    for part in selected_parts(lake, task, Selection((), edition(lake, task.benchmark).limit)) if rules else ():
+        scored = (scores for rule, mine in rules.items() for scores in Partition(part).scores(rule, mine))
+        frames += [scores.tables[-1].select(*measured) for scores in scored]
     sealed = {"protocol": pl.lit(protocol.name), "protocol_hash": pl.lit("")}
     answered = lake.scan_parts(stored, "scores").select("run_id", "item_id").unique()
     scores = pl.concat(frames).lazy().join(answered, on=["run_id", "item_id"], how="semi")
     return scores.with_columns(**sealed).select(*columns).collect()
 
 
-_OF_RESULTS = ("ranked", "filed", "listed")
+_OF_RESULTS = ("ranked", "found", "filed", "listed")
 """The shapes that are read over a list of results, which an agent does not give."""
 
 

@@ -136,8 +136,8 @@ FORMS: Mapping[str, tuple[Amount, Amount]] = {
     "rbp": (lambda draw, k: _over(draw.n_relevant, draw.n) * (1 - PERSISTENCE ** draw.drawn(k)), _one),
     "judged": (Draw.drawn, Draw.drawn),
     "correct": (_any_hit, _one),
-    # The relevant cut the others into gaps of equal expected length; none relevant is no value. It has no cut-off.
-    "found_rank": (lambda draw, k: np.where(draw.n_relevant > k, (draw.n + 1) / (draw.n_relevant + 1), np.nan), _one),
+    # The relevant cut the others into gaps of equal expected length. It has no cut-off.
+    "found_rank": (lambda draw, k: (draw.n + 1) / (draw.n_relevant + 1), _is_any_relevant),
     # Within k it is that of the relevant alone, which are all that is like gold where gold is lines.
     "best_similarity": (lambda draw, k: _best_gain(draw, k) if k else draw.best, _one),
     "reachable": (_is_any_relevant, _one),

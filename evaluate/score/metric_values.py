@@ -42,7 +42,7 @@ def measure(
     if any("n_relevant" in metric.at(k).numerator.meta.root_names() for metric, k in ranked):
         seen = seen.join(items.select(*key, "n_relevant"), on=key)
     counted = seen.group_by(key).agg(*_numerators([*ranked, *of_hits]), *_denominators(of_hits))
-    without = [f"{label(metric, k)}/n" for metric, k in [*ranked, *of_hits] if not metric.is_absent_null]
+    without = [f"{label(metric, k)}/n" for metric, k in [*ranked, *of_hits]]
     without += [f"{label(metric, k)}/d" for metric, k in of_hits]
     return (
         items.join(counted, on=key, how="left", maintain_order="left")
