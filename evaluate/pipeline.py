@@ -19,7 +19,6 @@ from lake.engine import IN_PROCESS, Engine, InThisProcess
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json
 from lake.outcome import Outcome
-from lake.parts import PartCounts
 from lake.store import Lake
 from lake.text import counted
 
@@ -35,13 +34,6 @@ class Job(NamedTuple):
 
     stored: tuple[str, ...]
     chunker: str
-
-
-class Done(NamedTuple):
-    """Which parts a job made, and what is to be said of it."""
-
-    tally: PartCounts
-    outcome: Outcome
 
 
 @dataclass(frozen=True)
@@ -62,21 +54,22 @@ class Runner:
     groups: Sequence[tuple[str, ...]]
     chunkers: Mapping[Task, Mapping[str, str]] = field(default_factory=dict)
 
-    def run(self, job: Job) -> Done:
-        """Rank and score the job's runs, as far as they are not done."""
+    def run(self, job: Job) -> Outcome:
+        """Rank and score the job's runs, as far as they are not done; which parts that made."""
         lake = Lake(self.lake)
         known = self._known()
         for task in self.chunkers:
             for item_part, chunker, runs in self.task_runs(lake, task, [job.stored], known, Outcome()).jobs():
                 if chunker == job.chunker:
                     Partition(item_part).run(runs)
-        return Done(lake.tally, Outcome())
+        return Outcome(tally=lake.tally)
 
-    def pool(self, task: Task) -> Done:
+    def pool(self, task: Task) -> Outcome:
         """Pool and compare a task's scores."""
-        lake, result = Lake(self.lake), Outcome()
+        lake = Lake(self.lake)
+        result = Outcome(tally=lake.tally)
         self.task_runs(lake, task, self.groups, self._known(), result).pool()
-        return Done(lake.tally, result)
+        return result
 
     def task_runs(
         self,
@@ -152,10 +145,10 @@ def evaluate(
             (benchmark, engine.results(executor, benchmark.runner.run, jobs[benchmark.name]))
             for benchmark in sorted(every, key=lambda benchmark: -benchmark.n_rankings)
         ]
-        pooled = list[tuple[BenchmarkRuns, Iterator[Done]]]()
+        pooled = list[tuple[BenchmarkRuns, Iterator[Outcome]]]()
         for benchmark, done in ranked:
-            for tally, _ in console.track(done, f"evaluating {benchmark.name}", total=len(jobs[benchmark.name])):
-                lake.tally.add(tally)
+            for outcome in console.track(done, f"evaluating {benchmark.name}", total=len(jobs[benchmark.name])):
+                benchmark.result.add(outcome)
             for work in benchmark.works:
                 work.conclude(benchmark.parameters)
                 benchmark.result.changes += remove_stale(work)
@@ -166,8 +159,7 @@ def evaluate(
                 tasks_of_benchmark = [work.task for work in benchmark.works]
                 pooled.append((benchmark, engine.results(executor, benchmark.runner.pool, tasks_of_benchmark)))
         for benchmark, done in pooled:
-            for tally, outcome in console.track(done, f"pooling {benchmark.name}", total=len(benchmark.works)):
-                lake.tally.add(tally)
+            for outcome in console.track(done, f"pooling {benchmark.name}", total=len(benchmark.works)):
                 benchmark.result.add(outcome)
     for benchmark in every:
         _check_any(lake, benchmark)

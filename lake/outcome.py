@@ -43,9 +43,10 @@ class Outcome:
         return whole
 
     def add(self, other: "Outcome") -> None:
-        """Take in the counts and the warnings of a part of what the stage did."""
+        """Take in the counts, the warnings and the parts of a part of what the stage did."""
         for name in (*_COUNTS, "tied", "warnings", "changes"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.tally.add(other.tally)
 
     @property
     def code(self) -> Exit:
