@@ -164,8 +164,7 @@ def selected_parts(
         if items.is_empty():
             continue
         is_blank = pl.col("gold_flags").list.contains(BLANK_GOLD).fill_null(value=False) & (not task.ranks_blank)
-        every = items.filter("scorable")
-        scorable = every.filter(~is_blank)
+        scorable = items.filter("scorable", ~is_blank)
         files = parts_holding(lake, "files", "pool_id", scorable["pool_id"], benchmark=task.benchmark)
         gold = [part for name in names if (part := lake.part("gold_spans", name, benchmark=task.benchmark))]
         if len(gold) < len(names):
@@ -179,8 +178,8 @@ def selected_parts(
             # Which are drawn depends on the other parts too.
             [] if drawn is None else scorable["item_id"].to_list(),
         )
-        n_unscorable, n_blank = (rows.height - scorable.height for rows in (items, every))
-        yield ItemPart(lake, task, names, scorable, stamp, n_unscorable, n_blank)
+        n_blank = int(items["scorable"].sum()) - scorable.height
+        yield ItemPart(lake, task, names, scorable, stamp, items.height - scorable.height, n_blank)
 
 
 def _nothing(lake: Lake, benchmark: str, what: str = "items") -> GoldspanError:

@@ -21,20 +21,26 @@ def characters_of(
 
     `rows` are aggregates as `with_places` gives them; a frame of `hits` has all those of a run.
     """
-    shown = rows.filter("is_primary", "is_headline").select("run_id", *SLICE, "n_items")
+    shown = rows.lazy().filter("is_primary", "is_headline").select("run_id", *SLICE, "n_items").collect()
     ks = sorted({k for metric, k in metrics_of(protocol) if metric.name == protocol.primary.metric})
     declared = table("characters")
     if shown.is_empty():
         return pl.DataFrame(schema=declared.columns)
-    of_slice = in_slice(items.filter("scorable"), *shown.select(SLICE).row(0))
+    of_slice = in_slice(items.filter("scorable"), *shown.row(0)[1:3])
     # A run of completions, or of nothing at all, has no row.
     read = pl.concat([_read(protocol, some.join(of_slice, on="item_id", how="semi"), ks) for some in hits])
-    means = read.join(shown, on="run_id").with_columns(pl.exclude("run_id", *SLICE, "n_items") / pl.col("n_items"))
-    every = means.unpivot(
-        [str(k) for k in ks], index=["run_id", *SLICE, "n_items", "returned"], variable_name="k", value_name="read"
+    return (
+        read.lazy()
+        .join(shown.lazy(), on="run_id")
+        .with_columns(pl.exclude("run_id", *SLICE, "n_items") / pl.col("n_items"))
+        .unpivot(
+            [str(k) for k in ks], index=["run_id", *SLICE, "n_items", "returned"], variable_name="k", value_name="read"
+        )
+        .with_columns(pl.col("k").cast(pl.Int64), protocol=pl.lit(protocol.name))
+        .select(pl.col(name).cast(kind) for name, kind in declared.columns.items())
+        .sort(declared.key)
+        .collect()
     )
-    every = every.with_columns(pl.col("k").cast(pl.Int64), protocol=pl.lit(protocol.name))
-    return every.select(*(pl.col(name).cast(kind) for name, kind in declared.columns.items())).sort(declared.key)
 
 
 def _read(protocol: Protocol, hits: pl.LazyFrame, ks: list[int]) -> pl.DataFrame:

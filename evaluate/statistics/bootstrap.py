@@ -33,7 +33,7 @@ _MEANS_AT_ONCE = 32
 """So many means over as many items are resampled together: few enough for memory to be used again."""
 
 
-def item_intervals(values: pl.DataFrame, of: Sequence[str]) -> pl.DataFrame:
+def item_intervals(values: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFrame:
     """The 95 % intervals of means over items: `of`, item_low, item_high; none of a mean over a single item.
 
     `values` has one row per distinct value of a mean: `of`, value, count.
@@ -43,6 +43,7 @@ def item_intervals(values: pl.DataFrame, of: Sequence[str]) -> pl.DataFrame:
         .group_by(of, maintain_order=True)
         .agg("value", "count", n=pl.col("count").sum())
         .filter(pl.col("n") > 1)
+        .collect()
     )
     ends = np.cumsum(means["value"].list.len().to_numpy())[:-1]
     values_of, counts_of = (np.split(means[name].explode().to_numpy(), ends) for name in ("value", "count"))
@@ -65,7 +66,7 @@ def item_intervals(values: pl.DataFrame, of: Sequence[str]) -> pl.DataFrame:
         column_of = {key: number for number, key in enumerate(distinct)}
         intervals[:, rows] = np.concatenate(several, axis=1)[:, [column_of[key] for key in keys]]
     low, high = intervals
-    return means.select(*of, item_low=pl.Series(low, dtype=pl.Float64), item_high=pl.Series(high, dtype=pl.Float64))
+    return means.lazy().select(*of, item_low=pl.Series(low), item_high=pl.Series(high))
 
 
 def _grouped(values: Floats, counts: Integers) -> tuple[Floats, Integers]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -39,16 +39,16 @@ def with_places(protocol: Protocol, aggregates: pl.DataFrame, systems: pl.DataFr
     family is of those that are ranked by the primary metric in the headline slice.
     `aggregates` are of one task and protocol, `systems` has run_id, is_complete, is_baseline and is_expected.
     """
-    rows = aggregates.filter(pl.col("n") > 0).join(systems, on="run_id")
-    shown = rows.filter("is_complete") if rows["is_complete"].any() else rows
-    slice_, value = headline_slice(protocol, shown.lazy())
+    rows = aggregates.lazy().filter(pl.col("n") > 0).join(systems.lazy(), on="run_id")
+    slice_, value = headline_slice(protocol, rows.filter(pl.col("is_complete") | ~pl.col("is_complete").any()))
     primary = protocol.primary
     n_asked = (pl.col("n_items") - pl.col("n_not_applicable")).max().over(*MEASURE, *SLICE)
-    return rows.with_columns(
+    placed = rows.with_columns(
         is_primary=(pl.col("metric") == primary.metric) & (pl.col("k") == primary.k),
         is_headline=(pl.col("slice") == slice_) & (pl.col("slice_value") == value),
         is_ranked=pl.col("is_complete") & ~pl.col("is_baseline") & (pl.col("n") == n_asked),
-    ).with_columns(in_family=pl.col("is_primary") & pl.col("is_headline") & pl.col("is_ranked"))
+    )
+    return placed.with_columns(in_family=pl.col("is_primary") & pl.col("is_headline") & pl.col("is_ranked")).collect()
 
 
 def compare_runs(protocol: Protocol, rows: pl.DataFrame, scores: ScoreMatrix) -> pl.DataFrame:
@@ -57,21 +57,23 @@ def compare_runs(protocol: Protocol, rows: pl.DataFrame, scores: ScoreMatrix) ->
     The first of a pair is the one whose id sorts first, and the numbers are of the second against it; `rows` are as
     :func:`with_places` gives them.
     """
-    groups = rows.sort("run_id").group_by(*MEASURE, *SLICE).agg("run_id", *_FLAGS)
-    groups = groups.filter(pl.col("run_id").list.len() > 1).sort(*MEASURE, *SLICE)
-    groups, declared = groups.with_columns(group=pl.int_range(pl.len())), table("comparisons")
+    several = rows.lazy().sort("run_id").group_by(*MEASURE, *SLICE).agg("run_id", *_FLAGS)
+    several = several.filter(pl.col("run_id").list.len() > 1).sort(*MEASURE, *SLICE)
+    groups, declared = several.with_columns(group=pl.int_range(pl.len())).collect(), table("comparisons")
     if groups.is_empty():
         return pl.DataFrame(schema=declared.columns)
     # All that polars does is done once: the groups are many and small.
     pairs = [columns for group in groups.iter_rows(named=True) for columns in _pairs(protocol, group, scores)]
     compared = pl.DataFrame({name: np.concatenate([columns[name] for columns in pairs]) for name in pairs[0]})
     counts = pl.when(~pl.col("is_expected")).then(pl.col("wins", "ties", "losses"))
+    # Of fewer items than a verdict needs nothing is detected.
+    least = pl.when(pl.col("n_items") >= FEWEST_ITEMS).then("smallest_detectable")
     return (
         compared.lazy()
         .filter(pl.col("n_items") > 0)
         .join(groups.lazy().drop("run_id", *_FLAGS), on="group")
         .with_columns(counts, pl.col(pl.Float64).fill_nan(None), protocol=pl.lit(protocol.name))
-        .with_columns(verdict=verdict_of(), smallest_detectable=_of_enough("smallest_detectable"))
+        .with_columns(verdict=verdict_of(), smallest_detectable=least)
         .select(*declared.columns)
         .sort(declared.key)
         .collect()
@@ -146,11 +148,6 @@ def uncertainty(diffs: Differences, bounds: tuple[float, float]) -> dict[str, Fl
     }
 
 
-def _of_enough(name: str) -> pl.Expr:
-    """A column where there are items enough for a verdict: fewer detect nothing."""
-    return pl.when(pl.col("n_items") >= FEWEST_ITEMS).then(name)
-
-
 def verdict_of() -> pl.Expr:
     """What is said of the second system; nothing by a metric of which no values are better.
 
@@ -184,19 +181,18 @@ class ScoreMatrix:
         self, protocol: Protocol, rows: pl.DataFrame, items: pl.LazyFrame, scores: Iterable[pl.LazyFrame]
     ) -> None:
         self._of_nothing = of_nothing(protocol)
-        runs = rows.select("run_id").unique().sort("run_id").with_row_index("run")
-        self._run = {run_id: number for number, run_id in runs.iter_rows()}
+        self._run = {run_id: number for number, run_id in enumerate(sorted({*rows["run_id"]}))}
         numbered = items.sort("repo", "item_id").with_row_index("item").collect()
-        self._repo = numbered["repo"].rank("dense").to_numpy().astype(np.int64) - 1
-        self._repo_names = numbered["repo"].unique().sort().to_list()
-        wanted = rows.select(*MEASURE, *SLICE).unique().sort(*MEASURE, *SLICE)
+        self._repo_names, self._repo = np.unique(numbered["repo"].to_numpy(), return_inverse=True)
+        wanted = rows.lazy().select(*MEASURE, *SLICE).unique().sort(*MEASURE, *SLICE).collect()
         # Which items each slice holds.
         self._items = defaultdict[tuple[object, ...], Integers](lambda: np.zeros(0, np.int64))
-        for name in sorted({*wanted["slice"]}):
-            of_items = in_slice_of(numbered.lazy(), name).with_row_index("item").group_by("slice_value").agg("item")
-            for value, of_slice in of_items.collect().iter_rows():
-                self._items[name, value] = np.array(of_slice, np.int64)
-        measures = wanted.group_by(MEASURE, maintain_order=True).agg(SLICE).with_columns(measure=pl.int_range(pl.len()))
+        slices = [in_slice_of(numbered.lazy(), name).with_columns(slice=pl.lit(name)) for name in {*wanted["slice"]}]
+        of_items = [each.with_row_index("item").group_by(SLICE).agg("item") for each in slices]
+        for name, value, of_slice in chain.from_iterable(each.iter_rows() for each in pl.collect_all(of_items)):
+            self._items[name, value] = np.array(of_slice, np.int64)
+        in_order = wanted.lazy().group_by(MEASURE, maintain_order=True).agg(SLICE)
+        measures = in_order.with_columns(measure=pl.int_range(pl.len())).collect()
         # Of each measure the column of every item that any of its slices holds, and matrices of runs by such columns.
         self._matrices: dict[tuple[object, ...], tuple[Integers, dict[str, Floats]]] = {}
         for *measure, names, slice_values, _ in measures.iter_rows():
@@ -206,19 +202,20 @@ class ScoreMatrix:
             column[compared] = np.arange(len(compared))
             metric = metric_named(measure[1])
             sums = ("numerator", "denominator") if average_of(protocol, metric) == "micro" else ()
-            shape = (len(runs), len(compared))
+            shape = (len(self._run), len(compared))
             arrays = {"value": np.full(shape, np.nan), **{name: np.zeros(shape) for name in sums}}
             self._matrices[tuple(measure)] = (column, arrays)
-        keys = (measures.drop(SLICE), runs, numbered.select("item", "item_id"))
+        runs = pl.LazyFrame(
+            {"run_id": list(self._run), "run": range(len(self._run))}, {"run_id": pl.String, "run": pl.Int64}
+        )
         for frame in scores:
-            self._fill(frame, *keys)
+            self._fill(frame.join(runs, on="run_id"), measures.lazy(), numbered.lazy())
 
-    def _fill(self, scores: pl.LazyFrame, measures: pl.DataFrame, runs: pl.DataFrame, items: pl.DataFrame) -> None:
+    def _fill(self, scores: pl.LazyFrame, measures: pl.LazyFrame, items: pl.LazyFrame) -> None:
         rows = (
             scores.filter(pl.col("value").is_not_null())
-            .join(measures.lazy(), on=MEASURE)
-            .join(runs.lazy(), on="run_id")
-            .join(items.lazy(), on="item_id")
+            .join(measures, on=MEASURE)
+            .join(items, on="item_id")
             .select("measure", "run", "item", "value", pl.col("numerator", "denominator").fill_null(0.0))
             .sort("measure")
             .collect()
@@ -237,7 +234,7 @@ class ScoreMatrix:
         """The values of a group's runs by its metric in its slice."""
         column_of, of_measure = self._matrices[tuple(key[name] for name in MEASURE)]
         items = self._items[tuple(key[name] for name in SLICE)]
-        runs = [self._run[str(run_id)] for run_id in np.array(key["run_id"])]
+        runs = np.array([self._run[str(run_id)] for run_id in np.array(key["run_id"])])
         arrays = {name: array[np.ix_(runs, column_of[items])] for name, array in of_measure.items()}
         _, repo = np.unique(self._repo[items], return_inverse=True)
         return Values(repo=repo, of_nothing=self._of_nothing.get(str(key["metric"]), 0.0), **arrays)

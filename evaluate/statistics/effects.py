@@ -41,17 +41,16 @@ def effects_of(protocol: Protocol, rows: pl.DataFrame, scores: ScoreMatrix) -> p
 
     `rows` are aggregates as `with_places` gives them, with chunker and retriever.
     """
-    nothing = pl.DataFrame(schema=table("effects").columns).drop("task")
-    is_known = pl.col("chunker").is_not_null() & pl.col("retriever").is_not_null()
-    family = rows.filter("in_family", is_known)
-    known = family.sort("run_id", descending=True).select("run_id", "chunker", "retriever").iter_rows()
-    run_of = {(chunker, retriever): run_id for run_id, chunker, retriever in known}
+    nothing = pl.DataFrame(schema={name: kind for name, kind in table("effects").columns.items() if name != "task"})
+    family = rows.lazy().filter("in_family").drop_nulls(["chunker", "retriever"]).sort("run_id", descending=True)
+    known = family.select("chunker", "retriever", "run_id", *MEASURE, *SLICE).collect().rows()
+    run_of = {(chunker, retriever): run_id for chunker, retriever, run_id, *_ in known}
     chunkers, retrievers = largest_grid(run_of)
     if not chunkers:
         return nothing
     run_ids = [run_of[chunker, retriever] for chunker in chunkers for retriever in retrievers]
-    shown = family.filter(pl.col("run_id").is_in(run_ids))
-    where = shown.select(*MEASURE, *SLICE).row(0, named=True)
+    # The family has one measure in one slice.
+    where = dict(zip((*MEASURE, *SLICE), known[0][3:], strict=True))
     average = average_of(protocol, metric_named(protocol.primary.metric))
     values = scores.values({**where, "run_id": run_ids})
     means, share, counts, has_items = _by_unit(values, values.repo, average)

@@ -53,21 +53,21 @@ def korn_graubard(mean: Floats, variance: Floats, degrees: Floats, n: Floats, n_
     return low.round(12), high.round(12)
 
 
-def intervals(estimates: pl.DataFrame) -> pl.DataFrame:
-    """The 95 % intervals of some estimates, in their order: low, high; null where an estimate is out of its bounds.
+def intervals(estimates: pl.DataFrame) -> tuple[pl.Expr, pl.Expr]:
+    """The lower and the upper ends of 95 % intervals of some estimates; null where an estimate is out of its bounds.
 
     An estimate has mean, variance, degrees, n, n_units, as `korn_graubard` has them; lowest and highest: the bounds.
     """
     names = ("mean", "variance", "degrees", "n", "n_units", "lowest", "highest")
-    of = [estimates[name].cast(pl.Float64).to_numpy() for name in names]
+    of = [estimates[name].to_numpy().astype(np.float64) for name in names]
     mean, variance, degrees, _, _, lowest, highest = of
     half = scipy.special.stdtrit(degrees, _UPPER).round(10) * np.sqrt(variance)
     half[half <= _ROUNDING * np.abs(mean)] = 0
     low, high = np.maximum(mean - half, lowest), np.minimum(mean + half, highest)
     shares = (lowest == 0) & (highest == 1) & (mean >= 0) & (mean <= 1)
     low[shares], high[shares] = korn_graubard(*(each[shares] for each in of[:5]))
-    ends = pl.DataFrame({"low": low, "high": high})
-    return ends.select(pl.when(pl.Series((lowest <= mean) & (mean <= highest))).then(pl.col("low", "high")))
+    is_within = pl.lit(pl.Series((lowest <= mean) & (mean <= highest)))
+    return pl.when(is_within).then(pl.Series(low)), pl.when(is_within).then(pl.Series(high))
 
 
 def over_repositories(quotients: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFrame:
@@ -153,7 +153,9 @@ def ends_of(by_repo: pl.LazyFrame, means: pl.LazyFrame) -> Iterator[pl.LazyFrame
     slice, slice_value, unit, n, n_repos, lowest, highest.
     """
     by_repo = by_repo.join(means.select(*_OF, "unit"), on=_OF)
-    for name, average in AVERAGES.items():
+    n_units = pl.when(pl.col("unit") == ITEM).then("n").otherwise("n_repos")
+    of_means, every = means.with_columns(n_units=n_units), list[pl.LazyFrame]()
+    for average in AVERAGES.values():
         products = dict(zip(("above_above", "above_below", "below_below"), average.products, strict=True))
         quotients = by_repo.select(
             *_OF, "unit", numerator=average.numerator, denominator=average.denominator, **products
@@ -162,8 +164,8 @@ def ends_of(by_repo: pl.LazyFrame, means: pl.LazyFrame) -> Iterator[pl.LazyFrame
             over_repositories(quotients.filter(unit=REPOSITORY), _OF),
             over_items(quotients.filter(unit=ITEM), _OF),
         ]
-        n_units = pl.when(pl.col("unit") == ITEM).then("n").otherwise("n_repos")
-        estimates = pl.concat(parts).join(means.with_columns(n_units=n_units), on=_OF).collect()
+        every.append(pl.concat(parts).join(of_means, on=_OF))
+    for name, estimates in zip(AVERAGES, pl.collect_all(every), strict=True):
         _, *ends = average_columns(name)
-        of_average = dict(zip(("low", "high"), ends, strict=True))
-        yield estimates.select(_OF).hstack(intervals(estimates).rename(of_average)).lazy()
+        of_average = dict(zip(ends, intervals(estimates), strict=True))
+        yield estimates.lazy().select(*_OF, **of_average)

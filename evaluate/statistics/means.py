@@ -79,13 +79,12 @@ def aggregate(
         cells.lazy(), pl.concat([of for of, _ in of_slices]), bounds_of(measures), over_items=protocol.over_items
     )
     resampled = _resampled(of_slices, protocol.headline or WHOLE_SLICE)
-    drawn = distinct.join(resampled, on="kind").group_by(*_OF, "value").agg(pl.col("count").sum().cast(pl.Int64))
+    drawn = distinct.lazy().join(resampled, on="kind").group_by(*_OF, "value").agg(pl.col("count").sum().cast(pl.Int64))
     declared = table("aggregates")
     nothing = pl.col("metric").replace_strict(of_nothing(protocol), default=0.0, return_dtype=pl.Float64)
     averages = [pl.when(pl.col(name).is_nan()).then(nothing).otherwise(name).alias(name) for name in AVERAGES]
     whole = (
-        means.lazy()
-        .join(item_intervals(drawn, _OF).lazy(), on=_OF, how="left")
+        means.join(item_intervals(drawn, _OF), on=_OF, how="left")
         .join(measures, on="measure")
         # The oracle's share is made by comparing runs, not here.
         .with_columns(*averages, share_of_oracle=pl.lit(None, pl.Float64))
@@ -93,7 +92,7 @@ def aggregate(
     return whole.select(*declared.columns).sort(declared.key)
 
 
-def _means(cells: pl.LazyFrame, of_slices: pl.DataFrame, bounds: pl.LazyFrame, *, over_items: bool) -> pl.DataFrame:
+def _means(cells: pl.LazyFrame, of_slices: pl.DataFrame, bounds: pl.LazyFrame, *, over_items: bool) -> pl.LazyFrame:
     """The numbers of every measure and value of a slice.
 
     `cells` has measure, kind, and sums over the items of each kind; `of_slices` the kinds that each value of a slice
@@ -120,12 +119,12 @@ def _means(cells: pl.LazyFrame, of_slices: pl.DataFrame, bounds: pl.LazyFrame, *
     means = means.with_columns(pl.when(pl.col("n") > 0).then(pl.col(pl.Float64))).collect().lazy()
     for end in ends_of(by_repo, means.join(bounds, on="measure")):
         means = means.join(end, on=_OF, how="left")
-    return means.collect()
+    return means
 
 
-def _resampled(of_slices: Sequence[tuple[pl.DataFrame, bool]], opens_with: tuple[str, str]) -> pl.DataFrame:
+def _resampled(of_slices: Sequence[tuple[pl.DataFrame, bool]], opens_with: tuple[str, str]) -> pl.LazyFrame:
     """What is resampled: resampling costs more than all other means together."""
-    every = pl.concat([of for of, is_resampled in of_slices if is_resampled])
+    every = pl.concat([of for of, is_resampled in of_slices if is_resampled]).lazy()
     first, whole = (
         (pl.col("slice") == name) & (pl.col("slice_value") == value) for name, value in (opens_with, WHOLE_SLICE)
     )

@@ -117,7 +117,7 @@ def kinds_by_slice(
     """
     several = [column for column in strata if kinds[column].n_unique() > 1]
     # An item without a value lies in a stratum too.
-    kinds = kinds.with_columns(pl.col(several).fill_null("none"))
+    of_kinds = kinds.lazy().with_columns(pl.col(several).fill_null("none"))
     every, resampled = list[pl.LazyFrame](), list[bool]()
     for slice_ in slices:
         name, columns = slice_.name, list(slice_.columns)
@@ -125,7 +125,7 @@ def kinds_by_slice(
             continue
         if slice_.per_stratum and several:
             name, columns = "/".join([*several, *([name] if columns else [])]), [*several, *columns]
-        of = kinds.lazy().filter(pl.col(slice_.of).is_not_null()) if slice_.of else kinds.lazy()
+        of = of_kinds.filter(pl.col(slice_.of).is_not_null()) if slice_.of else of_kinds
         value = pl.concat_str(columns, separator="/") if columns else pl.lit("all")
         every.append(of.with_columns(slice=pl.lit(name), slice_value=value).filter(pl.col("slice_value").is_not_null()))
         resampled.append(slice_.is_resampled)
@@ -133,7 +133,7 @@ def kinds_by_slice(
     nothing = pl.DataFrame(schema={name: kinds.schema.get(name, pl.String()) for name in columns})
     # What holds items of several strata is no slice.
     return [(nothing, True)] + [
-        (rows.select(columns), is_resampled)
+        (rows[columns], is_resampled)
         for rows, is_resampled in zip(pl.collect_all(every), resampled, strict=True)
         if len({*rows["slice_value"]})
         == len({*zip(rows["slice_value"], *(rows[stratum] for stratum in strata), strict=True)})

@@ -70,18 +70,18 @@ def expected_coverage(protocol: Protocol, material: Material, pools: ContextRuns
     pool's chunks), n_first: those that an order may begin with and be an answer.
     """
     sets = GoldSets.of(material, pools, rules_of(protocol))
-    rows = context_rows(sets.seen.sort("case", "rank").with_columns(step="rank"), "case")
+    rows = context_rows(sets.seen.lazy().sort("case", "rank").with_columns(step="rank"), "case")
     cases = sets.cases.join(sizes, on="item_id", how="left", maintain_order="left")
     n, n_first = (cases[name].fill_null(0).to_numpy() for name in ("n", "n_first"))
     answers = Answers(np.bincount(rows.walk, minlength=cases.height), rows, sets.seen.clear())
     is_first = _is_begun(protocol, sets.files.nws_of(rows.file, rows.start))
-    frames = [_nothing(*_SCORE, "value", "numerator")]
+    frames = [_nothing(*_SCORE, "value", "numerator").lazy()]
     for granularity in GRANULARITIES:
         walk, length, n_holding, n_first_holding = holders(*sets.laid(granularity, answers), is_first)
         missed = _missed(n[walk], n_first[walk], n_holding, n_first_holding)
         n_gold = np.bincount(walk, weights=length, minlength=cases.height)
         has_gold = n_gold > 0
-        of_items = cases.select("item_id").filter(pl.Series(has_gold))
+        of_items = pl.LazyFrame(cases["item_id"].filter(pl.Series(has_gold)))
         hits = [np.bincount(walk, weights=length * (1 - at_k), minlength=cases.height) for at_k in missed]
         for metric, k in metrics_of(protocol):
             if metric.granularity == granularity and has_closed_form(metric, k):
@@ -95,7 +95,7 @@ def expected_coverage(protocol: Protocol, material: Material, pools: ContextRuns
                     numerator=pl.Series(hit[has_gold], dtype=pl.Float64),
                 )
                 frames.append(values)
-    return pl.concat(frames)
+    return pl.concat(frames).collect()
 
 
 def _nothing(*names: str) -> pl.DataFrame:
@@ -106,21 +106,22 @@ def _orders(item_part: ItemPart, pools: pl.DataFrame, axis: LineOffsets, protoco
     """The heads of the orders of each pool, each order as a run of its own, which is called by its number."""
     budgets = [k for metric, k in metrics_of(protocol) if metric.cut == "budget"]
     cut_offs: list[CutOff] = [("results", N_RANKED_STEPS), ("budget", max([RANKED_BUDGET, *budgets]))]
-    heads = draw(pools.lazy(), axis, cut_offs).with_columns(run_id=pl.col("order").cast(pl.String))
-    hits = item_part.items.select("item_id", "pool_id").join(heads, on="pool_id")
+    heads = draw(pools.lazy(), axis, cut_offs).lazy().with_columns(run_id=pl.col("order").cast(pl.String))
+    hits = item_part.items.lazy().select("item_id", "pool_id").join(heads, on="pool_id")
     return _as_runs(item_part, hits, [str(order) for order in range(N_ORDERS)])
 
 
-def _as_runs(item_part: ItemPart, ordered: pl.DataFrame, names: Sequence[str]) -> ContextRuns:
+def _as_runs(item_part: ItemPart, ordered: pl.LazyFrame, names: Sequence[str]) -> ContextRuns:
     """Rankings, of which are given run_id, item_id, path, line_start, line_end and rank."""
     absent = pl.lit(None, pl.String)
     hits = ordered.with_columns(path_given=absent, symbol=absent, part=pl.lit(RANKING), step=pl.lit(0, pl.Int64))
-    answered = item_part.items.select("item_id").join(pl.DataFrame({"run_id": names}), how="cross")
-    answered = answered.with_columns(
-        status=pl.lit(DONE), n_steps=pl.lit(None, pl.Int64), has_patch=pl.lit(None, pl.Boolean)
+    answered = item_part.items.lazy().select(
+        "item_id", status=pl.lit(DONE), n_steps=pl.lit(None, pl.Int64), has_patch=pl.lit(None, pl.Boolean)
     )
+    answered = answered.join(pl.LazyFrame({"run_id": names}), how="cross")
     edits = pl.DataFrame(schema={"run_id": pl.String, "item_id": pl.String, "path": pl.String, "line": pl.Int64})
-    return ContextRuns.of(names, answered, hits, edits)
+    run_items, seen = pl.collect_all([answered, hits])
+    return ContextRuns.of(names, run_items, seen, edits)
 
 
 def _means(drawn: pl.LazyFrame, exact: pl.LazyFrame) -> pl.DataFrame:
@@ -140,24 +141,24 @@ def _closed(
     item_part: ItemPart, protocol: Protocol, material: Material, pools: pl.DataFrame, axis: LineOffsets
 ) -> pl.DataFrame:
     """What needs no drawing, from the chunks in files of gold alone."""
-    of_items = item_part.items.select("item_id", "pool_id")
-    gold = material.gold.join(of_items, on="item_id").select("item_id", "pool_id", "path").unique()
+    of_items = item_part.items.lazy().select("item_id", "pool_id")
+    gold = material.gold.lazy().join(of_items, on="item_id").select("item_id", "pool_id", "path").unique()
     ranked = (
-        gold.join(pools, on=["pool_id", "path"])
+        gold.join(pools.lazy(), on=["pool_id", "path"])
         .sort("item_id", "path", "chunk_no")
         .with_columns(run_id=pl.lit(""), rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("item_id"))
     )
-    files = material.files.join(gold, on=["pool_id", "path"], how="semi")
-    texts, definitions = (
-        table.join(files, on="sha256", how="semi") for table in (material.texts, material.definitions)
-    )
-    narrow = replace(material, files=files, texts=texts, definitions=definitions)
+    files = material.files.lazy().join(gold, on=["pool_id", "path"], how="semi")
+    contents = [table.lazy().join(files, on="sha256", how="semi") for table in (material.texts, material.definitions)]
     first_lines = pools.lazy().select("pool_id", "path", "line_start", line_end=pl.col("line_start") + 1)
-    begun = axis.place(first_lines.with_columns(pool="pool_id")).select("pool", n_nws=axis.n_nws()).collect()
-    begun = begun.with_columns(is_first=_is_begun(protocol, begun["n_nws"].to_numpy()))
-    sizes = begun.group_by(pool_id="pool").agg(n=pl.len(), n_first=pl.col("is_first").sum())
-    sizes = of_items.join(sizes, on="pool_id").with_columns(pl.col("n", "n_first").cast(pl.Int64)).drop("pool_id")
-    return expected_coverage(protocol, narrow, _as_runs(item_part, ranked, [""]), sizes)
+    first_nws = axis.place(first_lines.with_columns(pool="pool_id")).select("pool", n_nws=axis.n_nws())
+    named, texts, definitions, begun = pl.collect_all([files, *contents, first_nws])
+    narrow = replace(material, files=named, texts=texts, definitions=definitions)
+    is_first = pl.Series(_is_begun(protocol, begun["n_nws"].to_numpy()))
+    counts = [pl.len().alias("n"), pl.col("is_first").sum().alias("n_first")]
+    sizes = begun.lazy().with_columns(is_first=is_first).group_by(pool_id="pool").agg(counts)
+    known = of_items.join(sizes, on="pool_id").select("item_id", pl.col("n", "n_first").cast(pl.Int64)).collect()
+    return expected_coverage(protocol, narrow, _as_runs(item_part, ranked, [""]), known)
 
 
 def _is_begun(protocol: Protocol, n_nws: Integers) -> npt.NDArray[np.bool_]:

@@ -28,7 +28,7 @@ class ContentDefinitions:
     symbol: Integers
     is_first: Mask
     n_symbols: Integers
-    names: pl.DataFrame
+    names: pl.LazyFrame
 
     @classmethod
     def of(cls, definitions: pl.DataFrame, texts: pl.DataFrame, rules: ContextRules) -> ContentDefinitions:
@@ -59,7 +59,7 @@ class ContentDefinitions:
             symbol=symbol,
             is_first=ordered["is_first"].to_numpy(),
             n_symbols=n_symbols,
-            names=ordered.select("text", "symbol", "name", whole=pl.col(_WHOLE_NAME[rules.symbol_identity])),
+            names=ordered.lazy().select("text", "symbol", "name", whole=pl.col(_WHOLE_NAME[rules.symbol_identity])),
         )
 
     def overlapped(self, text: Integers, spans: Extent) -> Extent:
@@ -122,7 +122,7 @@ class ContentDefinitions:
         From row, text, symbol (the name) to row and `number`; a name may mean several symbols, or none.
         """
         spoken = given.lazy().select("row", "text", said=pl.col("symbol").str.strip_chars())
-        names = self.names.lazy().rename({"symbol": "number"})
+        names = self.names.rename({"symbol": "number"})
         exactly = spoken.join(names, left_on=["text", "said"], right_on=["text", "whole"]).select("row", "number")
         others = spoken.join(exactly, on="row", how="anti").with_columns(pl.col("said").str.split(".").list.last())
         loosely = others.join(names, left_on=["text", "said"], right_on=["text", "name"]).select("row", "number")

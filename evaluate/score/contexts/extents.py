@@ -39,24 +39,23 @@ class Rows(NamedTuple):
         return self._replace(step=np.ones_like(self.walk))
 
 
-def context_rows(frame: pl.DataFrame, walk: str) -> Rows:
-    """Rows of a frame with line_start and line_end, and part, step and rank unless it is gold."""
-    sides = pl.col("line_start", "line_end")
-    is_result = pl.col("part").is_in([RANKING, LINES]) if "part" in frame.columns else pl.lit(value=False)
-    known = frame.select(sides.fill_null(0), sides.is_not_null().name.prefix("has_"), is_result=is_result)
-    zero = np.zeros(frame.height, np.int64)
-    has_start, has_end = known["has_line_start"].to_numpy(), known["has_line_end"].to_numpy()
-    return Rows(
-        walk=frame[walk].to_numpy(),
-        step=frame["step"].to_numpy() if "step" in frame.columns else zero + 1,
-        rank=frame["rank"].to_numpy() if "rank" in frame.columns else zero,
-        file=frame["file"].to_numpy(),
-        start=known["line_start"].to_numpy(),
-        end=known["line_end"].to_numpy(),
+def context_rows(frame: pl.LazyFrame, walk: str) -> Rows:
+    """Rows of a frame with file, line_start and line_end, and part, step and rank unless it is gold."""
+    is_gold = "part" not in frame.collect_schema()
+    has_start, has_end = (pl.col(f"line_{side}").is_not_null() for side in ("start", "end"))
+    is_result = pl.lit(value=False) if is_gold else pl.col("part").is_in([RANKING, LINES])
+    rows = frame.select(
+        pl.col("file"),
+        walk=walk,
+        step=pl.lit(1, pl.Int64) if is_gold else "step",
+        rank=pl.lit(0, pl.Int64) if is_gold else "rank",
+        start=pl.col("line_start").fill_null(0),
+        end=pl.col("line_end").fill_null(0),
         is_lines=has_start & has_end,
         is_whole=has_start & ~has_end,
-        is_file=~(has_start & has_end) | known["is_result"].to_numpy(),
-    )
+        is_file=~(has_start & has_end) | is_result,
+    ).collect()
+    return Rows(**{name: column.to_numpy() for name, column in rows.to_dict().items()})
 
 
 def concatenated(*several: Rows) -> Rows:
@@ -86,18 +85,19 @@ class NamedFiles:
     def of(cls, files: pl.DataFrame, texts: pl.DataFrame) -> NamedFiles:
         """Files, by item, and their contents; `text` is the row of a file's content."""
         ends, nws = pl.concat_list("line_starts", "n_bytes"), pl.concat_list("line_nws", pl.lit(0, pl.Int64))
-        known = files.select(
+        columns = files.lazy().select(
             "item",
             pl.col("text").fill_null(-1),
             pl.col("n_lines", "n_bytes").fill_null(0),
             is_open=pl.col("flags").list.contains("no-final-newline").fill_null(value=False),
         )
-        lengths = texts.select(n=ends.list.len().cast(pl.Int64))["n"].to_numpy()
+        lengths = texts.lazy().select(n=ends.list.len().cast(pl.Int64))
+        lines = texts.lazy().select(starts=ends, nws=nws).explode("starts", "nws").drop_nulls()
+        known, of_texts, of_lines = pl.collect_all([columns, lengths, lines])
+        n_places = of_texts["n"].to_numpy()
         return cls(
-            **{name: known[name].to_numpy() for name in known.columns},
-            starts=texts.select(place=ends.explode().drop_nulls())["place"].to_numpy(),
-            nws=texts.select(n=nws.explode().drop_nulls())["n"].to_numpy(),
-            first_start=np.cumsum(lengths) - lengths,
+            **{name: column.to_numpy() for name, column in [*known.to_dict().items(), *of_lines.to_dict().items()]},
+            first_start=np.cumsum(n_places) - n_places,
         )
 
     @property

@@ -72,7 +72,7 @@ class GoldSets:
     def of(cls, material: Material, runs: ContextRuns, rules: ContextRules) -> GoldSets:
         """Number the cases, the files that are named, and what names them."""
         items = material.items.lazy().with_columns(item=pl.int_range(pl.len()))
-        cases = _cases(items, runs).collect()
+        of_cases = _cases(items, runs)
         hits = runs.hits.lazy().select(
             *("run_id", "item_id", "part", "step", "rank", "path", "symbol"),
             pl.col("line_start", "line_end").clip(-FARTHEST, FARTHEST),
@@ -92,11 +92,12 @@ class GoldSets:
             .collect()
         )
         known = files.lazy().select(*file_key, "item", "file")
-        case = cases.lazy().select("run_id", "item_id", case=pl.int_range(pl.len()))
+        case = of_cases.select("run_id", "item_id", case=pl.int_range(pl.len()))
         n_items, lines = material.items.height, ("file", "line_start", "line_end")
         of_runs = hits.join(case, on=["run_id", "item_id"]).with_columns(run=pl.col("case") // max(1, n_items))
-        seen, of_gold = pl.collect_all(
+        cases, seen, of_gold = pl.collect_all(
             [
+                of_cases,
                 of_runs.join(known, on=file_key, nulls_equal=True).select(
                     "case", "run", "part", "step", "rank", "symbol", *lines
                 ),
@@ -105,7 +106,7 @@ class GoldSets:
         )
         definitions = ContentDefinitions.of(material.definitions, material.texts, rules)
         of_files = NamedFiles.of(files, material.texts)
-        return cls(rules, cases, seen, of_files, definitions, context_rows(of_gold, "item"), n_items)
+        return cls(rules, cases, seen, of_files, definitions, context_rows(of_gold.lazy(), "item"), n_items)
 
     @property
     def item(self) -> Integers:

@@ -51,13 +51,16 @@ class ContextRuns:
     @classmethod
     def of(cls, names: Sequence[str], run_items: pl.DataFrame, hits: pl.DataFrame, edits: pl.DataFrame) -> ContextRuns:
         """Runs with all that they answered: those are rankings that have no steps on any item."""
-        kinds = run_items.group_by("run_id").agg(pl.col("n_steps").is_null().all())
-        return cls(tuple(names), run_items, hits, edits, frozenset(kinds.filter("n_steps")["run_id"]))
+        with_steps = run_items.lazy().filter(pl.col("n_steps").is_not_null()).select("run_id").unique().collect()
+        return cls(tuple(names), run_items, hits, edits, frozenset(run_items["run_id"]) - {*with_steps["run_id"]})
 
     def on(self, items: pl.DataFrame) -> ContextRuns:
         """What they answered to some of the items."""
         answered = (self.run_items, self.hits, self.edits)
-        run_items, hits, edits = (table.join(items, on="item_id", how="semi") for table in answered)
+        wanted = items.lazy().select("item_id")
+        run_items, hits, edits = pl.collect_all(
+            table.lazy().join(wanted, on="item_id", how="semi", maintain_order="left") for table in answered
+        )
         return replace(self, run_items=run_items, hits=hits, edits=edits)
 
 
@@ -91,12 +94,12 @@ def load_material(item_part: ItemPart, protocol: Protocol, runs: ContextRuns) ->
     """The asked items, their gold, and what their repositories hold of whatever some runs and the gold name."""
     lake, of_items = item_part.lake, item_part.items.lazy().select("item_id", "pool_id")
     patches = item_part.scan("items").select("item_id", has_gold_patch=pl.col("patch").str.len_bytes().fill_null(0) > 0)
-    items = of_items.join(patches, on="item_id", how="left", maintain_order="left").collect()
-    gold = item_part.gold_of(protocol.gold).select("item_id", "path", "line_start", "line_end")
+    of_patches = of_items.join(patches, on="item_id", how="left", maintain_order="left")
+    gold_spans = item_part.gold_of(protocol.gold).lazy().select("item_id", "path", "line_start", "line_end")
     patched = item_part.scan("edits", run_id=GOLD_RUN)
     patched = patched.filter(reading=_reading_of(protocol)).join(of_items, on="item_id", how="semi")
     seen = runs.hits.lazy().select("item_id", "path").drop_nulls()
-    paths = pl.concat([seen, gold.lazy().select("item_id", "path")]).unique()
+    paths = pl.concat([seen, gold_spans.select("item_id", "path")]).unique()
     in_pools = paths.join(of_items, on="item_id").select("pool_id", "path").unique()
     files = load_files(lake, in_pools.collect())
     contents = files["sha256"].unique()
@@ -104,7 +107,8 @@ def load_material(item_part: ItemPart, protocol: Protocol, runs: ContextRuns) ->
     parts = parts_holding(lake, "symbols", "sha256", contents, rules=rules_of(protocol).symbols)
     symbols = lake.scan_parts(parts, "symbols").filter(pl.col("sha256").is_in(contents.implode()))
     symbols = symbols.select("sha256", "byte_start", "byte_end", "kind", "name", "qualified_name")
-    definitions, gold_edits = pl.collect_all([symbols, patched.select(_EDIT)])
+    wanted = [of_patches, gold_spans, symbols, patched.select(_EDIT)]
+    items, gold, definitions, gold_edits = pl.collect_all(wanted)
     return Material(items, gold, gold_edits, files, texts, definitions)
 
 

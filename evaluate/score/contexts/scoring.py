@@ -41,13 +41,14 @@ def score_contexts(protocol: Protocol, material: Material, runs: ContextRuns, *,
     depths, *budgets = (sorted({k for metric, k in metrics_of(protocol) if metric.cut == cut and k}) for cut in cuts)
     sets = GoldSets.of(material, runs, rules)
     gathered = _gather(sets, *budgets)
-    wide = pl.concat([_wide(sets, gathered, depths), _edited(sets.cases, material, runs, rules)], how="horizontal")
+    cases = sets.cases.select(*_CASE, "is_ranking", is_known=pl.col("status").is_not_null())
+    wide = cases.hstack(_wide(sets, gathered, depths)).hstack(_edited(sets.cases, material, runs, rules)).lazy()
     if rules.edits == "gold context":
         wide = wide.with_columns(pl.col("n_gold").alias("n_gold/editloc"))
     steps = _step_rows(sets.cases, gathered) if with_steps else pl.DataFrame()
     requested = metrics_of(protocol)
     ruled = {label(metric, k): _ruled(metric, k, rules) for metric, k in requested}
-    measured = measure_sets(wide.lazy(), requested).with_columns(**ruled)
+    measured = measure_sets(wide, requested).with_columns(**ruled)
     # Sums are kept where there is a value.
     sums = (pl.when(pl.col(name).is_not_null()).then(pl.col(f"{name}/n", f"{name}/d")) for name in ruled)
     return Scored(lengthen(measured.with_columns(sums), requested, key=_CASE).collect(), steps)
@@ -62,8 +63,9 @@ def score_part(item_part: ItemPart, protocol: Protocol, names: Sequence[str]) ->
         some = runs.on(items)
         scored = score_contexts(protocol, load_material(replace(item_part, items=items), protocol, some), some)
         # What a run was not asked has no row of `run_items`, and no score.
-        kept = [rows.join(some.run_items, on=_CASE, how="semi", maintain_order="left") for rows in scored]
-        scored_items.append(Scored(*kept))
+        asked = some.run_items.lazy()
+        kept = (rows.lazy().join(asked, on=_CASE, how="semi", maintain_order="left") for rows in scored)
+        scored_items.append(Scored(*pl.collect_all(kept)))
     return Scored(*(pl.concat(frames) for frames in zip(*scored_items, strict=True)))
 
 
@@ -93,8 +95,8 @@ def _edited(cases: pl.DataFrame, material: Material, runs: ContextRuns, rules: C
 
 
 def _wide(sets: GoldSets, gathered: _Gathered, depths: Sequence[int]) -> pl.DataFrame:
-    """One row per case, with the columns that metrics read."""
-    columns: dict[str, Integers | Floats] = {"n_steps": gathered.n_steps}
+    """The columns that metrics read, a row per case."""
+    columns: dict[str, Integers | Floats | Mask] = {"n_steps": gathered.n_steps, "is_answered": gathered.answered}
     for granularity in GRANULARITIES:
         finals, steps = gathered.finals[granularity], gathered.steps[granularity]
         columns[f"n_gold/{granularity}"] = finals.n_gold
@@ -109,9 +111,7 @@ def _wide(sets: GoldSets, gathered: _Gathered, depths: Sequence[int]) -> pl.Data
     columns["n_gold"] = gathered.finals["line"].n_gold
     for cut_off, size in {size_at("", "budget", 0): gathered.finals["line"], **gathered.cut}.items():
         columns[f"n_returned{cut_off}"], columns[f"n_both{cut_off}"] = size.n_pred, size.n_hit
-    status, sizes = {"is_answered": gathered.answered}, pl.DataFrame(columns)
-    cases = sets.cases.select(*_CASE, "is_ranking", is_known=pl.col("status").is_not_null())
-    return pl.concat([cases, sizes, pl.DataFrame(status)], how="horizontal")
+    return pl.DataFrame(columns)
 
 
 def _after(n_steps: Integers, amount: Integers, k: int) -> Integers:
@@ -172,17 +172,14 @@ def _step_rows(cases: pl.DataFrame, gathered: _Gathered) -> pl.DataFrame:
     case = np.repeat(np.arange(cases.height), n_steps)
     step = np.arange(len(case)) - (np.cumsum(n_steps) - n_steps)[case] + 1
     kept = gathered.answered[case]
-    whose = cases.select(_CASE)[case[kept]].with_columns(step=pl.Series(step[kept]))
-    frames = [
-        whose.with_columns(
-            pl.lit(granularity).alias("granularity"),
-            *(pl.Series(name, (size[case] if name == "n_gold" else size)[kept]) for name, size in sizes.items()),
-        )
-        for granularity, sizes in (
-            (granularity, gathered.steps[granularity]._asdict()) for granularity in GRANULARITIES
-        )
-    ]
-    return pl.concat(frames).select(name for name in table("step_scores").columns if name != "protocol")
+    whose = {**cases.select(_CASE)[case[kept]].to_dict(), "step": pl.Series(step[kept])}
+    frames = []
+    for granularity in GRANULARITIES:
+        sizes = gathered.steps[granularity]._asdict()
+        sizes["n_gold"] = sizes["n_gold"][case]
+        of_steps = {**whose, **{name: pl.Series(size[kept]) for name, size in sizes.items()}}
+        frames.append(pl.LazyFrame(of_steps).with_columns(granularity=pl.lit(granularity)))
+    return pl.concat(frames).select(name for name in table("step_scores").columns if name != "protocol").collect()
 
 
 class _Gathered(NamedTuple):
@@ -242,13 +239,13 @@ def _steps(sets: GoldSets, final: Rows) -> Answers:
     return Answers(n_steps, rows, names)
 
 
-def _shown(sets: GoldSets) -> pl.DataFrame:
+def _shown(sets: GoldSets) -> pl.LazyFrame:
     """What was seen of files and lines; a named symbol names its file where the rules say so."""
-    return sets.seen if sets.rules.files_of_spans else sets.seen.filter(pl.col("symbol").is_null())
+    return sets.seen.lazy().filter(sets.rules.files_of_spans | pl.col("symbol").is_null())
 
 
 def _names(sets: GoldSets, part: str) -> pl.DataFrame:
     step = pl.lit(1, pl.Int64) if part == FINAL else pl.col("step")
-    there = pl.Series(sets.files.is_there[sets.seen["file"].to_numpy()], dtype=pl.Boolean)
-    symbols = sets.seen.filter(pl.col("symbol").is_not_null(), there, part=part)
-    return symbols.select("symbol", "file", walk="case", step=step)
+    there = pl.lit(pl.Series(sets.files.is_there)).gather(pl.col("file"))
+    symbols = sets.seen.lazy().filter(pl.col("symbol").is_not_null(), there, part=part)
+    return symbols.select("symbol", "file", walk="case", step=step).collect()

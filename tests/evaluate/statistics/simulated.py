@@ -67,7 +67,8 @@ def _covered(
     known = {"n": n_items, "n_units": n_units, "lowest": low, "highest": high}
     ends = intervals(estimates.with_columns(**{name: pl.lit(value) for name, value in known.items()}))
     truth = means @ sizes / n_items if is_of_items else np.full(n, mean)
-    covered: NDArray[np.bool_] = (ends["low"].to_numpy() <= truth) & (truth <= ends["high"].to_numpy())
+    lower, upper = pl.select(low=ends[0], high=ends[1]).to_numpy().T
+    covered: NDArray[np.bool_] = (lower <= truth) & (truth <= upper)
     return covered
 
 

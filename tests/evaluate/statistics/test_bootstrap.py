@@ -14,8 +14,8 @@ ROOT = Path(__file__).parents[3]
 
 
 def interval(values: list[float]) -> tuple[float, float]:
-    counted = pl.DataFrame({"mean": "a", "value": values}).group_by("mean", "value").agg(count=pl.len().cast(pl.Int64))
-    return item_intervals(counted, ["mean"]).select("item_low", "item_high").row(0)
+    counted = pl.LazyFrame({"mean": "a", "value": values}).group_by("mean", "value").agg(count=pl.len().cast(pl.Int64))
+    return item_intervals(counted, ["mean"]).select("item_low", "item_high").collect().row(0)
 
 
 def near(values: list[float]) -> float:
@@ -36,8 +36,8 @@ def test_it_is_scipys_percentile_bootstrap_within_monte_carlo_error(n_values: in
 
 
 def test_a_mean_over_one_item_has_none_and_equal_items_have_one_of_no_width() -> None:
-    one = pl.DataFrame({"mean": ["a"], "value": [0.5], "count": [1]})
-    assert item_intervals(one, ["mean"]).height == 0
+    one = pl.LazyFrame({"mean": ["a"], "value": [0.5], "count": [1]})
+    assert item_intervals(one, ["mean"]).collect().height == 0
     assert interval([0.25] * 8) == (0.25, 0.25)
 
 
@@ -45,14 +45,14 @@ MANY = """
 import numpy as np, polars as pl
 from evaluate.statistics.bootstrap import item_intervals
 values = np.random.default_rng(6).random(7_000) * 100
-many = pl.DataFrame({"mean": np.repeat(np.arange(10), 700), "value": values, "count": np.ones(7_000, np.int64)})
+many = pl.LazyFrame({"mean": np.repeat(np.arange(10), 700), "value": values, "count": np.ones(7_000, np.int64)})
 """
 
 
 def test_neither_the_number_of_threads_nor_the_order_of_the_rows_changes_a_bit() -> None:
     said = [
         subprocess.run(
-            [sys.executable, "-c", f"{MANY}\nprint(item_intervals({rows}, ['mean']).sort('mean').rows())"],
+            [sys.executable, "-c", f"{MANY}\nprint(item_intervals({rows}, ['mean']).sort('mean').collect().rows())"],
             cwd=ROOT,
             env={**os.environ, **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "POLARS_MAX_THREADS"), n)},
             capture_output=True,
