@@ -78,7 +78,7 @@ def have_pools(lake: Lake, benchmark: Benchmark, parts: list[Part]) -> bool:
     if not parts:
         return True
     pools = lake.scan_parts(parts, "items").filter("scorable").select("pool_id").unique()
-    # What lies beside a pool, unsearched, is to be whole as well.
+    # What lies beside a pool, unsearched, must be whole as well.
     wanted = pl.concat([pools, pools.select(pl.col("pool_id") + UNSEARCHED)])
     files = lake.scan("files").select("pool_id", "sha256").join(wanted, on="pool_id", how="semi")
     without_files = pools.join(files, on="pool_id", how="anti")
@@ -99,7 +99,7 @@ def remove_readers(lake: Lake, benchmark: Benchmark, reader: str, files: Part, r
         searching = lake.scan_parts([part], "items").join(pools, on="pool_id")
         if part.name != reader and not searching.collect().is_empty():
             whole_part(lake, benchmark, part.name).remove()
-            again = "its repositories changed; it is to be read again"
+            again = "its repositories changed; it must be read again"
             result.changes.append(f"{benchmark.display_name} {part.name}: {again}")
 
 

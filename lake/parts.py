@@ -35,7 +35,7 @@ TEMPORARY = ".tmp"
 """The ending of a part's name while it is being written."""
 DAMAGE_HINT = (
     "`python -m ingest verify` names all that does not fit. `make ingest evaluate` sets it aside and makes it again; "
-    "a run that was imported is to be imported again."
+    "a run that was imported must be imported again."
 )
 
 # '@' and '+' are in protocol and system names and are safe in a path; '/' and '%' are not.
@@ -174,7 +174,7 @@ def _check_format(path: Path) -> None:
         age = "an older" if version < FORMAT_VERSION else "a newer"
         message = f"the lake was written by {age} Goldspan: its format is {version}, this one's is {FORMAT_VERSION}"
         hint = "Name another folder with LAKE=…, or delete this one and make it anew: make ingest evaluate. "
-        hint += "What was imported is to be imported again."
+        hint += "Imported runs must be imported again."
         raise GoldspanError(message, where=str(path), hint=hint, code=Exit.INVALID)
 
 

@@ -131,7 +131,7 @@ def _checked(file: Path, model: str) -> pl.DataFrame:
     except UnreadableParquetError as error:
         raise wrong(str(error)) from error
     except pl.exceptions.PolarsError as error:
-        raise wrong(f"key is to be a text, vector a list of numbers: {error}".splitlines()[0]) from error
+        raise wrong(f"key must be a text, vector a list of numbers: {error}".splitlines()[0]) from error
     length = pl.col("vector").list.len()
     bad = frame.filter(
         pl.col("key").is_null()

@@ -151,7 +151,7 @@ def _judgements(
 def _id(row: Mapping[str, object], paths: Paths) -> str:
     path, value = get_path(row, paths)
     name = str(value) if isinstance(value, int) and not isinstance(value, bool) else text_at(row, paths)
-    check(name.strip() != "" and "\0" not in name, f"`{path}` is to be a name")
+    check(name.strip() != "" and "\0" not in name, f"`{path}` must be a name")
     return name
 
 
@@ -161,7 +161,7 @@ def _grade(row: Mapping[str, object], paths: Paths) -> int:
         grade = float(value) if isinstance(value, (int, float, str)) else math.nan
     except (ValueError, OverflowError):
         grade = math.nan
-    check(abs(grade) < 2**31 and grade.is_integer(), f"`{path}` is to be a whole number")
+    check(abs(grade) < 2**31 and grade.is_integer(), f"`{path}` must be a whole number")
     return int(grade)
 
 

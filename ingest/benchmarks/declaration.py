@@ -237,11 +237,11 @@ def get_path(row: Mapping[str, object], paths: Paths) -> tuple[str, object]:
     return path, value
 
 
-def field_error(row: Mapping[str, object], paths: Paths, wanted: str) -> FieldError:
+def field_error(row: Mapping[str, object], paths: Paths, wanted: str = "") -> FieldError:
     """The fault of a field that is not there, or not what is wanted."""
     path, value = get_path(row, paths)
     tried = " or ".join(f"`{tried}`" for tried in paths)
-    return FieldError(f"{tried} {wanted}, and leads nowhere" if value is MISSING else f"`{path}` {wanted}")
+    return FieldError(f"{tried} is missing{wanted and f'; it {wanted}'}" if value is MISSING else f"`{path}` {wanted}")
 
 
 def text_at(row: Mapping[str, object], paths: Paths, instead: str | None = None) -> str:
@@ -250,7 +250,7 @@ def text_at(row: Mapping[str, object], paths: Paths, instead: str | None = None)
     if instead is not None and (value is MISSING or value is None):
         return instead
     if not isinstance(value, str):
-        raise field_error(row, paths, "is to be a text")
+        raise field_error(row, paths, "must be a text")
     return encodable(value, path)
 
 
@@ -285,7 +285,7 @@ def upstream_rows(entry: Entry, rejects: Rejects, fields: Fields, usual: Fields)
                 under |= {key: row[key] for key in paths if key in row}
             else:
                 path, under[usual[name][0]] = get_path(row, paths)
-                check(under[usual[name][0]] is not MISSING, f"`{path}` leads nowhere, where its {name} is to be")
+                check(under[usual[name][0]] is not MISSING, f"`{path}` is missing: its {name} must be there")
         return under
 
     keys = [path.partition(".")[0] for paths in fields.values() for path in paths]

@@ -81,7 +81,7 @@ def _importing(*, write: bool) -> Callable[..., None]:
             hint = "" if write else f"Or FILE is a submission, a folder that holds {DECLARATION}."
             raise GoldspanError(message, hint=hint, code=Exit.USAGE)
         if bool(search) == (file is not None):
-            message = "both FILE and --search are given" if search else "what is to be imported is not given"
+            message = "both FILE and --search are given" if search else "nothing to import is given"
             hint = "Give FILE, made elsewhere, or --search 'COMMAND …', --search module:function, --search ripgrep."
             raise GoldspanError(message, hint=hint, code=Exit.USAGE)
         program = search_by(search, timeout) if search else None

@@ -144,9 +144,9 @@ def given_before(lake: Lake) -> dict[str, str]:
 def _given_now(given: str, seconds: float) -> Resolved[Chunker]:
     """The chunker that `NAME=COMMAND` or `NAME=module:function` means; no command is started."""
     name, _, what = (part.strip() for part in given.partition("="))
-    fault = "" if what else "is to be followed by = and a command"
+    fault = "" if what else "must be followed by = and a command"
     if not _NAME.fullmatch(name):
-        fault = "is to be letters, digits, dots, dashes and underscores, at most 80"
+        fault = "must be letters, digits, dots, dashes and underscores, at most 80"
     elif name in CHUNKER_SETS or declared(CHUNKER_ALIASES.get(name, name)):
         fault = "is a chunker of Goldspan's own"
     if fault:

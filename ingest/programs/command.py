@@ -178,7 +178,7 @@ class JsonCommand:
         except ValueError as error:
             raise GoldspanError(f"the command {text!r} cannot be read: {error}", code=Exit.USAGE) from error
         if not words:
-            message = "a command is to be given, and there is none"
+            message = "a command must be given, and there is none"
             raise GoldspanError(message, hint="Such as: 'node chunk.js'", code=Exit.USAGE)
         if shutil.which(words[0]) is None:
             message = f"there is no program {words[0]!r} on this machine"

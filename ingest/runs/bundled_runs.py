@@ -100,7 +100,7 @@ def read_submission(path: Path) -> SubmissionFolder:
     with suppress(ValueError):
         is_day = bool(re.fullmatch(r"\d{4}-\d{2}-\d{2}", folder.name) and date.fromisoformat(folder.name))
     if not is_day or not folder.is_dir():
-        raise wrong(f"{name!a} is no submission: it is to be a folder <system>/<date>, the date as 2026-01-31", path)
+        raise wrong(f"{name!a} is no submission: it must be a folder <system>/<date>, the date as 2026-01-31", path)
     files = [file for file in sorted(folder.iterdir()) if not file.name.startswith(".")]
     run_files = [file for file in files if file.name != DECLARATION]
     odd = [file.name for file in files if file.is_symlink()]

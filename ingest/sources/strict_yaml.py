@@ -88,7 +88,7 @@ def _faults(error: ValidationError, model: type[BaseModel]) -> Iterator[tuple[st
                 if repr(fault["loc"][-1]) not in hints:
                     yield f"{key}: is missing", ""
             case "model_type":
-                yield f"{key}: is to be a mapping, not {shown(fault['input'])}", ""
+                yield f"{key}: must be a mapping, not {shown(fault['input'])}", ""
             case "value_error":
                 yield f"{key}: {fault['ctx']['error']}", ""
             case _:

@@ -227,7 +227,7 @@ def _row(row: object, level: str, item_id: str) -> _Row:
 
 def _candidates(context: object) -> tuple[list[str], bool]:
     if not isinstance(context, (list, tuple)) or not context:
-        raise FieldError("`context` is to be a list of candidates that is not empty")
+        raise FieldError("`context` must be a list of candidates that is not empty")
     candidates = []
     for number, candidate in enumerate(context):
         # v1.1 has {identifier, path, snippet} where v1 has the snippet itself.

@@ -89,7 +89,7 @@ def _task(where: str, fields: Fields, position: str, row: JsonObject) -> Complet
     name, upstream_id = (get_path(row, paths)[1] for paths in (_FUNCTION_NAME, fields["id"]))
     function_name = name if isinstance(name, str) and is_encodable(name) else None
     if upstream_id is MISSING and fields["id"] != REPOEVAL_FIELDS["id"]:
-        raise field_error(row, fields["id"], "is to be there")
+        raise field_error(row, fields["id"])
     upstream_id = "" if upstream_id is MISSING else str(upstream_id).encode(errors="backslashreplace").decode()
     known = (where, position, 0, upstream_id, function_name)
     return CompletionTask(*known, repo, "/".join(path), line, start, prompt, ground_truth)
@@ -98,7 +98,7 @@ def _task(where: str, fields: Fields, position: str, row: JsonObject) -> Complet
 def _line_number(row: JsonObject, paths: Paths) -> int:
     path, value = get_path(row, paths)
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise field_error(row, paths, "is to be a whole number from 0")
+        raise field_error(row, paths, "must be a whole number from 0")
     check(value <= 2**31, f"`{path}` is a line that no file has")
     return value
 
@@ -112,7 +112,7 @@ def _fpath(row: JsonObject, paths: Paths) -> list[str]:
             value = None
     parts = [part for part in value if isinstance(part, str)] if isinstance(value, (list, tuple)) else []
     if not isinstance(value, (list, tuple)) or len(parts) < len(value) or len(parts) < 2:
-        raise field_error(row, paths, "is to be a repository and the parts of a path in it")
+        raise field_error(row, paths, "must be a repository and the parts of a path in it")
     stays = all(part not in {"", ".", ".."} and not set("/\\\0").intersection(part) for part in parts)
     check(stays and all(map(is_encodable, parts)), f"the path {'/'.join(parts)!a} leaves its repository")
     return parts

@@ -31,7 +31,7 @@ def parse_answer(answer: Mapping[str, object]) -> ParsedAnswer:
         return ParsedAnswer(error=error or "the program gives no reason")
     results = answer.get("results")
     if not isinstance(results, list):
-        return ParsedAnswer(problem="`results` is to be a list")
+        return ParsedAnswer(problem="`results` must be a list")
     rows: list[_Row] = []
     for number, result in enumerate(results, start=1):
         row = _row(result)
@@ -46,7 +46,7 @@ def parse_answer(answer: Mapping[str, object]) -> ParsedAnswer:
 
 def _row(result: object) -> _Row | str:
     if not isinstance(result, dict) or not isinstance(path := result.get("path"), str):
-        return "it is to be an object with a `path`"
+        return "it must be an object with a `path`"
     if unknown := sorted(map(str, result.keys() - {"path", "start", "end", "score"})):
         return f"unknown key {unknown[0]!a}; there is path, start, end and score"
     start, end, score = result.get("start"), result.get("end"), result.get("score")

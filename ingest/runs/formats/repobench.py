@@ -70,10 +70,10 @@ def _row(input_file: InputFile, position: int, text: str) -> tuple[object, ...]:
             path = ast.literal_eval(path)
     parts = [*path] if isinstance(path, list | tuple) and all(isinstance(part, str) for part in path) else []
     faults = (
-        (not isinstance(row.get("metadata"), dict), "`metadata` is to be an object"),
+        (not isinstance(row.get("metadata"), dict), "`metadata` must be an object"),
         (not isinstance(completion, str), "`choices` is to hold an object with a `text`"),
-        (len(parts) < 2, "`fpath_tuple` is to be a repository and the parts of a path in it"),
-        (line is None, "`lineno` (or `line_no`) is to be a whole number from 0"),
+        (len(parts) < 2, "`fpath_tuple` must be a repository and the parts of a path in it"),
+        (line is None, "`lineno` (or `line_no`) must be a whole number from 0"),
     )
     if fault := next((fault for is_so, fault in faults if is_so), ""):
         raise input_file.wrong(what=f"line {position}: {fault}", examples=[text[:160]], hint=_ROW_HINT)

@@ -118,15 +118,15 @@ def test_the_repositories_may_be_a_zip_with_or_without_a_top_folder(tmp_path: Pa
 
 
 BAD_PATHS = {
-    "prompt: q": ("prompt: question", "`question` is to be a text, and leads nowhere"),
-    "answer.text": ("answer.txt", "`answer.txt` is to be a text, and leads nowhere"),
+    "prompt: q": ("prompt: question", "`question` is missing; it must be a text"),
+    "answer.text": ("answer.txt", "`answer.txt` is missing; it must be a text"),
     "meta.where.file": (
         "meta.place.file",
-        "`meta.place.file` is to be a repository and the parts of a path in it, and leads nowhere",
+        "`meta.place.file` is missing; it must be a repository and the parts of a path in it",
     ),
-    "meta.where.line": ("[a.b, q.c]", "`a.b` or `q.c` is to be a whole number from 0, and leads nowhere"),
-    "meta.where.from": ("meta.from", "`meta.from` is to be a whole number from 0, and leads nowhere"),
-    "meta.no": ("meta.id", "`meta.id` is to be there, and leads nowhere"),
+    "meta.where.line": ("[a.b, q.c]", "`a.b` or `q.c` is missing; it must be a whole number from 0"),
+    "meta.where.from": ("meta.from", "`meta.from` is missing; it must be a whole number from 0"),
+    "meta.no": ("meta.id", "`meta.id` is missing"),
 }
 
 

@@ -149,10 +149,10 @@ def test_a_function_that_fails_on_all_files_is_named_with_its_line_and_skipped(
 @pytest.mark.parametrize(
     ("given", "code", "why"),
     [
-        ("mine", 2, "'mine' is to be followed by = and a command"),
+        ("mine", 2, "'mine' must be followed by = and a command"),
         ("syntax-9=node x.js", 2, "'syntax-9' is a chunker of Goldspan's own"),
         ("sizes=node x.js", 2, "'sizes' is a chunker of Goldspan's own"),
-        ("a b=node x.js", 2, "is to be letters, digits"),
+        ("a b=node x.js", 2, "must be letters, digits"),
         ("mine=no-such-program", 4, "there is no program 'no-such-program' on this machine"),
         ("mine=node 'x", 2, "cannot be read: No closing quotation"),
         ("mine=builtins:print", 2, "builtins:print is not written in Python"),

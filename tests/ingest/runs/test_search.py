@@ -124,7 +124,7 @@ def test_a_program_that_reads_everything_first_is_sent_a_pools_items_together(la
 
 PATH = {"path": "a.py"}
 NO_ANSWERS: list[tuple[object, str]] = [
-    (None, "`results` is to be a list"), ([{"file": "a.py"}], "result 1: it is to be an object with a `path`"),
+    (None, "`results` must be a list"), ([{"file": "a.py"}], "result 1: it must be an object with a `path`"),
     ([{**PATH, "line": 3}], "result 1: unknown key 'line'; there is path, start, end and score"),
     ([{**PATH, "start": 3}], "result 1: one of start and end is missing (a.py)"),
     ([{**PATH, "start": 0, "end": 3}], "result 1: start and end are to be whole numbers from 1 (a.py: 0, 3)"),
@@ -144,7 +144,7 @@ def test_what_is_no_answer_says_why() -> None:
     [
         ("print('Loading…')", "it wrote 'Loading…', which is no JSON"),
         ("answer['id'] = 'other'", "it answered the id 'other', which was not sent"),
-        ("answer['results'] = [{'file': 'a.py'}]", "result 1: it is to be an object with a `path`"),
+        ("answer['results'] = [{'file': 'a.py'}]", "result 1: it must be an object with a `path`"),
         ("answer['results'] = [{'path': 'dogs.py', 'start': 1, 'end': 99}]", "a range beyond the file: 2 lines"),
     ],
 )
@@ -168,7 +168,7 @@ def test_what_is_asked_is_a_file_or_a_program_that_is_there(lake: Lake) -> None:
     both = asked(lake, "ripgrep", put(Path("a.txt"), b"x"))
     assert (both.code, "both FILE and --search are given" in both.err) == (Exit.USAGE, True)
     neither = command("ingest", "run", "--benchmark", "repoeval", "--system", "x", "--lake", lake.root)
-    assert (neither.code, "what is to be imported is not given" in neither.err) == (Exit.USAGE, True)
+    assert (neither.code, "nothing to import is given" in neither.err) == (Exit.USAGE, True)
 
 
 def test_a_limit_asks_a_sample_and_a_check_writes_nothing(lake: Lake) -> None:

@@ -165,7 +165,7 @@ def test_files_that_are_no_run_and_folders_that_are_no_date_are_refused(lake: La
     assert "'run.trec' is a link" in refusal(linked)
     assert "neither a run file to be scored nor a number" in refusal(submit(tmp_path, "d/2026-01-31", None))
     for day in ("2026-02-30", "20260131", "latest"):
-        assert "is to be a folder <system>/<date>" in refusal(submit(tmp_path, f"e/{day}"))
+        assert "must be a folder <system>/<date>" in refusal(submit(tmp_path, f"e/{day}"))
 
 
 def test_check_writes_nothing_takes_the_file_too_and_says_what_to_bring_in_first(lake: Lake, tmp_path: Path) -> None:

@@ -59,29 +59,32 @@ def _without(key: str) -> Row:
     return row
 
 
-LINENO = "`metadata.lineno` is to be a whole number from 0"
-FPATH = "`metadata.fpath_tuple` is to be a repository and the parts of a path in it"
+LINENO = "`metadata.lineno` must be a whole number from 0"
+FPATH = "`metadata.fpath_tuple` must be a repository and the parts of a path in it"
 SURROGATE = "holds half a surrogate pair, which is no character"
 BAD_ROWS: dict[str, tuple[object, str]] = {
-    "metadata is missing": ({"prompt": "x"}, "`metadata.ground_truth` is to be a text, and leads nowhere"),
-    "prompt is missing": ({"metadata": _row()["metadata"]}, "`prompt` is to be a text"),
+    "metadata is missing": ({"prompt": "x"}, "`metadata.ground_truth` is missing; it must be a text"),
+    "prompt is missing": ({"metadata": _row()["metadata"]}, "`prompt` is missing; it must be a text"),
     "prompt is half a character": ({**_row(), "prompt": "x \ud83d"}, f"`prompt` {SURROGATE}"),
-    "ground truth is missing": (_without("ground_truth"), "`metadata.ground_truth` is to be a text"),
+    "ground truth is missing": (_without("ground_truth"), "`metadata.ground_truth` is missing; it must be a text"),
     "ground truth is empty": (_row(ground_truth=""), "`metadata.ground_truth` is empty"),
-    "lineno is missing": (_without("lineno"), LINENO.replace("lineno", "line_no")),
+    "lineno is missing": (_without("lineno"), "`metadata.line_no` is missing; it must be a whole number from 0"),
     "lineno is true": (_row(lineno=True), LINENO),
     "lineno is a text": (_row(lineno="1"), LINENO),
     "lineno is negative": (_row(lineno=-1), LINENO),
     "lineno is beyond 64 bits": (_row(lineno=2**64), "`metadata.lineno` is a line that no file has"),
     "context is missing": (
         _without("context_start_lineno"),
-        "`metadata.context_start_lineno` is to be a whole number from 0",
+        "`metadata.context_start_lineno` is missing; it must be a whole number from 0",
     ),
     "context starts after the hole": (
         _row(context_start_lineno=2),
         "the context starts at line 2, after the completion at 1",
     ),
-    "fpath is missing": (_without("fpath_tuple"), FPATH),
+    "fpath is missing": (
+        _without("fpath_tuple"),
+        "`metadata.fpath_tuple` is missing; it must be a repository and the parts",
+    ),
     "fpath is empty": (_row(fpath_tuple=[]), FPATH),
     "fpath has no file": (_row(fpath_tuple=["zoo_animals"]), FPATH),
     "fpath is no literal": (_row(fpath_tuple="__import__('os').getcwd()"), FPATH),

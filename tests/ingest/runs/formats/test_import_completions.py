@@ -11,8 +11,8 @@ from tests.tiny import ENGINE, TASKS, Row, build, ingested, task
 
 __all__ = ["lake", "once"]
 
-NO_PATH = "line 2: `fpath_tuple` is to be a repository and the parts of a path in it"
-NO_LINE = "line 2: `lineno` (or `line_no`) is to be a whole number from 0"
+NO_PATH = "line 2: `fpath_tuple` must be a repository and the parts of a path in it"
+NO_LINE = "line 2: `lineno` (or `line_no`) must be a whole number from 0"
 
 
 def metadata_of(row: Row) -> Row:
@@ -126,7 +126,7 @@ def test_tasks_in_one_hole_are_answered_each_by_the_completion_of_its_own(tmp_pa
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"metadata": []}, "line 2: `metadata` is to be an object"),
+        ({"metadata": []}, "line 2: `metadata` must be an object"),
         ({"choices": []}, "line 2: `choices` is to hold an object with a `text`"),
         ({"choices": ["x"]}, "line 2: `choices` is to hold an object with a `text`"),
         ({"choices": [{"text": 3}]}, "line 2: `choices` is to hold an object with a `text`"),

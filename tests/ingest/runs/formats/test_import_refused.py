@@ -83,7 +83,7 @@ SHAPES: list[tuple[str, bytes, str]] = [
     *(("answers", answers(ROWS[:1]) + line, why) for line, why in (
         (b'{"id": "a", "results": [', "line 2: not JSON"), (b'{"results": []}', "line 2: no object with an `id`"),
         (answers(ROWS[:1]), f"line 2: item {FIRST!r} stands in line 1 too"),
-        (b'{"id": "a", "results": {}}', "line 2, item 'a': `results` is to be a list"))),
+        (b'{"id": "a", "results": {}}', "line 2, item 'a': `results` must be a list"))),
     *(("json", data, why) for data, why in (
         (f'{{"{FIRST}": {{"{ORBIT}": 1, "{ORBIT}": 2}}}}'.encode(), TWICE.replace("1 line", "2 entries")),
         (f'{{"{FIRST}": {{"{ORBIT}": 1}}, "{FIRST}": {{}}}}'.encode(), f"entry 2: the query '{FIRST}' stands twice"),
