@@ -24,14 +24,14 @@ SWITCHES = (
     ("lake/relevance.py", ".filter(n_shared > 0)", ".filter(n_shared >= 0)", "repoeval@target-v1"),
     (
         "lake/relevance.py",
-        'iou=pl.when(pl.col("similarity") >= evidence',
-        'iou=pl.when(pl.col("similarity") > evidence',
+        'iou=pl.when(pl.col("similarity") >= inputs',
+        'iou=pl.when(pl.col("similarity") > inputs',
         "repobench-r@chunking-v1",
     ),
     (
         "lake/relevance.py",
-        'is_relevant = pl.col("similarity") >= evidence',
-        'is_relevant = pl.col("similarity") > evidence',
+        'is_relevant = pl.col("similarity") >= inputs',
+        'is_relevant = pl.col("similarity") > inputs',
         "repoeval@iou-50-v1",
     ),
     ("evaluate/metrics/ranked.py", 'pl.col("rank") <= k if', 'pl.col("rank") < k if', "repoeval@code-chunk-v1"),
