@@ -55,12 +55,8 @@ def explored(
     folders = {"benchmark": task.benchmark, "protocol": protocol.name}
     stored = [part for part in lake.parts("scores", **folders) if run_ids is None or part.folders["run_id"] in run_ids]
     known = systems_of(lake, task).filter(pl.col("run_id").is_in([part.folders["run_id"] for part in stored]))
-    rows = lake.read("runs", benchmark=task.benchmark).join(known.select("run_id", "is_expected"), on="run_id")
-    # Those over the same chunks beside each other.
-    runs = [
-        Run(run["run_id"], chunker=run["chunker"], is_chance=run["is_expected"])
-        for run in rows.sort("chunker", "run_id").iter_rows(named=True)
-    ]
+    systems = known.select("run_id", "chunker", "is_expected").iter_rows()
+    runs = [Run(run_id, chunker=chunker, is_chance=is_expected) for run_id, chunker, is_expected in systems]
     rules = _rules_for(protocol, requested, runs) if requested and runs else {}
     frames = [pl.DataFrame(schema=measured)]
     for part in selected_parts(lake, task, Selection((), edition(lake, task.benchmark).limit)) if rules else ():

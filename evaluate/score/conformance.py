@@ -55,7 +55,6 @@ def seal_of(protocol: Protocol) -> str:
     if protocol.context is None:
         # Rankings alone are not read as contexts; saying so would say nothing new.
         del rules["context"]
-    if protocol.context is None:
         frames = [_scores(protocol)]
     else:
         scored, key = score_contexts(protocol, *contexts()), ["run_id", "item_id", "granularity"]

@@ -211,8 +211,8 @@ def _gather(sets: GoldSets, budgets: Sequence[int], n_lines: Sequence[int]) -> _
     final = final.at_once()
     answered = np.full(cases.height, fill_value=sets.rules.failed == "zero")
     answered[final.walk[files.is_there[final.file]]] = True
-    in_steps, one_each = _steps(sets, final), np.ones(cases.height, np.int64)
-    in_the_end = Answers(one_each, final, _names(sets, FINAL))
+    named, one_each = _names(sets, FINAL), np.ones(cases.height, np.int64)
+    in_steps, in_the_end = _steps(sets, final, named), Answers(one_each, final, named)
     nothing = in_the_end.named_symbols.clear()
     return _Gathered(
         answered=answered,
@@ -223,8 +223,8 @@ def _gather(sets: GoldSets, budgets: Sequence[int], n_lines: Sequence[int]) -> _
     )
 
 
-def _steps(sets: GoldSets, final: Rows) -> Answers:
-    """How many steps each case has, what they saw and what they named."""
+def _steps(sets: GoldSets, final: Rows, named: pl.DataFrame) -> Answers:
+    """How many steps each case has, what they saw and what they named; `final` and `named` are of final contexts."""
     n_steps = sets.cases["n_steps"].to_numpy().copy()
     is_ranked = (pl.col("part") == RANKING) & (pl.col("rank") <= N_RANKED_STEPS)
     seen = _shown(sets).filter((pl.col("part") == STEP) | is_ranked)
@@ -234,8 +234,7 @@ def _steps(sets: GoldSets, final: Rows) -> Answers:
         stood = n_steps == 0
         n_steps[stood] = 1
         rows = concatenated(rows, final.where(stood[final.walk]))
-        more = _names(sets, FINAL)
-        names = pl.concat([names, more.filter(pl.Series(stood)[more["walk"]])])
+        names = pl.concat([names, named.filter(pl.Series(stood)[named["walk"]])])
     return Answers(n_steps, rows, names)
 
 
