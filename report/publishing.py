@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from lake.catalog.references import reference_of
-from lake.errors import Exit, GoldspanError
+from lake.errors import Exit, GoldspanError, did_you_mean
 from lake.naming import UNSEARCHED
 from lake.store import Lake
 from lake.tables import table
@@ -49,7 +49,8 @@ def publish(lake: Lake, benchmark: str, edition: str, label: str, to: Path) -> P
     if not re.fullmatch(r"[a-z0-9-]+", edition):
         raise GoldspanError(f"--edition {edition!r} is no name", hint="Use a to z, 0 to 9 and -.", code=Exit.USAGE)
     if not lake.parts("runs", benchmark=benchmark):
-        hint = "Fill it first: make ingest evaluate"
+        known = {part.folders["benchmark"] for part in lake.parts("runs")}
+        hint = did_you_mean(benchmark, known) or "Fill it first: make ingest evaluate"
         raise GoldspanError(f"the lake has no run of {benchmark!r}", where=str(lake.root), hint=hint, code=Exit.MISSING)
     name = f"{benchmark}-{edition}"
     frames = {table: _of(lake, table, benchmark) for table in _OF_BENCHMARK}

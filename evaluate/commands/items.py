@@ -15,7 +15,7 @@ from lake.console import DEFAULT_LAKE, Console, LakeOption, setting, split_syste
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.hints import typed
 from lake.naming import FINAL, RANKING
-from lake.selection import of_where, parse_items
+from lake.selection import of_where, parse_items, with_items
 from lake.store import Lake
 from lake.text import counted, escaped
 
@@ -85,6 +85,8 @@ def items(
     benchmarks = store.scan("items").select(pl.col("benchmark").unique().sort()).collect()["benchmark"].to_list()
     if benchmark not in benchmarks:
         raise unknown_name(benchmark, "benchmark", benchmarks)
+    if selected:
+        with_items(store, [benchmark], selected)
     rules = default_protocol(store, benchmark, protocol)
     scores = primary_scores(store, benchmark, rules)
     scores = scores.filter(~pl.col("retriever").is_in(["oracle", "random"]).fill_null(False))

@@ -117,7 +117,7 @@ _DATA = ("items", "queries", "gold_spans")
 
 @app.command("repro")
 def reproduce(
-    run_id: Annotated[str, typer.Argument(metavar="RUN_ID", help="A run; `list runs` shows them.")],
+    run_id: Annotated[str, typer.Argument(metavar="RUN_ID", help="A run, or a system that has one.")],
     lake: LakeOption = DEFAULT_LAKE,
     json: JsonOption = False,
 ) -> None:
@@ -132,8 +132,15 @@ def provenance(lake: Lake, run_id: str) -> dict[str, Any]:
     `data` is over the benchmark's items, queries and gold, equal on every machine for equal data and code; `lake` is
     over everything that the lake holds. `commands` make the run again, in order: arguments of `python -m`.
     """
-    runs = {row["run_id"]: row for row in lake.read("runs").iter_rows(named=True)}
+    rows = lake.read("runs").sort("run_id").to_dicts()
+    of_system = [row for row in rows if row["system"] == run_id]
+    if len(of_system) > 1:
+        examples = [row["run_id"] for row in of_system]
+        message = f"{run_id} means {len(examples)} runs"
+        raise GoldspanError(message, examples=examples, hint="Name one by its id.", code=Exit.USAGE)
+    runs = {row["run_id"]: row for row in rows} | {row["system"]: row for row in of_system}
     run = lookup(run_id, "run", runs, code=Exit.MISSING)
+    run_id = run["run_id"]
     benchmark = str(run["benchmark"])
     declared = lake.read("benchmarks").row(by_predicate=pl.col("name") == benchmark, named=True)
     scores = lake.scan("scores", benchmark=benchmark, run_id=run_id)

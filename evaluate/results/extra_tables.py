@@ -15,6 +15,7 @@ from evaluate.results.board import (
     primary_metric,
     primary_name,
     rows_of_board,
+    slice_label,
 )
 from evaluate.selection import edition
 from evaluate.statistics.slices import SLICE
@@ -113,7 +114,7 @@ def cost_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str
         ])  # fmt: skip
     hardware = shown["hardware"].drop_nulls().unique().sort()
     return PrintedTable(
-        f"{protocol.name}, {slice_} {value}: cost",
+        f"{protocol.name}, {slice_label(slice_, value)}: cost",
         ["system", metric_label(metric, k), "read", "returned", "index s", "index MB", "p50 ms", "p95 ms", "frontier"],
         cells,
         [_FRONTIER_RULE.format(metric=metric.name), *(f"measured on {name}" for name in hardware)],

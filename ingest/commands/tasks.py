@@ -13,6 +13,7 @@ from lake.benchmarks import known_tasks, tasks_of
 from lake.catalog.protocol import Task
 from lake.console import DEFAULT_LAKE, Console, LakeOption, setting
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, lookup
+from lake.hints import typed
 from lake.naming import UNSEARCHED
 from lake.offsets import split_lines
 from lake.selection import Where, of_where, parse_items, with_items
@@ -79,7 +80,7 @@ def tasks(
         console.say(f"  cannot be written here: {problem}")
     if n_more := len([*nameless, *unwritten][MAX_EXAMPLES:]):
         console.say(f"  and {n_more:,} more")
-    console.say(f"  next: python -m ingest run SESSIONS --benchmark {benchmark} --system NAME")
+    console.say(typed(f"  next: python -m ingest run SESSIONS --benchmark {benchmark} --system NAME"))
     raise typer.Exit(Exit.INCOMPLETE if nameless or unwritten else Exit.DONE)
 
 

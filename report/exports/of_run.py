@@ -235,7 +235,8 @@ def context_json(lake: Lake, run_id: str) -> bytes:
     scores = lake.read("scores", run_id=run_id).filter(pl.col("protocol").is_in(names), pl.col("k") == 0)
     if scores.is_empty():
         message = f"run {run_id!r} has no scores under {PROTOCOL}"
-        raise GoldspanError(message, hint="Score it first: make evaluate", code=Exit.MISSING)
+        hint = "Score it first: make evaluate" if names else f"{task} is not scored by it: choose another --format"
+        raise GoldspanError(message, hint=hint, code=Exit.MISSING)
     steps = _steps(lake, run_id, names[0])
     rows = scores.sort("item_id", "granularity", "metric").group_by("item_id", maintain_order=True)
     lines = [_instance(str(key[0]), group, steps.get(str(key[0]), [])) for key, group in rows]

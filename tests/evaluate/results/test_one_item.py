@@ -133,4 +133,5 @@ def test_what_a_system_failed_is_what_it_scores_0(lake_folder: Path) -> None:
 def test_what_is_not_there_is_said(lake_folder: Path) -> None:
     assert "Did you mean 'window-4-2+own-file'" in listed(lake_folder, "--failed-by", "window-4-2+own-fil").err
     assert command("evaluate", "items", "repoval", "--lake", lake_folder).code == 2
+    assert "no item of repoeval has repo=zoo" in listed(lake_folder, "--where", "repo=zoo").err
     assert "--where 'nothing=1': items are selected by column=value" in listed(lake_folder, "--where", "nothing=1").err

@@ -59,7 +59,8 @@ def test_of_a_program_that_was_asked_the_commands_ask_it_again(lake_folder: Path
     options = ("--search", f"{sys.executable} {program}", "--benchmark", "repoeval", "--system", "mine", "--limit", 2)
     assert command("ingest", "run", *options, "--lake", lake_folder).code == 0
     run_id = str(Lake(lake_folder).read("runs").filter(pl.col("system") == "mine")["run_id"].item())
-    said = command("evaluate", "repro", run_id, "--lake", lake_folder)
+    said = command("evaluate", "repro", "mine", "--lake", lake_folder)
+    assert said.out == command("evaluate", "repro", run_id, "--lake", lake_folder).out
     assert (
         f"ingest run --benchmark repoeval --system mine --task repoeval/prompt --search '{options[1]}' --limit 2"
         in said.out
