@@ -65,7 +65,7 @@ class Console:
 
         self.quiet = quiet
         self.json = json
-        self._rich = RichConsole(stderr=True, quiet=quiet, highlight=False, soft_wrap=True)
+        self._rich = RichConsole(stderr=True, quiet=quiet, highlight=False, soft_wrap=True, emoji=False)
         self._has_bars = self._rich.is_terminal and not quiet
         self._started = time.perf_counter()
 

@@ -200,6 +200,11 @@ def test_a_mistyped_command_is_asked_for_by_its_name(
     assert "There is: x." in capsys.readouterr().err
 
 
+def test_a_name_between_colons_is_said_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    Console().say("mine:zero: 3 items [bold]of :smile:")
+    assert capsys.readouterr().err == "mine:zero: 3 items [bold]of :smile:\n"
+
+
 def test_a_listing_is_columns_json_or_yaml(capsys: pytest.CaptureFixture[str]) -> None:
     print_listing(ROWS, "")
     assert capsys.readouterr().out == "a  ä: b  default\nb  3\n"
