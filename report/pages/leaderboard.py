@@ -56,34 +56,30 @@ class Section:
         return heats_of(self.board)
 
 
-class BenchmarkBoards:
-    """The sections of a benchmark's pages, and what is shown of its boards together."""
-
-    def __init__(self, boards: Sequence[Board]) -> None:
-        self.sections, self.pool_sizes = [Section(board) for board in boards], PoolSizes(boards)
-        self.has_runs = any(board.every for board in boards)
-        self.costs = BoardCosts(boards[0]) if self.has_runs else None
-
-
 def _pages(material: SiteMaterial) -> Iterator[Page]:
     # All that is drawn is asked for before the first page waits for its pictures.
-    every = {name: BenchmarkBoards(boards) for name, boards in material.boards.items()}
+    by_name = material.boards.items()
+    sections = {name: [Section(board) for board in boards] for name, boards in by_name}
+    pool_sizes = {name: PoolSizes(boards) for name, boards in by_name}
+    costs = {name: BoardCosts(boards[0]) for name, boards in by_name if any(board.every for board in boards)}
     for name, benchmark in material.facts.benchmarks.items():
-        of, boards = every[name], material.boards[name]
+        boards = material.boards[name]
         values = {
-            **vars(of),
             "benchmark": benchmark,
+            "sections": sections[name],
+            "has_runs": name in costs,
             "beats": Beats(boards[0]) if boards else None,
+            "pool_sizes": pool_sizes[name],
             "readings": WaysToCount(boards),
+            "costs": costs.get(name),
             **_words(material.facts, benchmark, boards),
         }
         files: dict[str, bytes] = {}
-        for section in of.sections:
+        for section in sections[name]:
             files |= board_files(section.board, section.reference) if section.board.every else {}
-        verdict = of.sections[0].verdict if of.sections else ""
-        description = f"{benchmark.title}: {verdict}" if verdict else ""
+        description = f"{benchmark.title}: {sections[name][0].verdict}" if boards and boards[0].every else ""
         yield Page(board_page(name), benchmark.title, "leaderboard.html", values, description, files)
-        if of.has_runs:
+        if name in costs:
             path, title = board_page(name, "-all"), f"{benchmark.title}: every number"
             yield Page(path, title, "leaderboard-all.html", values)
 
