@@ -13,6 +13,7 @@ from ingest.runs.imported_runs import Imported, Tables
 from ingest.sources.input_file import InputFile
 from lake.benchmarks import tasks_of
 from lake.catalog.protocol import AnswerKind, Task
+from lake.catalog.references import REFERENCE
 from lake.declarations import CHUNKER_ALIASES
 from lake.errors import Exit, GoldspanError, lookup, unknown_name
 from lake.make import made_from
@@ -70,7 +71,7 @@ def check_request(lake: Lake, request: ImportRequest) -> str | None:
     own, _, retriever = name.rpartition("+")
     retrievers = set(lake.scan("retrievers").select("name").collect()["name"])
     runs = lake.scan("runs", benchmark=request.benchmark).filter(system=name, origin="built-in")
-    if (own in chunkers and retriever in retrievers) or not runs.collect().is_empty():
+    if name == REFERENCE or (own in chunkers and retriever in retrievers) or not runs.collect().is_empty():
         message = f"the system name {name!r} is that of a system of Goldspan's own"
         raise GoldspanError(message, hint="Call the imported one something else.", code=Exit.USAGE)
     chunker = CHUNKER_ALIASES.get(request.chunker, request.chunker)
