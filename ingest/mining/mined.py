@@ -109,8 +109,8 @@ def open_repository(request: MineRequest, cache: Path) -> History:
         return fetched(checked("address", request.target), cache, request.at)
     folder = Path(request.target).resolve()
     if not folder.is_dir():
-        what, hint = f"{request.target} is neither a folder nor a URL", "Name a git repository: a folder or a URL."
-        raise GoldspanError(what, hint=hint, code=Exit.MISSING)
+        hint = "Name a git repository: a folder, or a URL such as https://github.com/owner/name."
+        raise GoldspanError(f"{request.target} is neither a folder nor a URL", hint=hint, code=Exit.MISSING)
     return fetched(folder.as_uri(), cache, request.at)
 
 
