@@ -143,3 +143,17 @@ def test_the_overview_says_how_the_best_agent_does_though_a_retriever_is_first(
     assert agents_sentence(opened) == f"By lines: {by_lines} By files: {by_files}"
     repoeval = build_board(facts, facts.protocols[CHUNKING])
     assert agents_sentence(repoeval) == ""
+
+
+def test_the_sample_stands_on_the_overview_behind_what_was_measured(tmp_path: Path) -> None:
+    lake = write_context(write_lake(tmp_path / "lake"))
+    rows = lake.read("benchmarks").with_columns(label=pl.when(name=BENCHMARK).then(pl.lit("mined")).otherwise("label"))
+    for part, row in zip(lake.parts("benchmarks"), rows.iter_slices(1), strict=True):
+        lake.write("benchmarks", row, part=part.name, fingerprint="")
+    build(lake, tmp_path / "site")
+    overview = (tmp_path / "site/index.html").read_text(encoding="utf-8")
+    measured, heading, sample = (
+        overview.index(text)
+        for text in (f'<h2><a href="{BENCHMARK}.html">', "<h2>On the built-in sample", '<h2><a href="repoeval.html">')
+    )
+    assert measured < heading < sample
