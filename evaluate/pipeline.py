@@ -177,11 +177,11 @@ def _prepared(
 ) -> BenchmarkRuns:
     """What is to be run on a benchmark's items, what is gone removed, what a whole run needs at once made."""
     result = Outcome()
-    held = edition(lake, benchmark)
+    known_edition = edition(lake, benchmark)
     if selection.limit is None:
-        selection = Selection(selection.where, held.limit)
+        selection = Selection(selection.where, known_edition.limit)
     groups = part_groups(lake, benchmark)
-    runner = Runner(lake.root.absolute(), held, selection, tuple(patterns), tuple(known), groups)
+    runner = Runner(lake.root.absolute(), known_edition, selection, tuple(patterns), tuple(known), groups)
     wanted = [task for task in tasks_of(lake, benchmark) if _is_run(lake, task, tasks)]
     works = [runner.task_runs(lake, task, groups, known, result) for task in wanted]
     result.missing = sum(item_part.n_unscorable for item_part in works[0].item_parts)

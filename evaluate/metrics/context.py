@@ -114,7 +114,7 @@ def _declare_sets(granularity: str) -> None:
     """Coverage, precision and F1 of a final context as a set; of a ranking also of what its first k results hold."""
     what, is_edit = _OF[granularity], granularity == "editloc"
     gold = "the lines that the gold patch edits" if is_edit else f"the gold {what}"
-    held = "the lines that the run's patch edits" if is_edit else f"the {what} in the final context"
+    returned = "the lines that the run's patch edits" if is_edit else f"the {what} in the final context"
     more = "." if is_edit else "; at k, what a ranking's first k results hold."
     like = Metric("", ks=(0,) if is_edit else (0, *DEPTHS), granularity=granularity, shape="gathered")
     n_gold = pl.col(f"n_gold/{granularity}")
@@ -122,9 +122,9 @@ def _declare_sets(granularity: str) -> None:
     def n(of: str, k: int) -> pl.Expr:
         return pl.col(f"n_{of}/{granularity}@{k}")
 
-    share = f"Share of {gold} that are among {held}{more}"
+    share = f"Share of {gold} that are among {returned}{more}"
     _declare(like, "coverage", share, OVER_GOLD, lambda k: Ratio(n("hit", k), n_gold))
-    share = f"Share of {held} that are among {gold}{more}"
+    share = f"Share of {returned} that are among {gold}{more}"
     _declare(like, "precision", share, OVER_RETURNED, lambda k: Ratio(n("hit", k), n("pred", k)))
     mean = f"Harmonic mean of coverage and precision of {what}{more}"
     _declare(like, "F1", mean, OVER_BOTH, lambda k: Ratio(2 * n("hit", k), n_gold + n("pred", k)))

@@ -165,16 +165,16 @@ def relevance_rows(lake: Lake, pools: ChunkedPools, items: pl.DataFrame, gold: p
 
 def _relevance_of(lake: Lake, pools: ChunkedPools, items: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
     pool_ids, chunks = pools.chunks["pool_id"].unique(), pools.chunks.lazy()
-    asked = items.filter(pl.col("pool_id").is_in(pool_ids.implode())).lazy().select("item_id", "pool_id")
+    of_pools = items.filter(pl.col("pool_id").is_in(pool_ids.implode())).lazy().select("item_id", "pool_id")
     # Read by themselves: in one plan with the joins they take ten times as long.
     files = files_of(lake, pool_ids).collect().lazy()
-    gold_files = gold.lazy().select("item_id", "path").join(asked, on="item_id").join(files, on=["pool_id", "path"])
+    gold_files = gold.lazy().select("item_id", "path").join(of_pools, on="item_id").join(files, on=["pool_id", "path"])
     own = gold_files.select("item_id", "sha256").collect()
     snippets = contents_of(lake, own["sha256"])
     texts = pl.DataFrame({"text": [*pools.texts.own_text, *snippets["text"]]}).with_row_index("text_id")
     numbered = snippets.lazy().select("sha256", text_id=len(pools.texts) + pl.int_range(pl.len()))
     golden = own.lazy().join(numbered, on="sha256").select("item_id", "text_id").collect()
-    joined = asked.join(chunks, on="pool_id", maintain_order="left_right")
+    joined = of_pools.join(chunks, on="pool_id", maintain_order="left_right")
     pairs = joined.select("item_id", "path", "chunk_no", text_id="text").collect()
     return similarities(pairs, texts.cast({"text_id": pl.Int64}), golden)
 

@@ -35,11 +35,11 @@ def similarities(chunks: pl.DataFrame, texts: pl.DataFrame, gold: pl.DataFrame) 
         texts: text_id, text: every text that chunks and gold name, each once, and any others.
         gold: item_id, text_id: the gold snippet of an item, at most one. Chunks of an item without are left out.
     """
-    asked = gold.lazy().join(chunks.lazy(), on="item_id", how="semi", maintain_order="left")
-    named = pl.concat([chunks.lazy().select("text_id"), asked.select("text_id")])
-    texts = texts.lazy().join(named, on="text_id", how="semi", maintain_order="left").collect()
+    snippets = gold.lazy().join(chunks.lazy(), on="item_id", how="semi", maintain_order="left")
+    used = pl.concat([chunks.lazy().select("text_id"), snippets.select("text_id")])
+    texts = texts.lazy().join(used, on="text_id", how="semi", maintain_order="left").collect()
     rows = texts.lazy().select("text_id", row=pl.int_range(pl.len(), dtype=pl.Int64))
-    golden = asked.join(rows, on="text_id", how="left", maintain_order="left").with_row_index("owner").collect()
+    golden = snippets.join(rows, on="text_id", how="left", maintain_order="left").with_row_index("owner").collect()
     owners = golden.lazy().select("item_id", "owner")
     of_chunks = chunks.lazy().join(owners, on="item_id", maintain_order="left")
     pairs = of_chunks.join(rows, on="text_id", how="left", maintain_order="left").collect()

@@ -177,6 +177,6 @@ def _shared(
     spans: pl.LazyFrame, gold: pl.LazyFrame, files: pl.LazyFrame, name: str, key: Sequence[str] = ("item_id",)
 ) -> pl.LazyFrame:
     """How many gold lines of each file lie in any of some spans: the key, path and the name."""
-    held = disjoint(_clamped(spans, files, key), key).select(*key, "path", start="gold_start", end="gold_end")
+    lines = disjoint(_clamped(spans, files, key), key).select(*key, "path", start="gold_start", end="gold_end")
     shared = pl.min_horizontal("end", "gold_end") - pl.max_horizontal("start", "gold_start")
-    return held.join(gold, on=_FILE).group_by(*key, "path").agg(shared.clip(0).sum().alias(name))
+    return lines.join(gold, on=_FILE).group_by(*key, "path").agg(shared.clip(0).sum().alias(name))

@@ -115,12 +115,12 @@ def open_sample(benchmark: str) -> Source:
         raise GoldspanError(f"there is no sample of {benchmark}", hint=hint, code=Exit.MISSING)
     repositories = read_places()
     revision = " ".join(each.pin for each in repositories if each.pin)
-    named: Callable[[str], str] = str
+    name_of: Callable[[str], str] = str
     make = _repobench_folders
     if benchmark == "repoeval":
         repositories = [each for each in repositories if each.completions]
-        named, make = folder_of, _repoeval_folders
-    licences = {named(each.repository): each.licence for each in repositories}
+        name_of, make = folder_of, _repoeval_folders
+    licences = {name_of(each.repository): each.licence for each in repositories}
     trees = {path: Tree(path, entries) for path, entries in make(repositories).items()}
     return TreesSource(trees, name="sample", label="sample", pinned=revision, licences=licences)
 

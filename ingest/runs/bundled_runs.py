@@ -239,8 +239,8 @@ def _absence(lake: Lake, system: SubmittedSystem) -> str:
 
 
 def _request(system: SubmittedSystem, task: str, file: Path) -> ImportRequest:
-    named, asked_all = (system.benchmark, system.name, task, system.format), system.asked == "all"
-    return ImportRequest(file, *named, skip_unknown=True, chunker=system.chunker, asked_all=asked_all)
+    given, asked_all = (system.benchmark, system.name, task, system.format), system.asked == "all"
+    return ImportRequest(file, *given, skip_unknown=True, chunker=system.chunker, asked_all=asked_all)
 
 
 def _reject(name: str, error: GoldspanError, rejects: Rejects, result: Outcome) -> None:

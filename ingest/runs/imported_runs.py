@@ -71,7 +71,9 @@ class Imported:
         """What the run's own row says of it."""
         counts = {**self.counts, "n_rejected": self.n_rejected, "n_unknown": self.n_unknown}
         own_counts = {"counts": counts, "unread": self.unread}
-        columns = {name: [{"name": of, "n": n} for of, n in sorted(held.items())] for name, held in own_counts.items()}
+        columns = {
+            name: [{"name": of, "n": n} for of, n in sorted(count_of.items())] for name, count_of in own_counts.items()
+        }
         return {"n_items": self.n_items, "notes": self.sentences(), **columns}
 
     def restored(self, row: pl.DataFrame) -> "Imported":

@@ -58,12 +58,12 @@ class ImportRequest:
 
 def check_request(lake: Lake, request: ImportRequest) -> str | None:
     """See that the lake holds the benchmark and the chunker, and that the name can be a system's; the chunker."""
-    held = [part.name for part in lake.parts("benchmarks")]
-    if not held:
+    benchmarks = [part.name for part in lake.parts("benchmarks")]
+    if not benchmarks:
         message = "the lake holds no benchmark"
         raise GoldspanError(message, where=str(lake.root), hint="First: make ingest", code=Exit.MISSING)
-    if request.benchmark not in held:
-        raise unknown_name(request.benchmark, "benchmark", held)
+    if request.benchmark not in benchmarks:
+        raise unknown_name(request.benchmark, "benchmark", benchmarks)
     chunkers, name = [part.name for part in lake.parts("chunkers")], request.system
     if not (name and name == name.strip() and name.isprintable() and len(name) <= MAX_SYSTEM_CHARACTERS):
         message = f"the system name {name[:40]!a} is not 1 to {MAX_SYSTEM_CHARACTERS} characters that can be printed"
@@ -167,9 +167,9 @@ def asked_items(lake: Lake, request: ImportRequest, kind: AnswerKind) -> tuple[T
         items = lake.scan_parts([part], "items").select(_COLUMNS)
         items = items.join(queries, on="item_id", how="left", maintain_order="left")
         items = items.join(selected, on="item_id", how="semi", maintain_order="left") if where or limit else items
-        if (asked := with_pools_of(lake, task, items).collect()).height:
+        if (of_task := with_pools_of(lake, task, items).collect()).height:
             made = made_from([part, *pools], [task.pool_prefix, task.subsets])
-            parts.append(AskedItems(part.name, made, asked))
+            parts.append(AskedItems(part.name, made, of_task))
     if not parts:
         message = f"the lake holds no items of {benchmark} that {task.name} asks"
         raise GoldspanError(message, where=str(lake.root), hint="First: make ingest", code=Exit.MISSING)

@@ -143,7 +143,7 @@ def _trajectories(
     # its patch lies beside it.
     rows: list[JsonRecord] = []
     for position, row in file.objects():
-        given = next((held for key in holders if isinstance(held := row.get(key), list)), None)
+        given = next((value for key in holders if isinstance(value := row.get(key), list)), None)
         if given is None:
             rows.append(row)
             continue
@@ -178,8 +178,8 @@ def session_importer(
 
     def recognise(head: bytes, path: str) -> bool:
         for row in objects_in(head) if any(mark in head for mark in marks) else ():
-            held = (event for key in holders for event in objects_at(row, key)[:_MAX_HELD])
-            if is_event(row) or any(map(is_event, held)):
+            events = (event for key in holders for event in objects_at(row, key)[:_MAX_HELD])
+            if is_event(row) or any(map(is_event, events)):
                 return not is_part(row, path)
         return False
 

@@ -20,10 +20,10 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
     # Own data takes no submission, so the example answers what it is like.
     benchmark = min(facts.benchmarks.values(), key=lambda benchmark: benchmark.like != "")
     name, is_labelled = benchmark.kind, benchmark.label and not benchmark.is_own
-    told = {"name": name, "label": json.dumps(benchmark.label) if is_labelled else ""}
+    words = {"name": name, "label": json.dumps(benchmark.label) if is_labelled else ""}
     files = {"make_run.py": "make_run", f"{_EXAMPLE}/system.yaml": "system.yaml"}
     values = {
-        "files": {path: f"{render(f'snippets/{text}.txt', told)}\n" for path, text in files.items()},
+        "files": {path: f"{render(f'snippets/{text}.txt', words)}\n" for path, text in files.items()},
         "folder": _EXAMPLE,
         "formats": list(facts.formats.values()),
         "reported": REPORTED,

@@ -152,8 +152,8 @@ def _closed(
     contents = [table.lazy().join(files, on="sha256", how="semi") for table in (material.texts, material.definitions)]
     first_lines = pools.lazy().select("pool_id", "path", "line_start", line_end=pl.col("line_start") + 1)
     first_nws = axis.place(first_lines.with_columns(pool="pool_id")).select("pool", n_nws=axis.n_nws())
-    named, texts, definitions, begun = pl.collect_all([files, *contents, first_nws])
-    narrow = replace(material, files=named, texts=texts, definitions=definitions)
+    gold_files, texts, definitions, begun = pl.collect_all([files, *contents, first_nws])
+    narrow = replace(material, files=gold_files, texts=texts, definitions=definitions)
     is_first = pl.Series(_is_begun(protocol, begun["n_nws"].to_numpy()))
     counts = [pl.len().alias("n"), pl.col("is_first").sum().alias("n_first")]
     sizes = begun.lazy().with_columns(is_first=is_first).group_by(pool_id="pool").agg(counts)

@@ -113,8 +113,8 @@ class ContentDefinitions:
         cuts, definition, first = self._held
         at = np.searchsorted(cuts, position, side="right") - 1
         # What lies before the first cut lies in no definition, as what lies behind the last.
-        row, held = ranges(np.where(at < 0, 0, first[at]), np.where(at < 0, 0, first[at + 1]))
-        return row, definition[held]
+        row, number = ranges(np.where(at < 0, 0, first[at]), np.where(at < 0, 0, first[at + 1]))
+        return row, definition[number]
 
     def meant(self, given: pl.DataFrame) -> pl.DataFrame:
         """The symbols that names mean: those of exactly that name, else those called by what follows its last dot.

@@ -63,8 +63,8 @@ def score_part(item_part: ItemPart, protocol: Protocol, names: Sequence[str]) ->
         some = runs.on(items)
         scored = score_contexts(protocol, load_material(replace(item_part, items=items), protocol, some), some)
         # What a run was not asked has no row of `run_items`, and no score.
-        asked = some.run_items.lazy()
-        kept = (rows.lazy().join(asked, on=_CASE, how="semi", maintain_order="left") for rows in scored)
+        answered = some.run_items.lazy()
+        kept = (rows.lazy().join(answered, on=_CASE, how="semi", maintain_order="left") for rows in scored)
         scored_items.append(Scored(*pl.collect_all(kept)))
     return Scored(*(pl.concat(frames) for frames in zip(*scored_items, strict=True)))
 
@@ -211,8 +211,8 @@ def _gather(sets: GoldSets, budgets: Sequence[int], n_lines: Sequence[int]) -> _
     final = final.at_once()
     answered = np.full(cases.height, fill_value=sets.rules.failed == "zero")
     answered[final.walk[files.is_there[final.file]]] = True
-    named, one_each = _names(sets, FINAL), np.ones(cases.height, np.int64)
-    in_steps, in_the_end = _steps(sets, final, named), Answers(one_each, final, named)
+    final_names, one_each = _names(sets, FINAL), np.ones(cases.height, np.int64)
+    in_steps, in_the_end = _steps(sets, final, final_names), Answers(one_each, final, final_names)
     nothing = in_the_end.named_symbols.clear()
     return _Gathered(
         answered=answered,

@@ -108,10 +108,10 @@ class _Record:
 
 def _unwrapped(event: JsonRecord) -> JsonRecord:
     """A row; where it tells of a subagent's progress, the subagent's message in it."""
-    told, message = object_at(event, "data"), object_at(event, "data", "message")
-    if told.get("type") != "agent_progress" or not message:
+    progress, message = object_at(event, "data"), object_at(event, "data", "message")
+    if progress.get("type") != "agent_progress" or not message:
         return event
-    return {**message, "isSidechain": True, "agentId": told.get("agentId"), "cwd": event.get("cwd")}
+    return {**message, "isSidechain": True, "agentId": progress.get("agentId"), "cwd": event.get("cwd")}
 
 
 def with_output(call: ToolCall, output: str, *, failed: bool) -> ToolCall:

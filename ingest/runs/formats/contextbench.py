@@ -41,9 +41,9 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         yield Trajectory(steps, final or None, item_of(row), patch, position, tuple(notes))
 
 
-def _views(held: object, keys: Sequence[str], where: str, notes: list[str]) -> Views:
-    files, spans, symbols = (at(held, key) for key in keys)
-    entries: list[tuple[object, FileSpan | None]] = [] if isinstance(held, dict) else [(held, None)]
+def _views(value: object, keys: Sequence[str], where: str, notes: list[str]) -> Views:
+    files, spans, symbols = (at(value, key) for key in keys)
+    entries: list[tuple[object, FileSpan | None]] = [] if isinstance(value, dict) else [(value, None)]
     entries += ((file, FileSpan(file) if isinstance(file, str) else None) for file in _entries(files))
     for path, span in _by_file(spans):
         start, end = line_of(at(span, "start")), line_of(at(span, "end"))

@@ -67,14 +67,14 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     if not isinstance(listed, list):
         raise DamagedFileError("it has no list of messages", item)
     messages, texts = [object_at(message) for message in listed], [content_of(message) for message in listed]
-    told = list(zip(messages, texts, strict=True))
-    own, prompts = ([text for each, text in told if each.get("role") == role] for role in ("assistant", "user"))
+    contents = list(zip(messages, texts, strict=True))
+    own, prompts = ([text for each, text in contents if each.get("role") == role] for role in ("assistant", "user"))
     # What the repository's folder below `/home` is called, the container's image says, else the item.
     image = re.search(r"_m_([\w.-]+)", str_at(document, *_ENVIRONMENT, "image"))
     match = image or re.match(r"[^/]+?__(.+?)-[0-9]+", item or file.path.rpartition("/")[2])
     inside = partial(in_repository, folder=match[1] if match else "")
     steps, shown_at, n_turns, n_calls = list[Views](), list[tuple[int, int]](), 0, 0
-    for message, text in told:
+    for message, text in contents:
         n_turns += _is_answer(message)
         n_calls += len(_actions_of(message)) if _is_answer(message) else 0
         # A block that names what lies outside the repository alone is none, one that names nothing an empty one.

@@ -176,9 +176,9 @@ def _key(value: object) -> str:
     return str(value) if type(value) in (int, str) else ""
 
 
-def _folder(held: JsonRecord, output: str) -> str:
+def _folder(extras: JsonRecord, output: str) -> str:
     match = _PROMPT.search(output[-500:]) or _CELLS_FOLDER.search(output[-500:])
-    return str_at(held, "metadata", "working_dir") or (match["folder"].strip() if match is not None else "")
+    return str_at(extras, "metadata", "working_dir") or (match["folder"].strip() if match is not None else "")
 
 
 def _call(event: JsonRecord, result: JsonRecord | None) -> ToolCall:
