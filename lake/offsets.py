@@ -75,6 +75,9 @@ def _before(counts: npt.NDArray[np.generic]) -> Counts:
 
 def line_columns(texts: Sequence[bytes]) -> pl.DataFrame:
     """The columns line_starts and line_nws of all texts in one pass, as :class:`Offsets` has them text by text."""
+    # Imported when needed: it takes long, and most of what asks for this module reads no text.
+    import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
+
     every = np.frombuffer(b"".join(texts), np.uint8)
     size = np.array([len(text) for text in texts], np.int64)
     end = np.cumsum(size)
@@ -85,10 +88,9 @@ def line_columns(texts: Sequence[bytes]) -> pl.DataFrame:
     start = np.sort(np.concatenate([first, newline]), kind="stable")
     of_text = np.searchsorted(end, start, side="right")
     nws = np.add.reduceat(_UTF16_NWS[every], start, dtype=np.int64) if start.size else start
-    lines = pl.DataFrame({"text": of_text, "line_starts": start - (end - size)[of_text], "line_nws": nws})
-    lists = lines.group_by("text", maintain_order=True).agg("line_starts", "line_nws")
-    rows = pl.DataFrame({"text": np.arange(len(texts))}).join(lists, on="text", how="left", maintain_order="left")
-    return rows.select(pl.exclude("text").fill_null(pl.Series([[]], dtype=pl.List(pl.Int64()))))
+    ends = np.append(0, np.cumsum(np.bincount(of_text, minlength=len(texts))))
+    values = {"line_starts": start - (end - size)[of_text], "line_nws": nws}
+    return pl.DataFrame({name: pa.LargeListArray.from_arrays(ends, of_lines) for name, of_lines in values.items()})
 
 
 # What each byte of UTF-8 adds to the UTF-16 units above U+0020: a character's first byte all of it, the others nothing.

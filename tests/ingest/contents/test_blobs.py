@@ -1,4 +1,6 @@
 import hashlib
+import subprocess
+import sys
 from itertools import pairwise
 
 import polars as pl
@@ -10,6 +12,7 @@ from ingest.contents.blobs import concat_files, pool_batches, pool_frames
 from lake.offsets import Offsets, line_columns
 from lake.tables import table
 from lake.text import decode
+from tests.tiny import ROOT
 
 CONTENT = st.lists(st.sampled_from([b"a", b" ", b"\n", b"\r\n", b"\r", b"\xff", "é\u2028😀".encode(), b"\0"])).map(
     b"".join
@@ -67,3 +70,19 @@ def test_a_large_pool_comes_in_batches_that_join_to_the_same_files(monkeypatch: 
     assert [blobs["n_bytes"].sum() for _, blobs in batches] == [20, 10]
     files = concat_files(files for files, _ in batches)
     assert files.equals(pool_frames(sorted(given))[0])
+
+
+_LINES_UNDER_A_LIMIT = """
+import resource
+import numpy, polars, pyarrow
+from lake.offsets import line_columns
+resource.setrlimit(resource.RLIMIT_DATA, (700_000_000, 700_000_000))
+print(line_columns([b"\\n" * (1 << 23)])["line_starts"].list.len().item())
+"""
+
+
+@pytest.mark.slow
+def test_the_most_lines_that_a_file_may_have_fit_into_little_memory() -> None:
+    child = [sys.executable, "-c", _LINES_UNDER_A_LIMIT]
+    done = subprocess.run(child, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == [str(1 << 23)], done.stderr[-300:]
