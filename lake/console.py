@@ -155,8 +155,10 @@ def stage_app(default: str, modules: Mapping[str, str]) -> typer.Typer:
                 return super().invoke(ctx)  # type: ignore[arg-type] # as above
             except Exception as error:
                 word, code = next(iter(sys.argv[1:]), ""), getattr(error, "code", getattr(error, "exit_code", None))
-                close = get_close_matches(word, modules, n=1) if code == Exit.USAGE and word not in modules else []
-                if not close:
+                # A benchmark is no mistyped command: `repoeval` is less like `repro`, and it is not what is wrong.
+                is_other = isinstance(error, GoldspanError) and repr(word) not in error.what
+                close = [] if is_other or word in modules else get_close_matches(word, modules, n=1, cutoff=0.7)
+                if code != Exit.USAGE or not close:
                     raise
                 what: str = getattr(error, "what", "") or getattr(error, "message", "") or str(error)
                 hint = f"Did you mean the command {close[0]!r}?"

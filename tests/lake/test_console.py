@@ -200,6 +200,14 @@ def test_a_mistyped_command_is_asked_for_by_its_name(
     assert "There is: x." in capsys.readouterr().err
 
 
+def test_a_benchmark_called_much_like_a_command_keeps_the_hint_of_what_is_wrong(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fault = GoldspanError("unknown metric 'foo'", hint="There is: ndcg.", code=Exit.USAGE)
+    assert _code(_app(fault), monkeypatch, "lst") == Exit.USAGE
+    assert capsys.readouterr().err == "stage: unknown metric 'foo'\n  There is: ndcg.\n"
+
+
 def test_a_name_between_colons_is_said_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     Console().say("mine:zero: 3 items [bold]of :smile:")
     assert capsys.readouterr().err == "mine:zero: 3 items [bold]of :smile:\n"
