@@ -138,6 +138,8 @@ def test_vectors_are_made_elsewhere_by_the_steps_of_the_docs(
     assert set(rows.filter(system="whole-file+recorded")["status"]) == {"done"}
     wrong = command("evaluate", "texts", "whole-file+bm25-okapi", "-o", "x.parquet")
     assert (wrong.code, "Name a chunker: " in wrong.err) == (2, True)
+    nowhere = command("evaluate", "texts", "whole-file+recorded", "-o", "nowhere/x.parquet")
+    assert (nowhere.code, "  where: nowhere/x.parquet\n" in nowhere.err) == (1, True)
 
 
 def test_the_snippet_that_reads_the_lake_runs(lake_folder: Path) -> None:

@@ -92,7 +92,8 @@ def texts(
         message = f"the lake holds nothing that {chunker} cut for these benchmarks"
         raise GoldspanError(message, where=str(lake), hint="First: make ingest", code=Exit.MISSING)
     rows = pl.concat(frames).unique("key", keep="first", maintain_order=True).sort("key")
-    rows.write_parquet(output)
+    with output.open("wb") as file:
+        rows.write_parquet(file)
     kinds = dict(rows["kind"].value_counts().sort("kind").iter_rows())
     counts = ", ".join(counted(kinds.get(kind, 0), kind) for kind in ("chunk", "query"))
     Console().say(f"{counts} → {output}")
