@@ -189,6 +189,14 @@ def with_costs(job: ImportJob, answers: pl.DataFrame) -> pl.DataFrame:
         n_priced = costs["prices"].count()
         job.result.notes.append(f"{counted(n_priced, 'item')} priced by {prices_name}{none}")
     if request.resolved:
+        # An answer to one item may be all that is imported; a list of other data knows no item of the whole benchmark.
+        items = job.lake.scan("items", benchmark=request.benchmark).select("item_id", "upstream_id").collect()
+        if not request.skip_unknown and outcomes.keys().isdisjoint({*items["item_id"], *items["upstream_id"]}):
+            what = f"{request.resolved.name} names no item of {request.benchmark}"
+            raise GoldspanError(
+                what, where=str(request.resolved), examples=[ascii(name[:120]) for name in list(outcomes)[:3]],
+                hint=f"{_LIKE_OUTCOMES} --skip-unknown takes it all the same.", code=Exit.INVALID,
+            )  # fmt: skip
         n = counted(n_known.total(), "item")
         job.result.notes.append(f"outcome of {n} known by {request.resolved.name}: {n_known[True]:,} resolved")
     return answers.with_columns(costs)

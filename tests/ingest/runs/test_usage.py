@@ -154,6 +154,8 @@ def test_a_price_list_and_outcomes_are_given_with_a_run(lake: Lake, sessions: Pa
         ("--resolved", b'{"resolved_ids": ', "names no item as resolved or not"),
         ("--resolved", b"\xff\xfe", "cannot be read"),
         ("--resolved", None, "cannot be read"),
+        ("--resolved", b"date: 2026-11-01", "resolved.json names no item of contextbench"),
+        ("--resolved", b'{"resolved_ids": ["nobody__x-1"]}', "resolved.json names no item of contextbench"),
     ],
 )
 def test_what_is_no_price_list_and_no_outcome_is_refused(
