@@ -75,12 +75,14 @@ def tasks(
                 paths = (path for path, text in files if not write_below(into, path, _without_answer(item, path, text)))
                 unwritten += [f"{name}: {path}" for path in paths]
     console = Console()
-    console.say(f"tasks: {counted(rows.height - len(nameless), 'item')} of {benchmark} → {output}")
+    written = output / TASKS if format == "jsonl" else output
+    console.say(f"tasks: {counted(rows.height - len(nameless), 'item')} of {benchmark} → {written}")
     for problem in [*nameless, *unwritten][:MAX_EXAMPLES]:
         console.say(f"  cannot be written here: {problem}")
     if n_more := len([*nameless, *unwritten][MAX_EXAMPLES:]):
         console.say(f"  and {n_more:,} more")
-    console.say(typed(f"  next: python -m ingest run SESSIONS --benchmark {benchmark} --system NAME"))
+    made = "SESSIONS" if "trajectory" in task.answered_by else "FILE"
+    console.say(typed(f"  next: python -m ingest run {made} --benchmark {benchmark} --system NAME"))
     raise typer.Exit(Exit.INCOMPLETE if nameless or unwritten else Exit.DONE)
 
 
@@ -123,8 +125,11 @@ def _about(task: Task, item: dict[str, object], hosted: str) -> dict[str, object
         known["url"] = f"{hosted}/{repo}"
     if item["target_path"] is not None:
         known |= {"path": item["target_path"], "line": int(str(item["target_line"])) + 1}
-    results = ["a session file of your agent, called like the item: python -m ingest run SESSIONS --system NAME"]
-    if "ranking" in task.answered_by:
-        results += ['or a ranking: {"id": item_id, "results": [{"path": …, "start": 1, "end": 9, "score": 0.5}]}']
+    command = f"python -m ingest run FILE --benchmark {task.benchmark} --system NAME"
+    shapes = {
+        "trajectory": f"a session file of your agent, called like the item: {command}",
+        "ranking": 'a ranking: {"id": item_id, "results": [{"path": …, "start": 1, "end": 9, "score": 0.5}]}',
+    }
+    results = [shape for answer, shape in shapes.items() if answer in task.answered_by]
     about = {"item_id": item["item_id"], "benchmark": task.benchmark, "task": task.name, "language": item["language"]}
     return {**about, **known, "result": results}

@@ -138,6 +138,8 @@ def _refuse_unknown(job: ImportJob, unknown: pl.DataFrame, n_rows: int) -> None:
     first = ids.head(3).select("position", "item_id").iter_rows()
     examples = [f"{where}: {ascii(name[:120]) if name else 'it names no item'}" for where, name in first]
     if unknown.height == n_rows:
+        if job.result.kind == "trajectory":
+            hint += " A session's file or a folder around it is called after its item: <instance_id>.jsonl."
         what, where = f"{what}, none of the file's is known", str(job.input_file.path)
         raise NoItemKnownError(what, where=where, examples=examples, hint=hint, code=Exit.INVALID)
     raise job.input_file.wrong(what, examples=examples, hint=f"{hint} --skip-unknown leaves them out.")

@@ -150,7 +150,9 @@ def asked_items(lake: Lake, request: ImportRequest, kind: AnswerKind) -> tuple[T
     answered = [task for task in known.values() if kind in task.answered_by]
     if not name and not answered:
         message = f"no task of {benchmark} is answered by a {kind}"
-        raise GoldspanError(message, hint=f"Name one: --task {' or '.join(sorted(known))}", code=Exit.USAGE)
+        kinds = sorted({answer for task in known.values() for answer in task.answered_by})
+        hint = f"It takes a {' or a '.join(kinds)}: `python -m ingest list formats` shows how each is written."
+        raise GoldspanError(message, hint=hint, code=Exit.USAGE)
     task = lookup(name, "task", known) if name else answered[0]
     if kind not in task.answered_by:
         message = f"the task {task.name} is answered by a {' or '.join(task.answered_by)}; this file holds a {kind}"

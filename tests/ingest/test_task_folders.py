@@ -94,6 +94,19 @@ def test_lines_in_place_of_folders(lake: Path, tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["tasks.jsonl"]
 
 
+def test_a_result_is_what_the_task_takes(lake: Path, tmp_path: Path) -> None:
+    results = dict[str, str]()
+    for benchmark, file in (("contextbench", "SESSIONS"), ("repoeval", "FILE")):
+        said = _tasks(lake, benchmark, "-o", tmp_path / benchmark, "--format", "jsonl")
+        assert f"python -m ingest run {file} --benchmark {benchmark} --system NAME" in said.err
+        row = json.loads((tmp_path / benchmark / "tasks.jsonl").read_text().splitlines()[0])
+        results[benchmark] = "\n".join(row["result"])
+    assert "a session file" in results["contextbench"]
+    assert "--benchmark contextbench" in results["contextbench"]
+    assert "a session file" not in results["repoeval"]
+    assert all("a ranking" in result for result in results.values())
+
+
 def test_a_folder_that_holds_something_is_left_alone(lake: Path, tmp_path: Path) -> None:
     put(tmp_path / "out/mine.txt", b"x")
     said = _tasks(lake, "contextbench", "-o", tmp_path / "out")

@@ -197,6 +197,7 @@ def test_a_benchmark_that_asks_no_agents_takes_no_trajectories(lake_folder: Path
     file = put(lake_folder.parent / "a.jsonl", THREE)
     said = run(Lake(lake_folder), file, benchmark="repoeval")
     assert (said.code, "no task of repoeval is answered by a trajectory" in said.err) == (Exit.USAGE, True)
+    assert "It takes a completion or a ranking" in said.err
     said = run(Lake(lake_folder), file, "--task", "repoeval/prompt", benchmark="repoeval")
     assert (said.code, "is answered by a ranking" in said.err) == (Exit.USAGE, True)
 
