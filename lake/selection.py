@@ -124,7 +124,8 @@ def with_items(lake: Lake, benchmarks: Iterable[str], where: Where) -> list[str]
     if not left:
         pairs = listed([f"{column}={value}" for column, value in where])
         message = f"no item of {listed(benchmarks)} has {pairs}"
-        values = [items.select(pl.col(column).unique().drop_nulls().sort()).collect() for column in by_column(where)]
-        hint = "; ".join(f"{each.columns[0]} is {listed(each.to_series().head(10).to_list())}" for each in values)
-        raise GoldspanError(message, where=str(lake.root), hint=f"There {hint}.", code=Exit.MISSING)
+        columns = [pl.col(column).unique().drop_nulls().sort().head(10) for column in by_column(where)]
+        values = [items.select(column).collect().to_series() for column in columns]
+        hint = "; ".join(f"{each.name} is one of {listed(each.to_list())}" for each in values)
+        raise GoldspanError(message, where=str(lake.root), hint=f"{hint}.", code=Exit.MISSING)
     return [name for name in benchmarks if name in left]

@@ -76,7 +76,7 @@ def test_a_table_over_selected_items_has_the_numbers_of_these_and_ranks_nobody(l
     assert any("selected items of subset function-2k" in line for line in selected)
     none = command("evaluate", "table", "--items", "repo=zoo", "--lake", lake_folder)
     assert (none.code, none.out) == (Exit.MISSING, "")
-    assert "There repo is " in none.err
+    assert "  repo is one of " in none.err
     assert "zoo_animals" in none.err
 
 
