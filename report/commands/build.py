@@ -2,6 +2,7 @@
 
 import errno
 import io
+import shlex
 from functools import partial
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -25,6 +26,7 @@ from lake.console import (
     split_systems,
 )
 from lake.errors import Exit, GoldspanError, lookup, refusal_of
+from lake.hints import typed
 from lake.outcome import Outcome
 from lake.parts import PartCounts, check_whole
 from lake.store import Lake
@@ -197,4 +199,6 @@ def _publish(
     check_whole(lake)
     written = publish(store, benchmark, edition, label or edition, output)
     n_bytes = sum(file.stat().st_size for file in written.iterdir())
-    Console().say(f"wrote {written}: {size(n_bytes)}; every site shows it: make report")
+    # The folder of editions that sites show unasked is named by nobody.
+    chosen = "" if output.resolve() == EDITIONS.resolve() else f" PUBLISHED={shlex.quote(str(output))}"
+    Console().say(typed(f"wrote {written}: {size(n_bytes)}; sites show it: make report{chosen}"))

@@ -26,7 +26,8 @@ TABLES_WITH_TEXT = ("queries", "symbols", "rejects")
 def editions(lake_folder: Path, tmp_path: Path) -> Path:
     to = tmp_path / "editions"
     asked = ("repoeval", "--edition", "tiny", "--label", "five tasks", "-o", to, "--lake", lake_folder)
-    command("report", "publish", *asked).done()
+    said = command("report", "publish", *asked)
+    assert f"sites show it: make report LAKE={lake_folder} PUBLISHED={to}" in said.err
     return to
 
 
