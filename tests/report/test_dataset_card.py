@@ -19,9 +19,14 @@ def test_datasets_reads_every_table_of_the_folder(data: Path, tmp_path: Path, mo
     assert [each["config_name"] for each in front["configs"]] == get_dataset_config_names(str(data))
     scores = load_dataset(str(data), "scores", split="train", cache_dir=str(tmp_path))
     assert scores.to_polars().equals(pl.read_parquet(data / "scores.parquet"))
+    n_rows = {path.name: len(pl.read_parquet(path)) for path in data.glob("*.parquet")}
+    # It refuses a configuration without rows.
     assert {file for each in front["configs"] for file in each["data_files"]} == {
-        path.name for path in data.glob("*.parquet")
+        name for name, n in n_rows.items() if n
     }
+    for each in front["configs"]:
+        loaded = load_dataset(str(data), each["config_name"], split="train", cache_dir=str(tmp_path))
+        assert len(loaded) == sum(n_rows[file] for file in each["data_files"])
 
 
 def test_croissant_names_every_file_with_its_hash_and_every_column(data: Path) -> None:
