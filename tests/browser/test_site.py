@@ -9,6 +9,23 @@ def test_a_page_is_accessible_on_a_phone(opened: Opened, axe: str) -> None:
     assert page.evaluate(RUN_AXE, EVERY_RULE) == []
 
 
+def test_the_navigation_of_six_boards_is_one_line(opened: Opened) -> None:
+    page = opened("methods.html", viewport={"width": 1280, "height": 900})
+    nav, link = page.locator(".top nav"), page.locator(".top nav li").first
+    page.evaluate(
+        """labels => {
+          const first = document.querySelector('.top nav li');
+          document.querySelector('.top nav').className = 'many';
+          for (const label of labels) {
+            first.after(first.cloneNode(true));
+            first.nextSibling.firstChild.textContent = label;
+          }
+        }""",
+        ["RepoBench-R", "RepoEval (sample)", "RepoBench-R (sample)", "ContextBench (sample)"],
+    )
+    assert nav.evaluate("nav => nav.offsetHeight") < 1.5 * link.evaluate("link => link.offsetHeight")
+
+
 def test_a_page_follows_the_systems_scheme_and_the_button_overrules_it(opened: Opened) -> None:
     page = opened("index.html", color_scheme="dark")
     background = "getComputedStyle(document.body).backgroundColor"
