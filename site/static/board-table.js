@@ -26,7 +26,8 @@
   }
 
   function named(system) {
-    return h("a", { class: "to-system", href: system.path }, ...goldspan.breakable(system.name), ...(system.by ? [" ", h("span", { class: "by" }, system.by)] : []));
+    const name = goldspan.breakable(system.name);
+    return h("a", { class: "to-system", href: system.path }, ...(system.by ? [h("span", null, ...name), " ", h("span", { class: "by" }, system.by)] : name));
   }
 
   function bar(line) {
