@@ -118,6 +118,13 @@ def test_finding_the_gold_stands_beside_how_much_was_returned(compared: Opened) 
     assert all(re.fullmatch(r"\d+\.\d %", text) for text in bars.locator("td.precision").all_inner_texts())
 
 
+def test_the_tables_fit_a_small_desk(compared: Opened) -> None:
+    page = compared(viewport={"width": 1100, "height": 900})
+    for table in ("#verdicts", "#flips-table"):
+        width, room = page.locator(table).evaluate("table => [table.scrollWidth, table.parentElement.clientWidth]")
+        assert width <= room + 1, table
+
+
 def test_an_address_opens_what_was_chosen(compared: Opened) -> None:
     page = compared()
     page.click("#systems summary")
