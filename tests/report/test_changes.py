@@ -66,6 +66,16 @@ def test_other_data_and_other_rules_are_named(small: Lake, built: Path, tmp_path
     ]
 
 
+def test_the_versions_of_many_packages_stand_on_the_data_page_alone(small: Lake, tmp_path: Path) -> None:
+    (benchmark,) = small.read("benchmarks").to_dicts()
+    write(small, "benchmarks", [{**benchmark, "revision": "attrs==26.1.0 click==8.5.1"}])
+    build(small, tmp_path / "site")
+    board, data = ((tmp_path / "site" / name).read_text() for name in ("repoeval.html", "data.html"))
+    assert "click==8.5.1" in data
+    assert "click==8.5.1" not in board
+    assert 'href="data.html#sources">versions</a>' in board
+
+
 def test_a_build_that_nobody_asks_says_nothing_of_changes(built: Path) -> None:
     assert not (built / "changes.json").exists()
     assert "What changed" not in (built / "index.html").read_text()
