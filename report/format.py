@@ -3,6 +3,7 @@
 What a view shows stands in the part of its address behind `#`, so that the same files serve any host and a folder.
 """
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -88,6 +89,14 @@ def number_key(value: str) -> list[tuple[int, int, str]]:
     """The key of a value by which numbers in it are in order of their size: 5-9 before 10-14."""
     parts = re.findall(r"[0-9]+|[^0-9]+", value)
     return [*((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts), (-1, 0, value)]
+
+
+def settings(parameters: str) -> str:
+    """Parameters, stored as a JSON object, as names with their values."""
+    values = {
+        name: value if isinstance(value, str) else json.dumps(value) for name, value in json.loads(parameters).items()
+    }
+    return ", ".join(f"{name} = {value}" for name, value in values.items())
 
 
 def slug(name: str) -> str:

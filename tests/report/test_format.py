@@ -1,6 +1,6 @@
 import pytest
 
-from report.format import MAX_LENGTH, count, score, signed, size, slug, two_digits, visible
+from report.format import MAX_LENGTH, count, score, settings, signed, size, slug, two_digits, visible
 from report.render import prose
 
 
@@ -39,6 +39,11 @@ def test_measurements_have_two_digits_or_whole_units() -> None:
 
 def test_counts_and_sizes() -> None:
     assert (count(12345), count(None), size(999), size(12_345)) == ("12,345", "–", "999 bytes", "12.3 kB")
+
+
+def test_parameters_are_names_with_values() -> None:
+    assert settings('{"k1":1.5,"lower":true,"tokens":"words"}') == "k1 = 1.5, lower = true, tokens = words"
+    assert settings("{}") == ""
 
 
 def test_a_slug_is_safe_in_a_path() -> None:
