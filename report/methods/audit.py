@@ -60,7 +60,7 @@ def _gold_of_an_item(lake: Lake, benchmark: str, rule: str) -> str:
     for size in sizes:
         middle, most = int(size.sort()[size.len() // 2]), int(size.sort()[-1])
         parts.append(counted(middle, size.name) + (f" (at most {most:,})" if most > middle else ""))
-    return f"in the middle {', '.join(parts)}"
+    return f"median {', '.join(parts)}"
 
 
 def findings(facts: TablesRead) -> list[tuple[str, str, str, str, str]]:
@@ -82,7 +82,7 @@ def findings(facts: TablesRead) -> list[tuple[str, str, str, str, str]]:
         .agg(n_items=pl.len(), n=pl.lit(None, pl.Int64))
     )
     lines = []
-    for rows, then in ((flags, ""), (reasons, "in no number: the denominators are without them, for every system")):
+    for rows, then in ((flags, ""), (reasons, "left out of every average, for every system")):
         ordered = rows.sort("benchmark", "n_items", "name", descending=[False, True, False]).collect()
         for benchmark, name, n_items, n in ordered.iter_rows():
             title = facts.benchmarks[benchmark].title if benchmark in facts.benchmarks else benchmark

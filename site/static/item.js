@@ -213,7 +213,7 @@
   // What there is to say of an item with these systems, as elements one below the other.
   function body(about, item, shown) {
     if (item.why_not !== undefined) {
-      return [element("p", {class: "verdict"}, "Cannot be scored: " + item.why_not + ". It is in no number of any system.")];
+      return [element("p", {class: "verdict"}, "Cannot be scored: " + item.why_not + ". It is left out of every average.")];
     }
     if (about.kind === "candidates") {
       return ranks(about, item, shown);
