@@ -168,7 +168,7 @@
       }
       place.querySelectorAll(".scroll").forEach(region => {
         const gold = region.querySelector(".gold-line");
-        region.scrollTop = gold ? gold.offsetTop - region.clientHeight / 4 : 0;
+        region.scrollTop = gold && gold.offsetTop > region.clientHeight / 2 ? gold.offsetTop - region.clientHeight / 4 : 0;
       });
     });
   }
