@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _LIBRARIES = ("jinja2", "markupsafe", "polars", "pygments", "vl-convert-python")
 _ID_LENGTH = 12
-_WORKERS = 3
+_WORKERS = 2
 """So much is written at a time: polars and deflate leave the interpreter to others, and who needs a picture waits."""
 
 # What a page can show; contents are for the other stages, and costs are measured: two lakes that are alike in all else
