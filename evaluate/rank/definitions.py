@@ -22,7 +22,9 @@ def definitions_in(lake: Lake, spans: pl.DataFrame) -> Counted:
         GoldspanError: A chunk is of a file of a known language that was not read for definitions.
     """
     contents = spans.lazy().select("sha256").unique()
-    unread = contents.join(lake.scan("symbol_status"), on="sha256", how="anti")
+    # A file without a line is ranked where blank text is, and is never read for definitions.
+    with_lines = spans.lazy().filter(pl.col("line_start") < pl.col("line_end")).select("sha256")
+    unread = with_lines.unique().join(lake.scan("symbol_status"), on="sha256", how="anti")
     paths = lake.scan("files").join(unread, on="sha256", how="semi").select("path").unique().sort("path").collect()
     # A snippet that is a candidate has no ending, and is never read for definitions.
     if files := [path for path in paths["path"] if language_of(path)]:

@@ -57,7 +57,7 @@ def compare(
         if len(meant := [*_meant(protocol, task, runs[0], a), *_meant(protocol, task, runs[1], b)]) == 2
     ]
     if not pairs:
-        examples = [_scored_by(known, name) for known, name in zip(runs, (a, b), strict=True)]
+        examples = [_scored_by(known, name) for known, name in zip(runs, (a, b), strict=True) if name != REFERENCE]
         message = f"no protocol scored both {a} and {b}"
         hint = f"Score both for one task: python -m evaluate --systems '{a},{b}'"
         raise GoldspanError(message, examples=examples, hint=hint, code=Exit.MISSING)
@@ -79,7 +79,7 @@ def compare(
 
 def _scored_by(known: pl.DataFrame, name: str) -> str:
     protocols = known.filter((pl.col("system") == name) | (pl.col("run_id") == name))["protocol"].unique().sort()
-    return f"{name}: {', '.join(protocols) or 'scored by none'}"
+    return f"{name}: {', '.join(protocols)}"
 
 
 def _metric_of(row: Comparison) -> str:

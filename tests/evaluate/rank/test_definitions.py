@@ -3,6 +3,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from evaluate.rank.definitions import definitions_in
 from evaluate.rank.pools import load_pools
 from evaluate.texts.tokens import defined_names
 from lake.errors import GoldspanError
@@ -30,6 +31,16 @@ def test_definitions_that_were_not_looked_for_are_an_error_and_not_none(lake_fol
     for pool in load_pools(lake, "whole-file", pool_ids).side_by_side():
         with pytest.raises(GoldspanError, match=r"the lake has no definitions of .* files?"):
             pool.counted(defined_names)
+
+
+def test_a_file_without_a_line_needs_none_that_were_looked_for(lake_folder: Path) -> None:
+    lake = Lake(lake_folder)
+    for part in lake.parts("symbol_status"):
+        lake.remove(part)
+    contents = lake.read("files").select("sha256", line_start=pl.lit(0), line_end=pl.lit(0))
+    assert definitions_in(lake, contents).counts.nnz == 0
+    with pytest.raises(GoldspanError, match="the lake has no definitions of"):
+        definitions_in(lake, contents.with_columns(line_end=pl.lit(1)))
 
 
 def test_a_run_by_definitions_is_made_again_when_these_are_found_by_other_rules(lake_folder: Path) -> None:
