@@ -7,7 +7,6 @@ from fnmatch import fnmatchcase
 
 import polars as pl
 
-from evaluate.rank.definitions import definitions_in
 from evaluate.rank.hit_rows import ranked_hit_rows
 from evaluate.rank.ranking import rank
 from evaluate.retrievers import BASELINE, Retriever, retriever_of_name, retrievers
@@ -170,8 +169,6 @@ def ranking_code(retriever: Retriever) -> str:
         functions += filter(None, (part.index, part.with_arguments))
         if part.query_form:
             functions.append(QUERY_FORMS[part.query_form].rewrite)
-        if part.needs == "definitions":
-            functions.append(definitions_in)
     return code_digest(*functions)
 
 

@@ -1,6 +1,6 @@
-"""Parts of a table by the values that they hold; and pools of items: their files, and the chunks of those."""
+"""Parts of a table by the values that they hold; contents; and pools of items: their files, and the chunks of those."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -15,11 +15,24 @@ PARTS_AT_ONCE = 100
 
 def parts_holding(lake: Lake, name: str, column: str, values: pl.Series, **folders: str) -> list[Part]:
     """The parts of a table in which a column of text has one of the values, in their own order."""
-    parts, places = parts_with_values(lake, name, column, values, **folders)
+    parts, places = _parts_with_values(lake, name, column, values, **folders)
     return [parts[number] for number in places.select(pl.col("part").unique().sort()).collect()["part"]]
 
 
-def parts_with_values(
+def contents_of(lake: Lake, sha256: pl.Series, columns: Sequence[str] = ("text", "n_lines")) -> pl.DataFrame:
+    """Some contents: sha256 and some columns of `blobs`, sorted by sha256; what the lake does not hold is missing."""
+    names = ("sha256", *columns)
+    parts, places = _parts_with_values(lake, "blobs", "sha256", sha256)
+    # Where several parts hold one content, the first.
+    first = places.group_by("sha256").agg(pl.col("part").min()).group_by("part").agg("sha256")
+    rows = [
+        lake.scan_parts([parts[part]], "blobs").filter(pl.col("sha256").is_in(pl.Series([of_part]))).select(names)
+        for part, of_part in first.collect().iter_rows()
+    ]
+    return pl.concat(rows or [lake.scan_parts([], "blobs").select(names)]).sort("sha256").collect()
+
+
+def _parts_with_values(
     lake: Lake, name: str, column: str, values: pl.Series, **folders: str
 ) -> tuple[list[Part], pl.LazyFrame]:
     """A table's parts, and which of the values each holds: the column, and `part`, the part's place in the list."""

@@ -1,8 +1,14 @@
-"""The texts of chunks: their pieces are counted from those of the contents they lie in, and no text is read for it."""
+"""The texts of chunks: their pieces are counted from those of the contents they lie in, and no text is read for it.
+
+A content is cut once, line by line, and what was cut last stays in memory for the next chunker, retriever and part of
+the items.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -11,17 +17,25 @@ import numpy.typing as npt
 import polars as pl
 import scipy
 
-from evaluate.rank.blobs import contents_of
-from evaluate.rank.content_pieces import in_batches, pieces_of
-from evaluate.rank.definitions import definitions_in
-from evaluate.texts.pieces import cut_lines
-from evaluate.texts.tokens import Counted, Texts, Tokenizer, Vocabulary, defined_names
+from evaluate.texts.pieces import Pieces, cut_lines
+from evaluate.texts.tokens import Counted, Texts, Tokenizer, Vocabulary, by_spelling, defined_names
+from lake.errors import Exit, GoldspanError
 from lake.exact import Integers
+from lake.pools import contents_of, parts_holding
 from lake.store import Lake
-from lake.text import pieces
+from lake.text import counted, language_of, pieces
 
 PATH, CHUNK = "{path}", "{chunk}"
 """In the text that a chunker gives a chunk, the file's path and the chunk's own text."""
+
+BYTES_AT_ONCE = 8_000_000
+"""About how many bytes of text are cut at a time: what memory must hold."""
+
+BYTES_KEPT = 256_000_000
+"""So many bytes of pieces stay in memory, beside those that are asked for."""
+
+DEFINITION_RULES = "docs"
+"""The rules by which the definitions were found."""
 
 
 class ChunkTexts(Texts):
@@ -131,3 +145,73 @@ def _united(vocabularies: Sequence[pl.Series]) -> tuple[pl.Series, list[npt.NDAr
     joined = [words.join(numbered, on="token", how="left", maintain_order="left").select("place") for words in tokens]
     united, *places = pl.collect_all([every, *joined])
     return united["token"], [column["place"].to_numpy() for column in places]
+
+
+class Block(NamedTuple):
+    """Contents that were cut together: sha256 and `first_line` of each, and their pieces."""
+
+    contents: pl.DataFrame
+    pieces: Pieces
+
+    @property
+    def n_bytes(self) -> int:
+        """What memory it takes."""
+        lines = self.pieces.of_lines
+        arrays = sum(array.nbytes for array in (lines.data, lines.indices, lines.indptr))
+        return arrays + int(self.pieces.vocabulary.estimated_size())
+
+
+_kept = OrderedDict[str, Block]()
+
+
+def pieces_of(lake: Lake, sha256: pl.Series) -> list[Block]:
+    """The pieces of some contents, each of which is in one of the blocks."""
+    missing, blocks = set(sha256), list[Block]()
+    for key, block in list(_kept.items()):
+        if known := missing.intersection(block.contents["sha256"]):
+            _kept.move_to_end(key)
+            blocks.append(block)
+            missing -= known
+    contents = contents_of(lake, pl.Series("sha256", sorted(missing), pl.String), ["text"])
+    for some in in_batches(contents):
+        cut = cut_lines(some["text"])
+        block = Block(some.select("sha256", first_line=pl.Series(cut.first_line[:-1])), cut)
+        _kept[some["sha256"][0]] = block
+        blocks.append(block)
+    while len(_kept) > 1 and sum(block.n_bytes for block in _kept.values()) > BYTES_KEPT:
+        _kept.popitem(last=False)
+    return blocks
+
+
+def in_batches(frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Rows with a `text`, as many at a time as are cut together."""
+    size = pl.col("text").str.len_bytes().cast(pl.Int64)
+    numbered = frame.with_columns(batch=size.cum_sum() // BYTES_AT_ONCE)
+    yield from numbered.partition_by("batch", maintain_order=True, include_key=False)
+
+
+def definitions_in(lake: Lake, spans: pl.DataFrame) -> Counted:
+    """How often each chunk (sha256, line_start, line_end) holds the first line of a definition of each name.
+
+    Raises:
+        GoldspanError: A chunk is of a file of a known language that was not read for definitions.
+    """
+    contents = spans.lazy().select("sha256").unique()
+    # A file without a line is ranked where blank text is, and is never read for definitions.
+    with_lines = spans.lazy().filter(pl.col("line_start") < pl.col("line_end")).select("sha256")
+    unread = with_lines.unique().join(lake.scan("symbol_status"), on="sha256", how="anti")
+    paths = lake.scan("files").join(unread, on="sha256", how="semi").select("path").unique().sort("path").collect()
+    # A snippet that is a candidate has no ending, and is never read for definitions.
+    if files := [path for path in paths["path"] if language_of(path)]:
+        message = f"the lake has no definitions of {counted(len(files), 'file')}"
+        raise GoldspanError(message, examples=files[:3], hint="First: make ingest", code=Exit.MISSING)
+    parts = parts_holding(lake, "symbols", "sha256", spans["sha256"], rules=DEFINITION_RULES)
+    symbols = lake.scan_parts(parts, "symbols").select("sha256", "line_start", "name").drop_nulls("name")
+    of_contents = symbols.join(contents, on="sha256", how="semi").sort("sha256", "line_start", "name")
+    rows = of_contents.group_by("sha256", maintain_order=True).agg("line_start", "name").collect().iter_rows()
+    defined = {sha256: (lines, names) for sha256, lines, names in rows}
+    of_chunks = list[Sequence[str]]()
+    for sha256, start, end in spans.select("sha256", "line_start", "line_end").iter_rows():
+        lines, names = defined.get(sha256, ((), ()))
+        of_chunks.append(names[bisect_left(lines, start) : bisect_left(lines, end)])
+    return by_spelling(of_chunks)

@@ -12,13 +12,12 @@ import numpy as np
 import polars as pl
 
 from evaluate.embedding.vectors import VectorStore
-from evaluate.rank.blobs import contents_of
 from evaluate.rank.chunk_texts import ChunkTexts
 from evaluate.rank.similarity import similarities
 from evaluate.retrievers import Floats, Pool, Queries, Span
 from evaluate.texts.tokens import Texts, query_texts
 from lake.offsets import LineOffsets
-from lake.pools import chunks_of, files_of
+from lake.pools import chunks_of, contents_of, files_of
 from lake.store import Lake
 
 _BYTES_AT_ONCE = 64_000_000

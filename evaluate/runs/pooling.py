@@ -7,7 +7,6 @@ from functools import cached_property
 import polars as pl
 
 from evaluate.batches import batches, part_batches, rows_of
-from evaluate.rank.blobs import contents_of
 from evaluate.retrievers import BASELINE, retrievers
 from evaluate.score.contexts.material import load_files
 from evaluate.score.ledger import is_kept, ledger_of_candidates, ledger_of_lines
@@ -23,7 +22,7 @@ from lake.averages import FEWEST_ITEMS
 from lake.catalog.protocol import Protocol, Task
 from lake.catalog.protocols import protocols_of
 from lake.make import BuildTarget, Input, target_of, write_by_run
-from lake.pools import chunks_of, files_of
+from lake.pools import chunks_of, contents_of, files_of
 from lake.relevance import RELEVANCE
 from lake.store import Lake, Part
 from lake.tables import table

@@ -11,7 +11,7 @@ import polars as pl
 
 from evaluate.embedding.vectors import GIVEN, VectorStore
 from evaluate.metrics import metrics_of
-from evaluate.rank.definitions import DEFINITION_RULES
+from evaluate.rank.chunk_texts import DEFINITION_RULES
 from evaluate.rank.pools import POOL_FILES_AT_ONCE, cut_files, load_pools, split_pools
 from evaluate.retrievers import BASELINE, Retriever, TrackSteps
 from evaluate.runs.pooling import aggregate_runs, compare_task, systems_of

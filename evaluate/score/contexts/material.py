@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from evaluate.rank.blobs import contents_of
 from evaluate.selection import ItemPart
 from lake.catalog.protocol import ContextRules, Protocol
 from lake.naming import GOLD_RUN, LINES, PUBLISHED_READING, RANKING, UNSEARCHED
-from lake.pools import files_of, parts_holding
+from lake.pools import contents_of, files_of, parts_holding
 from lake.store import Lake
 
 _HIT = ["run_id", "item_id", "part", "step", "rank", "path_given", "path", "line_start", "line_end", "symbol"]

@@ -3,7 +3,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from evaluate.rank.definitions import definitions_in
+from evaluate.rank.chunk_texts import definitions_in
 from evaluate.rank.pools import load_pools
 from evaluate.texts.tokens import defined_names
 from lake.errors import GoldspanError
