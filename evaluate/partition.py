@@ -13,7 +13,6 @@ import polars as pl
 
 from evaluate.batches import batches, rows_of
 from evaluate.metrics import metrics_of
-from evaluate.rank.hit_rows import cost_rows, ranked_hit_rows, run_item_rows
 from evaluate.rank.pools import (
     POOL_FILES_AT_ONCE,
     ChunkedPools,
@@ -24,7 +23,7 @@ from evaluate.rank.pools import (
     split_pools,
     with_gold,
 )
-from evaluate.rank.ranking import Ranked, rank, together
+from evaluate.rank.ranking import Ranked, cost_rows, rank, ranked_hit_rows, run_item_rows, together
 from evaluate.retrievers import Pool, Queries
 from evaluate.score.chance import score_runs
 from evaluate.score.conformance import protocol_hash, sealed

@@ -7,8 +7,7 @@ from fnmatch import fnmatchcase
 
 import polars as pl
 
-from evaluate.rank.hit_rows import ranked_hit_rows
-from evaluate.rank.ranking import rank
+from evaluate.rank.ranking import rank, ranked_hit_rows
 from evaluate.retrievers import BASELINE, Retriever, retriever_of_name, retrievers
 from evaluate.texts.query_forms import QUERY_FORMS
 from lake.catalog.protocol import Protocol, Task

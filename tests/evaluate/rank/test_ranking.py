@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluate.rank.hit_rows import cost_rows
-from evaluate.rank.ranking import Ranked, rank
+from evaluate.rank.ranking import Ranked, cost_rows, rank
 from evaluate.retrievers import Pool, PoolScores, Queries, Retriever, Scan, retrievers
 from lake.catalog.protocol import TieRule
 from lake.tables import table
