@@ -40,7 +40,7 @@ SWITCHES = (
     ("evaluate/score/contexts/gold_sets.py", 'left, side="right")', 'left, side="left")', "contextbench@docs-v1"),
     ("evaluate/score/contexts/gold_sets.py", "has_left = left >= 0", "has_left = left > 0", "contextbench@docs-v1"),
     ("evaluate/score/contexts/scoring.py", "<= N_RANKED_STEPS", "< N_RANKED_STEPS", "contextbench@docs-v1"),
-    ("evaluate/score/contexts/definitions.py", "(1 if rules", "(2 if rules", "contextbench@official-v1"),
+    ("evaluate/score/contexts/extents.py", "(1 if rules", "(2 if rules", "contextbench@official-v1"),
     ("evaluate/score/contexts/scoring.py", '"line") < pl', '"line") <= pl', "contextbench@official-v1"),
     ("evaluate/score/contexts/scoring.py", '"line") >= pl', '"line") > pl', "contextbench@official-v1"),
     (

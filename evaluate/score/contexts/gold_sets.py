@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from evaluate.score.contexts.definitions import ContentDefinitions
 from evaluate.score.contexts.extents import (
+    ContentDefinitions,
     Extent,
     FileAxis,
     NamedFiles,
