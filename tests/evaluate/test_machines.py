@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ingest.contents.processes import Workers
-from lake import machines
+from lake import engine as engines
 from lake.engine import Engine
 from lake.errors import Exit, GoldspanError
 from tests.engines import mapped
@@ -110,8 +110,8 @@ def test_a_job_that_kills_every_worker_costs_no_other_its_answer(address: str) -
 @pytest.mark.parametrize(
     ("owner", "name", "value", "words"),
     [
-        (machines, "_STAGES", ("lake",), "runs other code"),
-        (machines, "_PACKAGES", ("polars",), "and here is Python"),
+        (engines, "_STAGES", ("lake",), "runs other code"),
+        (engines, "_PACKAGES", ("polars",), "and here is Python"),
         (Path, "write_text", lambda *_: 0, "does not see the lake at"),
     ],
 )
@@ -149,7 +149,7 @@ def test_a_scheduler_that_ends_is_a_sentence(tmp_path: Path) -> None:
 def test_without_a_scheduler_without_workers_and_without_the_extra_it_says_what_to_do(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(machines, "PATIENCE", 5)
+    monkeypatch.setenv("GOLDSPAN_DASK_TIMEOUT", "5")
 
     def refused(address: str) -> str:
         said = command("ingest", "--source", source, "--lake", tmp_path / "lake", "--engine", f"dask://{address}")
