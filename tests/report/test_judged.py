@@ -14,7 +14,7 @@ from lake.catalog.protocols import TASKS, protocols, protocols_of
 from lake.errors import Exit
 from lake.store import Lake
 from report.exports.of_run import ExportedRun
-from tests.evaluate.score.test_repobench_blank import ROWS
+from tests.evaluate.score.test_repobench_similarity import ROWS
 from tests.ingest.benchmarks.test_beir import lay_out
 from tests.tiny import Said, build, command, put
 

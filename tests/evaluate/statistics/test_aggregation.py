@@ -1,10 +1,15 @@
+import itertools
+from pathlib import Path
+
 import polars as pl
 import pytest
 
 from evaluate.metrics import metrics_of
+from evaluate.statistics.accounts import characters_of
 from evaluate.statistics.means import aggregate
 from evaluate.statistics.slices import average_of
 from lake.catalog.protocols import protocols
+from lake.store import Lake
 from lake.tables import table
 from tests.frames import score_rows
 
@@ -106,3 +111,148 @@ def test_published_contexts_are_averaged_as_ratios_of_sums_and_their_steps_over_
     assert {name for name, average in found.items() if average == "macro"} == {*of_steps, "n_steps"}
     assert {average for name, average in found.items() if name not in {*of_steps, "n_steps"}} == {"micro"}
     assert {average_of(docs, metric) for metric, _ in metrics_of(docs)} == {"macro"}
+
+
+Item = dict[str, str | int | None]
+COLUMNS = {
+    name: pl.String()
+    for name in ("subset", "split", "level", "context", "difficulty", "source", "language", "repo")
+} | {"n_candidates": pl.Int64()}  # fmt: skip
+
+
+def item(subset: str = "python_cff", split: str = "test", level: str = "hard", **others: str | int | None) -> Item:
+    described: Item = {"subset": subset, "split": split, "level": level, "difficulty": level, "source": "v1"}
+    return described | {"language": subset.partition("_")[0], "repo": "a/b", "n_candidates": 12} | others
+
+
+def sliced(items: list[Item], values: list[float | None] | None = None) -> pl.DataFrame:
+    """Aggregates of one metric whose value at item i is i, unless said otherwise."""
+    ids = [f"i{place}" for place in range(len(items))]
+    values = [float(place) for place in range(len(items))] if values is None else values
+    above, below = [value or 0.0 for value in values], [float(value is not None) for value in values]
+    scores = score_rows(
+        {"item_id": ids, "value": values, "numerator": above, "denominator": below}, metric="accuracy", k=1
+    )
+    described = pl.LazyFrame(items, schema=COLUMNS).with_columns(item_id=pl.Series(ids))
+    found = aggregate(protocols()["repobench-r@official-v1"], scores, described).collect()
+    table("aggregates").checked(found)
+    return found
+
+
+def means(aggregates: pl.DataFrame) -> dict[tuple[str, str], float | None]:
+    return {(name, value): macro for name, value, macro in aggregates.select("slice", "slice_value", "macro").rows()}
+
+
+def test_the_headline_is_a_slice_even_of_one_kind_of_items() -> None:
+    named = {protocol.headline for protocol in protocols().values() if protocol.name.startswith("repobench-r@")}
+    assert named == {("subset/split/level", "python_cff/test/hard")}
+    found = means(sliced([item(), item()]))
+    assert found["subset/split/level", "python_cff/test/hard"] == 1 / 2
+    # What tells nothing apart is not there: one language, one difficulty, one split, one band.
+    assert {name for name, _ in found} == {"all", "subset", "level", "repo", "subset/split/level"}
+
+
+def test_train_is_never_pooled_with_test() -> None:
+    items = [item(split=split, level=level) for split, level in itertools.product(("train", "test"), ("easy", "hard"))]
+    found = means(sliced(items))
+    assert {name for name, _ in found} == {
+        "split", "split/level", "split/difficulty", "split/repo", "subset/split", "subset/split/level",
+    }  # fmt: skip
+    assert found["split", "train"] == 1 / 2
+    assert found["split", "test"] == (2 + 3) / 2
+    assert found["split/level", "train/hard"] == 1
+    assert found["subset/split", "python_cff/test"] == (2 + 3) / 2
+    assert found["subset/split/level", "python_cff/test/easy"] == 2
+
+
+def test_one_version_is_never_pooled_with_another() -> None:
+    found = means(sliced([item(), item(source="v1.1"), item(source=None)]))
+    assert found == {
+        ("source", "v1"): 0,
+        ("source", "v1.1"): 1,
+        ("source", "none"): 2,
+        ("source/level", "v1/hard"): 0,
+        ("source/level", "v1.1/hard"): 1,
+        ("source/level", "none/hard"): 2,
+        ("source/repo", "v1/a/b"): 0,
+        ("source/repo", "v1.1/a/b"): 1,
+        ("source/repo", "none/a/b"): 2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("n_candidates", "band"),
+    [(1, "1-4"), (4, "1-4"), (5, "5-9"), (9, "5-9"), (10, "10-14"), (14, "10-14"), (15, "15-19"), (19, "15-19"),
+     (20, "20+"), (400, "20+")],
+)  # fmt: skip
+def test_bands_of_candidates(n_candidates: int, band: str) -> None:
+    other = 1 if band != "1-4" else 20
+    found = means(sliced([item(n_candidates=n_candidates), item(n_candidates=other)]))
+    assert found["band", band] == 0
+
+
+# run → item → part and rank → its new characters; item c is in another subset, d was not answered
+RANKED = {"a": {("ranking", 1): 1_500, ("ranking", 2): 900, ("ranking", 6): 7_000}, "b": {("ranking", 1): 100}}
+AGENT = {"a": {("step", 1): 999, ("final", 1): 20_000, ("final", 2): None}, "b": {("final", 1): 400}}
+BEST_LINES = {"a": {("ranking", 1): 50, ("ranking", 2): 70, ("lines", 1): 5_000}, "b": {("lines", 1): 3_000}}
+
+
+def _read(tmp_path: Path, protocol: str, hits: dict[str, dict[tuple[str, int], int | None]]) -> dict[int, float]:
+    """By cut-off the characters of the items of the slice."""
+    lake, benchmark = Lake(tmp_path), protocol.partition("@")[0]
+    columns = table("hits").columns
+    other = {"c": {("ranking", 1): 10**6}} if hits else {}
+    rows = [
+        {
+            **dict.fromkeys(columns),
+            "run_id": "r",
+            "item_id": item,
+            "part": part,
+            "step": 0,
+            "rank": rank,
+            "n_new_nws": n,
+        }
+        for item, given in (hits | other).items()
+        for (part, rank), n in given.items()
+    ]
+    lake.write("hits", pl.DataFrame(rows, schema=columns), part="p", fingerprint="f", benchmark=benchmark, run_id="r")
+    items = pl.LazyFrame({"item_id": list("abcd"), "subset": ["s", "s", "t", "s"], "scorable": [True] * 4})
+    shown = {
+        "run_id": "r",
+        "is_primary": True,
+        "is_headline": True,
+        "slice": "subset",
+        "slice_value": "s",
+        "n_items": 3,
+    }
+    found = characters_of(protocols()[protocol], pl.DataFrame([shown]), items, [lake.scan("hits")])
+    if found.is_empty():
+        return {}
+    assert set(found["n_items"]) == {3}
+    whole = sum(n or 0 for item in hits.values() for (part, _), n in item.items() if part in ("ranking", "final"))
+    assert hits is BEST_LINES or set(found["returned"]) == {whole / 3}
+    return {k: read * 3 for k, read in found.select("k", "read").iter_rows()}
+
+
+@pytest.mark.parametrize(
+    ("protocol", "hits", "read"),
+    [
+        # Of a budget what was returned, as far as it goes.
+        ("repoeval@chunking-v1", RANKED, {2_000: 2_100, 8_000: 8_100, 32_000: 9_500}),
+        ("repoeval@chunking-v1", BEST_LINES, {2_000: 4_000, 8_000: 8_000, 32_000: 8_000}),
+        # The first results, the best lines' order aside.
+        ("repoeval@code-chunk-v1", RANKED, {5: 2_500, 10: 9_500}),
+        ("repobench-r@official-v1", BEST_LINES, {1: 50, 3: 120, 5: 120}),
+        # Of a ranking the context that it gives, of an agent its own, however long.
+        ("contextbench@official-v1", RANKED, {0: 8_100}),
+        ("contextbench@docs-v1", AGENT, {0: 20_400, 2_000: 2_400, 8_000: 8_400, 32_000: 20_400}),
+    ],
+)
+def test_characters_are_read_down_to_each_cut_off_of_the_primary_metric(
+    tmp_path: Path, protocol: str, hits: dict[str, dict[tuple[str, int], int | None]], read: dict[int, float]
+) -> None:
+    assert _read(tmp_path, protocol, hits) == pytest.approx(read)
+
+
+def test_a_run_that_returned_no_lines_is_not_said_to_be_read_in_no_time(tmp_path: Path) -> None:
+    assert _read(tmp_path, "repoeval@completion-v1", {}) == {}

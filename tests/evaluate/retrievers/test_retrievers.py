@@ -1,14 +1,14 @@
-import re
+import math
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rank_bm25 import BM25Okapi
 
 from evaluate.rank.ranking import rank
 from evaluate.retrievers import Pool, Queries, Retriever, Span, retrievers
-from evaluate.systems import ranking_code
+from evaluate.retrievers.composed import fused
+from evaluate.systems import ranking_code, retriever_named
 from tests.changed_code import changed
 from tests.evaluate.hand_made import pool_of, queries_of, scores_of
 
@@ -17,38 +17,6 @@ def _ranked(name: str, pool: Pool, queries: Queries) -> list[list[int]]:
     ranked = rank(retrievers()[name], [(pool, queries)], tie="pool", depth=None, cut_offs=[])
     hits = ranked.hits.filter(part="ranking")
     return [hits.filter(item_id=item_id)["chunk"].to_list() for item_id in queries.item_id]
-
-
-WORDS = st.sampled_from(["a", "b", "c", "def", "self", "rare", "x1", "é"])
-DOCUMENTS = st.lists(st.lists(WORDS, max_size=8), min_size=1, max_size=8)
-QUERIES = st.lists(st.lists(st.one_of(WORDS, st.just("unknown")), max_size=6), min_size=1, max_size=3)
-
-
-@given(DOCUMENTS.filter(any), QUERIES)
-def test_bm25_is_rank_bm25s_okapi(documents: list[list[str]], queries: list[list[str]]) -> None:
-    peer = BM25Okapi(documents)
-    pool = pool_of(texts=[" ".join(document) for document in documents])
-    found = scores_of("bm25-okapi", pool, queries_of([" ".join(query) for query in queries]))
-    assert found.shape == (len(queries), len(documents))
-    np.testing.assert_allclose(found, np.array([peer.get_scores(query) for query in queries]), rtol=0, atol=1e-9)
-
-
-def test_bm25_reads_words_in_lower_case() -> None:
-    pool = pool_of(texts=["class FooBar:", "pass", "pass"])
-    assert _ranked("bm25-okapi", pool, queries_of(["foobar"]))[0][0] == 0
-
-
-@given(st.lists(st.text("ab1_. \n", max_size=12), min_size=1, max_size=6), st.text("ab1_. \nZ", max_size=12))
-def test_jaccard_is_tokens_in_both_over_tokens_in_either(texts: list[str], query: str) -> None:
-    def tokens(text: str) -> set[str]:
-        return set(re.findall(r"[A-Za-z_]\w*|\d+|[^\w\s]", text))
-
-    expected = [
-        len(tokens(query) & tokens(text)) / len(tokens(query) | tokens(text)) if tokens(query) | tokens(text) else 0.0
-        for text in texts
-    ]
-    found = scores_of("jaccard-regex", pool_of(texts=texts), queries_of([query]))
-    np.testing.assert_allclose(found, [expected], rtol=1e-12)
 
 
 OWN = [("a.py", 0, 4), ("a.py", 4, 8), ("a.py", 8, 12), ("a.py", 12, 16), ("b.py", 0, 4), ("sub/a.py", 0, 4)]
@@ -97,17 +65,6 @@ def test_the_oracle_orders_by_lines_in_both_over_lines_in_either() -> None:
     np.testing.assert_allclose(scores_of("oracle", pool, queries), [[2 / 9, 4 / 7, 1 / 10, 0, 0, 0]])
 
 
-@given(
-    st.lists(st.text("ab (\n", max_size=6), min_size=1, max_size=5),
-    st.lists(st.text("ab (", max_size=6), min_size=1, max_size=3),
-)
-def test_what_scores_by_words_scores_every_chunk_and_never_nan(texts: list[str], queries: list[str]) -> None:
-    for name in ("bm25-okapi", "jaccard-regex", "random"):
-        found = scores_of(name, pool_of(texts=texts), queries_of(queries))
-        assert found.shape == (len(queries), len(texts))
-        assert np.isfinite(found).all()
-
-
 EVERY = [one for one in retrievers().values() if one.needs != "vectors" and not one.why_missing]
 
 
@@ -136,3 +93,71 @@ def test_a_retriever_that_is_built_on_another_is_run_again_when_that_changes() -
         after = [ranking_code(retrievers()[name]) for name in names]
     assert after[0] != before[0]
     assert after[1] == before[1]
+
+
+NAN = float("nan")
+
+
+def test_symbols_returns_the_chunks_that_define_what_the_query_names_the_rare_names_first() -> None:
+    names = [["burn", "__init__"], ["__init__", "__init__"], [], ["Größe"]]
+    pool = pool_of(texts=["", "", "burn", ""], names=names)
+    found = scores_of("symbols", pool, queries_of(["burn burn __init__", "Größe Burn", "", "x"]))
+    rare, common = math.log(1 + 5 / 1), math.log(1 + 5 / 3)
+    expected = [[rare + common, common, NAN, NAN], [NAN, NAN, NAN, rare], [NAN] * 4, [NAN] * 4]
+    np.testing.assert_allclose(found, expected)
+    assert scores_of("symbols", pool_of(texts=[]), queries_of(["a"])).shape == (1, 0)
+
+
+TEXTS = ["def burn(fuel): pass", "burn(fuel) # the engine", "thrust = engine", ""]
+
+
+def test_reciprocal_ranks_are_added_up_and_ties_share_their_mean_rank() -> None:
+    found = fused([np.array([[3.0, 1.0, 1.0, NAN]]), np.array([[NAN, 5.0, NAN, NAN]])])
+    np.testing.assert_allclose(found, [[1 / 61, 1 / 62.5 + 1 / 61, 1 / 62.5, NAN]])
+
+
+@given(st.lists(st.lists(st.one_of(st.integers(-2, 2), st.just(NAN)), min_size=4, max_size=4), min_size=1, max_size=3))
+def test_fusion_is_the_sum_over_rankings_of_one_over_sixty_and_the_rank(rankings: list[list[float]]) -> None:
+    def vote(ranking: list[float], chunk: int) -> float:
+        better = sum(other > ranking[chunk] for other in ranking)
+        equal = sum(other == ranking[chunk] for other in ranking)
+        return 1 / (60 + better + (equal + 1) / 2) if equal else 0.0
+
+    expected = [sum(vote(one, chunk) for one in rankings) or NAN for chunk in range(4)]
+    np.testing.assert_allclose(fused([np.array([one]) for one in rankings]), [expected])
+
+
+def test_a_hybrid_fuses_what_its_name_says_over_the_same_chunks() -> None:
+    pool = pool_of(texts=TEXTS, names=[["burn"], [], ["thrust"], []])
+    queries = queries_of(["burn engine"])
+    one, other = (scores_of(name, pool, queries) for name in ("bm25-code:k1=1.2", "symbols"))
+    np.testing.assert_array_equal(scores_of("hybrid:bm25-code:k1=1.2:symbols", pool, queries), fused([one, other]))
+    named = retriever_named("hybrid:bm25-code:k1=1.2:symbols")
+    assert [part.name for part in named.components] == ["bm25-code:k1=1.2", "symbols"]
+    assert retriever_named("hybrid").components == retriever_named("hybrid:bm25-okapi:symbols").components
+    assert len({ranking_code(retriever_named(f"hybrid:bm25-okapi:{other}")) for other in ("symbols", "own-file")}) == 2
+
+
+def test_a_second_pass_asks_for_the_best_chunk_outside_the_querys_own_file_too() -> None:
+    pool = pool_of([("own.py", 0, 1), ("a.py", 0, 1), ("b.py", 0, 1), ("c.py", 0, 1)], TEXTS)
+    queries = queries_of(["burn fuel"], targets=[("own.py", 3)])
+    longer = queries_of([f"burn fuel\n{TEXTS[1]}"])
+    for name in ("jaccard-regex", "bm25-lucene"):
+        np.testing.assert_array_equal(scores_of(f"repocoder:{name}", pool, queries), scores_of(name, pool, longer))
+    plain = scores_of("repocoder", pool, queries)
+    np.testing.assert_array_equal(plain, scores_of("repocoder:jaccard-regex", pool, queries))
+    assert plain[0, 2] > scores_of("jaccard-regex", pool, queries)[0, 2] == 0
+
+
+@pytest.mark.parametrize("name", ["repocoder", "hybrid"])
+def test_an_empty_query_or_pool_is_answered_as_by_the_parts(name: str) -> None:
+    pool, plain = pool_of(texts=TEXTS), "jaccard-regex" if name == "repocoder" else "bm25-okapi"
+    empty = scores_of(name, pool, queries_of([""]))
+    np.testing.assert_array_equal(np.ptp(empty), np.ptp(scores_of(plain, pool, queries_of([""]))))
+    assert scores_of(name, pool_of(texts=[]), queries_of(["a"])).shape == (1, 0)
+
+
+def test_what_calls_others_runs_where_all_of_them_do() -> None:
+    tasks = {name: retriever_named(name).tasks for name in ("symbols", "hybrid", "hybrid:tfidf:bm25-code")}
+    assert tasks["hybrid"] == tasks["symbols"] != ()
+    assert tasks["hybrid:tfidf:bm25-code"] == ()
