@@ -1,6 +1,6 @@
 """`python -m evaluate`: run systems on what the lake holds, and score them."""
 
-from lake.hints import check_libraries
+from lake.errors import check_libraries
 
 if __name__ == "__main__":
     check_libraries("evaluate")

@@ -1,6 +1,6 @@
 """`python -m ingest`: bring benchmarks into the lake."""
 
-from lake.hints import check_libraries
+from lake.errors import check_libraries
 
 if __name__ == "__main__":
     check_libraries("ingest")

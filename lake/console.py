@@ -20,8 +20,7 @@ import polars as pl
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from lake.errors import Exit, GoldspanError, refusal_of, unknown_name
-from lake.hints import typed
+from lake.errors import Exit, GoldspanError, refusal_of, typed, unknown_name
 from lake.limits import limit_memory
 from lake.outcome import Outcome
 from lake.store import Lake

@@ -10,8 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Generic, Protocol, TypeVar
 
-from lake.errors import Exit, GoldspanError, unknown_name
-from lake.located import located, shown_path
+from lake.errors import Exit, GoldspanError, located, shown_path, unknown_name
 
 
 class Named(Protocol):

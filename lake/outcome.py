@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from lake.errors import Exit
-from lake.hints import typed
+from lake.errors import Exit, typed
 from lake.parts import PartCounts
 from lake.store import Lake
 

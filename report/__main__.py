@@ -3,7 +3,7 @@
 import atexit
 import gc
 
-from lake.hints import check_libraries
+from lake.errors import check_libraries
 
 # Nearly all that a build makes stays until it ends, in the process that draws too: looking for what can be freed took a
 # tenth of its time.

@@ -12,8 +12,7 @@ from lake.benchmarks import known_tasks, protocols_called, tasks_of
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
 from lake.console import DEFAULT_LAKE, Console, LakeOption, setting, split_systems
-from lake.errors import Exit, GoldspanError, unknown_name
-from lake.hints import typed
+from lake.errors import Exit, GoldspanError, typed, unknown_name
 from lake.naming import FINAL, RANKING
 from lake.selection import of_where, parse_items, with_items
 from lake.store import Lake

@@ -29,9 +29,8 @@ from lake.console import (
     setting,
     split_names,
 )
-from lake.errors import Exit, GoldspanError, lookup
+from lake.errors import Exit, GoldspanError, lookup, typed
 from lake.fingerprint import ROOT, fingerprint
-from lake.hints import typed
 from lake.naming import PROGRAMS
 from lake.store import Lake
 from lake.text import counted, escaped

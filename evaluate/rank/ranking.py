@@ -10,8 +10,7 @@ import polars as pl
 from evaluate.rank.pools import ChunkedPools
 from evaluate.retrievers import Floats, Integers, Pool, Queries, Retriever
 from lake.catalog.protocol import TieRule
-from lake.errors import GoldspanError
-from lake.located import file_of, located
+from lake.errors import GoldspanError, file_of, located
 from lake.naming import DONE, LINES, RANKING
 from lake.offsets import LineOffsets, added_lines
 from lake.selection import seeded_hash

@@ -24,7 +24,7 @@ from lake.benchmarks import tasks_of
 from lake.catalog.protocol import Protocol, Task
 from lake.catalog.protocols import protocols_of
 from lake.catalog.references import reference_of
-from lake.hints import typed
+from lake.errors import typed
 from lake.selection import is_picked
 from lake.store import Lake
 from lake.text import NO_VALUE, counted, group_name, listed

@@ -14,8 +14,7 @@ from ingest.runs.find_trajectories import importers
 from ingest.sources.tree import CACHE
 from lake.benchmarks import known_tasks
 from lake.console import DEFAULT_LAKE, Console, FormatOption, LakeOption, print_listing, setting
-from lake.errors import Exit, GoldspanError, lookup
-from lake.hints import typed
+from lake.errors import Exit, GoldspanError, lookup, typed
 from lake.naming import IMPORT_REJECTS
 from lake.parts import ASIDE, DAMAGE_HINT, fault_of, missing_tables
 from lake.store import EVERY, LOCK, Lake, Part

@@ -12,8 +12,7 @@ from ingest.runs.program_runs import write_below
 from lake.benchmarks import known_tasks, tasks_of
 from lake.catalog.protocol import Task
 from lake.console import DEFAULT_LAKE, Console, LakeOption, setting
-from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, lookup
-from lake.hints import typed
+from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, lookup, typed
 from lake.naming import UNSEARCHED
 from lake.offsets import split_lines
 from lake.selection import Where, of_where, parse_items, with_items

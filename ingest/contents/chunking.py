@@ -9,8 +9,8 @@ import polars as pl
 from ingest.contents.chunkers import Chunker, Cut, Document, LineRange, Unit
 from ingest.programs.command import JsonCommand
 from lake.declarations import Resolved
+from lake.errors import file_of, located
 from lake.exact import Integers
-from lake.located import file_of, located
 from lake.offsets import Offsets
 from lake.rejects import Rejects
 from lake.tables import table

@@ -34,9 +34,9 @@ def _main(what: str, located: Callable[[BaseException, Path | None], str]) -> No
 if __name__ == "__main__":
     # Python puts this file's own folder first, which holds modules of this package under short names.
     sys.path[0] = str(Path(__file__).parents[2])
-    located = importlib.import_module("lake.located").located
+    located = importlib.import_module("lake.errors").located
     # From here on modules are those of the working directory, whatever their names.
     sys.path[0] = str(Path.cwd())
-    for name in ("lake", "lake.located"):
+    for name in ("lake", "lake.errors", "lake.text"):
         del sys.modules[name]
     _main(sys.argv[1], located)

@@ -22,9 +22,8 @@ from ingest.runs.imported_runs import Imported
 from ingest.runs.importing import import_job, up_to_date
 from ingest.runs.request import ImportJob, ImportRequest, Say, Search, asked_items, check_request
 from ingest.sources.input_file import InputFile
-from lake.errors import Exit, GoldspanError
+from lake.errors import Exit, GoldspanError, located
 from lake.fingerprint import fingerprint, sha256_of_file
-from lake.located import located
 from lake.make import made_from
 from lake.store import Lake
 from lake.text import counted

@@ -25,8 +25,7 @@ from lake.console import (
     split_names,
     split_systems,
 )
-from lake.errors import Exit, GoldspanError, lookup, refusal_of
-from lake.hints import typed
+from lake.errors import Exit, GoldspanError, lookup, refusal_of, typed
 from lake.outcome import Outcome
 from lake.parts import PartCounts, check_whole
 from lake.store import Lake

@@ -5,7 +5,7 @@ import pytest
 
 from evaluate.results.extra_tables import summary
 from lake.averages import ITEM_INTERVALS
-from lake.hints import typed
+from lake.errors import typed
 from lake.store import Lake
 from lake.tables import table
 from lake.verdict import BETTER, EQUIVALENT, INSEPARABLE, NONE_WHOLE, TOO_FEW, WORSE

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lake.hints import typed
+from lake.errors import typed
 from tests.tiny import ROOT, command
 
 PYTHON = "env/bin/python"
