@@ -11,8 +11,7 @@ from evaluate.retrievers import BASELINE, retrievers
 from evaluate.score.contexts.material import load_files
 from evaluate.score.ledger import is_kept, ledger_of_candidates, ledger_of_lines
 from evaluate.selection import ItemPart
-from evaluate.statistics.accounts import characters_of, ledger_means
-from evaluate.statistics.boards import board_rows, rank_runs
+from evaluate.statistics.boards import board_rows, characters_of, ledger_means, rank_runs
 from evaluate.statistics.comparisons import ScoreMatrix, compare_runs, with_places
 from evaluate.statistics.effects import effects_of
 from evaluate.statistics.means import aggregate, with_share_of_oracle

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from evaluate.metrics import metrics_of
-from evaluate.statistics.accounts import characters_of
+from evaluate.statistics.boards import characters_of
 from evaluate.statistics.means import aggregate
 from evaluate.statistics.slices import average_of
 from lake.catalog.protocols import protocols
