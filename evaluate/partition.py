@@ -33,8 +33,8 @@ from evaluate.score.metric_inputs import ScoringInputs
 from evaluate.selection import ItemPart
 from evaluate.systems import PlannedRun, Run
 from evaluate.texts.query_forms import rewritten
+from lake.benchmarks import protocols_of
 from lake.catalog.protocol import CUT_OFFS, Protocol
-from lake.catalog.protocols import protocols_of
 from lake.make import BuildTarget, Input, target_of, write_by_run
 from lake.naming import GOLD_RUN
 from lake.offsets import LineOffsets

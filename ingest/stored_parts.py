@@ -9,7 +9,7 @@ from ingest.benchmarks.config import PUBLISHED_LABEL, RESERVED
 from ingest.benchmarks.declaration import Benchmark, part_of
 from ingest.runs.imported_runs import delete_imported_runs, imported_runs
 from ingest.sources.tree import Source
-from lake.catalog.protocols import query_rules
+from lake.benchmarks import query_rules
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint
 from lake.make import BuildTarget, Slot

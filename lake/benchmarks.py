@@ -4,14 +4,41 @@ A benchmark has a name, under which its rows stand, and a kind: the declared ben
 scored. Own data says its kind in column `like` of table `benchmarks`; a declared benchmark is its own kind.
 """
 
+import functools
 from collections.abc import Mapping
 
 import polars as pl
 
+from lake.catalog import benchmarks
 from lake.catalog.protocol import Protocol, Task
-from lake.catalog.protocols import TASKS, protocols, protocols_of
+from lake.declarations import discover
 from lake.errors import lookup, unknown_name
 from lake.store import Lake
+
+TASKS: dict[str, Task] = discover(benchmarks, Task, by_name=False)
+"""Every declared task by name; a benchmark's first is what a file answers that names none."""
+
+
+def query_rules(benchmark: str) -> list[str]:
+    """The query rules that the tasks of a declared benchmark name."""
+    return sorted({task.query for task in TASKS.values() if task.benchmark == benchmark})
+
+
+@functools.cache
+def protocols() -> Mapping[str, Protocol]:
+    """Every declared protocol by name."""
+    return discover(benchmarks, Protocol)
+
+
+def protocols_of(task: Task) -> list[Protocol]:
+    """Every protocol that scores the runs of a task, in the order of the names.
+
+    Own data is not scored by what only reproduces published numbers.
+    """
+    declared = [protocol for protocol in protocols().values() if task.rules in protocol.tasks]
+    if not task.like:
+        return declared
+    return [protocol.under(task.benchmark) for protocol in declared if not protocol.parity_only]
 
 
 def own_kinds(lake: Lake) -> Mapping[str, str]:
@@ -21,7 +48,7 @@ def own_kinds(lake: Lake) -> Mapping[str, str]:
 
 
 def known_tasks(lake: Lake) -> dict[str, Task]:
-    """Every task by name; a benchmark's first is what a file answers that names none."""
+    """Every task by name, those of own benchmarks too."""
     kinds = own_kinds(lake).items()
     own = [task.under(name) for name, kind in kinds for task in TASKS.values() if task.benchmark == kind]
     return {**TASKS, **{task.name: task for task in own if protocols_of(task)}}

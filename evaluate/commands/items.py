@@ -8,9 +8,8 @@ import polars as pl
 import typer
 
 from evaluate.results.board import PrintedTable, number_of, primary_name, print_tables
-from lake.benchmarks import known_tasks, protocols_called, tasks_of
+from lake.benchmarks import known_tasks, protocols_called, protocols_of, tasks_of
 from lake.catalog.protocol import Protocol
-from lake.catalog.protocols import protocols_of
 from lake.console import DEFAULT_LAKE, Console, LakeOption, setting, split_systems
 from lake.errors import Exit, GoldspanError, typed, unknown_name
 from lake.naming import FINAL, RANKING

@@ -14,9 +14,8 @@ from evaluate.statistics.boards import board_rows
 from evaluate.statistics.means import aggregate
 from evaluate.statistics.slices import UNSLICED, in_slice, slice_of
 from lake.averages import ITEM, ITEM_INTERVALS
-from lake.benchmarks import tasks_of
+from lake.benchmarks import protocols_of, tasks_of
 from lake.catalog.protocol import Protocol, Task
-from lake.catalog.protocols import protocols_of
 from lake.errors import Exit, GoldspanError
 from lake.selection import Where, is_picked, of_where
 from lake.store import Lake

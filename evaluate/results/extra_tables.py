@@ -20,9 +20,8 @@ from evaluate.results.board import (
 from evaluate.selection import edition
 from evaluate.statistics.slices import SLICE
 from lake.averages import AVERAGES, FEWEST_ITEMS, FEWEST_REPOS, ITEM, ITEM_INTERVALS, REPOSITORY
-from lake.benchmarks import tasks_of
+from lake.benchmarks import protocols_of, tasks_of
 from lake.catalog.protocol import Protocol, Task
-from lake.catalog.protocols import protocols_of
 from lake.catalog.references import reference_of
 from lake.errors import typed
 from lake.selection import is_picked

@@ -18,8 +18,8 @@ from evaluate.statistics.means import aggregate, with_share_of_oracle
 from evaluate.statistics.slices import SLICE
 from evaluate.systems import PlannedRun, Run
 from lake.averages import FEWEST_ITEMS
+from lake.benchmarks import protocols_of
 from lake.catalog.protocol import Protocol, Task
-from lake.catalog.protocols import protocols_of
 from lake.make import BuildTarget, Input, target_of, write_by_run
 from lake.pools import chunks_of, contents_of, files_of
 from lake.relevance import RELEVANCE

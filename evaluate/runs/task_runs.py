@@ -18,8 +18,8 @@ from evaluate.runs.pooling import aggregate_runs, compare_task, systems_of
 from evaluate.selection import ItemPart, Selection
 from evaluate.systems import BuiltInSystem, PlannedRun, Run, resolve_systems
 from evaluate.texts.query_forms import rewritten
+from lake.benchmarks import protocols_of
 from lake.catalog.protocol import Protocol, Task
-from lake.catalog.protocols import protocols_of
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json
 from lake.make import BuildTarget, made_from, target_of, write_by_run

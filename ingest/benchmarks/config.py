@@ -14,7 +14,7 @@ from ingest.benchmarks.declaration import NAME, Benchmark, DataLocation, DataSch
 from ingest.sources.datasets import HubRows, is_saved, tree_of
 from ingest.sources.strict_yaml import read_yaml, shown, validated
 from ingest.sources.tree import TreesSource
-from lake.catalog.protocols import protocols
+from lake.benchmarks import protocols
 from lake.errors import Exit, GoldspanError, did_you_mean
 from lake.fingerprint import fingerprint
 from lake.naming import SITE_PAGES

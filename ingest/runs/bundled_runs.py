@@ -18,7 +18,7 @@ from ingest.runs.importing import NoItemKnownError, import_run
 from ingest.runs.request import ImportRequest, Say
 from ingest.sources.strict_yaml import read_yaml, shown, validated
 from ingest.sources.tree import Source
-from lake.catalog.protocols import TASKS
+from lake.benchmarks import TASKS
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, did_you_mean
 from lake.make import write_if_changed
 from lake.outcome import Outcome

@@ -9,9 +9,8 @@ from functools import cached_property
 
 import polars as pl
 
-from lake.benchmarks import known_tasks
+from lake.benchmarks import known_tasks, protocols_of
 from lake.catalog.protocol import GRANULARITIES, Protocol
-from lake.catalog.protocols import protocols_of
 from lake.errors import Exit, GoldspanError, lookup
 from lake.pools import POOL, chunks_of, files_of, own_pool
 from lake.relevance import RELEVANCE, JudgementInputs, Rule

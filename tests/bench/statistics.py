@@ -11,7 +11,7 @@ from evaluate.statistics.boards import rank_runs
 from evaluate.statistics.bootstrap import RESAMPLES
 from evaluate.statistics.comparisons import ScoreMatrix, compare_runs, with_places
 from evaluate.statistics.means import aggregate
-from lake.catalog.protocols import protocols
+from lake.benchmarks import protocols
 from lake.tables import table
 from tests.bench import Bench, Row, Settings
 from tests.bench._measure import call, row

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from evaluate.score.conformance import seal_of
-from lake.catalog.protocols import protocols
+from lake.benchmarks import protocols
 from lake.selection import stratified
 
 SIZES = (1, 1, 2, 3, 5, 8, 13)

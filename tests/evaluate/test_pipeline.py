@@ -13,8 +13,8 @@ import pytest
 import evaluate.retrievers
 import evaluate.selection
 from evaluate.retrievers import retrievers
+from lake.benchmarks import protocols_of
 from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
-from lake.catalog.protocols import protocols_of
 from lake.errors import Exit
 from lake.store import Lake
 from lake.usage import run_costs

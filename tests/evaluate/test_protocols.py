@@ -6,8 +6,8 @@ import pytest
 
 from evaluate.metrics import metrics_of, ranked
 from evaluate.score.conformance import protocol_hash, seal_of
+from lake.benchmarks import protocols
 from lake.catalog.protocol import Primary, Protocol
-from lake.catalog.protocols import protocols
 from lake.relevance import RELEVANCE
 
 ROOT = Path(__file__).parents[2]

@@ -17,9 +17,9 @@ from evaluate.systems import (
     retriever_named,
 )
 from evaluate.texts.query_forms import QUERY_FORMS
+from lake.benchmarks import protocols_of
 from lake.catalog.benchmarks.repoeval import REPOEVAL_CODE_CHUNK, REPOEVAL_PROMPT
 from lake.catalog.protocol import Task
-from lake.catalog.protocols import protocols_of
 from lake.errors import Exit
 from lake.store import Lake
 from tests.tiny import command, refused

@@ -10,7 +10,7 @@ import pytrec_eval
 
 from evaluate.metrics import parse_metric
 from evaluate.results.undeclared_metrics import explored
-from lake.catalog.protocols import TASKS, protocols, protocols_of
+from lake.benchmarks import TASKS, protocols, protocols_of
 from lake.errors import Exit
 from lake.store import Lake
 from report.exports.of_run import ExportedRun

@@ -11,8 +11,8 @@ import polars as pl
 from evaluate.declared import declare
 from evaluate.metrics import metrics
 from evaluate.retrievers import retrievers
+from lake.benchmarks import protocols
 from lake.catalog.protocol import Protocol
-from lake.catalog.protocols import protocols
 from lake.store import Lake
 from lake.tables import table
 from tests.report.small_lake import row, write, write_boards

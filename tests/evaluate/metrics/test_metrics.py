@@ -13,8 +13,8 @@ import evaluate.metrics
 from evaluate.metrics import Ratio, metric, metric_named, metrics, parse_metric
 from evaluate.score.metric_inputs import ScoringInputs
 from evaluate.score.metric_values import completion_similarity
+from lake.benchmarks import protocols
 from lake.catalog.protocol import Primary
-from lake.catalog.protocols import protocols
 from lake.errors import GoldspanError
 from tests.evaluate.score.one_run import SPAN, Span, axis_of, lines, score, spans_in
 from tests.frames import frame

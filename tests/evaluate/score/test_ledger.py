@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluate.score.ledger import GOLD_CLASSES, ledger_of_candidates, ledger_of_lines
-from lake.catalog.protocols import protocols
+from lake.benchmarks import protocols
 from lake.store import Lake
 from lake.tables import table
 from tests.evaluate.score.ledger_in_lake import checked

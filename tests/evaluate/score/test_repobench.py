@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from evaluate.metrics import metrics_of
 from evaluate.score.chance import expected_random
 from evaluate.score.metric_inputs import ScoringInputs
+from lake.benchmarks import protocols
 from lake.catalog.protocol import Protocol
-from lake.catalog.protocols import protocols
 from lake.tables import table
 from tests.evaluate.score.one_run import SPAN, score
 from tests.frames import frame

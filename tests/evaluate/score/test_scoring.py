@@ -13,8 +13,8 @@ from evaluate.score.conformance import protocol_hash
 from evaluate.score.coverage import OWN_TEXT
 from evaluate.score.metric_inputs import ScoringInputs
 from evaluate.score.random_orders import N_ORDERS, draw
+from lake.benchmarks import protocols
 from lake.catalog.protocol import Primary
-from lake.catalog.protocols import protocols
 from lake.tables import table
 from tests.evaluate.score.one_run import SPAN, Span, axis_of, lines, score, spans_in
 from tests.frames import frame

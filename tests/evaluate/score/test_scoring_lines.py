@@ -10,7 +10,7 @@ from evaluate.metrics import metric_named
 from evaluate.score.coverage import OWN_TEXT, CutOff, line_sets
 from evaluate.score.metric_inputs import ScoringInputs
 from evaluate.score.metric_values import measure
-from lake.catalog.protocols import protocols
+from lake.benchmarks import protocols
 from lake.relevance import disjoint
 from tests.evaluate.score.one_run import SPAN, Span, axis_of, lines, score, spans_in
 from tests.frames import frame

@@ -8,7 +8,7 @@ from evaluate.metrics import metrics_of
 from evaluate.statistics.boards import characters_of
 from evaluate.statistics.means import aggregate
 from evaluate.statistics.slices import average_of
-from lake.catalog.protocols import protocols
+from lake.benchmarks import protocols
 from lake.store import Lake
 from lake.tables import table
 from tests.frames import score_rows

@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 
 from evaluate.statistics.boards import board_rows
+from lake.benchmarks import protocols
 from lake.catalog.protocol import MAX_VALUES, Primary
-from lake.catalog.protocols import protocols
 from lake.tables import table
 
 PROTOCOL = replace(

@@ -13,8 +13,8 @@ from evaluate.statistics.means import aggregate
 from evaluate.statistics.pairs import Values as Matrix
 from evaluate.statistics.pairs import differences
 from lake.averages import ITEM
+from lake.benchmarks import protocols
 from lake.catalog.protocol import Protocol
-from lake.catalog.protocols import protocols
 from lake.exact import steps
 from lake.store import Lake
 from lake.tables import table

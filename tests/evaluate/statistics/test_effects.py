@@ -6,7 +6,7 @@ import pytest
 
 from evaluate.statistics.comparisons import ScoreMatrix
 from evaluate.statistics.effects import effects_of, largest_grid
-from lake.catalog.protocols import protocols
+from lake.benchmarks import protocols
 from lake.tables import table
 from lake.verdict import DIFFERENCE, FACTORS
 

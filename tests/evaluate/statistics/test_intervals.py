@@ -13,7 +13,7 @@ from scipy import linalg, stats
 from evaluate.statistics.bootstrap import RESAMPLES, item_intervals
 from evaluate.statistics.intervals import korn_graubard
 from evaluate.statistics.means import aggregate
-from lake.catalog.protocols import protocols
+from lake.benchmarks import protocols
 from report.methods.interval_coverage import MEANS, N_SETS, simulated_coverage
 from tests.evaluate.statistics.simulated import Floats, coverage
 from tests.frames import score_rows

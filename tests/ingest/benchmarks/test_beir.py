@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from lake.catalog.protocols import query_rules
+from lake.benchmarks import query_rules
 from lake.errors import Exit
 from lake.store import Lake
 from tests.tiny import Row, command, ingested, jsonl, put, stored

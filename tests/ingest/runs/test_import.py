@@ -13,8 +13,8 @@ import pytest
 from ingest.runs.imported_runs import Imported
 from ingest.runs.importing import import_run
 from ingest.runs.request import ImportRequest
+from lake.benchmarks import TASKS
 from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
-from lake.catalog.protocols import TASKS
 from lake.errors import GoldspanError
 from lake.store import Lake
 from tests.tiny import build, ingested, put, stored

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from lake.catalog.protocols import TASKS
+from lake.benchmarks import TASKS
 from lake.text import words
 from tests.parity.references.reference import Reference, Values, Work
 

@@ -13,7 +13,7 @@ from evaluate.metrics import parse_metric
 from evaluate.results.compare import compare
 from evaluate.results.undeclared_metrics import explored
 from evaluate.statistics.means import aggregate
-from lake.catalog.protocols import TASKS, protocols
+from lake.benchmarks import TASKS, protocols
 from lake.errors import Exit
 from lake.store import Lake
 from lake.tables import table
