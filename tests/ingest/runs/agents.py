@@ -2,9 +2,9 @@
 
 import io
 import json
-import shutil
 import zipfile
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -12,13 +12,11 @@ import pytest
 
 from ingest.benchmarks.declaration import query_rows
 from ingest.contents.blobs import pool_frames
-from ingest.runs.imported_runs import Imported
-from ingest.runs.importing import import_run
-from ingest.runs.request import ImportRequest
-from lake.errors import GoldspanError
 from lake.store import Lake
 from lake.tables import declared_rows, table
-from tests.tiny import put, stored
+from tests.ingest.runs import imports
+from tests.once import linked
+from tests.tiny import put
 
 ROCKETS, ORBITS, CATS = "acme__rockets-1", "acme__rockets-2", "zoo__cats-7"
 ITEMS = (ROCKETS, ORBITS, CATS)
@@ -77,14 +75,9 @@ def issues(root: Path, *, unscorable: Sequence[str] = ()) -> Lake:
     return lake
 
 
-@pytest.fixture(scope="session")
-def issues_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return issues(tmp_path_factory.mktemp("issues") / "lake").root
-
-
 @pytest.fixture
 def lake(issues_once: Path, tmp_path: Path) -> Lake:
-    return Lake(shutil.copytree(issues_once, tmp_path / "lake"))
+    return Lake(linked(issues_once, tmp_path / "lake"))
 
 
 def unified(item: str = ROCKETS, **changes: object) -> dict[str, object]:
@@ -124,24 +117,8 @@ def laid_out(folder: Path, entries: Mapping[str, bytes]) -> Path:
     return folder
 
 
-def imported(
-    lake: Lake, given: bytes | Path, *, write: bool = True, name: str = "given.jsonl", format: str = "auto",  # noqa: A002  # the flag's own name
-    skip_unknown: bool = False, system: str = "agent", asked_all: bool = False,
-) -> Imported:  # fmt: skip
-    path = given if isinstance(given, Path) else put(lake.root.parent / "files" / name, given)
-    wanted = ImportRequest(path, "contextbench", system, format=format, skip_unknown=skip_unknown, asked_all=asked_all)
-    with lake.locked():
-        return import_run(lake, wanted, write=write)
-
-
-def refused(lake: Lake, given: bytes | Path, *, name: str = "given.jsonl", format: str = "auto") -> GoldspanError:  # noqa: A002  # the flag's own name
-    """The error an import ends with; nothing of the file is stored then."""
-    before = stored(lake.root)
-    with pytest.raises(GoldspanError) as caught:
-        imported(lake, given, name=name, format=format)
-    assert stored(lake.root) == before
-    assert len(caught.value.render().splitlines()) <= 10
-    return caught.value
+imported = partial(imports.imported, name="given.jsonl", benchmark="contextbench", system="agent")
+refused = partial(imports.refused, name="given.jsonl", benchmark="contextbench", system="agent")
 
 
 def hits(lake: Lake, *columns: str, part: str = "step", item: str = ROCKETS) -> list[tuple[object, ...]]:

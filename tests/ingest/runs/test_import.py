@@ -1,100 +1,12 @@
-import dataclasses
-import shutil
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TypedDict, Unpack
-from unittest.mock import patch
 
 import numpy as np
 import polars as pl
 import pytest
 
-from ingest.runs.imported_runs import Imported
-from ingest.runs.importing import import_run
-from ingest.runs.request import ImportRequest
-from lake.benchmarks import TASKS
-from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
-from lake.errors import GoldspanError
 from lake.store import Lake
-from tests.tiny import build, ingested, put, stored
-
-ROCKETS, ZOO = "function-2k/acme_rockets", "function-2k/zoo_animals"
-ITEMS = (f"{ROCKETS}/0", f"{ROCKETS}/1", f"{ROCKETS}/2", f"{ZOO}/0", f"{ZOO}/1")
-FIRST, LAST = ITEMS[0], ITEMS[-1]
-
-
-class Pools(TypedDict, total=False):
-    pool_prefix: str
-    subsets: tuple[str, ...]
-
-
-Ranked = Sequence[tuple[object, ...]]
-"""Rows of item, document, rank, score."""
-
-
-@pytest.fixture(scope="module")
-def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    home = tmp_path_factory.mktemp("imports")
-    ingested(home / "lake", build(home / "source"))
-    return home / "lake"
-
-
-@pytest.fixture
-def lake(once: Path, tmp_path: Path) -> Lake:
-    return Lake(shutil.copytree(once, tmp_path / "lake"))
-
-
-def trec(rows: Ranked) -> bytes:
-    return "".join(f"{item} Q0 {document} {rank} {score} x\n" for item, document, rank, score in rows).encode()
-
-
-def tsv(rows: Ranked, *columns: str) -> bytes:
-    lines = ["\t".join(columns), *("\t".join(map(str, row)) for row in rows)]
-    return "".join(f"{line}\n" for line in lines).encode()
-
-
-class Settings(TypedDict, total=False):
-    benchmark: str
-    system: str
-    task: str
-    format: str
-    skip_unknown: bool
-    chunker: str
-    asked_all: bool
-
-
-def imported(
-    lake: Lake, data: bytes, *, write: bool = True, name: str = "given.txt", **settings: Unpack[Settings]
-) -> Imported:
-    request = ImportRequest(put(lake.root.parent / "files" / name, data), "repoeval", "mine")
-    with lake.locked():
-        return import_run(lake, dataclasses.replace(request, **settings), write=write)
-
-
-def refused(lake: Lake, data: bytes, **settings: Unpack[Settings]) -> GoldspanError:
-    """The error an import ends with; nothing of the file is stored then."""
-    before = stored(lake.root)
-    with pytest.raises(GoldspanError) as caught:
-        imported(lake, data, **settings)
-    assert stored(lake.root) == before
-    assert len(caught.value.render().splitlines()) <= 10
-    return caught.value
-
-
-def hits(lake: Lake, *columns: str, item: str = FIRST) -> list[tuple[object, ...]]:
-    found = lake.read("hits").filter(pl.col("item_id") == item).sort("rank")
-    return found.select(columns or ("path", "line_start", "line_end")).rows()
-
-
-def one(document: str, item: str = FIRST) -> bytes:
-    return trec([(item, document, 1, 0.5)])
-
-
-def another(name: str, **fields: Unpack[Pools]) -> AbstractContextManager[object]:
-    """A catalogue with one task more, of which rankings are told."""
-    task = dataclasses.replace(REPOEVAL_PROMPT, name=name, **fields)
-    return patch.dict(TASKS, {name: task})
+from tests.ingest.runs.imports import FIRST, LAST, hits, imported, one, trec, tsv
+from tests.tiny import CATS, REPOSITORIES, build, ingested
 
 
 def test_a_ranking_keeps_the_order_of_its_ranks(lake: Lake) -> None:
@@ -151,3 +63,94 @@ def test_ties_at_the_cut_offs_are_counted(lake: Lake) -> None:
     rows = [(FIRST, f"rockets/orbit.py#L{n}", n, score) for n, score in enumerate(scores, start=1)]
     assert imported(lake, trec(rows)).counts["n_tied"] == 1
     assert lake.read("run_items").filter(pl.col("item_id") == FIRST)["ties"].to_list() == [[5, 10]]
+
+
+@pytest.mark.parametrize(
+    ("document", "lines"),
+    [
+        ("rockets/orbit.py#L2-L5", (1, 5)), ("rockets/orbit.py#L7", (6, 7)), ("rockets/orbit.py#L1-L12", (0, 12)),
+        ("rockets/orbit.py", (0, 12)), ("rockets/__init__.py", (0, 0)),
+    ],
+)  # fmt: skip
+def test_documents_become_half_open_lines_from_0(lake: Lake, document: str, lines: tuple[int, int]) -> None:
+    assert imported(lake, one(document)).counts["n_clamped"] == 0
+    assert hits(lake, "path", "line_start", "line_end", "path_given") == [
+        (document.partition("#")[0], *lines, document.partition("#")[0])
+    ]
+
+
+def test_bytes_and_characters_are_those_of_the_lines(lake: Lake) -> None:
+    imported(lake, one("rockets/orbit.py#L4-L6"))
+    ((start, end),) = hits(lake, "byte_start", "byte_end")
+    assert isinstance(start, int)
+    assert isinstance(end, int)
+    sha256 = lake.read("files").filter(pl.col("path") == "rockets/orbit.py")["sha256"][0]
+    text = lake.read("blobs").filter(pl.col("sha256") == sha256)["text"][0].encode()[start:end].decode()
+    assert text == "def circular(radius):\r\n    speed = (398600 / radius) ** 0.5\r\n    return speed\r\n"
+    item = lake.read("run_items").filter(pl.col("item_id") == FIRST).row(0, named=True)
+    assert (item["n_returned"], item["n_nws"]) == (1, len("".join(text.split())))
+
+
+def test_overlapping_documents_say_what_each_adds(lake: Lake) -> None:
+    documents = ("rockets/orbit.py#L4-L5", "rockets/orbit.py#L5-L6", "rockets/gone.py#L1", "rockets/orbit.py#L4-L6")
+    imported(lake, trec([(FIRST, document, rank, 1 / rank) for rank, document in enumerate(documents, start=1)]))
+    sizes = [
+        len("".join(line.split()))
+        for line in ("def circular(radius):    speed = (398600 / radius) ** 0.5", "return speed")
+    ]
+    assert hits(lake, "n_new_nws") == [(sizes[0],), (sizes[1],), (None,), (0,)]
+
+
+@pytest.mark.parametrize("document", ["rockets/orbit.py#L3-L13", "rockets/orbit.py#L13"])
+def test_an_end_one_line_past_the_file_is_clamped_and_counted(lake: Lake, document: str) -> None:
+    result = imported(lake, one(document))
+    assert result.counts["n_clamped"] == 1
+    assert hits(lake, "line_end") == [(12,)]
+    assert "clamped: 1 range that ended one line past their file" in result.outcome("x", "").warnings
+
+
+@pytest.mark.parametrize("document", ["rockets/engine.py::Engine.burn", "/testbed/rockets/engine.py::Engine::burn"])
+def test_a_definition_is_its_lines(lake: Lake, document: str) -> None:
+    result = imported(lake, trec([(FIRST, document, 1, 2), (FIRST, "rockets/engine.py::Engine.land", 2, 1)]))
+    columns = ("path", "line_start", "line_end", "path_given")
+    given = document.replace("Engine::", "Engine.")
+    assert hits(lake, *columns) == [
+        ("rockets/engine.py", 7, 10, given),
+        (None, None, None, "rockets/engine.py::Engine.land"),
+    ]
+    assert result.counts["n_unresolved"] == 1
+
+
+def test_of_several_definitions_of_a_name_the_first_is_taken_and_counted(tmp_path: Path) -> None:
+    twice = CATS + "\n\ndef purr(volume, length):\n    return volume * length\n"
+    ingested(
+        tmp_path / "lake",
+        build(tmp_path / "source", repositories={**REPOSITORIES, "zoo_animals/cats.py": twice.encode()}),
+    )
+    lake = Lake(tmp_path / "lake")
+    result = imported(lake, one("cats.py::purr", LAST))
+    assert hits(lake, item=LAST) == [("cats.py", 0, 2)]
+    assert "the first taken: 1 name that its file defines several times" in result.sentences()
+
+
+@pytest.mark.parametrize(
+    "path", ["/testbed/rockets/orbit.py", "./rockets/orbit.py", "acme_rockets/rockets/orbit.py", "/rockets/orbit.py"]
+)
+def test_a_path_resolves_by_dropping_leading_folders(lake: Lake, path: str) -> None:
+    assert imported(lake, one(f"{path}#L2")).counts["n_unresolved"] == 0
+    assert hits(lake, "path", "path_given", "line_start") == [("rockets/orbit.py", path, 1)]
+
+
+@pytest.mark.parametrize(
+    "path", ["../rockets/orbit.py", "rockets/../rockets/orbit.py", "nowhere.py", "cats.py", "cand:3"]
+)
+def test_a_path_that_means_no_file_of_the_pool_is_kept_unresolved_and_counted(lake: Lake, path: str) -> None:
+    result = imported(lake, trec([(FIRST, f"{path}#L2", 1, 2), (FIRST, path, 2, 1)]))
+    assert (result.counts["n_unresolved"], result.counts["n_hits"]) == (2, 2)
+    assert hits(lake, "path_given", "path", "line_start", "line_end") == [(path, None, 1, 2), (path, None, None, None)]
+    *_, warning, unresolved, _ = result.outcome("x", "").warnings
+    assert unresolved.startswith("unresolved, meaning no file of the pool: 2 of 2 paths")
+    assert path in unresolved
+    assert warning.startswith("warning: nothing in it is a file of its item's pool. A document is path#L10-L20 (")
+    item = lake.read("run_items").filter(pl.col("item_id") == FIRST).row(0, named=True)
+    assert (item["status"], item["n_returned"], item["n_nws"]) == ("done", 2, 0)

@@ -11,11 +11,9 @@ from ingest.sources import input_file
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from tests.ingest.runs.formats.test_import_formats import ROWS, WRITERS, zstd
-from tests.ingest.runs.test_import import FIRST, hits, imported, lake, once, one, refused
+from tests.ingest.runs.imports import FIRST, hits, imported, one, refused
 
 pytestmark = pytest.mark.slow
-
-__all__ = ["lake", "once"]
 
 NOISE = random.Random(7).randbytes(5000)
 

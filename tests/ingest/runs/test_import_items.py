@@ -10,23 +10,19 @@ from ingest.runs.request import ImportRequest
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of
 from lake.store import Lake
-from tests.ingest.runs.test_import import (
+from tests.ingest.runs.imports import (
     FIRST,
     ITEMS,
     LAST,
     ROCKETS,
     hits,
     imported,
-    lake,
-    once,
     one,
     refused,
     trec,
     tsv,
 )
 from tests.tiny import TASKS, Row, Said, build, command, ingested, put
-
-__all__ = ["lake", "once"]
 
 COLUMNS = ("item_id", "document", "rank", "query_sha256")
 

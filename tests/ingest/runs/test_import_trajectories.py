@@ -18,7 +18,6 @@ from tests.ingest.runs.agents import (
     hits,
     imported,
     issues,
-    issues_once,
     jsonl,
     lake,
     of_item,
@@ -30,7 +29,7 @@ from tests.ingest.runs.agents import (
 )
 from tests.tiny import Said, command, put, stored
 
-__all__ = ["issues_once", "lake"]
+__all__ = ["lake"]
 
 ALL = [unified(item) for item in ITEMS]
 

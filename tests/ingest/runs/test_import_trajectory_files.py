@@ -28,7 +28,6 @@ from tests.ingest.runs.agents import (
     ROCKETS,
     hits,
     imported,
-    issues_once,
     jsonl,
     laid_out,
     lake,
@@ -44,7 +43,7 @@ from tests.ingest.runs.formats.test_import_formats import zstd
 from tests.ingest.runs.formats.test_import_told_apart import JSON
 from tests.tiny import command, put
 
-__all__ = ["issues_once", "lake"]
+__all__ = ["lake"]
 
 ALL = [unified(item) for item in ITEMS]
 BY_ITEM = {f"{item}/{item}.json": json.dumps(unified(item)).encode() for item in ITEMS}

@@ -5,9 +5,9 @@ from ingest.runs.imported_runs import delete_imported_runs
 from ingest.sources.folder import open_folder
 from lake.outcome import Outcome
 from lake.store import Lake
-from tests.ingest.runs.agents import ITEMS, issues_once, jsonl, lake, unified
+from tests.ingest.runs.agents import ITEMS, jsonl, lake, unified
 
-__all__ = ["issues_once", "lake"]
+__all__ = ["lake"]
 
 
 def recorded(lake: Lake, folder: Path, files: dict[str, bytes]) -> Outcome:

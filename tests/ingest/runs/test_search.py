@@ -11,12 +11,10 @@ from ingest.runs.formats.answers import parse_answer
 from ingest.runs.program_runs import write_below
 from lake.errors import Exit
 from lake.store import Lake
-from tests.ingest.runs.test_import import FIRST, ITEMS, LAST, hits, lake, once
+from tests.ingest.runs.imports import FIRST, ITEMS, LAST, hits
 from tests.tiny import Said, command, leftovers, put, stored
 
 pytestmark = pytest.mark.slow
-
-__all__ = ["lake", "once"]
 
 ROCKETS, ZOO = "repoeval/function_level/acme_rockets", "repoeval/function_level/zoo_animals"
 LOOP = """

@@ -10,10 +10,8 @@ from ingest.runs.bundled_runs import import_submissions
 from lake.errors import Exit
 from lake.outcome import Outcome
 from lake.store import Lake
-from tests.ingest.runs.test_import import FIRST, ITEMS, lake, once, trec
+from tests.ingest.runs.imports import FIRST, ITEMS, trec
 from tests.tiny import ROOT, command, put, stored
-
-__all__ = ["lake", "once"]
 
 SAYS = {
     "name": "my-retriever", "benchmark": "repoeval", "kind": "retriever", "authors": "[A. Author]", "licence": "MIT",

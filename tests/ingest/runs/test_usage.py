@@ -16,7 +16,6 @@ from tests.ingest.runs.agents import (
     ROCKETS,
     UPSTREAM,
     imported,
-    issues_once,
     jsonl,
     laid_out,
     lake,
@@ -26,7 +25,7 @@ from tests.ingest.runs.formats.recorded_sessions import gave, rows, said_by_clau
 from tests.once import linked
 from tests.tiny import Said, command, put
 
-__all__ = ["issues_once", "lake"]
+__all__ = ["lake"]
 
 
 @pytest.mark.parametrize(

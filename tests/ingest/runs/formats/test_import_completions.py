@@ -6,10 +6,8 @@ import pytest
 
 from lake.errors import Exit
 from lake.store import Lake
-from tests.ingest.runs.test_import import ITEMS, imported, lake, once, refused
+from tests.ingest.runs.imports import ITEMS, imported, refused
 from tests.tiny import ENGINE, TASKS, Row, build, ingested, task
-
-__all__ = ["lake", "once"]
 
 NO_PATH = "line 2: `fpath_tuple` must be a repository and the parts of a path in it"
 NO_LINE = "line 2: `lineno` (or `line_no`) must be a whole number from 0"

@@ -10,11 +10,11 @@ from ingest.runs.importer import DamagedFileError
 from ingest.runs.values import objects_in
 from lake.errors import GoldspanError
 from lake.store import Lake
-from tests.ingest.runs.agents import ROCKETS, hits, imported, issues_once, lake, of_item, zipped
+from tests.ingest.runs.agents import ROCKETS, hits, imported, lake, of_item, zipped
 from tests.ingest.runs.formats.recorded_sessions import read, rows
 from tests.ingest.runs.formats.test_made_up_files import CASES, content
 
-__all__ = ["issues_once", "lake"]
+__all__ = ["lake"]
 
 TRAJECTORIES = {name: one for name, one in importers().items() if one.kind == "trajectory"}
 LOG = "--- BEGIN CONTEXT ---\nFile: src/engine.py\nLine number range: 1 - 5\n--- END CONTEXT ---\n"
