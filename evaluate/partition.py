@@ -36,9 +36,9 @@ from evaluate.texts.query_forms import rewritten
 from lake.benchmarks import protocols_of
 from lake.catalog.protocol import CUT_OFFS, Protocol
 from lake.make import BuildTarget, Input, target_of, write_by_run
-from lake.naming import GOLD_RUN
 from lake.offsets import LineOffsets
 from lake.relevance import RELEVANCE
+from lake.tables import GOLD_RUN
 
 
 class RankedRows(NamedTuple):

@@ -10,11 +10,10 @@ import polars as pl
 from lake.catalog.protocol import Task
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint
-from lake.naming import BLANK_GOLD
 from lake.pools import numbered, parts_holding, with_pools_of
 from lake.selection import Where, drawn_ids, of_where, where_parameters
 from lake.store import Lake, Part
-from lake.tables import table
+from lake.tables import BLANK_GOLD, table
 from lake.text import counted
 
 ITEMS_AT_ONCE = 2_000

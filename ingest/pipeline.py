@@ -32,11 +32,10 @@ from lake.declarations import Resolved
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint, sha256_of, sha256_of_stream
 from lake.make import BuildTarget, made_from, target_of, write_if_changed
-from lake.naming import UNSEARCHED
 from lake.outcome import Outcome
 from lake.rejects import Rejects
 from lake.store import Lake
-from lake.tables import declared_rows
+from lake.tables import UNSEARCHED, declared_rows
 from lake.text import counted, listed
 
 

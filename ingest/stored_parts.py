@@ -13,10 +13,9 @@ from lake.benchmarks import query_rules
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint
 from lake.make import BuildTarget, Slot
-from lake.naming import GOLD_RUN, UNSEARCHED
 from lake.outcome import Outcome
 from lake.store import Lake, Part
-from lake.tables import table
+from lake.tables import GOLD_RUN, UNSEARCHED, table
 from lake.text import counted, listed
 
 

@@ -18,8 +18,7 @@ from urllib.parse import quote, unquote
 import polars as pl
 
 from lake.errors import Exit, GoldspanError
-from lake.naming import FINAL, IMPORT_REJECTS, RANKING
-from lake.tables import TABLES, Table
+from lake.tables import FINAL, IMPORT_REJECTS, RANKING, TABLES, Table
 from lake.text import counted
 
 FORMAT_VERSION = 5

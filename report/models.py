@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from lake.averages import Aggregate
-from lake.naming import PROGRAMS
+from lake.tables import PROGRAMS
 from lake.text import counted
 from report.charts.figures import KIND_LOOKS, ORACLE_KIND
 from report.editions import EDITION_TAG

@@ -31,8 +31,8 @@ from lake.console import (
 )
 from lake.errors import Exit, GoldspanError, lookup, typed
 from lake.fingerprint import ROOT, fingerprint
-from lake.naming import PROGRAMS
 from lake.store import Lake
+from lake.tables import PROGRAMS
 from lake.text import counted, escaped
 
 app = typer.Typer()

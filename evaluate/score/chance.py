@@ -13,8 +13,7 @@ from evaluate.score.metric_inputs import Lists, ScoringInputs
 from evaluate.score.metric_values import SCORE_COLUMNS, applied, label, lengthen, measure_runs, reads_pool
 from evaluate.score.random_orders import mean_of_orders
 from lake.exact import Floats
-from lake.naming import LINES, RANKING
-from lake.tables import table
+from lake.tables import LINES, RANKING, table
 
 Amount = Callable[["Draw", int], Floats]
 """(draw, k) → what is expected, per item."""

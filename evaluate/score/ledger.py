@@ -26,8 +26,8 @@ import polars as pl
 
 from evaluate.metrics import metrics_of
 from lake.catalog.protocol import Protocol
-from lake.naming import LINES, PUBLISHED_READING, RANKING
 from lake.relevance import RELEVANCE, disjoint
+from lake.tables import LINES, PUBLISHED_READING, RANKING
 
 GOLD_CLASSES = ("found", "past_budget", "seen", "unreachable", "no_answer", "other_lines", "not_returned")
 """The classes, in the order in which each takes of what is left."""

@@ -17,8 +17,7 @@ from lake.averages import AVERAGES, FEWEST_ITEMS, average_columns
 from lake.catalog.protocol import MAX_VALUES, Protocol
 from lake.catalog.references import reference_of
 from lake.exact import exact_sum
-from lake.naming import FINAL, LINES, RANKING
-from lake.tables import table
+from lake.tables import FINAL, LINES, RANKING, table
 from lake.verdict import BETTER, FEWER_ITEMS, LIMITED, WORSE, both_ways
 
 _WHERE = [*MEASURE, *SLICE]

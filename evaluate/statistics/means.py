@@ -12,8 +12,7 @@ from evaluate.statistics.slices import MEASURE, SLICE, WHOLE_SLICE, Slice, item_
 from lake.averages import AVERAGES, FEWEST_REPOS, ITEM, REPOSITORY, Average
 from lake.catalog.protocol import Protocol
 from lake.exact import from_steps, steps
-from lake.naming import DONE
-from lake.tables import table
+from lake.tables import DONE, table
 
 _METRIC = ["run_id", "protocol", *MEASURE]
 _OF = ["measure", *SLICE]

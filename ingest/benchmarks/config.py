@@ -17,7 +17,7 @@ from ingest.sources.tree import TreesSource
 from lake.benchmarks import protocols
 from lake.errors import Exit, GoldspanError, did_you_mean
 from lake.fingerprint import fingerprint
-from lake.naming import SITE_PAGES
+from lake.tables import SITE_PAGES
 
 OWN, PUBLISHED_LABEL = "own", "published"
 """The labels of own data that has a name of its own and no other label, and of what its publisher gave."""

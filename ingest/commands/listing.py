@@ -15,10 +15,9 @@ from ingest.sources.tree import CACHE
 from lake.benchmarks import known_tasks
 from lake.console import DEFAULT_LAKE, Console, FormatOption, LakeOption, print_listing, setting
 from lake.errors import Exit, GoldspanError, lookup, typed
-from lake.naming import IMPORT_REJECTS
 from lake.parts import ASIDE, DAMAGE_HINT, fault_of, missing_tables
 from lake.store import EVERY, LOCK, Lake, Part
-from lake.tables import TABLES
+from lake.tables import IMPORT_REJECTS, TABLES
 from lake.text import counted, escaped, listed
 
 app = typer.Typer()

@@ -13,10 +13,10 @@ from lake.benchmarks import known_tasks, tasks_of
 from lake.catalog.protocol import Task
 from lake.console import DEFAULT_LAKE, Console, LakeOption, setting
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, lookup, typed
-from lake.naming import UNSEARCHED
 from lake.offsets import split_lines
 from lake.selection import Where, of_where, parse_items, with_items
 from lake.store import Lake
+from lake.tables import UNSEARCHED
 from lake.text import counted
 
 PROMPT, ABOUT, TASKS = "prompt.md", TASK_FILE, "tasks.jsonl"

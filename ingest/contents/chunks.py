@@ -20,12 +20,11 @@ from ingest.contents.symbols import declare_rules, endings_of, note_symbols, sym
 from lake.declarations import Resolved
 from lake.fingerprint import canonical_json, fingerprint
 from lake.make import BuildTarget, Slot, made_from, write_if_changed
-from lake.naming import SEARCHED
 from lake.offsets import Offsets
 from lake.outcome import Outcome
 from lake.pools import numbered
 from lake.store import Lake, Part
-from lake.tables import declared_rows
+from lake.tables import SEARCHED, declared_rows
 from lake.text import counted, percent
 
 CUT_AT_ONCE, PARSED_AT_ONCE = 20_000, 2_500

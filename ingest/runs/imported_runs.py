@@ -10,12 +10,11 @@ from ingest.runs.ranking_rows import DOCUMENTS_HELP
 from ingest.runs.trajectory import Unread
 from lake.catalog.protocol import AnswerKind
 from lake.make import BuildTarget, Slot
-from lake.naming import IMPORT_REJECTS
 from lake.outcome import Outcome
 from lake.parts import PartCounts
 from lake.rejects import Rejects
 from lake.store import Lake
-from lake.tables import TABLES, table
+from lake.tables import IMPORT_REJECTS, TABLES, table
 from lake.text import counted
 
 UNANSWERED = "missing"  # the status of an item that was asked and that a file does not answer

@@ -8,7 +8,7 @@ from ingest.runs.request import AskedItems, ImportJob, ReadAnswers
 from ingest.runs.resolve_paths import measured, named_whole, with_files
 from lake.catalog.protocol import CUT_OFFS
 from lake.limits import MAX_RUN_ROWS
-from lake.naming import RANKING
+from lake.tables import RANKING
 
 DEFINITIONS = "docs"  # the rules by which a definition that a document names is found
 _CANDIDATE = "candidate"  # the gold rule whose spans say which candidate is right

@@ -19,9 +19,8 @@ from ingest.runs.usage import AgentUsage
 from ingest.runs.values import LAST_LINE, str_at
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_NAME_CHARACTERS, MAX_PATCH_CHARACTERS, MAX_VIEWS
-from lake.naming import FINAL, PUBLISHED_READING, STEP
 from lake.rejects import Rejects
-from lake.tables import table
+from lake.tables import FINAL, PUBLISHED_READING, STEP, table
 from lake.text import counted
 
 USAGE: Mapping[str, pl.DataType] = {name: table("usage").columns[name] for name in vars(AgentUsage())}

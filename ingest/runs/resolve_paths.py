@@ -4,9 +4,9 @@ import polars as pl
 
 from ingest.runs.ranking_rows import REPEATED
 from ingest.runs.request import ImportJob
-from lake.naming import UNSEARCHED
 from lake.offsets import added_lines
 from lake.store import Lake
+from lake.tables import UNSEARCHED
 
 _MAX_FOLDERS = 64  # at most so many leading folders are dropped from a path
 _FOLDERS = r"(?s)^.*/"

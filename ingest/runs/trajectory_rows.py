@@ -19,8 +19,7 @@ from ingest.runs.resolve_paths import measured, with_files
 from ingest.runs.values import list_at, object_at, str_at
 from ingest.sources.strict_yaml import read_yaml, validated
 from lake.errors import Exit, GoldspanError
-from lake.naming import FINAL, PUBLISHED_READING
-from lake.tables import table
+from lake.tables import FINAL, PUBLISHED_READING, table
 from lake.text import counted, listed
 
 _TOKENS = {"n_input": "input", "n_cached": "cached", "n_cache_written": "cache_written", "n_output": "output"}

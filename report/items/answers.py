@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from lake.naming import UNSEARCHED
 from lake.offsets import LineOffsets, held_pieces
+from lake.tables import UNSEARCHED
 from report.items.roster import Roster
 
 TOP, MANY, TOP_OF_MANY = 5, 1_000_000, 1

@@ -10,8 +10,8 @@ from pygments.token import Comment, Keyword, Name, Number, String
 from pygments.util import ClassNotFound
 
 from lake.benchmarks import known_tasks
-from lake.naming import UNSEARCHED
 from lake.selection import stratified
+from lake.tables import UNSEARCHED
 from report.items.licences import ItemText, permits
 from report.items.roster import Roster
 

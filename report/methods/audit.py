@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from lake.naming import FLAGS
 from lake.selection import seeded_hash
 from lake.store import Lake
+from lake.tables import FLAGS
 from lake.text import counted
 from report.format import DASH, count, item_address
 from report.leaderboard.board import Board, columns_of

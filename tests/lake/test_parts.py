@@ -7,10 +7,9 @@ import pytest
 
 from lake import parts
 from lake.errors import Exit, GoldspanError
-from lake.naming import IMPORT_REJECTS
 from lake.parts import ASIDE, MAX_NAME_BYTES
 from lake.store import Lake, Part
-from lake.tables import table
+from lake.tables import IMPORT_REJECTS, table
 
 DAMAGED = "it is not what was written there"
 

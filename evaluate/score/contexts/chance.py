@@ -24,10 +24,9 @@ from evaluate.score.random_orders import N_ORDERS, draw
 from evaluate.selection import ItemPart
 from lake.catalog.protocol import GRANULARITIES, Protocol
 from lake.exact import Floats, Integers, exact_sum
-from lake.naming import DONE, RANKING
 from lake.offsets import LineOffsets
 from lake.pools import POOL, chunks_of, files_of
-from lake.tables import table
+from lake.tables import DONE, RANKING, table
 
 _FILES_AT_ONCE = 20_000
 """About how many files the pools have that are ordered and scored together: what memory must hold."""

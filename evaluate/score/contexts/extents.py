@@ -12,7 +12,7 @@ import polars as pl
 from evaluate.score.contexts.intervals import ranges
 from lake.catalog.protocol import ContextRules
 from lake.exact import Integers, Mask
-from lake.naming import LINES, RANKING
+from lake.tables import LINES, RANKING
 
 
 class Rows(NamedTuple):

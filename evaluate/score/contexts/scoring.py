@@ -18,8 +18,7 @@ from evaluate.score.metric_values import label, lengthen, measure_sets
 from evaluate.selection import ItemPart
 from lake.catalog.protocol import GRANULARITIES, ContextRules, Protocol
 from lake.exact import Floats, Integers, Mask
-from lake.naming import FINAL, LINES, RANKING, STEP
-from lake.tables import table
+from lake.tables import FINAL, LINES, RANKING, STEP, table
 
 _ITEMS_AT_ONCE = 200
 """So many items are scored together: the lines of all files that runs name for them are in memory."""

@@ -27,9 +27,9 @@ from ingest.benchmarks.declaration import (
 from ingest.contents.patches import edit_rows
 from ingest.sources.tree import Entry, Source, Tree
 from lake.errors import Exit, GoldspanError
-from lake.naming import GOLD_RUN
 from lake.rejects import Rejects
 from lake.selection import stratified
+from lake.tables import GOLD_RUN
 from lake.text import counted
 
 FULL, VERIFIED, SELECTED = "full", "verified", "selected-500"

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from ingest.benchmarks.declaration import FieldError, check
 from ingest.sources.repository import is_searched
 from ingest.sources.strict_yaml import shown
-from lake.naming import FLAGS
 from lake.offsets import Offsets, split_lines
+from lake.tables import FLAGS
 from lake.text import decode, is_encodable
 
 DOCS, OFFICIAL = "context", "context-official"

@@ -16,8 +16,8 @@ from ingest.sources.repository import ClonedRepository, Repository, RepositoryPa
 from ingest.sources.tree import CommitFiles
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
 from lake.fingerprint import sha256_of
-from lake.naming import FLAGS, UNSEARCHED
 from lake.rejects import Rejects
+from lake.tables import FLAGS, UNSEARCHED
 from lake.text import counted, listed
 
 _NOT_AT_HAND = "its repository is not at hand"

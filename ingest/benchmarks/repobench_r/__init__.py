@@ -33,10 +33,10 @@ from ingest.contents.blobs import SharedContent, pool_frames
 from ingest.sources.rows import WHOLE_INPUT, UnreadableFileError, format_of, read_pickle
 from ingest.sources.tree import Entry, Source
 from lake.errors import Exit, GoldspanError
-from lake.naming import BLANK_GOLD
 from lake.offsets import split_lines
 from lake.rejects import Rejects, excerpt_of
 from lake.selection import stratified
+from lake.tables import BLANK_GOLD
 from lake.text import is_blank
 
 ROWS_OF_A_PART = 4_000

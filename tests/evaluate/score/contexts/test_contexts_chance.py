@@ -11,7 +11,7 @@ from evaluate.score.contexts.chance import expected_coverage
 from evaluate.score.contexts.material import ContextRuns, Material
 from evaluate.score.contexts.scoring import Scored, score_contexts
 from lake.catalog.protocol import DOCS_CONTEXTS, OFFICIAL_CONTEXTS, ContextRules, Protocol
-from lake.naming import RANKING
+from lake.tables import RANKING
 from tests.evaluate.score.contexts.contexts_world import CONTEXTS, PUBLISHED, View, ranking, scored, world
 
 KEY = ["granularity", "metric", "k"]

@@ -16,7 +16,7 @@ from ingest.benchmarks.contextbench.gold import (
     official_path,
 )
 from ingest.benchmarks.declaration import FieldError
-from lake.naming import FLAGS
+from lake.tables import FLAGS
 from tests.ingest.benchmarks.contextbench.context_cases import Row, span
 
 TWO: list[Row] = [span("src/a.py", 1, 4, "one\n"), span("/testbed/b.go", 10, 10, "func b() {")]
