@@ -10,9 +10,8 @@ import polars as pl
 from lake.catalog.protocol import Task
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint
-from lake.pools import numbered, parts_holding, with_pools_of
-from lake.selection import Where, drawn_ids, of_where, where_parameters
-from lake.store import Lake, Part
+from lake.pools import Where, drawn_ids, of_where, where_parameters, with_pools_of
+from lake.store import Lake, Part, numbered, parts_holding
 from lake.tables import BLANK_GOLD, table
 from lake.text import counted
 

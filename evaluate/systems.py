@@ -14,7 +14,7 @@ from lake.catalog.protocol import Protocol, Task
 from lake.declarations import CHUNKER_ALIASES, CHUNKER_SETS
 from lake.errors import Exit, GoldspanError, lookup, unknown_name
 from lake.fingerprint import code_digest, fingerprint
-from lake.selection import is_picked
+from lake.pools import is_picked
 from lake.store import Lake
 
 

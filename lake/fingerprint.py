@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO
 
 FINGERPRINT_LENGTH = 32
+SEED = "goldspan-1"
 
 
 def canonical_json(value: object) -> str:
@@ -45,6 +46,12 @@ def sha256_of_file(path: Path) -> str:
 def sha256_of_stream(stream: IO[bytes]) -> str:
     """The sha256 of what a stream holds from where it is, in hex, read in blocks."""
     return hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]  # it has readinto
+
+
+def seeded_hash(*parts: str) -> int:
+    """A hash of some texts and the project's seed, and of nothing else: 63 bits, so that `Int64` holds it."""
+    data = "\0".join((SEED, *parts)).encode()
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "big") >> 1
 
 
 def _plain(value: object) -> object:

@@ -3,8 +3,9 @@
 import io
 import os
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 
 import polars as pl
@@ -19,6 +20,8 @@ EVERY = frozenset(table.made_by for table in TABLES.values())
 """Everyone who makes parts, as tables name them."""
 LOCK = ".lock"
 """The file of a lake that whoever writes to it holds; every lake has it."""
+PARTS_AT_ONCE = 100
+"""The number of parts that one plan reads: of thousands polars would open all at once."""
 
 
 class Lake:
@@ -164,3 +167,47 @@ def _scan(paths: list[Path], hive: dict[str, pl.String] | None = None) -> pl.Laz
     return pl.scan_parquet(
         paths, hive_partitioning=bool(hive), hive_schema=hive or None, glob=False, missing_columns="raise"
     )
+
+
+def parts_holding(lake: Lake, name: str, column: str, values: pl.Series, **folders: str) -> list[Part]:
+    """The parts of a table in which a column of text has one of the values, in their own order."""
+    parts, places = _parts_with_values(lake, name, column, values, **folders)
+    return [parts[number] for number in places.select(pl.col("part").unique().sort()).collect()["part"]]
+
+
+def contents_of(lake: Lake, sha256: pl.Series, columns: Sequence[str] = ("text", "n_lines")) -> pl.DataFrame:
+    """Some contents: sha256 and some columns of `blobs`, sorted by sha256; what the lake does not hold is missing."""
+    names = ("sha256", *columns)
+    parts, places = _parts_with_values(lake, "blobs", "sha256", sha256)
+    # Where several parts hold one content, the first.
+    first = places.group_by("sha256").agg(pl.col("part").min()).group_by("part").agg("sha256")
+    rows = [
+        lake.scan_parts([parts[part]], "blobs").filter(pl.col("sha256").is_in(pl.Series([of_part]))).select(names)
+        for part, of_part in first.collect().iter_rows()
+    ]
+    return pl.concat(rows or [lake.scan_parts([], "blobs").select(names)]).sort("sha256").collect()
+
+
+def _parts_with_values(
+    lake: Lake, name: str, column: str, values: pl.Series, **folders: str
+) -> tuple[list[Part], pl.LazyFrame]:
+    """A table's parts, and which of the values each holds: the column, and `part`, the part's place in the list."""
+    parts = lake.parts(name, **folders)
+    known = _values_of_parts(lake.root, name, column, tuple(parts))
+    return parts, known.lazy().join(pl.LazyFrame({column: values}), on=column, how="semi")
+
+
+def numbered(lake: Lake, name: str, parts: list[Part], rows: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.DataFrame:
+    """The rows that `rows` takes of each of some parts of a table, with `part`, the part's place in the list."""
+    frames = []
+    for first in range(0, max(1, len(parts)), PARTS_AT_ONCE):
+        some = parts[first : first + PARTS_AT_ONCE]
+        scans = [lake.scan_parts([part], name) for part in some] or [lake.scan_parts([], name)]
+        taken = [rows(scan).with_columns(part=pl.lit(first + number, pl.Int32)) for number, scan in enumerate(scans)]
+        frames.append(pl.concat(taken).collect())
+    return pl.concat(frames)
+
+
+@lru_cache(maxsize=16)
+def _values_of_parts(root: Path, name: str, column: str, parts: tuple[Part, ...]) -> pl.DataFrame:
+    return numbered(Lake(root), name, list(parts), lambda rows: rows.select(column).unique())

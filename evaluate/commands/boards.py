@@ -18,7 +18,7 @@ from lake.catalog.protocol import Protocol, Task
 from lake.catalog.references import REFERENCE
 from lake.console import DEFAULT_LAKE, Console, JsonOption, LakeOption, setting, split_names, split_systems
 from lake.errors import Exit, GoldspanError, unknown_name
-from lake.selection import is_picked, parse_items, with_items
+from lake.pools import is_picked, parse_items, with_items
 from lake.store import Lake
 from lake.text import escaped
 

@@ -12,7 +12,7 @@ from lake.benchmarks import known_tasks, protocols_called, protocols_of, tasks_o
 from lake.catalog.protocol import Protocol
 from lake.console import DEFAULT_LAKE, Console, LakeOption, setting, split_systems
 from lake.errors import Exit, GoldspanError, typed, unknown_name
-from lake.selection import of_where, parse_items, with_items
+from lake.pools import of_where, parse_items, with_items
 from lake.store import Lake
 from lake.tables import FINAL, RANKING
 from lake.text import counted, escaped

@@ -27,7 +27,7 @@ from lake.console import (
 from lake.engine import parse_engine
 from lake.errors import Exit, GoldspanError, lookup
 from lake.outcome import Outcome
-from lake.selection import parse_items, with_items
+from lake.pools import parse_items, with_items
 from lake.store import Lake
 from lake.text import counted, escaped, listed
 

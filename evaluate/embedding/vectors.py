@@ -13,8 +13,7 @@ import polars as pl
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of, sha256_of_file
 from lake.make import target_of
-from lake.pools import numbered
-from lake.store import Lake, Part
+from lake.store import Lake, Part, numbered
 from lake.tables import table
 from lake.text import listed
 

@@ -21,8 +21,7 @@ from evaluate.texts.pieces import Pieces, cut_lines
 from evaluate.texts.tokens import Counted, Texts, Tokenizer, Vocabulary, by_spelling, defined_names
 from lake.errors import Exit, GoldspanError
 from lake.exact import Integers
-from lake.pools import contents_of, parts_holding
-from lake.store import Lake
+from lake.store import Lake, contents_of, parts_holding
 from lake.text import counted, language_of, pieces
 
 PATH, CHUNK = "{path}", "{chunk}"

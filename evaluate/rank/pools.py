@@ -17,8 +17,8 @@ from evaluate.rank.similarity import similarities
 from evaluate.retrievers import Floats, Pool, Queries, Span
 from evaluate.texts.tokens import Texts, query_texts
 from lake.offsets import LineOffsets
-from lake.pools import chunks_of, contents_of, files_of
-from lake.store import Lake
+from lake.pools import chunks_of, files_of
+from lake.store import Lake, contents_of
 
 _BYTES_AT_ONCE = 64_000_000
 """About how many bytes of text the pools have that are ranked at a time; at least it is one pool."""

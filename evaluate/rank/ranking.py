@@ -11,8 +11,8 @@ from evaluate.rank.pools import ChunkedPools
 from evaluate.retrievers import Floats, Integers, Pool, Queries, Retriever
 from lake.catalog.protocol import TieRule
 from lake.errors import GoldspanError, file_of, located
+from lake.fingerprint import seeded_hash
 from lake.offsets import LineOffsets, added_lines
-from lake.selection import seeded_hash
 from lake.tables import DONE, LINES, RANKING, table
 from lake.text import is_blank
 from lake.usage import hardware

@@ -17,7 +17,7 @@ from lake.averages import ITEM, ITEM_INTERVALS
 from lake.benchmarks import protocols_of, tasks_of
 from lake.catalog.protocol import Protocol, Task
 from lake.errors import Exit, GoldspanError
-from lake.selection import Where, is_picked, of_where
+from lake.pools import Where, is_picked, of_where
 from lake.store import Lake
 from lake.tables import table as declared_table
 from lake.text import NO_VALUE, counted, escaped, group_name, listed

@@ -17,7 +17,7 @@ from lake.benchmarks import known_protocols, known_tasks, protocols_called
 from lake.catalog.protocol import Protocol, Task
 from lake.catalog.references import REFERENCE, reference_of
 from lake.errors import Exit, GoldspanError, lookup
-from lake.selection import Where, of_where
+from lake.pools import Where, of_where
 from lake.store import Lake
 from lake.text import counted
 from lake.verdict import ALONE, BETTER, EQUIVALENT, EXPLORATORY, INSEPARABLE, TOO_FEW, WORSE, both_ways

@@ -24,7 +24,7 @@ from lake.benchmarks import protocols_of, tasks_of
 from lake.catalog.protocol import Protocol, Task
 from lake.catalog.references import reference_of
 from lake.errors import typed
-from lake.selection import is_picked
+from lake.pools import is_picked
 from lake.store import Lake
 from lake.text import NO_VALUE, counted, group_name, listed
 from lake.usage import USED, first_gold, pareto_front, repairs, run_costs, run_usage

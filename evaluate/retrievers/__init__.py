@@ -18,7 +18,7 @@ from lake.declarations import discover
 from lake.errors import Exit, GoldspanError, lookup
 from lake.exact import Floats as Floats
 from lake.exact import Integers as Integers
-from lake.selection import seeded_hash
+from lake.fingerprint import seeded_hash
 from lake.text import is_blank
 
 Value = TypeVar("Value")

@@ -21,9 +21,9 @@ from lake.averages import FEWEST_ITEMS
 from lake.benchmarks import protocols_of
 from lake.catalog.protocol import Protocol, Task
 from lake.make import BuildTarget, Input, target_of, write_by_run
-from lake.pools import chunks_of, contents_of, files_of
+from lake.pools import chunks_of, files_of
 from lake.relevance import RELEVANCE
-from lake.store import Lake, Part
+from lake.store import Lake, Part, contents_of
 from lake.tables import table
 
 

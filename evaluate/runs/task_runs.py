@@ -24,7 +24,7 @@ from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json
 from lake.make import BuildTarget, made_from, target_of, write_by_run
 from lake.outcome import Outcome
-from lake.selection import is_picked, where_parameters
+from lake.pools import is_picked, where_parameters
 from lake.store import Lake
 from lake.tables import DONE, table
 from lake.text import counted

@@ -9,8 +9,8 @@ import polars as pl
 from ingest.sources.rows import JsonObject, read_rows
 from ingest.sources.tree import HUB, CommitFiles, Entry, Source, Tree
 from lake.fingerprint import sha256_of
+from lake.pools import stratified
 from lake.rejects import Rejects, excerpt_of
-from lake.selection import stratified
 from lake.tables import table
 from lake.text import counted, is_encodable
 

@@ -23,8 +23,8 @@ from ingest.sources.input_file import InputFile
 from lake.console import DEFAULT_LAKE, Console, JsonOption, LakeOption, LimitOption, MemoryOption, QuietOption, setting
 from lake.errors import Exit, GoldspanError
 from lake.outcome import Outcome
+from lake.pools import parse_items
 from lake.rejects import Rejects
-from lake.selection import parse_items
 from lake.store import Lake
 
 app = typer.Typer()

@@ -14,7 +14,7 @@ from lake.catalog.protocol import Task
 from lake.console import DEFAULT_LAKE, Console, LakeOption, setting
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, lookup, typed
 from lake.offsets import split_lines
-from lake.selection import Where, of_where, parse_items, with_items
+from lake.pools import Where, of_where, parse_items, with_items
 from lake.store import Lake
 from lake.tables import UNSEARCHED
 from lake.text import counted

@@ -17,9 +17,8 @@ from lake.catalog.references import REFERENCE
 from lake.declarations import CHUNKER_ALIASES
 from lake.errors import Exit, GoldspanError, lookup, unknown_name
 from lake.make import made_from
-from lake.pools import with_pools_of
+from lake.pools import Where, drawn_ids, of_where, with_items, with_pools_of
 from lake.rejects import Rejects
-from lake.selection import Where, drawn_ids, of_where, with_items
 from lake.store import Lake
 
 MAX_SYSTEM_CHARACTERS = 120

@@ -14,7 +14,7 @@ import polars as pl
 from lake.averages import AVERAGES
 from lake.benchmarks import known_protocols
 from lake.errors import Exit, GoldspanError, lookup, unknown_name
-from lake.selection import is_picked
+from lake.pools import is_picked
 from lake.store import Lake
 from lake.text import counted
 from report.exports.of_run import ExportedRun, beir_folder, context_json, qrels, trec, tsv

@@ -10,7 +10,7 @@ from pygments.token import Comment, Keyword, Name, Number, String
 from pygments.util import ClassNotFound
 
 from lake.benchmarks import known_tasks
-from lake.selection import stratified
+from lake.pools import stratified
 from lake.tables import UNSEARCHED
 from report.items.licences import ItemText, permits
 from report.items.roster import Roster

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from lake.selection import seeded_hash
+from lake.fingerprint import seeded_hash
 from lake.store import Lake
 from lake.tables import FLAGS
 from lake.text import counted

@@ -7,7 +7,7 @@ import polars as pl
 
 from lake.averages import ITEM, ITEM_NOTE
 from lake.catalog.references import reference_of
-from lake.selection import stratified
+from lake.pools import stratified
 from lake.verdict import EXPLORATORY, IN_WORDS
 from report.downloads import table_files
 from report.format import between, number_key, place_of, score, signed

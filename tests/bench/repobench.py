@@ -12,7 +12,7 @@ from evaluate.rank.pools import load_pools, queries_by_pool
 from evaluate.retrievers import POOLS_AT_ONCE, Floats, Pool, Queries
 from evaluate.retrievers.words import BM25_OKAPI
 from lake.catalog.benchmarks.repobench_r import REPOBENCH_OFFICIAL
-from lake.selection import stratified
+from lake.pools import stratified
 from lake.store import Lake
 from lake.text import words
 from tests.bench import Bench, Row, Settings, Target

@@ -6,7 +6,7 @@ import pytest
 
 from lake.exact import exact_sum
 from lake.make import Input, target_of, write_if_changed
-from lake.selection import stratified
+from lake.pools import stratified
 from lake.store import Lake
 from lake.tables import table
 

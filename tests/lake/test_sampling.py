@@ -4,7 +4,8 @@ import polars as pl
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lake.selection import seeded_hash, stratified
+from lake.fingerprint import seeded_hash
+from lake.pools import stratified
 
 SIZES = st.lists(st.integers(1, 30), min_size=1, max_size=6)
 

@@ -9,8 +9,8 @@ import polars as pl
 
 from evaluate.selection import ItemPart
 from lake.catalog.protocol import ContextRules, Protocol
-from lake.pools import contents_of, files_of, parts_holding
-from lake.store import Lake
+from lake.pools import files_of
+from lake.store import Lake, contents_of, parts_holding
 from lake.tables import GOLD_RUN, LINES, PUBLISHED_READING, RANKING, UNSEARCHED
 
 _HIT = ["run_id", "item_id", "part", "step", "rank", "path_given", "path", "line_start", "line_end", "symbol"]

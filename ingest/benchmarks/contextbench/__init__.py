@@ -27,8 +27,8 @@ from ingest.benchmarks.declaration import (
 from ingest.contents.patches import edit_rows
 from ingest.sources.tree import Entry, Source, Tree
 from lake.errors import Exit, GoldspanError
+from lake.pools import stratified
 from lake.rejects import Rejects
-from lake.selection import stratified
 from lake.tables import GOLD_RUN
 from lake.text import counted
 

@@ -34,8 +34,8 @@ from ingest.sources.rows import WHOLE_INPUT, UnreadableFileError, format_of, rea
 from ingest.sources.tree import Entry, Source
 from lake.errors import Exit, GoldspanError
 from lake.offsets import split_lines
+from lake.pools import stratified
 from lake.rejects import Rejects, excerpt_of
-from lake.selection import stratified
 from lake.tables import BLANK_GOLD
 from lake.text import is_blank
 

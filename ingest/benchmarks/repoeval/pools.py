@@ -16,9 +16,9 @@ from ingest.benchmarks.declaration import PoolGroup
 from ingest.benchmarks.repoeval.tasks import CompletionTask
 from ingest.contents.blobs import pool_frames
 from ingest.sources.tree import Entry, Tree, UnreadableEntryError
+from lake.fingerprint import seeded_hash
 from lake.limits import MAX_POOL_LINES
 from lake.rejects import Rejects
-from lake.selection import seeded_hash
 from lake.tables import table
 
 CODE_CHUNK_REPOS = (
