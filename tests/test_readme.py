@@ -1,9 +1,7 @@
-import os
 import re
 import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
@@ -28,33 +26,6 @@ def block(after: str) -> str:
     fence = re.search(r"```\w*\n(.*?)```", README[README.index(after) :], re.DOTALL)
     assert fence is not None
     return fence[1]
-
-
-@pytest.mark.slow
-def test_the_chunker_and_the_retriever_of_the_readme_work_as_a_file_each(tmp_path: Path) -> None:
-    checkout = tmp_path / "checkout"
-    for folder in ("lake", "ingest", "evaluate"):
-        ignored = shutil.ignore_patterns("data", "cache", "__pycache__")
-        shutil.copytree(ROOT / folder, checkout / folder, ignore=ignored)
-    shutil.copy(ROOT / "pyproject.toml", checkout)
-    for path in ("ingest/contents/chunkers/halves.py", "evaluate/retrievers/shared_words.py"):
-        (checkout / path).write_text(block(f"`{path}`:"))
-    lake = tmp_path / "lake"
-    told = {
-        **os.environ,
-        "GOLDSPAN_SOURCE": str(build(tmp_path / "source")),
-        "GOLDSPAN_CHUNKERS": "halves",
-        "GOLDSPAN_LAKE": str(lake),
-    }
-    for stage in ("ingest", "evaluate"):
-        done = subprocess.run(
-            [sys.executable, "-m", stage], cwd=checkout, env=told, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-    chunks = pl.read_parquet(lake / "chunks/chunker=halves/part-*.parquet")
-    assert chunks.group_by("sha256").len()["len"].max() == 2
-    runs = pl.read_parquet(lake / "runs/**/*.parquet")
-    assert {"halves+bm25-okapi", "halves+shared-words"} <= set(runs["system"])
 
 
 @pytest.mark.slow

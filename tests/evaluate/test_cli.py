@@ -182,14 +182,6 @@ def test_a_mistake_on_the_command_line_is_a_usage_error_and_changes_nothing(
     assert stored(lake_folder) == before
 
 
-def test_a_lake_that_is_not_there_is_data_missing(tmp_path: Path) -> None:
-    said = command("evaluate", "--lake", tmp_path / "none")
-    assert (said.code, said.out) == (Exit.MISSING, "")
-    assert "the lake holds no benchmark" in said.err
-    assert "make ingest" in said.err
-    assert not (tmp_path / "none").exists()
-
-
 @pytest.mark.parametrize(
     ("what", "format_"),
     [

@@ -1,11 +1,6 @@
 import gzip
-import json
 import os
 import pickle
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -17,7 +12,7 @@ from lake.engine import MANY_JOBS, Engine, parse_engine
 from lake.store import Lake
 from lake.usage import run_costs
 from tests.engines import mapped
-from tests.tiny import ROOT, command, stored
+from tests.tiny import command, stored
 
 pytestmark = pytest.mark.slow
 
@@ -114,29 +109,3 @@ def test_the_engine_goes_by_the_number_of_jobs() -> None:
 def _process(job: int) -> int:
     del job
     return os.getpid()
-
-
-def test_a_killed_run_takes_its_processes_along_and_is_taken_up_again(lake: Path, tmp_path: Path) -> None:
-    subprocess.run(["cp", "-r", lake, tmp_path / "whole"], check=True)
-    _evaluated(tmp_path / "whole")
-    in_fives = (
-        "import evaluate.selection as s, runpy; s.ITEMS_AT_ONCE = 5; runpy.run_module('evaluate', None, '__main__')"
-    )
-    run = [sys.executable, "-c", in_fives, "--lake", str(lake), "--engine", "local:2", "--quiet"]
-    child = subprocess.Popen(run, cwd=ROOT, start_new_session=True)
-    while child.poll() is None and not Lake(lake).parts("run_items"):
-        time.sleep(0.01)
-    below = Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split()
-    child.kill()
-    child.wait()
-    assert child.returncode == -signal.SIGKILL
-    assert below
-    for _ in range(1000):
-        if not any(Path(f"/proc/{pid}").exists() for pid in below):
-            break
-        time.sleep(0.01)
-    assert not any(Path(f"/proc/{pid}").exists() for pid in below)
-    before = {path: (lake / path).stat().st_mtime_ns for path in stored(lake, "run_items")}
-    assert json.loads(command("evaluate", "--lake", lake, "--json").out)["failed"] == 0
-    assert stored(lake) == stored(tmp_path / "whole")
-    assert before.items() <= {path: (lake / path).stat().st_mtime_ns for path in before}.items()

@@ -5,9 +5,8 @@ import pytest
 
 from lake.errors import Exit
 from lake.store import Lake
-from tests.tiny import CHUNKERS, TASKS, build, command, jsonl, put, stored
+from tests.tiny import CHUNKERS, command, stored
 
-KEYS = ["written", "expected", "scored", "missing", "failed", "rejected", "made", "current", "removed", "seconds"]
 NAMED = ("--chunkers", "whole-file")
 
 
@@ -19,21 +18,6 @@ def test_ingest_says_what_it_did_on_stderr_and_ends_in_0(source: Path, tmp_path:
     assert last.endswith(f"→ {tmp_path / 'lake'}")
     assert note.startswith("  RepoEval function-2k: gold ranges that ended past their file were cut to it: ")
     assert hint == f"  next: make evaluate LAKE={tmp_path / 'lake'}"
-
-
-def test_json_is_exactly_one_object_on_stdout(tmp_path: Path) -> None:
-    source = build(tmp_path / "source", jsonl(TASKS) + b"{")
-    said = command("ingest", "repoeval", "--source", source, "--lake", tmp_path / "lake", "--json", "--quiet", *NAMED)
-    found = json.loads(said.out)
-    assert list(found) == KEYS
-    assert (found["written"], found["expected"], found["scored"], found["rejected"]) == (
-        str(tmp_path / "lake"),
-        5,
-        5,
-        1,
-    )
-    assert said.code == Exit.INCOMPLETE
-    assert said.err == ""
 
 
 def test_quiet_still_says_what_went_wrong(tmp_path: Path) -> None:
@@ -55,14 +39,6 @@ def test_every_flag_is_a_variable_too(source: Path, tmp_path: Path, monkeypatch:
     assert json.loads(said.out)["expected"] == 2
 
 
-@pytest.mark.parametrize("arguments", [["--nothing"], ["--limit", "0"], ["--limit", "few"], ["--source"]])
-def test_a_wrong_option_is_a_usage_error(arguments: list[str], tmp_path: Path) -> None:
-    said = command("ingest", "--lake", tmp_path / "lake", *arguments)
-    assert (said.code, said.out) == (Exit.USAGE, "")
-    assert "Traceback" not in said.err
-    assert not (tmp_path / "lake").exists()
-
-
 @pytest.mark.parametrize(("what", "format_"), [("benchmarks", "json"), ("subsets", ""), ("chunkers", "yaml")])
 def test_what_there_is_can_be_listed(what: str, format_: str) -> None:
     said = command("ingest", "list", what, *(["--format", format_] if format_ else []))
@@ -77,15 +53,6 @@ def test_benchmarks_are_listed_by_tag() -> None:
     assert [row["name"] for row in listed] == ["contextbench"]
     said = command("ingest", "list", "subsets", "--tag", "agent")
     assert (said.code, said.err) == (Exit.USAGE, "ingest: unknown tag 'agent'\n  Did you mean 'agents'?\n")
-
-
-def test_a_lake_that_cannot_be_written_is_a_clear_error(source: Path, tmp_path: Path) -> None:
-    put(tmp_path / "file", b"x")
-    said = command("ingest", "repoeval", "--source", source, "--lake", tmp_path / "file/lake", *NAMED)
-    assert said.code == Exit.ERROR
-    assert said.err.startswith("ingest: the lake could not be written: Not a directory\n")
-    assert "LAKE=" in said.err
-    assert "Traceback" not in said.err
 
 
 BY_INGEST = ("items", "queries", "gold_spans", "files", "blobs", "chunks", "chunkers", "benchmarks")

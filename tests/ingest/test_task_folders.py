@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -129,6 +130,23 @@ def test_what_cannot_be_handed_out_is_said(
     said = _tasks(lake, *arguments, "-o", tmp_path / "out")
     assert said.code == code
     assert words in said.err
+
+
+def test_commands_lead_from_tasks_to_a_leaderboard(lake: Path, tmp_path: Path) -> None:
+    tasks, sessions, python = tmp_path / "tasks", tmp_path / "sessions", ("--items", "language=python")
+    handed_out = _tasks(lake, "contextbench", "-o", tasks, *python).done()
+    sessions.mkdir()
+    script, folders = put(tmp_path / "agent.py", AGENT.encode()), [*tasks.iterdir()]
+    for folder in folders:
+        subprocess.run([sys.executable, script, folder, sessions], check=True)
+    asked, n = ("--benchmark", "contextbench", "--system", "reader", *python, "--lake", lake), len(folders)
+    imported = command("ingest", "run", sessions, *asked).done()
+    evaluated = command("evaluate", "contextbench", "--systems", "reader,whole-file+random", "--lake", lake).done()
+    assert f"tasks: {n} items of contextbench" in handed_out.err
+    assert f"ingest: {n} of {n} items" in imported.err
+    assert f"trajectories: {n}, with {2 * n} steps and {4 * n} spans" in imported.err
+    assert re.search(rf"reader  0\.\d+ .*  {n} of 30 items  partial", evaluated.out)
+    assert "reader (partial)" in command("evaluate", "table", "contextbench", "--lake", lake).out
 
 
 @pytest.mark.parametrize("told_by", ["prompt", "task.json"])

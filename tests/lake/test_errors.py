@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lake.errors import typed
+from lake.errors import Exit, typed
 from tests.tiny import ROOT, command
 
 PYTHON = "env/bin/python"
@@ -46,6 +46,8 @@ def test_without_flags_only_this_python_is_named(monkeypatch: pytest.MonkeyPatch
 
 def test_an_error_names_the_lake_that_was_given(tmp_path: Path) -> None:
     said = command("evaluate", "--lake", tmp_path / "none")
+    assert (said.code, said.out, (tmp_path / "none").exists()) == (Exit.MISSING, "", False)
+    assert "the lake holds no benchmark" in said.err
     assert said.err.splitlines()[-1] == f"  First: make ingest LAKE={tmp_path}/none"
 
 

@@ -41,8 +41,8 @@ class Checkout:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout + done.stderr
 
-    def ingest(self) -> str:
-        return self.run("ingest", "repoeval", "--source", self.root / "repoeval", "--chunkers", CHUNKER)
+    def ingest(self, chunker: str = CHUNKER) -> str:
+        return self.run("ingest", "repoeval", "--source", self.root / "repoeval", "--chunkers", chunker)
 
     def change(self, name: str, was: str, becomes: str) -> None:
         text = (self.root / name).read_text(encoding="utf-8")

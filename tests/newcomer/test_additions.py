@@ -2,24 +2,8 @@ import polars as pl
 
 from lake.store import Lake
 from tests.newcomer.checkout import CHUNKER, Checkout
+from tests.test_readme import block
 from tests.tiny import put, stored
-
-RETRIEVER = '''"""The longest chunks first."""
-
-from functools import partial
-
-import numpy as np
-
-from evaluate.retrievers import Floats, Pool, Queries, Retriever, Scan
-
-
-def score(pool: Pool, queries: Queries) -> Floats:
-    """The characters of each chunk, whatever is searched for."""
-    return np.array([[float(len(text)) for text in pool.text]] * len(queries))
-
-
-LONGEST = Retriever("longest", "Longest first", "The longest chunks first.", partial(Scan, score=score))
-'''
 
 METRIC = '''"""How many of the first k are relevant."""
 
@@ -106,14 +90,18 @@ def add(checkout: Checkout, name: str, text: str) -> None:
     put(checkout.root / name, text.encode())
 
 
-def test_a_retriever_is_one_file(checkout: Checkout) -> None:
+def test_the_chunker_and_the_retriever_of_the_docs_are_a_file_each(checkout: Checkout) -> None:
     before = stored(checkout.lake, "hits", "scores")
-    add(checkout, "evaluate/retrievers/longest.py", RETRIEVER)
-    checkout.run("evaluate", "--systems", "*+longest")
-    assert f"{CHUNKER}+longest" in checkout.runs()
+    for path in ("ingest/contents/chunkers/halves.py", "evaluate/retrievers/shared_words.py"):
+        add(checkout, path, block(f"`{path}`:"))
+    checkout.ingest("halves")
+    checkout.run("evaluate", "--systems", "*+shared-words,halves+bm25-okapi")
+    assert {"halves+bm25-okapi", "halves+shared-words", f"{CHUNKER}+shared-words"} <= checkout.runs().keys()
+    chunks = Lake(checkout.lake).read("chunks", chunker="halves")
+    assert chunks.group_by("sha256").len()["len"].max() == 2
     after = stored(checkout.lake, "hits", "scores")
     assert {path: after[path] for path in before} == before
-    assert f"{CHUNKER}+longest" in checkout.run("evaluate", "table")
+    assert f"{CHUNKER}+shared-words" in checkout.run("evaluate", "table")
 
 
 def test_a_metric_is_one_file_and_is_asked_for_without_a_protocol_naming_it(checkout: Checkout) -> None:

@@ -70,7 +70,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], tuple[str, ...], str]] = {
         PICKLE,
         lambda: gzip.compress(pickle.dumps(Calls("made"))),
         REPOBENCH,
-        "nothing in it was run",
+        "posix.mkdir",
     ),
     "a gzip that unfolds": ("rows.jsonl.gz", lambda: gzip.compress(bytes(200_000_000)), OWN, "once it is unpacked"),
     "a zip that unfolds": ("datasets.zip", lambda: zipped(Path(TASKS).name), REPOEVAL, ""),

@@ -50,7 +50,10 @@ def test_a_stage_killed_at_its_writes_is_taken_up_again(home: Path, tmp_path: Pa
         assert child.exitcode == KILLED
         every_part_is_whole(lake)
         assert stage == "evaluate" or len(_writes(lake)) == number - (moment == "before")
+        ranked = {path: path.stat().st_mtime_ns for path in lake.glob("run_items/**/*.parquet")}
         finishes_as_if_nothing_had_been(home / "source", lake, whole, stages=n_stages)
+        # What was ranked is not ranked again.
+        assert {path: path.stat().st_mtime_ns for path in ranked} == ranked
 
 
 @pytest.mark.parametrize(
