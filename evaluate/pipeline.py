@@ -1,25 +1,27 @@
 """From items and chunks to runs, scores and aggregates: what is not current is made, what is stale removed."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from evaluate.declared import declare
+from evaluate.metrics import metrics
 from evaluate.partition import Partition
-from evaluate.prune import remove_other_parts, remove_stale
 from evaluate.retrievers import Retriever
 from evaluate.runs.task_runs import TaskRuns
-from evaluate.selection import Edition, Selection, edition, part_groups, selected_parts
+from evaluate.score.conformance import protocol_hash
+from evaluate.selection import Edition, Selection, edition, part_groups, part_name, selected_parts
 from evaluate.systems import check_patterns, imported_systems, known_retrievers, retriever_named
-from lake.benchmarks import tasks_of
-from lake.catalog.protocol import Task
+from lake.benchmarks import known_protocols, known_tasks, tasks_of
+from lake.catalog.protocol import Protocol, Task
 from lake.console import Console
 from lake.engine import IN_PROCESS, Engine, InThisProcess
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json
+from lake.make import write_if_changed
 from lake.outcome import Outcome
 from lake.store import Lake
+from lake.tables import declared_rows, table
 from lake.text import counted
 
 MANY_RANKINGS = 5_000
@@ -57,9 +59,8 @@ class Runner:
     def run(self, job: Job) -> Outcome:
         """Rank and score the job's runs, as far as they are not done; which parts that made."""
         lake = Lake(self.lake)
-        known = self._known()
         for task in self.chunkers:
-            for item_part, chunker, runs in self.task_runs(lake, task, [job.stored], known, Outcome()).jobs():
+            for item_part, chunker, runs in self.task_runs(lake, task, [job.stored], Outcome()).jobs():
                 if chunker == job.chunker:
                     Partition(item_part).run(runs)
         return Outcome(tally=lake.tally)
@@ -68,27 +69,17 @@ class Runner:
         """Pool and compare a task's scores."""
         lake = Lake(self.lake)
         result = Outcome(tally=lake.tally)
-        self.task_runs(lake, task, self.groups, self._known(), result).pool()
+        self.task_runs(lake, task, self.groups, result).pool()
         return result
 
-    def task_runs(
-        self,
-        lake: Lake,
-        task: Task,
-        groups: Sequence[tuple[str, ...]],
-        known: Mapping[str, Retriever],
-        result: Outcome,
-    ) -> TaskRuns:
+    def task_runs(self, lake: Lake, task: Task, groups: Sequence[tuple[str, ...]], result: Outcome) -> TaskRuns:
         """A task's runs over some of the parts of the items, by the retrievers that may run."""
         everything, chunkers = Selection((), self.edition.limit), self.chunkers.get(task)
         whole = list(selected_parts(lake, task, everything, groups))
         is_whole = self.selection == everything
         item_parts = whole if is_whole else list(selected_parts(lake, task, self.selection, groups))
-        label = self.edition.label
+        known, label = {name: retriever_named(name) for name in self.retrievers}, self.edition.label
         return TaskRuns(lake, task, item_parts, whole, self.selection, self.patterns, label, result, known, chunkers)
-
-    def _known(self) -> dict[str, Retriever]:
-        return {name: retriever_named(name) for name in self.retrievers}
 
 
 @dataclass(frozen=True)
@@ -151,7 +142,7 @@ def evaluate(
                 benchmark.result.add(outcome)
             for work in benchmark.works:
                 work.conclude(benchmark.parameters)
-                benchmark.result.changes += remove_stale(work)
+                work.remove_stale()
             if isinstance(executor, InThisProcess):
                 for work in benchmark.works:
                     work.pool()
@@ -162,7 +153,12 @@ def evaluate(
             for outcome in console.track(done, f"pooling {benchmark.name}", total=len(benchmark.works)):
                 benchmark.result.add(outcome)
     for benchmark in every:
-        _check_any(lake, benchmark)
+        if not any(work.has_items for work in benchmark.works):
+            limits = benchmark.runner.selection.parameters()
+            none = f"no scorable item of {benchmark.name}"
+            message = f"{none} is left by {canonical_json(limits)}" if limits else f"{none} is in the lake"
+            hint = "`python -m ingest list subsets` shows what there is."
+            raise GoldspanError(message, hint=hint, code=Exit.MISSING)
     return [benchmark.result for benchmark in every]
 
 
@@ -183,7 +179,7 @@ def _prepared(
     groups = part_groups(lake, benchmark)
     runner = Runner(lake.root.absolute(), known_edition, selection, tuple(patterns), tuple(known), groups)
     wanted = [task for task in tasks_of(lake, benchmark) if _is_run(lake, task, tasks)]
-    works = [runner.task_runs(lake, task, groups, known, result) for task in wanted]
+    works = [runner.task_runs(lake, task, groups, result) for task in wanted]
     result.missing = sum(item_part.n_unscorable for item_part in works[0].item_parts)
     for work in works:
         if n_blank := sum(item_part.n_blank for item_part in work.item_parts):
@@ -191,7 +187,11 @@ def _prepared(
                 f"not asked by {work.task.name}, as their gold is white space alone: {counted(n_blank, 'item')}"
             )
     # First, so that nothing of what is gone is counted.
-    remove_other_parts(lake, benchmark, works)
+    for work in works:
+        work.remove_other_parts()
+    names = {part_name(stored) for stored in groups}
+    for part in [part for part in lake.parts("relevance", benchmark=benchmark) if part.name not in names]:
+        lake.remove(part)
     notes: dict[str, Mapping[str, str]] = {}
     for work in works:
         for run in [run for run in work.plan if not work.is_current(run)]:
@@ -204,18 +204,68 @@ def _prepared(
     return BenchmarkRuns(benchmark, works, replace(runner, chunkers=chunkers), result, notes)
 
 
-def _check_any(lake: Lake, benchmark: BenchmarkRuns) -> None:
-    if any(work.has_items for work in benchmark.works):
-        return
-    limits = benchmark.runner.selection.parameters()
-    none = f"no scorable item of {benchmark.name}"
-    message = f"{none} is left by {canonical_json(limits)}" if limits else f"{none} is in the lake"
-    raise GoldspanError(message, hint="`python -m ingest list subsets` shows what there is.", code=Exit.MISSING)
-
-
 def _is_run(lake: Lake, task: Task, names: Sequence[str]) -> bool:
     """Whether a task is named; where none is, whether it runs always, or the lake holds runs of it."""
     if names or task.runs == "always":
         return task.name in names or not names
     runs = lake.scan("runs", benchmark=task.benchmark).filter(task=task.name)
     return not runs.head(1).collect().is_empty()
+
+
+_MICRO = {"ratio of sums": "ratio", "equals macro": "same", "undefined": "none"}
+
+
+def declare(lake: Lake, known: Iterable[Retriever]) -> None:
+    """Write the tables `tasks`, `protocols`, `metrics` and `retrievers`, as far as they are not current."""
+    rows = {
+        "tasks": map(_task, known_tasks(lake).values()),
+        "protocols": map(_protocol, known_protocols(lake).values()),
+        "metrics": (
+            _row(
+                "metrics",
+                metric,
+                {"granularity": metric.granularity, "ks": metric.ks},
+                micro=_MICRO[metric.micro],
+                of_steps=metric.is_of_steps,
+            )
+            for metric in metrics().values()
+        ),
+        "retrievers": (_row("retrievers", retriever, retriever.parameters, revision="") for retriever in known),
+    }
+    for name, declared in rows.items():
+        write_if_changed(lake, name, "all", declared_rows(name, declared))
+
+
+def _row(name: str, declared: object, parameters: Mapping[str, object], **others: object) -> dict[str, object]:
+    """A row of what a declaration has under the names of a table's columns, and of what else is said of it."""
+    columns = {column: getattr(declared, column) for column in table(name).columns if hasattr(declared, column)}
+    columns |= {column: list(value) for column, value in columns.items() if isinstance(value, tuple)} | others
+    return {**columns, "parameters": canonical_json(parameters)}
+
+
+def _task(task: Task) -> dict[str, object]:
+    parameters = {"depth": task.depth, "subsets": task.subsets, "imported_only": task.imported_only}
+    return _row("tasks", task, parameters, query=task.query_meaning, pool=task.pool_meaning)
+
+
+def _protocol(protocol: Protocol) -> dict[str, object]:
+    primary, context = protocol.primary, protocol.context
+    headline = protocol.headline or ("all", "all")
+    parameters = {
+        "threshold": protocol.threshold,
+        "applies": protocol.applies,
+        "full_lists": protocol.full_lists,
+        **({"context": vars(context)} if context else {}),
+    }
+    return _row(
+        "protocols",
+        protocol,
+        parameters,
+        primary_metric=f"{primary.metric}@{primary.k}",
+        metrics=[{"metric": metric, "ks": list(ks)} for metric, ks in protocol.metrics],
+        primary=vars(primary),
+        headline={"slice": headline[0], "slice_value": headline[1]},
+        has_contexts=context is not None,
+        leaves_out_failed=context is not None and context.failed == "left out",
+        hash=protocol_hash(protocol),
+    )

@@ -1,10 +1,11 @@
-"""One task over the asked items: which runs to make, what is concluded from their parts, and their scores."""
+"""One task over the asked items: which runs to make, what is concluded from their parts, and what is stale."""
 
 import json
 import shlex
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from importlib.metadata import version
 
 import polars as pl
@@ -15,7 +16,7 @@ from evaluate.rank.chunk_texts import DEFINITION_RULES
 from evaluate.rank.pools import POOL_FILES_AT_ONCE, cut_files, load_pools, split_pools
 from evaluate.retrievers import BASELINE, Retriever, TrackSteps
 from evaluate.runs.pooling import aggregate_runs, compare_task, systems_of
-from evaluate.selection import ItemPart, Selection
+from evaluate.selection import ItemPart, Selection, selected_parts
 from evaluate.systems import BuiltInSystem, PlannedRun, Run, resolve_systems
 from evaluate.texts.query_forms import rewritten
 from lake.benchmarks import protocols_of
@@ -25,11 +26,14 @@ from lake.fingerprint import canonical_json
 from lake.make import BuildTarget, made_from, target_of, write_by_run
 from lake.outcome import Outcome
 from lake.pools import is_picked, where_parameters
-from lake.store import Lake
-from lake.tables import DONE, table
+from lake.store import Lake, Part
+from lake.tables import DONE, TABLES, table
 from lake.text import counted
 
-LIBRARIES = ("numpy", "polars", "scipy")
+VERSIONS = canonical_json({name: version(name) for name in ("numpy", "polars", "scipy")})
+"""The libraries that decide numbers."""
+OF_A_RUN = ("hits", "run_items", "costs", "scores", "step_scores", "aggregates", "runs")
+"""The tables that have parts of a run's own. Its row is taken away last, so that a kill leaves nothing unnamed."""
 
 
 @dataclass
@@ -70,9 +74,7 @@ class TaskRuns:
         """Every chunker that has cut all the asked files → what its chunks were made from."""
         if self.known_chunkers is not None:
             return self.known_chunkers
-        complete = {}
-        pool_ids = pl.concat([item_part.pool_ids for item_part in self.item_parts])
-        cut = cut_files(self.lake, pool_ids)
+        complete, cut = {}, cut_files(self.lake, pl.concat([item_part.pool_ids for item_part in self.item_parts]))
         for part in self.lake.parts("chunkers"):
             if cut[part.name].is_complete and cut[part.name].has_chunks:
                 complete[part.name] = part.fingerprint
@@ -183,7 +185,7 @@ class TaskRuns:
             "retriever": system.retriever.name,
             "origin": "built-in",
             "parameters": canonical_json({**system.parameters(), **parameters, **where_parameters(where)}),
-            "versions": _versions(),
+            "versions": VERSIONS,
             "status": status,
             "n_items": n,
             "limit": self.selection.limit,
@@ -240,7 +242,58 @@ class TaskRuns:
             of_runs = f"{counted(len(failed), 'imported run')}, {self.task.name}"
             self.result.warnings.append(f"{of_runs}: {n_failed:,} of {counted(n, 'item')} failed{reason}")
 
+    def remove_other_parts(self) -> None:
+        """Remove what was made of items that the lake no longer holds, or that share a part with others now."""
+        stored = self._parts_by_run()
+        for item_parts, runs, is_ours in ((self.item_parts, self.plan, True), (self.whole, self.imported, False)):
+            names = {part.part for part in item_parts} | {"all"}
+            for part in (part for run in runs for part in stored[run.run_id]):
+                if part.name not in names and (is_ours or TABLES[part.table].made_by == "evaluate"):
+                    self.lake.remove(part)
 
-@cache
-def _versions() -> str:
-    return canonical_json({name: version(name) for name in LIBRARIES})
+    def remove_stale(self) -> None:
+        """Remove built-in runs that today's items, chunks and code would not make, so that no page mixes two states.
+
+        So too unfinished ones, and trials where everything is asked.
+        """
+        rows = self.stored("built-in").select("run_id", "retriever", "limit", "selection").sort("run_id").collect()
+        current: dict[Selection, set[str]] = {}
+        known, stale, have_run = self.retrievers, [], {*rows["retriever"]}
+        for run_id, retriever, limit, where in rows.iter_rows():
+            if retriever in known and known[retriever].why_missing:
+                # Whether it would be made so again can be told only where its model is.
+                continue
+            selection = Selection.of_run(where, limit)
+            if selection not in current:
+                is_over = self.selection.is_whole and not selection.is_whole
+                # One with arguments may be called otherwise in a run: a model by its folder's name, not by its path.
+                may_have_run = {name for name in known if ":" in name or name in have_run}
+                current[selection] = set() if is_over else self._current(selection, sorted(may_have_run))
+            if run_id not in current[selection]:
+                stale.append(run_id)
+        stored = self._parts_by_run()
+        # Those that have parts and no row were cut short.
+        has_row = {run_id for run_id, parts in stored.items() if any(part.table == "runs" for part in parts)}
+        prefix = f"{self.task.name}--".replace("/", ".")
+        unfinished = [run_id for run_id in stored if run_id not in has_row and run_id.startswith(prefix)]
+        for part in (part for run_id in (*stale, *unfinished) for part in stored[run_id]):
+            self.lake.remove(part)
+        if stale:
+            self.result.changes.append(
+                f"taken away: {counted(len(stale), 'run')} of an earlier state of the data or code"
+            )
+
+    def _current(self, selection: Selection, retrievers: Sequence[str]) -> set[str]:
+        """The runs by some retrievers over a selection of the items that would be made just so again."""
+        work = self
+        if selection != self.selection:
+            item_parts = list(selected_parts(self.lake, self.task, selection))
+            work = replace(self, item_parts=item_parts, selection=selection, result=Outcome())
+        # Named one by one, so that systems that run only when asked for are among them.
+        return {run.run_id for run in work.planned([f"*+{name}" for name in retrievers]) if work.is_current(run)}
+
+    def _parts_by_run(self) -> defaultdict[str, list[Part]]:
+        of_run = defaultdict[str, list[Part]](list)
+        for part in (part for name in OF_A_RUN for part in self.lake.parts(name, benchmark=self.task.benchmark)):
+            of_run[part.folders["run_id"]].append(part)
+        return of_run

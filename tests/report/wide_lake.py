@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from evaluate.declared import declare
 from evaluate.metrics import metrics
+from evaluate.pipeline import declare
 from evaluate.retrievers import retrievers
 from lake.benchmarks import protocols
 from lake.catalog.protocol import Protocol
