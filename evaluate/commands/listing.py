@@ -165,8 +165,8 @@ def _commands(lake: Lake, run: Mapping[str, Any], source: str) -> list[list[str]
     is_imported = run["origin"] == "imported"
     selected = ",".join(f"{picked['column']}={picked['value']}" for picked in run["selection"] or ())
     # A chunker is asked for by its name, or with the command or function that it was given by.
-    cut_by = lake.scan("chunkers").filter(name=run["chunker"] or "").select("parameters").collect()["parameters"]
-    given = jsonlib.loads(cut_by[0]).get("command") if len(cut_by) and not is_imported else None
+    cut_by = lake.scan("chunkers").filter(name=run["chunker"] or "").select("command").collect()["command"]
+    given = cut_by[0] if len(cut_by) and not is_imported else None
     of_ingest = {
         "--source": source if source in {"sample", "hub"} else "FOLDER",
         "--subsets": ",".join(subsets),

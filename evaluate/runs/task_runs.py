@@ -1,6 +1,5 @@
 """One task over the asked items: which runs to make, what is concluded from their parts, and what is stale."""
 
-import json
 import shlex
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -89,8 +88,8 @@ class TaskRuns:
 
     def _command_that_cuts(self, chunker: str) -> str:
         """What to type so that a chunker cuts the asked files; a program is given again with its command."""
-        parameters = self.lake.scan("chunkers").filter(name=chunker).select("parameters").collect()["parameters"]
-        program = next((json.loads(text).get("command") for text in parameters), None)
+        given = self.lake.scan("chunkers").filter(name=chunker).select("command").collect()["command"]
+        program = next(iter(given), None)
         flag = f"--chunker {shlex.quote(f'{chunker}={program}')}" if program else f"--chunkers {chunker}"
         if self.label == "mined":
             return f"python -m ingest mine REPOSITORY {flag}"

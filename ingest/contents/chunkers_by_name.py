@@ -1,7 +1,6 @@
 """Chunkers by name: those that are declared, and those given by a command or a Python function, `NAME=COMMAND`."""
 
 import importlib
-import json
 import re
 import shlex
 from collections.abc import Callable, Sequence
@@ -50,7 +49,6 @@ def with_context(document: Document, cut: Cut) -> Cut:
     return cut._replace(texts=texts)
 
 
-COMMAND = "command"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 _FUNCTION = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*")
 
@@ -135,9 +133,7 @@ def wanted_chunkers(
 
 def given_before(lake: Lake) -> dict[str, str]:
     """Name → command or function of the chunkers of a lake that were given so."""
-    rows = lake.scan("chunkers").select("name", "parameters").sort("name").collect()
-    parameters = {name: json.loads(text) for name, text in rows.iter_rows()}
-    return {name: str(values[COMMAND]) for name, values in parameters.items() if COMMAND in values}
+    return dict(lake.scan("chunkers").select("name", "command").drop_nulls().sort("name").collect().iter_rows())
 
 
 def _given_now(given: str, seconds: float) -> Resolved[Chunker]:

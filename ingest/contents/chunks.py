@@ -12,7 +12,7 @@ import polars as pl
 
 from ingest.contents.blobs import pool_frames
 from ingest.contents.chunkers import Chunker, Cut, Document
-from ingest.contents.chunkers_by_name import COMMAND, declared, given_before, resolve_chunkers
+from ingest.contents.chunkers_by_name import declared, given_before, resolve_chunkers
 from ingest.contents.chunking import chunk_blobs, cut_document, measure_cuts
 from ingest.contents.definitions import Found, definitions_of
 from ingest.contents.processes import Workers
@@ -101,8 +101,8 @@ def cut_contents(
     for chunker in chunkers:
         declaration, stamp = chunker.declaration, todo.made[chunker.name].fingerprint
         same = {name: getattr(declaration, name) for name in ("title", "meaning", "version", "source")}
-        given = canonical_json({**chunker.parameters, **({COMMAND: declaration.given} if declaration.given else {})})
-        row = {"name": chunker.name, **same, "parameters": given, "fingerprint": stamp}
+        same |= {"parameters": canonical_json(chunker.parameters), "command": declaration.given or None}
+        row = {"name": chunker.name, **same, "fingerprint": stamp}
         write_if_changed(lake, "chunkers", chunker.name, declared_rows("chunkers", [row]))
     for name, n in todo.n_of.items():
         if n:

@@ -58,6 +58,8 @@ class Metrics(Declared):
 class Chunkers(Declared):
     """A chunker, by which files were cut."""
 
+    command = dy.String(nullable=True)
+
 
 class Formats(Declared):
     """A format of what was made elsewhere: `kind` is what such a file holds, `example` how it begins."""

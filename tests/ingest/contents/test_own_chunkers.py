@@ -105,7 +105,7 @@ def test_what_a_lake_of_somebody_else_names_is_shown_and_not_run(
     asked = ("ingest", "repoeval", "--source", build(tmp_path / "source"), "--lake", lake.root, "--chunkers")
     assert command(*asked, "whole-file").code == 0
     what = what.format(trace)
-    row = lake.read("chunkers").with_columns(name=pl.lit("mine"), parameters=pl.lit(json.dumps({"command": what})))
+    row = lake.read("chunkers").with_columns(name=pl.lit("mine"), command=pl.lit(what))
     lake.write("chunkers", row, part="mine", fingerprint="of somebody else")
     said = command(*asked, "mine")
     assert (said.code, f"for example: mine={what}" in said.err, "--trust-lake" in said.err) == (2, True, True)
