@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import polars as pl
 
-from evaluate.batches import batches, rows_of
 from evaluate.metrics import metrics_of
 from evaluate.rank.pools import (
     POOL_FILES_AT_ONCE,
@@ -31,7 +30,7 @@ from evaluate.score.contexts.chance import expected_contexts
 from evaluate.score.contexts.scoring import score_part
 from evaluate.score.metric_inputs import ScoringInputs
 from evaluate.selection import ItemPart
-from evaluate.systems import PlannedRun, Run
+from evaluate.systems import PlannedRun, Run, batches, rows_of
 from evaluate.texts.query_forms import rewritten
 from lake.benchmarks import protocols_of
 from lake.catalog.protocol import CUT_OFFS, Protocol

@@ -82,24 +82,18 @@ class ItemPart:
         return rows
 
     @cached_property
-    def gold(self) -> pl.DataFrame:
-        """Their gold spans, under every rule."""
-        items = self.items.lazy().select("item_id")
-        spans = self.scan("gold_spans")
-        return spans.join(items, on="item_id", how="semi", maintain_order="left").collect()
-
-    @cached_property
     def pool_ids(self) -> pl.Series:
         """The pools they search."""
         return self.items["pool_id"].unique().sort()
 
     def gold_of(self, rule: str) -> pl.DataFrame:
-        """The gold spans under one rule."""
-        return self._gold_by_rule.get(rule, self.gold.clear())
+        """Their gold spans under one rule."""
+        return self._gold.filter(gold=rule)
 
     @cached_property
-    def _gold_by_rule(self) -> dict[object, pl.DataFrame]:
-        return {rule: spans for (rule,), spans in self.gold.partition_by("gold", as_dict=True).items()}
+    def _gold(self) -> pl.DataFrame:
+        items = self.items.lazy().select("item_id")
+        return self.scan("gold_spans").join(items, on="item_id", how="semi", maintain_order="left").collect()
 
     def scan(self, name: str, **folders: str) -> pl.LazyFrame:
         """The rows of a table that are of the parts that hold these items."""

@@ -1,6 +1,6 @@
-"""Systems: a chunker with a retriever, what a run of one is called and what it was made from."""
+"""Systems: a chunker with a retriever, what a run of one is called, what it was made from, and what is stored of it."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -9,13 +9,14 @@ import polars as pl
 
 from evaluate.rank.ranking import rank, ranked_hit_rows
 from evaluate.retrievers import BASELINE, Retriever, retriever_of_name, retrievers
+from evaluate.selection import ItemPart
 from evaluate.texts.query_forms import QUERY_FORMS
 from lake.catalog.protocol import Protocol, Task
 from lake.declarations import CHUNKER_ALIASES, CHUNKER_SETS
 from lake.errors import Exit, GoldspanError, lookup, unknown_name
 from lake.fingerprint import code_digest, fingerprint
 from lake.pools import is_picked
-from lake.store import Lake
+from lake.store import Lake, Part
 
 
 @dataclass(frozen=True)
@@ -190,3 +191,40 @@ def retriever_named(name: str) -> Retriever:
         parameters={**retriever.parameters, "query form": form},
         query_form=form,
     )
+
+
+ROWS_AT_ONCE = 3_000_000
+"""About how many rows of hits or scores are read together: what memory must hold."""
+
+
+def rows_of(item_part: ItemPart, name: str, runs: Sequence[Run], **folders: str) -> pl.LazyFrame:
+    """What some items have of some runs in a table, with its declared columns."""
+    return item_part.lake.scan_parts(_parts([item_part], name, runs, **folders), name)
+
+
+def batches(runs: Sequence[Run], name: str, item_parts: Sequence[ItemPart], **folders: str) -> Iterator[list[Run]]:
+    """Runs in batches, of so many that memory holds what a table has of theirs on some parts of the items."""
+    by_id, parts = {run.run_id: run for run in runs}, _parts(item_parts, name, runs, **folders)
+    for batch in run_batches(item_parts[0].lake, name, list(by_id), parts):
+        yield [by_id[run_id] for run_id in batch]
+
+
+def run_batches(lake: Lake, name: str, run_ids: Sequence[str], parts: Sequence[Part]) -> Iterator[list[str]]:
+    """The same by their ids, of so many that memory holds the rows of theirs in some parts of a table."""
+    counts = lake.scan_parts(list(parts), name).group_by("run_id").len()
+    sizes = dict(counts.collect().iter_rows())
+    batch, n_rows = list[str](), 0
+    for run_id in run_ids:
+        n = sizes.get(run_id, 0)
+        if batch and n_rows + n > ROWS_AT_ONCE:
+            yield batch
+            batch, n_rows = [], 0
+        batch.append(run_id)
+        n_rows += n
+    if batch:
+        yield batch
+
+
+def _parts(item_parts: Sequence[ItemPart], name: str, runs: Sequence[Run], **folders: str) -> list[Part]:
+    ids = [run.run_id for run in runs]
+    return [part for each in item_parts for run_id in ids for part in each.parts_of(name, run_id=run_id, **folders)]

@@ -6,7 +6,6 @@ from functools import cached_property
 
 import polars as pl
 
-from evaluate.batches import batches, part_batches, rows_of
 from evaluate.retrievers import BASELINE, retrievers
 from evaluate.score.contexts.material import load_files
 from evaluate.score.ledger import is_kept, ledger_of_candidates, ledger_of_lines
@@ -16,7 +15,7 @@ from evaluate.statistics.comparisons import ScoreMatrix, compare_runs, with_plac
 from evaluate.statistics.effects import effects_of
 from evaluate.statistics.means import aggregate, with_share_of_oracle
 from evaluate.statistics.slices import SLICE
-from evaluate.systems import PlannedRun, Run
+from evaluate.systems import PlannedRun, Run, batches, rows_of, run_batches
 from lake.averages import FEWEST_ITEMS
 from lake.benchmarks import protocols_of
 from lake.catalog.protocol import Protocol, Task
@@ -162,9 +161,10 @@ def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) 
 
 def _read(lake: Lake, name: str, parts: Sequence[Part], rows: pl.DataFrame) -> Iterator[pl.LazyFrame]:
     """What some parts of a table hold of the runs that have a row, so much in a frame as memory holds."""
-    runs = {*rows["run_id"]}
-    for batch in part_batches(lake, name, [part for part in parts if part.folders["run_id"] in runs]):
-        yield lake.scan_parts(batch, name)
+    runs = sorted({*rows["run_id"]})
+    parts = [part for part in parts if part.folders["run_id"] in runs]
+    for batch in run_batches(lake, name, runs, parts):
+        yield lake.scan_parts([part for part in parts if part.folders["run_id"] in batch], name)
 
 
 def keep_ledgers(item_parts: Sequence[ItemPart], systems: pl.DataFrame) -> None:
