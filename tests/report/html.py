@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from pathlib import Path
+
+from lake.store import Lake
+from report.build import build
 
 VOID = {"meta", "link", "br", "wbr", "img", "input", "hr", "col"}
 
@@ -64,6 +68,12 @@ def parse(text: str) -> Element:
     reader.close()
     assert len(reader.open) == 1, f"<{reader.open[-1].tag}> is never closed"
     return reader.root
+
+
+def page_of(lake: Lake, folder: Path, name: str = "repoeval-all.html") -> Element:
+    """A page of the lake's site, which is built in a folder."""
+    build(lake, folder / "site")
+    return parse((folder / "site" / name).read_text(encoding="utf-8"))
 
 
 def table(page: Element, caption: str) -> list[list[str]]:

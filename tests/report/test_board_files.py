@@ -5,14 +5,16 @@ import polars as pl
 import pytest
 
 from lake.store import Lake
-from report.build import build
 from report.format import fixed
 from report.leaderboard.board import Board, BoardRow, build_board
 from report.leaderboard.board_files import shortened
 from report.leaderboard.main_table import MainTable
+from report.leaderboard.verdicts import reference_row, sentences
+from report.pages.overview import first_of_each
 from report.tables_read import TablesRead
-from tests.report.html import parse, table
-from tests.report.small_lake import CHUNKING, HEADLINE, aggregated, run_id, write, write_boards
+from tests.frames import change
+from tests.report.html import page_of, table
+from tests.report.small_lake import CHUNKING, HEADLINE, SYSTEMS, aggregated, run_id, write, write_boards, write_lake
 
 SYSTEM = "fixed-nws-1500+jaccard"
 OPENING = "ndcg at 10, mean over items; RepoEval (sample), chunking-v1"
@@ -27,10 +29,8 @@ def board_of(lake: Lake) -> tuple[Board, BoardRow]:
 
 def ranked(lake: Lake, width: float, groups: list[int]) -> None:
     """Intervals so wide about each number, and the systems' tie groups in the order of their ranks."""
-    for part in aggregated(lake):
-        rows = lake.scan_parts([part], "aggregates").collect().drop("benchmark")
-        ends = {"low": pl.col("macro") - width / 2, "high": pl.col("macro") + width / 2}
-        lake.write("aggregates", rows.with_columns(**ends), part=part.name, fingerprint="wide", **part.folders)
+    ends = {"low": pl.col("macro") - width / 2, "high": pl.col("macro") + width / 2}
+    change(lake, "aggregates", *aggregated(lake), **ends)
     systems = ["window-20-10+bm25-okapi", "fixed-nws-1500+bm25-okapi", SYSTEM]
     key = {"protocol": CHUNKING, "granularity": "chunk", "metric": "ndcg", "k": 10, "slice": HEADLINE[0]}
     ranks = [
@@ -54,8 +54,7 @@ def test_a_shortened_number_is_shown_as_the_whole_one() -> None:
 @pytest.mark.parametrize(("width", "shown"), [(0.2, "0.59 0.49 to 0.69"), (0.02, "0.587 0.577 to 0.597")])
 def test_digits_are_no_finer_than_the_intervals_warrant(small: Lake, tmp_path: Path, width: float, shown: str) -> None:
     ranked(small, width, [1, 1, 1])
-    build(small, tmp_path / "site")
-    page = parse((tmp_path / "site/repoeval.html").read_text(encoding="utf-8"))
+    page = page_of(small, tmp_path, "repoeval.html")
     (row,) = [row for row in table(page, OPENING)[2:5] if row[1] == "jaccard fixed-nws-1500"]
     assert (row[0], row[2]) == ("3 1–3 A", shown)
 
@@ -69,12 +68,57 @@ def test_of_each_baseline_one_is_a_line_and_what_is_far_beyond_is_at_the_edge(sm
         ("fixed-nws-1500", "0.074"),
     ]
     assert all((row.number or 0) <= main.reach for row in main.marks)
-    for part in aggregated(small):
-        if part.folders["run_id"] == run_id("fixed-nws-1500+own-file"):
-            rows = small.scan_parts([part], "aggregates").collect().drop("benchmark")
-            far = rows.with_columns(pl.col("macro") * 4)
-            small.write("aggregates", far, part=part.name, fingerprint="far", **part.folders)
+    change(small, "aggregates", *aggregated(small, run_id("fixed-nws-1500+own-file")), macro=pl.col("macro") * 4)
     write_boards(small)
     main = MainTable(*board_of(small))
     first = main.marks[0].number or 0
     assert (first > main.reach, main.at(first)) == (True, 100.0)
+
+
+REFERENCE = "fixed-nws-1500+own-file"
+BEST = "window-20-10+bm25-okapi"
+
+
+def test_of_the_references_retriever_the_reference_itself_is_drawn(tmp_path: Path) -> None:
+    facts = TablesRead(write_lake(tmp_path / "lake", {**SYSTEMS, "window-20-10+own-file": (0.95, 0.1)}))
+    board = build_board(facts, facts.protocols[CHUNKING])
+    drawn = first_of_each(board, reference_row(board))
+    systems = [row.run.system for _, row, _ in drawn]
+    assert REFERENCE in systems
+    assert "window-20-10+own-file" not in systems
+    assert [row.number for _, row, _ in drawn] == sorted((row.number or 0.0 for _, row, _ in drawn), reverse=True)
+
+
+def test_each_view_with_a_stored_comparison_has_a_verdict_of_its_own(tmp_path: Path) -> None:
+    lake = write_lake(tmp_path / "lake")
+    pair = {"protocol": CHUNKING, "granularity": "chunk", "run_a": run_id(REFERENCE), "run_b": run_id(BEST)}
+    counts = {"equivalent": False, "n_items": 5, "n_repos": 3, "p": 0.5, "wins": 3, "ties": 1, "losses": 1}
+    sizes = {
+        **counts,
+        "delta": 0.25,
+        "low": 0.125,
+        "high": 0.375,
+        "smallest_detectable": 0.5,
+        "exploratory": True,
+        "unit": "repository",
+    }
+    behind = {**sizes, "delta": -0.25, "low": -0.375, "high": -0.125, "verdict": "worse", "exploratory": False}
+    where = dict(zip(("slice", "slice_value"), HEADLINE, strict=True))
+    ndcg, recall = ({"metric": metric, "k": 10} for metric in ("ndcg", "recall"))
+    of_repo = {"slice": "repo", "slice_value": "acme/one", "verdict": "cannot be separated"}
+    rows: list[dict[str, object]] = [
+        {**pair, **behind, **where, **ndcg},
+        {**pair, **sizes, **where, **recall, "verdict": "better"},
+        {**pair, **sizes, **of_repo, **ndcg},
+    ]
+    write(lake, "comparisons", rows, benchmark="repoeval", protocol=CHUNKING)
+    facts = TablesRead(write_boards(lake))
+    concluded = sentences(build_board(facts, facts.protocols[CHUNKING]))
+    assert {name: list(of) for name, of in concluded.items()} == {
+        "ndcg@10": ["repo=acme/one", "subset=function-2k"],
+        "recall@10": ["subset=function-2k"],
+    }
+    assert concluded["ndcg@10"]["subset=function-2k"].startswith("No system beats own-file: ")
+    assert concluded["ndcg@10"]["repo=acme/one"].endswith("(exploratory: not corrected for multiple comparisons).")
+    by_recall = concluded["recall@10"]["subset=function-2k"]
+    assert by_recall.startswith("bm25-okapi, first by recall at 10, beats own-file by 0.25")

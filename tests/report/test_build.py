@@ -11,7 +11,8 @@ from lake.fingerprint import sha256_of_file
 from lake.store import Lake
 from report import build as building
 from report.build import build
-from tests.report.html import parse, table
+from tests.frames import change
+from tests.report.html import page_of, parse, table
 from tests.report.small_lake import (
     CHUNKING,
     aggregated,
@@ -39,9 +40,7 @@ def test_two_lakes_of_one_content_give_one_site(built: Path, tmp_path: Path) -> 
 def test_two_lakes_that_differ_in_costs_give_sites_that_differ_where_costs_are_shown(
     small: Lake, built: Path, tmp_path: Path
 ) -> None:
-    for part in small.parts("costs"):
-        slower = small.scan_parts([part], "costs").collect().drop("benchmark").with_columns(pl.col("query_seconds") * 7)
-        small.write("costs", slower, part=part.name, fingerprint=part.fingerprint, **part.folders)
+    change(small, "costs", query_seconds=pl.col("query_seconds") * 7)
     build(small, tmp_path / "b")
     a, b = files(built), files(tmp_path / "b")
     assert a.keys() == b.keys()
@@ -82,8 +81,7 @@ def test_a_damaged_site_is_built_again(small: Lake, site: Path, harm: str) -> No
 
 def test_measured_costs_count_though_their_fingerprint_stands(small: Lake, site: Path) -> None:
     part = small.parts("costs")[0]
-    costs = small.scan_parts([part], "costs").collect().drop("benchmark").with_columns(index_seconds=pl.lit(77.0))
-    small.write("costs", costs, part=part.name, fingerprint=part.fingerprint, **part.folders)
+    change(small, "costs", part, index_seconds=pl.lit(77.0))
     assert not build(small, site).is_current
     assert ">77<" in (site / "repoeval-all.html").read_text(encoding="utf-8")
 
@@ -177,18 +175,14 @@ def test_a_benchmark_without_protocols_still_has_its_page(tmp_path: Path) -> Non
 
 
 def test_ranks_intervals_and_the_oracles_share_are_shown_once_they_exist(small: Lake, tmp_path: Path) -> None:
-    for part in aggregated(small):
-        rows = small.scan_parts([part], "aggregates").collect().drop("benchmark")
-        interval = {"low": pl.col("macro") - 0.01, "high": pl.col("macro") + 0.01}
-        known = rows.with_columns(**interval, share_of_oracle=pl.lit(0.75))
-        small.write("aggregates", known, part=part.name, fingerprint="ranked", **part.folders)
+    interval = {"low": pl.col("macro") - 0.01, "high": pl.col("macro") + 0.01}
+    change(small, "aggregates", *aggregated(small), **interval, share_of_oracle=pl.lit(0.75))
     key = {"protocol": CHUNKING, "granularity": "chunk", "metric": "ndcg", "k": 10}
     key |= {"slice": "subset", "slice_value": "function-2k", "exploratory": False, "unit": "repository"}
     second = {"run_id": run_id("fixed-nws-1500+jaccard"), "rank": 2, "rank_low": 1, "rank_high": 4, "too_few": False}
     withheld = {"run_id": run_id("window-20-10+bm25-okapi"), "too_few": True}
     write(small, "ranks", [key | second, key | withheld], benchmark="repoeval", protocol=CHUNKING)
-    build(write_boards(small), tmp_path / "site")
-    page = parse((tmp_path / "site" / "repoeval-all.html").read_text(encoding="utf-8"))
+    page = page_of(write_boards(small), tmp_path)
     head, *shown = table(page, "RepoEval (sample), chunking-v1, macro")
     row = dict(zip(head, next(row for row in shown if row[0] == "jaccard fixed-nws-1500"), strict=True))
     wanted = ("2 1 to 4", "0.587 0.577 to 0.597", "0.750")
@@ -207,12 +201,8 @@ def test_ranks_intervals_and_the_oracles_share_are_shown_once_they_exist(small: 
 
 
 def test_a_small_n_stands_beside_a_number_and_never_beside_a_dash(small: Lake, tmp_path: Path) -> None:
-    for part in aggregated(small):
-        rows = small.scan_parts([part], "aggregates").collect().drop("benchmark")
-        fewer = pl.when(pl.col("metric") == "mrr").then(3).otherwise("n").cast(pl.Int64).alias("n")
-        small.write("aggregates", rows.with_columns(fewer), part=part.name, fingerprint="fewer", **part.folders)
-    build(write_boards(small), tmp_path / "site")
-    page = parse((tmp_path / "site" / "repoeval-all.html").read_text(encoding="utf-8"))
+    change(small, "aggregates", *aggregated(small), n=pl.when(metric="mrr").then(3).otherwise("n").cast(pl.Int64))
+    page = page_of(write_boards(small), tmp_path)
     for average, wanted in (("macro", r"\d\.\d{3} n 3|–"), ("micro", "–")):
         head, *shown = table(page, f"RepoEval (sample), chunking-v1, {average}")
         cells = {row[head.index("mrr@10")] for row in shown if len(row) == len(head)}
@@ -222,8 +212,7 @@ def test_a_small_n_stands_beside_a_number_and_never_beside_a_dash(small: Lake, t
 
 def test_a_row_that_cannot_be_read_is_named(small: Lake, tmp_path: Path) -> None:
     primary = pl.col("primary").struct.with_fields(aggregate=pl.lit("median"))
-    protocols = small.read("protocols").with_columns(primary)
-    small.write("protocols", protocols, part="0", fingerprint="broken")
+    change(small, "protocols", primary=primary)
     with pytest.raises(GoldspanError, match="row of 'repoeval@chunking-v1' cannot be read") as caught:
         build(small, tmp_path / "site")
     assert caught.value.examples == ("primary.aggregate: Input should be 'macro', 'micro' or 'by_repo'",)
@@ -238,11 +227,8 @@ def test_two_benchmarks_whose_pages_would_collide_are_an_error(small: Lake, tmp_
 
 
 def test_a_metric_that_describes_is_never_best(small: Lake, tmp_path: Path) -> None:
-    metrics = small.read("metrics")
-    neither = pl.when(micro="same").then(pl.lit("neither")).otherwise("direction")
-    small.write("metrics", metrics.with_columns(direction=neither), part="0", fingerprint="changed")
-    build(write_boards(small), tmp_path / "site")
-    page = parse((tmp_path / "site" / "repoeval-all.html").read_text(encoding="utf-8"))
+    change(small, "metrics", direction=pl.when(micro="same").then(pl.lit("neither")).otherwise("direction"))
+    page = page_of(write_boards(small), tmp_path)
     found = [each for each in page.all("table") if "RepoEval (sample), chunking-v1, macro" in each.text]
     # Primary, what it is above the reference, two columns of precision, recall and mrr: precision ranks nothing here.
     marked = [[bool(cell.all("b")) for cell in row.all("td")] for row in found[0].all("tr")]
@@ -250,11 +236,7 @@ def test_a_metric_that_describes_is_never_best(small: Lake, tmp_path: Path) -> N
 
 
 def test_metrics_over_chunks_and_over_lines_are_told_apart(small: Lake, tmp_path: Path) -> None:
-    for part in small.parts("aggregates"):
-        rows = small.scan_parts([part], "aggregates").collect().drop("benchmark")
-        lined = pl.when(pl.col("metric") == "recall").then(pl.lit("line")).otherwise("granularity").alias("granularity")
-        small.write("aggregates", rows.with_columns(lined), part=part.name, fingerprint="lines", **part.folders)
-    build(write_boards(small), tmp_path / "site")
-    text = parse((tmp_path / "site" / "repoeval.html").read_text(encoding="utf-8")).text
+    change(small, "aggregates", granularity=pl.when(metric="recall").then(pl.lit("line")).otherwise("granularity"))
+    text = page_of(write_boards(small), tmp_path, "repoeval.html").text
     assert "ndcg, precision, mrr depend on how the chunker cuts" in text
     assert "Across chunkers compare recall (lines, however they were cut)" in text

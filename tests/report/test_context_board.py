@@ -7,8 +7,9 @@ from report.build import build
 from report.leaderboard.board import build_board
 from report.leaderboard.verdicts import agents_sentence
 from report.tables_read import TablesRead
+from tests.frames import change
 from tests.report.context_lake import BENCHMARK, GRANULARITIES, N_STEPS, PROTOCOL, QUANTITIES, SYSTEMS, write_context
-from tests.report.html import Element, called, parse, table
+from tests.report.html import Element, called, page_of, parse, table
 from tests.report.small_lake import CHUNKING, write_boards, write_lake
 
 
@@ -88,12 +89,9 @@ def test_coverage_by_step_is_a_picture_and_a_table_of_every_system(page: Element
 def test_the_page_says_what_an_import_came_upon_and_did_not_read(tmp_path: Path) -> None:
     lake = write_context(write_lake(tmp_path / "lake"))
     notes = ["experimental: no real file of this format was read", "not read: tool <b> 3 times"]
-    for part in lake.parts("runs", benchmark="contextbench"):
-        runs = lake.scan_parts([part], "runs").collect()
-        told = runs.with_columns(format=pl.lit("atif"), file=pl.lit("agent.zip"), notes=pl.lit(notes))
-        lake.write("runs", told, part=part.name, fingerprint="told", **part.folders)
-    build(lake, tmp_path / "site")
-    head, *rows = table(parse((tmp_path / "site" / "contextbench.html").read_text(encoding="utf-8")), "imported runs")
+    told = {"format": pl.lit("atif"), "file": pl.lit("agent.zip"), "notes": pl.lit(notes)}
+    change(lake, "runs", *lake.parts("runs", benchmark="contextbench"), **told)
+    head, *rows = table(page_of(lake, tmp_path, "contextbench.html"), "imported runs")
     assert head == ["System", "Where its numbers come from", "Format", "File", "Notes"]
     assert [[row[0], *row[2:]] for row in rows] == [["an-agent atif", "atif", "agent.zip", "; ".join(notes)]]
     assert "imported runs" not in (tmp_path / "site" / "repoeval.html").read_text(encoding="utf-8")
@@ -125,8 +123,7 @@ def test_coverage_by_step_names_those_without_steps(tmp_path: Path) -> None:
     for part in lake.parts("step_scores", benchmark=BENCHMARK):
         if part.folders["run_id"].partition("--")[2].startswith("whole-file+random--"):
             lake.remove(part)
-    build(lake, tmp_path / "site")
-    page = parse((tmp_path / "site/contextbench-all.html").read_text(encoding="utf-8"))
+    page = page_of(lake, tmp_path, "contextbench-all.html")
     assert "Without steps of their own, and so not here: random over whole-file." in page.text
     assert [row[0] for row in table(page, "by step")[1:]] == SHOWN[:2]
 

@@ -15,6 +15,7 @@ from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from report.exports import Choice, export
 from report.exports.wide import _latex_text
+from tests.frames import change
 from tests.report.context_lake import write_context
 from tests.report.small_lake import (
     CHUNKING,
@@ -264,10 +265,8 @@ def test_latex_compiles_alone_whatever_systems_are_called(hostile: Lake, tmp_pat
 
 def test_the_top_is_systems_with_rank_and_interval_and_baselines_follow_marked(small: Lake, tmp_path: Path) -> None:
     best, second = "window-20-10+bm25-okapi", "fixed-nws-1500+bm25-okapi"
-    for part in aggregated(small):
-        rows = small.scan_parts([part], "aggregates").collect().drop("benchmark")
-        ends = {"low": pl.col("macro") - 0.25, "high": pl.col("macro") + 0.25}
-        small.write("aggregates", rows.with_columns(**ends), part=part.name, fingerprint="wide", **part.folders)
+    ends = {"low": pl.col("macro") - 0.25, "high": pl.col("macro") + 0.25}
+    change(small, "aggregates", *aggregated(small), **ends)
     write_ranks(small, [(best, 1), (second, 1)])
     chosen = Choice("repoeval", CHUNKING, top=2)
     baselines = ["fixed-nws-1500+own-file", HOSTILE, "fixed-nws-1500+random"]

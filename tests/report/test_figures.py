@@ -1,13 +1,22 @@
 import csv
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree
 
+import polars as pl
 import pytest
 
+from lake.averages import AVERAGES
+from lake.store import Lake
 from report.charts.drawing import STYLE, light_colours, write_figure
 from report.charts.figures import KIND_LOOKS, SHADES, Curve, Figure, Point, draw_figure
 from report.charts.plots import MOST_TOGETHER, _shades, forest_chart, line_chart, score_chart
+from report.leaderboard.board import build_board
+from report.leaderboard.pictures import SAME, PoolSizes, WaysToCount
+from report.tables_read import TablesRead, pool_orders
+from tests.report.html import Element, page_of, table
+from tests.report.small_lake import TARGET, aggregated, run_id, write, write_boards, write_lake
 
 POINTS = [
     Point("one", "fixed", "retriever", 0.5, 0.4, 0.6),
@@ -115,3 +124,140 @@ def test_a_system_has_one_colour_whoever_else_is_drawn() -> None:
     together = _shades([("agent", name) for name in names])
     assert _shades([("agent", name) for name in reversed(names)]) == together[::-1]
     assert len(set(together)) == len(names)
+
+
+SWEEP = {
+    f"{family}-{size}+{retriever}": 0.1 * place + (0.4 if retriever == "oracle" else 0.0)
+    for place, size in enumerate((300, 1500, 2400), start=1)
+    for family, retriever in (("fixed-nws", "bm25-okapi"), ("fixed-nws", "oracle"))
+}
+OTHERS = {"syntax-300+bm25-okapi": 0.5, "syntax-600+bm25-okapi": 0.6, "window-20-10+bm25-okapi": 0.7}
+
+
+def page(folder: Path, systems: Mapping[str, float]) -> Element:
+    """The page of a lake in which systems have these values of F1 by lines, under the first protocol."""
+    lake = write_lake(folder / "lake", dict.fromkeys(systems, (0.5, 0.5)))
+    metrics = lake.read("metrics").to_dicts()
+    write(lake, "metrics", [*metrics, {**metrics[0], "name": "line_f1"}])
+    for system, value in systems.items():
+        (part,) = aggregated(lake, run_id(system))
+        rows = lake.scan_parts([part], "aggregates").collect().drop("benchmark")
+        head = rows.filter(metric="ndcg", slice="subset")
+        lines = [
+            head.with_columns(
+                granularity=pl.lit("line"), metric=pl.lit("line_f1"), k=pl.lit(k, pl.Int64), macro=pl.lit(value / share)
+            )
+            for k, share in ((2_000, 2), (8_000, 1))
+        ]
+        lake.write("aggregates", pl.concat([rows, *lines]), part=part.name, fingerprint="lines", **part.folders)
+    return page_of(write_boards(lake), folder, "repoeval.html")
+
+
+def test_a_family_of_three_sizes_is_a_line_for_each_retriever_with_its_oracle(tmp_path: Path) -> None:
+    found = page(tmp_path, {**SWEEP, **OTHERS})
+    rows = table(found, "chunking-v1: line_f1@8000 by the size in a chunker")
+    # What was cut says how large its chunks are; of the others the name does.
+    assert rows == [
+        ["Chunkers and retriever", "300", "1,500", "2,400"],
+        ["bm25-okapi fixed-nws", "0.100 300", "0.200 833", "0.300 2,400"],
+        ["oracle fixed-nws", "0.500 300", "0.600 833", "0.700 2,400"],
+    ]
+    (chart,) = [one for one in found.all("svg") if "the size of chunks" in (one.attributes["aria-label"] or "")]
+    assert "bm25-okapi fixed-nws 0.100 at 300 to 0.300 at 2,400" in (chart.attributes["aria-label"] or "")
+    (of_target,) = [
+        one for one in found.all("section") if one.attributes.get("data-protocol") == TARGET.partition("@")[2]
+    ]
+    assert "by the size of chunks" not in of_target.text
+
+
+def test_two_sizes_are_no_line(tmp_path: Path) -> None:
+    assert "by the size of chunks" not in page(tmp_path, OTHERS).text
+
+
+def test_the_picture_has_a_mark_per_size_and_a_dashed_line_for_the_oracle() -> None:
+    oracle = Curve("a+oracle", [0.9, 0.8, 0.7], "oracle", [250, 500, 1_000])
+    curves = [oracle, Curve("a+x", [0.1, 0.2], "retriever", [300, 900])]
+    svg = str(line_chart(curves, ("Characters", "F1"), "sizes"))
+    assert svg.count("stroke-dasharray") == 1
+    assert all(f">{text}<" in svg for text in ("a+oracle 0.700", "a+x 0.200", "500", "1,000", "Characters", "F1"))
+    assert svg.count("clip") == 0
+
+
+def test_each_system_is_a_line_over_the_files_searched(tmp_path: Path) -> None:
+    lake = write_lake(tmp_path / "lake")
+    sizes = {"function_level/a": 10, "function_level/b": 30, "with-4/a": 200, "with-4/b": 400}
+    pools = [
+        {"pool_id": f"repoeval/{name}", "benchmark": "repoeval", "kind": "searched", "n_files": n}
+        for name, n in sizes.items()
+    ]
+    write(lake, "pools", pools, benchmark="repoeval", kind="searched")
+    facts = TablesRead(lake)
+    alone, beside = (build_board(facts, facts.boards("repoeval")[0]) for _ in range(2))
+    assert alone.protocol.short == "chunking-v1"
+    assert PoolSizes([alone]).figure is None
+    beside.protocol = beside.protocol.model_copy(update={"name": "repoeval@scale-4-v1"})
+    drawn = PoolSizes([beside, alone])
+    assert drawn.sizes == [20.0, 300.0]
+    numbers = {row.run.system: row.number for row in alone.rows}
+    assert {run.system: values for run, values in drawn.lines} == {name: [n, n] for name, n in numbers.items()}
+    assert drawn.figure is not None
+    assert "at 20 to" in str(drawn.figure.picture)
+    assert PoolSizes([beside]).figure is None
+
+
+def test_readings_are_the_differences_of_the_stored_means(lake_folder: Path) -> None:
+    facts = TablesRead(Lake(lake_folder))
+    boards = [build_board(facts, protocol) for protocol in facts.boards("repoeval")]
+    readings = WaysToCount(boards)
+    first, second = (row.run.run_id for row in boards[0].systems[:2])
+    board = boards[0]
+    means = facts.lake.scan("aggregates", benchmark="repoeval").filter(**board.where).collect()
+    means = means.filter(granularity=board.primary.granularity, metric=board.primary.metric)
+    ahead, behind = (means.filter(run_id=run_id).sort("k").select([*AVERAGES]) for run_id in (first, second))
+    expected = sorted(value for row in (ahead - behind).rows() for value in row)
+    found = sorted(reading.delta for reading in readings.every if reading.protocol == board.protocol.short)
+    assert found == expected
+    assert len(found) == means["k"].n_unique() * len(AVERAGES)
+    assert {reading.protocol for reading in readings.every} > {board.protocol.short}
+    n_behind = sum(reading.delta < -SAME for reading in readings.every)
+    assert len(readings.turned) == n_behind
+    assert f" of {len(readings.every)} ways to count" in readings.sentence
+
+
+def test_one_system_alone_has_nothing_to_be_held_against(lake_folder: Path) -> None:
+    facts = TablesRead(Lake(lake_folder))
+    (best, *_) = build_board(facts, facts.boards("repoeval")[0]).systems
+    facts.runs = tuple(run for run in facts.runs if run.baseline or run.run_id == best.run.run_id)
+    readings = WaysToCount([build_board(facts, protocol) for protocol in facts.boards("repoeval")])
+    assert (readings.every, readings.sentence) == ([], "")
+
+
+def item(number: int, level: str, n_candidates: int, *, scorable: bool = True) -> dict[str, object]:
+    return {
+        "benchmark": "repobench-r", "item_id": f"item/{number}", "subset": "python_cff", "split": "test",
+        "level": level, "language": "python", "repo": "acme/one", "pool_id": f"pool/{number}",
+        "n_candidates": n_candidates, "scorable": scorable, "why_not": None if scorable else "no gold",
+    }  # fmt: skip
+
+
+def gold(number: int, candidate: int) -> dict[str, object]:
+    return {
+        "benchmark": "repobench-r", "item_id": f"item/{number}", "gold": "candidate", "path": f"cand:{candidate}",
+        "line_start": 0, "line_end": 1, "candidate": candidate,
+    }  # fmt: skip
+
+
+def test_gold_at_the_first_place_is_counted_beside_chance(tmp_path: Path) -> None:
+    lake = Lake(tmp_path)
+    items = [item(0, "hard", 10), item(1, "hard", 20), item(2, "easy", 5), item(3, "hard", 2, scorable=False)]
+    write(lake, "items", items, benchmark="repobench-r")
+    places = [gold(0, 0), gold(1, 7), gold(2, 4), gold(3, 0)]
+    write(lake, "gold_spans", places, benchmark="repobench-r")
+    orders = pool_orders(lake)
+    hard, easy = (orders["repobench-r", f"python_cff/test/{level}"] for level in ("hard", "easy"))
+    assert hard.endswith("accuracy@1 0.500, where chance has 0.075")
+    assert easy.endswith("accuracy@1 0.000, where chance has 0.200")
+
+
+def test_a_benchmark_without_candidates_has_none(tmp_path: Path) -> None:
+    assert pool_orders(Lake(tmp_path)) == {}

@@ -11,7 +11,8 @@ from report.leaderboard.board import build_board
 from report.leaderboard.costs import by_characters
 from report.leaderboard.verdicts import MOST_SYSTEMS, Beats
 from report.tables_read import TablesRead
-from tests.report.html import Element, parse, table
+from tests.frames import change
+from tests.report.html import Element, page_of, table
 from tests.report.small_lake import aggregated, write, write_boards
 from tests.report.wide_lake import write_wide
 
@@ -31,8 +32,7 @@ def page(small: Lake, tmp_path: Path) -> Element:
         ]
         sized = [each.with_columns(n=pl.lit(4, pl.Int64), n_items=pl.lit(4, pl.Int64)) for each in cut]
         small.write("aggregates", pl.concat([rows, *sized]), part=part.name, fingerprint="cut", **part.folders)
-    build(write_boards(small), tmp_path / "site")
-    return parse((tmp_path / "site" / "repoeval-all.html").read_text(encoding="utf-8"))
+    return page_of(write_boards(small), tmp_path)
 
 
 def heats(page: Element) -> list[Element]:
@@ -57,14 +57,10 @@ def test_a_table_says_over_which_items_it_is(page: Element) -> None:
 
 
 def test_a_table_over_the_items_of_the_one_above_says_so(small: Lake, tmp_path: Path) -> None:
-    for part in aggregated(small):
-        rows = small.scan_parts([part], "aggregates").collect().drop("benchmark")
-        # 1, 2 and 2 of the five items.
-        size = pl.col("slice_value").rank("dense").over("slice").clip(upper_bound=2).cast(pl.Int64)
-        rows = rows.with_columns(n_items=pl.when(pl.col("slice") == "repo").then(size).otherwise("n_items"))
-        small.write("aggregates", rows, part=part.name, fingerprint="sized", **part.folders)
-    build(write_boards(small), tmp_path / "site")
-    page = parse((tmp_path / "site" / "repoeval-all.html").read_text(encoding="utf-8"))
+    # 1, 2 and 2 of the five items.
+    size = pl.col("slice_value").rank("dense").over("slice").clip(upper_bound=2).cast(pl.Int64)
+    change(small, "aggregates", *aggregated(small), n_items=pl.when(slice="repo").then(size).otherwise("n_items"))
+    page = page_of(write_boards(small), tmp_path)
     assert "by repository; the 5 items of the table above." in heats(page)[0].all("caption")[0].text
 
 

@@ -10,6 +10,7 @@ from lake.errors import Exit
 from lake.store import Lake
 from report.build import build
 from report.tables_read import TablesRead
+from tests.frames import change
 from tests.report.html import Element, parse, table
 from tests.report.small_lake import run_id, write, write_run
 from tests.tiny import ROOT, command, put, submitter
@@ -114,8 +115,6 @@ def test_the_gate_of_the_recipe_fails_where_the_score_drops(
     assert command("report", "--lake", lake_folder, "--site", "before").code == Exit.DONE
     assert command("evaluate", *words[3:], "--lake", lake_folder).code == Exit.DONE
     now = Lake(lake_folder)
-    for part in now.parts("scores", protocol=step["env"]["PROTOCOL"]):
-        worse = now.scan_parts([part], "scores").collect().drop("benchmark").with_columns(pl.col("value") * 0.5)
-        now.write("scores", worse, part=part.name, fingerprint=part.fingerprint, **part.folders)
+    change(now, "scores", *now.parts("scores", protocol=step["env"]["PROTOCOL"]), value=pl.col("value") * 0.5)
     said = command("evaluate", *words[3:], "--lake", lake_folder)
     assert said.code == Exit.GATE, said.out + said.err

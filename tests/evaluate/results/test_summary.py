@@ -7,8 +7,8 @@ from evaluate.results.extra_tables import summary
 from lake.averages import ITEM_INTERVALS
 from lake.errors import typed
 from lake.store import Lake
-from lake.tables import table
 from lake.verdict import BETTER, EQUIVALENT, INSEPARABLE, NONE_WHOLE, TOO_FEW, WORSE
+from tests import frames
 from tests.report.small_lake import write_boards
 from tests.tiny import command
 
@@ -17,10 +17,8 @@ OTHER_WAY = {BETTER: WORSE, WORSE: BETTER}
 
 
 def change(lake: Lake, name: str, **changed: pl.Expr) -> None:
-    """Write every part of a table again, with columns changed, and what the boards make of it."""
-    for part in lake.parts(name):
-        rows = lake.scan_parts([part], name).select(*table(name).columns).with_columns(**changed).collect()
-        lake.write(name, rows, part=part.name, fingerprint="changed", **part.folders)
+    """Change columns of a table, and what the boards make of it."""
+    frames.change(lake, name, **changed)
     write_boards(lake)
 
 
