@@ -1,4 +1,4 @@
-"""Limits on foreign data, each with its reason, and reading of JSON and packed files within them.
+"""Limits on foreign data, each with its reason, and reading of JSON, packed files and Parquet within them.
 
 A cap per file refuses what is far beyond real data; twice what the published benchmarks need, and more, passes. What is
 held at once is bounded by the process's own limit (:func:`limit_memory`).
@@ -8,11 +8,15 @@ import io
 import json
 import os
 import resource
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+import polars as pl
+
 if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
     from typing_extensions import Buffer
 
 MIB = 2**20
@@ -47,6 +51,9 @@ MAX_POOL_LINES = 20_000_000  # of the same: as many as code of that size has, an
 SHARE_OF_MEMORY = 0.85
 """Of the machine's memory, what a process may hold where no limit is given."""
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+_ROWS_AT_ONCE = 1 << 14
+_AT_ONCE = 64 * MIB
+_POLARS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
 
 class TooMuchUnpackedError(Exception):
@@ -69,7 +76,7 @@ def unpacked(file: IO[bytes]) -> Iterator[IO[bytes]]:
     limit = MAX_STREAMED_BYTES
     if packed:
         # Arrow takes a while to load, and most files are not packed.
-        import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
+        import pyarrow as pa
 
         # What so many packed bytes may become.
         limit = min(limit, max(UNPACKED_FREELY, MAX_RATIO * n_bytes))
@@ -95,6 +102,70 @@ class _Measured(io.RawIOBase):
             raise TooMuchUnpackedError(message)
         into[: len(data)] = data
         return len(data)
+
+
+class UnreadableParquetError(ValueError):
+    """A file that is no Parquet, is damaged, or holds more than is read; the message says which."""
+
+
+def read_batches(
+    file: Path | IO[bytes],
+    choose: Callable[[Sequence[str]], Sequence[str]] = lambda names: names,
+    *,
+    max_rows: int = MAX_TABLE_ROWS,
+    max_bytes: int = MAX_TABLE_BYTES,
+) -> Iterator[pl.DataFrame]:
+    """The rows of a Parquet file that others made in frames, in order; of a file without rows one empty frame.
+
+    Polars would end the process where a file is damaged. `choose` gives the columns to read of all names, and may raise
+    where one is missing.
+    """
+    # As above.
+    import pyarrow as pa
+    import pyarrow.parquet as pq  # type: ignore[import-untyped]  # ships no types
+
+    try:
+        with file.open("rb") if isinstance(file, Path) else nullcontext(file) as stream:
+            stored = pq.ParquetFile(stream)
+            about = stored.metadata
+            names = list(choose(list(stored.schema_arrow.names)))
+            if about.num_rows > max_rows:
+                raise _too_much(f"{about.num_rows:,} rows", f"{max_rows:,}")
+            n_unpacked = sum(about.row_group(number).total_byte_size for number in range(about.num_row_groups))
+            at_once = min(_ROWS_AT_ONCE, max(1, _AT_ONCE * about.num_rows // max(1, n_unpacked)))
+            n_rows = n_bytes = 0
+            for batch in stored.iter_batches(batch_size=at_once, columns=names):
+                n_rows += batch.num_rows
+                n_bytes += batch.nbytes
+                if n_rows > max_rows or n_bytes > max_bytes:
+                    raise _too_much("more", f"{max_bytes:,} bytes, {max_rows:,} rows")
+                batch.validate(full=True)
+                yield _frame(batch, names)
+            if not n_rows:
+                yield _frame(stored.schema_arrow.empty_table(), names)
+    except UnreadableParquetError:
+        raise
+    except MemoryError as error:
+        raise UnreadableParquetError("the Parquet takes more memory than --memory-limit leaves; split it") from error
+    except (
+        pa.ArrowException,
+        pl.exceptions.PolarsError,
+        pl.exceptions.PanicException,
+        OSError,
+        ValueError,
+        LookupError,
+    ) as error:
+        reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+        raise UnreadableParquetError(f"the Parquet cannot be read: {reason}") from error
+
+
+def _too_much(holds: str, limit: str) -> UnreadableParquetError:
+    return UnreadableParquetError(f"the Parquet holds {holds}; at most {limit} are read; split it")
+
+
+def _frame(rows: "pa.RecordBatch | pa.Table", names: Sequence[str]) -> pl.DataFrame:
+    """Column by column: what a damaged file says of itself beside its columns is not taken over."""
+    return pl.DataFrame([pl.Series(name, pl.from_arrow(rows.column(name))) for name in names])
 
 
 def limit_memory(gigabytes: float | None) -> float | None:

@@ -113,7 +113,7 @@ def _prefix(maker: str) -> str:
 
 def _checked(file: Path, model: str) -> pl.DataFrame:
     # Imported when needed: no other run of the stage waits for Arrow.
-    from lake.parquet import UnreadableParquetError, read_batches
+    from lake.limits import UnreadableParquetError, read_batches
 
     def wrong(what: str, examples: Sequence[str] = ()) -> GoldspanError:
         return GoldspanError(f"vectors: {what}", where=str(file), examples=examples, code=Exit.INVALID)

@@ -18,10 +18,11 @@ from lake.limits import (
     MAX_ROWS,
     MAX_ROWS_BYTES,
     TooMuchUnpackedError,
+    UnreadableParquetError,
     parsed_json,
+    read_batches,
     unpacked,
 )
-from lake.parquet import UnreadableParquetError, read_batches
 from lake.rejects import Rejects, excerpt_of
 from lake.text import listed
 

@@ -14,8 +14,7 @@ import pytest
 from ingest.sources.folder import read_folder
 from ingest.sources.rows import Lines
 from lake import limits
-from lake.limits import MIB
-from lake.parquet import UnreadableParquetError, read_batches
+from lake.limits import MIB, UnreadableParquetError, read_batches
 from lake.rejects import Rejects
 
 pytestmark = pytest.mark.slow

@@ -13,8 +13,7 @@ from ingest.runs.ranking_rows import as_numbers, check_columns, framed, json_doc
 from ingest.runs.values import objects_in
 from ingest.sources.input_file import InputFile
 from lake.errors import did_you_mean
-from lake.limits import MAX_RUN_ROWS
-from lake.parquet import UnreadableParquetError, read_batches
+from lake.limits import MAX_RUN_ROWS, UnreadableParquetError, read_batches
 
 # The document may hold spaces; the other five columns may not.
 _TREC_ROW = r"^\s*(\S+)\s+(\S+)\s+(.+?)\s+(\S+)\s+(\S+)\s+(\S+)\s*$"
