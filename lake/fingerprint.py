@@ -18,7 +18,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-FINGERPRINT_LENGTH = 32
 SEED = "goldspan-1"
 
 
@@ -29,7 +28,7 @@ def canonical_json(value: object) -> str:
 
 def fingerprint(*parts: object) -> str:
     """A hash over JSON-like values (paths, dataclasses' dicts, sets and tuples allowed): 32 hex digits."""
-    return hashlib.sha256(canonical_json(parts).encode()).hexdigest()[:FINGERPRINT_LENGTH]
+    return hashlib.sha256(canonical_json(parts).encode()).hexdigest()[:32]
 
 
 def sha256_of(data: bytes) -> str:

@@ -13,7 +13,6 @@ LANGUAGES: dict[str, str] = {
 
 NO_VALUE = "–"
 """Stands where there is no number."""
-MAX_LISTED = 10
 REGEX_TOKEN = r"[A-Za-z_]\w*|\d+|[^\w\s]"
 """A token of the kind ``regex``: an identifier, a number or a single mark."""
 _REGEX_TOKEN = re.compile(REGEX_TOKEN)
@@ -92,7 +91,7 @@ def percent(part: int, whole: int) -> str:
     return f"{part * 10_000 // max(whole, 1) / 100:.2f} %"
 
 
-def listed(names: Sequence[str], most: int = MAX_LISTED) -> str:
+def listed(names: Sequence[str], most: int = 10) -> str:
     """Names with commas between; of many the first, and how many more there are."""
     shown = ", ".join(names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
