@@ -1,18 +1,31 @@
-"""Methods: what was compared with outside references, what every protocol and metric is, what to know of intervals."""
+"""Methods: what was compared with outside references, what every protocol and metric is, what to know of intervals.
 
-from collections.abc import Iterator
+And the benchmarks side by side, what is odd about their gold, and how far two protocols of one benchmark lie apart.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+
+import polars as pl
 
 from lake.catalog.protocol import MAX_VALUES
+from lake.fingerprint import seeded_hash
+from lake.store import Lake
+from lake.tables import FLAGS
+from lake.text import counted
 from lake.verdict import SENTENCES
+from report.format import DASH, count, item_address
+from report.leaderboard.board import Board, columns_of
 from report.leaderboard.gold_ledger import LEDGER_TITLES
 from report.leaderboard.verdicts import BREADTH, LATE, REDUNDANT
-from report.methods import parity
-from report.methods.audit import SIDES, findings, gold_rules, needs_of, protocol_differences, side_of
 from report.methods.interval_coverage import MEANS, N_SETS, simulated_coverage
-from report.methods.parity import outcomes
+from report.methods.parity import outcomes, parity_rows
+from report.models import ALL_ITEMS, MEASURE, BenchmarkRow
 from report.pages.systems import LEAST_ITEMS
 from report.publisher import Page, Publisher, SiteMaterial
+from report.tables_read import TablesRead
 
+N_DRAWN = 50
 _PATH = "methods.html"
 
 
@@ -21,19 +34,15 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
     simulated = simulated_coverage().items()
     measured = {column.metric for board in boards for column in board.columns}
     values = {
-        "parity": parity.parity_rows(),
+        "parity": parity_rows(),
         "expected": outcomes(facts),
-        "sides": [
-            (benchmark, side_of(facts, benchmark, material.boards[name]))
-            for name, benchmark in facts.benchmarks.items()
-        ],
-        "rows_of_sides": SIDES,
+        "sides": [(each, _side(facts.lake, each, material.boards[name])) for name, each in facts.benchmarks.items()],
         "boards": boards,
         "gold_rules": gold_rules,
-        "between": [difference for name in facts.benchmarks for difference in protocol_differences(facts, name)],
+        "between": [difference for name in facts.benchmarks for difference in _differences(facts, name)],
         "metrics": [metric for name, metric in facts.metrics.items() if name in measured],
         "findings": findings(facts),
-        "needs": [needs for benchmark in facts.benchmarks.values() if (needs := needs_of(facts.lake, benchmark))],
+        "needs": [needs for benchmark in facts.benchmarks.values() if (needs := _needs(facts.lake, benchmark))],
         "stages": facts.rejects["stage"].value_counts().sort("stage").rows(),
         "sentences": SENTENCES,
         "classes": LEDGER_TITLES,
@@ -44,6 +53,140 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
         "thresholds": {"breadth": BREADTH, "redundant": REDUNDANT, "late": LATE},
     }
     yield Page(_PATH, "Methods", "methods.html", values)
+
+
+def _side(lake: Lake, benchmark: BenchmarkRow, boards: Sequence[Board]) -> dict[str, str]:
+    """What a benchmark asks, by its first board where it has one."""
+    cells = dict.fromkeys(("Asked with", "Searched", "Gold", "Ranked by", "Gold of an item"), DASH)
+    for board in boards[:1]:
+        gold, task = board.protocol.gold, board.task
+        if task:
+            cells |= {"Asked with": task.query, "Searched": task.pool}
+        cells["Gold"] = gold_rules(benchmark).get(gold, gold)
+        cells["Ranked by"] = f"{board.primary.title}, under {board.protocol.short}"
+        cells["Gold of an item"] = _gold_of_an_item(lake, benchmark.name, gold)
+    return cells | {
+        "Items": f"{benchmark.n_scorable:,} of {counted(benchmark.n_items, 'item')} can be scored",
+        "Repositories": count(benchmark.n_repos),
+        "Languages": ", ".join(benchmark.languages) or DASH,
+        "Subsets": ", ".join(benchmark.subsets) or DASH,
+        "Licence": benchmark.licence or "not stated",
+    }
+
+
+def gold_rules(benchmark: BenchmarkRow) -> dict[str, str]:
+    """What the benchmark says of each of its gold rules, where it does."""
+    parameters = json.loads(benchmark.parameters or "{}")
+    return {str(name): str(text) for name, text in dict(parameters.get("gold_rules", {})).items()}
+
+
+def _gold_of_an_item(lake: Lake, benchmark: str, rule: str) -> str:
+    spans = lake.scan("gold_spans", benchmark=benchmark).filter(gold=rule).group_by("item_id")
+    n_lines = (pl.col("line_end") - pl.col("line_start")).sum()
+    sizes = spans.agg(line=n_lines, span=pl.len(), file=pl.col("path").n_unique()).drop("item_id").collect()
+    if sizes.is_empty():
+        return DASH
+    parts = []
+    for size in sizes:
+        middle, most = int(size.sort()[size.len() // 2]), int(size.sort()[-1])
+        parts.append(counted(middle, size.name) + (f" (at most {most:,})" if most > middle else ""))
+    return f"median {', '.join(parts)}"
+
+
+def findings(facts: TablesRead) -> list[tuple[str, str, str, str, str]]:
+    """What items are flagged with, and why some cannot be scored, the most frequent first.
+
+    By benchmark: what it is, of how many items, of how many spans or files, and what becomes of them.
+    """
+    items = facts.lake.scan("items").select("benchmark", "gold_flags", "scorable", "why_not")
+    flag = pl.col("gold_flags").str.split_exact(":", 1)
+    flags = (
+        items.explode("gold_flags", empty_as_null=False)
+        .drop_nulls("gold_flags")
+        .group_by("benchmark", name=flag.struct[0])
+        .agg(n_items=pl.len(), n=flag.struct[1].cast(pl.Int64, strict=False).sum())
+    )
+    reasons = (
+        items.filter(~pl.col("scorable"))
+        .group_by("benchmark", name=pl.col("why_not").fill_null("not stated").str.split(":").list.first())
+        .agg(n_items=pl.len(), n=pl.lit(None, pl.Int64))
+    )
+    lines = []
+    for rows, then in ((flags, ""), (reasons, "left out of every average, for every system")):
+        ordered = rows.sort("benchmark", "n_items", "name", descending=[False, True, False]).collect()
+        for benchmark, name, n_items, n in ordered.iter_rows():
+            title = facts.benchmarks[benchmark].title if benchmark in facts.benchmarks else benchmark
+            what, becomes = (f"not scorable: {name}", then) if then else FLAGS.get(name, (name, ""))
+            lines.append((title, what, count(n_items), count(n), becomes))
+    return lines
+
+
+def _differences(facts: TablesRead, benchmark: str) -> list[dict[str, object]]:
+    """The benchmark's first protocol against each other one that scored the same runs, without baselines.
+
+    `rows` has one entry per shared metric, averaged as a ratio of sums where both have that: how many systems, the
+    medians of both, and the largest difference of one `system`, second less first.
+    """
+    shown = facts.boards(benchmark)
+    if not shown:
+        return []
+    systems = {run.run_id: run.system for run in facts.runs_of(benchmark) if run.comparable and not run.baseline}
+    key, is_compared = [*MEASURE, "average"], pl.col("run_id").is_in(list(systems))
+    boards = facts.lake.scan("boards", benchmark=benchmark).filter(is_compared, slice=ALL_ITEMS)
+    stored = boards.drop_nulls("value").collect()
+    numbers = {
+        name: stored.filter(protocol=name)
+        for name, protocol in facts.protocols.items()
+        if protocol.benchmark == benchmark
+    }
+    first = numbers.pop(shown[0].name)
+    columns = [column for column in columns_of(facts, first) if column.rule.direction != "neither"]
+    apart = pl.col("value_other") - pl.col("value")
+    furthest = apart.abs().arg_max()
+    differences = []
+    for name, other in numbers.items():
+        both = first.join(other, on=[*key, "run_id"], suffix="_other").sort("run_id").group_by(key)
+        medians = (pl.col("value").median(), pl.col("value_other").median().alias("other"))
+        summary = both.agg(*medians, n=pl.len(), largest=apart.get(furthest), run=pl.col("run_id").get(furthest))
+        known = {tuple(of): each for *of, each in summary.select(*key, pl.struct(pl.exclude(key))).iter_rows()}
+        rows = [
+            {
+                "title": column.title,
+                "average": average,
+                "n": each["n"],
+                "medians": (each["value"], each["other"]),
+                "largest": each["largest"],
+                "system": systems[each["run"]],
+            }
+            for column in columns
+            for average in ["micro" if (*column.measure, "micro") in known else "macro"]
+            if (each := known.get((*column.measure, average)))
+        ]
+        if rows:
+            differences.append({"first": facts.protocols[shown[0].name], "other": facts.protocols[name], "rows": rows})
+    return differences
+
+
+def _needs(lake: Lake, benchmark: BenchmarkRow) -> dict[str, object] | None:
+    """What the completions of a benchmark's items need, by how many, and some items with their gold, if there is any.
+
+    Gold is `path:first–last`, lines counted from 1.
+    """
+    gold = lake.scan("gold_spans", benchmark=benchmark.name).filter(gold="needs")
+    spans = gold.sort("item_id", "path", "line_start").select("item_id", "path", "line_start", "line_end").collect()
+    if spans.is_empty():
+        return None
+    kinds = lake.scan("items", benchmark=benchmark.name).filter(pl.col("need").is_not_null()).group_by("need")
+    counts = kinds.agg(n=pl.len()).sort("n", "need", descending=[True, False]).collect()
+    by_item: dict[str, list[str]] = {}
+    for item_id, path, start, end in spans.iter_rows():
+        by_item.setdefault(item_id, []).append(f"{path}:{start + 1}–{end}")
+    chosen = sorted(by_item, key=seeded_hash)[:N_DRAWN]
+    drawn = [
+        {"item_id": item, "address": item_address(benchmark.name, item), "spans": by_item[item]}
+        for item in sorted(chosen)
+    ]
+    return {"benchmark": benchmark, "counts": counts.rows(), "drawn": drawn}
 
 
 METHODS_PAGES = Publisher("methods", 85, __doc__, _pages, lambda _: [("Methods", _PATH)])

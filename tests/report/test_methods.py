@@ -5,9 +5,9 @@ import pytest
 
 from lake.store import Lake
 from lake.tables import table as table_of
-from report.methods.audit import findings
 from report.methods.interval_coverage import ALIKE, KINDS, MEANS, coverage_note, simulated_coverage
 from report.methods.parity import EXPECTATIONS, outcomes, parity_rows
+from report.pages.methods import findings
 from report.tables_read import TablesRead
 from tests.report.html import Element, parse, table
 from tests.report.small_lake import CHUNKING, HEADLINE, PROTOCOLS, run_id, write, write_lake
