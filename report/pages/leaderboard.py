@@ -1,69 +1,56 @@
-"""Leaderboard: a page per benchmark: its answer, every system with interval, tie group and provenance; all numbers."""
+"""Leaderboard: a page per benchmark: its answer, every system with interval, tie group and provenance; all numbers.
 
+And a board as data that its page loads on demand: the board itself, and a file per measure with every slice.
+"""
+
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from typing import Any
+from urllib.parse import quote
 
-from lake.averages import AVERAGES, FEWEST_REPOS
-from report.format import board_page
-from report.leaderboard.board import Board
-from report.leaderboard.board_files import board_files, board_path
+import polars as pl
+
+from lake.averages import AVERAGES, FEWEST_REPOS, ITEM_INTERVALS, average_columns
+from report.format import board_page, run_key, slug, visible
+from report.leaderboard.board import Board, BoardRow, Measure
 from report.leaderboard.costs import BoardCosts, by_characters
-from report.leaderboard.main_table import AverageTable, Controls, Heat, MainTable, choices_of, heats_of
+from report.leaderboard.gold_ledger import precisions_of, shares_of
+from report.leaderboard.main_table import AverageTable, Controls, MainTable, choices_of, heats_of, slices_of
 from report.leaderboard.pictures import ChunkSizes, PoolSizes, Steps, WaysToCount
-from report.leaderboard.verdicts import Beats, board_sentence, reference_row
+from report.leaderboard.verdicts import Beats, board_sentence, reference_row, sentences
 from report.methods.interval_coverage import coverage_note
-from report.models import IMPORTED, BenchmarkRow, DeclarationRow
+from report.models import IMPORTED, MEASURE, BenchmarkRow, DeclarationRow
 from report.publisher import Page, Publisher, SiteMaterial
+from report.render import data_file, data_file_of
 from report.tables_read import TablesRead
 
+_NUMBERS = tuple(name for average in AVERAGES for name in average_columns(average))
+MEASURE_FIELDS = (
+    *_NUMBERS, "n", "n_failed", "share_of_oracle", "read", "delta", "delta_low", "delta_high", "rank", "rank_low",
+    "rank_high", "tie_group", "too_few", "unit",
+)  # fmt: skip
+"""What a measure's file has of a run in a slice, in this order; what is missing at the end is left out."""
 
-class Section:
-    """One protocol's part of a benchmark's pages; `tables` begin with that of the protocol's own way of averaging."""
+PUBLISHED_AGAIN = "make published SOURCE=FOLDER LAKE=lake/again"
+"""The command that measures again what ships; a run of the lake has one of its own."""
 
-    def __init__(self, board: Board) -> None:
-        self.board, self.reference = board, reference_row(board)
-        self.main, self.coverage = MainTable(board, self.reference), _coverage(board)
-        self.sizes, self.choices, self.steps = ChunkSizes(board), choices_of(board), Steps(board)
-        self.curve = by_characters(board, *board.primary.measure[:2])
-        averages = sorted(AVERAGES, key=lambda average: average != board.average)
-        self.tables = [AverageTable(board, average, self.reference) for average in averages]
-        self.path = board_path(board)
-        rule, task = board.protocol, board.task
-        order = board.facts.pool_orders.get((board.benchmark.name, board.slice[1]), "")
-        rules = {
-            "Gold": rule.gold,
-            # Contexts are compared with the gold as sets: nothing of them is relevant or not.
-            "Relevant": "" if rule.has_contexts else rule.relevance,
-            "Query": task.query if task else "",
-            "Pool": task.pool if task else "",
-            "Ties": order if task and task.tie == "pool" else "",
-        }
-        self.rules = [(key, value) for key, value in rules.items() if value]
-
-    @property
-    def verdict(self) -> str:
-        """What is concluded of its first system."""
-        return board_sentence(self.board) if self.board.every else ""
-
-    @cached_property
-    def controls(self) -> Controls:
-        """The switches of the table."""
-        return Controls(self.board)
-
-    @cached_property
-    def heats(self) -> list[Heat]:
-        """The primary metric over the values of each slice."""
-        return heats_of(self.board)
+_DIGITS = 6
 
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:
     # All that is drawn is asked for before the first page waits for its pictures.
     by_name = material.boards.items()
-    sections = {name: [Section(board) for board in boards] for name, boards in by_name}
+    sections = {name: [_section(board) for board in boards] for name, boards in by_name}
     pool_sizes = {name: PoolSizes(boards) for name, boards in by_name}
     costs = {name: BoardCosts(boards[0]) for name, boards in by_name if any(board.every for board in boards)}
     for name, benchmark in material.facts.benchmarks.items():
         boards = material.boards[name]
+        files: dict[str, bytes] = {}
+        for section in sections[name]:
+            board = section["board"]
+            # Here, where all numbers of a board are read.
+            section |= {"heats": heats_of(board), "controls": Controls(board)}
+            files |= _files(board, section["path"], section["reference"]) if board.every else {}
         values = {
             "benchmark": benchmark,
             "sections": sections[name],
@@ -74,14 +61,40 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             "costs": costs.get(name),
             **_words(material.facts, benchmark, boards),
         }
-        files: dict[str, bytes] = {}
-        for section in sections[name]:
-            files |= board_files(section.board, section.reference) if section.board.every else {}
-        description = f"{benchmark.title}: {sections[name][0].verdict}" if boards and boards[0].every else ""
+        description = f"{benchmark.title}: {sections[name][0]['verdict']}" if boards and boards[0].every else ""
         yield Page(board_page(name), benchmark.title, "leaderboard.html", values, description, files)
         if name in costs:
             path, title = board_page(name, "-all"), f"{benchmark.title}: every number"
             yield Page(path, title, "leaderboard-all.html", values)
+
+
+def _section(board: Board) -> dict[str, Any]:
+    """One protocol's part of a benchmark's pages; `tables` begin with that of the protocol's own way of averaging."""
+    reference, rule, task = reference_row(board), board.protocol, board.task
+    order = board.facts.pool_orders.get((board.benchmark.name, board.slice[1]), "")
+    rules = {
+        "Gold": rule.gold,
+        # Contexts are compared with the gold as sets: nothing of them is relevant or not.
+        "Relevant": "" if rule.has_contexts else rule.relevance,
+        "Query": task.query if task else "",
+        "Pool": task.pool if task else "",
+        "Ties": order if task and task.tie == "pool" else "",
+    }
+    averages = sorted(AVERAGES, key=lambda average: average != board.average)
+    return {
+        "board": board,
+        "path": f"boards/{slug(board.benchmark.name)}/{slug(board.protocol.short)}",
+        "reference": reference,
+        "verdict": board_sentence(board) if board.every else "",
+        "main": MainTable(board, reference),
+        "coverage": _coverage(board),
+        "sizes": ChunkSizes(board),
+        "choices": choices_of(board),
+        "steps": Steps(board),
+        "curve": by_characters(board, *board.primary.measure[:2]),
+        "tables": [AverageTable(board, average, reference) for average in averages],
+        "rules": [(key, value) for key, value in rules.items() if value],
+    }
 
 
 def _coverage(board: Board) -> str:
@@ -120,6 +133,122 @@ def _words(facts: TablesRead, benchmark: BenchmarkRow, boards: Sequence[Board]) 
 
 def _named(declared: Mapping[str, DeclarationRow], names: set[str | None]) -> list[DeclarationRow]:
     return [declaration for name, declaration in declared.items() if name in names]
+
+
+def _files(board: Board, path: str, reference: BoardRow | None) -> dict[str, bytes]:
+    """The data of a board: path in the site → content. Differences are against the reference."""
+    rows = sorted(board.every, key=lambda row: (row.run.system, row.run.run_id))
+    names = ("index_seconds", "index_bytes", "query_p50", "query_p95", "hardware")
+    costs = {number: [row.run.cost[name] for name in names] for number, row in enumerate(rows) if row.run.cost}
+    paths = {column: f"{path}/{slug(column.granularity)}-{slug(column.metric)}-{column.k}" for column in board.columns}
+    measures = _measures(board, [row.run.run_id for row in rows])
+    return {
+        f"{path}.js": data_file(path, _data(board, reference, rows, [*paths.values()])),
+        f"{path}/costs.js": data_file(f"{path}/costs", costs),
+        **{f"{to}.js": data_file_of(to, measures.get(column.measure, "{}")) for column, to in paths.items()},
+    }
+
+
+def shortened(name: str) -> pl.Expr:
+    """A number to six decimals, unless that would lie half-way between two that may be shown and so round anew."""
+    short = pl.col(name).round(_DIGITS)
+    is_half_way = (short * 10**_DIGITS).round(0).cast(pl.Int64) % 500 == 0
+    return pl.when(is_half_way).then(pl.col(name)).otherwise(short).alias(name)
+
+
+def _measures(board: Board, run_ids: list[str]) -> dict[Measure, str]:
+    """Measure → as JSON, `slice=value` → of each run the MEASURE_FIELDS up to the last that is known, or null."""
+    stored, view = board.numbers, ["position", "slice", "slice_value"]
+    # In the order of the table's key, in which those of each average are stored: it has a row for each of these.
+    rows = stored.filter("is_shown").drop("value", "low", "high", "share_of_oracle")
+    averaged = [
+        stored.filter(average=average).select(
+            **dict(zip(average_columns(average), ("value", "low", "high"), strict=True)),
+            **({"share_of_oracle": "share_of_oracle"} if average == "macro" else {}),
+        )
+        for average in AVERAGES
+    ]
+    short = [shortened(name) for name in (*_NUMBERS, "share_of_oracle", "delta", "delta_low", "delta_high")]
+    whole, unit = pl.col("read").round(0).cast(pl.Int64), pl.format('"{}"', "unit").alias("unit")
+    numbers = pl.concat([rows.sort(*view[1:], "run_id", "column"), *averaged], how="horizontal")
+    # As text at once: there are millions of them.
+    fields = numbers.with_columns(*short, whole, unit).select(MEASURE_FIELDS)
+    text = fields.write_csv(include_header=False, null_value="null", quote_style="never")
+    row = pl.format("[{}]", pl.Series("row", text.splitlines(), pl.String).str.replace("(?:,null)+$", ""))
+    at = pl.col("run_id").replace_strict(run_ids, range(len(run_ids)), return_dtype=pl.Int64)
+    n_missing = pl.col("at") - pl.col("at").shift(1).over(view).fill_null(-1) - 1
+    missing = pl.lit("null," * len(run_ids)).str.slice(0, n_missing * len("null,"))
+    by_view = (
+        numbers.select(*MEASURE, *view, row.alias("row"), at=at)
+        .sort(*view, "at")
+        .with_columns(row=missing + pl.col("row"))
+        .group_by(*MEASURE, *view[1:], maintain_order=True)
+        .agg(pl.col("row").str.join(","))
+    )
+    by_measure: dict[Measure, dict[str, str]] = {}
+    for granularity, metric, k, slice_, value, joined in by_view.iter_rows():
+        by_measure.setdefault((granularity, metric, k), {})[f"{slice_}={visible(value)}"] = joined
+    return {
+        measure: "{" + ",".join(f"{json.dumps(key, ensure_ascii=False)}:[{by[key]}]" for key in sorted(by)) + "}"
+        for measure, by in by_measure.items()
+    }
+
+
+def _data(board: Board, reference: BoardRow | None, rows: list[BoardRow], paths: list[str]) -> dict[str, object]:
+    ledger, precisions = shares_of(board), precisions_of(board)[board.slice[1]]
+    # Of views without a stored comparison is said what is concluded of the opening one, named.
+    by_view, verdict = {**sentences(board)}, board_sentence(board)
+    by_view[board.primary.name] = {**by_view.get(board.primary.name, {}), board.view: verdict}
+    return {
+        "benchmark": visible(board.benchmark.title),
+        "protocol": board.protocol.name,
+        "short": board.protocol.short,
+        "average": board.average,
+        "slice": board.view,
+        "fields": MEASURE_FIELDS,
+        "itemIntervals": f"{ITEM_INTERVALS}. ",
+        "reference": rows.index(reference) if reference else None,
+        "again": PUBLISHED_AGAIN if board.benchmark.is_edition else "",
+        "citation": board.benchmark.citation,
+        "averages": {name: average.meaning for name, average in AVERAGES.items()},
+        "columns": [
+            {
+                "name": column.name,
+                "title": column.title,
+                "level": column.granularity,
+                "quantity": column.quantity,
+                "better": column.rule.direction,
+                "micro": column.rule.micro,
+                "steps": column.rule.of_steps,
+                "path": path,
+            }
+            for column, path in zip(board.columns, paths, strict=True)
+        ],
+        "slices": slices_of(board),
+        "runs": [
+            {
+                "id": run.run_id,
+                "key": run_key(run.run_id),
+                "system": visible(run.system),
+                "name": visible(run.short_name),
+                "by": visible(run.by),
+                "path": quote(board.facts.system_paths[run.system]),
+                "kind": run.kind,
+                "shape": run.drawn,
+                "mark": run.retriever if run.baseline else "",
+                "origin": run.provenance,
+                "whole": run.comparable,
+                "state": "" if run.comparable else row.state,
+                "chunks": chunks.n if (chunks := board.facts.chunks_of(run)) else None,
+                "ledger": [[share.name, share.title, round(share.share, 4)] for share in ledger.get(run.run_id, ())],
+                "precision": precisions.get(run.run_id),
+            }
+            for row in rows
+            for run in [row.run]
+        ],
+        "verdicts": by_view,
+        "verdict": f"{board.primary.title}, {board.averaging}, {board.slice[1]}: {verdict}",
+    }
 
 
 def _entries(facts: TablesRead) -> list[tuple[str, str]]:

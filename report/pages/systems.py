@@ -12,11 +12,11 @@ from lake.verdict import EXPLORATORY, IN_WORDS
 from report.downloads import table_files
 from report.format import between, number_key, place_of, score, signed
 from report.leaderboard.board import Board, BoardRow
-from report.leaderboard.board_files import PUBLISHED_AGAIN
 from report.leaderboard.gold_ledger import LEDGER_TITLES, precisions_of, shares_in, shares_of
 from report.leaderboard.verdicts import profile
 from report.models import ALL_ITEMS, RunRow
 from report.pages.data import of_system
+from report.pages.leaderboard import PUBLISHED_AGAIN
 from report.publisher import Page, Publisher, SiteMaterial
 
 LEAST_ITEMS = 5

@@ -7,9 +7,9 @@ import pytest
 from lake.store import Lake
 from report.format import fixed
 from report.leaderboard.board import Board, BoardRow, build_board
-from report.leaderboard.board_files import shortened
 from report.leaderboard.main_table import MainTable
 from report.leaderboard.verdicts import reference_row, sentences
+from report.pages.leaderboard import shortened
 from report.pages.overview import first_of_each
 from report.tables_read import TablesRead
 from tests.frames import change
