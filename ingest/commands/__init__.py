@@ -8,7 +8,7 @@ app = stage_app(
         "read": "ingest.commands.read",
         "own": "ingest.commands.read",
         "mine": "ingest.commands.read",
-        "tasks": "ingest.commands.tasks",
+        "tasks": "ingest.commands.runs",
         "run": "ingest.commands.runs",
         "check": "ingest.commands.runs",
         "submissions": "ingest.commands.runs",
