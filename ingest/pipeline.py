@@ -14,7 +14,7 @@ from ingest.contents.blobs import Contents
 from ingest.contents.chunkers import Chunker
 from ingest.contents.chunks import cut_contents, look_through, parse_ahead
 from ingest.contents.processes import Workers
-from ingest.sources.tree import Entry, Source, UnreadableEntryError
+from ingest.sources.tree import Source
 from ingest.stored_parts import (
     have_pools,
     parts_of_subset,
@@ -30,7 +30,7 @@ from ingest.stored_parts import (
 from lake.catalog.benchmarks.beir import Collection
 from lake.declarations import Resolved
 from lake.errors import Exit, GoldspanError
-from lake.fingerprint import canonical_json, fingerprint, sha256_of, sha256_of_stream
+from lake.fingerprint import canonical_json, fingerprint, sha256_of
 from lake.make import BuildTarget, made_from, target_of, write_if_changed
 from lake.outcome import Outcome
 from lake.rejects import Rejects
@@ -190,16 +190,8 @@ def _bound(value: object) -> list[object]:
 
 def _made_of(raw: RawFiles, rejects: Rejects) -> list[tuple[str, str]]:
     """Every raw file with the sha256 of its bytes or what it is made from; the reader refuses what cannot be read."""
-
-    def digest(entry: Entry) -> str:
-        try:
-            with entry.open() as stream:
-                return sha256_of_stream(stream)
-        except UnreadableEntryError as error:
-            return str(error)
-
     refused = [(reject.source, f"{reject.position}: {reject.reason}") for reject in rejects]
-    return [*((entry.path, entry.made_from or digest(entry)) for entry in raw.entries), *refused]
+    return [*((entry.path, entry.made_from or entry.sha256()) for entry in raw.entries), *refused]
 
 
 def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None) -> None:

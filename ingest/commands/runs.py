@@ -162,10 +162,10 @@ def show(
     A call that showed something of files is a step, and has a number; any other has a dash.
     """
     rejects = Rejects()
-    for line in shown_trajectories(trajectory_files(InputFile.at(file), format, rejects)):
+    for line in shown_trajectories(trajectory_files(InputFile.at(file), format, rejects), rejects):
         print(line)
     for reject in rejects:
-        print(f"refused: {reject.position}: {reject.reason}")
+        print(f"refused: {reject.source}, {reject.position}: {reject.reason}")
 
 
 def outcome_of(done: Iterable[Outcome], store: Lake) -> Outcome:

@@ -13,10 +13,10 @@ from ingest.runs.importer import DamagedFileError, Importer, TrajectoryFile
 from ingest.sources.folder import open_archive, read_folder
 from ingest.sources.input_file import InputFile
 from ingest.sources.rows import opened
-from ingest.sources.tree import Tree, UnreadableEntryError
+from ingest.sources.tree import Tree
 from lake.declarations import discover
 from lake.errors import Exit, GoldspanError, lookup
-from lake.fingerprint import fingerprint, sha256_of_file, sha256_of_stream
+from lake.fingerprint import fingerprint, sha256_of_file
 from lake.make import write_if_changed
 from lake.rejects import Rejects
 from lake.store import Lake
@@ -85,8 +85,9 @@ class TrajectoryFiles:
 
 def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) -> TrajectoryFiles:
     """The trajectories of a folder, a ZIP or one file; a `GoldspanError` where there are none, or several formats."""
-    if not (input_file.is_folder or input_file.is_zip):
-        importer, around, paths = importer_for(input_file, format_name), input_file.path.parent, [input_file.name]
+    path, is_folder = input_file.path, input_file.path.is_dir()
+    if not (is_folder or input_file.head.startswith(InputFile.ZIP)):
+        importer, around, paths = importer_for(input_file, format_name), path.parent, [input_file.name]
         for claim in importer.companions(input_file.name):
             if claim.endswith("/") and (around / claim).is_dir():
                 paths += [f"{claim}{entry.path}" for entry in read_folder(around / claim, claim).entries]
@@ -101,9 +102,8 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
         known = [lookup(format_name, "format", importers_by_name())]
         if known[0].kind != "trajectory":
             message = f"--format {format_name} is of a {known[0].kind}; a folder or ZIP holds trajectories"
-            raise GoldspanError(message, where=str(input_file.path), hint="Give the file itself.", code=Exit.USAGE)
+            raise GoldspanError(message, where=str(path), hint="Give the file itself.", code=Exit.USAGE)
     by_format, skipped, damaged = dict[str, list[TrajectoryFile]](), list[str](), list[tuple[TrajectoryFile, str]]()
-    is_folder, path = input_file.is_folder, input_file.path
     tree: Tree = read_folder(path, input_file.name) if is_folder else open_archive(path.resolve(), input_file.name)
     unread = [(refused.path, refused.reason) for refused in tree.refused]
     # Without what was handed out to an agent, which is no record of it.
@@ -146,13 +146,7 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
     files = sorted(own, key=lambda file: file.path)
     if not is_folder:
         return TrajectoryFiles(importer, files, skipped, sha256_of_file(path))
-    contents = []
-    for entry in entries:
-        try:
-            with entry.open() as stream:
-                contents.append((entry.path, sha256_of_stream(stream)))
-        except UnreadableEntryError as error:
-            contents.append((entry.path, error.reason))
+    contents = [(entry.path, entry.sha256()) for entry in entries]
     sha256 = fingerprint(contents, [(refused.path, refused.reason) for refused in tree.refused])
     return TrajectoryFiles(importer, files, skipped, sha256)
 

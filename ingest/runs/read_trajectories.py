@@ -194,58 +194,51 @@ def _text(text: str) -> str:
     return text.encode(errors="backslashreplace").decode()
 
 
-def shown_trajectories(files: TrajectoryFiles) -> Iterator[str]:
+def shown_trajectories(files: TrajectoryFiles, rejects: Rejects) -> Iterator[str]:
     """The lines that say what some files hold; a `GoldspanError` where their format holds no trajectories."""
     if files.importer.kind != "trajectory":
         message = f"the file holds a {files.importer.kind}, no trajectories"
         raise GoldspanError(message, hint="`python -m ingest check` tries an import of it.", code=Exit.USAGE)
     read_with = set[str]()
-    for file in files.files:
-        for line in _file(file, files, read_with):
-            yield printable(line)
+    for file, trajectory in _all(files, Ids({}), rejects):
+        read_with |= trajectory.read_with
+        yield from map(printable, _shown(file, trajectory, files.importer.name))
     if skipped := [path for path in files.skipped if path not in read_with]:
         yield f"not read: {Unread(kinds_of_files(skipped)).summary()}"
 
 
-def _file(file: TrajectoryFile, files: TrajectoryFiles, read_with: set[str]) -> Iterator[str]:
-    try:
-        for trajectory in files.importer.trajectories(file):
-            read_with |= trajectory.read_with
-            where = f"{file.path}, {trajectory.position}" if trajectory.position else file.path
-            patch = trajectory.patch and f"a patch of {counted(trajectory.patch.count(chr(10)), 'line')}"
-            item = f"item {trajectory.item}, " if trajectory.item else ""
-            failed = f"; failed: {trajectory.failed}" if trajectory.failed else ""
-            steps = counted(len(trajectory.steps), "step")
-            yield f"{where}: {files.importer.name}, {item}{steps}, {patch or 'no patch'}{failed}"
-            step, shown_at = 0, iter(trajectory.shown_at)
-            for event in trajectory.calls or map(ParsedCall, trajectory.steps):
-                is_step = bool(event.views) or not trajectory.calls
-                step += is_step
-                turn, call = next(shown_at, (0, 0)) if is_step else (0, 0)
-                whence = f"  (turn {turn}, tool call {call})" if turn else ""
-                yield f"  {f'step {step}' if is_step else '-':>8}  {event.call}{whence}".rstrip()
-                yield from _views(event.views)
-                yield from (f"            not understood: {name}" for name in event.unread)
-                if event.reads and not event.views:
-                    yield "            was to show a file: it failed, found nothing, or its output is not understood"
-            is_union = trajectory.final is not None and trajectory.final == union(trajectory.steps)
-            whole = "all that the steps showed" if is_union else "" if trajectory.final else "none"
-            yield f"  final context: {whole}".rstrip()
-            yield from _views(() if is_union else trajectory.final or ())
-            if trajectory.published is not None:
-                n = counted(len(trajectory.published.steps), "step")
-                none = "" if trajectory.published.final else " none"
-                yield f"  ContextBench's published converter reads {n}; its final context:{none}"
-                yield from _views(trajectory.published.final or ())
-            used = [f"{name} {value}" for name, value in vars(trajectory.usage).items() if value is not None]
-            yield from [f"  usage: {', '.join(used)}"] * bool(used)
-            yield from (f"  noted: {note}" for note in trajectory.notes)
-            if trajectory.unread:
-                yield f"  not read: {Unread(trajectory.unread).summary()}"
-    except DamagedFileError as error:
-        yield f"{file.path}: damaged: {error.reason}"
-    for damage in file.damages:
-        yield f"{file.path}, {damage.position}: damaged: {damage.reason}"
+def _shown(file: TrajectoryFile, trajectory: Trajectory, format_name: str) -> Iterator[str]:
+    where = f"{file.path}, {trajectory.position}" if trajectory.position else file.path
+    patch = trajectory.patch and f"a patch of {counted(trajectory.patch.count(chr(10)), 'line')}"
+    item = f"item {trajectory.item}, " if trajectory.item else ""
+    failed = f"; failed: {trajectory.failed}" if trajectory.failed else ""
+    steps = counted(len(trajectory.steps), "step")
+    yield f"{where}: {format_name}, {item}{steps}, {patch or 'no patch'}{failed}"
+    step, shown_at = 0, iter(trajectory.shown_at)
+    for event in trajectory.calls or map(ParsedCall, trajectory.steps):
+        is_step = bool(event.views) or not trajectory.calls
+        step += is_step
+        turn, call = next(shown_at, (0, 0)) if is_step else (0, 0)
+        whence = f"  (turn {turn}, tool call {call})" if turn else ""
+        yield f"  {f'step {step}' if is_step else '-':>8}  {event.call}{whence}".rstrip()
+        yield from _views(event.views)
+        yield from (f"            not understood: {name}" for name in event.unread)
+        if event.reads and not event.views:
+            yield "            was to show a file: it failed, found nothing, or its output is not understood"
+    is_union = trajectory.final is not None and trajectory.final == union(trajectory.steps)
+    whole = "all that the steps showed" if is_union else "" if trajectory.final else "none"
+    yield f"  final context: {whole}".rstrip()
+    yield from _views(() if is_union else trajectory.final or ())
+    if trajectory.published is not None:
+        n = counted(len(trajectory.published.steps), "step")
+        none = "" if trajectory.published.final else " none"
+        yield f"  ContextBench's published converter reads {n}; its final context:{none}"
+        yield from _views(trajectory.published.final or ())
+    used = [f"{name} {value}" for name, value in vars(trajectory.usage).items() if value is not None]
+    yield from [f"  usage: {', '.join(used)}"] * bool(used)
+    yield from (f"  noted: {note}" for note in trajectory.notes)
+    if trajectory.unread:
+        yield f"  not read: {Unread(trajectory.unread).summary()}"
 
 
 def _views(views: Iterable[FileSpan]) -> Iterator[str]:

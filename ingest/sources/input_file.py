@@ -56,16 +56,6 @@ class InputFile:
         """The file's name without its folders, printable whatever bytes it has."""
         return self.path.name.encode(errors="backslashreplace").decode()
 
-    @property
-    def is_folder(self) -> bool:
-        """Whether it is a folder."""
-        return self.path.is_dir()
-
-    @cached_property
-    def is_zip(self) -> bool:
-        """Whether it is a file that begins as ZIP archives do."""
-        return not self.is_folder and self.head.startswith(self.ZIP)
-
     @cached_property
     def head(self) -> bytes:
         """The first bytes, unpacked."""

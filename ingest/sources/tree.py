@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import IO, NamedTuple, Protocol
 
 from lake.errors import Exit, GoldspanError
+from lake.fingerprint import sha256_of_stream
 from lake.limits import MAX_DOCUMENT_BYTES
 
 HUB = "hub"
@@ -60,6 +61,14 @@ class Entry:
             reason = f"it has more bytes than are read: at most {MAX_DOCUMENT_BYTES:,} are read whole"
             raise UnreadableEntryError("", self.path, reason)
         return data
+
+    def sha256(self) -> str:
+        """The sha256 of its bytes, in hex; else why they cannot be had."""
+        try:
+            with self.open() as stream:
+                return sha256_of_stream(stream)
+        except UnreadableEntryError as error:
+            return error.reason
 
 
 @dataclass(frozen=True)

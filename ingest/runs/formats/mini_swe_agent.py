@@ -41,10 +41,13 @@ _READERS = (
     re.compile(r"sed\s+-n\s+['\"]?(?P<start>[0-9]+),(?P<end>[0-9]+)p['\"]?\s+(?P<file>[^\s&|>;<]+)"),
     re.compile(r"\bhead\s+-n\s+(?P<end>[0-9]+)\s+(?P<file>[^\s&|>]+)"),
     re.compile(r"\bcat\s+(?P<file>[^\s&|>]+)"),
+    # `\bgrep\s+.*?\s+FILE`, tried where a `grep` may fit that those before it in its line do not.
+    re.compile(
+        r"(?:^(?>[^\n]*?\bgrep(?=\s))|\bgrep(?=\s*\n))\s+[^\n]*?\s+"
+        rf"(?P<file>[^\s&|>]+\.(?:{'|'.join(_ENDINGS)})\b)",
+        re.MULTILINE,
+    ),
 )
-_SEARCH = re.compile(r"\bgrep(?=\s)")
-_WORD = re.compile(r"\S+")
-_SOURCE = re.compile(rf"[^\s&|>]+\.(?:{'|'.join(_ENDINGS)})\b")
 
 
 def recognise(head: bytes, name: str) -> bool:
@@ -176,31 +179,11 @@ def views_of_command(command: str) -> list[FileSpan]:
         for left, right in reversed([*pairwise(part.split("|"))]):
             if (lines := _PRINTED.match(right)) and (numbered := _NUMBERED.search(left)):
                 printed.insert(0, {**lines.groupdict(), "file": numbered["file"]})
-        fields = printed[0] if printed else {"file": _searched(part)}
+        fields = printed[0] if printed else {"file": ""}
         file, end = fields["file"].strip("'\""), line_of(fields.get("end"))
         if file.endswith(tuple(f".{ending}" for ending in _ENDINGS)):
             views.append(FileSpan(file, line_of(fields.get("start", "1")) if end is not None else None, end))
     return list(dict.fromkeys(views))
-
-
-def _searched(part: str) -> str:
-    """The first source file that `grep` is given, with a word or more than one blank between them; empty for none."""
-    start = 0
-    while search := _SEARCH.search(part, start):
-        first = ""
-        start = end = search.end()
-        for number, word in enumerate(_WORD.finditer(part, start)):
-            blank, end = part[end : word.start()], word.end()
-            file = _SOURCE.match(word[0])
-            if file and number:
-                return file[0]
-            first = file[0] if file and len(blank) > 1 else first
-            if number and "\n" in blank:
-                break
-            start = word.start()
-        if first:
-            return first
-    return ""
 
 
 MINI_SWE_AGENT = Importer(
