@@ -6,6 +6,7 @@ from functools import partial
 
 import polars as pl
 
+from ingest import stored_parts
 from ingest.benchmarks.config import under_its_name
 from ingest.benchmarks.contextbench.pools import absent_notes, may_now_be_had, wants_repository
 from ingest.benchmarks.declaration import Benchmark, PoolGroup, RawFiles, SubsetRows, part_of, table_rows
@@ -15,18 +16,6 @@ from ingest.contents.chunkers import Chunker
 from ingest.contents.chunks import cut_contents, look_through, parse_ahead
 from ingest.contents.processes import Workers
 from ingest.sources.tree import Source
-from ingest.stored_parts import (
-    have_pools,
-    parts_of_subset,
-    query_folders,
-    rejects_of,
-    remove_other_sources,
-    remove_other_subsets,
-    remove_readers,
-    source_name,
-    whole_part,
-    whole_subset,
-)
 from lake.catalog.benchmarks.beir import Collection
 from lake.declarations import Resolved
 from lake.errors import Exit, GoldspanError
@@ -56,7 +45,7 @@ def ingest(
         message = f"{benchmark.display_name}: {listed(subsets)} hold the same items and are never pooled"
         raise GoldspanError(message, hint="Ask for one of them: SUBSETS=" + subsets[0], code=Exit.USAGE)
     result = Outcome(tally=lake.tally)
-    remove_other_sources(lake, benchmark, source, result)
+    stored_parts.remove_other_sources(lake, benchmark, source, result)
     if benchmark.kind == "repoeval" and (
         needs or lake.part("files", NEEDS_RULE, benchmark=benchmark.name, kind="searched") is not None
     ):
@@ -72,9 +61,9 @@ def ingest(
     def finish() -> Outcome:
         cut_contents(lake, benchmark.name, chunkers, say, result, workers if benchmark.needs_symbols else None)
         _declare(lake, benchmark, source, limit)
-        parts = [part for subset in subsets for part in parts_of_subset(lake, benchmark, subset)]
+        parts = [part for subset in subsets for part in stored_parts.parts_of_subset(lake, benchmark, subset)]
         items = lake.scan_parts(parts, "items").select("item_id", "scorable", "why_not").collect()
-        refused = [part for subset in subsets for part in rejects_of(lake, benchmark, subset)]
+        refused = [part for subset in subsets for part in stored_parts.rejects_of(lake, benchmark, subset)]
         rejects = lake.scan_parts(refused, "rejects").collect()
         result.expected, result.scored = items.height, int(items["scorable"].sum())
         result.missing = result.expected - result.scored
@@ -115,12 +104,16 @@ class _Reader:
         inputs = [*rules, _made_of(raw, rejects)]
         code: list[Callable[..., object]] = [benchmark.find, benchmark.parts]
         stamp = made_from(parameters=inputs, code=[*code, under_its_name] if benchmark.like else code)
-        before = parts_of_subset(lake, benchmark, subset)
+
+        def whole_part(name: str) -> BuildTarget:
+            return stored_parts.whole_part(lake, benchmark, name, fingerprint(stamp, name))
+
+        before = stored_parts.parts_of_subset(lake, benchmark, subset)
         absent = lake.scan_parts(before, "items").filter(wants_repository()).collect()
         # With all that it needs: what somebody deleted is made again.
-        has_pools = have_pools(lake, benchmark, before)
-        targets = [whole_subset(lake, benchmark, subset, stamp, [part.name for part in before])]
-        targets += [whole_part(lake, benchmark, part.name, fingerprint(stamp, part.name)) for part in before]
+        has_pools = stored_parts.have_pools(lake, benchmark, before)
+        targets = [stored_parts.whole_subset(lake, benchmark, subset, stamp, [part.name for part in before])]
+        targets += [whole_part(part.name) for part in before]
         is_whole = has_pools and all(target.is_current for target in targets)
         # What is missing for want of a repository is asked for again, and named again.
         is_other = is_whole and raw.repositories is not None and may_now_be_had(absent, raw.repositories)
@@ -128,7 +121,7 @@ class _Reader:
             self._warn(subset, absent_notes(absent["item_id"]))
             return
         if benchmark.is_one_subset:
-            remove_other_subsets(lake, benchmark, subset, result)
+            stored_parts.remove_other_subsets(lake, benchmark, subset, result)
         self.say(f"{benchmark.display_name} {subset}: reading {counted(len(raw.entries), 'file')}")
         if benchmark.needs_symbols:
             self.workers.start(look_through)
@@ -136,7 +129,7 @@ class _Reader:
         is_searchable = has_pools and not is_other
         for part in benchmark.parts(raw, subset, limit, rejects):
             names.append(part.name)
-            target = whole_part(lake, benchmark, part.name, fingerprint(stamp, part.name))
+            target = whole_part(part.name)
             if is_searchable and target.is_current:
                 continue
             part_rejects = Rejects(has_excerpts=benchmark.has_excerpts)
@@ -147,10 +140,10 @@ class _Reader:
             if part.name != part_of(subset):
                 self.say(f"{benchmark.display_name} {part.name}: {counted(rows.items.height, 'item')}")
         self._warn(subset, raw.notes)
-        for stale in parts_of_subset(lake, benchmark, subset):
+        for stale in stored_parts.parts_of_subset(lake, benchmark, subset):
             if stale.name not in names:
-                whole_part(lake, benchmark, stale.name).remove()
-        whole_subset(lake, benchmark, subset, stamp, sorted(names)).write(rejects.frame("ingest"))
+                whole_part(stale.name).remove()
+        stored_parts.whole_subset(lake, benchmark, subset, stamp, sorted(names)).write(rejects.frame("ingest"))
 
     def _warn(self, subset: str, notes: Iterable[str]) -> None:
         self.result.warnings += [f"{self.benchmark.display_name} {subset}: {note}" for note in notes]
@@ -162,7 +155,8 @@ class _Reader:
             self.contents.write(group.blobs)
             if group.name:
                 self._write_files(part, repos, group)
-        queries = [rows.queries.filter(query=folders["query"]) for folders in query_folders(self.benchmark)]
+        folders = stored_parts.query_folders(self.benchmark)
+        queries = [rows.queries.filter(query=of_query["query"]) for of_query in folders]
         more = [rows.more[name] for name in self.benchmark.more]
         target.write(rows.gold, *queries, *more, rejects.frame("ingest"), rows.items)
 
@@ -173,7 +167,7 @@ class _Reader:
         files = target_of(self.lake, "files", part=group.name, inputs=(), parameters=parameters, code=(), **folders)
         stored = self.lake.part("files", group.name, **folders)
         if stored is not None and not files.is_current:
-            remove_readers(self.lake, self.benchmark, part, stored, self.result)
+            stored_parts.remove_readers(self.lake, self.benchmark, part, stored, self.result)
         pools = group.files.group_by("pool_id").agg(n_files=pl.len().cast(pl.Int64)).sort("pool_id")
         pools = pools.join(repos, on="pool_id", how="left", maintain_order="left")
         pools = table_rows("pools", pools.with_columns(pl.lit(value).alias(name) for name, value in folders.items()))
@@ -210,7 +204,7 @@ def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None
     row = {
         **{name: getattr(benchmark, name) for name in same},
         "tags": [source.label] if source.label else [],
-        "source": source_name(source),
+        "source": stored_parts.source_name(source),
         "revision": source.revision,
         "parameters": canonical_json(parameters),
         "label": source.label,

@@ -19,9 +19,7 @@ from ingest.benchmarks.declaration import (
     get_path,
     in_one_part,
     parse_rows,
-    query_rows,
     reject_refused,
-    table_rows,
     text_at,
 )
 from ingest.contents.blobs import pool_frames
@@ -83,7 +81,6 @@ def read(
     items = items.with_columns(
         upstream_id="item_id",
         why_not=pl.when(~pl.col("scorable")).then(pl.lit("no document is judged relevant to it")),
-        benchmark=pl.lit(collection.name),
         subset=pl.lit(subset),
         split=pl.lit(subset),
         repo=pl.lit(collection.name),
@@ -93,16 +90,11 @@ def read(
     # Whole documents.
     ends = files.join(blobs, on="sha256").select("path", line_end="n_lines")
     gold = judged.filter(is_relevant).join(ends, on="path", how="left")
-    own = {"benchmark": pl.lit(collection.name), "gold": pl.lit("judged")}
-    gold = gold.with_columns(pl.col("line_end").fill_null(0), line_start=pl.lit(0, pl.Int64), **own)
+    gold = gold.with_columns(pl.col("line_end").fill_null(0), line_start=pl.lit(0, pl.Int64), gold=pl.lit("judged"))
     if n_none := judged.height - gold.height:
         raw.notes.append(f"{counted(n_none, 'judgement')} of grade 0: not relevant")
-    return SubsetRows(
-        table_rows("items", items),
-        query_rows(collection.name, ((query, "query", queries[query]) for query in items["item_id"])),
-        table_rows("gold_spans", gold),
-        [PoolGroup(subset, files, blobs)],
-    )
+    texts = ((query, "query", queries[query]) for query in items["item_id"])
+    return SubsetRows.of(collection.name, items, texts, gold, [PoolGroup(subset, files, blobs)])
 
 
 def _documents(raw: RawFiles, fields: Fields, rejects: Rejects) -> Iterator[tuple[str, bytes]]:

@@ -49,6 +49,9 @@ class PoolGroup:
     kind: str = "searched"
 
 
+Rows = Sequence[Mapping[str, object]] | pl.DataFrame
+
+
 @dataclass
 class SubsetRows:
     """The rows that a benchmark's reader gives for a part; `pools` are asked for once, and may be made one by one."""
@@ -59,8 +62,24 @@ class SubsetRows:
     pools: Iterable[PoolGroup]
     more: Mapping[str, pl.DataFrame] = field(default_factory=dict)
 
+    @classmethod
+    def of(
+        cls,
+        benchmark: str,
+        items: Rows,
+        queries: Iterable[tuple[str, str, str]],
+        gold: Rows,
+        pools: Iterable[PoolGroup],
+    ) -> "SubsetRows":
+        """The rows of a benchmark, which need not name it; of queries their items, query rules and texts."""
+        items, gold = (
+            table_rows(name, rows).with_columns(benchmark=pl.lit(benchmark))
+            for name, rows in (("items", items), ("gold_spans", gold))
+        )
+        return cls(items, query_rows(benchmark, queries), gold, pools)
 
-def table_rows(name: str, rows: Sequence[Mapping[str, object]] | pl.DataFrame) -> pl.DataFrame:
+
+def table_rows(name: str, rows: Rows) -> pl.DataFrame:
     """Rows of a table; a column that is not said is missing, one that is none of the table's is left out."""
     columns = table(name).columns
     if not isinstance(rows, pl.DataFrame):

@@ -2,19 +2,9 @@
 
 from lake.console import stage_app
 
-app = stage_app(
-    "read",
-    {
-        "read": "ingest.commands.read",
-        "own": "ingest.commands.read",
-        "mine": "ingest.commands.read",
-        "tasks": "ingest.commands.runs",
-        "run": "ingest.commands.runs",
-        "check": "ingest.commands.runs",
-        "submissions": "ingest.commands.runs",
-        "show": "ingest.commands.runs",
-        "list": "ingest.commands.listing",
-        "verify": "ingest.commands.listing",
-        "clean": "ingest.commands.listing",
-    },
-)
+_COMMANDS = {
+    "read": ("read", "own", "mine"),
+    "runs": ("tasks", "run", "check", "submissions", "show"),
+    "listing": ("list", "verify", "clean"),
+}
+app = stage_app("read", {name: f"ingest.commands.{module}" for module, names in _COMMANDS.items() for name in names})

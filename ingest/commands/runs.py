@@ -15,7 +15,7 @@ import polars as pl
 import typer
 
 from ingest.programs.command import ANSWER_SECONDS
-from ingest.runs.bundled_runs import DECLARATION, SUBMISSIONS, check_submission, import_submissions, is_submission
+from ingest.runs.bundled_runs import DECLARATION, SUBMISSIONS, check_submission, import_submissions
 from ingest.runs.find_trajectories import AUTO, REPOSITORY, TASK_FILE, trajectory_files
 from ingest.runs.importing import import_run
 from ingest.runs.program_runs import RIPGREP, import_search, search_by, write_below
@@ -85,7 +85,7 @@ def _importing(*, write: bool) -> Callable[..., None]:
         memory_limit: MemoryOption = None,  # set as it is read
     ) -> None:
         console, store = Console(quiet=quiet, json=json), Lake(lake)
-        if not write and file is not None and is_submission(file):
+        if not write and file is not None and (file.name == DECLARATION or (file / DECLARATION).is_file()):
             checked = check_submission(store, file, skip_unknown=skip_unknown, say=console.say)
             raise typer.Exit(console.finish("ingest", checked))
         if not benchmark:

@@ -84,11 +84,6 @@ class SubmissionFolder:
     runs: Mapping[str, Path | None]
 
 
-def is_submission(path: Path) -> bool:
-    """Whether a path that somebody named is a submission: its folder, or its `system.yaml`."""
-    return path.name == DECLARATION or (path / DECLARATION).is_file()
-
-
 def read_submission(path: Path) -> SubmissionFolder:
     """The submission in a folder; a `GoldspanError` where that, a file or a key is not as it is to be."""
     folder, is_day = (path.parent if path.name == DECLARATION else path).absolute(), False

@@ -113,10 +113,7 @@ class TrajectoryFile:
 
     def json(self) -> object:
         """The content as one JSON value, a `DamagedFileError` where it is none."""
-        value = _parsed(self.data().removeprefix(MARK))
-        if isinstance(value, DamagedFileError):
-            raise value
-        return value
+        return _parsed(self.data().removeprefix(MARK))
 
     def objects(self) -> Iterator[tuple[str, JsonRecord]]:
         """The objects of JSON Lines, of a JSON list, or of one JSON object, each with its position.
@@ -162,9 +159,10 @@ class TrajectoryFile:
                         longest = f"line {number} has more than {MAX_LINE_BYTES:,} bytes, which are read at most"
                         yield f"line {number}", DamagedFileError(longest, _item_named(lines.beginning))
                     elif line.strip():
-                        value = _parsed(line)
-                        if isinstance(value, DamagedFileError):
-                            value.is_text = not line.lstrip().startswith(b"{")
+                        try:
+                            value = _parsed(line)
+                        except DamagedFileError as error:
+                            value, error.is_text = error, not line.lstrip().startswith(b"{")
                         yield f"line {number}", value
         except DamagedFileError as error:
             unfinished = lines.unfinished if lines else b""
@@ -218,7 +216,7 @@ def _parsed(data: bytes) -> object:
     except ValueError as error:
         # A number of more digits than Python turns into one.
         reason = f"not JSON: {str(error).partition(';')[0]}"
-    return DamagedFileError(reason, _item_named(data))
+    raise DamagedFileError(reason, _item_named(data))
 
 
 def _item_named(data: bytes) -> str:

@@ -123,13 +123,8 @@ def checked_rows(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
         spans = frame.rename({"path": "path_given"}).with_columns(_nulls(absent)).with_columns(fault=fault)
     given = pl.col("document" if "document" in frame.columns else "path_given")
     faulty = spans.filter(pl.col("fault").is_not_null())
-    refuse(
-        input_file,
-        faulty,
-        "a document that cannot be read",
-        shown=pl.format("{}: {}", given, "fault"),
-        hint=DOCUMENTS_HELP,
-    )
+    shown = pl.format("{}: {}", given, "fault")
+    refuse(input_file, faulty, "a document that cannot be read", shown=shown, hint=DOCUMENTS_HELP)
     whole = spans.with_columns(_nulls(set(RANKING_COLUMNS) - set(spans.columns)))
     rows = whole.select(pl.col(name).cast(kind) for name, kind in RANKING_COLUMNS.items())
     score, rank, listed = pl.col("score"), pl.col("rank"), pl.col("path_given").is_not_null()

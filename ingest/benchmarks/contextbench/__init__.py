@@ -20,9 +20,7 @@ from ingest.benchmarks.declaration import (
     PartToRead,
     RawFiles,
     SubsetRows,
-    query_rows,
     reject_refused,
-    table_rows,
 )
 from ingest.contents.patches import edit_rows
 from ingest.sources.tree import Entry, Source, Tree
@@ -103,7 +101,7 @@ def _read(instances: Sequence[Instance], subset: str, find: Find, tally: Tally, 
     checked = list(check_instances(instances, find, rejects))
     tally.add(checked)
     gold = [
-        {"benchmark": "contextbench", "item_id": instance.item_id, **row}
+        {"item_id": instance.item_id, **row}
         for instance, _, audited in checked
         if instance.why_not is None and audited
         for row in audited.rows
@@ -120,7 +118,6 @@ def _read(instances: Sequence[Instance], subset: str, find: Find, tally: Tally, 
     items = [
         {
             **{name: getattr(instance, name) for name in same},
-            "benchmark": "contextbench",
             "subset": subset,
             "commit": instance.commit or None,
             "gold_flags": audited.flags if audited else None,
@@ -128,13 +125,8 @@ def _read(instances: Sequence[Instance], subset: str, find: Find, tally: Tally, 
         }
         for instance, _, audited in checked
     ]
-    return SubsetRows(
-        table_rows("items", items),
-        query_rows("contextbench", queries),
-        table_rows("gold_spans", gold),
-        pool_groups(repositories, rejects, tally.counts),
-        {"edits": edits},
-    )
+    pools = pool_groups(repositories, rejects, tally.counts)
+    return replace(SubsetRows.of("contextbench", items, queries, gold, pools), more={"edits": edits})
 
 
 def _drawn(instances: Sequence[Instance], find: Find, limit: int, notes: list[str]) -> list[Instance]:

@@ -23,9 +23,7 @@ from ingest.benchmarks.declaration import (
     check,
     encodable,
     find_places,
-    query_rows,
     reject_refused,
-    table_rows,
     text_at,
     upstream_rows,
 )
@@ -129,14 +127,14 @@ def _reading(
     language = name.partition("_")[0]
     items, queries, gold, files = [], [], [], []
     contents: dict[str, SharedContent] = {}
-    same = {"benchmark": "repobench-r", "subset": name, "split": split, "language": language, "scorable": True}
+    same = {"subset": name, "split": split, "language": language, "scorable": True}
     for row in rows(rejects):
         item_id = str(row.item["item_id"])
         pool_id, n_lines = f"repobench-r/{item_id}", len(split_lines(row.candidates[row.gold]))
         items.append({**same, **row.item, "pool_id": pool_id})
         queries += [(item_id, *query) for query in zip(("last-3-lines", "imports-and-code"), row.queries, strict=True)]
         span = {"path": f"cand:{row.gold}", "line_start": 0, "line_end": n_lines, "candidate": row.gold}
-        gold.append({"benchmark": "repobench-r", "item_id": item_id, "gold": "candidate", **span})
+        gold.append({"item_id": item_id, "gold": "candidate", **span})
         for number, candidate in enumerate(row.candidates):
             if (content := contents.get(candidate)) is None:
                 content = contents[candidate] = SharedContent(candidate.encode())
@@ -145,8 +143,7 @@ def _reading(
     # A candidate's path has no ending to tell its language by.
     blobs = blobs.with_columns(language=pl.lit(language))
     group = PoolGroup(part, stored, blobs, "candidates")
-    query_table = query_rows("repobench-r", queries)
-    return SubsetRows(table_rows("items", items), query_table, table_rows("gold_spans", gold), [group])
+    return SubsetRows.of("repobench-r", items, queries, gold, [group])
 
 
 def _numbered_rows(entries: Iterable[Entry], split: str, rejects: Rejects, fields: Fields) -> Iterator[_RawRow]:

@@ -16,9 +16,7 @@ from ingest.benchmarks.declaration import (
     SubsetRows,
     find_places,
     in_one_part,
-    query_rows,
     reject_refused,
-    table_rows,
 )
 from ingest.benchmarks.repoeval.pools import constructed_pools, published_pools, repositories_of
 from ingest.benchmarks.repoeval.tasks import NEEDS_RULE, REPOEVAL_FIELDS, CompletionTask, read_tasks
@@ -131,7 +129,7 @@ def read(
     location = raw.pools[0].location.removesuffix(".zip")
     for repo, n in items.filter(~pl.col("is_there")).group_by("repo").len().sort("repo").iter_rows():
         rejects.add(location, f"repository {repo}", f"it {_NO_PYTHON}: {counted(n, 'task')} cannot be scored")
-    constants = {"benchmark": "repoeval", "subset": subset, "split": "test", "level": level, "context": context}
+    constants = {"subset": subset, "split": "test", "level": level, "context": context}
     languages = [language_of(path) or "python" for path in items["target_path"]]
     items = items.with_columns(
         scorable=pl.col("why_not").is_null(),
@@ -139,7 +137,7 @@ def read(
         **{name: pl.lit(value) for name, value in constants.items()},
     )
     same = items.filter("scorable").select(pl.all(), path="target_path")
-    columns = ("benchmark", "item_id", "n_lines", "path")
+    columns = ("item_id", "n_lines", "path")
     gold = pl.concat(
         same.select(*columns, gold=pl.lit(rule), line_start=start, end=end)
         for rule, (_, start, end) in GOLD_RULES.items()
@@ -153,12 +151,11 @@ def read(
             from ingest.benchmarks.repoeval import needs
 
             items, needed, need_pools = needs.with_needs(items, group)
-            own_columns = {"benchmark": pl.lit("repoeval"), "gold": pl.lit(NEEDS_RULE)}
-            gold = pl.concat([gold, needed.with_columns(**own_columns)], how="diagonal")
+            gold = pl.concat([gold, needed.with_columns(gold=pl.lit(NEEDS_RULE))], how="diagonal")
             raw.notes.extend(needs.notes(items))
             pools.append(need_pools)
-    queries = query_rows("repoeval", items.select("item_id", pl.lit("prompt").alias("query"), "prompt").iter_rows())
-    return SubsetRows(table_rows("items", items), queries, table_rows("gold_spans", gold), pools)
+    queries = items.select("item_id", pl.lit("prompt").alias("query"), "prompt").iter_rows()
+    return SubsetRows.of("repoeval", items, queries, gold, pools)
 
 
 _NO_PYTHON = "is not there or has no .py file, and tasks in the manner of RepoEval are in Python"
