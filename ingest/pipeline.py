@@ -9,13 +9,13 @@ import polars as pl
 from ingest import stored_parts
 from ingest.benchmarks.config import under_its_name
 from ingest.benchmarks.contextbench.pools import absent_notes, may_now_be_had, wants_repository
-from ingest.benchmarks.declaration import Benchmark, PoolGroup, RawFiles, SubsetRows, part_of, table_rows
+from ingest.benchmarks.declaration import Benchmark, PoolGroup, SubsetRows, part_of, table_rows
 from ingest.benchmarks.repoeval.tasks import NEEDS_RULE
 from ingest.contents.blobs import Contents
 from ingest.contents.chunkers import Chunker
 from ingest.contents.chunks import cut_contents, look_through, parse_ahead
 from ingest.contents.processes import Workers
-from ingest.sources.tree import Source
+from ingest.sources.tree import RawFiles, Source
 from lake.catalog.benchmarks.beir import Collection
 from lake.declarations import Resolved
 from lake.errors import Exit, GoldspanError

@@ -14,8 +14,7 @@ from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint
 from lake.make import BuildTarget, Slot
 from lake.outcome import Outcome
-from lake.parts import Part
-from lake.store import Lake
+from lake.store import Lake, Part
 from lake.tables import GOLD_RUN, UNSEARCHED, table
 from lake.text import counted, listed
 

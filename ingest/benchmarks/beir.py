@@ -6,25 +6,12 @@ from functools import partial
 
 import polars as pl
 
-from ingest.benchmarks.declaration import (
-    Benchmark,
-    DataLocation,
-    DataSchema,
-    Fields,
-    Paths,
-    PoolGroup,
-    RawFiles,
-    SubsetRows,
-    check,
-    get_path,
-    in_one_part,
-    parse_rows,
-    reject_refused,
-    text_at,
-)
+from ingest.benchmarks.declaration import Benchmark, PoolGroup, SubsetRows, in_one_part
+from ingest.benchmarks.fields import Fields, Paths, check, get_path, parse_rows, text_at
+from ingest.benchmarks.schema import DataLocation, DataSchema
 from ingest.contents.blobs import pool_frames
 from ingest.sources.rows import ROW_ENDINGS, JsonObject
-from ingest.sources.tree import Source, Tree
+from ingest.sources.tree import RawFiles, Source, Tree
 from lake.catalog.benchmarks.beir import Collection
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_POOL_BYTES, MAX_SOURCE_BYTES
@@ -46,7 +33,7 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     """The corpus, the queries, and the judgements of a split."""
     tree = source.find(".") or Tree(".", [])
     by_path, files = {entry.path: entry for entry in tree.entries}, []
-    reject_refused(tree, rejects, source.name)
+    tree.reject_refused(rejects, source.name)
     for stem in ("corpus", "queries", f"qrels/{subset}"):
         candidates = [by_path[f"{stem}{end}"] for end in ROW_ENDINGS if f"{stem}{end}" in by_path]
         if not candidates:

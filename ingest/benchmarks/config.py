@@ -10,7 +10,8 @@ from typing import Annotated, Literal
 import polars as pl
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, create_model
 
-from ingest.benchmarks.declaration import NAME, Benchmark, DataLocation, DataSchema, SubsetRows, find_places
+from ingest.benchmarks.declaration import Benchmark, SubsetRows
+from ingest.benchmarks.schema import NAME, DataLocation, DataSchema, find_places
 from ingest.sources.datasets import HubRows, is_saved, tree_of
 from ingest.sources.strict_yaml import read_yaml, shown, validated
 from ingest.sources.tree import TreesSource

@@ -2,41 +2,17 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import polars as pl
 
-from ingest.sources.rows import JsonObject, read_rows
-from ingest.sources.tree import HUB, CommitFiles, Entry, Source, Tree
+from ingest.benchmarks.schema import DataSchema
+from ingest.sources.tree import HUB, RawFiles, Source
 from lake.fingerprint import sha256_of
 from lake.pools import stratified
-from lake.rejects import Rejects, excerpt_of
+from lake.rejects import Rejects
 from lake.tables import table
-from lake.text import counted, is_encodable
-
-Paths = tuple[str, ...]
-"""Keys joined by dots; of several paths, the first that leads somewhere."""
-Fields = Mapping[str, Paths]
-"""Field → the paths at which a row may have it: upstream's own, or those that a declaration of one's own names."""
-NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$"
-"""What own data may be called."""
-MISSING = object()
-_T = TypeVar("_T")
-
-
-@dataclass(frozen=True)
-class RawFiles:
-    """The raw files one subset is made of; `notes`, sentences for the last block, are whole when all is read."""
-
-    tasks: Sequence[Entry]
-    pools: Sequence[Tree]
-    repositories: CommitFiles | None = None
-    notes: list[str] = field(default_factory=list)
-
-    @property
-    def entries(self) -> list[Entry]:
-        """Every file that is read."""
-        return [*self.tasks, *(entry for tree in self.pools for entry in tree.entries)]
+from lake.text import counted
 
 
 @dataclass(frozen=True)
@@ -93,12 +69,6 @@ def query_rows(benchmark: str, texts: Iterable[tuple[str, str, str]]) -> pl.Data
     return pl.DataFrame(rows, schema=table("queries").columns, orient="row")
 
 
-def reject_refused(tree: Tree, rejects: Rejects, location: str = "") -> None:
-    """Reject what a tree refused."""
-    for refused in tree.refused:
-        rejects.add(location or tree.location, f"entry {refused.path}", refused.reason)
-
-
 class PartToRead(NamedTuple):
     """Some of a subset's items, read when asked; its name is or begins with `part_of(subset)`."""
 
@@ -131,38 +101,6 @@ def in_one_part(
         return replace(rows, items=items, queries=queries, gold=gold)
 
     yield PartToRead(subset, limited)
-
-
-@dataclass(frozen=True)
-class DataLocation:
-    """The location of some of one's own data: a folder or zip of files (`is_tree`), or a data set, which is rows."""
-
-    usual: str
-    is_tree: bool = False
-    is_optional: bool = False
-
-
-def find_places(places: Mapping[str, DataLocation], source: Source, subset: str, rejects: Rejects) -> RawFiles:
-    """The files in the places of a declaration, which has one subset: its data sets, and the trees to search in."""
-    trees = {name: source.find(name) or Tree(name, []) for name in places}
-    pools = [trees[name] for name, declared in places.items() if declared.is_tree]
-    for tree in pools:
-        reject_refused(tree, rejects)
-    tasks = [entry for name in places if not places[name].is_tree for entry in trees[name].entries]
-    return RawFiles(tasks, pools, source.repositories)
-
-
-@dataclass(frozen=True)
-class DataSchema:
-    """The keys of a declaration (`--config`) of data in a benchmark's manner, below `data` and below `fields`.
-
-    `find` is as the benchmark's own, of a source whose trees are called as `places` are; without one, all of them.
-    """
-
-    places: Mapping[str, DataLocation]
-    fields: Fields
-    find: Callable[[Source, str, Rejects], RawFiles] | None = None
-    subsets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -232,80 +170,3 @@ class Benchmark:
 def part_of(subset: str) -> str:
     """The name of a subset's part, or what those of its parts begin with."""
     return subset.replace("/", "-")
-
-
-class FieldError(ValueError):
-    """A row without what is read of it, or with something else there; the message says what is wrong."""
-
-
-def check(holds: bool, reason: str) -> None:
-    """Refuse a row of which something does not hold."""
-    if not holds:
-        raise FieldError(reason)
-
-
-def get_path(row: Mapping[str, object], paths: Paths) -> tuple[str, object]:
-    """The first of some paths that leads somewhere and what is there; else the last, and `MISSING`."""
-    path, value = "", MISSING
-    for path in paths:
-        value = row
-        for key in path.split("."):
-            value = value.get(key, MISSING) if isinstance(value, dict) else MISSING
-        if value is not MISSING:
-            break
-    return path, value
-
-
-def field_error(row: Mapping[str, object], paths: Paths, wanted: str = "") -> FieldError:
-    """The fault of a field that is not there, or not what is wanted."""
-    path, value = get_path(row, paths)
-    tried = " or ".join(f"`{tried}`" for tried in paths)
-    return FieldError(f"{tried} is missing{wanted and f'; it {wanted}'}" if value is MISSING else f"`{path}` {wanted}")
-
-
-def text_at(row: Mapping[str, object], paths: Paths, instead: str | None = None) -> str:
-    """The text at a path; `instead`, where one is given, of a row that has none."""
-    path, value = get_path(row, paths)
-    if instead is not None and (value is MISSING or value is None):
-        return instead
-    if not isinstance(value, str):
-        raise field_error(row, paths, "must be a text")
-    return encodable(value, path)
-
-
-def encodable(text: str, what: str) -> str:
-    """A text that can be written: JSON can hold half a surrogate pair."""
-    check(is_encodable(text), f"`{what}` holds half a surrogate pair, which is no character")
-    return text
-
-
-def parse_rows(
-    entry: Entry, rejects: Rejects, parse: Callable[[str, JsonObject], _T], keys: Sequence[str] = ()
-) -> Iterator[tuple[str, _T]]:
-    """The position of each of a data set's rows and what `parse(position, row)` makes of it, or a reject."""
-    for position, row in read_rows(entry, rejects, keys):
-        try:
-            value = parse(position, row)
-        except FieldError as error:
-            rejects.add(entry.path, position, str(error), excerpt_of(row))
-        else:
-            yield position, value
-
-
-def upstream_rows(entry: Entry, rejects: Rejects, fields: Fields, usual: Fields) -> Iterator[tuple[str, JsonObject]]:
-    """A data set's rows under upstream's keys: what `fields` has elsewhere goes where `usual` has it first."""
-
-    def as_upstream(_: str, row: JsonObject) -> JsonObject:
-        if fields == usual:
-            return row
-        under: dict[str, object] = {}
-        for name, paths in fields.items():
-            if paths == usual[name]:
-                under |= {key: row[key] for key in paths if key in row}
-            else:
-                path, under[usual[name][0]] = get_path(row, paths)
-                check(under[usual[name][0]] is not MISSING, f"`{path}` is missing: its {name} must be there")
-        return under
-
-    keys = [path.partition(".")[0] for paths in fields.values() for path in paths]
-    return parse_rows(entry, rejects, as_upstream, keys)

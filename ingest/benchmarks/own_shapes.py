@@ -13,7 +13,8 @@ import yaml
 from ingest.benchmarks.beir import BEIR_PLACES
 from ingest.benchmarks.contextbench.gold import GOLD_KEYS, docs_path
 from ingest.benchmarks.contextbench.rows import ID_KEYS
-from ingest.benchmarks.declaration import MISSING, NAME, get_path
+from ingest.benchmarks.fields import MISSING, get_path
+from ingest.benchmarks.schema import NAME
 from ingest.sources.datasets import HubRows, entry_of
 from ingest.sources.folder import read_folder
 from ingest.sources.git import GITHUB, form_fault

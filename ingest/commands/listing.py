@@ -15,8 +15,8 @@ from ingest.sources.tree import CACHE
 from lake.benchmarks import known_tasks
 from lake.console import DEFAULT_LAKE, Console, FormatOption, LakeOption, print_listing, setting
 from lake.errors import Exit, GoldspanError, lookup, typed
-from lake.parts import ASIDE, DAMAGE_HINT, Part, fault_of, missing_tables
-from lake.store import EVERY, LOCK, Lake
+from lake.parts import ASIDE, DAMAGE_HINT, fault_of, missing_tables
+from lake.store import EVERY, LOCK, Lake, Part
 from lake.tables import IMPORT_REJECTS, TABLES
 from lake.text import counted, escaped, listed
 

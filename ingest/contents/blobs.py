@@ -8,8 +8,7 @@ import polars as pl
 from lake.fingerprint import fingerprint, sha256_of
 from lake.make import BuildTarget, target_of
 from lake.offsets import line_columns
-from lake.parts import Part
-from lake.store import Lake
+from lake.store import Lake, Part
 from lake.tables import table
 from lake.text import decode, language_of
 

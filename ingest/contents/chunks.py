@@ -22,8 +22,7 @@ from lake.fingerprint import canonical_json, fingerprint
 from lake.make import BuildTarget, Slot, made_from, write_if_changed
 from lake.offsets import Offsets
 from lake.outcome import Outcome
-from lake.parts import Part
-from lake.store import Lake, numbered
+from lake.store import Lake, Part, numbered
 from lake.tables import SEARCHED, declared_rows
 from lake.text import counted, percent
 

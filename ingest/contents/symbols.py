@@ -10,9 +10,8 @@ from ingest.contents.definitions import RULES, Found, definitions_of, ending_of
 from ingest.contents.syntax_trees import GRAMMARS
 from lake.make import BuildTarget, Slot, made_from, write_if_changed
 from lake.outcome import Outcome
-from lake.parts import Part
 from lake.rejects import Rejects
-from lake.store import Lake
+from lake.store import Lake, Part
 from lake.tables import declared_rows, table
 from lake.text import LANGUAGES, counted
 

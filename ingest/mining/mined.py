@@ -11,7 +11,8 @@ from typing import Generic, NamedTuple
 from urllib.parse import urlsplit
 
 from ingest.benchmarks.config import own_benchmark
-from ingest.benchmarks.declaration import Benchmark, DataLocation, find_places
+from ingest.benchmarks.declaration import Benchmark
+from ingest.benchmarks.schema import DataLocation, find_places
 from ingest.mining.history import History, fetched
 from ingest.mining.issues import IssueMiner
 from ingest.mining.miner import Completion, MinedTask, choose, folder_of, mine_functions

@@ -9,6 +9,7 @@ from typing import IO, NamedTuple, Protocol
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of_stream
 from lake.limits import MAX_DOCUMENT_BYTES
+from lake.rejects import Rejects
 
 HUB = "hub"
 """The source that fetches: there nothing is read that was not asked for or is the default."""
@@ -87,6 +88,11 @@ class Tree:
     entries: Sequence[Entry]
     refused: Sequence[Refused] = ()
 
+    def reject_refused(self, rejects: Rejects, location: str = "") -> None:
+        """Reject what was left out."""
+        for refused in self.refused:
+            rejects.add(location or self.location, f"entry {refused.path}", refused.reason)
+
 
 class Checkout(NamedTuple):
     """A commit's regular files up to a size, none of which is ever written under its path.
@@ -103,6 +109,21 @@ class CommitFiles(Protocol):
     """Whatever has the files of repositories at commits."""
 
     def files(self, repo: str, commit: str) -> Checkout: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class RawFiles:
+    """The raw files one subset is made of; `notes`, sentences for the last block, are whole when all is read."""
+
+    tasks: Sequence[Entry]
+    pools: Sequence[Tree]
+    repositories: CommitFiles | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def entries(self) -> list[Entry]:
+        """Every file that is read."""
+        return [*self.tasks, *(entry for tree in self.pools for entry in tree.entries)]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,18 +12,11 @@ import polars as pl
 from ingest.benchmarks.contextbench.gold import DOCS, OFFICIAL
 from ingest.benchmarks.contextbench.pools import Find, Tally, check_instances, pool_groups, repository_finder
 from ingest.benchmarks.contextbench.rows import CONTEXTBENCH_FIELDS, Instance, read_instances
-from ingest.benchmarks.declaration import (
-    Benchmark,
-    DataLocation,
-    DataSchema,
-    Fields,
-    PartToRead,
-    RawFiles,
-    SubsetRows,
-    reject_refused,
-)
+from ingest.benchmarks.declaration import Benchmark, PartToRead, SubsetRows
+from ingest.benchmarks.fields import Fields
+from ingest.benchmarks.schema import DataLocation, DataSchema
 from ingest.contents.patches import edit_rows
-from ingest.sources.tree import Entry, Source, Tree
+from ingest.sources.tree import Entry, RawFiles, Source, Tree
 from lake.errors import Exit, GoldspanError
 from lake.pools import stratified
 from lake.rejects import Rejects
@@ -42,8 +35,8 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     """The files that hold a subset's rows, and the repositories' files beside them."""
     tree = source.find(".") or Tree(".", [])
     beside = source.find("repo_files") or Tree("repo_files", [])
-    reject_refused(replace(tree, refused=[each for each in tree.refused if _may_hold_rows(each.path)]), rejects)
-    reject_refused(beside, rejects)
+    replace(tree, refused=[each for each in tree.refused if _may_hold_rows(each.path)]).reject_refused(rejects)
+    beside.reject_refused(rejects)
     rows = [entry for entry in tree.entries if _may_hold_rows(entry.path)]
     if subset == VERIFIED:
         rows = [entry for entry in rows if _is_verified(entry)]

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ingest.benchmarks.declaration import FieldError, check
+from ingest.benchmarks.fields import FieldError, check
 from ingest.sources.repository import is_searched
 from ingest.sources.strict_yaml import shown
 from lake.offsets import Offsets, split_lines

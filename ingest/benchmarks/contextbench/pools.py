@@ -8,12 +8,12 @@ import polars as pl
 
 from ingest.benchmarks.contextbench.gold import DOCS, Audit, GoldSpan, audit, docs_path
 from ingest.benchmarks.contextbench.rows import Instance
-from ingest.benchmarks.declaration import PoolGroup, RawFiles
+from ingest.benchmarks.declaration import PoolGroup
 from ingest.contents.blobs import concat_files, pool_batches, pool_frames
 from ingest.contents.patches import edited_sources, gold_of_patch
 from ingest.sources.git import RepositoryError
 from ingest.sources.repository import ClonedRepository, Repository, RepositoryParquet, is_searched
-from ingest.sources.tree import CommitFiles
+from ingest.sources.tree import CommitFiles, RawFiles
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
 from lake.fingerprint import sha256_of
 from lake.rejects import Rejects

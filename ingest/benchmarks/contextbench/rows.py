@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ingest.benchmarks.contextbench.gold import GOLD_KEYS, GoldSpan, gold_of, patch_of
-from ingest.benchmarks.declaration import FieldError, Fields, upstream_rows
+from ingest.benchmarks.fields import FieldError, Fields, upstream_rows
 from ingest.sources.git import GITHUB, form_fault
 from ingest.sources.rows import WHOLE_INPUT
 from ingest.sources.tree import Entry

@@ -10,26 +10,12 @@ from typing import NamedTuple
 
 import polars as pl
 
-from ingest.benchmarks.declaration import (
-    Benchmark,
-    DataLocation,
-    DataSchema,
-    FieldError,
-    Fields,
-    PartToRead,
-    PoolGroup,
-    RawFiles,
-    SubsetRows,
-    check,
-    encodable,
-    find_places,
-    reject_refused,
-    text_at,
-    upstream_rows,
-)
+from ingest.benchmarks.declaration import Benchmark, PartToRead, PoolGroup, SubsetRows
+from ingest.benchmarks.fields import FieldError, Fields, check, encodable, text_at, upstream_rows
+from ingest.benchmarks.schema import DataLocation, DataSchema, find_places
 from ingest.contents.blobs import SharedContent, pool_frames
 from ingest.sources.rows import WHOLE_INPUT, UnreadableFileError, format_of, read_pickle
-from ingest.sources.tree import Entry, Source
+from ingest.sources.tree import Entry, RawFiles, Source
 from lake.errors import Exit, GoldspanError
 from lake.offsets import split_lines
 from lake.pools import stratified
@@ -69,7 +55,7 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     """The files that hold a subset: the publisher's pickles, or exports in Parquet or JSON Lines."""
     name = subset.partition("/")[0]
     for tree in filter(None, map(source.find, _FOLDERS)):
-        reject_refused(tree, rejects)
+        tree.reject_refused(rejects)
         if tasks := [entry for entry in tree.entries if _holds(entry, name)]:
             return RawFiles(tasks, [])
     message = f"RepoBench-R: no file of {name} in {source.name}"

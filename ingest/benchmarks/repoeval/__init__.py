@@ -6,21 +6,12 @@ from pathlib import Path
 
 import polars as pl
 
-from ingest.benchmarks.declaration import (
-    Benchmark,
-    DataLocation,
-    DataSchema,
-    Fields,
-    PoolGroup,
-    RawFiles,
-    SubsetRows,
-    find_places,
-    in_one_part,
-    reject_refused,
-)
+from ingest.benchmarks.declaration import Benchmark, PoolGroup, SubsetRows, in_one_part
+from ingest.benchmarks.fields import Fields
 from ingest.benchmarks.repoeval.pools import constructed_pools, published_pools, repositories_of
 from ingest.benchmarks.repoeval.tasks import NEEDS_RULE, REPOEVAL_FIELDS, CompletionTask, read_tasks
-from ingest.sources.tree import Source, Tree
+from ingest.benchmarks.schema import DataLocation, DataSchema, find_places
+from ingest.sources.tree import RawFiles, Source, Tree
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_POOL_BYTES, MAX_SOURCE_BYTES
 from lake.rejects import Rejects
@@ -89,7 +80,7 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     if pools is None:
         raise missing(f"repositories/{folder}/ or repositories/{folder}.zip")
     for tree in (datasets, pools):
-        reject_refused(tree, rejects)
+        tree.reject_refused(rejects)
     return RawFiles(tasks, [_searched(pools, rejects)])
 
 

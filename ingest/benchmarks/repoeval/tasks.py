@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
-from ingest.benchmarks.declaration import MISSING, Fields, Paths, check, field_error, get_path, parse_rows, text_at
+from ingest.benchmarks.fields import MISSING, Fields, Paths, check, field_error, get_path, parse_rows, text_at
 from ingest.sources.rows import JsonObject
 from ingest.sources.tree import Entry
 from lake.rejects import Rejects

@@ -15,7 +15,7 @@ from ingest.benchmarks.contextbench.gold import (
     gold_of,
     official_path,
 )
-from ingest.benchmarks.declaration import FieldError
+from ingest.benchmarks.fields import FieldError
 from lake.tables import FLAGS
 from tests.ingest.benchmarks.contextbench.context_cases import Row, span
 

@@ -6,13 +6,12 @@ import pytest
 
 from ingest.benchmarks.contextbench.pools import repository_finder
 from ingest.benchmarks.contextbench.rows import Instance
-from ingest.benchmarks.declaration import RawFiles
 from ingest.contents.processes import Workers
 from ingest.pipeline import ingest
 from ingest.sources.git import RepositoryError
 from ingest.sources.hub import open_hub
 from ingest.sources.repository import ClonedRepository, RepositoryParquet, TreeFile
-from ingest.sources.tree import Tree
+from ingest.sources.tree import RawFiles, Tree
 from lake.engine import IN_PROCESS
 from lake.errors import Exit
 from lake.outcome import Outcome
