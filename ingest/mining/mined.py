@@ -119,7 +119,7 @@ def mined(
     request: MineRequest, history: History, tasks: list[str], declared: Mapping[str, Benchmark]
 ) -> list[MinedBenchmark]:
     """A repository's benchmarks, one for each kind of task; nothing is mined before it is read."""
-    name, repository = _names(request)
+    name, repository, read_from = _names(request)
     pinned = f"{history.head} n={request.n}" + (f" seed={request.seed}" if request.seed else "")
     made = []
     for task in tasks:
@@ -129,7 +129,6 @@ def mined(
         # Of every language, where RepoEval's own files are Python.
         find = partial(find_places, _PLACES) if task == "completion" else own.find
         benchmark = replace(own, title=title.format(name), meaning=meaning, find=find)
-        read_from = _last(request.target)
         source = TreesSource(trees, name=read_from, label="mined", pinned=pinned, repositories=history)
         made.append((benchmark, source, subsets, miner))
     return made
@@ -203,17 +202,15 @@ MINED_TASKS: Mapping[str, tuple[str, str, str, Callable[[History, str, MineReque
 """Kind of task → the benchmark in whose manner it is asked and scored, its title, its meaning, and what mines it."""
 
 
-def _names(request: MineRequest) -> tuple[str, str]:
-    last = _last(request.target)
+def _names(request: MineRequest) -> tuple[str, str, str]:
+    """What the benchmarks are called, the repository, and what is read as the target's last part names it."""
+    is_url = "://" in request.target
+    path = urlsplit(request.target).path if is_url else str(Path(request.target).resolve())
+    last = path.rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
     name = re.sub(r"[^a-z0-9]+", "-", (request.name or last).lower()).strip("-")
     if not name or len(name) > 40:
         what = f"{request.name or last!r} gives no name of 1 to 40 letters, digits and hyphens"
         raise GoldspanError(what, hint="Give one: --label NAME", code=Exit.USAGE)
-    parts = [part for part in urlsplit(request.target).path.split("/") if part] if "://" in request.target else []
+    parts = [part for part in path.split("/") if part] if is_url else []
     by_url = "/".join(parts[-2:]).removesuffix(".git")
-    return name, by_url if len(parts) > 1 and not form_fault("repository", by_url) else f"local/{name}"
-
-
-def _last(target: str) -> str:
-    path = urlsplit(target).path if "://" in target else str(Path(target).resolve())
-    return path.rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
+    return name, by_url if len(parts) > 1 and not form_fault("repository", by_url) else f"local/{name}", last
