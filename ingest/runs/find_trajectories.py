@@ -1,19 +1,16 @@
 """Which format a file is of, and which files of what was given hold trajectories: one alone, a folder's, a ZIP's."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from pathlib import PurePosixPath
-from typing import IO
 
 import ingest.runs.formats
 from ingest.runs.importer import DamagedFileError, Importer, TrajectoryFile
 from ingest.sources.folder import open_archive, read_folder
 from ingest.sources.input_file import InputFile
-from ingest.sources.rows import opened
-from ingest.sources.tree import Tree
+from ingest.sources.tree import Entry, Tree, entry_on_disk
 from lake.declarations import discover
 from lake.errors import Exit, GoldspanError, lookup
 from lake.fingerprint import fingerprint, sha256_of_file
@@ -93,7 +90,7 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
                 paths += [f"{claim}{entry.path}" for entry in read_folder(around / claim, claim).entries]
             elif not claim.endswith("/") and (around / claim).is_file():
                 paths.append(claim)
-        every = _files((path, InputFile(around / path).opened) for path in paths)
+        every = _files(entry_on_disk(around / path, path, "", 0) for path in paths)
         digests = [sha256_of_file(around / path) for path in paths]
         sha256 = digests[0] if len(paths) == 1 else fingerprint(paths, digests)
         return TrajectoryFiles(importer, [every[input_file.name]], sha256=sha256)
@@ -110,7 +107,7 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
     tasks = {entry.path.rpartition("/")[0] for entry in tree.entries if entry.path.rpartition("/")[2] == TASK_FILE}
     handed_out = tuple(f"{folder}/{REPOSITORY}/".lstrip("/") for folder in tasks)
     entries = [entry for entry in tree.entries if not entry.path.startswith(handed_out)]
-    for file in _files((entry.path, partial(opened, entry)) for entry in entries).values():
+    for file in _files(entries).values():
         try:
             head = file.head()
         except DamagedFileError as error:
@@ -165,7 +162,7 @@ def _is_companion(path: str, owners: Mapping[str, str]) -> bool:
     return any(owners.get(claim, path) != path for claim in (path, *folders))
 
 
-def _files(given: Iterable[tuple[str, Callable[[], AbstractContextManager[IO[bytes]]]]]) -> dict[str, TrajectoryFile]:
+def _files(entries: Iterable[Entry]) -> dict[str, TrajectoryFile]:
     every = dict[str, TrajectoryFile]()
-    every.update((path, TrajectoryFile(path, opens, every)) for path, opens in given)
+    every.update((entry.path, TrajectoryFile(entry, every)) for entry in entries)
     return every

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from posixpath import dirname, join, normpath
 from typing import IO
@@ -13,9 +13,10 @@ import polars as pl
 from ingest.runs.trajectory import Trajectory
 from ingest.runs.values import JsonRecord, first_text, object_at, str_at, without_messages
 from ingest.sources.input_file import HEAD_BYTES, InputFile
-from ingest.sources.rows import MARK, Lines, UnreadableFileError, is_json_lines
+from ingest.sources.rows import MARK, Lines, UnreadableFileError, is_json_lines, opened
+from ingest.sources.tree import Entry
 from lake.catalog.protocol import AnswerKind
-from lake.errors import MAX_EXAMPLES, GoldspanError
+from lake.errors import MAX_EXAMPLES
 from lake.limits import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, parsed_json
 
 IDS = ("instance_id", "original_inst_id", "item_id")
@@ -79,10 +80,14 @@ class DamagedFileError(Exception):
 class TrajectoryFile:
     """A file that may hold trajectories, read when asked; `all` were given with it, `damages` cannot be read of it."""
 
-    path: str
-    opened: Callable[[], AbstractContextManager[IO[bytes]]]
+    entry: Entry
     all: Mapping[str, "TrajectoryFile"] = field(default_factory=dict, repr=False, compare=False)
     damages: list[DamagedFileError] = field(default_factory=list, compare=False)
+
+    @property
+    def path(self) -> str:
+        """Its path among the files it was given with."""
+        return self.entry.path
 
     def head(self) -> bytes:
         """The first bytes, unpacked: what a format is recognised by. Of a damaged file, those before the damage."""
@@ -198,11 +203,10 @@ class TrajectoryFile:
     @contextmanager
     def _stream(self) -> Iterator[IO[bytes]]:
         try:
-            with self.opened() as stream:
+            with opened(self.entry) as stream:
                 yield stream
-        except (GoldspanError, UnreadableFileError) as error:
-            reason = error.what if isinstance(error, GoldspanError) else f"it {str(error).removeprefix('it ')}"
-            raise DamagedFileError(reason) from error
+        except UnreadableFileError as error:
+            raise DamagedFileError(f"it {str(error).removeprefix('it ')}") from error
 
 
 def _parsed(data: bytes) -> object:

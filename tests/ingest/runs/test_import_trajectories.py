@@ -7,6 +7,7 @@ import pytest
 from ingest.runs.importer import TrajectoryFile
 from ingest.runs.read_trajectories import Ids
 from ingest.runs.trajectory import Trajectory
+from ingest.sources.tree import Entry
 from lake.errors import Exit
 from lake.store import Lake
 from tests.ingest.runs.agents import (
@@ -145,7 +146,7 @@ def test_a_question_that_several_items_ask_tells_none() -> None:
                  CATS: "purr"}  # fmt: skip
     ids = Ids({item: item for item in ITEMS}, lambda: questions)
     alone = Trajectory((), None)
-    file = TrajectoryFile("session.jsonl", put, {})  # type: ignore[arg-type]  # nothing is read of it
+    file = TrajectoryFile(Entry("session.jsonl", 0, open))  # type: ignore[arg-type]  # nothing is read of it
     asked = {"": ["purr, purr"], ROCKETS: ["Mend: the engine stops", "The engine  stops when it\n burns. Once."],
              ORBITS: ["The engine stops when it burns. Twice a day."]}  # fmt: skip
     for item, texts in asked.items():

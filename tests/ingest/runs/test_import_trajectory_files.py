@@ -16,6 +16,7 @@ from ingest.runs.importer import Importer, TrajectoryFile
 from ingest.runs.read_trajectories import ANSWER_COLUMNS, VIEW_COLUMNS, Ids, parse_runs
 from ingest.runs.trajectory import FileSpan
 from ingest.sources.input_file import InputFile
+from ingest.sources.tree import entry_on_disk
 from lake.errors import Exit
 from lake.limits import MAX_DOCUMENT_BYTES
 from lake.rejects import Rejects
@@ -175,7 +176,7 @@ WHOLE = {"info": {}, "messages": [], "trajectory": [], "traj_data": {}, "instanc
 
 def read_by(importer: Importer, path: Path) -> tuple[pl.DataFrame, pl.DataFrame, Rejects]:
     rejects = Rejects()
-    file = TrajectoryFile(path.name, InputFile(path).opened)
+    file = TrajectoryFile(entry_on_disk(path, path.name, "", 0))
     return *parse_runs(TrajectoryFiles(importer, [file]), Ids({ROCKETS: ROCKETS}), rejects, Imported("")), rejects
 
 

@@ -12,7 +12,7 @@ from ingest.runs.sessions import paired
 from ingest.runs.trajectory import Unread
 from ingest.runs.values import LAST_LINE, line_of
 from ingest.sources import rows
-from ingest.sources.input_file import InputFile
+from ingest.sources.tree import entry_on_disk
 from tests.ingest.runs.formats import recorded_sessions
 from tests.tiny import put
 
@@ -21,7 +21,7 @@ ROWS = [{"a": 1}, {"a": 2}]
 
 
 def a_file(folder: Path, data: bytes, name: str = "a.json") -> TrajectoryFile:
-    return TrajectoryFile(name, InputFile(put(folder / name, data)).opened)
+    return TrajectoryFile(entry_on_disk(put(folder / name, data), name, "", len(data)))
 
 
 def damages(file: TrajectoryFile) -> list[tuple[str, str, str]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ingest.runs.importer import TrajectoryFile
 from ingest.runs.trajectory import Trajectory
-from ingest.sources.input_file import InputFile
+from ingest.sources.tree import entry_on_disk
 from tests.tiny import put
 
 Json = dict[str, object]
@@ -22,7 +22,7 @@ def read(reader: Reader, folder: Path, data: bytes, name: str = "a.jsonl", **bes
     every: dict[str, TrajectoryFile] = {}
     stem = name.partition(".")[0]
     for path, content in {name: data, **{f"{stem}.{ending}": text for ending, text in beside.items()}}.items():
-        every[path] = TrajectoryFile(path, InputFile(put(folder / path, content)).opened, every)
+        every[path] = TrajectoryFile(entry_on_disk(put(folder / path, content), path, "", 0), every)
     return list(reader(every[name]))
 
 
@@ -34,7 +34,7 @@ def opened(folder: Path, name: str, files: Mapping[str, bytes] | None = None) ->
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             place = path.relative_to(folder).as_posix()
-            every[place] = TrajectoryFile(place, InputFile(path).opened, every)
+            every[place] = TrajectoryFile(entry_on_disk(path, place, "", 0), every)
     return every[name]
 
 
