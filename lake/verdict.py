@@ -1,13 +1,23 @@
-"""Conclusions about a benchmark's first system, and about chunkers and retrievers: fixed words for each."""
+"""Conclusions about a benchmark's first system beside its reference, and about chunkers and retrievers: fixed words."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from lake.averages import ITEM, ITEM_NOTE, REPOSITORY
+
+REFERENCES: Mapping[str, Sequence[str]] = {
+    "repoeval": ("fixed-nws-1500+own-file", "*+own-file"),
+    "repobench-r": ("whole-file+random", "*+random"),
+    "contextbench": ("fixed-nws-1500+bm25-okapi", "*+bm25-okapi"),
+}
+"""Benchmark → its reference, fixed before any number is known: of these patterns of systems' names
+the first that means one, and of several systems the first by name."""
+_USUAL = ("whole-file+bm25-okapi", "*+bm25-okapi")
 
 BETTER, WORSE, INSEPARABLE = "better", "worse", "cannot be separated"
 EQUIVALENT, TOO_FEW = "equivalent", "too few items"
@@ -37,6 +47,13 @@ DIFFERENCE = "retriever over chunker"
 """The factor whose share is that of the retriever less that of the chunker."""
 FACTORS = ("chunker", "retriever", "interaction")
 _UNDECIDED = "It is undecided here whether the chunker or the retriever matters more"
+
+
+def reference_of(kind: str, systems: Iterable[str]) -> str:
+    """The system that a kind of benchmark declares as reference, of those that there are; empty for none."""
+    patterns = REFERENCES.get(kind, _USUAL)
+    names = sorted(systems)
+    return next((name for pattern in patterns for name in names if fnmatchcase(name, pattern)), "")
 
 
 @dataclass(frozen=True)
@@ -104,12 +121,12 @@ def by_pair(comparisons: pl.LazyFrame) -> Pairs:
     return {(row["run_a"], row["run_b"]): row for row in rows}
 
 
-def verdict_on(lines: Sequence[Line], reference: str, pairs: Pairs) -> Verdict:
-    """The verdict on the first of some runs, best first, that is no baseline and not the reference itself."""
+def verdict_on(lines: Sequence[Line], kind: str, pairs: Pairs) -> Verdict:
+    """The verdict on the first of some runs, best first, that is no baseline, against the reference of its `kind`."""
     systems = [line for line in lines if line.is_whole and not line.is_baseline]
     if not systems:
         return Verdict(NO_SYSTEM if all(line.is_baseline for line in lines) else NONE_WHOLE)
-    if not reference:
+    if not (reference := reference_of(kind, {line.system for line in lines})):
         return Verdict("Nothing to compare: the declared reference was not run.")
     other = min((not line.is_whole, line.run_id, line) for line in lines if line.system == reference)[2]
     first = next((line for line in systems if line.system != reference), None)

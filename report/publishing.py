@@ -7,10 +7,10 @@ from pathlib import Path
 
 import polars as pl
 
-from lake.catalog.references import reference_of
 from lake.errors import Exit, GoldspanError, did_you_mean
 from lake.store import Lake
 from lake.tables import UNSEARCHED, table
+from lake.verdict import reference_of
 from report.downloads import DOWNLOADS, file_metadata, for_readers, primary_measure, run_kinds
 from report.editions import EDITION_TAG
 from report.models import MEASURE

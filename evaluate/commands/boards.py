@@ -15,11 +15,11 @@ from evaluate.results.compared import Published, parse_gate
 from evaluate.results.extra_tables import cost_table, effects_table, usage_table
 from lake.benchmarks import check_benchmark, protocols_called
 from lake.catalog.protocol import Protocol, Task
-from lake.catalog.references import REFERENCE
 from lake.console import DEFAULT_LAKE, Console, JsonOption, LakeOption, setting, split_names, split_systems
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.pools import is_picked, parse_items, with_items
 from lake.store import Lake
+from lake.tables import REFERENCE
 from lake.text import escaped
 
 ProtocolOption = Annotated[str, setting("PROTOCOL", "Comma list (default: all).")]

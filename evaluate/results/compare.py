@@ -15,12 +15,12 @@ from evaluate.statistics.slices import slice_of
 from lake.averages import FEWEST_ITEMS, ITEM, ITEM_NOTE
 from lake.benchmarks import known_protocols, known_tasks, protocols_called
 from lake.catalog.protocol import Protocol, Task
-from lake.catalog.references import REFERENCE, reference_of
 from lake.errors import Exit, GoldspanError, lookup
 from lake.pools import Where, of_where
 from lake.store import Lake
+from lake.tables import REFERENCE
 from lake.text import counted
-from lake.verdict import ALONE, BETTER, EQUIVALENT, EXPLORATORY, INSEPARABLE, TOO_FEW, WORSE, both_ways
+from lake.verdict import ALONE, BETTER, EQUIVALENT, EXPLORATORY, INSEPARABLE, TOO_FEW, WORSE, both_ways, reference_of
 
 
 def compare(

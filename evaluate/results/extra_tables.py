@@ -22,7 +22,6 @@ from evaluate.statistics.slices import SLICE
 from lake.averages import AVERAGES, FEWEST_ITEMS, FEWEST_REPOS, ITEM, ITEM_INTERVALS, REPOSITORY
 from lake.benchmarks import protocols_of, tasks_of
 from lake.catalog.protocol import Protocol, Task
-from lake.catalog.references import reference_of
 from lake.errors import typed
 from lake.pools import is_picked
 from lake.store import Lake
@@ -213,7 +212,7 @@ def _lines(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame, wante
         metric=primary.metric, k=primary.k, slice=slice_, slice_value=value
     )
     lines = [Line(*row) for row in rows.select(Line._fields).iter_rows()]
-    verdict = verdict_on(lines, reference_of(task.kind, rows["system"]), by_pair(comparisons))
+    verdict = verdict_on(lines, task.kind, by_pair(comparisons))
     yield f"  {verdict.sentence(dict(rows.select('run_id', 'system').iter_rows()).__getitem__)}"
     systems = rows.filter(~pl.col("is_baseline"))
     whole = systems.filter("is_whole")

@@ -15,10 +15,9 @@ from evaluate.score.ledger import GOLD_CLASSES
 from evaluate.statistics.slices import MEASURE, SLICE, average_of, headline_slice, in_slice, in_slice_of
 from lake.averages import AVERAGES, FEWEST_ITEMS, average_columns
 from lake.catalog.protocol import MAX_VALUES, Protocol
-from lake.catalog.references import reference_of
 from lake.exact import exact_sum
 from lake.tables import FINAL, LINES, RANKING, table
-from lake.verdict import BETTER, FEWER_ITEMS, LIMITED, WORSE, both_ways
+from lake.verdict import BETTER, FEWER_ITEMS, LIMITED, WORSE, both_ways, reference_of
 
 _WHERE = [*MEASURE, *SLICE]
 

@@ -13,13 +13,13 @@ from ingest.runs.imported_runs import Imported, Tables
 from ingest.sources.input_file import InputFile
 from lake.benchmarks import tasks_of
 from lake.catalog.protocol import AnswerKind, Task
-from lake.catalog.references import REFERENCE
 from lake.declarations import CHUNKER_ALIASES
 from lake.errors import Exit, GoldspanError, lookup, unknown_name
 from lake.make import made_from
 from lake.pools import Where, drawn_ids, of_where, with_items, with_pools_of
 from lake.rejects import Rejects
 from lake.store import Lake
+from lake.tables import REFERENCE
 
 MAX_SYSTEM_CHARACTERS = 120
 _MAX_ID_BYTES = 120  # A run's name is part of a file's name, which may have 255 bytes with the digests in it

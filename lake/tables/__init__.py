@@ -156,6 +156,8 @@ GOLD_RUN = "gold"
 """The run under which rows of runs' tables stand that are the benchmark's own: the lines that gold patches edit."""
 IMPORT_REJECTS = "import-"
 """The prefix of an imported run's part of `rejects`, before the run's id."""
+REFERENCE = "reference"
+"""The name that means a benchmark's declared reference (:data:`lake.verdict.REFERENCES`), in place of a system's."""
 PROGRAMS = ("command", "function", "ripgrep")
 """The formats of imported runs whose answers were given here, by a program that was asked; `file` is what it is."""
 SEARCHED = ("searched", "candidates")

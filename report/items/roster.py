@@ -9,8 +9,8 @@ from functools import cached_property
 
 import polars as pl
 
-from lake.catalog.references import reference_of
 from lake.pools import own_pool
+from lake.verdict import reference_of
 from report.leaderboard.board import Board
 from report.leaderboard.gold_ledger import LEDGER_TITLES, largest_class, shown_rows
 from report.models import RunRow

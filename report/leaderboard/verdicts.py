@@ -10,7 +10,6 @@ from typing import Any
 import polars as pl
 
 from lake.averages import ITEM
-from lake.catalog.references import reference_of
 from lake.verdict import (
     BETTER,
     EQUIVALENT,
@@ -132,7 +131,7 @@ def _verdict(board: Board, numbers: Iterable[tuple[str, float | None, bool]], pa
         for run_id, number, is_whole in numbers
         for run in [board.runs[run_id]]
     ]
-    return verdict_on(lines, reference_of(board.benchmark.kind, {line.system for line in lines}), pairs)
+    return verdict_on(lines, board.benchmark.kind, pairs)
 
 
 def sentence(board: Board, verdict: Verdict, first: str = "ranked first") -> str:
