@@ -102,9 +102,9 @@ def scheme(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def base(site: Path) -> str:
-    """The files of the small lakes' site: a browser allows them less than a host, where all is looked at besides."""
+    """The files of the small lakes' site, or of a module's own: a browser allows them less than a host."""
     return site.as_uri()
 
 

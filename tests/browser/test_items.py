@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -12,7 +11,7 @@ from report.build import build
 from report.format import item_address, items_path
 from report.items import roster as rosters
 from report.items.licences import ItemText
-from tests.browser.conftest import Opened, watching
+from tests.browser.conftest import Opened
 from tests.browser.visits import EVERY_RULE, RUN_AXE
 from tests.report.item_lake import (
     AGENT,
@@ -33,7 +32,7 @@ from tests.report.item_lake import (
 from tests.report.test_item_shards import lines_of
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 QUESTION_SHOWN = QUESTION.replace("\u202e", "\\u{202E}")
 GOLD = lines_of([("a.py", 4, 20), ("b.py", 0, 20)])
@@ -41,25 +40,13 @@ ITEM = item_address(CONTEXTS, item_id(1))
 
 
 @pytest.fixture(scope="module")
-def items_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site of the lake of items, most items in a file of their own."""
     folder = tmp_path_factory.mktemp("items")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rosters, "RAW_BYTES", 1_500)
         build(write_item_lake(folder / "lake"), folder / "site", item_text=ItemText.FULL)
     return folder / "site"
-
-
-@pytest.fixture
-def visit(browser: Browser, items_site: Path) -> Iterator[Opened]:
-    with watching(browser, items_site.as_uri()) as open_:
-
-        def within(path: str, **options: object) -> Page:
-            page = open_(path, **options)
-            page.set_default_timeout(10_000)
-            return page
-
-        yield within
 
 
 def counted(page: Page, selector: str, n: int) -> None:
@@ -74,8 +61,8 @@ def row(page: Page, system: str) -> list[str]:
     return found.locator("td").all_text_contents()
 
 
-def test_ranges_are_added_as_their_lines_one_by_one(visit: Opened) -> None:
-    page = visit(items_path(CONTEXTS))
+def test_ranges_are_added_as_their_lines_one_by_one(opened: Opened) -> None:
+    page = opened(items_path(CONTEXTS))
     draw = random.Random(7)
 
     def ranges() -> list[list[int]]:
@@ -92,8 +79,8 @@ def test_ranges_are_added_as_their_lines_one_by_one(visit: Opened) -> None:
         assert sizes == {"gold": len(should), "returned": len(held), "both": len(should & held)}
 
 
-def test_an_item_opens_after_two_files_and_its_sums_follow_from_its_spans(visit: Opened) -> None:
-    page = visit("items/index.html")
+def test_an_item_opens_after_two_files_and_its_sums_follow_from_its_spans(opened: Opened) -> None:
+    page = opened("items/index.html")
     loaded: list[str] = []
     page.on("request", lambda asked: loaded.append(unquote(asked.url).rpartition("/")[2]))
     page.goto(page.url.replace("items/index.html", ITEM))
@@ -118,8 +105,8 @@ def test_an_item_opens_after_two_files_and_its_sums_follow_from_its_spans(visit:
     assert "list.js" not in loaded
 
 
-def test_strips_mark_gold_and_what_was_returned(visit: Opened) -> None:
-    page = visit(ITEM)
+def test_strips_mark_gold_and_what_was_returned(opened: Opened) -> None:
+    page = opened(ITEM)
     strip = page.locator("figure.strips", has_text="a.py").first
     strip.wait_for()
     labels = strip.locator("svg").evaluate_all("all => all.map(each => each.getAttribute('aria-label'))")
@@ -134,8 +121,8 @@ def test_strips_mark_gold_and_what_was_returned(visit: Opened) -> None:
     assert strip.locator("svg").nth(2).locator("rect.right").evaluate("each => each.getAttribute('width')") == "11"
 
 
-def test_an_agents_steps_are_replayed_by_the_arrow_keys(visit: Opened) -> None:
-    page = visit(ITEM)
+def test_an_agents_steps_are_replayed_by_the_arrow_keys(opened: Opened) -> None:
+    page = opened(ITEM)
     output = page.locator("output")
     output.wait_for()
     seen: list[tuple[str, int | None, int | None]] = []
@@ -151,7 +138,7 @@ def test_an_agents_steps_are_replayed_by_the_arrow_keys(visit: Opened) -> None:
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowRight")
     assert "step=2" in page.evaluate("location.href")
-    page = visit(page.evaluate("location.href").partition("/site/")[2])
+    page = opened(page.evaluate("location.href").partition("/site/")[2])
     page.locator("output").wait_for()
     assert (page.locator("output").text_content() or "").startswith("step 2 of 4")
     page.locator("#step").focus()
@@ -162,8 +149,8 @@ def test_an_agents_steps_are_replayed_by_the_arrow_keys(visit: Opened) -> None:
     assert "step=" not in page.evaluate("location.href")
 
 
-def test_the_list_filters_pages_and_walks_and_the_way_back_is_open(visit: Opened) -> None:
-    page = visit(f"{items_path(CONTEXTS)}#ledger={KEYS[AGENT]}/found")
+def test_the_list_filters_pages_and_walks_and_the_way_back_is_open(opened: Opened) -> None:
+    page = opened(f"{items_path(CONTEXTS)}#ledger={KEYS[AGENT]}/found")
     names = page.locator("table.items tbody th")
     page.locator("table.items a").first.wait_for()
     assert names.count() == 6
@@ -196,8 +183,8 @@ def test_the_list_filters_pages_and_walks_and_the_way_back_is_open(visit: Opened
     page.locator("p.verdict", has_text="Cannot be scored: it is gone.").wait_for()
 
 
-def test_systems_are_chosen_and_stand_in_the_address(visit: Opened) -> None:
-    page = visit(f"{ITEM}&systems={KEYS[OTHER]},ffffffff")
+def test_systems_are_chosen_and_stand_in_the_address(opened: Opened) -> None:
+    page = opened(f"{ITEM}&systems={KEYS[OTHER]},ffffffff")
     assert row(page, "Jaccard")[:2] == ["20", "20"]
     assert page.locator("table.sums tbody tr").count() == 1
     assert "Never reached:" in (page.locator("p.verdict").text_content() or "")
@@ -207,16 +194,16 @@ def test_systems_are_chosen_and_stand_in_the_address(visit: Opened) -> None:
     assert f"systems={KEYS[OTHER]},{KEYS[AGENT]}" in page.evaluate("location.href")
 
 
-def test_hostile_names_are_text(visit: Opened) -> None:
-    page = visit(item_address(CONTEXTS, HOSTILE))
+def test_hostile_names_are_text(opened: Opened) -> None:
+    page = opened(item_address(CONTEXTS, HOSTILE))
     page.locator("h1", has_text=HOSTILE_SHOWN).wait_for()
     page.locator("summary", has_text="Returned from files without gold").click()
     assert HOSTILE_SHOWN in (page.locator(".wrong-files").text_content() or "")
     assert page.locator("img").count() == 0
 
 
-def test_text_stands_where_a_licence_permits_it_and_else_how_to_see_it(visit: Opened) -> None:
-    page = visit(ITEM)
+def test_text_stands_where_a_licence_permits_it_and_else_how_to_see_it(opened: Opened) -> None:
+    page = opened(ITEM)
     page.locator("table.text").nth(1).wait_for()
     first = page.locator("table.text").first.locator("tbody tr")
     assert page.locator("pre.question").text_content() == QUESTION_SHOWN
@@ -229,22 +216,22 @@ def test_text_stands_where_a_licence_permits_it_and_else_how_to_see_it(visit: Op
     assert page.locator("table.text .word-k").first.text_content() == "def"
     page.locator("#text summary", has_text="Returned lines of files without gold: 1 file").click()
     assert HOSTILE_SHOWN in (page.locator("#text details").text_content() or "")
-    page = visit(item_address(CONTEXTS, item_id(2)))
+    page = opened(item_address(CONTEXTS, item_id(2)))
     page.locator("#text code").wait_for()
     assert page.locator("#text code").text_content() == "git show '0123456789abcdef:a.py'"
     assert "no licence of its repository is known" in (page.locator("#text").text_content() or "")
     assert page.locator("table.text").count() == 0
 
 
-def test_an_item_that_is_not_there_is_said_to_be_missing(visit: Opened) -> None:
-    page = visit(item_address(CONTEXTS, "no/such"))
+def test_an_item_that_is_not_there_is_said_to_be_missing(opened: Opened) -> None:
+    page = opened(item_address(CONTEXTS, "no/such"))
     page.locator("p.verdict", has_text="There is no item no/such here.").wait_for()
     page.locator("#up").click()
     page.locator("table.items a").first.wait_for()
 
 
-def test_candidates_stand_with_their_ranks(visit: Opened) -> None:
-    page = visit(item_address(CANDIDATES, "python_cff/test/hard/1"))
+def test_candidates_stand_with_their_ranks(opened: Opened) -> None:
+    page = opened(item_address(CANDIDATES, "python_cff/test/hard/1"))
     page.locator("table.sums").wait_for()
     assert page.locator("tr.golden").all_text_contents() == ["candidate 6 · gold7"]
     assert page.locator("table.sums tbody tr").first.text_content() == "candidate 01"
@@ -256,8 +243,8 @@ def test_candidates_stand_with_their_ranks(visit: Opened) -> None:
 
 @pytest.mark.parametrize("address", [ITEM, items_path(CONTEXTS), item_address(CANDIDATES, "python_cff/test/hard/0")])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_items_are_accessible_and_never_scroll_sideways(visit: Opened, axe: str, address: str, scheme: str) -> None:
-    page = visit(address, color_scheme=scheme, viewport={"width": 320, "height": 800})
+def test_items_are_accessible_and_never_scroll_sideways(opened: Opened, axe: str, address: str, scheme: str) -> None:
+    page = opened(address, color_scheme=scheme, viewport={"width": 320, "height": 800})
     page.locator("table.items a, #text > *").first.wait_for()
     page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
@@ -265,8 +252,8 @@ def test_items_are_accessible_and_never_scroll_sideways(visit: Opened, axe: str,
     assert page.evaluate(RUN_AXE, EVERY_RULE) == []
 
 
-def test_without_scripts_the_first_items_are_listed(visit: Opened) -> None:
-    page = visit(items_path(CONTEXTS), java_script_enabled=False)
+def test_without_scripts_the_first_items_are_listed(opened: Opened) -> None:
+    page = opened(items_path(CONTEXTS), java_script_enabled=False)
     assert page.locator("table.items tbody tr").count() == 6
     assert "gold_spans" in page.locator("noscript").inner_text()
     assert not page.locator("#filters").is_visible()
