@@ -1,6 +1,6 @@
 """A benchmark whose every name is an attack on the page that shows it: of repositories, paths, items, systems."""
 
-from lake.fingerprint import sha256_of
+from ingest.contents.blobs import pool_frames
 from lake.store import Lake
 from tests.report.small_lake import METRIC, ran, row, write, write_boards
 
@@ -72,13 +72,9 @@ def _write_items(lake: Lake) -> None:
     ]  # fmt: skip
     write(lake, "items", items, benchmark=BENCHMARK)
     text = f"{ATTACK}\n{LONG_LINE}\ndef f():\n\tpass\n"
-    sha256, lines = sha256_of(text.encode()), text.splitlines(keepends=True)
-    starts = [len("".join(lines[:place]).encode()) for place in range(len(lines))]
-    blob = {
-        "sha256": sha256, "text": text, "n_bytes": len(text.encode()), "n_lines": len(lines), "line_starts": starts,
-        "line_nws": [len("".join(line.split())) for line in lines], "language": "python", "flags": [],
-    }  # fmt: skip
-    write(lake, "blobs", [blob], part=BENCHMARK)
+    _, blobs = pool_frames([("pool", "a.py", text.encode())])
+    lake.write("blobs", blobs, part=BENCHMARK, fingerprint="f")
+    (sha256,) = blobs["sha256"]
     asked = [{"item_id": item_id(number), "text": text, "sha256": sha256} for number in range(N_ITEMS)]
     write(lake, "queries", asked, benchmark=BENCHMARK, query="issue")
     gold = {"gold": "hostile", "path": PATHS[0], "line_start": 1, "line_end": 3}

@@ -3,6 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import polars as pl
+
+from ingest.contents.blobs import pool_frames
+from lake.fingerprint import sha256_of
 from lake.offsets import Offsets
 from lake.store import Lake
 from tests.report.small_lake import METRIC, ran, row, write, write_boards
@@ -13,7 +17,6 @@ PROTOCOL = "contextbench@docs-v1"
 OFFICIAL = "repobench-r@official-v1"
 HOSTILE = "x</script><img src=x onerror=alert(1)>\u202e.py"
 HOSTILE_SHOWN = "x</script><img src=x onerror=alert(1)>\\u{202E}.py"
-SHAS = {"a.py": "a" * 64, "b.py": "b" * 64, HOSTILE: "c" * 64}
 TEXTS = {
     "a.py": "".join(f"name_{n:02} = '{'x' * 488}'\n" for n in range(40)),
     "b.py": "".join(f"def f{n}():\n" for n in range(20)),
@@ -93,15 +96,9 @@ def _write_contexts(lake: Lake, n_items: int) -> None:
         for path, start, end in GOLD
     ]  # fmt: skip
     write(lake, "gold_spans", spans, benchmark=CONTEXTS)
-    files = [{"pool_id": "pool", "path": path, "sha256": SHAS[path], "position": at} for at, path in enumerate(TEXTS)]
-    write(lake, "files", files, benchmark=CONTEXTS, kind="searched")
-    blobs = [
-        {"sha256": SHAS[path], "text": text, "n_bytes": len(text.encode()), "n_lines": text.count("\n"),
-         "line_starts": lines.byte[:-1].tolist(), "line_nws": lines.n_nws.tolist(), "language": "python", "flags": []}
-        for path, text in TEXTS.items()
-        for lines in [Offsets.between_lines(text)]
-    ]  # fmt: skip
-    write(lake, "blobs", blobs)
+    files, blobs = pool_frames(("pool", path, text.encode()) for path, text in TEXTS.items())
+    lake.write("files", files, part="0", fingerprint="f", benchmark=CONTEXTS, kind="searched")
+    lake.write("blobs", blobs.with_columns(language=pl.lit("python")), part="0", fingerprint="f")
     asked = [name for number, name in enumerate(ids) if number != 3]
     for place, (system, amounts) in enumerate(AMOUNTS.items()):
         name = write_run(lake, CONTEXTS, system, PROTOCOL, ("line", "line_f1", 0), 0.5 - place / 10, asked)
@@ -141,7 +138,7 @@ def _write_candidates(lake: Lake) -> None:
     ]  # fmt: skip
     write(lake, "items", items, part="c", benchmark=CANDIDATES)
     files = [
-        {"pool_id": name, "path": f"cand:{at}", "sha256": SHAS["b.py"], "position": at}
+        {"pool_id": name, "path": f"cand:{at}", "sha256": sha256_of(TEXTS["b.py"].encode()), "position": at}
         for name in ids
         for at in range(8)
     ]

@@ -10,11 +10,11 @@ from evaluate.rank.chunk_texts import ChunkTexts, definitions_in
 from evaluate.rank.pools import load_pools
 from evaluate.texts.pieces import cut_lines
 from evaluate.texts.tokens import REGEX_TOKENS, WORDS, Tokenizer, by_spelling, count_texts, defined_names
+from ingest.contents.blobs import pool_frames
 from lake.errors import GoldspanError
 from lake.fingerprint import sha256_of
 from lake.offsets import Offsets
 from lake.store import Lake
-from lake.tables import table
 from lake.text import pieces, regex_tokens, words
 from tests.tiny import CATS, ENGINE, ORBIT, command
 
@@ -67,26 +67,9 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
     """A lake of the contents alone, in two parts."""
     made = Lake(tmp_path_factory.mktemp("lake"))
     for part, contents in (("one", CONTENTS[:3]), ("two", CONTENTS[2:])):
-        _write(made, part, contents)
+        _, blobs = pool_frames(("pool", "a.py", text.encode()) for text in contents)
+        made.write("blobs", blobs, part=part, fingerprint=part)
     return made
-
-
-def _write(lake: Lake, part: str, contents: list[str]) -> None:
-    rows = [
-        {
-            "sha256": sha256_of(text.encode()),
-            "text": text,
-            "n_bytes": len(text.encode()),
-            "n_lines": len(Offsets.between_lines(text).n_nws),
-            "line_starts": Offsets.between_lines(text).byte[:-1].tolist(),
-            "line_nws": [0] * len(Offsets.between_lines(text).n_nws),
-            "language": "",
-            "flags": [],
-        }
-        for text in contents
-    ]
-    schema = table("blobs").columns
-    lake.write("blobs", pl.DataFrame(rows, schema=schema), part=part, fingerprint=sha256_of(repr(contents).encode()))
 
 
 def _span(content: int, start: int, end: int, cut: tuple[int, int] = (0, 0)) -> dict[str, str | int]:

@@ -1,5 +1,4 @@
 import json
-import os
 import re
 import sys
 import time
@@ -15,6 +14,7 @@ from ingest.programs import command as json_command
 from ingest.programs.command import JsonCommand
 from lake.errors import Exit
 from lake.store import Lake
+from tests.ingest.test_killed import is_running
 from tests.tiny import build, command, put, refused
 
 TEXT = "é\r\n😀\nb\n"
@@ -210,12 +210,7 @@ def test_what_hangs_is_killed_with_all_that_it_started(tmp_path: Path) -> None:
     assert found[3] == "no answer within 2 seconds"
     assert found[4:] == ["é4é4", "é5é5", "é6é6"]
     for _ in range(100):
-        try:
-            os.kill(int(note.read_text()), 0)
-        except ProcessLookupError:
-            return
-        state = Path(f"/proc/{note.read_text()}/stat").read_text().rpartition(")")[2].split()[0]
-        if state == "Z":
+        if not is_running(int(note.read_text())):
             return
         time.sleep(0.05)
     pytest.fail("what it started still runs")
