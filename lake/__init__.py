@@ -19,3 +19,10 @@ if "sqlalchemy" not in sys.modules:
     with suppress(ModuleNotFoundError):
         import dataframely  # noqa: F401  # for the sake of loading it
     del sys.modules["sqlalchemy"]
+
+# Joins are carried out as written. Polars would reorder them by guessed sizes, and begin where one column alone is
+# shared: as every pool has a `cand:0`, time and memory grew with the square of the items.
+with suppress(ModuleNotFoundError):
+    from polars.lazyframe import opt_flags
+
+    opt_flags.DEFAULT_QUERY_OPT_FLAGS.join_order = False
