@@ -90,7 +90,6 @@ class BenchmarkRuns:
     works: Sequence[TaskRuns]
     runner: Runner
     result: Outcome
-    parameters: Mapping[str, Mapping[str, str]]
 
     @property
     def n_rankings(self) -> int:
@@ -141,7 +140,7 @@ def evaluate(
             for outcome in console.track(done, f"evaluating {benchmark.name}", total=len(jobs[benchmark.name])):
                 benchmark.result.add(outcome)
             for work in benchmark.works:
-                work.conclude(benchmark.parameters)
+                work.conclude()
                 work.remove_stale()
             if isinstance(executor, InThisProcess):
                 for work in benchmark.works:
@@ -192,16 +191,10 @@ def _prepared(
     names = {part_name(stored) for stored in groups}
     for part in [part for part in lake.parts("relevance", benchmark=benchmark) if part.name not in names]:
         lake.remove(part)
-    notes: dict[str, Mapping[str, str]] = {}
     for work in works:
-        for run in [run for run in work.plan if not work.is_current(run)]:
-            if prepared := work.prepare(run, console.track):
-                notes[run.run_id] = prepared
-                result.warnings.append(
-                    f"{run.system.name}, {work.task.name}: {', '.join(map(' '.join, prepared.items()))}"
-                )
+        work.prepare(console.track)
     chunkers = {work.task: work.chunkers if work.plan else {} for work in works}
-    return BenchmarkRuns(benchmark, works, replace(runner, chunkers=chunkers), result, notes)
+    return BenchmarkRuns(benchmark, works, replace(runner, chunkers=chunkers), result)
 
 
 def _is_run(lake: Lake, task: Task, names: Sequence[str]) -> bool:

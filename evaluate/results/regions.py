@@ -8,7 +8,7 @@ neither gold nor noise.
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from typing import IO, Annotated, TypeVar
@@ -108,11 +108,9 @@ def unpacked_file(path: Path) -> Iterator[IO[bytes]]:
 
 def is_gold(path: Path) -> bool:
     """Whether a file begins as SWE-Explore's rows do."""
-    try:
-        with path.open("rb") as file, unpacked(file) as stream:
-            return b'"read_core_regions"' in stream.readline(MAX_LINE_BYTES)
-    except (OSError, ValueError, TooMuchUnpackedError):
-        return False
+    with suppress(GoldspanError), unpacked_file(path) as stream:
+        return b'"read_core_regions"' in stream.readline(MAX_LINE_BYTES)
+    return False
 
 
 def score_region_files(

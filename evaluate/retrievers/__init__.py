@@ -31,8 +31,22 @@ POOLS_AT_ONCE = 64
 """How many small pools are best taken side by side: few enough for all their tokens to stay near the processor."""
 
 
+class _Tokenized:
+    """What has texts: cut into tokens once in each way."""
+
+    text: Sequence[str]
+
+    @functools.cached_property
+    def _texts(self) -> Texts:
+        return as_texts(self.text)
+
+    def counted(self, tokens: Tokenizer) -> Counted:
+        """How often each text says each token, columns in the order of spelling; shared, so not to be changed."""
+        return self._texts.counted(tokens)
+
+
 @dataclass(frozen=True)
-class Pool:
+class Pool(_Tokenized):
     """What one pool offers under one chunker; row i of every column is chunk i, in the pool's own order.
 
     Several small pools may lie side by side, for retrievers that take so many: their chunks end to end, and one query
@@ -79,10 +93,6 @@ class Pool:
         return rows
 
     @functools.cached_property
-    def _texts(self) -> Texts:
-        return as_texts(self.text)
-
-    @functools.cached_property
     def hashes(self) -> npt.NDArray[np.uint64]:
         """A seeded hash of each chunk, by which equal scores are ordered."""
         return np.fromiter(map(_hash_of, self.path, self.chunk_no.tolist()), np.uint64, len(self))
@@ -91,10 +101,6 @@ class Pool:
     def is_blank(self) -> npt.NDArray[np.bool_]:
         """Whether each chunk is white space alone."""
         return np.array([is_blank(text) for text in self.text], np.bool_)
-
-    def counted(self, tokens: Tokenizer) -> Counted:
-        """How often each chunk says each token, columns in the order of spelling; shared, so not to be changed."""
-        return self._texts.counted(tokens)
 
 
 @functools.lru_cache(1 << 16)
@@ -114,7 +120,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Queries:
+class Queries(_Tokenized):
     """What is asked of one pool; row i of every column is query i.
 
     Attributes:
@@ -132,14 +138,6 @@ class Queries:
 
     def __len__(self) -> int:
         return len(self.item_id)
-
-    @functools.cached_property
-    def _texts(self) -> Texts:
-        return as_texts(self.text)
-
-    def counted(self, tokens: Tokenizer) -> Counted:
-        """How often each query says each token; shared, so not to be changed."""
-        return self._texts.counted(tokens)
 
 
 RunTexts = Callable[[], Iterator[tuple[Sequence[str], Sequence[str]]]]

@@ -42,13 +42,8 @@ def token_index(
 ) -> Index:
     """A score is the sum over the tokens of query and chunk of the weight of each in both, one times the other.
 
-    Args:
-        pool: The chunks.
-        tokens: What cuts a query into tokens.
-        weights: One for every stored count, in the counts' own order.
-        asking: What a query's counts of the pool's tokens, of shape (queries, tokens), weigh.
-        chunks: The counts; those of the pool's tokens without it.
-        score: What becomes of the sums, given the queries' counts.
+    `weights` are of every stored count of `chunks`, in its own order; `asking` weighs a query's counts of the pool's
+    tokens, (queries, tokens); `score` is what becomes of the sums, given the queries' counts.
     """
     chunks = pool.counted(tokens) if chunks is None else chunks
     counts = chunks.counts

@@ -3,7 +3,7 @@
 import shlex
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from importlib.metadata import version
 
@@ -52,6 +52,7 @@ class TaskRuns:
     result: Outcome
     retrievers: Mapping[str, Retriever]
     known_chunkers: Mapping[str, str] | None = None
+    prepared: dict[str, Mapping[str, str]] = field(default_factory=dict)
 
     @cached_property
     def protocols(self) -> Sequence[Protocol]:
@@ -110,9 +111,8 @@ class TaskRuns:
         # The systems that have a run over just these items are kept as current as those that always run.
         rows = self.stored("built-in").select("system", "selection", "limit").collect().iter_rows()
         made = {system for system, where, limit in rows if Selection.of_run(where, limit) == self.selection}
-        before = () if patterns else made
-        systems = resolve_systems(self.task, patterns, self.chunkers, self.retrievers, self.protocols, before)
-        return [self._run(system) for system in systems]
+        known = self.chunkers, self.retrievers, self.protocols, () if patterns else made
+        return [self._run(system) for system in resolve_systems(self.task, patterns, *known)]
 
     def stored(self, origin: str) -> pl.LazyFrame:
         """The task's rows of `runs` that were made here (`built-in`) or `imported`."""
@@ -142,11 +142,15 @@ class TaskRuns:
             if self.imported:
                 yield item_part, "", self.imported
 
-    def prepare(self, run: PlannedRun, track: TrackSteps) -> dict[str, str]:
-        """Do what a system does for its whole run at once; what is to be said of it with the run's parameters."""
-        arguments = VectorStore(self.lake), partial(self._texts, run.system), track
-        prepares = [retriever.prepare for retriever in run.system.retriever.parts() if retriever.prepare]
-        return {name: note for prepare in prepares for name, note in prepare(*arguments).items()}
+    def prepare(self, track: TrackSteps) -> None:
+        """Do what systems do for a whole run at once, as far as it is not current; what they say of it is kept."""
+        for run in [run for run in self.plan if not self.is_current(run)]:
+            arguments = VectorStore(self.lake), partial(self._texts, run.system), track
+            prepares = [retriever.prepare for retriever in run.system.retriever.parts() if retriever.prepare]
+            if notes := {name: note for prepare in prepares for name, note in prepare(*arguments).items()}:
+                self.prepared[run.run_id] = notes
+                said = ", ".join(map(" ".join, notes.items()))
+                self.result.warnings.append(f"{run.system.name}, {self.task.name}: {said}")
 
     def _texts(self, system: BuiltInSystem) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
         for item_part in self.item_parts:
@@ -156,25 +160,21 @@ class TaskRuns:
                 pool_queries = queries.filter(pl.col("pool_id").is_in(pool_ids.implode()))
                 yield pools.texts.text, pool_queries["text"].to_list()
 
-    def conclude(self, parameters: Mapping[str, Mapping[str, str]]) -> None:
+    def conclude(self) -> None:
         """Write the planned runs' own rows, with what preparing them has to say, and count their items."""
         counts = self._count(self.plan)
-        rows = [self._run_row(run, *counts[run.run_id], parameters.get(run.run_id, {})) for run in self.plan]
+        rows = [self._run_row(run, *counts[run.run_id]) for run in self.plan]
         todo = {run.run_id: target for run in self.plan if not (target := self._row(run)).is_current}
         if todo:
             frame = pl.DataFrame(rows, schema=table("runs").columns)
             write_by_run(todo, frame.filter(pl.col("run_id").is_in(list(todo))))
 
-    def _run_row(
-        self, run: PlannedRun, n: int, n_failed: int, why: str | None, parameters: Mapping[str, str]
-    ) -> dict[str, object]:
+    def _run_row(self, run: PlannedRun, n: int, n_failed: int, why: str) -> dict[str, object]:
+        system, where, prepared = run.system, self.selection.where, self.prepared.get(run.run_id, {})
         if n_failed:
-            reason = f": {why.removeprefix('GoldspanError: ')}" if why else ""
-            of_run = f"{run.system.name}, {self.task.name}"
-            self.result.warnings.append(f"{of_run}: {n_failed:,} of {counted(n, 'item')} failed{reason}")
+            self._warn_of(system.name, n, n_failed, why.removeprefix("GoldspanError: "))
         is_complete = self.selection.is_whole and not n_failed
         status = "complete" if is_complete else "failed" if n_failed and n_failed == n else "partial"
-        system, where = run.system, self.selection.where
         return {
             "run_id": run.run_id,
             "system": system.name,
@@ -183,7 +183,7 @@ class TaskRuns:
             "chunker": system.chunker,
             "retriever": system.retriever.name,
             "origin": "built-in",
-            "parameters": canonical_json({**system.parameters(), **parameters, **where_parameters(where)}),
+            "parameters": canonical_json({**system.parameters(), **prepared, **where_parameters(where)}),
             "versions": VERSIONS,
             "status": status,
             "n_items": n,
@@ -204,7 +204,11 @@ class TaskRuns:
             self.lake, "runs", part="all", inputs=self.item_parts, parameters=run.stamp, code=(), **folders
         )
 
-    def _count(self, runs: Sequence[Run]) -> dict[str, tuple[int, int, str | None]]:
+    def _warn_of(self, runs: str, n: int, n_failed: int, why: str) -> None:
+        failed = f"{n_failed:,} of {counted(n, 'item')} failed{f': {why}' if why else ''}"
+        self.result.warnings.append(f"{runs}, {self.task.name}: {failed}")
+
+    def _count(self, runs: Sequence[Run]) -> dict[str, tuple[int, int, str]]:
         """Add runs' items to what is said at the end; how many each has, how many failed, and why the first did."""
         cuts = {k for p in self.protocols for metric, k in metrics_of(p) if metric.cut == "results" and k}
         is_cut = pl.col("ties").list.set_intersection(list(cuts)).list.len() > 0
@@ -217,12 +221,12 @@ class TaskRuns:
                 n=pl.len(),
                 failed=(pl.col("status") != DONE).sum(),
                 tied=is_cut.sum(),
-                why=pl.col("error").sort_by("item_id").drop_nulls().first(),
+                why=pl.col("error").sort_by("item_id").drop_nulls().first().fill_null(""),
             )
         )
         counts = {run_id: of for run_id, *of in rows.collect().iter_rows()}
         for run in runs:
-            n, n_failed, n_tied, _ = counts.setdefault(run.run_id, [0, 0, 0, None])
+            n, n_failed, n_tied, _ = counts.setdefault(run.run_id, [0, 0, 0, ""])
             # A baseline's ties say nothing: random is nothing but ties.
             is_told = isinstance(run, PlannedRun) and BASELINE not in run.system.retriever.tags
             self.result.add(Outcome(expected=n, scored=n - n_failed, failed=n_failed, tied=n_tied if is_told else 0))
@@ -236,10 +240,8 @@ class TaskRuns:
             compare_task(self.whole, systems_of(self.lake, self.task))
         counts = self._count(self.imported)
         if failed := [of_run for of_run in counts.values() if of_run[1]]:
-            n, n_failed = sum(of_run[0] for of_run in failed), sum(n for _, n, _ in failed)
-            reason = next((f": {why}" for _, _, why in failed if why), "")
-            of_runs = f"{counted(len(failed), 'imported run')}, {self.task.name}"
-            self.result.warnings.append(f"{of_runs}: {n_failed:,} of {counted(n, 'item')} failed{reason}")
+            n, n_failed, why = zip(*failed, strict=True)
+            self._warn_of(counted(len(failed), "imported run"), sum(n), sum(n_failed), next(filter(None, why), ""))
 
     def remove_other_parts(self) -> None:
         """Remove what was made of items that the lake no longer holds, or that share a part with others now."""

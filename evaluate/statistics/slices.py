@@ -22,11 +22,9 @@ _CANDIDATES = {1: "1-4", 5: "5-9", 10: "10-14", 15: "15-19", 20: "20+"}
 
 @dataclass(frozen=True)
 class Slice:
-    """A part of the items: those alike in some columns; the value joins theirs with `/`.
+    """A part of the items: those alike in some columns, none for the whole; the value joins theirs with `/`.
 
-    Args:
-        name: The slice's name.
-        columns: What its items have in common; none for the whole.
+    Attributes:
         per_stratum: Where the items lie in several strata it is taken within each, under a compound name
             (`context/level`). Other slices are left out where they would mix any.
         splits: It exists only where it tells items apart that the columns before its last do not.
