@@ -111,24 +111,23 @@ def rows_of_board(
     Beside the table's own columns there are system, retriever, status and is_baseline. A small slice, metrics that the
     protocol does not declare (`requested`) and selected items (`where`) are not in the table: they are worked out.
     """
-    runs = systems_of(lake, task).select("run_id", "retriever", "is_baseline").lazy()
-    runs = runs.join(lake.scan("runs", benchmark=task.benchmark).select("run_id", "system", "status"), on="run_id")
+    runs = systems_of(lake, task)
     stored = lake.scan("boards", benchmark=task.benchmark, protocol=protocol.name).filter(task=task.name)
     slice_, _, value = slice_name.partition("=")
     of_slice = stored.filter(slice=slice_, slice_value=value or slice_) if slice_name else stored.filter("is_opening")
     rows = of_slice.drop("benchmark").collect()
     if requested or where or rows.is_empty():
-        rows = _worked_out(lake, task, protocol, slice_name, requested, where)
-    rows = rows.filter("is_shown").lazy().join(runs, on="run_id").collect()
+        rows = _worked_out(lake, task, protocol, runs, slice_name, requested, where)
+    of_runs = runs.select("run_id", "system", "retriever", "status", "is_baseline")
+    rows = rows.filter("is_shown").join(of_runs, on="run_id")
     rows = rows.filter([is_picked(name, systems) for name in rows["system"]])
     return None if rows.is_empty() else rows
 
 
 def _worked_out(
-    lake: Lake, task: Task, protocol: Protocol, slice_name: str, requested: Requested, where: Where
+    lake: Lake, task: Task, protocol: Protocol, runs: pl.DataFrame, slice_name: str, requested: Requested, where: Where
 ) -> pl.DataFrame:
     folders = {"benchmark": task.benchmark, "protocol": protocol.name}
-    runs = lake.read("runs", benchmark=task.benchmark).filter(task=task.name)
     is_mine = pl.col("run_id").is_in(runs["run_id"].implode())
     aggregates = lake.scan("aggregates", benchmark=task.benchmark).filter(is_mine, protocol=protocol.name)
     if aggregates.head(1).collect().is_empty():

@@ -68,22 +68,19 @@ def compare(
         for note in dict.fromkeys(chain.from_iterable(notes)):
             say(note)
     rows = [row for pair in pairs for row in _under(lake, pair, requested, slice_name, where, runs[1])]
-    missing = {metric_label(*column) for column in requested} - {_metric_of(row) for row in rows}
+    measured = {(row["metric"], row["k"]) for row in rows}
+    missing = sorted(metric_label(metric, k) for metric, k in requested if (metric.name, k) not in measured)
     if missing or not rows:
         hint = "With --against only stored metrics are compared: those that a protocol declares." if against else ""
         hint = "The slice that is shown holds none of the selected items; name theirs with --slice." if where else hint
         message = f"no item has a value from both {a} and {b}"
-        raise GoldspanError(message, examples=sorted(missing), hint=hint, code=Exit.MISSING)
+        raise GoldspanError(message, examples=missing, hint=hint, code=Exit.MISSING)
     return rows
 
 
 def _scored_by(known: pl.DataFrame, name: str) -> str:
     protocols = known.filter((pl.col("system") == name) | (pl.col("run_id") == name))["protocol"].unique().sort()
     return f"{name}: {', '.join(protocols)}"
-
-
-def _metric_of(row: Comparison) -> str:
-    return metric_label(metric_named(row["metric"]), row["k"])
 
 
 def _scored(source: Lake | Published) -> pl.DataFrame:
@@ -154,7 +151,8 @@ def comparison(
     for row in rows:
         several = len({other["task"] for other in rows if other["protocol"] == row["protocol"]}) > 1
         label = " of ".join([row["protocol"], *([row["task"]] if several else [])])
-        label += f" {_metric_of(row)}{'' if row['is_declared'] else ' (exploratory)'}"
+        metric = metric_label(metric_named(row["metric"]), row["k"])
+        label += f" {metric}{'' if row['is_declared'] else ' (exploratory)'}"
         of_slice = slice_label(row["slice"], row["slice_value"])
         over = f"  {of_slice}, {row['average']}{'  fails' if row in broken else ''}"
         counts = ((row["wins"], 7), (row["ties"], 7), (row["losses"], 8))

@@ -242,10 +242,9 @@ class Gate:
 
     def is_broken_by(self, row: Comparison) -> bool:
         """Whether a comparison of this metric fails it."""
-        if self.change == "is worse":
-            return self._is_of(row) and row["verdict"] == WORSE
-        rise: float = -row["delta"] if self.change == "drops" else row["delta"]
-        return self._is_of(row) and rise > self.by
+        rise = -row["delta"] if self.change == "drops" else row["delta"]
+        is_broken = row["verdict"] == WORSE if self.change == "is worse" else rise > self.by
+        return self._is_of(row) and bool(is_broken)
 
     def is_undecided_by(self, row: Comparison) -> bool:
         """Whether a comparison of this metric has no verdict that could fail it."""

@@ -10,7 +10,6 @@ from evaluate.results.board import (
     best_first,
     is_of_items,
     item_counts,
-    metric_label,
     number_of,
     primary_metric,
     primary_name,
@@ -113,7 +112,7 @@ def cost_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str
     hardware = shown["hardware"].drop_nulls().unique().sort()
     return PrintedTable(
         f"{protocol.name}, {slice_label(slice_, value)}: cost",
-        ["system", metric_label(metric, k), "read", "returned", "index s", "index MB", "p50 ms", "p95 ms", "frontier"],
+        ["system", primary_name(protocol), "read", "returned", "index s", "index MB", "p50 ms", "p95 ms", "frontier"],
         cells,
         [_FRONTIER_RULE.format(metric=metric.name), *(f"measured on {name}" for name in hardware)],
     )
@@ -151,7 +150,6 @@ def effects_table(lake: Lake, task: Task, protocol: Protocol) -> PrintedTable | 
     n_systems = len(chunkers) * len(retrievers)
     notes = [which_matters_more(shares, n_systems, too_few=n_items < FEWEST_ITEMS, unit=unit)]
     notes += [f"left out, as not every chunker is there with every retriever: {listed(left_out)}"] if left_out else []
-    name = metric_label(*primary_metric(protocol))
     over = f"{counted(n_items, 'item')}, {counted(n_repos, 'repository')}"
     where = f"{whole['slice']} {whole['slice_value']}"
     means = {
@@ -163,7 +161,7 @@ def effects_table(lake: Lake, task: Task, protocol: Protocol) -> PrintedTable | 
     margins = zip(*(_interval(by_level["", retriever]) for retriever in retrievers), strict=True)
     lines += [[head, "", *cells, "", "", ""] for head, cells in zip(_ENDS, margins, strict=True)]
     return PrintedTable(
-        f"{protocol.name} of {task.name}, {where}: {name} by chunker and retriever; {over}",
+        f"{protocol.name} of {task.name}, {where}: {primary_name(protocol)} by chunker and retriever; {over}",
         ["chunker", "mean", *retrievers, *_ENDS],
         lines,
         notes,

@@ -87,15 +87,13 @@ def _scored_by(protocol: Protocol, runs: Sequence[Run]) -> list[Run]:
 
 
 def systems_of(lake: Lake, task: Task) -> pl.DataFrame:
-    """A task's runs: run_id, chunker, retriever, is_complete, is_baseline, is_expected."""
+    """A task's runs, sorted: columns of table `runs`, and is_complete, is_baseline, is_expected."""
     known, built_in = retrievers().values(), pl.col("origin") == "built-in"
     tagged = [retriever.name for retriever in known if BASELINE in retriever.tags]
     chance = [retriever.name for retriever in known if retriever.is_chance]
     runs = lake.scan("runs", benchmark=task.benchmark).filter(task=task.name).sort("run_id")
     return runs.select(
-        "run_id",
-        "chunker",
-        "retriever",
+        *("run_id", "system", "task", "chunker", "retriever", "status", "limit"),
         is_complete=(pl.col("status") == "complete") & pl.col("limit").is_null(),
         is_baseline=built_in & pl.col("retriever").is_in(tagged),
         is_expected=built_in & pl.col("retriever").is_in(chance),
@@ -120,14 +118,12 @@ def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) 
     ledgers = [part for part in lake.parts("ledger", **folders) if part.name.startswith(f"{name}--")]
     items = lake.parts("items", benchmark=task.benchmark)
     systems = systems.filter(pl.col("run_id").is_in([part.folders["run_id"] for part in aggregated]))
-    of_task = lake.scan("runs", benchmark=task.benchmark).filter(task=task.name).sort("run_id")
-    runs = of_task.select("run_id", "system", "task", "status", "limit").collect()
     target = target_of(
         lake,
         *("characters", "effects", "ledger_means", "comparisons", "ranks", "boards"),
         part=name,
         inputs=[*aggregated, *scored, *ledgers, *items],
-        parameters=[systems.rows(), asdict(protocol), runs.rows()],
+        parameters=[systems.rows(), asdict(protocol)],
         code=[characters_of, effects_of, ledger_means, compare_runs, rank_runs, board_rows],
         **folders,
     )
@@ -153,7 +149,7 @@ def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) 
         means = ledger_means(ledger, item_rows, pooled.select("run_id", *SLICE).unique())
         ranks = rank_runs(protocol, rows, comparisons)
         frames = {"aggregates": pooled, "ranks": ranks, "comparisons": comparisons, "characters": read}
-        board = board_rows(protocol, runs, task.kind, **frames)
+        board = board_rows(protocol, systems, task.kind, **frames)
         return [read, effects, means.collect(), comparisons, ranks, board]
 
     target.make(make)
