@@ -26,8 +26,6 @@ from lake.outcome import Outcome
 from lake.store import Lake
 from lake.text import escaped
 
-_DECLARED = Path(__file__).resolve().parents[1] / "pyproject.toml"
-
 PIPE_SECONDS = 10.0
 
 
@@ -141,7 +139,8 @@ def stage_app(default: str, modules: Mapping[str, str]) -> typer.Typer:
             if args[:1] == ["--version"]:
                 import tomllib
 
-                print(f"goldspan {tomllib.loads(_DECLARED.read_text())['project']['version']}")
+                declared = Path(__file__).resolve().parents[1] / "pyproject.toml"
+                print(f"goldspan {tomllib.loads(declared.read_text())['project']['version']}")
                 sys.exit(Exit.DONE)
             # Of the stage, wherever it stands.
             flags, rest = [arg for arg in args if arg == "--debug"], [arg for arg in args if arg != "--debug"]

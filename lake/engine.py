@@ -108,9 +108,6 @@ class Engine:
 IN_PROCESS = Engine()
 BY_JOBS = Engine(None)
 
-_PR_SET_PDEATHSIG = 1
-"""Linux: which signal a process gets when its parent ends."""
-
 
 @contextmanager
 def _processes(n_processes: int) -> Iterator[ProcessPoolExecutor]:
@@ -136,7 +133,7 @@ def end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if sys.platform == "linux":
         # The kernel ends it at once; the thread below waits where long work of a library lets no other thread run.
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: the signal that it gets when its parent ends
     if parent is not None and os.getppid() != parent.pid:
         os._exit(1)
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 MIB = 2**20
-_GB = 10**9
 
 # Bytes of one file. Beside each: what it is of, and the largest that is known.
 MAX_DOCUMENT_BYTES = 256 * MIB  # read whole, an archive's entry too; trajectories have some tens of MB
@@ -48,8 +47,6 @@ MAX_PATCH_CHARACTERS = 8 * MIB  # 100,000 where people wrote it, some million wh
 MAX_POOL_BYTES = 256 * MIB  # of the searched files of a benchmark, which are held together; RepoEval's have 3 MB
 MAX_POOL_LINES = 20_000_000  # of the same: as many as code of that size has, and far fewer than line ends alone
 
-SHARE_OF_MEMORY = 0.85
-"""Of the machine's memory, what a process may hold where no limit is given."""
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _ROWS_AT_ONCE = 1 << 14
 _AT_ONCE = 64 * MIB
@@ -171,7 +168,7 @@ def _frame(rows: "pa.RecordBatch | pa.Table", names: Sequence[str]) -> pl.DataFr
 def limit_memory(gigabytes: float | None) -> float | None:
     """Let this process, and each it starts, hold so much data at most, not address space; 85 % of the machine's."""
     present = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    n_bytes = int(gigabytes * _GB) if gigabytes else int(SHARE_OF_MEMORY * present)
+    n_bytes = int(gigabytes * 10**9 if gigabytes else 0.85 * present)
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
     resource.setrlimit(resource.RLIMIT_DATA, (n_bytes if hard == resource.RLIM_INFINITY else min(n_bytes, hard), hard))
     return gigabytes
