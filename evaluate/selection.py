@@ -8,7 +8,6 @@ from typing import NamedTuple
 import polars as pl
 
 from lake.catalog.protocol import Task
-from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint
 from lake.pools import Where, drawn_ids, of_where, where_parameters, with_pools_of
 from lake.store import Lake, Part, numbered, parts_holding
@@ -77,8 +76,9 @@ class ItemPart:
         texts = self.scan("queries", query=self.task.query).select("item_id", "text")
         rows = self.items.lazy().join(texts, on="item_id", how="left", maintain_order="left").collect()
         if without := rows["text"].null_count():
-            message = f"the lake holds no query {self.task.query!r} of {counted(without, 'item')} of {self.part}"
-            raise GoldspanError(message, where=str(self.lake.root), hint="First: make ingest", code=Exit.MISSING)
+            raise self.lake.lacks(
+                f"the lake holds no query {self.task.query!r} of {counted(without, 'item')} of {self.part}"
+            )
         return rows
 
     @cached_property
@@ -111,7 +111,7 @@ def edition(lake: Lake, benchmark: str) -> Edition:
     """Read what the benchmark's own row says, which the lake has to hold."""
     part = lake.part("benchmarks", benchmark)
     if part is None:
-        raise _nothing(lake, benchmark)
+        raise lake.lacks(f"the lake holds no items of {benchmark}")
     return Edition(*lake.scan_parts([part], "benchmarks").select("label", "limit").collect().row(0))
 
 
@@ -133,7 +133,7 @@ def part_groups(lake: Lake, benchmark: str) -> list[tuple[str, ...]]:
             groups.append((name,))
             n_items, n_files = items, files
     if not groups:
-        raise _nothing(lake, benchmark)
+        raise lake.lacks(f"the lake holds no items of {benchmark}")
     return groups
 
 
@@ -160,7 +160,7 @@ def selected_parts(
         files = parts_holding(lake, "files", "pool_id", scorable["pool_id"], benchmark=task.benchmark)
         gold = [part for name in names if (part := lake.part("gold_spans", name, benchmark=task.benchmark))]
         if len(gold) < len(names):
-            raise _nothing(lake, task.benchmark, f"gold_spans for all of {', '.join(names)}")
+            raise lake.lacks(f"the lake holds no gold_spans for all of {', '.join(names)} of {task.benchmark}")
         stamp = fingerprint(
             [part.fingerprint for part in parts],
             # Without gold every score would be 0.
@@ -172,8 +172,3 @@ def selected_parts(
         )
         n_blank = int(items["scorable"].sum()) - scorable.height
         yield ItemPart(lake, task, names, scorable, stamp, items.height - scorable.height, n_blank)
-
-
-def _nothing(lake: Lake, benchmark: str, what: str = "items") -> GoldspanError:
-    message = f"the lake holds no {what} of {benchmark}"
-    return GoldspanError(message, where=str(lake.root), hint="First: make ingest", code=Exit.MISSING)

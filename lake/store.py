@@ -143,6 +143,10 @@ class Lake:
             return pl.concat([frame.select(*declared.columns, *extra) for frame in frames])
         return _scan(paths, hive).select(*declared.columns, *extra)
 
+    def lacks(self, what: str, stage: str = "ingest") -> GoldspanError:
+        """An error that says what is not in it before a stage has run."""
+        return GoldspanError(what, where=str(self.root), hint=f"First: make {stage}", code=Exit.MISSING)
+
     def _refused(self, error: OSError, path: Path) -> GoldspanError:
         free = shutil.disk_usage(self.root).free if self.root.exists() else 0
         return GoldspanError(

@@ -61,8 +61,8 @@ def table_of_systems(
             board(store, *pair, requested, slice_name=slice_, systems=names, top=top, where=where) for pair in which
         ]
     if not any(boards):
-        message = f"no run in the lake is on such a board{' with a selected item' if where else ''}"
-        raise GoldspanError(message, where=str(lake), hint="First: make evaluate", code=Exit.MISSING)
+        with_item = " with a selected item" if where else ""
+        raise store.lacks(f"no run in the lake is on such a board{with_item}", "evaluate")
     beside = [cost_table(store, *pair, names) for pair in which] if costs else []
     # A task's first protocol is the one that its page opens on.
     first = {task.name: (task, protocol) for task, protocol in reversed(which)}

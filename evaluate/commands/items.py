@@ -115,8 +115,7 @@ def status(lake: LakeOption = DEFAULT_LAKE) -> None:
     """Say what a lake holds, what is missing, and which command comes next."""
     store = Lake(lake)
     if not store.parts("benchmarks"):
-        message = "the lake holds no benchmark"
-        raise GoldspanError(message, where=str(lake), hint="First: make ingest", code=Exit.MISSING)
+        raise store.lacks("the lake holds no benchmark")
     items = store.scan("items").group_by("benchmark").agg(n=pl.len(), n_lost=(~pl.col("scorable")).sum())
     runs = store.scan("runs").select("benchmark", "system", "origin").unique()
     systems = runs.group_by("benchmark").agg(n_systems=pl.len(), n_imported=(pl.col("origin") == "imported").sum())
@@ -166,8 +165,7 @@ def primary_scores(lake: Lake, benchmark: str, rules: Protocol) -> pl.DataFrame:
     runs = lake.scan("runs", benchmark=benchmark).select("run_id", "system", "retriever")
     rows = scores.join(runs, on="run_id").collect()
     if rows.is_empty():
-        message = f"no system has a score under {rules.name}"
-        raise GoldspanError(message, where=str(lake.root), hint="First: make evaluate", code=Exit.MISSING)
+        raise lake.lacks(f"no system has a score under {rules.name}", "evaluate")
     return rows
 
 

@@ -87,8 +87,7 @@ def texts(
         lookup(name, "benchmark", dict.fromkeys(stored))
     frames = [frame for name in names or stored for frame in _of_benchmark(store, name, chunker, form)]
     if not frames:
-        message = f"the lake holds nothing that {chunker} cut for these benchmarks"
-        raise GoldspanError(message, where=str(lake), hint="First: make ingest", code=Exit.MISSING)
+        raise store.lacks(f"the lake holds nothing that {chunker} cut for these benchmarks")
     rows = pl.concat(frames).unique("key", keep="first", maintain_order=True).sort("key")
     with output.open("wb") as file:
         rows.write_parquet(file)

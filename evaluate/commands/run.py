@@ -25,7 +25,7 @@ from lake.console import (
     split_systems,
 )
 from lake.engine import parse_engine
-from lake.errors import Exit, GoldspanError, lookup
+from lake.errors import lookup
 from lake.outcome import Outcome
 from lake.pools import parse_items, with_items
 from lake.store import Lake
@@ -70,8 +70,7 @@ def run_systems(
     selected = [name for name in selected if not wanted or any(known[task].benchmark == name for task in wanted)]
     if not selected:
         by_whom = f" that {listed(wanted)} asks" if wanted and in_lake else ""
-        message, hint = f"the lake holds no benchmark{by_whom}", "First: make ingest"
-        raise GoldspanError(message, where=str(lake), hint=hint, code=Exit.MISSING)
+        raise store.lacks(f"the lake holds no benchmark{by_whom}")
     patterns = split_systems(systems, store)
     with console.lake_lock(store, {"runs", "evaluate"}):
         if selection.where:

@@ -44,9 +44,7 @@ def compare(
     runs = [_scored(source) for source in sources]
     for known, name in zip(runs, (a, b), strict=True):
         if known.is_empty():
-            raise GoldspanError(
-                "nothing is scored", where=str(lake.root), hint="First: make evaluate", code=Exit.MISSING
-            )
+            raise lake.lacks("nothing is scored", "evaluate")
         names = [REFERENCE, *known["system"], *known["run_id"]]
         lookup(name, "run or system", dict.fromkeys(names))
     tasks, protocols = known_tasks(lake), [each for name in protocol_names for each in protocols_called(lake, name)]

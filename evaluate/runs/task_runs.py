@@ -20,7 +20,6 @@ from evaluate.systems import BuiltInSystem, PlannedRun, Run, resolve_systems
 from evaluate.texts.query_forms import rewritten
 from lake.benchmarks import protocols_of
 from lake.catalog.protocol import Protocol, Task
-from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json
 from lake.make import BuildTarget, made_from, target_of, write_by_run
 from lake.outcome import Outcome
@@ -83,8 +82,7 @@ class TaskRuns:
             note = f"skipped {part.name}: it has no chunks for these files{hint}"
             self.result.warnings = [*dict.fromkeys([*self.result.warnings, note])]
         if not complete and not self.takes_contexts:
-            message = f"no chunker has cut the files of {self.task.benchmark}"
-            raise GoldspanError(message, where=str(self.lake.root), hint="First: make ingest", code=Exit.MISSING)
+            raise self.lake.lacks(f"no chunker has cut the files of {self.task.benchmark}")
         return complete
 
     def _command_that_cuts(self, chunker: str) -> str:

@@ -195,8 +195,7 @@ def _ask(job: ImportJob, session: ProgramSession, file: Path, track: TrackPools,
     texts = lake.scan("queries", benchmark=task.benchmark, query=task.query).select("item_id", "text")
     questions = items.lazy().join(texts.unique("item_id", keep="first"), on="item_id", how="left").collect()
     if n_without := questions["text"].null_count():
-        message = f"the lake holds no query of {counted(n_without, 'item')} of {task.name}"
-        raise GoldspanError(message, where=str(lake.root), hint="First: make ingest", code=Exit.MISSING)
+        raise lake.lacks(f"the lake holds no query of {counted(n_without, 'item')} of {task.name}")
     say(f"{session.name}: {counted(questions.height, 'item')} of {task.name}")
     unwritten, failures, n_answered = list[str](), list[str](), 0
     folders = _pool_folders(job, file.parent, questions["pool_id"], unwritten)

@@ -59,8 +59,7 @@ def check_request(lake: Lake, request: ImportRequest) -> str | None:
     """See that the lake holds the benchmark and the chunker, and that the name can be a system's; the chunker."""
     benchmarks = [part.name for part in lake.parts("benchmarks")]
     if not benchmarks:
-        message = "the lake holds no benchmark"
-        raise GoldspanError(message, where=str(lake.root), hint="First: make ingest", code=Exit.MISSING)
+        raise lake.lacks("the lake holds no benchmark")
     if request.benchmark not in benchmarks:
         raise unknown_name(request.benchmark, "benchmark", benchmarks)
     chunkers, name = [part.name for part in lake.parts("chunkers")], request.system
@@ -172,6 +171,5 @@ def asked_items(lake: Lake, request: ImportRequest, kind: AnswerKind) -> tuple[T
             made = made_from([part, *pools], [task.pool_prefix, task.subsets])
             parts.append(AskedItems(part.name, made, of_task))
     if not parts:
-        message = f"the lake holds no items of {benchmark} that {task.name} asks"
-        raise GoldspanError(message, where=str(lake.root), hint="First: make ingest", code=Exit.MISSING)
+        raise lake.lacks(f"the lake holds no items of {benchmark} that {task.name} asks")
     return task, parts
