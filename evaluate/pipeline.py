@@ -42,10 +42,8 @@ class Job(NamedTuple):
 class Runner:
     """What every job of a benchmark has in common; it goes along to whichever process does one.
 
-    Attributes:
-        retrievers: The names of those that may run.
-        groups: The parts of the items, those together that are asked together.
-        chunkers: Task → chunker that has cut all its files → what its chunks were made from.
+    `retrievers` are those that may run, `groups` the parts of the items that are asked together; `chunkers` is task →
+    chunker that has cut all its files → what its chunks were made from.
     """
 
     lake: Path
@@ -119,9 +117,6 @@ def evaluate(
     """Run the chosen systems on some benchmarks' items and score them; the caller holds the lake's lock.
 
     Tasks are those of a benchmark that are named; without any, those that need not be, and those run before.
-
-    Raises:
-        GoldspanError: The lake has no items of a benchmark, the selection leaves none, or a pattern means no system.
     """
     known = known_retrievers(lake, patterns)
     declare(lake, known.values())

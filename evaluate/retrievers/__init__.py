@@ -50,10 +50,8 @@ class Pool(_Tokenized):
     """What one pool offers under one chunker; row i of every column is chunk i, in the pool's own order.
 
     Several small pools may lie side by side, for retrievers that take so many: their chunks end to end, and one query
-    for each, in their order. A query's row of scores is then of its own pool's chunks, filled up to the largest pool's.
-
-    Attributes:
-        side_by_side: Where several pools are, the id and the number of chunks of each.
+    for each, in their order: `side_by_side` has the id and the number of chunks of each. A query's row of scores is
+    then of its own pool's chunks, filled up to the largest pool's.
     """
 
     pool_id: str

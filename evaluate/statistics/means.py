@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from evaluate.metrics import metrics, metrics_of
-from evaluate.statistics.bootstrap import item_intervals
-from evaluate.statistics.intervals import bounds_of, ends_of
+from evaluate.statistics.intervals import bounds_of, ends_of, item_intervals
 from evaluate.statistics.slices import MEASURE, SLICE, WHOLE_SLICE, Slice, item_kinds, kinds_by_slice, protocol_slices
 from lake.averages import AVERAGES, FEWEST_REPOS, ITEM, REPOSITORY, Average
 from lake.catalog.protocol import Protocol
@@ -37,18 +36,12 @@ def aggregate(
     *,
     slices: Sequence[Slice] = (),
 ) -> pl.LazyFrame:
-    """Scores over slices of the items: the rows of table `aggregates`, sorted by its key.
+    """Scores of any number of runs over slices of the items: the rows of table `aggregates`, sorted by its key.
 
     A metric's micro is null where it keeps no sums or has no value at any item; item_low and item_high are null where
-    the slice is not resampled.
-
-    Args:
-        protocol: How its scores are pooled.
-        scores: Rows of table `scores`, of any number of runs.
-        items: The scorable items: item_id, repo and the columns that slices and strata name, as far as they have them;
-            `band` is made of n_candidates.
-        run_items: Rows of table `run_items`, for counting failed items; without it none is counted.
-        slices: Those in place of the protocol's, known to mix nothing.
+    the slice is not resampled. `items` are the scorable ones: item_id, repo and what slices and strata name, as far as
+    they have it; `band` is made of n_candidates. By `run_items`, rows of that table, failed items are counted, without
+    it none. `slices`, in place of the protocol's, are known to mix nothing.
     """
     slices, strata = (slices, ()) if slices else protocol_slices(protocol)
     columns = {column for slice_ in slices for column in (*slice_.columns, slice_.of) if column}

@@ -8,8 +8,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from evaluate.statistics.boards import rank_runs
-from evaluate.statistics.bootstrap import RESAMPLES
 from evaluate.statistics.comparisons import ScoreMatrix, compare_runs, with_places
+from evaluate.statistics.intervals import RESAMPLES
 from evaluate.statistics.means import aggregate
 from lake.benchmarks import protocols
 from lake.tables import table

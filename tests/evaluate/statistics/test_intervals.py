@@ -10,8 +10,7 @@ import polars as pl
 import pytest
 from scipy import linalg, stats
 
-from evaluate.statistics.bootstrap import RESAMPLES, item_intervals
-from evaluate.statistics.intervals import korn_graubard
+from evaluate.statistics.intervals import RESAMPLES, item_intervals, korn_graubard
 from evaluate.statistics.means import aggregate
 from lake.benchmarks import protocols
 from report.methods.interval_coverage import MEANS, N_SETS, simulated_coverage
@@ -200,7 +199,7 @@ def test_a_mean_over_one_item_has_none_and_equal_items_have_one_of_no_width() ->
 
 MANY = """
 import numpy as np, polars as pl
-from evaluate.statistics.bootstrap import item_intervals
+from evaluate.statistics.intervals import item_intervals
 values = np.random.default_rng(6).random(7_000) * 100
 many = pl.LazyFrame({"mean": np.repeat(np.arange(10), 700), "value": values, "count": np.ones(7_000, np.int64)})
 """
