@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lake.fingerprint import seeded_hash
-from lake.pools import stratified
+from lake.pools import parse_items, stratified
 
 SIZES = st.lists(st.integers(1, 30), min_size=1, max_size=6)
 
@@ -39,3 +39,7 @@ def test_the_same_rows_are_drawn_whatever_their_order_and_keep_theirs(sizes: lis
 def test_the_sample_is_the_same_on_every_machine() -> None:
     assert stratified(_items([5, 5]), 4)["item_id"].to_list() == ["r0/0", "r0/2", "r1/1", "r1/4"]
     assert seeded_hash("a", "b") == 1585122713505700193
+
+
+def test_an_id_may_be_longer_than_a_files_name() -> None:
+    assert parse_items("a" * 300) == (("item_id", "a" * 300),)
