@@ -245,7 +245,8 @@ def print_listing(rows: Sequence[dict[str, object]], format: str) -> None:  # no
     else:
         for row in rows:
             # What is so is said by its column's name, and what is not so is not said.
-            known = [name if value is True else value for name, value in row.items() if value not in ("", None, False)]
+            given = {name: value for name, value in row.items() if value is not False and value not in ("", None, [])}
+            known = [name if value is True else value for name, value in given.items()]
             shown = [", ".join(map(str, value)) if isinstance(value, list) else str(value) for value in known]
             print(escaped("  ".join(shown)))
         if not rows:

@@ -167,6 +167,7 @@ def test_names_are_given_in_any_way(given: str | list[str]) -> None:
 ROWS: list[dict[str, object]] = [
     {"name": "a", "meaning": "ä: b", "empty": "", "default": True},
     {"name": "b", "meaning": None, "n": 3, "default": False},
+    {"name": "c", "n": 0, "tags": []},
 ]
 
 
@@ -215,7 +216,7 @@ def test_a_name_between_colons_is_said_as_it_is(capsys: pytest.CaptureFixture[st
 
 def test_a_listing_is_columns_json_or_yaml(capsys: pytest.CaptureFixture[str]) -> None:
     print_listing(ROWS, "")
-    assert capsys.readouterr().out == "a  ä: b  default\nb  3\n"
+    assert capsys.readouterr().out == "a  ä: b  default\nb  3\nc  0\n"
     print_listing(ROWS, "json")
     assert json.loads(capsys.readouterr().out) == ROWS
     print_listing(ROWS[:1], "yaml")
