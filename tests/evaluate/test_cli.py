@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from lake.errors import Exit
-from tests.tiny import command, stored
+from tests.report.small_lake import CHUNKING, write_lake
+from tests.tiny import command, ingested, stored
 
 pytestmark = pytest.mark.slow
 
@@ -215,3 +216,25 @@ def test_the_table_falls_back_to_a_subset_where_the_headlines_was_not_asked(sour
     assert command("ingest", "--source", source, *asked, "--lake", lake).code == 0
     assert command("evaluate", "--lake", lake).code == 0
     assert "repoeval@chunking-v1, subset function-1k, macro" in command("evaluate", "table", "--lake", lake).out
+
+
+def test_effects_of_few_repositories_are_told_over_their_items(tmp_path: Path) -> None:
+    lake = write_lake(tmp_path)
+    (part,) = lake.parts("benchmarks")
+    lake.write("benchmarks", lake.read("benchmarks"), part="repoeval", fingerprint="f")
+    lake.remove(part)
+    printed = command("evaluate", "effects", "--protocol", CHUNKING, "--lake", lake.root).done()
+    title, *_, answer, _ = printed.out.strip().splitlines()
+    assert "5 items, 2 repositories" in title
+    assert "as there are too few items" in answer
+    assert answer.endswith("(for these repositories only).")
+
+
+def test_effects_without_a_grid_say_what_to_add(source: Path, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    ingested(lake, source, chunkers=["whole-file"])
+    assert command("evaluate", "--lake", lake).code == 0
+    printed = command("evaluate", "effects", "--lake", lake)
+    assert (printed.code, printed.out) == (Exit.MISSING, "")
+    assert "no two chunkers, scored on all the items, have the same two retrievers" in printed.err
+    assert "make ingest evaluate" in printed.err

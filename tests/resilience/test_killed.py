@@ -1,5 +1,7 @@
+import ctypes
 import itertools
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -19,7 +21,7 @@ from tests.resilience.stages import (
     finishes_as_if_nothing_had_been,
     start,
 )
-from tests.tiny import ROOT, stored
+from tests.tiny import ROOT, leftovers, stored
 
 KILLED = -signal.SIGKILL
 MOMENTS: tuple[Moment, ...] = ("before", "after", "after")
@@ -89,4 +91,96 @@ def test_a_signal_says_how_to_go_on_and_the_next_run_goes_on(
     assert (child.returncode, out) == (code, "")
     assert f"{why}. What is finished is kept; run the same command again to go on." in err
     assert "Traceback" not in err
+    finishes_as_if_nothing_had_been(home / "source", lake, stored(home / "lake2"))
+
+
+PR_CAPBSET_DROP = 24
+CAP_DAC_OVERRIDE = 1
+
+
+def test_a_second_run_says_that_it_waits_and_ends_well(home: Path, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    with Lake(lake).locked():
+        child = subprocess.Popen(
+            [sys.executable, "-m", "ingest", "repoeval", "--source", str(home / "source"), "--lake", str(lake)],
+            cwd=ROOT,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert child.stderr is not None
+        assert child.stderr.readline() == "another run is writing to this lake; waiting for it to end\n"
+        assert child.poll() is None
+        assert stored(lake) == {}
+    _, err = child.communicate(timeout=60)
+    assert child.returncode == 0
+    assert "ingest: 5 of 5 items ready" in err
+
+
+def test_runs_at_once_on_one_lake_all_end_well_and_leave_what_one_leaves(home: Path, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    children = [start(home / "source", lake) for _ in range(3)]
+    for child in children:
+        child.join()
+    assert [child.exitcode for child in children] == [0, 0, 0]
+    assert stored(lake) == stored(home / "lake2")
+    assert leftovers(lake) == []
+
+
+def _obeys_permissions() -> None:
+    """Root may write anywhere; without this capability it is held to a folder's mode like anyone else."""
+    ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE)
+
+
+@pytest.mark.parametrize(("stage", "ended", "lock_too"), [("ingest", 0, False), ("evaluate", 1, True)])
+def test_a_lake_that_may_not_be_written_is_a_clear_error(
+    home: Path, tmp_path: Path, stage: str, ended: int, lock_too: bool
+) -> None:
+    lake = tmp_path / "closed/lake"
+    lake.parent.mkdir()
+    if ended:
+        finish(home / "source", lake, stages=ended)
+    closed = [lake.parent, *(folder for folder in (lake, *lake.rglob("*")) if folder.is_dir())]
+    before = stored(lake)
+    for folder in closed:
+        folder.chmod(0o500)
+    if lock_too and ended:
+        (lake / ".lock").chmod(0o400)
+    arguments = {"ingest": ["repoeval", "--source", str(home / "source"), "--chunkers", "window-4-2"], "evaluate": []}
+    try:
+        said = subprocess.run(
+            [sys.executable, "-m", stage, *arguments[stage], "--lake", str(lake)],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+            preexec_fn=_obeys_permissions,
+        )
+    finally:
+        for folder in closed:
+            folder.chmod(0o700)
+    assert said.returncode == Exit.ERROR, said.stderr
+    assert f"{stage}: the lake could not be written: Permission denied" in said.stderr
+    assert "LAKE=" in said.stderr
+    assert "Traceback" not in said.stderr
+    assert stored(lake) == before
+
+
+@pytest.mark.parametrize("file_bytes", [0, 5000])
+def test_a_full_disk_is_a_clear_error_and_leaves_nothing_half_written(
+    home: Path, tmp_path: Path, file_bytes: int
+) -> None:
+    lake, err = tmp_path / "lake", tmp_path / "stderr"
+    largest = max(len(data) for data in stored(home / "lake2").values())
+    assert largest > 8000
+    child = start(home / "source", lake, Harm(file_bytes=file_bytes), said=None if file_bytes < 2000 else err)
+    child.join()
+    assert child.exitcode == Exit.ERROR
+    if err.exists():
+        assert re.search(r"the lake could not be written: (File too large|is the disk full\?)", err.read_text())
+        assert "Nothing half-written is left." in err.read_text()
+        assert "MB are free there" in err.read_text()
+        assert "Traceback" not in err.read_text()
+    assert leftovers(lake) == []
+    every_part_is_whole(lake)
+    assert stored(lake).items() <= stored(home / "lake2").items()
     finishes_as_if_nothing_had_been(home / "source", lake, stored(home / "lake2"))

@@ -77,6 +77,13 @@ def test_a_two_by_two_grid_by_hand() -> None:
     assert set(of_p["n_items"]) == {1}
 
 
+def test_of_fewer_than_six_repositories_the_items_are_the_unit() -> None:
+    apart = {("a", "x"): 0.4, ("a", "y"): 0.0, ("b", "x"): 0.3, ("b", "y"): 0.1}
+    cells = {cell: [step + 0.01 * (place % 3) * (step > 0) for place in range(12)] for cell, step in apart.items()}
+    of_x = _effects(cells, ["p"] * 12).filter(chunker="", retriever="x").row(0, named=True)
+    assert 0.1 < of_x["low"] < of_x["effect"] < of_x["high"] < 0.2
+
+
 def test_ratios_of_sums_are_split_as_they_are_pooled() -> None:
     cells = {("a", "x"): [1.0, 0.5], ("a", "y"): [0.5, 0.5], ("b", "x"): [0.0, 0.25], ("b", "y"): [0.0, 0.0]}
     means = _levels(_effects(cells, ["p", "q"], micro=True), "mean")

@@ -18,9 +18,9 @@ from lake.errors import Exit
 from lake.store import Lake
 from lake.tables import table
 from tests.evaluate.score.ledger_in_lake import checked
-from tests.frames import score_rows
+from tests.frames import change, score_rows
 from tests.once import linked
-from tests.tiny import command
+from tests.tiny import command, stored
 
 pytestmark = pytest.mark.slow
 
@@ -191,6 +191,38 @@ def test_the_ratio_of_sums_of_nothing_is_what_the_protocol_makes_of_nothing(prot
     found = aggregate(protocols()[protocol], rows, items).collect()
     micro = dict(found.filter(slice="all").select("metric", "micro").iter_rows())
     assert micro == {**dict.fromkeys(names[:3], wanted), "file_redundancy": 0.0}
+
+
+def test_other_symbols_are_scored_anew(lake: Lake) -> None:
+    before = stored(lake.root, *SCORED)
+    for part in lake.parts("symbols", rules="docs"):
+        rows = lake.scan_parts([part], "symbols").collect().head(1)
+        lake.write("symbols", rows, part=part.name, fingerprint="fewer", rules="docs")
+    _evaluate(lake.root)
+    made = before.keys() - stored(lake.root, *SCORED).keys()
+    pooled = {path for path in made if path.startswith("aggregates/")}
+    assert pooled
+    assert made - pooled == {path for path in before if "docs-v1" in path}
+
+
+def test_sources_are_slices_and_never_kept_apart(lake: Lake) -> None:
+    (part,) = lake.parts("items", benchmark="contextbench")
+    source = pl.when(pl.int_range(pl.len()) % 2 == 0).then(pl.lit("Pro")).otherwise(pl.lit("Multi"))
+    change(lake, "items", part, source=source)
+    _evaluate(lake.root)
+    slices = lake.read("aggregates", benchmark="contextbench").filter(protocol=OFFICIAL).select("slice", "slice_value")
+    assert {("all", "all"), ("source", "Pro"), ("source", "Multi")} <= {*slices.iter_rows()}
+    assert not slices["slice"].str.contains("/").any()
+
+
+def test_micro_redundancy_is_what_was_seen_again_over_what_was_seen(lake: Lake) -> None:
+    run_id = lake.read("runs").filter(system="sample-methodical")["run_id"].item()
+    steps = lake.read("step_scores", protocol=DOCS, run_id=run_id).filter(granularity="line").sort("item_id", "step")
+    last = steps.group_by("item_id").last()
+    means = whole(lake).filter(run_id=run_id)
+    found = means.filter(metric="line_redundancy")["micro"].item()
+    assert found == pytest.approx(1 - sum(last["n_cumulative"]) / sum(steps["n_pred"]), abs=1e-12)
+    assert means.filter(metric="line_auc")["micro"].item() is None
 
 
 def test_imported_systems_are_asked_for_by_name_and_glob_and_no_other_is_scored(lake: Lake) -> None:
