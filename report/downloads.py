@@ -221,21 +221,21 @@ def for_readers(lake: Lake, download: Download, frame: pl.LazyFrame, runs: pl.Da
         frame = frame.with_columns(pl.col("is_headline").fill_null(value=False))
     if not download.of_runs:
         return frame
-    names = [name for run, _, name in _OF_RUN if run in frame.collect_schema()]
-    for run in dict.fromkeys(run for run, _, name in _OF_RUN if name in names):
-        columns = {name: column for of, column, name in _OF_RUN if of == run}
+    added = {run: columns for run, columns in _OF_RUN.items() if run in frame.collect_schema()}
+    for run, columns in added.items():
         # Joined, and not replaced: of millions of rows that takes half of the memory.
         of_run = runs.lazy().select(pl.col("run_id").alias(run), **columns)
         frame = frame.join(of_run, on=run, how="left", maintain_order="left")
+    names = [name for columns in added.values() for name in columns]
     return frame.select("benchmark", *names, pl.all().exclude("benchmark", *names))
 
 
-_OF_RUN = (
-    ("run_id", "system", "system"),
-    ("run_id", "kind", "kind"),
-    ("run_a", "system", "system_a"),
-    ("run_b", "system", "system_b"),
-)
+_OF_RUN = {
+    "run_id": {"system": "system", "kind": "kind"},
+    "run_a": {"system_a": "system"},
+    "run_b": {"system_b": "system"},
+}
+"""Column that names a run → the columns that are put before it, and what of the run each has."""
 
 
 def _write(frame: pl.LazyFrame, path: Path, metadata: dict[str, str]) -> list[Path]:

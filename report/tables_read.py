@@ -78,26 +78,20 @@ def pool_orders(lake: Lake) -> Mapping[tuple[str, str], str]:
     """
     items = lake.scan("items").filter(pl.col("scorable") & pl.col("n_candidates").is_not_null())
     gold = lake.scan("gold_spans").filter(pl.col("candidate").is_not_null())
-    counted = (
-        items.select("benchmark", "item_id", "subset", "split", "level", "n_candidates")
+    value = pl.concat_str("subset", "split", "level", separator="/")
+    orders = (
+        items.select("benchmark", "item_id", "n_candidates", value=value)
         .join(gold.select("benchmark", "item_id", "candidate"), on=["benchmark", "item_id"])
-        .group_by("benchmark", value=pl.concat_str("subset", "split", "level", separator="/"))
-        .agg(
-            first=(pl.col("candidate") == 0).mean(),
-            # By how many have so many candidates: sums of equal numbers do not depend on their order.
-            sizes=pl.col("n_candidates").value_counts(sort=False),
-        )
+        .group_by("benchmark", "value")
+        # Sorted: a sum depends on its order.
+        .agg(first=(pl.col("candidate") == 0).mean(), chance=(1 / pl.col("n_candidates")).sort().mean())
         .collect()
     )
-    orders = {}
-    for benchmark, value, first, sizes in counted.sort("benchmark", "value").iter_rows():
-        n_items = sorted((size["n_candidates"], size["count"]) for size in sizes)
-        chance = sum(n / size for size, n in n_items) / sum(n for _, n in n_items)
-        orders[benchmark, value] = (
-            "equal scores keep the candidates' own order: a system that gives all of them the same score has "
-            f"accuracy@1 {score(first)}, where chance has {score(chance)}"
-        )
-    return orders
+    return {
+        (benchmark, value): "equal scores keep the candidates' own order: a system that gives all of them the same "
+        f"score has accuracy@1 {score(first)}, where chance has {score(chance)}"
+        for benchmark, value, first, chance in orders.iter_rows()
+    }
 
 
 def slice_sizes(lake: Lake) -> Mapping[tuple[str, str | None, str], tuple[int, int]]:

@@ -53,7 +53,7 @@ _HOLE = re.compile(r'\["@(\w+)"\]|"@(\w+)"')
 
 _EMPTY_GROUP = re.compile(r'<path class="(?:background|foreground)"[^>]*/>|<path [^>]*d="M0,0"[^>]*/>')
 _PLACES = re.compile(r' (?:d|transform)="[^"]*"')
-_HUNDREDTHS = re.compile(r"(\.[0-9])[0-9]+")
+_HUNDREDTHS = re.compile(r"(?<=\.[0-9])[0-9]+")
 # What Vega writes into every mark and no mark needs; a third of a picture.
 _NEEDLESS = re.compile(
     r' (?:role|aria-[a-z]+|class|pointer-events|version|xmlns(?::xlink)?|font-family|stroke-miterlimit)="[^"]*"'
@@ -112,7 +112,7 @@ def drawn(
     svg = vlc.vegalite_to_svg(specification, vl_version=_VEGA_LITE)
     label = visible(name).replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
     # Half of a chart of many systems is digits beyond a tenth of a pixel.
-    svg = _PLACES.sub(lambda match: _HUNDREDTHS.sub(r"\1", match[0]), svg)
+    svg = _PLACES.sub(lambda match: _HUNDREDTHS.sub("", match[0]), svg)
     slim = _NEEDLESS.sub("", _EMPTY_GROUP.sub("", svg))
     width = float(_SIZE.findall(slim)[0][0])
     room = f"min-width:{round(width * _LEAST)}px;max-width:{round(width * _MOST)}px"

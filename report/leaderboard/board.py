@@ -11,7 +11,7 @@ from lake.errors import lookup
 from lake.text import counted
 from lake.verdict import both_ways
 from report.format import score, visible
-from report.models import FAILED, MEASURE, MetricRow, ProtocolRow, RunRow, TaskRow
+from report.models import ALL_ITEMS, FAILED, MEASURE, MetricRow, ProtocolRow, RunRow, TaskRow
 from report.tables_read import TablesRead
 
 Measure = tuple[str, str, int]
@@ -200,6 +200,12 @@ class Board:
         """Run and cut-off → how many characters are read down to it, and returned in all."""
         stored = self.facts.characters.filter(**self.where).select("run_id", "k", "read", "returned")
         return {(run_id, k): (read, returned) for run_id, k, read, returned in stored.iter_rows()}
+
+    @property
+    def value_of_item(self) -> pl.Expr:
+        """Which value of its slice an item has; of rows of table `items`."""
+        columns = [pl.col(name).fill_null("none") for name in self.slice[0].split("/")]
+        return pl.lit(ALL_ITEMS) if self.slice[0] == ALL_ITEMS else pl.concat_str(columns, separator="/")
 
     def slice_size(self, name: str) -> tuple[int, int]:
         """How many values a slice has, and how many items in all."""

@@ -1,7 +1,7 @@
 """What is concluded of a board's first system as `evaluate` prints it, of every pair, and of how each searches."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from operator import itemgetter
 from statistics import median
@@ -23,7 +23,7 @@ from lake.verdict import (
     by_pair,
     verdict_on,
 )
-from report.format import compare_address, fixed, two_digits, visible
+from report.format import compare_address, fixed, share, two_digits, visible
 from report.leaderboard.board import Board, BoardRow, Column
 from report.models import MEASURE
 
@@ -221,34 +221,41 @@ LATE = 0.75
 
 def profile(board: Board, row: BoardRow) -> str:
     """How a system searches beside the median one, a sentence; empty where the board's metrics say nothing of it."""
-
-    def value(row: BoardRow, metric: str, k: int = 0) -> float | None:
-        cells = (row.cells.get((("line", f"line_{metric}", k), average)) for average in ("micro", "macro"))
-        return next((cell.value for cell in cells if cell and cell.value is not None), None)
-
-    def returned(row: BoardRow) -> float | None:
-        """Lines returned for each line of gold: coverage over precision, both ratios of sums."""
-        coverage, precision = (value(row, metric, board.primary.k) for metric in ("coverage", "precision"))
-        return coverage / precision if coverage and precision else None
-
-    def beside(of: Callable[[BoardRow], float | None]) -> tuple[float | None, float | None]:
-        known = [number for other in board.systems if (number := of(other)) is not None]
-        return of(row), median(known) if known else None
-
     if row.head is None or len(board.systems) < 2:
         return ""
     parts = []
-    mine, middle = beside(returned)
-    if mine is not None and middle:
-        word = "Broad" if mine / middle >= BREADTH else "Narrow" if mine / middle <= 1 / BREADTH else "Balanced"
-        numbers = f"{two_digits(mine)} lines returned for each line of gold, {two_digits(middle)} the median system"
+    (n_lines, again, auc), (usual_lines, usual_again, usual_auc) = _search(board, row), _median_search(board)
+    if n_lines is not None and usual_lines:
+        ratio = n_lines / usual_lines
+        word = "Broad" if ratio >= BREADTH else "Narrow" if ratio <= 1 / BREADTH else "Balanced"
+        numbers = (
+            f"{two_digits(n_lines)} lines returned for each line of gold, {two_digits(usual_lines)} the median system"
+        )
         parts.append(f"{word} search: {numbers}")
-    mine, middle = beside(lambda row: value(row, "redundancy"))
-    if mine is not None and middle is not None:
-        word = "inefficient" if mine >= middle + REDUNDANT else "efficient" if mine <= middle - REDUNDANT else "usual"
-        parts.append(f"{word} reading: {mine:.0%} of the lines seen again, {middle:.0%} the median".replace("%", " %"))
-    mine, middle = beside(lambda row: value(row, "auc"))
-    if mine is not None and middle:
-        word = "late" if mine <= LATE * middle else "early" if mine >= middle / LATE else "neither early nor late"
-        parts.append(f"{word}: AUC-coverage of lines {mine:.2f}, {middle:.2f} the median")
+    if again is not None and usual_again is not None:
+        is_more, is_less = again >= usual_again + REDUNDANT, again <= usual_again - REDUNDANT
+        word = "inefficient" if is_more else "efficient" if is_less else "usual"
+        parts.append(f"{word} reading: {share(again)} of the lines seen again, {share(usual_again)} the median")
+    if auc is not None and usual_auc:
+        late, early = auc <= LATE * usual_auc, auc >= usual_auc / LATE
+        word = "late" if late else "early" if early else "neither early nor late"
+        parts.append(f"{word}: AUC-coverage of lines {auc:.2f}, {usual_auc:.2f} the median")
     return f"{'; '.join(parts)}." if parts else ""
+
+
+def _search(board: Board, row: BoardRow) -> list[float | None]:
+    """Lines returned for each line of gold (coverage over precision, both ratios of sums), redundancy, AUC-coverage."""
+    k = board.primary.k
+    measures = [("line_coverage", k), ("line_precision", k), ("line_redundancy", 0), ("line_auc", 0)]
+    cells = [[row.cells.get((("line", *each), average)) for average in ("micro", "macro")] for each in measures]
+    values = [next((cell.value for cell in of if cell and cell.value is not None), None) for of in cells]
+    coverage, precision, *others = values
+    return [coverage / precision if coverage and precision else None, *others]
+
+
+@cache
+def _median_search(board: Board) -> list[float | None]:
+    """The median of each of these over the systems that have it."""
+    columns = zip(*(_search(board, row) for row in board.systems), strict=True)
+    known = [[number for number in column if number is not None] for column in columns]
+    return [median(numbers) if numbers else None for numbers in known]

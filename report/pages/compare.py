@@ -18,7 +18,6 @@ from report.format import COMPARE, items_path, number_key, pairs_path, run_key, 
 from report.leaderboard.board import Board, cells_in
 from report.leaderboard.gold_ledger import LEDGER_TITLES, amounts_of, largest_class, precisions_of
 from report.leaderboard.verdicts import DIGITS, PAIR_COLUMNS, PAIR_SENTENCES, board_verdict, pairs_among
-from report.models import ALL_ITEMS
 from report.publisher import Page, Publisher, SiteMaterial
 from report.render import data_file, packed
 
@@ -117,14 +116,12 @@ class BoardOutcomes:
 
 def _items(board: Board, strata: Sequence[str]) -> pl.DataFrame:
     """The scorable items of all strata, those of one together, numbers in ids by their size."""
-    joined = [pl.col(name).fill_null("none") for name in board.slice[0].split("/")]
-    value = pl.lit(ALL_ITEMS) if board.slice[0] == ALL_ITEMS else pl.concat_str(joined, separator="/")
     kinds = {"slice_value": pl.String(), "stratum": pl.UInt32()}
     prefix, number = (pl.col("item_id").str.extract(_NUMBERED, group) for group in (1, 2))
     return (
         board.facts.lake.scan("items", benchmark=board.benchmark.name)
         .filter("scorable")
-        .with_columns(slice_value=value, prefix=prefix, number=number.cast(pl.Int64))
+        .with_columns(slice_value=board.value_of_item, prefix=prefix, number=number.cast(pl.Int64))
         .join(pl.LazyFrame({"slice_value": strata, "stratum": range(len(strata))}, kinds), on="slice_value")
         .sort("stratum", pl.coalesce("prefix", "item_id"), "number", "item_id")
         .select("item_id", "repo", "language", "stratum", "prefix", "number")

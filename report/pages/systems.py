@@ -168,11 +168,8 @@ def items_of(board: Board) -> Mapping[str, Mapping[str, Sequence[Picked]]]:
 def _items(board: Board) -> pl.DataFrame:
     """The scorable items of the slice that the board opens with, numbered in the order of their names."""
     items = board.facts.lake.scan("items", benchmark=board.benchmark.name).filter("scorable")
-    columns = board.slice[0].split("/")
-    if board.slice[0] != ALL_ITEMS and set(columns) <= set(items.collect_schema()):
-        joined = pl.concat_str([pl.col(name).fill_null("none") for name in columns], separator="/")
-        items = items.filter(joined == board.slice[1])
-    return items.select("item_id", "repo").sort("item_id").with_row_index("item").collect()
+    shown = items.filter(board.value_of_item == board.slice[1]).select("item_id", "repo")
+    return shown.sort("item_id").with_row_index("item").collect()
 
 
 def _furthest(both: pl.DataFrame) -> pl.DataFrame:
