@@ -5,8 +5,7 @@ import gc
 
 from lake.errors import check_libraries
 
-# Nearly all that a build makes stays until it ends, in the process that draws too: looking for what can be freed took a
-# tenth of its time.
+# Nearly all that a build makes stays until it ends: looking for what can be freed took a tenth of its time.
 gc.set_threshold(100_000, 20, 100)
 # Nor is it looked for once more where Python ends.
 atexit.register(gc.freeze)
