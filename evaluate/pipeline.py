@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from evaluate.metrics import metrics
+from evaluate.metrics import Metric, metrics
 from evaluate.partition import Partition
 from evaluate.retrievers import Retriever
 from evaluate.runs.task_runs import TaskRuns
@@ -180,8 +180,7 @@ def _prepared(
             result.warnings.append(
                 f"not asked by {work.task.name}, as their gold is white space alone: {counted(n_blank, 'item')}"
             )
-    # First, so that nothing of what is gone is counted.
-    for work in works:
+        # First, so that nothing of what is gone is counted.
         work.remove_other_parts()
     names = {part_name(stored) for stored in groups}
     for part in [part for part in lake.parts("relevance", benchmark=benchmark) if part.name not in names]:
@@ -200,24 +199,12 @@ def _is_run(lake: Lake, task: Task, names: Sequence[str]) -> bool:
     return not runs.head(1).collect().is_empty()
 
 
-_MICRO = {"ratio of sums": "ratio", "equals macro": "same", "undefined": "none"}
-
-
 def declare(lake: Lake, known: Iterable[Retriever]) -> None:
     """Write the tables `tasks`, `protocols`, `metrics` and `retrievers`, as far as they are not current."""
     rows = {
         "tasks": map(_task, known_tasks(lake).values()),
         "protocols": map(_protocol, known_protocols(lake).values()),
-        "metrics": (
-            _row(
-                "metrics",
-                metric,
-                {"granularity": metric.granularity, "ks": metric.ks},
-                micro=_MICRO[metric.micro],
-                of_steps=metric.is_of_steps,
-            )
-            for metric in metrics().values()
-        ),
+        "metrics": map(_metric, metrics().values()),
         "retrievers": (_row("retrievers", retriever, retriever.parameters, revision="") for retriever in known),
     }
     for name, declared in rows.items():
@@ -234,6 +221,12 @@ def _row(name: str, declared: object, parameters: Mapping[str, object], **others
 def _task(task: Task) -> dict[str, object]:
     parameters = {"depth": task.depth, "subsets": task.subsets, "imported_only": task.imported_only}
     return _row("tasks", task, parameters, query=task.query_meaning, pool=task.pool_meaning)
+
+
+def _metric(metric: Metric) -> dict[str, object]:
+    parameters = {"granularity": metric.granularity, "ks": metric.ks}
+    micro = {"ratio of sums": "ratio", "equals macro": "same", "undefined": "none"}[metric.micro]
+    return _row("metrics", metric, parameters, micro=micro, of_steps=metric.is_of_steps)
 
 
 def _protocol(protocol: Protocol) -> dict[str, object]:
