@@ -7,7 +7,6 @@ from functools import partial
 import polars as pl
 
 from ingest import stored_parts
-from ingest.benchmarks.config import under_its_name
 from ingest.benchmarks.contextbench.pools import absent_notes, may_now_be_had, wants_repository
 from ingest.benchmarks.declaration import Benchmark, PoolGroup, SubsetRows, part_of, table_rows
 from ingest.benchmarks.repoeval.tasks import NEEDS_RULE
@@ -102,8 +101,7 @@ class _Reader:
         raw = benchmark.find(source, subset, rejects)
         rules = [benchmark.name, subset, limit, source.label, source.revision, _bound(benchmark.parts)]
         inputs = [*rules, _made_of(raw, rejects)]
-        code: list[Callable[..., object]] = [benchmark.find, benchmark.parts]
-        stamp = made_from(parameters=inputs, code=[*code, under_its_name] if benchmark.like else code)
+        stamp = made_from(parameters=inputs, code=[benchmark.find, benchmark.parts])
 
         def whole_part(name: str) -> BuildTarget:
             return stored_parts.whole_part(lake, benchmark, name, fingerprint(stamp, name))
@@ -133,9 +131,10 @@ class _Reader:
             if is_searchable and target.is_current:
                 continue
             part_rejects = Rejects(has_excerpts=benchmark.has_excerpts)
-            rows = part.read(part_rejects)
-            if benchmark.like:
-                rows = under_its_name(rows, benchmark)
+            rows = part.read(part_rejects).named(benchmark.name)
+            if benchmark.is_collection:
+                # The documents of a collection are called after it: they are no repository.
+                rows = replace(rows, items=rows.items.with_columns(repo="benchmark"))
             self._write(target, part.name, rows, part_rejects)
             if part.name != part_of(subset):
                 self.say(f"{benchmark.display_name} {part.name}: {counted(rows.items.height, 'item')}")

@@ -50,8 +50,7 @@ def read(
     collection: Collection, raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = BEIR_FIELDS
 ) -> SubsetRows:
     """The judged queries as items, the documents judged relevant as their gold, all documents as the one pool."""
-    pool_id = f"{collection.name}/corpus"
-    files, blobs = pool_frames((pool_id, *document) for document in _documents(raw, fields, rejects))
+    files, blobs = pool_frames(("corpus", *document) for document in _documents(raw, fields, rejects))
     # A document's id has no ending to tell its language by.
     blobs = blobs.with_columns(language=pl.lit(collection.language))
     queries: dict[str, str] = {}
@@ -72,7 +71,7 @@ def read(
         split=pl.lit(subset),
         repo=pl.lit(collection.name),
         language=pl.lit(collection.language),
-        pool_id=pl.lit(pool_id),
+        pool_id=pl.lit("corpus"),
     )
     # Whole documents.
     ends = files.join(blobs, on="sha256").select("path", line_end="n_lines")
@@ -81,7 +80,7 @@ def read(
     if n_none := judged.height - gold.height:
         raw.notes.append(f"{counted(n_none, 'judgement')} of grade 0: not relevant")
     texts = ((query, "query", queries[query]) for query in items["item_id"])
-    return SubsetRows.of(collection.name, items, texts, gold, [PoolGroup(subset, files, blobs)])
+    return SubsetRows.of(items, texts, gold, [PoolGroup(subset, files, blobs)])
 
 
 def _documents(raw: RawFiles, fields: Fields, rejects: Rejects) -> Iterator[tuple[str, bytes]]:

@@ -7,10 +7,9 @@ from os.path import realpath
 from pathlib import Path
 from typing import Annotated, Literal
 
-import polars as pl
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, create_model
 
-from ingest.benchmarks.declaration import Benchmark, SubsetRows
+from ingest.benchmarks.declaration import Benchmark
 from ingest.benchmarks.schema import NAME, DataLocation, DataSchema, find_places
 from ingest.sources.datasets import HubRows, is_saved, tree_of
 from ingest.sources.strict_yaml import read_yaml, shown, validated
@@ -136,22 +135,6 @@ def own_benchmark(benchmark: Benchmark, name: str) -> Benchmark:
         benchmark, name=name, like=benchmark.name, display_name=name, title=title, meaning=meaning, version=1,
         homepage="", licence="", repository_licences={}, citation="", paper="", place=Benchmark.place,
     )  # fmt: skip
-
-
-def under_its_name(reading: SubsetRows, benchmark: Benchmark) -> SubsetRows:
-    """The rows that the reader of own data's kind read, under the data's own name, and the pools that it searches."""
-    name = pl.lit(benchmark.name).alias("benchmark")
-    pool_id = pl.lit(f"{benchmark.name}/") + pl.col("pool_id").str.strip_prefix(f"{benchmark.like}/")
-    # The documents of a collection are called after it: they are no repository.
-    of_all = {"repo": pl.lit(benchmark.name)} if benchmark.is_collection else {}
-    return replace(
-        reading,
-        items=reading.items.with_columns(name, pool_id=pool_id, **of_all),
-        queries=reading.queries.with_columns(name),
-        gold=reading.gold.with_columns(name),
-        # One at a time, as they are made.
-        pools=(replace(group, files=group.files.with_columns(pool_id=pool_id)) for group in reading.pools),
-    )
 
 
 def _model(benchmark: Benchmark, schema: DataSchema) -> type[DataDeclaration]:

@@ -30,7 +30,10 @@ Rows = Sequence[Mapping[str, object]] | pl.DataFrame
 
 @dataclass
 class SubsetRows:
-    """The rows that a benchmark's reader gives for a part; `pools` are asked for once, and may be made one by one."""
+    """The rows that a benchmark's reader gives for a part; `pools` are asked for once, and may be made one by one.
+
+    They do not say which benchmark's they are until they are `named`: data of one's own is read as a published one is.
+    """
 
     items: pl.DataFrame
     queries: pl.DataFrame
@@ -40,19 +43,22 @@ class SubsetRows:
 
     @classmethod
     def of(
-        cls,
-        benchmark: str,
-        items: Rows,
-        queries: Iterable[tuple[str, str, str]],
-        gold: Rows,
-        pools: Iterable[PoolGroup],
+        cls, items: Rows, queries: Iterable[tuple[str, str, str]], gold: Rows, pools: Iterable[PoolGroup]
     ) -> "SubsetRows":
-        """The rows of a benchmark, which need not name it; of queries their items, query rules and texts."""
-        items, gold = (
-            table_rows(name, rows).with_columns(benchmark=pl.lit(benchmark))
-            for name, rows in (("items", items), ("gold_spans", gold))
+        """Rows of as many columns as there are; of queries their items, query rules and texts."""
+        return cls(table_rows("items", items), query_rows("", queries), table_rows("gold_spans", gold), pools)
+
+    def named(self, benchmark: str) -> "SubsetRows":
+        """The rows with the name of the benchmark that they are of."""
+        name, pool_id = pl.lit(benchmark), pl.lit(f"{benchmark}/") + pl.col("pool_id")
+        return replace(
+            self,
+            items=self.items.with_columns(benchmark=name, pool_id=pool_id),
+            queries=self.queries.with_columns(benchmark=name),
+            gold=self.gold.with_columns(benchmark=name),
+            # One at a time, as they are made.
+            pools=(replace(group, files=group.files.with_columns(pool_id=pool_id)) for group in self.pools),
         )
-        return cls(items, query_rows(benchmark, queries), gold, pools)
 
 
 def table_rows(name: str, rows: Rows) -> pl.DataFrame:

@@ -119,7 +119,7 @@ def _read(instances: Sequence[Instance], subset: str, find: Find, tally: Tally, 
         for instance, _, audited in checked
     ]
     pools = pool_groups(repositories, rejects, tally.counts)
-    return replace(SubsetRows.of("contextbench", items, queries, gold, pools), more={"edits": edits})
+    return replace(SubsetRows.of(items, queries, gold, pools), more={"edits": edits})
 
 
 def _drawn(instances: Sequence[Instance], find: Find, limit: int, notes: list[str]) -> list[Instance]:

@@ -107,7 +107,7 @@ def pool_groups(repositories: Mapping[str, Repository], rejects: Rejects, counts
         except RepositoryError as error:
             message = f"ContextBench: the files of {pool_id} could be had a moment ago, and now cannot: {error.what}"
             raise GoldspanError(message, hint="Run the same again; what is stored stands.", code=Exit.ERROR) from error
-        group, is_rest = pool_id.removeprefix("contextbench/").replace("/", "__"), pl.col("pool_id") != pool_id
+        group, is_rest = pool_id.replace("/", "__"), pl.col("pool_id") != pool_id
         for kind, of_kind in (("searched", ~is_rest), ("rest", is_rest)):
             yield PoolGroup(group, concat_files(files.filter(of_kind) for files in batches), no_blobs, kind)
 

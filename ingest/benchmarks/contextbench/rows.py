@@ -55,7 +55,7 @@ class Instance:
     @property
     def pool_id(self) -> str:
         """Its repository at its commit."""
-        return f"contextbench/{self.repo}@{self.commit}"
+        return f"{self.repo}@{self.commit}"
 
 
 def read_instances(

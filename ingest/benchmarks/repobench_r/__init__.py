@@ -116,20 +116,20 @@ def _reading(
     same = {"subset": name, "split": split, "language": language, "scorable": True}
     for row in rows(rejects):
         item_id = str(row.item["item_id"])
-        pool_id, n_lines = f"repobench-r/{item_id}", len(split_lines(row.candidates[row.gold]))
-        items.append({**same, **row.item, "pool_id": pool_id})
+        n_lines = len(split_lines(row.candidates[row.gold]))
+        items.append({**same, **row.item, "pool_id": item_id})
         queries += [(item_id, *query) for query in zip(("last-3-lines", "imports-and-code"), row.queries, strict=True)]
         span = {"path": f"cand:{row.gold}", "line_start": 0, "line_end": n_lines, "candidate": row.gold}
         gold.append({"item_id": item_id, "gold": "candidate", **span})
         for number, candidate in enumerate(row.candidates):
             if (content := contents.get(candidate)) is None:
                 content = contents[candidate] = SharedContent(candidate.encode())
-            files.append((pool_id, f"cand:{number}", content))
+            files.append((item_id, f"cand:{number}", content))
     stored, blobs = pool_frames(files)
     # A candidate's path has no ending to tell its language by.
     blobs = blobs.with_columns(language=pl.lit(language))
     group = PoolGroup(part, stored, blobs, "candidates")
-    return SubsetRows.of("repobench-r", items, queries, gold, [group])
+    return SubsetRows.of(items, queries, gold, [group])
 
 
 def _numbered_rows(entries: Iterable[Entry], split: str, rejects: Rejects, fields: Fields) -> Iterator[_RawRow]:

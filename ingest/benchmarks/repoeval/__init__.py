@@ -146,7 +146,7 @@ def read(
             raw.notes.extend(needs.notes(items))
             pools.append(need_pools)
     queries = items.select("item_id", pl.lit("prompt").alias("query"), "prompt").iter_rows()
-    return SubsetRows.of("repoeval", items, queries, gold, pools)
+    return SubsetRows.of(items, queries, gold, pools)
 
 
 _NO_PYTHON = "is not there or has no .py file, and tasks in the manner of RepoEval are in Python"
@@ -156,13 +156,13 @@ def _placed(tasks: Sequence[CompletionTask], subset: str, group: PoolGroup) -> p
     lines = group.files.join(group.blobs, on="sha256").select("pool_id", "n_lines", target_path="path")
     numbers = ("n", "target_line", "query_line_start")
     columns = {name: pl.Int64 if name in numbers else pl.String for name in CompletionTask._fields}
-    prefix = f"repoeval/{_LEVELS[subset.split('-')[0]]}"
+    folder = _LEVELS[subset.split("-")[0]]
     message = "its completion starts at line {} (from 0) of {}, which has {}"
     return (
         pl.DataFrame(tasks, columns, orient="row")
         .with_columns(
             item_id=pl.format("{}/{}/{}", pl.lit(subset), "repo", "n"),
-            pool_id=pl.format("{}/{}", pl.lit(prefix), "repo"),
+            pool_id=pl.format("{}/{}", pl.lit(folder), "repo"),
         )
         .join(lines, on=["pool_id", "target_path"], how="left", maintain_order="left")
         .with_columns(is_there=pl.col("pool_id").is_in(lines["pool_id"].unique().implode()))

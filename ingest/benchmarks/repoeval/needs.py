@@ -98,7 +98,7 @@ def _written(root: Path, group: PoolGroup) -> Mapping[str, str]:
 
 
 def _pools(items: pl.DataFrame, group: PoolGroup) -> PoolGroup:
-    hole = pl.format("repoeval/need/{}/{}:{}", "repo", "target_path", "target_line")
+    hole = pl.format("need/{}/{}:{}", "repo", "target_path", "target_line")
     holes = items.select("pool_id", "target_path", "target_line", hole=hole).unique("hole").sort("hole")
     whole = group.files.join(group.blobs.select("sha256", "text"), on="sha256")
     own = holes.join(whole, left_on=["pool_id", "target_path"], right_on=["pool_id", "path"]).sort("hole")

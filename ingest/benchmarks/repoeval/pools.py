@@ -47,7 +47,7 @@ def repositories_of(tree: Tree, folder: str, repos: set[str], rejects: Rejects) 
                 reason = f"the files before it have the {MAX_POOL_LINES:,} lines that are read in all"
                 rejects.add(tree.location, f"entry {entry.path}", reason)
                 continue
-            yield f"repoeval/{folder}/{repo}", path, data
+            yield f"{folder}/{repo}", path, data
 
     return PoolGroup(folder, *pool_frames(files()))
 
@@ -56,7 +56,7 @@ def published_pools(group: PoolGroup) -> PoolGroup:
     """The pools of the published code-chunk evaluation, if all are there; patchcore's built package comes first."""
     repo = pl.col("pool_id").str.split("/").list.last()
     files = group.files.filter(repo.is_in(CODE_CHUNK_REPOS)).with_columns(
-        pool_id=pl.lit("repoeval/code-chunk/") + repo, order=pl.lit(1)
+        pool_id=pl.lit("code-chunk/") + repo, order=pl.lit(1)
     )
     if files["pool_id"].n_unique() < len(CODE_CHUNK_REPOS):
         # No rows rather than no part, so that those of an earlier source do not stay.
@@ -91,7 +91,7 @@ CONSTRUCTED_POOLS: Mapping[str, str] = {
     RANDOM: "random-negatives",
     **{f"{WITH}{n}": f"{WITH}{n}" for n in (1, 4, 16)},
 }
-"""Kind of pool, as its ids begin (`repoeval/<kind>/<repository>`) → the part that holds those of all repositories."""
+"""Kind of pool, as its ids begin (`<kind>/<repository>`) → the part that holds those of all repositories."""
 
 _WORD = re.compile(r"\w+")
 _NO_WORD = str.maketrans({chr(code): " " for code in range(128) if not _WORD.match(chr(code))})
@@ -147,8 +147,8 @@ def constructed_pools(group: PoolGroup, tasks: Sequence[CompletionTask]) -> list
     words = DocumentWords.of(dict(group.blobs.select("sha256", "text").iter_rows()) if has_others else {})
     pools = []
     for kind, part in CONSTRUCTED_POOLS.items():
-        files = group.files.with_columns(pool_id=pl.lit(f"repoeval/{kind}/") + repo)
-        queries = {f"repoeval/{kind}/{name}": texts for name, texts in prompts.items()}
+        files = group.files.with_columns(pool_id=pl.lit(f"{kind}/") + repo)
+        queries = {f"{kind}/{name}": texts for name, texts in prompts.items()}
         pools.append(PoolGroup(part, with_others(files, words, queries, kind), group.blobs.clear()))
     return pools
 
@@ -185,7 +185,7 @@ def with_others(
             for path, sha256 in pools[pool].items():
                 if sha256 not in contents and sha256 in words.row_of:
                     places.setdefault(sha256, f"{prefix}/{pool.rpartition('/')[2]}/{path}")
-        lot = np.array([seeded_hash(pool_id, sha256) for sha256 in places], dtype=np.int64)
+        lot = np.array([seeded_hash(f"repoeval/{pool_id}", sha256) for sha256 in places], dtype=np.int64)
         ranks = np.zeros(len(places), np.int64)
         if kind in (HARD, VECTORS) and places:
             counts = words.counts[[words.row_of[sha256] for sha256 in places]]

@@ -50,7 +50,7 @@ def test_parquet_json_and_json_lines_give_the_same_instances() -> None:
         ]
         assert [one.gold[:1] and one.gold[0][:3] for one in instances] == [("/testbed/src/engine.py", 2, 3), []]
         assert [one.why_not for one in instances] == [None, "its gold names nothing"]
-        assert {one.pool_id for one in instances} == {f"contextbench/acme/rockets@{COMMIT}"}
+        assert {one.pool_id for one in instances} == {f"acme/rockets@{COMMIT}"}
 
 
 def test_one_id_in_both_encodings_is_one_instance() -> None:

@@ -104,7 +104,7 @@ def test_a_name_is_followed_to_its_definition_in_another_file(
     items, gold, pools = needs
     assert items.filter(item_id=body)["need"].item() == ELSEWHERE
     assert gold.filter(item_id=body).drop("item_id").rows() == FOLLOWED[body]
-    files = pools.files.filter(pool_id=f"repoeval/need/pets/{OWN[body]}:{LINE}")
+    files = pools.files.filter(pool_id=f"need/pets/{OWN[body]}:{LINE}")
     assert files["path"].sort().to_list() == sorted({DOGS, "kennel/__init__.py", *OWN.values()})
     shown = files.filter(path=OWN[body]).join(pools.blobs, on="sha256")["text"].item()
     assert shown == "".join(FILES["kennel/cats.py"].splitlines(keepends=True)[:LINE])

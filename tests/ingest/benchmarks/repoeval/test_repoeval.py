@@ -20,7 +20,8 @@ def _read(source: Path, subset: str = "function-2k") -> tuple[SubsetRows, list[s
     benchmark = repoeval()
     raw = benchmark.find(opened(source), subset, rejects)
     (part,) = benchmark.parts(raw, subset, None, rejects)
-    reading = part.read(rejects)
+    reading = part.read(rejects).named(benchmark.name)
+    reading.pools = list(reading.pools)
     table("items").checked(reading.items)
     table("gold_spans").checked(reading.gold)
     for group in reading.pools:
