@@ -14,7 +14,7 @@ from ingest.contents.blobs import Contents
 from ingest.contents.chunkers import Chunker
 from ingest.contents.chunks import cut_contents, look_through, parse_ahead
 from ingest.contents.processes import Workers
-from ingest.sources.tree import RawFiles, Source
+from ingest.sources.tree import Source
 from lake.catalog.benchmarks.beir import Collection
 from lake.declarations import Resolved
 from lake.errors import Exit, GoldspanError
@@ -100,8 +100,10 @@ class _Reader:
         rejects = Rejects(has_excerpts=benchmark.has_excerpts)
         raw = benchmark.find(source, subset, rejects)
         rules = [benchmark.name, subset, limit, source.label, source.revision, _bound(benchmark.parts)]
-        inputs = [*rules, _made_of(raw, rejects)]
-        stamp = made_from(parameters=inputs, code=[benchmark.find, benchmark.parts])
+        # What cannot be read of a file, the reader refuses.
+        files = [(entry.path, entry.made_from or entry.sha256()) for entry in raw.entries]
+        files += [(reject.source, f"{reject.position}: {reject.reason}") for reject in rejects]
+        stamp = made_from(parameters=[*rules, files], code=[benchmark.find, benchmark.parts])
 
         def whole_part(name: str) -> BuildTarget:
             return stored_parts.whole_part(lake, benchmark, name, fingerprint(stamp, name))
@@ -179,12 +181,6 @@ def _bound(value: object) -> list[object]:
     if isinstance(value, partial):
         return [bound for given in (value.func, *value.args, *value.keywords.values()) for bound in _bound(given)]
     return [] if callable(value) else [asdict(value) if isinstance(value, Collection) else value]
-
-
-def _made_of(raw: RawFiles, rejects: Rejects) -> list[tuple[str, str]]:
-    """Every raw file with the sha256 of its bytes or what it is made from; the reader refuses what cannot be read."""
-    refused = [(reject.source, f"{reject.position}: {reject.reason}") for reject in rejects]
-    return [*((entry.path, entry.made_from or entry.sha256()) for entry in raw.entries), *refused]
 
 
 def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None) -> None:

@@ -46,7 +46,11 @@ class SubsetRows:
         cls, items: Rows, queries: Iterable[tuple[str, str, str]], gold: Rows, pools: Iterable[PoolGroup]
     ) -> "SubsetRows":
         """Rows of as many columns as there are; of queries their items, query rules and texts."""
-        return cls(table_rows("items", items), query_rows("", queries), table_rows("gold_spans", gold), pools)
+        texts = [
+            {"item_id": item_id, "query": rule, "text": text, "sha256": sha256_of(text.encode())}
+            for item_id, rule, text in queries
+        ]
+        return cls(table_rows("items", items), table_rows("queries", texts), table_rows("gold_spans", gold), pools)
 
     def named(self, benchmark: str) -> "SubsetRows":
         """The rows with the name of the benchmark that they are of."""
@@ -67,12 +71,6 @@ def table_rows(name: str, rows: Rows) -> pl.DataFrame:
     if not isinstance(rows, pl.DataFrame):
         return pl.DataFrame(rows, schema=columns)
     return pl.concat([pl.DataFrame(schema=columns), rows], how="diagonal").select(list(columns))
-
-
-def query_rows(benchmark: str, texts: Iterable[tuple[str, str, str]]) -> pl.DataFrame:
-    """Rows of the table `queries`, of items, query rules and texts."""
-    rows = [(benchmark, item_id, rule, text, sha256_of(text.encode())) for item_id, rule, text in texts]
-    return pl.DataFrame(rows, schema=table("queries").columns, orient="row")
 
 
 class PartToRead(NamedTuple):

@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ingest.benchmarks.declaration import query_rows
+from ingest.benchmarks.declaration import SubsetRows
 from ingest.contents.blobs import pool_frames
 from lake.store import Lake
 from lake.tables import declared_rows, table
@@ -63,7 +63,8 @@ def issues(root: Path, *, unscorable: Sequence[str] = ()) -> Lake:
         pl.lit(None, kind).alias(name) for name, kind in columns.items() if name not in rows[0]
     )
     lake.write("items", items, part="full", fingerprint="1", benchmark="contextbench")
-    queries = query_rows("contextbench", ((item, "problem-statement", item) for item in ITEMS))
+    asked = ((item, "problem-statement", item) for item in ITEMS)
+    queries = SubsetRows.of([], asked, [], ()).named("contextbench").queries
     lake.write("queries", queries, part="full", fingerprint="1", benchmark="contextbench", query="problem-statement")
     for kind, rest in (("searched", False), ("rest", True)):
         pools = {pool: files for pool, files in FILES.items() if pool.endswith("#rest") == rest}
