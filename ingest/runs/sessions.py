@@ -60,10 +60,12 @@ class Session:
         self.parts.append(rows)
         return rows
 
-    def events_in(self, file: TrajectoryFile, read: Callable[[list[JsonRecord]], Iterable[Event]]) -> Iterator[Event]:
+    def events_in(
+        self, file: TrajectoryFile | None, read: Callable[[list[JsonRecord]], Iterable[Event]]
+    ) -> Iterator[Event]:
         """What a subagent's file tells, but for its answers, which are none of the session; none far down in others."""
-        if self.depth == _MAX_DEPTH:
-            yield Note("unread", f"file {file.path.rpartition('/')[2]}")
+        if file is None or self.depth == _MAX_DEPTH:
+            yield Note("unread", f"file {file.path.rpartition('/')[2]}" if file else "subagent whose file is not there")
             return
         self.depth += 1
         for event in read(self.rows_of(file)):

@@ -123,11 +123,8 @@ def _subagents(session: Session, output: str, n_told: list[int], folder: str) ->
         yield Note("unread", "subagent whose file is not there")
     for name in names:
         ends = re.compile(rf"{name}\.jsonl(?:\.gz|\.zst)?$")
-        paths = [path for path in sorted(session.file.all) if ends.search(path)]
-        if not paths:
-            yield Note("unread", "subagent whose file is not there")
-        for path in paths:
-            file = session.file.all[path]
+        for path in [path for path in sorted(session.file.all) if ends.search(path)] or [""]:
+            file = session.file.all.get(path)
             yield from session.events_in(file, lambda rows: _rollout(session, rows, n_told, folder))
 
 

@@ -91,10 +91,7 @@ def _events_in(session: Session, rows: Sequence[JsonRecord], used: list[TokenCou
                 yield replace(call, parsed=ParsedCall())
                 # Its file is called after it, and lies in a folder beside the session's.
                 path = next((path for path in sorted(session.file.all) if path.endswith(f"/{agent}.jsonl")), "")
-                if path:
-                    yield from session.events_in(session.file.all[path], lambda rows: _events_in(session, rows, used))
-                else:
-                    yield Note("unread", "subagent whose file is not there")
+                yield from session.events_in(session.file.all.get(path), lambda rows: _events_in(session, rows, used))
             else:
                 yield with_output(call, output, failed=failed) if is_answered else replace(call, is_answered=False)
     yield Note("answer", "".join(pieces))
