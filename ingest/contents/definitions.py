@@ -28,7 +28,6 @@ _VALUES = "[(arrow_function) (function_expression) (generator_function) (class)]
 
 
 def _nodes(kinds: str, capture: str = "definition") -> str:
-    """The query for the nodes of some kinds."""
     return f"[{' '.join(f'({kind})' for kind in kinds.split())}] @{capture} "
 
 

@@ -146,7 +146,6 @@ def _refuse_unknown(job: ImportJob, unknown: pl.DataFrame, n_rows: int) -> None:
 
 
 def _row(job: ImportJob) -> pl.DataFrame:
-    """The imported run's row of table `runs`."""
     program, request, result = job.program, job.request, job.result
     of_benchmark = job.lake.scan_part("benchmarks", request.benchmark).select("limit").collect()["limit"]
     limit = request.limit or next(iter(of_benchmark), None)

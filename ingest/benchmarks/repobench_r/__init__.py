@@ -178,7 +178,6 @@ def _exported(entry: Entry, split: str, rejects: Rejects, fields: Fields) -> Ite
 
 
 def _checked_rows(rows: Iterable[_RawRow], name: str, split: str, rejects: Rejects) -> Iterator[_Row]:
-    """The raw rows that are as RepoBench-R's are; the others are rejected."""
     for where, level, n, row in rows:
         try:
             yield _row(row, level, f"{name}/{split}/{level}/{n}")

@@ -76,8 +76,6 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
 
 
 class _Record:
-    """An agent's work while its steps are gone through."""
-
     def __init__(self, session: Session, row: JsonRecord) -> None:
         self.session, self.row, self.n_turns = session, row, 0
         self.agent = str_at(row, "agent", "name")

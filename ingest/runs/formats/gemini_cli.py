@@ -53,7 +53,6 @@ def _every_message(rows: Sequence[JsonRecord]) -> list[JsonRecord]:
 
 
 def _messages(rows: Sequence[JsonRecord]) -> list[JsonRecord]:
-    """The messages of a file, each as it was written last."""
     return list({str_at(message, "id") or str(n): message for n, message in enumerate(_every_message(rows))}.values())
 
 
