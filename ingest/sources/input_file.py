@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import codecs
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import IO, ClassVar
 
 import polars as pl
@@ -64,7 +62,7 @@ class InputFile:
 
     def texts(self) -> Iterator[str]:
         """The unpacked text, block by block, without a byte order mark."""
-        decoder, line, first = codecs.getincrementaldecoder("utf-8")(), 1, True
+        decoder, line = codecs.getincrementaldecoder("utf-8-sig")(), 1
         with self.opened() as stream:
             while block := stream.read(BLOCK_BYTES):
                 try:
@@ -76,8 +74,7 @@ class InputFile:
                     number = line + text[: text.index("\0")].count("\n")
                     raise self.wrong(what=f"line {number} holds a NUL byte: this is no text file")
                 line += text.count("\n")
-                yield text.removeprefix("\ufeff") if first else text
-                first = False
+                yield text
         if decoder.getstate()[0]:
             raise self.wrong(what=f"line {line} is not UTF-8: the file ends inside a character")
 
@@ -107,14 +104,6 @@ class InputFile:
         except UnreadableFileError as error:
             what = f"the file {str(error).removeprefix('it ')}"
             raise self.wrong(what=what, hint="Write it again, or split it.") from error
-
-    @contextmanager
-    def sought(self) -> Iterator[IO[bytes]]:
-        """The file, unpacked whole, read from any place; errors as of `opened`."""
-        with TemporaryFile() as whole, self.opened() as stream:
-            shutil.copyfileobj(stream, whole)
-            whole.seek(0)
-            yield whole
 
 
 def _lines(text: str, position: int) -> pl.DataFrame:

@@ -2,9 +2,11 @@
 
 import json
 import re
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from tempfile import TemporaryFile
 
 import polars as pl
 
@@ -137,8 +139,10 @@ def _read_parquet(input_file: InputFile) -> Iterator[pl.DataFrame]:
         raise input_file.wrong(what="this is no Parquet file")
     position, runs = 0, set[str]()
     try:
-        with input_file.sought() as stream:
-            for frame in read_batches(stream, partial(_wanted, input_file), max_rows=MAX_RUN_ROWS):
+        with TemporaryFile() as whole, input_file.opened() as stream:
+            # Unpacked whole: it is read from any place.
+            shutil.copyfileobj(stream, whole)
+            for frame in read_batches(whole, partial(_wanted, input_file), max_rows=MAX_RUN_ROWS):
                 rows = _rows(input_file, frame.with_row_index("position", position + 1))
                 position += frame.height
                 if "run_id" in frame.columns:
