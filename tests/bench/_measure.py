@@ -1,4 +1,4 @@
-"""Seconds and peak memory of a fresh child process and of what it starts."""
+"""Seconds and peak memory of a fresh child process and of what it starts; the stages measured so."""
 
 import importlib
 import json
@@ -16,8 +16,8 @@ from pathlib import Path
 
 import psutil
 
-from lake.errors import GoldspanError
-from tests.bench import MEGABYTE, ROOT, Row, Target
+from lake.errors import Exit, GoldspanError
+from tests.bench import MEGABYTE, ROOT, Row, Settings, Target
 
 SAMPLED_EVERY = 0.05
 """Seconds between two looks at the child's memory."""
@@ -154,6 +154,47 @@ def _number(said: Mapping[str, object], name: str) -> float:
     value = said[name]
     assert isinstance(value, (int, float))
     return value
+
+
+STAGES = ("ingest", "evaluate", "report")
+# Data whose items cannot all be scored is measured all the same.
+DONE = (Exit.DONE, Exit.INCOMPLETE)
+
+
+Parts = dict[str, tuple[int, int]]
+"""Every part of a lake by its path, with what tells whether it was written anew."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A lake and a site in a folder, which need not exist, and where the raw data is."""
+
+    settings: Settings
+    folder: Path
+
+    @property
+    def lake(self) -> Path:
+        """The lake."""
+        return self.folder / "lake"
+
+    def stage(self, name: str, *arguments: str) -> Measured:
+        """Run one stage."""
+        given = {
+            "ingest": ["--source", self.settings.source],
+            "evaluate": [],
+            "report": ["--site", str(self.folder / "site")],
+        }
+        options = [*given[name], "--lake", str(self.lake), "--json", "--quiet", *arguments]
+        return command(["-m", name, *options], allowed=DONE)
+
+    def stages(self, *ingest: str) -> dict[str, Measured]:
+        """Run all of them; ingest is given these arguments."""
+        return {name: self.stage(name, *(ingest if name == "ingest" else ())) for name in STAGES}
+
+    def parts(self) -> Parts:
+        """The state of the lake."""
+        found = {path: path.stat() for path in sorted(self.lake.rglob("*.parquet"))}
+        return {path.relative_to(self.lake).as_posix(): (stat.st_ino, stat.st_mtime_ns) for path, stat in found.items()}
 
 
 def _child() -> None:

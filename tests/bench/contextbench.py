@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.bench import Bench, Row, Settings
-from tests.bench._job import DONE
 from tests.bench._made_contextbench import instances_folder
-from tests.bench._measure import Measured, command, row
+from tests.bench._measure import DONE, Measured, command, row
 
 N_ITEMS = 1_136
 SYSTEMS = ("*+bm25-okapi", "*+jaccard-regex", "*+random", "*+oracle")

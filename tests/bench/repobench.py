@@ -16,8 +16,7 @@ from lake.pools import stratified
 from lake.store import Lake
 from lake.text import words
 from tests.bench import Bench, Row, Settings, Target
-from tests.bench._job import DONE
-from tests.bench._measure import NO_TARGET, Measured, Stopwatch, beside, call, command, fastest, row
+from tests.bench._measure import DONE, NO_TARGET, Measured, Stopwatch, beside, call, command, fastest, row
 from tests.bench._repobench_rows import NAMES, SPLITS, rows_folder
 
 SIZES = (12_000, 48_000, 192_000)

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.bench import MEGABYTE, Bench, Row, Settings, Target
-from tests.bench._job import STAGES, Job
-from tests.bench._measure import call, command, row
+from tests.bench._measure import STAGES, Job, call, command, row
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page as Tab

@@ -11,8 +11,7 @@ from lake.pools import stratified
 from lake.store import Lake
 from lake.text import words
 from tests.bench import Bench, Row, Settings
-from tests.bench._job import Job
-from tests.bench._measure import Stopwatch, call, row
+from tests.bench._measure import Job, Stopwatch, call, row
 
 CHUNKERS = (
     *(f"fixed-nws-{size}" for size in (300, 800, 1500, 2400)),
