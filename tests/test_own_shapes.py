@@ -1,5 +1,4 @@
 import json
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import pytest
 
 from lake.errors import Exit
 from lake.store import Lake
+from tests.ingest.mining.histories import MadeRepository
 from tests.tiny import Said, command, put
 
 ENGINE = "import math\n\n\ndef burn(fuel):\n    return math.sqrt(fuel)\n"
@@ -146,12 +146,7 @@ def test_a_row_that_cannot_be_read_is_rejected_and_the_others_are_not(tmp_path: 
 
 @pytest.mark.slow
 def test_issues_with_a_patch_are_read_from_local_repositories(tmp_path: Path) -> None:
-    repo = tmp_path / "git/acme/rockets"
-    put(repo / "src/engine.py", ENGINE.encode())
-    git = ["git", "-C", str(repo), "-c", "user.name=a", "-c", "user.email=a@example.com"]
-    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "Begin"]):
-        subprocess.run([*git, *words], check=True)
-    commit = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    commit = MadeRepository(tmp_path / "git/acme/rockets").commit("first", "Begin", {"src/engine.py": ENGINE})
     patch = (
         "diff --git a/src/engine.py b/src/engine.py\n--- a/src/engine.py\n+++ b/src/engine.py\n"
         "@@ -4,2 +4,2 @@\n def burn(fuel):\n-    return math.sqrt(fuel)\n+    return math.cbrt(fuel)\n"

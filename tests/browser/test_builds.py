@@ -8,10 +8,7 @@ from pathlib import Path
 from lake.store import Lake
 from report.build import build
 from tests.report.small_lake import CHUNKING, write_boards, write_scores
-
-
-def files(site: Path) -> dict[str, bytes]:
-    return {path.relative_to(site).as_posix(): path.read_bytes() for path in sorted(site.rglob("*")) if path.is_file()}
+from tests.report.test_build import files
 
 
 def test_another_process_with_other_hashes_and_one_thread_writes_the_same_bytes(

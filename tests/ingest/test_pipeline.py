@@ -19,7 +19,6 @@ from tests.tiny import (
     command,
     ingested,
     jsonl,
-    leftovers,
     put,
     stored,
     task,
@@ -67,14 +66,6 @@ def test_a_second_ingest_does_nothing(source: Path, tmp_path: Path) -> None:
     assert stored(tmp_path / "lake") == before
     assert _fingerprints(tmp_path / "lake") == fingerprints
     assert {path: (tmp_path / "lake" / path).stat().st_mtime_ns for path in before} == times
-
-
-def test_equal_inputs_give_byte_equal_lakes(source: Path, tmp_path: Path) -> None:
-    shutil.copytree(source, tmp_path / "elsewhere/source")
-    ingested(tmp_path / "one", source)
-    ingested(tmp_path / "other", tmp_path / "elsewhere/source")
-    assert stored(tmp_path / "one") == stored(tmp_path / "other")
-    assert leftovers(tmp_path / "one") == []
 
 
 def test_an_edited_row_re_reads_its_subset_and_nothing_else(both: Path, tmp_path: Path) -> None:

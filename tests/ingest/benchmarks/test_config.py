@@ -89,16 +89,6 @@ def _at(value: object, keys: Sequence[str]) -> object:
     return value
 
 
-def test_they_are_the_items_that_upstreams_keys_give(source: Path, tmp_path: Path) -> None:
-    ingest_own(lay_out(tmp_path / "ours"), tmp_path / "one")
-    command("ingest", "repoeval", "--source", source, "--lake", tmp_path / "other", "--chunkers", "whole-file").done()
-    one, other = (Lake(tmp_path / name).read("items").drop("upstream_id") for name in ("one", "other"))
-    assert one.equals(other)
-    for table in ("gold_spans", "files", "blobs", "chunks"):
-        assert Lake(tmp_path / "one").read(table).equals(Lake(tmp_path / "other").read(table))
-    assert sorted(Lake(tmp_path / "one").read("items")["upstream_id"]) == ["0", "1", "2", "3", "4"]
-
-
 def test_what_describes_the_data_is_shown(tmp_path: Path) -> None:
     more = "title: Rockets\ndescription: Our rockets.\nlicense: ours alone\nhomepage: https://example.org\npaper: ''\n"
     assert ingest_own(lay_out(tmp_path, OURS + more), tmp_path / "lake").code == 0

@@ -11,12 +11,13 @@ import yaml
 from ingest.sources import datasets as sources
 from lake.errors import Exit
 from lake.store import Lake
+from tests.ingest.benchmarks import test_config
 from tests.ingest.benchmarks.contextbench import context_cases
 from tests.ingest.benchmarks.repobench_r import test_repobench
 from tests.ingest.benchmarks.test_beir import CORPUS, QRELS, QUERIES, lay_out
 from tests.tiny import Row, Said, build, command, jsonl, put
 
-TABLES = ("items", "queries", "gold_spans", "files", "blobs")
+TABLES = ("items", "queries", "gold_spans", "files", "blobs", "chunks")
 CANDIDATES = [test_repobench.row(), test_repobench.row(6, 0), test_repobench.row(10, 9)]
 
 
@@ -104,12 +105,13 @@ def _own_beir(folder: Path) -> Path:
 
 
 OWN = {"repobench-r": _own_repobench, "contextbench": _own_contextbench, "beir": _own_beir}
+EVERY = {**OWN, "repoeval": test_config.lay_out}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", OWN)
+@pytest.mark.parametrize("name", EVERY)
 def test_rows_under_keys_of_ones_own_are_those_of_upstreams_keys(tmp_path: Path, name: str) -> None:
-    said = ingest(tmp_path / "one", "--config", OWN[name](tmp_path / "mine"))
+    said = ingest(tmp_path / "one", "--config", EVERY[name](tmp_path / "mine"))
     assert said.code in (Exit.DONE, Exit.INCOMPLETE), said.err
     assert "rejected" not in said.err
     LAYOUTS[name](tmp_path / name)

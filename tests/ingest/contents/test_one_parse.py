@@ -21,6 +21,7 @@ from lake.declarations import Resolved, discover
 from lake.engine import IN_PROCESS, Engine
 from lake.outcome import Outcome
 from lake.store import Lake
+from tests.tiny import stored
 
 BENCHMARK = replace(discover(ingest.benchmarks, Benchmark)["repoeval"], name="pets")
 
@@ -52,10 +53,6 @@ def cut(
     return result, said
 
 
-def stored(lake: Lake) -> dict[str, bytes]:
-    return {path.relative_to(lake.root).as_posix(): path.read_bytes() for path in sorted(lake.root.rglob("*.parquet"))}
-
-
 @pytest.fixture
 def lake(tmp_path: Path) -> Lake:
     lake = Lake(tmp_path / "lake")
@@ -79,12 +76,12 @@ def test_each_content_has_its_definitions_once_under_each_set_of_rules(lake: Lak
 @pytest.mark.slow
 def test_only_new_contents_are_parsed(lake: Lake) -> None:
     cut(lake)
-    before = stored(lake)
+    before = stored(lake.root)
     put(lake, "pets.two", FILES | {"d.go": "package d\nfunc (s *S) d() {}\n"})
     put(lake, "rest", {"rest.py": "def rest(): pass\n"})
     _, said = cut(lake)
     assert said[0] == "symbols: parsing 1 file"
-    after = stored(lake)
+    after = stored(lake.root)
     assert not {path for path in before if after[path] != before[path]}
     assert "S.d" in lake.read("symbols", rules="docs")["qualified_name"].to_list()
 
@@ -99,7 +96,7 @@ def test_rows_are_the_same_whatever_the_number_of_processes(
     monkeypatch.setattr(ingest.contents.chunks, "_HANDED_OUT", 1)
     cut(lake, 1)
     cut(other, 2)
-    assert stored(lake) == stored(other)
+    assert stored(lake.root) == stored(other.root)
 
 
 @pytest.mark.slow
@@ -159,12 +156,12 @@ def test_rows_are_the_same_as_of_a_chunker_on_its_own(tmp_path: Path) -> None:
         cut(alone, chunkers=[chunker], has_symbols=False)
     cut(alone)
     cut(together, chunkers=chunkers)
-    assert stored(alone) == stored(together)
+    assert stored(alone.root) == stored(together.root)
     assert set(together.read("chunks")["chunker"]) == set(NAMES)
     # Nothing is left to do for any of them.
-    before = stored(together)
+    before = stored(together.root)
     cut(together, chunkers=chunkers)
-    assert stored(together) == before
+    assert stored(together.root) == before
 
 
 def test_a_content_that_kills_its_parser_costs_nobody_theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
