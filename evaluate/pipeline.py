@@ -8,6 +8,7 @@ from typing import NamedTuple
 from evaluate.metrics import Metric, metrics
 from evaluate.partition import Partition
 from evaluate.retrievers import Retriever
+from evaluate.runs.pooling import compare_systems
 from evaluate.runs.task_runs import TaskRuns
 from evaluate.score.conformance import protocol_hash
 from evaluate.selection import Edition, Selection, edition, part_groups, part_name, selected_parts
@@ -64,11 +65,17 @@ class Runner:
         return Outcome(tally=lake.tally)
 
     def pool(self, task: Task) -> Outcome:
-        """Pool and compare a task's scores."""
+        """Pool a task's scores."""
         lake = Lake(self.lake)
         result = Outcome(tally=lake.tally)
         self.task_runs(lake, task, self.groups, result).pool()
         return result
+
+    def compare(self, by: tuple[Task, Protocol]) -> Outcome:
+        """Compare a task's systems under a protocol, by what is pooled of all its runs."""
+        lake = Lake(self.lake)
+        compare_systems(lake, *by)
+        return Outcome(tally=lake.tally)
 
     def task_runs(self, lake: Lake, task: Task, groups: Sequence[tuple[str, ...]], result: Outcome) -> TaskRuns:
         """A task's runs over some of the parts of the items, by the retrievers that may run."""
@@ -93,6 +100,10 @@ class BenchmarkRuns:
     def n_rankings(self) -> int:
         """How many rankings it has, done or not."""
         return sum(len(work.plan) * item_part.items.height for work in self.works for item_part in work.item_parts)
+
+    def comparisons(self) -> list[tuple[Task, Protocol]]:
+        """What its systems are compared by: every protocol of its tasks that the lake has items of."""
+        return [(work.task, protocol) for work in self.works if work.whole for protocol in work.protocols]
 
     def jobs(self) -> list[Job]:
         """Every job of which something is not done, part by part."""
@@ -145,6 +156,13 @@ def evaluate(
                 pooled.append((benchmark, engine.results(executor, benchmark.runner.pool, tasks_of_benchmark)))
         for benchmark, done in pooled:
             for outcome in console.track(done, f"pooling {benchmark.name}", total=len(benchmark.works)):
+                benchmark.result.add(outcome)
+        compared = [
+            (benchmark, engine.results(executor, benchmark.runner.compare, benchmark.comparisons()))
+            for benchmark, _ in ranked
+        ]
+        for benchmark, done in compared:
+            for outcome in console.track(done, f"comparing {benchmark.name}", total=len(benchmark.comparisons())):
                 benchmark.result.add(outcome)
     for benchmark in every:
         if not any(work.has_items for work in benchmark.works):

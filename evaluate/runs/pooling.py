@@ -100,14 +100,9 @@ def systems_of(lake: Lake, task: Task) -> pl.DataFrame:
     ).collect()
 
 
-def compare_task(item_parts: Sequence[ItemPart], systems: pl.DataFrame) -> None:
-    """Write the parts of what a task's systems (:func:`systems_of`) are compared by, as far as they are not current."""
-    keep_ledgers(item_parts, systems)
-    for protocol in protocols_of(item_parts[0].task):
-        _compare(item_parts[0].lake, item_parts[0].task, protocol, systems)
-
-
-def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) -> None:
+def compare_systems(lake: Lake, task: Task, protocol: Protocol) -> None:
+    """Write the parts of what a task's systems are compared by under a protocol, as far as they are not current."""
+    systems = systems_of(lake, task)
     folders = {"benchmark": task.benchmark, "protocol": protocol.name}
     mine = set(systems["run_id"])
     scored = [part for part in lake.parts("scores", **folders) if part.folders["run_id"] in mine]

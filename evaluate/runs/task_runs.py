@@ -14,7 +14,7 @@ from evaluate.metrics import metrics_of
 from evaluate.rank.chunk_texts import DEFINITION_RULES
 from evaluate.rank.pools import POOL_FILES_AT_ONCE, cut_files, load_pools, split_pools
 from evaluate.retrievers import BASELINE, Retriever, TrackSteps
-from evaluate.runs.pooling import aggregate_runs, compare_task, systems_of
+from evaluate.runs.pooling import aggregate_runs, keep_ledgers, systems_of
 from evaluate.selection import ItemPart, Selection, selected_parts
 from evaluate.systems import BuiltInSystem, PlannedRun, Run, resolve_systems
 from evaluate.texts.query_forms import rewritten
@@ -231,11 +231,11 @@ class TaskRuns:
         return {run_id: (n, n_failed, why) for run_id, (n, n_failed, _, why) in counts.items()}
 
     def pool(self) -> None:
-        """Pool the scores of all runs, compare these, and count what was made elsewhere."""
+        """Pool the scores and the ledgers of all runs, and count what was made elsewhere."""
         aggregate_runs(self.item_parts, self.protocols, self.plan)
         aggregate_runs(self.whole, self.protocols, self.imported)
         if self.whole:
-            compare_task(self.whole, systems_of(self.lake, self.task))
+            keep_ledgers(self.whole, systems_of(self.lake, self.task))
         counts = self._count(self.imported)
         if failed := [of_run for of_run in counts.values() if of_run[1]]:
             n, n_failed, why = zip(*failed, strict=True)
