@@ -17,16 +17,7 @@ from lake.store import Lake
 from lake.text import percent
 from lake.usage import run_costs, run_usage
 from report.format import score, slug
-from report.models import (
-    ALL_ITEMS,
-    BenchmarkRow,
-    DeclarationRow,
-    FormatRow,
-    MetricRow,
-    ProtocolRow,
-    RunRow,
-    TaskRow,
-)
+from report.models import ALL_ITEMS, BenchmarkRow, DeclarationRow, FormatRow, MetricRow, ProtocolRow, RunRow, TaskRow
 
 
 class ChunkCount(NamedTuple):

@@ -9,21 +9,7 @@ import pytest
 from lake.store import Lake
 from tests.changed_code import changed
 from tests.ingest.benchmarks.repobench_r import test_repobench
-from tests.tiny import (
-    CATS,
-    CHUNKERS,
-    DOGS,
-    TASKS,
-    Said,
-    build,
-    command,
-    ingested,
-    jsonl,
-    put,
-    stored,
-    task,
-    task_file,
-)
+from tests.tiny import CATS, CHUNKERS, DOGS, TASKS, Said, build, command, ingested, jsonl, put, stored, task, task_file
 
 pytestmark = pytest.mark.slow
 

@@ -20,16 +20,7 @@ from evaluate.score.contexts.extents import (
     line_extents,
     lines_within,
 )
-from evaluate.score.contexts.intervals import (
-    NEVER,
-    SetSizes,
-    Spans,
-    Walks,
-    held_since,
-    held_spans,
-    ranges,
-    sizes,
-)
+from evaluate.score.contexts.intervals import NEVER, SetSizes, Spans, Walks, held_since, held_spans, ranges, sizes
 from evaluate.score.contexts.material import ContextRuns, Material
 from lake.catalog.protocol import ContextRules
 from lake.exact import Integers

@@ -89,9 +89,7 @@ def test_no_two_neighbours_fit_into_one_chunk(text: str, language: str) -> None:
 
 TEXT = '''"""Cats."""
 import math
-from zoo import (
-    Cage,
-)
+from zoo import Cage
 
 
 class Cat(Animal):

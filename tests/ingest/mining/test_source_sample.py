@@ -12,14 +12,7 @@ import pytest
 
 from ingest.commands.read import open_source
 from ingest.mining import sample as sample_module
-from ingest.mining.sample import (
-    DATA,
-    PLACES_FILE,
-    PROMPT_TOKENS,
-    open_sample,
-    read_package,
-    read_places,
-)
+from ingest.mining.sample import DATA, PLACES_FILE, PROMPT_TOKENS, open_sample, read_package, read_places
 from ingest.sources.tree import UNKNOWN_SIZE, Source
 from lake.errors import Exit, GoldspanError
 from tests.tiny import ROOT, command, put, refused, stored

@@ -10,18 +10,7 @@ from ingest.runs.request import ImportRequest
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of
 from lake.store import Lake
-from tests.ingest.runs.imports import (
-    FIRST,
-    ITEMS,
-    LAST,
-    ROCKETS,
-    hits,
-    imported,
-    one,
-    refused,
-    trec,
-    tsv,
-)
+from tests.ingest.runs.imports import FIRST, ITEMS, LAST, ROCKETS, hits, imported, one, refused, trec, tsv
 from tests.tiny import TASKS, Row, Said, build, command, ingested, put
 
 COLUMNS = ("item_id", "document", "rank", "query_sha256")

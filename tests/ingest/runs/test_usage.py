@@ -10,17 +10,7 @@ from ingest.runs.usage import TokenCounts
 from ingest.runs.values import object_at
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
-from tests.ingest.runs.agents import (
-    CATS,
-    ORBITS,
-    ROCKETS,
-    UPSTREAM,
-    imported,
-    jsonl,
-    laid_out,
-    lake,
-    zipped,
-)
+from tests.ingest.runs.agents import CATS, ORBITS, ROCKETS, UPSTREAM, imported, jsonl, laid_out, lake, zipped
 from tests.ingest.runs.formats.recorded_sessions import gave, rows, said_by_claude, used
 from tests.once import linked
 from tests.tiny import Said, command, put

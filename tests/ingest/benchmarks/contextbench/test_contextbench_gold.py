@@ -6,15 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.benchmarks.contextbench.gold import (
-    Audit,
-    GoldSpan,
-    audit,
-    decode_gold,
-    docs_path,
-    gold_of,
-    official_path,
-)
+from ingest.benchmarks.contextbench.gold import Audit, GoldSpan, audit, decode_gold, docs_path, gold_of, official_path
 from ingest.benchmarks.fields import FieldError
 from lake.tables import FLAGS
 from tests.ingest.benchmarks.contextbench.context_cases import Row, span
