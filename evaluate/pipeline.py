@@ -152,8 +152,8 @@ def evaluate(
                 for work in benchmark.works:
                     work.pool()
             else:
-                tasks_of_benchmark = [work.task for work in benchmark.works]
-                pooled.append((benchmark, engine.results(executor, benchmark.runner.pool, tasks_of_benchmark)))
+                to_pool = [work.task for work in benchmark.works]
+                pooled.append((benchmark, engine.results(executor, benchmark.runner.pool, to_pool)))
         for benchmark, done in pooled:
             for outcome in console.track(done, f"pooling {benchmark.name}", total=len(benchmark.works)):
                 benchmark.result.add(outcome)

@@ -48,8 +48,7 @@ def list_systems(
 ) -> None:
     """What there is: systems (over the lake's chunkers, and imported), runs, retrievers, tasks, protocols, metrics."""
     store = Lake(lake)
-    chunkers = [part.name for part in store.parts("chunkers")]
-    built_in = [f"{chunker}+{retriever}" for chunker in chunkers for retriever in retrievers()]
+    built_in = [f"{part.name}+{retriever}" for part in store.parts("chunkers") for retriever in retrievers()]
     columns = ("system", "task", "origin", "status", "n_items")
     runs = store.scan("runs").select("run_id", *columns).rename({"run_id": "name"}).collect()
     known = [(f"{each.name}{each.arguments and f'[{each.arguments}]'}", each.meaning) for each in retrievers().values()]

@@ -95,11 +95,6 @@ class Metric:
         return at
 
     @property
-    def has_cut_off(self) -> bool:
-        """Whether it takes a cut-off k; otherwise it measures the whole list or pool."""
-        return self.cut != "results" or any(self.ks)
-
-    @property
     def reads(self) -> frozenset[str]:
         """The columns that it reads."""
         return self.at(self.ks[0]).reads
@@ -152,7 +147,7 @@ def parse_metric(text: str) -> tuple[Metric, int]:
         return metric, 0
     if k is None and len(metric.ks) == 1:
         return metric, metric.ks[0]
-    if k is not None and int(k) and not metric.has_cut_off:
+    if k is not None and int(k) and metric.cut == "results" and not any(metric.ks):
         raise GoldspanError(f"metric {text!r}: {name} has no cut-off", hint=f"Write it as `{name}`.", code=Exit.USAGE)
     if k is None or (int(k) == 0 and 0 not in metric.ks and metric.cut != "budget"):
         message = f"metric {text!r} needs a cut-off"

@@ -31,14 +31,8 @@ from lake.verdict import Line, by_pair, verdict_on, which_matters_more
 def usage_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str] = ()) -> PrintedTable | None:
     """What the agents of a task used per item, where their files say it; None where none does."""
     of_task = lake.scan("runs", benchmark=task.benchmark).filter(task=task.name).select("run_id", "system")
-    seen = first_gold(lake, protocol.name)
-    rows = (
-        run_usage(lake)
-        .join(of_task, on="run_id")
-        .join(seen, on="run_id", how="left")
-        .sort("system", "run_id")
-        .collect()
-    )
+    usage = run_usage(lake).join(of_task, on="run_id").join(first_gold(lake, protocol.name), on="run_id", how="left")
+    rows = usage.sort("system", "run_id").collect()
     rows = rows.filter([is_picked(name, systems) for name in rows["system"]])
     if rows.is_empty():
         return None
@@ -55,9 +49,9 @@ def usage_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[st
     sentences = [
         repair.sentence(names[repair.run_id]) for repair in repairs(lake, protocol.name) if repair.run_id in names
     ]
-    usage = ("tokens", "usd", "seconds", "turns", "calls", "first gold step/turn/call", "lines/step", "resolved")
+    heads = ("tokens", "usd", "seconds", "turns", "calls", "first gold step/turn/call", "lines/step", "resolved")
     title = f"{task.name}: what the agents used per item, as their files say it"
-    return PrintedTable(title, ["system", "model", *usage], cells, [*prices, *sentences])
+    return PrintedTable(title, ["system", "model", *heads], cells, [*prices, *sentences])
 
 
 def _first_gold(row: Mapping[str, float | None]) -> str:

@@ -119,12 +119,10 @@ class Span:
 
 @dataclass(frozen=True)
 class Queries(_Tokenized):
-    """What is asked of one pool; row i of every column is query i.
+    """What is asked of one pool; row i of every column is query i. `target_line` is that of the hole, -1 without one.
 
-    Attributes:
-        target_line: The line of the hole in it; -1 where there is none.
-        gold: The gold spans of each item under one protocol; empty for every retriever but the oracle.
-        gains: Where relevance is a similarity, how like the gold each chunk is, per item; likewise.
+    The oracle alone is shown `gold`, each item's spans under one protocol, or where relevance is a similarity `gains`:
+    how like the gold each chunk is.
     """
 
     item_id: Sequence[str]

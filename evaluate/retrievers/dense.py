@@ -204,14 +204,14 @@ def prepare(dense: Dense, store: VectorStore, run_texts: RunTexts, track: TrackS
 def _declared(name: str, title: str, dense: Dense, meaning: str, source: str = "") -> Retriever:
     model = dense.model
     settings = {"model": model.shown, "dtype": model.dtype, "pooling": model.pooling, "max_length": dense.max_length}
-    prefixes = {"query_prefix": dense.query_prefix, "document_prefix": dense.document_prefix}
+    settings |= {"query_prefix": dense.query_prefix, "document_prefix": dense.document_prefix}
     return Retriever(
         name=name,
         title=title,
         meaning=meaning,
         index=partial(embedded, dense),
         source=source,
-        parameters={key: value for key, value in {**settings, **prefixes}.items() if value not in (None, "")},
+        parameters={key: value for key, value in settings.items() if value not in (None, "")},
         runs="named",
         missing=model.missing,
         revision=partial(getattr, model, "revision"),

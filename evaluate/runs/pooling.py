@@ -64,15 +64,14 @@ def _aggregated(
     lake = item_parts[0].lake
     oracles = {run.chunker: run.run_id for run in _scored_by(protocol, runs) if run.protocol}
     bounds = {run.run_id: oracles[run.chunker] for run in runs if _is_bounded(run) and run.chunker in oracles}
-    items, known = pl.concat([item_part.items for item_part in item_parts]).lazy(), list[pl.DataFrame]()
+    items = pl.concat([item_part.items for item_part in item_parts]).lazy()
     stored = [
         part
         for run_id in sorted(set(oracles.values()) - {run.run_id for run in todo})
         for part in lake.parts("aggregates", benchmark=item_parts[0].task.benchmark, run_id=run_id)
     ]
-    if stored:
-        columns = table("aggregates").columns
-        known.append(lake.scan_parts(stored, "aggregates").filter(protocol=protocol.name).select(*columns).collect())
+    of_protocol = lake.scan_parts(stored, "aggregates").filter(protocol=protocol.name)
+    known = [of_protocol.select(*table("aggregates").columns).collect()]
     for batch in batches(_scored_by(protocol, todo), "scores", item_parts, protocol=protocol.name):
         scores = pl.concat([rows_of(item_part, "scores", batch, protocol=protocol.name) for item_part in item_parts])
         run_items = pl.concat([rows_of(item_part, "run_items", batch) for item_part in item_parts])

@@ -251,15 +251,10 @@ def _interval(values: Floats, counts: Integers) -> Floats:
     n_steps = 2.0 ** (52 - n.bit_length())
     steps = np.rint(values / np.where(largest > 0, largest, 1) * n_steps)
     # A mean's sums side by side in memory: they are looked through several times faster than a column is.
-    sums: Floats = np.concatenate([(weights @ steps).T for weights in _weights(counts, n)], axis=1)
+    drawn = _of_items(n) if len(counts) == n <= _KEPT else _drawn(counts, n)
+    sums: Floats = np.concatenate([(weights.astype(np.float64) @ steps).T for weights in drawn], axis=1)
     quantiles: Floats = np.quantile(sums, (_LOWER, _UPPER), axis=1, overwrite_input=True) / (n * n_steps) * largest
     return quantiles
-
-
-def _weights(counts: Integers, n: int) -> Iterator[Floats]:
-    """Matrices of how often each row is drawn, in all as many rows as there are resamples."""
-    drawn = _of_items(n) if len(counts) == n <= _KEPT else _drawn(counts, n)
-    yield from (weights.astype(np.float64) for weights in drawn)
 
 
 @lru_cache(_KEPT_AT_ONCE)
