@@ -162,14 +162,14 @@ def _rows(stream: IO[bytes], kind: FileKind) -> Iterator[tuple[str, Sequence[Any
             for document, number in of.items() if isinstance(of, dict) else [("", None)]:
                 yield f"{query}: {{{document}: {number!r}}}", (query, document, number)
         return
-    columns, places = len(kind.columns.split()), (0, 2, kind.at)
+    columns, read = len(kind.columns.split()), (0, 2, kind.at)
     for number, line in enumerate(chain([first], iter(lambda: stream.readline(MAX_LINE_BYTES), b"")), 1):
         parts = line.split()
         if parts == _BEIR_HEADER:
-            columns, places = 3, (0, 1, 2)
+            columns, read = 3, (0, 1, 2)
         elif parts:
             where = f"line {number}: {line.decode(errors='replace').rstrip()}"
-            yield where, [parts[place] for place in places] if len(parts) == columns else []
+            yield where, [parts[column] for column in read] if len(parts) == columns else []
 
 
 def measure_named(text: str) -> ir_measures.Measure:

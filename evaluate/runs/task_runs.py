@@ -146,8 +146,8 @@ class TaskRuns:
             prepares = [retriever.prepare for retriever in run.system.retriever.parts() if retriever.prepare]
             if notes := {name: note for prepare in prepares for name, note in prepare(*arguments).items()}:
                 self.prepared[run.run_id] = notes
-                said = ", ".join(map(" ".join, notes.items()))
-                self.result.warnings.append(f"{run.system.name}, {self.task.name}: {said}")
+                noted = ", ".join(map(" ".join, notes.items()))
+                self.result.warnings.append(f"{run.system.name}, {self.task.name}: {noted}")
 
     def _texts(self, system: BuiltInSystem) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
         for item_part in self.item_parts:

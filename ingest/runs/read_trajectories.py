@@ -133,8 +133,8 @@ def parse_runs(
                 alone = {view.path for view in seen if view.start is None and view.symbol is None}
                 paths = dict.fromkeys(view.path for view in seen if view.start is not None and view.path not in alone)
                 seen = (*map(FileSpan, paths), *seen)
-            named = (view for view in seen if 0 < len(view.path) <= MAX_NAME_CHARACTERS >= len(view.symbol or ""))
-            sound = [view for view in named if max(abs(view.start or 0), abs(view.end or 0)) <= LAST_LINE]
+            with_names = (view for view in seen if 0 < len(view.path) <= MAX_NAME_CHARACTERS >= len(view.symbol or ""))
+            sound = [view for view in with_names if max(abs(view.start or 0), abs(view.end or 0)) <= LAST_LINE]
             n_unsound += len(seen) - len(sound)
             n_views += len(sound)
             for rank, view in enumerate(sound if n_views <= MAX_VIEWS else (), start=1):

@@ -140,7 +140,7 @@ def line_chart(
     numbered from 1 and joined.
     """
     has_marks = any(curve.is_sized for curve in curves)
-    places = [place for curve in curves for place in curve.places]
+    places = [at for curve in curves for at in curve.places]
     labelled = [number for number, curve in enumerate(curves) if curve.label]
     chosen = _shades([(curves[number].kind, curves[number].system) for number in labelled])
     shades = [KIND_LOOKS[curve.kind].colour for curve in curves]
@@ -174,8 +174,8 @@ def line_chart(
         ]
         return drawn(layers, holes, {"rows": panels}, (_PANEL, _PANEL_HIGH), name, panels=[*labels.values()])
     ends = [
-        {"value": y * top, "label": labels[labelled[place]], "shade": chosen[place]}
-        for place, y in _spread([curves[number].values[-1] / top for number in labelled], _CURVES_HIGH)
+        {"value": y * top, "label": labels[labelled[position]], "shade": chosen[position]}
+        for position, y in _spread([curves[number].values[-1] / top for number in labelled], _CURVES_HIGH)
     ]
     tables: dict[str, Sequence[Mapping[str, object]]] = {"rows": rows, "ends": ends}
     tables |= _front(curves, front, shades) if front else {}
@@ -189,8 +189,8 @@ def _front(
     curves: Sequence[Curve], front: Sequence[tuple[int, int]], shades: Sequence[str]
 ) -> dict[str, list[dict[str, object]]]:
     """The marks of a frontier, and the line that joins them."""
-    costs = [place for curve in curves for place in curve.places]
-    edge = [(curves[number].places[place], curves[number].values[place], number) for number, place in front]
+    costs = [at for curve in curves for at in curve.places]
+    edge = [(curves[number].places[at], curves[number].values[at], number) for number, at in front]
     # A number beside another could not be read: the list below the picture has them all.
     room = (max(costs) / min(costs)) ** _APART
     least = [0.0, *(cost * room for cost, _, _ in edge)]

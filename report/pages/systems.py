@@ -122,7 +122,7 @@ def items_of(board: Board) -> Mapping[str, Mapping[str, Sequence[Picked]]]:
         return {}
     lake, folders = board.facts.lake, {"benchmark": board.benchmark.name, "protocol": board.protocol.name}
     # Runs and items as numbers, in the order of their names: these tables are long.
-    number = {run_id: place for place, run_id in enumerate(sorted(against))}
+    number = {run_id: position for position, run_id in enumerate(sorted(against))}
     runs = pl.DataFrame({"run_id": list(number), "run": range(len(number))}, {"run_id": pl.String, "run": pl.UInt32})
     items = _items(board)
     scores = (

@@ -222,8 +222,11 @@ def _gather(sets: GoldSets, budgets: Sequence[int], n_lines: Sequence[int]) -> _
     )
 
 
-def _steps(sets: GoldSets, final: Rows, named: pl.DataFrame) -> Answers:
-    """How many steps each case has, what they saw and what they named; `final` and `named` are of final contexts."""
+def _steps(sets: GoldSets, final: Rows, final_names: pl.DataFrame) -> Answers:
+    """How many steps each case has, the spans that they saw and the symbols that they named.
+
+    `final` and `final_names` are those of final contexts.
+    """
     n_steps = sets.cases["n_steps"].to_numpy().copy()
     is_ranked = (pl.col("part") == RANKING) & (pl.col("rank") <= N_RANKED_STEPS)
     seen = _shown(sets).filter((pl.col("part") == STEP) | is_ranked)
@@ -233,7 +236,7 @@ def _steps(sets: GoldSets, final: Rows, named: pl.DataFrame) -> Answers:
         stood = n_steps == 0
         n_steps[stood] = 1
         rows = concatenated(rows, final.where(stood[final.walk]))
-        names = pl.concat([names, named.filter(pl.Series(stood)[named["walk"]])])
+        names = pl.concat([names, final_names.filter(pl.Series(stood)[final_names["walk"]])])
     return Answers(n_steps, rows, names)
 
 
