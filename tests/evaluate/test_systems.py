@@ -146,11 +146,6 @@ def test_a_name_that_means_none_is_an_error_that_says_what_to_write(name: str, s
     assert caught.value.hint
 
 
-def test_numbers_are_read_by_name_and_the_others_have_their_defaults() -> None:
-    parameters = retriever_named("bm25-code:b=0.5").parameters
-    assert (parameters["k1"], parameters["b"]) == (1.5, 0.5)
-
-
 @pytest.mark.parametrize(
     ("name", "texts", "shown"),
     [

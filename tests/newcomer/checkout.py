@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from lake.store import Lake
-from tests.tiny import ROOT, build, put, stored
+from tests.tiny import ROOT, build
 
 STAGES = ("lake", "ingest", "evaluate", "report", "site")
 LEFT_OUT = shutil.ignore_patterns("data", "cache", "public", "__pycache__", "*.pyc", "leaderboard*.png")
@@ -44,23 +44,10 @@ class Checkout:
     def ingest(self, chunker: str = CHUNKER) -> str:
         return self.run("ingest", "repoeval", "--source", self.root / "repoeval", "--chunkers", chunker)
 
-    def change(self, name: str, was: str, becomes: str) -> None:
-        text = (self.root / name).read_text(encoding="utf-8")
-        assert text.count(was) == 1, f"{name} has {was!r} {text.count(was)} times"
-        put(self.root / name, text.replace(was, becomes).encode())
-
-    def append(self, name: str, text: str) -> None:
-        file = self.root / name
-        put(file, f"{file.read_text(encoding='utf-8')}\n\n{text}\n".encode())
-
     def runs(self) -> dict[str, str]:
         """System → run, of the task that searches."""
         rows = Lake(self.lake).scan("runs").filter(pl.col("task") == "repoeval/prompt")
         return dict(rows.select("system", "run_id").sort("run_id").collect().iter_rows())
-
-    def parts(self, *tables: str) -> dict[str, int]:
-        """Every part → when it was written."""
-        return {path: (self.lake / path).stat().st_mtime_ns for path in stored(self.lake, *tables)}
 
 
 def copy_of_the_checkout(to: Path) -> Checkout:

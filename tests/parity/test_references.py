@@ -1,4 +1,6 @@
 import json
+import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -77,17 +79,7 @@ def test_all_54_rows_of_numbers_and_31_errors_of_the_published_evaluator_are_com
 @pytest.mark.usefixtures("rows")
 def test_a_value_that_is_off_is_told(shared: Path, work: Path, tmp_path: Path) -> None:
     """The same table with one published number changed."""
-    moved = tmp_path / "data"
-    moved.mkdir()
-    for entry in shared.iterdir():
-        if entry.name != "repoeval":
-            (moved / entry.name).symlink_to(entry)
-    (moved / "repoeval" / "code-chunk").mkdir(parents=True)
-    for entry in (shared / "repoeval").iterdir():
-        if entry.name != "code-chunk":
-            (moved / "repoeval" / entry.name).symlink_to(entry)
-    for entry in (shared / "repoeval" / "code-chunk").iterdir():
-        (moved / "repoeval" / "code-chunk" / entry.name).symlink_to(entry)
+    moved = Path(shutil.copytree(shared, tmp_path / "data", copy_function=os.symlink))
     summary = moved / "repoeval" / "code-chunk" / "summary.json"
     told = json.loads(summary.read_text())
     told["overall"]["fixed"]["ndcg"] += 1e-9

@@ -5,12 +5,12 @@ import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 import pytest
 import pytrec_eval
 from scipy import stats
 
 from lake.errors import Exit
+from tests.ingest.runs.formats.test_import_formats import zstd
 from tests.tiny import Said, command
 
 Qrels = Mapping[str, Mapping[str, int]]
@@ -29,17 +29,8 @@ MEASURES = {
     "map_cut_2", "set_recall": "set_recall", "hit@3": "success_3",
 }  # fmt: skip
 THEIRS = {
-    "map",
-    "Rprec",
-    "recip_rank",
-    "ndcg",
-    "ndcg_cut.1,3",
-    "P.2,5",
-    "recall.3",
-    "success.1,3",
-    "map_cut.2",
-    "set_recall",
-}
+    "map", "Rprec", "recip_rank", "ndcg", "ndcg_cut.1,3", "P.2,5", "recall.3", "success.1,3", "map_cut.2", "set_recall"
+}  # fmt: skip
 
 
 def write(folder: Path, qrels: Qrels, run: Run) -> tuple[Path, Path]:
@@ -145,13 +136,6 @@ def test_one_measure_by_several_names_is_printed_once_by_that_of_ir_measures(fil
 def spaced(data: bytes) -> bytes:
     """With a byte order mark, CRLF, empty lines, tabs and several spaces."""
     return b"\xef\xbb\xbf\r\n" + data.replace(b" ", b" \t ", 7).replace(b"\n", b"  \r\n\n")
-
-
-def zstd(data: bytes) -> bytes:
-    into = pa.BufferOutputStream()
-    with pa.CompressedOutputStream(into, "zstd") as stream:
-        stream.write(data)
-    return into.getvalue().to_pybytes()  # type: ignore[no-any-return]  # Arrow ships no types
 
 
 @pytest.mark.parametrize("way", [gzip.compress, zstd, spaced, bytes.strip, lambda data: data.replace(b" ", b"\t")])

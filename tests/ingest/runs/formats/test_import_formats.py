@@ -75,11 +75,7 @@ def found_in(lake: Lake) -> list[tuple[object, ...]]:
 
 
 def zstd(data: bytes) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.CompressedOutputStream(sink, "zstd") as stream:
-        stream.write(data)
-    packed = sink.getvalue().to_pybytes()
-    assert isinstance(packed, bytes)
+    packed: bytes = pa.Codec("zstd").compress(data, asbytes=True)
     return packed
 
 
