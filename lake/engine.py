@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import ROOT, digest_of
@@ -152,14 +152,6 @@ _SCHEDULER = "cd CHECKOUT && .venv/bin/python -m dask scheduler"
 _START = "cd CHECKOUT && .venv/bin/python -m dask worker {address} --nworkers 2 --nthreads 1"
 
 
-class Worker(NamedTuple):
-    """The code, the versions and the probe file that a worker sees."""
-
-    code: str
-    versions: str
-    probe: str
-
-
 @contextmanager
 def workers_of(address: str, lake: Path | None) -> Iterator[Executor]:
     """An executor over a scheduler's workers, all of which must see the folder `lake` and run the same code."""
@@ -206,22 +198,22 @@ def _check(client: "Client", lake: Path | None, address: str, start: str) -> Non
     probe, text = (lake.absolute() / f".seen-{os.getpid()}", secrets.token_hex()) if lake else (None, "")
     if probe:
         probe.write_text(text)
-    workers: Mapping[str, Worker | Exception] = client.run(worker, probe, on_error="return")
+    workers: Mapping[str, dict[str, str] | Exception] = client.run(worker, probe, on_error="return")
     if probe:
         probe.unlink(missing_ok=True)
-    mine = worker()._replace(probe=text)
+    mine = {**worker(), "probe": text}
     n_threads = client.nthreads()
     for where, theirs in workers.items():
         if n_threads.get(where, 1) != 1:
             fault = f"has {n_threads[where]} threads, and jobs need a process each", f"Start it so: {start}"
         elif isinstance(theirs, Exception):
             fault = f"cannot run this project: {theirs}", f"Start it in a checkout: {start}"
-        elif theirs.code != mine.code:
+        elif theirs["code"] != mine["code"]:
             fault = "runs other code", f"Check out the same commit there and start it again: {start}"
-        elif theirs.versions != mine.versions:
+        elif theirs["versions"] != mine["versions"]:
             hint = "Install the same requirements.txt there, for the same Python, and start it again."
-            fault = f"has {theirs.versions}, and here is {mine.versions}", hint
-        elif theirs.probe != mine.probe:
+            fault = f"has {theirs['versions']}, and here is {mine['versions']}", hint
+        elif theirs["probe"] != mine["probe"]:
             hint = "Put the lake on storage that every machine mounts at the same path, and name it with LAKE=…"
             fault = f"does not see the lake at {lake}", hint
         else:
@@ -229,15 +221,16 @@ def _check(client: "Client", lake: Path | None, address: str, start: str) -> Non
         raise GoldspanError(f"the dask worker {where} {fault[0]}", hint=fault[1], code=Exit.MISSING)
 
 
-def worker(probe: Path | None = None) -> Worker:
-    """The worker that calls this; it runs on all of them."""
+def worker(probe: Path | None = None) -> dict[str, str]:
+    """The code, the versions and the probe file that the worker that calls this sees; it runs on all of them."""
     code = digest_of(frozenset(path for stage in _STAGES for path in (ROOT / stage).rglob("*.py")))
     versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
     try:
         text = probe.read_text() if probe else ""
     except OSError:
         text = ""
-    return Worker(code, f"Python {'.'.join(platform.python_version_tuple()[:2])}, {versions}", text)
+    python = ".".join(platform.python_version_tuple()[:2])
+    return {"code": code, "versions": f"Python {python}, {versions}", "probe": text}
 
 
 def parse_engine(text: str, lake: Path | None = None) -> Engine:
