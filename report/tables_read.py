@@ -16,6 +16,8 @@ from lake.fingerprint import sha256_of
 from lake.store import Lake
 from lake.text import percent
 from lake.usage import run_costs, run_usage
+from report.charts.figures import ORACLE_KIND
+from report.downloads import run_kinds
 from report.format import score, slug
 from report.models import ALL_ITEMS, BenchmarkRow, DeclarationRow, FormatRow, MetricRow, ProtocolRow, RunRow, TaskRow
 
@@ -180,21 +182,19 @@ class TablesRead:
         costs, usage = ({row["run_id"]: row for row in of(lake).collect().to_dicts()} for of in (run_costs, run_usage))
         for row in usage.values():
             row["numbers"] = [(head, row[name], row[f"{name}_known"]) for head, name in _USED.items()]
-        agents = {*lake.scan("run_items").drop_nulls("n_steps").select("run_id").unique().collect()["run_id"]}
         texts = pl.col("format", "file", "parameters", "versions").fill_null("")
-        rows = lake.read("runs").with_columns(texts).sort("benchmark", "system", "run_id")
+        rows = run_kinds(lake).with_columns(texts).sort("benchmark", "system", "run_id").collect()
         titles = {name: each.title or name for name, each in self.retrievers.items()}
         systems = rows.select("system", "retriever", "chunker").unique().iter_rows()
         n_called = Counter((titles.get(retriever, retriever), chunker) for _, retriever, chunker in systems)
         runs = []
         for row in rows.iter_rows(named=True):
-            retriever, run_id = self.retrievers.get(row["retriever"] or ""), row["run_id"]
-            title = titles.get(row["retriever"], row["retriever"])
+            run_id, title = row["run_id"], titles.get(row["retriever"], row["retriever"])
             added = {
                 "notes": tuple(row["notes"] or ()),
                 "retriever_title": title if title and n_called[title, row["chunker"]] == 1 else "",
-                "baseline": retriever is not None and "baseline" in retriever.tags,
-                "has_steps": run_id in agents,
+                "baseline": row["kind"] in ("baseline", ORACLE_KIND),
+                "has_steps": row["kind"] == "agent",
                 "cost": costs.get(run_id),
                 "usage": usage.get(run_id),
                 "submission": submissions.get(run_id),
