@@ -29,9 +29,6 @@ MAX_CHUNKS = 10_000_000
 MAX_SCORES = 10_000_000
 """Of more scores those by the protocols' primary metrics are published."""
 
-FIRST_ROWS = 3
-_ROW_GROUP = 100_000
-
 
 @dataclass(frozen=True)
 class Download:
@@ -117,7 +114,7 @@ class Stored:
         of_table = table(download.table)
         schema = stored.collect_schema()
         self.columns = [(name, str(kind), of_table.column_meaning(name)) for name, kind in schema.items()]
-        self.first = stored.head(FIRST_ROWS).collect().rows()
+        self.first = stored.head(3).collect().rows()
 
 
 def write_downloads(lake: Lake, site: Path, metadata: Mapping[str, str]) -> list[Stored]:
@@ -242,7 +239,7 @@ def _write(frame: pl.LazyFrame, path: Path, metadata: dict[str, str]) -> list[Pa
     """The files that a table was written to: one, or of a large one several."""
 
     def sink(part: pl.LazyFrame, to: Path) -> Path:
-        part.sink_parquet(to, compression="zstd", row_group_size=_ROW_GROUP, metadata=metadata)
+        part.sink_parquet(to, compression="zstd", row_group_size=100_000, metadata=metadata)
         return to
 
     n_bytes = sink(frame, path).stat().st_size

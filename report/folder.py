@@ -91,10 +91,7 @@ def manifest_in(file: Path) -> Manifest:
     stored = json.loads(file.read_text(encoding="utf-8"))
     if not isinstance(stored, dict) or stored.get("generator") != GENERATOR or stored.get("format") != _FORMAT_VERSION:
         raise ValueError("it is no manifest that was written here")
-    return _Kept.validate_python({"numbers": {}, "costs": "", **stored})
-
-
-_Kept = TypeAdapter(Manifest)
+    return TypeAdapter(Manifest).validate_python({"numbers": {}, "costs": "", **stored})
 
 
 class SiteFolder:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from lake.averages import Aggregate
+from lake.catalog.protocol import Primary
 from lake.tables import PROGRAMS
 from lake.text import counted
 from report.charts.figures import KIND_LOOKS, ORACLE_KIND
@@ -18,7 +18,6 @@ MEASURE = ("granularity", "metric", "k")
 ALL_ITEMS = "all"
 """The slice that holds every item, and its one value."""
 
-REPORTED = "reported only, not ranked"
 COMPLETE, FAILED, IMPORTED, BUILT_IN = "complete", "failed", "imported", "built-in"
 
 
@@ -99,13 +98,6 @@ class TaskRow(DeclarationRow):
     pool_by: str
 
 
-class FormatRow(DeclarationRow):
-    """A format of what was made elsewhere: what such a file holds, and how it begins."""
-
-    kind: str
-    example: str
-
-
 class MetricRow(DeclarationRow):
     """A metric: what is better (`neither` for what ranks nothing), and what its cut-off counts."""
 
@@ -116,15 +108,6 @@ class MetricRow(DeclarationRow):
     formula: list[str]
 
 
-class PrimaryMeasure(BaseModel):
-    """The metric that a protocol ranks by."""
-
-    granularity: str
-    metric: str
-    k: int
-    aggregate: Aggregate
-
-
 class ProtocolRow(DeclarationRow):
     """A sealed way of scoring, of the runs of all its tasks or, where several have runs, of one (`task`)."""
 
@@ -132,7 +115,7 @@ class ProtocolRow(DeclarationRow):
     tasks: list[str]
     gold: str
     relevance: str
-    primary: PrimaryMeasure
+    primary: Primary
     headline: dict[str, str]
     has_contexts: bool
     leaves_out_failed: bool

@@ -33,8 +33,6 @@ _OF_BENCHMARK = (
 _NAMES = ("benchmark", "task", "protocol", "run_id", "run_a", "run_b", "name")
 """The columns whose values begin with the benchmark's name."""
 _SHIPPED = {download.table: download for download in DOWNLOADS if download.ships}
-_BEFORE_OTHERS = 1_000
-"""How far before the benchmarks of a lake the editions stand on a page."""
 
 
 def publish(lake: Lake, benchmark: str, edition: str, label: str, to: Path) -> Path:
@@ -62,7 +60,8 @@ def publish(lake: Lake, benchmark: str, edition: str, label: str, to: Path) -> P
         like=pl.lit(benchmark),
         label=pl.lit(label),
         tags=pl.concat_list(pl.lit([EDITION_TAG, label]), "tags"),
-        place=pl.col("place") - _BEFORE_OTHERS,
+        # On a page editions come before a lake's own benchmarks.
+        place=pl.col("place") - 1_000,
     )
     # What chance returns says nothing, and is half of the bytes.
     runs = frames["runs"]

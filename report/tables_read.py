@@ -19,7 +19,7 @@ from lake.usage import run_costs, run_usage
 from report.charts.figures import ORACLE_KIND
 from report.downloads import run_kinds
 from report.format import score, slug
-from report.models import ALL_ITEMS, BenchmarkRow, DeclarationRow, FormatRow, MetricRow, ProtocolRow, RunRow, TaskRow
+from report.models import ALL_ITEMS, BenchmarkRow, DeclarationRow, MetricRow, ProtocolRow, RunRow, TaskRow
 
 
 class ChunkCount(NamedTuple):
@@ -123,7 +123,7 @@ class TablesRead:
         self.metrics = self._declared("metrics", MetricRow)
         self.chunkers = self._declared("chunkers", DeclarationRow)
         self.retrievers = self._declared("retrievers", DeclarationRow)
-        self.formats = self._declared("formats", FormatRow)
+        self.formats = lake.read("formats").sort("name").to_dicts()
         submitted = lake.read("submissions").sort("date", "submission", "task", descending=[True, False, False])
         self.submissions = submitted.to_dicts()
         self.runs = self._runs()

@@ -21,20 +21,16 @@ PERMISSIVE = frozenset(
 )  # fmt: skip
 """By their SPDX names. Nothing is guessed: a licence that is not here, or not known, permits nothing."""
 
-_NAMED = {
-    "apache software license": "Apache-2.0",
-    "bsd license": "BSD-3-Clause",
-    "isc license (iscl)": "ISC",
-    "mit license": "MIT",
-    "python software foundation license": "PSF-2.0",
-    "the unlicense (unlicense)": "Unlicense",
-}
+_NAMED = frozenset(
+    (
+        "apache software license", "bsd license", "isc license (iscl)", "mit license",
+        "python software foundation license", "the unlicense (unlicense)",
+    )
+)  # fmt: skip
 """What Python's packages call some of them, in small letters."""
-
-_SPDX = {name.lower(): name for name in PERMISSIVE}
 
 
 def permits(licence: str) -> bool:
     """Whether a licence, or an SPDX expression without brackets, permits it: of `OR` one part, of `AND` each."""
-    either = licence.lower().split(" or ")
-    return any(all(part.strip() in {**_SPDX, **_NAMED} for part in parts.split(" and ")) for parts in either)
+    known, either = {name.lower() for name in PERMISSIVE} | _NAMED, licence.lower().split(" or ")
+    return any(all(part.strip() in known for part in parts.split(" and ")) for parts in either)

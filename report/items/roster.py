@@ -19,11 +19,6 @@ from report.render import data_file, packed
 CONTEXT_BUDGET = 8_000
 """Non-whitespace characters: where a ranking is cut that is compared with contexts, as their protocols say."""
 
-_RESULTS = 10
-
-CHANCE = "random"
-"""Stands for every order of the pool: it has no answer of its own to an item."""
-
 N_RETRIEVERS, N_AGENTS = 1, 2
 """So many of either are shown where nobody chose, of a benchmark without agents one more retriever."""
 
@@ -32,8 +27,6 @@ RAW_BYTES = 1_000_000
 
 NO_CLASS = "-"
 """Stands for an item of which nothing is kept: it cannot be scored, or has no gold."""
-
-_NULL = r',"[a-z_]+":null'
 
 
 class Roster:
@@ -44,14 +37,15 @@ class Roster:
 
     def __init__(self, board: Board) -> None:
         self.board, self.lake, self.benchmark = board, board.facts.lake, board.benchmark.name
-        self.runs = [row.run for row in board.every if row.run.retriever != CHANCE and row.cells]
+        # Chance stands for every order of the pool: it has no answer of its own to an item.
+        self.runs = [row.run for row in board.every if row.run.retriever != "random" and row.cells]
         ids = [run.run_id for run in self.runs]
         kinds = {"run_id": pl.String(), "run": pl.Int64()}
         self.numbers = pl.LazyFrame({"run_id": ids, "run": range(len(ids))}, kinds)
         primary = board.primary
         is_budget = primary.granularity == "line" or primary.rule.cut == "budget"
         self.budget = (primary.k or CONTEXT_BUDGET) if is_budget else 0
-        self.depth = primary.k or _RESULTS
+        self.depth = primary.k or 10
 
     @cached_property
     def usual(self) -> Sequence[RunRow]:
@@ -142,7 +136,7 @@ def with_shards(frame: pl.DataFrame) -> pl.DataFrame:
     """Rows in their order as JSON: item_id, scorable, json, shard (from 0); what is null is left out of the JSON."""
     rows = frame.select("item_id", "scorable", json=pl.struct(pl.exclude("scorable")).struct.json_encode())
     # Names of what is null take much of what is small.
-    rows = rows.with_columns(pl.col("json").str.replace_all(_NULL, ""))
+    rows = rows.with_columns(pl.col("json").str.replace_all(r',"[a-z_]+":null', ""))
     before = pl.col("json").str.len_bytes().cast(pl.Int64).cum_sum() - 1
     return rows.with_columns(shard=(before // RAW_BYTES).rle_id())
 

@@ -17,10 +17,6 @@ from report.tables_read import TablesRead
 Measure = tuple[str, str, int]
 Interval = tuple[float | None, float | None]
 
-_LAST = 1 << 31
-_MANY_GRANULARITIES = 4
-"""A table of so many granularities can be shown one at a time."""
-
 
 class Cell(NamedTuple):
     """A run's number in a column, averaged one way over one slice: columns of table `boards`."""
@@ -126,7 +122,7 @@ class BoardRow:
     def place(self, average: Aggregate) -> tuple[int, str, str]:
         """Where it stands by the primary metric averaged one way; without a place behind the others, by name."""
         cell = self.cell(self.primary, average)
-        return cell.place if cell else _LAST, self.run.system, self.run.run_id
+        return cell.place if cell else 1 << 31, self.run.system, self.run.run_id
 
     @property
     def standing(self) -> str:
@@ -173,7 +169,8 @@ class Board:
         self.n_items = max((row.n_items for row in self.every), default=0)
         self.is_of_items = any(row.head is not None and row.head.unit == ITEM for row in self.every)
         levels = list(dict.fromkeys(column.granularity for column in columns))
-        self.granularities = levels if len(levels) >= _MANY_GRANULARITIES else []
+        # A table of so many can be shown one at a time.
+        self.granularities = levels if len(levels) >= 4 else []
 
     def has(self, name: str, rows: Iterable[BoardRow] | None = None) -> bool:
         """Whether any cell of the primary metric, of those that are compared, has a field."""

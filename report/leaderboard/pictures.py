@@ -110,8 +110,6 @@ class PoolSizes:
 MAX_CURVES = 8
 """More in one picture cannot be told apart; the table has them all."""
 
-STEPS_SHOWN = (1, 2, 3, 5, 10, 15, 20)
-MIN_SIZES = 3
 NUMBER = ("value", "low", "high")
 
 _SIZED = re.compile(r"(.*[^\d-])-(\d+)")
@@ -184,7 +182,7 @@ class Steps:
     """
 
     def __init__(self, board: Board) -> None:
-        self.granularity, self.at = board.primary.granularity, STEPS_SHOWN
+        self.granularity, self.at = board.primary.granularity, (1, 2, 3, 5, 10, 15, 20)
         mine = board.facts.steps.filter(protocol=board.protocol.name, granularity=self.granularity)
         curves: Mapping[object, tuple[list[float], int]] = {
             run_id: (group["coverage"].to_list(), group["n"][0]) for (run_id,), group in mine.group_by("run_id")
@@ -269,4 +267,4 @@ def _lines(board: Board, column: Column) -> list[SizedLine]:
         if sized and value is not None:
             line = lines.setdefault((sized[1], run.retriever or "", run.baseline), SizedLine(sized[1], run))
             line.at[int(sized[2])] = ((chunks.mean_size if chunks else 0) or float(sized[2]), value)
-    return [line for _, line in sorted(lines.items(), key=lambda pair: pair[0]) if len(line.at) >= MIN_SIZES]
+    return [line for _, line in sorted(lines.items(), key=lambda pair: pair[0]) if len(line.at) > 2]

@@ -27,9 +27,6 @@ TABLE = Path(__file__).with_name("simulated_coverage.csv")
 """Written by `python -m tests.coverage_simulation`."""
 
 
-_USUAL = ALIKE[-2]
-
-
 @cache
 def simulated_coverage() -> Mapping[tuple[str, int, float], tuple[float, ...]]:
     """What scores are like, repositories, how alike the items of one are → per cent of the data sets for each mean."""
@@ -56,5 +53,5 @@ def coverage_note(numbers: Sequence[float], n_repos: int, *, is_hit_or_miss: boo
     return (
         f"In the simulations nearest to this board (scores {scores}, a mean of {mean}, {repositories} repositories "
         f"of unequal size) 95 % intervals cover the truth in {shares(ALIKE[:-1])} of cases up to a correlation of "
-        f"{_USUAL} within repositories, in {shares(ALIKE[-1:])} at {ALIKE[-1]}."
+        f"{ALIKE[-2]} within repositories, in {shares(ALIKE[-1:])} at {ALIKE[-1]}."
     )

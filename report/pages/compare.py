@@ -25,8 +25,6 @@ MOST = 6
 _NUMBERED = r"(?s)^((?:.*[^0-9])?)(0|[1-9][0-9]{0,14})$"
 """An id that ends with a number: those that follow one another are stored as a range."""
 
-_STEPS_OF_DIFFICULTY = 255
-
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:
     every = [outcomes for outcomes in map(BoardOutcomes, material.every_board) if len(outcomes.rows) > 1]
@@ -217,7 +215,7 @@ def _described(items: pl.DataFrame, mean: np.ndarray[tuple[int], np.dtype[np.flo
         "n": items.height,
         "ids": packed(json.dumps(_ranges(items), separators=(",", ":")).encode()),
         "stratum": _bytes(items["stratum"].to_numpy(), int(items["stratum"].n_unique())),
-        "ease": _bytes(np.rint(np.maximum(mean, 0) / most * _STEPS_OF_DIFFICULTY), 1),
+        "ease": _bytes(np.rint(np.maximum(mean, 0) / most * 255), 1),
     }
     for name in ("repo", "language"):
         values = items[name].unique().sort()

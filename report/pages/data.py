@@ -74,7 +74,6 @@ def _files(paths: Sequence[str]) -> str:
 
 
 _PATH = "data.html"
-_MAX_REJECTS = 20
 _MAX_CELL = 60
 _READ = ("aggregates", "scores")
 CARD, CROISSANT = f"{DATA_FOLDER}/README.md", f"{DATA_FOLDER}/croissant.json"
@@ -95,7 +94,7 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
         "benchmarks": list(facts.benchmarks.values()),
         "card": {"card": CARD, "Croissant metadata": CROISSANT},
         "citation": citation,
-        "rejects": list(facts.rejects.head(_MAX_REJECTS).iter_rows(named=True)),
+        "rejects": list(facts.rejects.head(20).iter_rows(named=True)),
         "n_rejects": facts.rejects.height,
         "stages": facts.rejects["stage"].value_counts().sort("stage").rows(),
     }

@@ -18,9 +18,6 @@ from report.tables_read import TablesRead
 _PATH = "index.html"
 QUESTION = "Does searching find the code that is needed?"
 
-FOREST_SYSTEMS = 3
-"""So many systems stand in a card's picture beside the baselines, each retriever once."""
-
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:
     facts = material.facts
@@ -106,7 +103,7 @@ def _by_level(board: Board, reference: BoardRow | None) -> list[tuple[str, Board
 
 
 def first_of_each(board: Board, reference: BoardRow | None) -> list[tuple[str, BoardRow, Column]]:
-    """Every baseline and the first systems, best first: each retriever once, over the chunks on which it does best.
+    """Every baseline and the first three systems, best first: each retriever once, over the chunks it does best on.
 
     Of the reference's retriever it is the run that the verdict compares with, whatever its chunks.
     """
@@ -115,7 +112,7 @@ def first_of_each(board: Board, reference: BoardRow | None) -> list[tuple[str, B
     for row in sorted(scored, key=lambda row: row is not reference):
         first.setdefault(row.run.retriever or row.run.system, row)
     rows = [row for row in scored if row in first.values()]
-    systems = [row for row in rows if not row.run.baseline][:FOREST_SYSTEMS]
+    systems = [row for row in rows if not row.run.baseline][:3]
     shown = [row for row in rows if row.run.baseline or row in systems or row is reference]
     return [(row.run.short_name, row, board.primary) for row in shown]
 

@@ -12,9 +12,6 @@ from report.leaderboard.verdicts import PAIR_SENTENCES, pairs_among
 from report.models import RunRow
 from report.publisher import Page, Publisher, SiteMaterial
 
-MOST_OPEN = 400
-"""Of more pairs each system's are folded."""
-
 _Pair = Mapping[str, float | str | None]
 
 
@@ -32,7 +29,8 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             "answer": answer,
             "tested": _groups(runs, tested),
             "others": _groups(runs, [pair for pair in pairs if pair["exploratory"]]),
-            "is_open": len(pairs) <= MOST_OPEN,
+            # Of more, each system's are folded.
+            "is_open": len(pairs) <= 400,
             "others_of": addresses,
             "is_of_items": any(pair["unit"] == ITEM for pair in pairs),
         }

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 
 from report.folder import CHECKOUT
-from report.models import REPORTED
 from report.publisher import Page, Publisher, SiteMaterial
 from report.render import render
 
@@ -25,8 +24,7 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
     values = {
         "files": {path: f"{render(f'snippets/{text}.txt', words)}\n" for path, text in files.items()},
         "folder": _EXAMPLE,
-        "formats": list(facts.formats.values()),
-        "reported": REPORTED,
+        "formats": facts.formats,
         "submissions": facts.submissions,
         "recipes": {name: (RECIPES[name], file.read_text("utf-8")) for name, file in texts.items() if file.is_file()},
     }
