@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import polars as pl
 
-from lake.benchmarks import Where, drawn_ids, of_where, where_parameters, with_pools_of
 from lake.catalog.protocol import Task
 from lake.fingerprint import fingerprint
+from lake.pools import Where, drawn_ids, of_where, where_parameters, with_pools_of
 from lake.store import Lake, Part, numbered, parts_holding
 from lake.tables import BLANK_GOLD, table
 from lake.text import counted

@@ -11,11 +11,12 @@ from evaluate.rank.ranking import rank, ranked_hit_rows
 from evaluate.retrievers import BASELINE, Retriever, retriever_of_name, retrievers
 from evaluate.selection import ItemPart
 from evaluate.texts.query_forms import QUERY_FORMS
-from lake.benchmarks import is_picked
 from lake.catalog.protocol import Protocol, Task
+from lake.code import code_digest
 from lake.declarations import CHUNKER_ALIASES, CHUNKER_SETS
 from lake.errors import Exit, GoldspanError, lookup, unknown_name
-from lake.fingerprint import code_digest, fingerprint
+from lake.fingerprint import fingerprint
+from lake.pools import is_picked
 from lake.store import Lake, Part
 
 

@@ -1,33 +1,22 @@
-"""The benchmarks of a lake: tasks and protocols, items that are selected, and pools that they search, file by file.
+"""The tasks and protocols of a lake: those that are declared, and under its own name those of each own benchmark.
 
 A benchmark has a name, under which its rows stand, and a kind: the declared benchmark by whose rules it is asked and
 scored. Own data says its kind in column `like` of table `benchmarks`; a declared benchmark is its own kind.
 """
 
 import functools
-import os
-from collections.abc import Iterable, Mapping, Sequence
-from fnmatch import fnmatchcase
-from pathlib import Path
-from typing import TypeVar
+from collections.abc import Mapping
 
 import polars as pl
 
 from lake.catalog import benchmarks
 from lake.catalog.protocol import Protocol, Task
 from lake.declarations import discover
-from lake.errors import Exit, GoldspanError, lookup, unknown_name
-from lake.fingerprint import seeded_hash
-from lake.store import Lake, parts_holding
-from lake.text import listed
+from lake.errors import lookup, unknown_name
+from lake.store import Lake
 
 TASKS: dict[str, Task] = discover(benchmarks, Task, by_name=False)
 """Every declared task by name; a benchmark's first is what a file answers that names none."""
-POOL = {
-    **dict.fromkeys(("pool_id", "path"), pl.String()),
-    **dict.fromkeys(("chunk_no", "line_start", "line_end"), pl.Int64()),
-}
-"""The columns of the chunks of pools."""
 
 
 def query_rules(benchmark: str) -> list[str]:
@@ -90,152 +79,3 @@ def protocols_called(lake: Lake, name: str, benchmark: str = "") -> list[Protoco
 def check_benchmark(lake: Lake, name: str) -> None:
     """Raise "did you mean" where a name is no benchmark's."""
     lookup(name, "benchmark", {task.benchmark: task for task in known_tasks(lake).values()})
-
-
-def files_of(lake: Lake, pool_ids: pl.Series) -> pl.LazyFrame:
-    """The rows of `files` of some pools."""
-    rows = lake.scan_parts(parts_holding(lake, "files", "pool_id", pool_ids), "files")
-    wanted = pl.Series([sorted({*pool_ids})], dtype=pl.List(pl.String))
-    return rows.drop("benchmark", "kind").filter(pl.col("pool_id").is_in(wanted))
-
-
-def own_pool(prefix: str, by: str) -> pl.Expr:
-    """The pool that an item searches under a task, of the columns of `items`; its own where the task has no prefix."""
-    if not prefix:
-        return pl.col("pool_id")
-    if by == "repo":
-        return pl.format("{}/{}", pl.lit(prefix), "repo")
-    return pl.format("{}/{}/{}:{}", pl.lit(prefix), "repo", "target_path", "target_line")
-
-
-def with_pools_of(lake: Lake, task: Task, items: pl.LazyFrame) -> pl.LazyFrame:
-    """The items that a task asks, each with the pool that it searches in it."""
-    if not task.pool_prefix:
-        return items
-    own = lake.scan("files").filter(pl.col("pool_id").str.starts_with(f"{task.pool_prefix}/")).select("pool_id")
-    rows = items.with_columns(pool_id=own_pool(task.pool_prefix, task.pool_by))
-    rows = rows.filter(pl.col("subset").is_in(task.subsets)) if task.subsets else rows
-    return rows.join(own.unique(), on="pool_id", how="semi", maintain_order="left")
-
-
-def chunks_of(lake: Lake, chunker: str, contents: pl.DataFrame, *, with_blank: bool) -> pl.LazyFrame:
-    """The chunks of some contents (sha256, n_lines) that are ranked: the columns of table `chunks` but for the chunker.
-
-    `with_blank`: chunks of white space alone are among them, and a file without a line, which none cuts, is one.
-    """
-    parts = parts_holding(lake, "chunks", "sha256", contents["sha256"], chunker=chunker)
-    cut = lake.scan_parts(parts, "chunks").filter(pl.col("sha256").is_in(contents["sha256"].implode()))
-    if not with_blank:
-        return cut.drop("chunker").filter(pl.col("n_nws") > 0)
-    numbers = ("chunk_no", "line_start", "line_end", "byte_start", "byte_end", "n_nws")
-    zeros = [pl.lit(0, pl.Int64).alias(name) for name in numbers]
-    empty = contents.lazy().filter(pl.col("n_lines") == 0).select("sha256", *zeros)
-    return pl.concat([cut.drop("chunker"), empty], how="diagonal")
-
-
-def stratified(items: pl.DataFrame, limit: int) -> pl.DataFrame:
-    """At most `limit` items, every repository as near to its share as whole rows allow, in the order they had.
-
-    Those of a repository are taken in the order of their seeded hash, and what rounding leaves over goes by largest
-    remainder, so a larger limit holds the items of a smaller one but for rounding.
-    """
-    if items.height <= limit:
-        return items
-    share = pl.col("n") * limit
-    lot = pl.col("repo").cast(pl.String).fill_null("").map_elements(seeded_hash, return_dtype=pl.Int64)
-    strata = (
-        items.group_by("repo")
-        .agg(n=pl.len().cast(pl.Int64))
-        .with_columns(whole=share // items.height, remainder=share % items.height, lot=lot)
-        .sort("remainder", "lot", "repo", descending=[True, False, False])
-    )
-    left = limit - int(strata["whole"].sum())
-    quotas = strata.select("repo", quota=pl.col("whole") + (pl.int_range(pl.len()) < left).cast(pl.Int64))
-    position = pl.col("item_id").map_elements(seeded_hash, return_dtype=pl.Int64)
-    drawn = items.select("item_id", "repo").with_columns(position=position).sort("position", "item_id")
-    drawn = drawn.join(quotas, on="repo", nulls_equal=True, maintain_order="left")
-    kept = drawn.filter(pl.int_range(pl.len()).over("repo") < pl.col("quota"))
-    return items.join(kept.select("item_id"), on="item_id", how="semi", maintain_order="left")
-
-
-ITEM_COLUMNS = ("item_id", "subset", "split", "level", "context", "difficulty", "language", "repo", "source")
-Where = tuple[tuple[str, str], ...]
-"""Pairs of column and value: an item is selected that has, in each of the columns, one of its values."""
-Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
-
-
-def parse_items(items: str, flag: str = "--items") -> Where:
-    """`subset=function-2k,repo=x`, ids, and files of an id a line (`ids.txt`, `@ids.txt`), as sorted pairs."""
-    pairs: set[tuple[str, str]] = set()
-    for word in items.replace(",", " ").split():
-        column, equals, value = word.partition("=")
-        if os.path.isfile(file := word.removeprefix("@")):  # noqa: PTH113  # Path's own raises where an id is long
-            lines = map(str.strip, Path(file).read_text(encoding="utf-8", errors="replace").splitlines())
-            ids = {("item_id", line) for line in lines if line}
-            if not ids:
-                raise GoldspanError(f"{flag} {word}: the file holds no id", hint="One id a line.", code=Exit.INVALID)
-            pairs |= ids
-        elif word.startswith("@"):
-            raise GoldspanError(f"{flag} {word}: there is no such file", hint="One id a line.", code=Exit.MISSING)
-        elif not equals and word not in ITEM_COLUMNS:
-            pairs.add(("item_id", word))
-        elif column in ITEM_COLUMNS and value:
-            pairs.add((column, value))
-        else:
-            message = f"{flag} {word!r}: items are selected by column=value, by their ids, or by a file of ids"
-            hint = f"Columns are {', '.join(ITEM_COLUMNS)}. No option changes a protocol: it is sealed."
-            raise GoldspanError(message, hint=hint, code=Exit.USAGE)
-    return tuple(sorted(pairs))
-
-
-def by_column(where: Where) -> Mapping[str, Sequence[str]]:
-    """Column → its values."""
-    columns: dict[str, list[str]] = {}
-    for column, value in where:
-        columns.setdefault(column, []).append(value)
-    return columns
-
-
-def where_parameters(where: Where) -> dict[str, object]:
-    """Column → its values for fingerprints and parameters: a single value stands without a list."""
-    return {column: values[0] if len(values) == 1 else values for column, values in by_column(where).items()}
-
-
-def of_where(items: Frame, where: Where) -> Frame:
-    """The selected of some items."""
-    for column, values in by_column(where).items():
-        items = items.filter(pl.col(column).is_in(values))
-    return items
-
-
-def is_picked(name: str, patterns: Sequence[str]) -> bool:
-    """Whether some patterns pick a system by its whole name, which may be any; without patterns all are."""
-    return not patterns or any(pattern == name or fnmatchcase(name, pattern) for pattern in patterns)
-
-
-def drawn_ids(lake: Lake, task: Task, where: Where, limit: int | None) -> pl.Series | None:
-    """The ids of a seeded sample, by repository, of the selected items that can be scored; None where all are in it."""
-    if limit is None:
-        return None
-    items = with_pools_of(lake, task, of_where(lake.scan("items", benchmark=task.benchmark), where))
-    scorable = items.filter("scorable").select("item_id", "repo").collect()
-    return None if scorable.height <= limit else stratified(scorable, limit)["item_id"]
-
-
-def with_items(lake: Lake, benchmarks: Iterable[str], where: Where) -> list[str]:
-    """The benchmarks of which a selection leaves items."""
-    benchmarks = list(benchmarks)
-    items = pl.concat([lake.scan("items", benchmark=name).select("benchmark", *ITEM_COLUMNS) for name in benchmarks])
-    wanted = by_column(where).get("item_id", [])
-    known = items.filter(pl.col("item_id").is_in(wanted)).select("item_id").collect()["item_id"]
-    if unknown := sorted({*wanted} - {*known}):
-        raise unknown_name(unknown[0], "item", items.select("item_id").collect()["item_id"])
-    left = of_where(items, where).select(pl.col("benchmark").unique()).collect()["benchmark"].to_list()
-    if not left:
-        pairs = listed([f"{column}={value}" for column, value in where])
-        message = f"no item of {listed(benchmarks)} has {pairs}"
-        columns = [pl.col(column).unique().drop_nulls().sort().head(10) for column in by_column(where)]
-        values = [items.select(column).collect().to_series() for column in columns]
-        hint = "; ".join(f"{each.name} is one of {listed(each.to_list())}" for each in values)
-        raise GoldspanError(message, where=str(lake.root), hint=f"{hint}.", code=Exit.MISSING)
-    return [name for name in benchmarks if name in left]

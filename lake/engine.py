@@ -23,8 +23,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
+from lake.code import ROOT, digest_of
 from lake.errors import Exit, GoldspanError
-from lake.fingerprint import ROOT, digest_of
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -10,7 +10,8 @@ from typing import NamedTuple, Protocol
 
 import polars as pl
 
-from lake.fingerprint import code_digest, fingerprint
+from lake.code import code_digest
+from lake.fingerprint import fingerprint
 from lake.parts import FORMAT_VERSION
 from lake.store import Lake, ordered
 from lake.tables import table

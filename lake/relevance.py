@@ -13,7 +13,7 @@ CHUNK_KEY = ("item_id", "path", "chunk_no")
 class JudgementInputs:
     """The inputs of relevance judgements on some items (item_id, pool_id).
 
-    `gold` is as :meth:`Rule.gold_of` gives it; `pool` has the columns of :data:`lake.benchmarks.POOL`; `relevance`,
+    `gold` is as :meth:`Rule.gold_of` gives it; `pool` has the columns of :data:`lake.pools.POOL`; `relevance`,
     where measured, the columns of CHUNK_KEY and the rule's similarity.
     """
 

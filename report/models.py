@@ -88,7 +88,7 @@ class BenchmarkRow(DeclarationRow):
 
 
 class TaskRow(DeclarationRow):
-    """A task; `lake.benchmarks.own_pool` says from its prefix what its pools are called."""
+    """A task; `lake.pools.own_pool` says from its prefix what its pools are called."""
 
     benchmark: str
     query: str

@@ -8,11 +8,11 @@ from typing import NamedTuple, TypeVar
 import polars as pl
 from pydantic import ValidationError
 
-from lake.benchmarks import own_pool
 from lake.errors import Exit, GoldspanError
 from lake.exact import from_steps
 from lake.exact import steps as in_steps
 from lake.fingerprint import sha256_of
+from lake.pools import own_pool
 from lake.store import Lake
 from lake.text import percent
 from lake.usage import run_costs, run_usage

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from unittest.mock import patch
 
-from lake import fingerprint as code
+from lake import code
 from tests.tiny import ROOT
 
 

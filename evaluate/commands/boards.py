@@ -13,10 +13,11 @@ from evaluate.results.board import board, boards_of, check_metrics, print_tables
 from evaluate.results.compare import compare, comparison, undecided
 from evaluate.results.compared import Published, parse_gate
 from evaluate.results.extra_tables import cost_table, effects_table, usage_table
-from lake.benchmarks import check_benchmark, is_picked, parse_items, protocols_called, with_items
+from lake.benchmarks import check_benchmark, protocols_called
 from lake.catalog.protocol import Protocol, Task
 from lake.console import DEFAULT_LAKE, Console, JsonOption, LakeOption, setting, split_names, split_systems
 from lake.errors import Exit, GoldspanError, unknown_name
+from lake.pools import is_picked, parse_items, with_items
 from lake.store import Lake
 from lake.tables import REFERENCE
 from lake.text import escaped

@@ -8,10 +8,11 @@ import polars as pl
 import typer
 
 from evaluate.results.board import PrintedTable, number_of, primary_name, print_tables
-from lake.benchmarks import known_tasks, of_where, parse_items, protocols_called, protocols_of, tasks_of, with_items
+from lake.benchmarks import known_tasks, protocols_called, protocols_of, tasks_of
 from lake.catalog.protocol import Protocol
 from lake.console import DEFAULT_LAKE, Console, LakeOption, setting, split_systems
 from lake.errors import Exit, GoldspanError, typed, unknown_name
+from lake.pools import of_where, parse_items, with_items
 from lake.store import Lake
 from lake.tables import FINAL, RANKING
 from lake.text import counted, escaped

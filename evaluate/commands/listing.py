@@ -19,6 +19,7 @@ from evaluate.selection import Selection, edition, selected_parts
 from evaluate.systems import imported_systems, retriever_named
 from evaluate.texts.query_forms import QUERY_FORMS, rewritten
 from lake.benchmarks import known_protocols, known_tasks, tasks_of
+from lake.code import ROOT
 from lake.console import (
     DEFAULT_LAKE,
     Console,
@@ -30,7 +31,7 @@ from lake.console import (
     split_names,
 )
 from lake.errors import Exit, GoldspanError, lookup, typed
-from lake.fingerprint import ROOT, fingerprint
+from lake.fingerprint import fingerprint
 from lake.store import Lake
 from lake.tables import PROGRAMS
 from lake.text import counted, escaped

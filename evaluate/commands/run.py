@@ -11,7 +11,7 @@ from evaluate.pipeline import evaluate
 from evaluate.results.board import board, boards_of, check_metrics, print_tables
 from evaluate.results.extra_tables import summary
 from evaluate.selection import Selection
-from lake.benchmarks import check_benchmark, known_tasks, parse_items, with_items
+from lake.benchmarks import check_benchmark, known_tasks
 from lake.console import (
     DEFAULT_LAKE,
     Console,
@@ -27,6 +27,7 @@ from lake.console import (
 from lake.engine import parse_engine
 from lake.errors import lookup
 from lake.outcome import Outcome
+from lake.pools import parse_items, with_items
 from lake.store import Lake
 from lake.text import counted, escaped, listed
 

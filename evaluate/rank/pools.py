@@ -16,8 +16,8 @@ from evaluate.rank.chunk_texts import ChunkTexts
 from evaluate.rank.similarity import similarities
 from evaluate.retrievers import Floats, Pool, Queries, Span
 from evaluate.texts.tokens import Texts, query_texts
-from lake.benchmarks import chunks_of, files_of
 from lake.offsets import LineOffsets
+from lake.pools import chunks_of, files_of
 from lake.store import Lake, contents_of
 
 _BYTES_AT_ONCE = 64_000_000

@@ -14,9 +14,10 @@ from evaluate.statistics.boards import board_rows
 from evaluate.statistics.means import aggregate
 from evaluate.statistics.slices import UNSLICED, in_slice, slice_of
 from lake.averages import ITEM, ITEM_INTERVALS
-from lake.benchmarks import Where, is_picked, of_where, protocols_of, tasks_of
+from lake.benchmarks import protocols_of, tasks_of
 from lake.catalog.protocol import Protocol, Task
 from lake.errors import Exit, GoldspanError
+from lake.pools import Where, is_picked, of_where
 from lake.store import Lake
 from lake.tables import table as declared_table
 from lake.text import NO_VALUE, counted, escaped, group_name, listed

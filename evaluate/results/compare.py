@@ -13,9 +13,10 @@ from evaluate.runs.pooling import systems_of
 from evaluate.statistics.comparisons import POINT
 from evaluate.statistics.slices import slice_of
 from lake.averages import FEWEST_ITEMS, ITEM, ITEM_NOTE
-from lake.benchmarks import Where, known_protocols, known_tasks, of_where, protocols_called
+from lake.benchmarks import known_protocols, known_tasks, protocols_called
 from lake.catalog.protocol import Protocol, Task
 from lake.errors import Exit, GoldspanError, lookup
+from lake.pools import Where, of_where
 from lake.store import Lake
 from lake.tables import REFERENCE
 from lake.text import counted

@@ -19,9 +19,10 @@ from evaluate.results.board import (
 from evaluate.selection import edition
 from evaluate.statistics.slices import SLICE
 from lake.averages import AVERAGES, FEWEST_ITEMS, FEWEST_REPOS, ITEM, ITEM_INTERVALS, REPOSITORY
-from lake.benchmarks import is_picked, protocols_of, tasks_of
+from lake.benchmarks import protocols_of, tasks_of
 from lake.catalog.protocol import Protocol, Task
 from lake.errors import typed
+from lake.pools import is_picked
 from lake.store import Lake
 from lake.text import NO_VALUE, counted, group_name, listed
 from lake.usage import USED, first_gold, pareto_front, repairs, run_costs, run_usage

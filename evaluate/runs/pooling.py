@@ -17,9 +17,10 @@ from evaluate.statistics.means import aggregate, with_share_of_oracle
 from evaluate.statistics.slices import SLICE
 from evaluate.systems import PlannedRun, Run, batches, rows_of, run_batches
 from lake.averages import FEWEST_ITEMS
-from lake.benchmarks import chunks_of, files_of, protocols_of
+from lake.benchmarks import protocols_of
 from lake.catalog.protocol import Protocol, Task
 from lake.make import BuildTarget, Input, target_of, write_by_run
+from lake.pools import chunks_of, files_of
 from lake.relevance import RELEVANCE
 from lake.store import Lake, Part, contents_of
 from lake.tables import table

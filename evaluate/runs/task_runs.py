@@ -18,11 +18,12 @@ from evaluate.runs.pooling import aggregate_runs, keep_ledgers, systems_of
 from evaluate.selection import ItemPart, Selection, selected_parts
 from evaluate.systems import BuiltInSystem, PlannedRun, Run, resolve_systems
 from evaluate.texts.query_forms import rewritten
-from lake.benchmarks import is_picked, protocols_of, where_parameters
+from lake.benchmarks import protocols_of
 from lake.catalog.protocol import Protocol, Task
 from lake.fingerprint import canonical_json
 from lake.make import BuildTarget, made_from, target_of, write_by_run
 from lake.outcome import Outcome
+from lake.pools import is_picked, where_parameters
 from lake.store import Lake, Part
 from lake.tables import DONE, TABLES, table
 from lake.text import counted

@@ -18,7 +18,8 @@ from evaluate.score.contexts.scoring import score_contexts
 from evaluate.score.metric_inputs import Lists, ScoringInputs
 from evaluate.score.metric_values import SCORE_COLUMNS, measure_runs
 from lake.catalog.protocol import Protocol
-from lake.fingerprint import canonical_json, code_digest, remembered, sha256_of
+from lake.code import code_digest, remembered
+from lake.fingerprint import canonical_json, sha256_of
 from lake.offsets import LineOffsets
 from lake.tables import table
 

@@ -5,9 +5,9 @@ from functools import cached_property
 
 import polars as pl
 
-from lake.benchmarks import POOL
 from lake.catalog.protocol import Protocol
 from lake.offsets import LineOffsets
+from lake.pools import POOL
 from lake.relevance import RELEVANCE, JudgementInputs, Rule, disjoint
 
 

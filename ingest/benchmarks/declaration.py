@@ -8,8 +8,8 @@ import polars as pl
 
 from ingest.benchmarks.schema import DataSchema
 from ingest.sources.tree import HUB, RawFiles, Source
-from lake.benchmarks import stratified
 from lake.fingerprint import sha256_of
+from lake.pools import stratified
 from lake.rejects import Rejects
 from lake.tables import table
 from lake.text import counted

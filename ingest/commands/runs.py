@@ -22,12 +22,13 @@ from ingest.runs.program_runs import RIPGREP, import_search, search_by, write_be
 from ingest.runs.read_trajectories import shown_trajectories
 from ingest.runs.request import ImportRequest
 from ingest.sources.input_file import InputFile
-from lake.benchmarks import Where, known_tasks, of_where, parse_items, tasks_of, with_items
+from lake.benchmarks import known_tasks, tasks_of
 from lake.catalog.protocol import Task
 from lake.console import DEFAULT_LAKE, Console, JsonOption, LakeOption, LimitOption, MemoryOption, QuietOption, setting
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, lookup, typed
 from lake.offsets import split_lines
 from lake.outcome import Outcome
+from lake.pools import Where, of_where, parse_items, with_items
 from lake.rejects import Rejects
 from lake.store import Lake
 from lake.tables import UNSEARCHED

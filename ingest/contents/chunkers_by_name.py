@@ -14,9 +14,9 @@ from ingest.contents.chunkers import CHUNK, PATH, Chunker, Cut, Document
 from ingest.contents.definitions import definitions_of
 from ingest.contents.syntax_trees import GRAMMARS
 from ingest.programs.command import ANSWER_SECONDS, JsonCommand
+from lake.code import code_digest
 from lake.declarations import CHUNKER_ALIASES, CHUNKER_SETS, Resolved, discover, resolve
 from lake.errors import Exit, GoldspanError, located, unknown_name
-from lake.fingerprint import code_digest
 from lake.import_statements import import_lines
 from lake.store import Lake
 from lake.text import LANGUAGES

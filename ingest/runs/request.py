@@ -11,11 +11,12 @@ from ingest.programs.command import JsonCommand
 from ingest.runs.find_trajectories import AUTO, TrajectoryFiles
 from ingest.runs.imported_runs import Imported, Tables
 from ingest.sources.input_file import InputFile
-from lake.benchmarks import Where, drawn_ids, of_where, tasks_of, with_items, with_pools_of
+from lake.benchmarks import tasks_of
 from lake.catalog.protocol import AnswerKind, Task
 from lake.declarations import CHUNKER_ALIASES
 from lake.errors import Exit, GoldspanError, lookup, unknown_name
 from lake.make import made_from
+from lake.pools import Where, drawn_ids, of_where, with_items, with_pools_of
 from lake.rejects import Rejects
 from lake.store import Lake
 from lake.tables import REFERENCE

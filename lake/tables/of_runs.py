@@ -25,7 +25,7 @@ class Benchmarks(Declared):
 
 
 class Tasks(Declared):
-    """A task in words; see `lake.benchmarks.own_pool` for what its own pools are called."""
+    """A task in words; see `lake.pools.own_pool` for what its own pools are called."""
 
     benchmark, query, pool, tie, pool_prefix, pool_by = text_columns(6)
 

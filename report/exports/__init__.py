@@ -12,8 +12,9 @@ from typing import NamedTuple
 import polars as pl
 
 from lake.averages import AVERAGES
-from lake.benchmarks import is_picked, known_protocols
+from lake.benchmarks import known_protocols
 from lake.errors import Exit, GoldspanError, lookup, unknown_name
+from lake.pools import is_picked
 from lake.store import Lake
 from lake.text import counted
 from report.exports.of_run import ExportedRun, beir_folder, context_json, qrels, trec, tsv

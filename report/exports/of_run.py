@@ -9,9 +9,10 @@ from functools import cached_property
 
 import polars as pl
 
-from lake.benchmarks import POOL, chunks_of, files_of, known_tasks, own_pool, protocols_of
+from lake.benchmarks import known_tasks, protocols_of
 from lake.catalog.protocol import GRANULARITIES, Protocol
 from lake.errors import Exit, GoldspanError, lookup
+from lake.pools import POOL, chunks_of, files_of, own_pool
 from lake.relevance import RELEVANCE, JudgementInputs, Rule
 from lake.store import Lake
 

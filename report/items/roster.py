@@ -9,7 +9,7 @@ from functools import cached_property
 
 import polars as pl
 
-from lake.benchmarks import own_pool
+from lake.pools import own_pool
 from lake.verdict import reference_of
 from report.leaderboard.board import Board
 from report.leaderboard.gold_ledger import LEDGER_TITLES, largest_class, shown_rows

@@ -9,7 +9,8 @@ from pygments.lexers.special import TextLexer
 from pygments.token import Comment, Keyword, Name, Number, String
 from pygments.util import ClassNotFound
 
-from lake.benchmarks import known_tasks, stratified
+from lake.benchmarks import known_tasks
+from lake.pools import stratified
 from lake.tables import UNSEARCHED
 from report.items.licences import ItemText, permits
 from report.items.roster import Roster

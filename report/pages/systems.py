@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from lake.averages import ITEM, ITEM_NOTE
-from lake.benchmarks import stratified
+from lake.pools import stratified
 from lake.verdict import EXPLORATORY, IN_WORDS, reference_of
 from report.downloads import table_files
 from report.format import between, number_key, place_of, score, signed

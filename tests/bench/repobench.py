@@ -11,8 +11,8 @@ from rank_bm25 import BM25Okapi
 from evaluate.rank.pools import load_pools, queries_by_pool
 from evaluate.retrievers import POOLS_AT_ONCE, Floats, Pool, Queries
 from evaluate.retrievers.words import BM25_OKAPI
-from lake.benchmarks import stratified
 from lake.catalog.benchmarks.repobench_r import REPOBENCH_OFFICIAL
+from lake.pools import stratified
 from lake.store import Lake
 from lake.text import words
 from tests.bench import Bench, Row, Settings, Target

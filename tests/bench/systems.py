@@ -6,8 +6,8 @@ from pathlib import Path
 from rank_bm25 import BM25Okapi
 
 from evaluate.rank.pools import load_pools, queries_by_pool
-from lake.benchmarks import stratified
 from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
+from lake.pools import stratified
 from lake.store import Lake
 from lake.text import words
 from tests.bench import Bench, Row, Settings

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 import polars as pl
 
 from evaluate.score.conformance import seal_of
-from lake.benchmarks import protocols, stratified
+from lake.benchmarks import protocols
+from lake.pools import stratified
 
 SIZES = (1, 1, 2, 3, 5, 8, 13)
 """Items of each repository: their shares of a sample of 11 leave remainders alike and remainders that differ."""

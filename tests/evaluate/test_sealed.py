@@ -49,7 +49,7 @@ SWITCHES = (
         "before = turned.start",
         "contextbench@official-v1",
     ),
-    ("lake/benchmarks.py", "descending=[True, False, False]", "descending=[False, False, False]", "sample"),
+    ("lake/pools.py", "descending=[True, False, False]", "descending=[False, False, False]", "sample"),
 )
 """File, what stands in it, what a slip makes of it, and what must move."""
 

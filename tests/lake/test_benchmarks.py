@@ -6,9 +6,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lake.benchmarks import parse_items, protocols_called, stratified
+from lake.benchmarks import protocols_called
 from lake.errors import GoldspanError
 from lake.fingerprint import seeded_hash
+from lake.pools import parse_items, stratified
 from lake.store import Lake
 
 SIZES = st.lists(st.integers(1, 30), min_size=1, max_size=6)

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lake import fingerprint as code
-from lake.fingerprint import code_digest, fingerprint
+from lake import code
+from lake.code import code_digest
+from lake.fingerprint import fingerprint
 from tests.tiny import put
 
 SOURCES = {

@@ -4,9 +4,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from lake.benchmarks import stratified
 from lake.exact import exact_sum
 from lake.make import Input, target_of, write_if_changed
+from lake.pools import stratified
 from lake.store import Lake
 from lake.tables import table
 

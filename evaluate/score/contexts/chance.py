@@ -22,10 +22,10 @@ from evaluate.score.contexts.scoring import score_contexts
 from evaluate.score.coverage import CutOff
 from evaluate.score.random_orders import N_ORDERS, draw
 from evaluate.selection import ItemPart
-from lake.benchmarks import POOL, chunks_of, files_of
 from lake.catalog.protocol import GRANULARITIES, Protocol
 from lake.exact import Floats, Integers, exact_sum
 from lake.offsets import LineOffsets
+from lake.pools import POOL, chunks_of, files_of
 from lake.tables import DONE, RANKING, table
 
 _FILES_AT_ONCE = 20_000

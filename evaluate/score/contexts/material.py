@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from evaluate.selection import ItemPart
-from lake.benchmarks import files_of
 from lake.catalog.protocol import ContextRules, Protocol
+from lake.pools import files_of
 from lake.store import Lake, contents_of, parts_holding
 from lake.tables import GOLD_RUN, LINES, PUBLISHED_READING, RANKING, UNSEARCHED
 

@@ -17,8 +17,8 @@ from ingest.benchmarks.fields import Fields
 from ingest.benchmarks.schema import DataLocation, DataSchema
 from ingest.contents.patches import edit_rows
 from ingest.sources.tree import Entry, RawFiles, Source, Tree
-from lake.benchmarks import stratified
 from lake.errors import Exit, GoldspanError
+from lake.pools import stratified
 from lake.rejects import Rejects
 from lake.tables import GOLD_RUN
 from lake.text import counted

@@ -16,9 +16,9 @@ from ingest.benchmarks.schema import DataLocation, DataSchema, find_places
 from ingest.contents.blobs import SharedContent, pool_frames
 from ingest.sources.rows import WHOLE_INPUT, UnreadableFileError, format_of, read_pickle
 from ingest.sources.tree import Entry, RawFiles, Source
-from lake.benchmarks import stratified
 from lake.errors import Exit, GoldspanError
 from lake.offsets import split_lines
+from lake.pools import stratified
 from lake.rejects import Rejects, excerpt_of
 from lake.tables import BLANK_GOLD
 from lake.text import is_blank
