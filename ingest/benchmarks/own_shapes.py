@@ -26,7 +26,6 @@ from lake.offsets import split_lines
 from lake.rejects import Rejects
 from lake.text import decode, language_of, listed
 
-_IDS = (*ID_KEYS, "item_id", "task_id", "_id", "id")
 _QUESTIONS = ("question", "query", "problem_statement", "issue", "prompt", "text")
 _GOLD = ("gold", "core", "regions", "spans", "locations", "relevant", "ground_truth.read_core_regions")
 _PATHS = ("path", "file", "file_path", "filename")
@@ -171,7 +170,7 @@ def _converter(
         spans = [place(span) for span in (_objects(row, places, path) if places else [row])]
         language = next(filter(None, (language_of(str(span.get("file"))) for span in spans)), "unknown")
         return {
-            "instance_id": _first(row, _IDS, position.replace(" ", "-")),
+            "instance_id": _first(row, (*ID_KEYS, "item_id", "task_id", "_id", "id"), position.replace(" ", "-")),
             "repo": f"own/{repo.replace('/', '-')}" if form_fault("repository", repo) else repo,
             "base_commit": _first(row, _COMMITS, "0" * 40),
             "language": _first(row, ("language",), language),

@@ -24,7 +24,6 @@ from lake.text import LANGUAGES
 CONTEXT = "~context"
 """The end of the name of a chunker whose chunks are ranked with their context."""
 
-MAX_IMPORTS = 20
 _MAX_LINE = 200
 _ENDINGS = {language: ending for ending, language in reversed(LANGUAGES.items())}
 
@@ -39,7 +38,7 @@ def with_context(document: Document, cut: Cut) -> Cut:
         return cut
     docs = definitions_of(document.text, _ENDINGS.get(document.language, "")).get("docs")
     around = sorted(docs.definitions if docs else (), key=lambda each: (each.line_start, -each.line_end))
-    imports = import_lines(document.text, document.language)[:MAX_IMPORTS]
+    imports = import_lines(document.text, document.language)[:20]
     texts = []
     for start, end in cut.ranges:
         statements = [" ".join(text.split())[:_MAX_LINE] for line, text in imports if not start <= line < end]

@@ -12,11 +12,6 @@ from ingest.contents.definition_nodes import MAX_NAME, Definition, Names, by_pla
 from ingest.contents.syntax_trees import given_up, syntax_tree
 from lake.text import LANGUAGES
 
-DOCS_MEANING = (
-    "Functions, methods, classes and other named types, macros, and functions bound to a name. A qualified name joins "
-    "the enclosing definitions and namespaces by dots; overloads share it."
-)
-
 OTHERWISE = {"h": "cpp", "js": "tsx", "jsx": "tsx", "cjs": "tsx", "mjs": "tsx"}
 """Ending → what else such a file may be: read so where its syntax tree has errors and the other gives up less."""
 
@@ -122,11 +117,6 @@ def docs_definitions(root: Node, data: bytes, ending: str) -> list[Definition]:
     return by_place(rows)
 
 
-OFFICIAL_MEANING = (
-    "The nodes of ContextBench's published list. A name is the node's own, else the best identifier inside: "
-    "of an `impl`, the first method's."
-)
-
 ENDINGS = frozenset(LANGUAGES) - {"mjs", "cjs", "pyi", "cxx", "hh"}
 """File endings that the list knows; `h` is C."""
 
@@ -178,7 +168,12 @@ def _name(node: Node, data: bytes) -> str:
     return best
 
 
-RULES: Mapping[str, str] = {"official": OFFICIAL_MEANING, "docs": DOCS_MEANING}
+RULES: Mapping[str, str] = {
+    "official": "The nodes of ContextBench's published list. A name is the node's own, else the best identifier "
+    "inside: of an `impl`, the first method's.",
+    "docs": "Functions, methods, classes and other named types, macros, and functions bound to a name. A qualified "
+    "name joins the enclosing definitions and namespaces by dots; overloads share it.",
+}
 
 
 @dataclass(frozen=True)

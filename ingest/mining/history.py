@@ -21,7 +21,6 @@ HEAD = "refs/goldspan/head"
 _REFS = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 _FORMAT = "%H%x00%P%x00%an%x00%B%x00"
 _STATUS = re.compile(r"[A-Z]\d*")
-_REGULAR = ("100644", "100755")
 
 
 class Change(NamedTuple):
@@ -102,7 +101,7 @@ class History:
         if commit_id not in self._listings:
             records = self._text("ls-tree", "-r", "-z", "--full-tree", commit_id).split("\0")
             entries = (record.partition("\t") for record in records if record)
-            regular = {path: about.split()[2] for about, _, path in entries if about.startswith(_REGULAR)}
+            regular = {path: about.split()[2] for about, _, path in entries if about.startswith(("100644", "100755"))}
             self._listings[commit_id] = dict(sorted(regular.items()))
         return self._listings[commit_id]
 

@@ -25,8 +25,6 @@ LENGTH = f"body not of {BODY_LINES.start} to {BODY_LINES.stop - 1} lines"
 
 _FUNCTION = re.compile(r"function|method|constructor|init_declaration")
 _DOCSTRING = re.compile(rb"[rRuU]?[\"']")  # neither formatted nor bytes
-_BLOCKS = ("block", "body_statement", "indented_block")
-"""Bodies without braces; any other such body is an expression."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +134,8 @@ def _hole(function: Node, lines: list[str]) -> tuple[int, int] | str:
     else:
         statements = [child for child in body.named_children if child.type != "comment"]
         statements = statements[bool(statements) and _is_docstring(statements[0]) :]
-        if body.type not in _BLOCKS or not statements:
+        # Any other body without braces is an expression.
+        if body.type not in ("block", "body_statement", "indented_block") or not statements:
             return NO_BODY
         start, end = statements[0].start_point.row, statements[-1].end_point.row + 1
         is_own = _is_alone(lines, statements[0], statements[-1])

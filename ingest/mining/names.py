@@ -131,7 +131,6 @@ _IDENTIFIER = re.compile(r"identifier$|^constant$|^name$")
 _WORD = re.compile(r"\w+")
 _TEXT = re.compile(r"string|comment|heredoc|template")
 _BINDING = re.compile(r"assign|declar|param|binding|^let_|^for_|pattern")
-_BOUND_FIELDS = ("name", "left", "pattern", "declarator")
 
 
 class _Definition(NamedTuple):
@@ -232,7 +231,7 @@ def _is_bound(node: Node) -> bool:
     return (
         parent is not None
         and bool(_BINDING.search(parent.type))
-        and any(parent.child_by_field_name(field) == node for field in _BOUND_FIELDS)
+        and any(parent.child_by_field_name(field) == node for field in ("name", "left", "pattern", "declarator"))
     )
 
 

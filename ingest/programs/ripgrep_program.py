@@ -13,16 +13,12 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-N_PATTERNS = 16
 _AROUND = 10
 """Lines before and behind a hit that belong to its window."""
 _IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z0-9_]{2,}")
 # Every file of the pool, whatever a .gitignore says, byte by byte; no configuration of whoever runs it.
 _RG = ("rg", "--no-config", "--json", "--no-ignore", "--hidden", "--text", "--encoding=none", "--fixed-strings",
        "--word-regexp")  # fmt: skip
-
-LineWindow = tuple[str, int, int, float]
-"""Path, first and last line (from 1, inclusive), score."""
 
 
 class _Pool:
@@ -38,10 +34,10 @@ class _Pool:
                 self.n_lines[file.relative_to(folder).as_posix()] = data.count(b"\n") + (data[-1:] not in (b"", b"\n"))
                 self.n_files.update(set(_IDENTIFIER.findall(data)))
 
-    def search(self, query: str, k: int) -> list[LineWindow]:
-        """The best windows, the best first."""
+    def search(self, query: str, k: int) -> list[tuple[str, int, int, float]]:
+        """The best windows, the best first: path, first and last line (from 1, inclusive), score."""
         known = {name for name in _IDENTIFIER.findall(query.encode()) if name in self.n_files}
-        rarest = sorted(known, key=lambda name: (self.n_files[name], name))[:N_PATTERNS]
+        rarest = sorted(known, key=lambda name: (self.n_files[name], name))[:16]
         if not rarest:
             return []
         idf = {name: math.log(1 + len(self.n_lines) / self.n_files[name]) for name in rarest}

@@ -30,7 +30,6 @@ from lake.text import counted
 from lake.usage import hardware
 
 RIPGREP = "ripgrep"
-MAX_RESULTS = 100  # so many results are asked for where a task keeps all
 _MAX_VAIN = 10  # after so many pools without any answer at all there will be none
 _MAX_FAILURES = 2  # after so many items without an answer the rest of a pool is not asked
 _AT_ONCE_BYTES = 64_000_000  # so much text of pools is held at a time; a larger pool is held by itself
@@ -203,7 +202,7 @@ def _ask(job: ImportJob, session: ProgramSession, file: Path, track: TrackPools,
     with closing(session), file.open("w", encoding="utf-8") as out:
         for pool_id, folder in track(folders, total=len(by_pool)):
             rows = by_pool[pool_id,].select(id="item_id", query="text", pool="pool_id").rows(named=True)
-            answers = session.answers([{**row, "files": str(folder), "k": task.depth or MAX_RESULTS} for row in rows])
+            answers = session.answers([{**row, "files": str(folder), "k": task.depth or 100} for row in rows])
             out.writelines(f"{json.dumps(answer)}\n" for answer in answers)
             errors = [error for answer in answers if (error := parse_answer(answer).error) is not None]
             n_answered += len(rows) - len(errors)

@@ -21,8 +21,6 @@ _KINDS = {
     "line": pl.Int64(), "context_start": pl.Int64(), "of": pl.Int64(),
 }  # fmt: skip
 _RANGE = r"^(.+)#L([0-9]+)(?:-L([0-9]+))?(?:\.([0-9]{1,9}))?$"
-_ALMOST_A_RANGE = r"#L[0-9-][^/]*$"
-_SYMBOL = r"^(.*?)::(.*)$"
 _CONTROL = r"[\x00-\x1f\x7f]"
 DOCUMENTS_HELP = (
     "A document is path#L10-L20 (both included, counted from 1), path#L10, path (the whole file), path::Qualified.name "
@@ -155,7 +153,7 @@ def spans_of(documents: pl.DataFrame) -> pl.DataFrame:
     nth = groups.struct.field("4").cast(pl.Int64)
     ends = pl.when(groups.struct.field("3").is_null()).then(first).otherwise(last)
     parsed = documents.with_columns(path_given=groups.struct.field("1"), first=first, last=ends, nth=nth)
-    of_symbol = pl.coalesce("path_given", "document").str.extract_groups(_SYMBOL)
+    of_symbol = pl.coalesce("path_given", "document").str.extract_groups(r"^(.*?)::(.*)$")
     parsed = parsed.with_columns(file=of_symbol.struct.field("1"), symbol=of_symbol.struct.field("2"))
     # Numbers that no Int64 holds are null here.
     unread = pl.col("first").is_null() | pl.col("last").is_null()
@@ -165,7 +163,7 @@ def spans_of(documents: pl.DataFrame) -> pl.DataFrame:
         "its line numbers are too large": is_range & unread,
         "lines are counted from 1": is_range & ((pl.col("first") < 1) | (pl.col("last") < 1)),
         "its range is reversed": is_range & (pl.col("last") < pl.col("first")),
-        "its range is not #L10 or #L10-L20": ~is_range & document.str.contains(_ALMOST_A_RANGE),
+        "its range is not #L10 or #L10-L20": ~is_range & document.str.contains(r"#L[0-9-][^/]*$"),
         "of several chunks with the same lines the second is .2": pl.col("nth") < 2,
         "it names lines and a definition": is_range & symbol.is_not_null(),
         "it is not path::Qualified.name": (symbol == "") | (pl.col("file") == ""),

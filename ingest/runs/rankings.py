@@ -11,7 +11,6 @@ from lake.limits import MAX_RUN_ROWS
 from lake.tables import RANKING
 
 DEFINITIONS = "docs"  # the rules by which a definition that a document names is found
-_CANDIDATE = "candidate"  # the gold rule whose spans say which candidate is right
 _LARGEST_FLOAT32 = 3.4028234663852886e38
 
 
@@ -80,7 +79,7 @@ def _check_revision(job: ImportJob, part: AskedItems, rows: pl.DataFrame) -> Non
     judged = rows.filter(pl.col("gold").is_not_null()).unique("item_id", keep="first", maintain_order=True)
     if judged.height:
         gold = job.lake.scan_part("gold_spans", part.name, benchmark=job.task.benchmark)
-        right = gold.filter(gold=_CANDIDATE).select("item_id", wanted="candidate").collect()
+        right = gold.filter(gold="candidate").select("item_id", wanted="candidate").collect()
         other = judged.join(right, on="item_id", maintain_order="left").filter(pl.col("gold") != pl.col("wanted"))
         shown = pl.format("item {}: candidate {} is right, here {}", "item_id", "gold", "wanted")
         what = "made of other rows: the right candidate is not the item's"

@@ -35,7 +35,6 @@ ANSWER_COLUMNS: Mapping[str, pl.DataType] = {
     "step_turns": pl.List(pl.Int64()), "step_calls": pl.List(pl.Int64()), **USAGE,
 }  # fmt: skip
 """One row per trajectory; `named` is the item as it was given, `item_id` null where none is known by that name."""
-_CUT_OFF = 32  # Harbor calls a trial's folder after so many characters of its task
 _AT_ONCE = 100_000
 _LEAST_QUESTION = 20  # characters: a shorter question may stand in any text
 
@@ -80,7 +79,7 @@ class Ids:
         """The item of a name, also of one that a trial's folder cut off; None where it is of none, or of several."""
         if name in self.known:
             return self.known[name]
-        is_cut = len(name) == _CUT_OFF
+        is_cut = len(name) == 32  # Harbor calls a trial's folder after so many characters of its task
         items = {item for known, item in self.known.items() if is_cut and known.startswith(name)}
         return items.pop() if len(items) == 1 else None
 

@@ -8,7 +8,6 @@ from lake.offsets import added_lines
 from lake.store import Lake
 from lake.tables import UNSEARCHED
 
-_MAX_FOLDERS = 64  # at most so many leading folders are dropped from a path
 _FOLDERS = r"(?s)^.*/"
 
 
@@ -19,7 +18,7 @@ def _resolved(wanted: pl.DataFrame, files: pl.DataFrame) -> pl.DataFrame:
     rest = wanted.join(as_given, on=key, how="anti").with_columns(tail=pl.col("path_given").cast(pl.String))
     rest = rest.filter(~tail.str.contains(r"(?:^|/)\.\.(?:/|$)"))
     resolved, texts = [as_given], files.with_columns(tail=pl.col("path").cast(pl.String))
-    for _ in range(_MAX_FOLDERS):
+    for _ in range(64):  # at most so many leading folders are dropped from a path
         rest = rest.filter(tail.str.contains("/", literal=True)).with_columns(tail.str.replace(r"^[^/]*/", ""))
         if rest.is_empty():
             break

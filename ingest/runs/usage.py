@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 from ingest.runs.values import JsonRecord, at, count_at
 
 SYNTHETIC = "<synthetic>"  # what Claude Code calls the model of answers that no model gave
-_MOST_DOLLARS = 2**53
 _PROMPT = ("prompt_tokens", "total_prompt_tokens")
 _CACHED = (
     "cache_read_input_tokens", "cached_input_tokens", "cache_read_tokens", "cached_tokens", "total_cached_tokens",
@@ -87,7 +86,7 @@ def dollars_at(value: object, *keys: str) -> float | None:
     """An amount of more than 0: a model without a price is recorded as costing 0."""
     amount = at(value, *keys)
     is_number = isinstance(amount, int | float) and not isinstance(amount, bool)
-    return float(amount) if is_number and isinstance(amount, int | float) and 0 < amount < _MOST_DOLLARS else None
+    return float(amount) if is_number and isinstance(amount, int | float) and 0 < amount < 2**53 else None
 
 
 def seconds_of(events: Iterable[JsonRecord]) -> float | None:

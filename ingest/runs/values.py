@@ -10,7 +10,6 @@ from pydantic_core import from_json
 
 LAST_LINE = 2**53  # A line number beyond it is none: not every writer of JSON can say it exactly
 MAX_OBJECTS = 50  # so many are looked at of a beginning: records of sessions begin with a few rows that any could have
-_MAX_MESSAGES = 20  # so many lines may stand before the first record
 _MESSAGE = re.compile(rb"\s*$|[A-Za-z(]|\[[A-Z]")
 JsonRecord = Mapping[str, object]
 
@@ -112,7 +111,7 @@ def _beginning(head: bytes) -> str:
 
 def without_messages(head: bytes) -> bytes:
     """A beginning from its first object on, where a few lines of text stand before it; else as it is."""
-    lines = head.split(b"\n", _MAX_MESSAGES)
+    lines = head.split(b"\n", 20)  # so many may stand before the first record
     first = next((number for number, line in enumerate(lines) if line.startswith(b'{"')), 0)
     return b"\n".join(lines[first:]) if all(map(_MESSAGE.match, lines[:first])) else head
 

@@ -19,7 +19,6 @@ from lake.text import listed
 
 BRANCH = "main"
 
-_SECONDS = 30
 _DISK_FAULTS = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENOTDIR, errno.EEXIST)
 _INSTEAD = (
     "Try again with a connection, and without HF_HUB_OFFLINE where that is set; or put these files below\n"
@@ -193,7 +192,7 @@ class DatasetSource(_Published):
         with self._asked("the commit"):
             from huggingface_hub import HfApi
 
-            info = HfApi().dataset_info(self.dataset, revision=BRANCH, files_metadata=True, timeout=_SECONDS)
+            info = HfApi().dataset_info(self.dataset, revision=BRANCH, files_metadata=True, timeout=30)
             sizes = {sibling.rfilename: sibling.size or 0 for sibling in info.siblings or []}
             record = _Record(commit=str(info.sha), sizes=sizes)
             self.cache.mkdir(parents=True, exist_ok=True)

@@ -18,8 +18,6 @@ from lake.text import language_of, listed
 
 MAX_SEARCHED_BYTES = 1_000_000
 
-_HASHES = {40: hashlib.sha1, 64: hashlib.sha256}
-
 
 class TreeFile(NamedTuple):
     """A regular file of a repository; `is_replaced` if what of its text could not be decoded had been replaced."""
@@ -120,7 +118,8 @@ def _why_not(path: str | None, blob_id: str | None, data: bytes | None) -> str:
 
 def git_blob_id(content: IO[bytes], n_bytes: int, n_digits: int = 40) -> str:
     r"""The id git gives a content: the hash, sha1 or with 64 digits sha256, of `blob <length>\0` and the bytes."""
-    digest = _HASHES.get(n_digits, hashlib.sha1)(b"blob %d\0" % n_bytes, usedforsecurity=False)
+    sha = hashlib.sha256 if n_digits == 64 else hashlib.sha1
+    digest = sha(b"blob %d\0" % n_bytes, usedforsecurity=False)
     while block := content.read(1 << 18):
         digest.update(block)
     return digest.hexdigest()

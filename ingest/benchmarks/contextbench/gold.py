@@ -20,9 +20,6 @@ DOCS, OFFICIAL = "context", "context-official"
 # The line past the end, which some contents have, is its number alone.
 _NUMBERED = re.compile(r"(\d{1,9})(?:\t|$)")
 
-Range = tuple[str, int, int]
-"""A path and its lines, 0-based and half-open."""
-
 GOLD_KEYS = ("gold_context", "init_ctx", "add_ctx", "gold_ctx")
 
 _FIELDS = ("file", "start_line", "end_line")
@@ -154,7 +151,7 @@ def audit(spans: Sequence[GoldSpan], files: Mapping[str, bytes]) -> Audit:
     Under `context` a span is cut to its file, and one that lies past it keeps the file and no lines; spans of files
     that are not there are left out. Under `context-official` a span stands as it is given.
     """
-    counts, docs = Counter[str](), Counter[Range]()
+    counts, docs = Counter[str](), Counter[tuple[str, int, int]]()
     gold_paths = {docs_path(span.file) for span in spans}
     texts = {path: decode(files[path])[0] for path in gold_paths & files.keys()}
     lines = {path: split_lines(text) for path, text in texts.items()}

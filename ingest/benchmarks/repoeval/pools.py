@@ -97,8 +97,6 @@ _WORD = re.compile(r"\w+")
 _NO_WORD = str.maketrans({chr(code): " " for code in range(128) if not _WORD.match(chr(code))})
 _K1, _B = 1.5, 0.75
 
-_CELLS_AT_ONCE = 4_000_000  # documents times queries
-
 
 @dataclass(frozen=True)
 class DocumentWords:
@@ -228,7 +226,7 @@ def _best_ranks(
     n_documents = len(lot)
     by_lot = np.argsort(lot, kind="stable")
     best = np.full(n_documents, n_documents, np.int64)
-    at_once = max(1, _CELLS_AT_ONCE // n_documents)
+    at_once = max(1, 4_000_000 // n_documents)  # so many cells, of documents and queries
     for start in range(0, queries.shape[0], at_once):
         # Rounded, so that the order in which a machine adds decides nothing.
         scores = np.round((weights @ queries[start : start + at_once].T).toarray(), 6)[by_lot]

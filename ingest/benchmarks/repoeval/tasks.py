@@ -28,9 +28,6 @@ REPOEVAL_FIELDS: Fields = {
     "id": ("metadata.task_id",),
 }
 
-_FUNCTION_NAME = ("metadata.function_name",)
-"""The name of the function whose body is the hole: function files alone say it, and nothing goes by it."""
-
 
 class CompletionTask(NamedTuple):
     """One row of a task file, checked."""
@@ -86,7 +83,8 @@ def _task(where: str, fields: Fields, position: str, row: JsonObject) -> Complet
     repo, *path = _fpath(row, fields["path"])
     line, start = (_line_number(row, fields[field]) for field in ("line", "context_start"))
     check(start <= line, f"the context starts at line {start}, after the completion at {line}")
-    name, upstream_id = (get_path(row, paths)[1] for paths in (_FUNCTION_NAME, fields["id"]))
+    # Function files alone name the function whose body is the hole, and nothing goes by it.
+    name, upstream_id = (get_path(row, paths)[1] for paths in (("metadata.function_name",), fields["id"]))
     function_name = name if isinstance(name, str) and is_encodable(name) else None
     if upstream_id is MISSING and fields["id"] != REPOEVAL_FIELDS["id"]:
         raise field_error(row, fields["id"])

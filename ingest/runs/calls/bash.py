@@ -18,7 +18,6 @@ _MAX_MARKS = 2_000  # The parser takes time and memory that grow with the square
 _MAX_DEPTH, _MAX_VALUE = 3, 1_000
 _PREFIXES = ("sudo", "time", "command", "nohup", "env", "exec", "nice", "stdbuf", "builtin")
 _PREFIX_FLAGS = ("-u", "-g", "-n", "-o", "-e", "-i")  # flags of these commands that have a value
-_HIDING = (">", ">>", ">|", "&>", "&>>", ">&")
 _OPEN = ("/dev/stdout", "/dev/stderr", "/dev/tty", "-", "1", "2")
 _CLOSED = ("function_definition", "test_command", "declaration_command", "heredoc_body", "comment")
 _BARE = re.compile(r"\\(?P<escaped>.)|[*?{}]", re.DOTALL)
@@ -176,7 +175,7 @@ class _Parser:
             target = self._word(node.named_children[-1]) if node.named_children else ""
             if operator == "<" and is_fed == "command":
                 command.words.append(target)
-            elif operator in _HIDING:
+            elif operator in (">", ">>", ">|", "&>", "&>>", ">&"):
                 if number == "2" or operator.startswith("&"):
                     command.hides_errors = target != "1"
                 if number in ("", "1") and target not in _OPEN:

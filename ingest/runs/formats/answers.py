@@ -10,7 +10,6 @@ from ingest.runs.ranking_rows import framed, row_of
 from ingest.runs.values import count_at, first_row
 from ingest.sources.input_file import InputFile
 
-_MAX_SCORE = 1e308
 _COLUMNS = ("position", "item_id", "path", "line_start", "line_end", "rank", "score", "error")
 _EXAMPLE = '{"id": "function-2k/acme_rockets/0", "results": [{"path": "src/engine.py", "start": 10, "end": 20}]}'
 _HINT = f"A line is: {_EXAMPLE}"
@@ -57,7 +56,7 @@ def _row(result: object) -> _Row | str:
     if start is not None and start > end:
         return f"the range is reversed ({path}: {start} to {end})"
     is_number = isinstance(score, int | float) and not isinstance(score, bool)
-    if score is not None and not (is_number and abs(score) < _MAX_SCORE):
+    if score is not None and not (is_number and abs(score) < 1e308):
         return f"a score that is not a finite number ({path}: {score!r:.40})"
     return path, None if start is None else start - 1, end, None if score is None else float(score)
 

@@ -38,7 +38,6 @@ _OUTPUTS: Mapping[str, Callable[..., ToolCall]] = {
         call, {"success": not failed, "result": {"content": text}}),
 }  # fmt: skip
 """What agents' own tools write is known by their own formats."""
-_STARTS_ANEW = "mini-swe-agent"  # the agent whose commands have a shell each: a `cd` holds for its own command
 
 
 def recognise(head: bytes, name: str) -> bool:
@@ -79,7 +78,7 @@ class _Record:
     def __init__(self, session: Session, row: JsonRecord) -> None:
         self.session, self.row, self.n_turns = session, row, 0
         self.agent = str_at(row, "agent", "name")
-        self.starts_anew = self.agent == _STARTS_ANEW
+        self.starts_anew = self.agent == "mini-swe-agent"  # each of its commands has a shell, and a `cd` of its own
         results = [result for step in objects_at(row, "steps") for result in _results(step)]
         self.has_results = bool(results)
         self.has_codes = self.starts_anew and any(returned(content_of(result)) for result in results)

@@ -46,7 +46,6 @@ _FAILED = re.compile(
     r"|failed to parse|unsupported call|apply_patch verification failed|patch rejected|error: |user cancelled",
     re.IGNORECASE,
 )
-_MAX_LIST = 1_000_000  # characters of a list as Python writes it
 _OF_SANDBOX = re.compile(r"failed in sandbox [^\n]*?, stdout: (?P<stdout>.*?), stderr: (?P<stderr>.*)", re.DOTALL)
 
 
@@ -222,7 +221,7 @@ def _output(output: object) -> _Output:
 def answered_calls(call: ToolCall, output: str, *, failed: bool) -> Iterator[ToolCall]:
     """The calls that a call in Harbor's record is, several where it ran a script, each with its output."""
     result = _output(output)
-    if output.startswith("[{'") and len(output) < _MAX_LIST:
+    if output.startswith("[{'") and len(output) < 1_000_000:
         # Harbor writes a list of texts as Python does.
         with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
             result = _output(ast.literal_eval(output))

@@ -24,7 +24,6 @@ from ingest.runs.values import JsonRecord, content_of, line_of, list_at, object_
 
 _MARKS = (b'"git_patch"', b'"history"', b'"kind"', b'"args"', b'"cause"')
 """One of them stands in every file of these: most files of other formats are told by it without being parsed."""
-_UNIFIED = ("traj_data", "pred_steps")
 _TOOLS = {"run": "run", "read": "str_replace_editor", "write": "write", "edit": "edit", "run_ipython": "run_ipython"}
 """Which tool an action is."""
 _NO_FILES = (
@@ -33,7 +32,6 @@ _NO_FILES = (
     "loop_recovery",
 )  # fmt: skip
 """Actions that show nothing of files."""
-_OF_SDK = ("SystemPromptEvent", "MessageEvent", "ActionEvent", "ObservationEvent")
 _RESULTS = ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation")
 _CALL_KEYS = ("tool_call_id", "action_id")
 _ONE_EVENT = re.compile(r"(?P<folder>(?:.*/)?)event-0+(?:-[^/]*)?\.json")
@@ -54,7 +52,7 @@ def recognise(head: bytes, name: str) -> bool:
     """Objects of an instance or issue with a history or patch where OpenHands has them, or events of a conversation."""
     for row in objects_in(head) if any(mark in head for mark in _MARKS) else ():
         holds_work = isinstance(row.get("history"), list) or "git_patch" in object_at(row, "test_result")
-        if _is_event(row) or (holds_work and _item(row) and not any(key in row for key in _UNIFIED)):
+        if _is_event(row) or (holds_work and _item(row) and not {"traj_data", "pred_steps"} & row.keys()):
             return True
     return False
 
@@ -92,7 +90,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
 
 
 def _is_event(row: JsonRecord) -> bool:
-    if row.get("kind") in _OF_SDK:
+    if row.get("kind") in ("SystemPromptEvent", "MessageEvent", "ActionEvent", "ObservationEvent"):
         return "source" in row
     is_action = isinstance(row.get("action"), str) and isinstance(row.get("args"), dict)
     return is_action or (isinstance(row.get("observation"), str) and "cause" in row)

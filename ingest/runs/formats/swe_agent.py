@@ -30,7 +30,6 @@ _HIT = re.compile(r"^Line ([0-9]+):", re.MULTILINE)
 _LISTED = re.compile(r"^(\S+) \([0-9]+ matches\)\r?$", re.MULTILINE)
 _WINDOWED = ("open", "goto", "scroll_up", "scroll_down", "set_cursors", "search_file", "search_dir")
 _CHANGES = ("edit", "insert", "create")
-_OWN = (*_CHANGES, "find_file", "submit", "str_replace_editor", "exit", "exit_cost", "skip")
 
 
 def recognise(head: bytes, name: str) -> bool:
@@ -113,7 +112,7 @@ def _call(action: str, observation: str, folder: str, created: set[str]) -> Tool
         # The file with the bodies of its functions left out, as the editor shows a large one.
         return replace(call, parsed=ParsedCall((FileSpan(joined_path(folder, mapped["path"]), 1),), reads=True))
     if name not in (*_WINDOWED, *_CHANGES):
-        is_own = name in _OWN
+        is_own = name in (*_CHANGES, "find_file", "submit", "str_replace_editor", "exit", "exit_cost", "skip")
         return replace(call, parsed=ParsedCall() if is_own else parse_shell_call(action, observation, folder=folder))
     view, path = _window(observation, folder)
     if name == "search_dir":
