@@ -19,10 +19,8 @@ DELETED, BEFORE_INSERTION = "deleted", "before-insertion"
 
 # A position of more than ten digits is none.
 _HUNK = re.compile(r"@@ -(\d{1,10})(?:,(\d{1,10}))? \+(\d{1,10})(?:,(\d{1,10}))? @@")
-_NEW_NAME = re.compile(r"\+\+\+ [ab]/(.+)", re.DOTALL)
 _NOWHERE = "/dev/null"
 _RULES = frozenset({"--", "---"})
-_QUOTED = re.compile(rb'\\([0-7]{3}|[abtnvfr"\\])')
 _ESCAPES = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
 
 
@@ -78,7 +76,7 @@ def _official(lines: list[str]) -> Edited:
     edited: set[EditedLine] = set()
     path, old = "", -1
     for line in lines:
-        if match := _NEW_NAME.fullmatch(line):
+        if match := re.fullmatch(r"\+\+\+ [ab]/(.+)", line, re.DOTALL):
             path, old = match[1], -1
         elif line.startswith("---"):
             old = -1
@@ -188,7 +186,7 @@ def _unquoted(name: str) -> str:
     def byte(match: re.Match[bytes]) -> bytes:
         return bytes([int(match[1], 8) & 0xFF if match[1].isdigit() else _ESCAPES[match[1][0]]])
 
-    return _QUOTED.sub(byte, name[1:-1].encode()).decode(errors="replace")
+    return re.sub(rb'\\([0-7]{3}|[abtnvfr"\\])', byte, name[1:-1].encode()).decode(errors="replace")
 
 
 def edited_sources(patch: str) -> dict[str, list[int]]:

@@ -20,7 +20,6 @@ HEAD = "refs/goldspan/head"
 
 _REFS = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 _FORMAT = "%H%x00%P%x00%an%x00%B%x00"
-_STATUS = re.compile(r"[A-Z]\d*")
 
 
 class Change(NamedTuple):
@@ -72,7 +71,7 @@ class History:
         while next_word():
             commit_id, parents, author, message = (words.pop() for _ in range(4))
             changes = list[Change]()
-            while _STATUS.fullmatch(next_word()):
+            while re.fullmatch(r"[A-Z]\d*", next_word()):
                 status, path = words.pop().strip(), words.pop()
                 if status[0] in "RC":
                     changes.append(Change(status, path, words.pop()))

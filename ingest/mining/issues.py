@@ -24,7 +24,6 @@ SIZES = {5: "1 to 5 lines", 25: "6 to 25 lines", MAX_CHANGED_LINES: f"26 to {MAX
 
 NAMES_FILE, NAMES_SYMBOL, NAMES_NEITHER = "names the file", "names the symbol", "names neither"
 
-_REVERT = re.compile(r"^revert\b|^this reverts commit\b", re.IGNORECASE | re.MULTILINE)
 _AUTOMATED = re.compile(r"^(bump|release|update changelog|merge|version|prepare(d)? (for )?release|v?\d+\.\d+)\b", re.I)
 _BOT = re.compile(r"\[bot\]|\b(dependabot|renovate|greenkeeper|pre-commit-ci|github-actions)\b", re.IGNORECASE)
 _SIGNED = re.compile(r"^(signed-off-by|co-authored-by|reviewed-by|acked-by|tested-by|change-id):.*$", re.I | re.M)
@@ -48,7 +47,7 @@ def _all(commit: Commit, holds: Callable[[str], object]) -> bool:
 
 COMMIT_RULES: Mapping[str, Callable[[Commit], object]] = {
     "first commit": lambda commit: not commit.parent,
-    "revert": lambda commit: _REVERT.search(commit.message),
+    "revert": lambda commit: re.search(r"^revert\b|^this reverts commit\b", commit.message, re.I | re.M),
     "automated": lambda commit: _BOT.search(commit.author) or _AUTOMATED.search(commit.message),
     f"message of fewer than {MIN_WORDS} words": lambda commit: len(_WORD.findall(question_of(commit))) < MIN_WORDS,
     "no source file": lambda commit: not _all(commit, lambda _: True),

@@ -126,11 +126,9 @@ _SAME_FOLDER = frozenset({"csharp", "go", "java", "kotlin", "php", "ruby", "scal
 """Languages in which a file sees what lies in its folder without an import."""
 _IMPORT = re.compile(r"import|include|using|^use_|_use_|^mod_item$")
 _FROM = re.compile(r"^\s*from\b.*?\bimport\b", re.DOTALL)
-_CALLED_IMPORT = re.compile(r"\brequire(_relative)?\b")
 _IDENTIFIER = re.compile(r"identifier$|^constant$|^name$")
 _WORD = re.compile(r"\w+")
 _TEXT = re.compile(r"string|comment|heredoc|template")
-_BINDING = re.compile(r"assign|declar|param|binding|^let_|^for_|pattern")
 
 
 class _Definition(NamedTuple):
@@ -185,7 +183,7 @@ def _usage(
         node
         for node in root.children
         if _IMPORT.search(node.type)
-        or (node.start_point.row == node.end_point.row and _CALLED_IMPORT.search(node_text(node)))
+        or (node.start_point.row == node.end_point.row and re.search(r"\brequire(_relative)?\b", node_text(node)))
     ]
     texts = [node_text(node) for node in statements]
     # The words of each import, and those that may be whole files, none where it lists what it takes of one.
@@ -230,7 +228,7 @@ def _is_bound(node: Node) -> bool:
     parent = node.parent
     return (
         parent is not None
-        and bool(_BINDING.search(parent.type))
+        and bool(re.search(r"assign|declar|param|binding|^let_|^for_|pattern", parent.type))
         and any(parent.child_by_field_name(field) == node for field in ("name", "left", "pattern", "declarator"))
     )
 

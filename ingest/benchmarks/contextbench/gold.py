@@ -24,8 +24,6 @@ GOLD_KEYS = ("gold_context", "init_ctx", "add_ctx", "gold_ctx")
 
 _FIELDS = ("file", "start_line", "end_line")
 _HEAD = re.compile(r"^context(\d{1,9})：[ \t]*\r?$\n?", re.MULTILINE)  # noqa: RUF001  # the colon is theirs
-_DIFF = re.compile(r"^(diff --git |--- )", re.MULTILINE)
-_WHOLE_NUMBER = re.compile(r"[+-]?\d{1,9}")
 
 
 class GoldSpan(NamedTuple):
@@ -66,7 +64,7 @@ def decode_gold(value: object) -> list[GoldSpan]:
 def patch_of(row: Mapping[str, object]) -> str:
     """The unified diff that a row has in the place of its gold context; empty where it has none there."""
     value = row.get(GOLD_KEYS[0])
-    return value if isinstance(value, str) and _DIFF.search(value) else ""
+    return value if isinstance(value, str) and re.search(r"^(diff --git |--- )", value, re.MULTILINE) else ""
 
 
 def docs_path(given: str) -> str:
@@ -108,7 +106,7 @@ def _span(entry: object, where: str) -> GoldSpan:
 
 
 def _line(value: object, what: str) -> int:
-    if isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value):
+    if isinstance(value, str) and re.fullmatch(r"[+-]?\d{1,9}", value):
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value < 2**31:
         raise FieldError(f"{what} is {shown(value)}, not a line's number, which starts at 1")

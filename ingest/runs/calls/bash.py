@@ -21,7 +21,6 @@ _PREFIX_FLAGS = ("-u", "-g", "-n", "-o", "-e", "-i")  # flags of these commands 
 _OPEN = ("/dev/stdout", "/dev/stderr", "/dev/tty", "-", "1", "2")
 _CLOSED = ("function_definition", "test_command", "declaration_command", "heredoc_body", "comment")
 _BARE = re.compile(r"\\(?P<escaped>.)|[*?{}]", re.DOTALL)
-_ESCAPED = re.compile(r"\\([$`\"\\\n])")
 _DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*(?P<quote>['\"]?)\\?(?P<tag>\w+)(?P=quote)")
 
 
@@ -200,7 +199,7 @@ class _Parser:
         source, end, pieces = node.text or b"", 1, list[str]()
         for child in node.named_children:
             start = child.start_byte - node.start_byte
-            plain = _ESCAPED.sub(lambda mark: mark[1].strip("\n"), _source(child))
+            plain = re.sub(r"\\([$`\"\\\n])", lambda mark: mark[1].strip("\n"), _source(child))
             pieces += [source[end:start].decode(errors="replace")]
             pieces += [plain if child.type == "string_content" else self._word(child)]
             end = child.end_byte - node.start_byte

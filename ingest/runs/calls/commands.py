@@ -34,7 +34,6 @@ _QUIET = {
     "--quiet", "--silent", "--count", "--count-matches", "--files", "--files-with-matches", "--files-without-match",
     "--name-only", "--type-list",
 }  # fmt: skip
-_SHORT = re.compile(r"-(?![tgeTfmABC])[a-zA-Z]+[0-9]*")
 _PATTERN = re.compile(r"-[a-zA-Z]*[ef]|--regexp(?:=.*)?|--file(?:=.*)?")
 _WITH_VALUE = (
     r"-[a-zA-Z]*[efABCmgtTjM]|--(?:regexp|file|glob|iglob|type|type-not|max-count|context|after-context|before-context"
@@ -84,7 +83,7 @@ def parse_reading(words: CommandWords) -> FileSearch | PrintedRange | None:
     """The search that a command is, or what it shows of files or its input; None for one of neither, or unknown."""
     name, rest = verb_of(words)
     if name in _SEARCHES:
-        short = "".join(word for word in rest if _SHORT.fullmatch(word))
+        short = "".join(word for word in rest if re.fullmatch(r"-(?![tgeTfmABC])[a-zA-Z]+[0-9]*", word))
         is_numbered = "n" in short or "--line-number" in rest
         is_silent = any(flag in short for flag in "qclL") or not _QUIET.isdisjoint(rest)
         _, operands = options_of(rest, _WITH_VALUE)

@@ -43,7 +43,6 @@ _POWERSHELL = re.compile(
 )
 _SHORT_NAMES = re.compile(r"(?:^|[|;&({]\s*)(?:gc|type|sls|sl)\s", re.IGNORECASE)
 """PowerShell's short names for its commands, which mean something else, or nothing, outside Windows."""
-_WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 _BACKSLASH = re.compile(r"(?<=[\w.:])\\(?=[\w.])")
 _MARKS = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_=>])")
 _MAX_TARGETS, _MAX_SEARCHES = 100, 20
@@ -58,7 +57,7 @@ def parse_shell_call(
     says which of its files could not be read; of several, nothing is shown by what follows the one that must have
     failed. `folder` is what relative paths are joined to; `UNKNOWN` where only the shell knew it.
     """
-    is_line, in_windows = isinstance(command, str), _WINDOWS.match(folder) is not None
+    is_line, in_windows = isinstance(command, str), re.match(r"[A-Za-z]:[\\/]|\\\\", folder) is not None
     source = command if isinstance(command, str) else "\n".join(command)
     plain = without_documents(source) if is_line else " ".join(command[:2])
     if _POWERSHELL.search(plain) or (in_windows and _SHORT_NAMES.search(plain)):

@@ -30,7 +30,6 @@ _STAGES = (
 )  # fmt: skip
 """The folders of a whole run: each holds all that those before it do, `edit_location_samples` every sample in one."""
 _ELEMENT = re.compile(r"(?:function|class|variable)\s*:\s*(?P<name>\S.*)")
-_OF_TRAJ = re.compile(r"(?P<item>[^/]+)_traj\.json(?:\.gz|\.zst)?")
 
 
 def _companions(path: str) -> Sequence[str]:
@@ -67,7 +66,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         is_whole_run = any(key in row for key in _OF_RUN)
         step = tuple(dict.fromkeys(_of_run(row, notes, _LINES) if is_whole_run else _of_locations(row, notes)))
         published = tuple(dict.fromkeys(_of_run(row, [], _PUBLISHED))) if is_whole_run else step
-        match = _OF_TRAJ.fullmatch(file.path.rpartition("/")[2])
+        match = re.fullmatch(r"(?P<item>[^/]+)_traj\.json(?:\.gz|\.zst)?", file.path.rpartition("/")[2])
         item = item_of(row) or (match["item"] if match else "")
         patch = str_at(row, _PATCH) or recorded_patch(row)
         patch = patch or patches.get(item, patch)

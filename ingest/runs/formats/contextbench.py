@@ -14,10 +14,8 @@ from ingest.runs.values import at, line_of, object_at, objects_in
 
 _STARTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{")
 _KEYS = (b"traj_data", b"pred_steps", b"pred_files", b"pred_spans", b"pred_symbols")
-_BEGINS = re.compile(rb"--- BEGIN (?:AGGREGATED )?CONTEXT ---")
 _LOGGED = re.compile(rb"^[^\n]*\bprometheus\.[\w.]+[^\n]* (?:DEBUG|INFO|WARNING|ERROR)\b", re.MULTILINE)
 _LINES = re.compile(r"Line\s*number\s*range\s*:\s*([0-9]+)\s*-\s*([0-9]+)$", re.IGNORECASE)
-_WORKSPACE = re.compile(r"^/workspace/(?:[^/]+/)?")
 
 
 def recognise(head: bytes, name: str) -> bool:
@@ -70,7 +68,7 @@ def _by_file(value: object) -> Iterator[tuple[str, object]]:
 def recognise_log(head: bytes, name: str) -> bool:
     """A text, no JSON, that begins a block of context; or a `.log` of Prometheus, whose first block may come late."""
     is_log = name.endswith((".log", ".log.gz", ".log.zst")) and _LOGGED.search(head) is not None
-    return (is_log or _BEGINS.search(head) is not None) and not objects_in(head)
+    return (is_log or re.search(rb"--- BEGIN (?:AGGREGATED )?CONTEXT ---", head) is not None) and not objects_in(head)
 
 
 def trajectories_of_log(file: TrajectoryFile) -> Iterator[Trajectory]:
@@ -87,7 +85,7 @@ def trajectories_of_log(file: TrajectoryFile) -> Iterator[Trajectory]:
 
 
 def _below(path: str) -> str:
-    return _WORKSPACE.sub("", path.removeprefix("/testbed/"), count=1).lstrip("/")
+    return re.sub(r"^/workspace/(?:[^/]+/)?", "", path.removeprefix("/testbed/"), count=1).lstrip("/")
 
 
 CONTEXTBENCH_UNIFIED = Importer(

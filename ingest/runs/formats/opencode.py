@@ -17,7 +17,6 @@ from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at, most_frequent
 from ingest.runs.values import JsonRecord, at, count_at, first_text, object_at, objects_at, str_at
 
 _NUMBER = re.compile(r"^ *([0-9]+)(?:: |:$|\| |\|$)", re.MULTILINE)
-_LISTED = re.compile(r"^(\S.*):$", re.MULTILINE)
 _LINE = re.compile(r"^\s+Line ([0-9]+):", re.MULTILINE)
 
 
@@ -70,7 +69,7 @@ def with_output(call: ToolCall, output: str, *, failed: bool) -> ToolCall:
     """A call with its output, as the agent's tools write them, and whether it failed."""
     lines = numbered_from(output, _NUMBER) if call.tool == "read" else None
     if call.tool == "grep":
-        output = _LINE.sub(r"\1:", _LISTED.sub(r"File: \1", output))
+        output = _LINE.sub(r"\1:", re.sub(r"^(\S.*):$", r"File: \1", output, flags=re.MULTILINE))
     return replace(call, output=output, failed=failed or (call.tool == "read" and lines is None), lines=lines)
 
 

@@ -23,8 +23,6 @@ _EDITOR = re.compile(
     r"\s*(?:cd\s+\S+\s*&&\s*)?str_replace_editor\s+(?P<command>\w+)\s+(?P<quote>['\"]?)(?P<path>(?(quote)[^\n]+?|\S+))(?P=quote)(?!\S)"
     r"(?:\s+--view_range\s+(?P<first>-?[0-9]+)\s+(?P<last>-?[0-9]+))?"
 )
-_MAPPED = re.compile(r"\s*filemap\s+(?P<path>\S+)")
-_USAGE = re.compile(r"usage: |[\w.]+: error: ")
 _HITS = re.compile(r"Found [0-9]+ matches for .* in (?P<path>\S+):\r?\n(?=Line [0-9]+:)")
 _HIT = re.compile(r"^Line ([0-9]+):", re.MULTILINE)
 _LISTED = re.compile(r"^(\S+) \([0-9]+ matches\)\r?$", re.MULTILINE)
@@ -106,9 +104,9 @@ def _call(action: str, observation: str, folder: str, created: set[str]) -> Tool
         # What stands behind a viewed path and is no range is an argument that the tool does not know.
         is_odd = editor["command"] == "view" and not observation and action[editor.end() :].strip() != ""
         arguments = {"command": editor["command"], "path": editor["path"], **({"view_range": lines} if lines else {})}
-        failed = is_odd or _USAGE.match(observation) is not None
+        failed = is_odd or re.match(r"usage: |[\w.]+: error: ", observation) is not None
         return ToolCall("str_replace_editor", arguments, observation or None, failed, folder)
-    if (mapped := _MAPPED.match(action)) and re.match(r"\s*[0-9]+[ \t]", observation):
+    if (mapped := re.match(r"\s*filemap\s+(?P<path>\S+)", action)) and re.match(r"\s*[0-9]+[ \t]", observation):
         # The file with the bodies of its functions left out, as the editor shows a large one.
         return replace(call, parsed=ParsedCall((FileSpan(joined_path(folder, mapped["path"]), 1),), reads=True))
     if name not in (*_WINDOWED, *_CHANGES):
