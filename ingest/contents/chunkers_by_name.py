@@ -13,7 +13,7 @@ import ingest.contents.chunkers
 from ingest.contents.chunkers import CHUNK, PATH, Chunker, Cut, Document
 from ingest.contents.definitions import definitions_of
 from ingest.contents.syntax_trees import GRAMMARS
-from ingest.programs.command import ANSWER_SECONDS, JsonCommand
+from ingest.programs.command import ANSWER_SECONDS, FUNCTION, JsonCommand
 from lake.code import code_digest
 from lake.declarations import CHUNKER_ALIASES, CHUNKER_SETS, Resolved, discover, resolve
 from lake.errors import Exit, GoldspanError, located, unknown_name
@@ -49,7 +49,6 @@ def with_context(document: Document, cut: Cut) -> Cut:
 
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
-_FUNCTION = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 
 @cache
@@ -146,7 +145,7 @@ def _given_now(given: str, seconds: float) -> Resolved[Chunker]:
     if fault:
         message = f"--chunker {name[:80]!a} {fault}"
         raise GoldspanError(message, hint="Such as: --chunker 'mine=node chunk.js'", code=Exit.USAGE)
-    if _FUNCTION.fullmatch(what):
+    if FUNCTION.fullmatch(what):
         meaning, cut, command = "Cuts as a Python function does that was given", _function(what), None
     else:
         meaning, cut, command = "Cuts as a command does that was given", _never, JsonCommand.of(what, seconds=seconds)

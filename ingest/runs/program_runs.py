@@ -1,7 +1,6 @@
 """A program of one's own becomes a run: it is asked every item, and its answers are imported as any ranking is."""
 
 import json
-import re
 import shutil
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from pathlib import Path, PurePosixPath
 import polars as pl
 
 from ingest.programs import function_program, ripgrep_program
-from ingest.programs.command import JsonCommand, NoAnswerError, Request, RunningProgram
+from ingest.programs.command import FUNCTION, JsonCommand, NoAnswerError, Request, RunningProgram
 from ingest.runs.find_trajectories import TrajectoryFiles, trajectory_files
 from ingest.runs.formats.answers import ANSWERS, parse_answer
 from ingest.runs.imported_runs import Imported
@@ -34,7 +33,6 @@ _MAX_VAIN = 10  # after so many pools without any answer at all there will be no
 _MAX_FAILURES = 2  # after so many items without an answer the rest of a pool is not asked
 _AT_ONCE_BYTES = 64_000_000  # so much text of pools is held at a time; a larger pool is held by itself
 _ANSWER_HINT = 'An answer is {"id": …, "results": [{"path": …, "start": 1, "end": 9, "score": 0.5}]}, on one line.'
-_FUNCTION = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):[^\W\d]\w*")
 TrackPools = Callable[..., Iterable[tuple[str, Path]]]  # passes on pools, of `total`, and shows how many are done
 
 
@@ -131,7 +129,7 @@ def search_by(program: str, seconds: float) -> Search:
         versions = {RIPGREP: printed.split("\n", 1)[0].removeprefix("ripgrep ").split(" ")[0]}
         program, format_name, ours = RIPGREP, RIPGREP, [ripgrep_program._main]
         command, files = JsonCommand((sys.executable, ripgrep_program.__file__), seconds), list[Path]()
-    elif function := _FUNCTION.fullmatch(program):
+    elif function := FUNCTION.fullmatch(program):
         path, format_name, ours = Path(*function["module"].split(".")), "function", [function_program._main]
         files = [file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()]
         command = JsonCommand((sys.executable, function_program.__file__, program), seconds)
