@@ -25,9 +25,6 @@ from lake.store import Lake
 from lake.tables import declared_rows, table
 from lake.text import counted
 
-MANY_RANKINGS = 5_000
-"""From so many rankings of items on, starting processes is worth its seconds however few jobs they are in."""
-
 
 class Job(NamedTuple):
     """Some parts of a benchmark's items, for every task that asks them: what is handed out.
@@ -135,7 +132,8 @@ def evaluate(
     every = [_prepared(lake, name, patterns, selection, known, tasks, console) for name in benchmarks]
     jobs = {benchmark.name: benchmark.jobs() for benchmark in every}
     n_jobs, n_rankings = sum(map(len, jobs.values())), sum(benchmark.n_rankings for benchmark in every)
-    with engine.executor(n_jobs, are_long=n_rankings >= MANY_RANKINGS) as executor:
+    # From so many rankings on, starting processes is worth its seconds however few jobs they are in.
+    with engine.executor(n_jobs, are_long=n_rankings >= 5_000) as executor:
         # The largest first: the last to be done, which others wait for at the end, are then small.
         ranked = [
             (benchmark, engine.results(executor, benchmark.runner.run, jobs[benchmark.name]))

@@ -194,10 +194,6 @@ def retriever_named(name: str) -> Retriever:
     )
 
 
-ROWS_AT_ONCE = 3_000_000
-"""About how many rows of hits or scores are read together: what memory must hold."""
-
-
 def rows_of(item_part: ItemPart, name: str, runs: Sequence[Run], **folders: str) -> pl.LazyFrame:
     """What some items have of some runs in a table, with its declared columns."""
     return item_part.lake.scan_parts(_parts([item_part], name, runs, **folders), name)
@@ -217,7 +213,8 @@ def run_batches(lake: Lake, name: str, run_ids: Sequence[str], parts: Sequence[P
     batch, n_rows = list[str](), 0
     for run_id in run_ids:
         n = sizes.get(run_id, 0)
-        if batch and n_rows + n > ROWS_AT_ONCE:
+        # About so many rows of hits or scores are read together.
+        if batch and n_rows + n > 3_000_000:
             yield batch
             batch, n_rows = [], 0
         batch.append(run_id)

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 _INSTALL = "pip install torch==2.13.0, then pip install -r requirements-dense.txt; in a checkout: make dense"
 """In that order: the second alone takes torch's GPU packages, several GB."""
-_COUNTED = (".bin", ".jinja", ".json", ".model", ".pt", ".safetensors", ".txt")
-"""Weights, settings and vocabularies: what else lies in a model's folder changes no vector."""
 TextKind = Literal["query", "document"]
 
 
@@ -107,7 +105,9 @@ def _snapshot_of(name: str) -> Path | None:
 
 @cache
 def _digest_of(folder: Path) -> str:
-    paths = [path for path in folder.rglob("*") if path.suffix in _COUNTED and path.is_file()]
+    # Weights, settings and vocabularies: what else lies in a model's folder changes no vector.
+    counted = (".bin", ".jinja", ".json", ".model", ".pt", ".safetensors", ".txt")
+    paths = [path for path in folder.rglob("*") if path.suffix in counted and path.is_file()]
     files = sorted((path.relative_to(folder).as_posix(), path) for path in paths)
     return fingerprint([(name, sha256_of_file(path)) for name, path in files])
 

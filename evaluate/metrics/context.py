@@ -61,10 +61,9 @@ def _n(size: str, k: int) -> pl.Expr:
     return pl.col(size_at(f"n_{size}", "lines", k))
 
 
-_ALL = "1 if all gold lines are among the first k lines, else 0"
-
-
-@_of_lines("all_lines", "All gold lines", _ALL, micro="equals macro")
+@_of_lines(
+    "all_lines", "All gold lines", "1 if all gold lines are among the first k lines, else 0", micro="equals macro"
+)
 def all_lines(k: int) -> Ratio:
     """Whether all gold lines are among the first k different lines returned, blank ones counted: 1 or 0."""
     return Ratio(_n("both", k) == _N_GOLD, _ONE)

@@ -220,14 +220,12 @@ def compared(
     }
 
 
-_WITH_REPOSITORIES = (*UNSLICED, Slice("repo", ("repo",)))
-
-
 def _numbers(
     protocol: Protocol, sides: Sequence[pl.LazyFrame], items: pl.LazyFrame, average: Aggregate
 ) -> dict[tuple[str, str], list[tuple[float, int]]]:
     """Of all items, and of each repository where both have some: each side's number, and over how many items."""
-    rows = aggregate(protocol, pl.concat(sides), items, slices=_WITH_REPOSITORIES).select(*SLICE, average, "n")
+    slices = (*UNSLICED, Slice("repo", ("repo",)))
+    rows = aggregate(protocol, pl.concat(sides), items, slices=slices).select(*SLICE, average, "n")
     return dict(rows.filter(pl.len().over(SLICE) == len(sides)).collect().rows_by_key(SLICE))
 
 
@@ -254,12 +252,9 @@ class Gate:
         return (row["metric"], row["k"]) == (self.metric.name, self.k)
 
 
-_GATE = re.compile(r"\s*(\S+)\s+(?:(drops|rises)\s*>\s*(\d+(?:\.\d+)?)|is\s+worse)\s*")
-
-
 def parse_gate(text: str) -> Gate:
     """`ndcg@10 drops > 0.01` or `ndcg@10 is worse` as a gate."""
-    match = _GATE.fullmatch(text)
+    match = re.fullmatch(r"\s*(\S+)\s+(?:(drops|rises)\s*>\s*(\d+(?:\.\d+)?)|is\s+worse)\s*", text)
     if match is None:
         message = f"--fail-if {text!r} is no condition"
         hint = 'Write it as "ndcg@10 drops > 0.01" (instead of drops: rises), or as "ndcg@10 is worse".'

@@ -109,7 +109,6 @@ OVER_QUERIES = "are over queries: for this collection only"
 """The unit of interval and test, as a file of judgements names no repositories."""
 _MAX_GRADE = 1_000_000
 """trec_eval keeps a counter for every grade up to the highest."""
-_BEIR_HEADER = [b"query-id", b"corpus-id", b"score"]
 
 ScoreLists = dict[str, dict[str, float]]
 MeasureRow = dict[str, float | str | None]
@@ -165,7 +164,7 @@ def _rows(stream: IO[bytes], kind: FileKind) -> Iterator[tuple[str, Sequence[Any
     columns, read = len(kind.columns.split()), (0, 2, kind.at)
     for number, line in enumerate(chain([first], iter(lambda: stream.readline(MAX_LINE_BYTES), b"")), 1):
         parts = line.split()
-        if parts == _BEIR_HEADER:
+        if parts == [b"query-id", b"corpus-id", b"score"]:
             columns, read = 3, (0, 1, 2)
         elif parts:
             where = f"line {number}: {line.decode(errors='replace').rstrip()}"

@@ -20,8 +20,6 @@ _MOST_FLIPS = 256
 _Z = 1.959963984540054
 """Beyond so many standard deviations a sum of many flipped parts lies in one of twenty flips."""
 _SEED = 20_260_102
-_MOST_KEPT = 4_000_000
-"""Numbers of flips times pairs that the maxima are taken over."""
 
 
 def smallest_detectable(diffs: Differences, family: Mask) -> Floats:
@@ -61,7 +59,8 @@ def _bar(studentised: Studentised, observed: Floats, n_units: int) -> float:
     Stepping down, a pair is compared with the maximum over the flips of the pairs that are no more extreme than it, and
     is found only where all more extreme ones are. The pairs are in ascending order of what was observed of them.
     """
-    n_rows = max(1, _MOST_KEPT // len(observed))
+    # As many flips as memory holds the maxima over pairs of.
+    n_rows = max(1, 4_000_000 // len(observed))
     signs = next(flips(n_units, n_rows))[:n_rows]
     passed = np.quantile(np.maximum.accumulate(studentised.of(signs), axis=1), 1 - LEVEL, axis=0, method="higher")
     missed = np.flatnonzero(observed < passed)

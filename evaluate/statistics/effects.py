@@ -32,9 +32,6 @@ from lake.exact import Floats, Integers, Mask
 from lake.tables import table
 from lake.verdict import DIFFERENCE, FACTORS
 
-_FEWEST = 3
-"""So many units are needed for one to be left out and two to remain."""
-
 
 def effects_of(protocol: Protocol, rows: pl.DataFrame, scores: ScoreMatrix) -> pl.DataFrame:
     """Rows of table `effects`, without `task`: of the ranked runs' primary metric in the slice that is shown first.
@@ -159,7 +156,8 @@ def _shares(means: Floats, share: Floats) -> Iterator[dict[str, object]]:
     whole = _explained(means, share)
     low, high = np.zeros(len(whole)), np.ones(len(whole))
     low[-1] = -1
-    if len(share) >= _FEWEST and not np.isnan(whole).any():
+    # Three units are needed for one to be left out and two to remain.
+    if len(share) >= 3 and not np.isnan(whole).any():
         others = [np.delete(np.arange(len(share)), left_out) for left_out in range(len(share))]
         without = np.array([_explained(means[:, :, kept], share[kept] / share[kept].sum()) for kept in others])
         rest = (1 - share)[:, None]

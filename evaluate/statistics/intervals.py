@@ -35,12 +35,6 @@ from lake.averages import AVERAGES, ITEM, REPOSITORY, average_columns
 from lake.exact import Floats, Integers, exact_sum, from_steps
 
 _LOWER, _UPPER = 0.025, 0.975
-_ROUNDING = 1e-12
-"""A half-width below this part of its mean is what rounding leaves of equal values: it is 0."""
-
-_CANCELLED = 1e-13
-"""So too a sum of squared residuals below this part of the sum of squares."""
-
 _OF = ("measure", "slice", "slice_value")
 
 
@@ -71,7 +65,8 @@ def intervals(estimates: pl.DataFrame) -> tuple[pl.Expr, pl.Expr]:
     of = [estimates[name].to_numpy().astype(np.float64) for name in names]
     mean, variance, degrees, _, _, lowest, highest = of
     half = scipy.special.stdtrit(degrees, _UPPER).round(10) * np.sqrt(variance)
-    half[half <= _ROUNDING * np.abs(mean)] = 0
+    # What rounding leaves of equal values is 0.
+    half[half <= 1e-12 * np.abs(mean)] = 0
     low, high = np.maximum(mean - half, lowest), np.minimum(mean + half, highest)
     shares = (lowest == 0) & (highest == 1) & (mean >= 0) & (mean <= 1)
     low[shares], high[shares] = korn_graubard(*(each[shares] for each in of[:5]))
@@ -121,7 +116,8 @@ def over_items(quotients: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFrame:
     names = ("numerator", "denominator", "above_above", "above_below", "below_below")
     mean, total = pl.col("numerator") / pl.col("denominator"), pl.col("denominator")
     squares = pl.col("above_above") - 2 * mean * pl.col("above_below") + mean**2 * pl.col("below_below")
-    squares = pl.when(squares > _CANCELLED * pl.col("above_above")).then(squares).otherwise(0.0)
+    # What is left where squares cancel out is 0.
+    squares = pl.when(squares > 1e-13 * pl.col("above_above")).then(squares).otherwise(0.0)
     # The sum of the squares of the items' shares of the data: 1/n where all count alike.
     alone = pl.col("below_below") / total**2
     return (

@@ -16,9 +16,6 @@ SLICE = ["slice", "slice_value"]
 
 WHOLE_SLICE = ("all", "all")
 
-_CANDIDATES = {1: "1-4", 5: "5-9", 10: "10-14", 15: "15-19", 20: "20+"}
-"""The fewest candidates of a band → its name."""
-
 
 @dataclass(frozen=True)
 class Slice:
@@ -101,9 +98,9 @@ def item_kinds(items: pl.LazyFrame, columns: Sequence[str]) -> pl.DataFrame:
 
 
 def _band() -> pl.Expr:
-    n = pl.col("n_candidates")
-    bands = [pl.when(n >= fewest).then(pl.lit(name)) for fewest, name in sorted(_CANDIDATES.items(), reverse=True)]
-    return pl.coalesce(bands)
+    # By the fewest candidates of each.
+    bands = {20: "20+", 15: "15-19", 10: "10-14", 5: "5-9", 1: "1-4"}
+    return pl.coalesce(pl.when(pl.col("n_candidates") >= n).then(pl.lit(band)) for n, band in bands.items())
 
 
 def kinds_by_slice(
