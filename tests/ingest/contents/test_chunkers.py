@@ -89,7 +89,9 @@ def test_no_two_neighbours_fit_into_one_chunk(text: str, language: str) -> None:
 
 TEXT = '''"""Cats."""
 import math
-from zoo import Cage
+from zoo import (
+    Cage,
+)
 
 
 class Cat(Animal):
