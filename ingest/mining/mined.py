@@ -168,8 +168,7 @@ def _lines(history: History, repository: str, request: MineRequest) -> _Mined:
 
     languages = sorted({language_of(path) for path in miner.listing if is_source(path)})
     entries = [_entry(miner, request, f"{name}_line.jsonl", partial(rows, name)) for name in languages]
-    subsets = tuple(f"{name}_line/test" for name in languages)
-    return miner, {"data": Tree("data", entries)}, subsets
+    return miner, {"data": Tree("data", entries)}, tuple(f"{name}_line/test" for name in languages)
 
 
 def _issues(history: History, repository: str, request: MineRequest) -> _Mined:

@@ -63,8 +63,7 @@ def _ranking_tables(job: ImportJob, part: AskedItems, rows: pl.DataFrame) -> Tab
     ended = pl.when(pl.col("error").is_null()).then(pl.lit("done")).otherwise(pl.lit("failed"))
     outcomes = outcomes.with_columns(status=pl.when(pl.col("item").is_in(listed.implode())).then(ended))
     hits = imported_hits(job.run_id, spans.with_columns(part=pl.lit(RANKING), step=pl.lit(0)), items)
-    missing = f"no list in {job.input_file.name}"
-    return {"hits": hits, "run_items": run_items(job.run_id, outcomes, missing)}
+    return {"hits": hits, "run_items": run_items(job.run_id, outcomes, f"no list in {job.input_file.name}")}
 
 
 def _check_revision(job: ImportJob, part: AskedItems, rows: pl.DataFrame) -> None:

@@ -185,8 +185,7 @@ def with_costs(job: ImportJob, answers: pl.DataFrame) -> pl.DataFrame:
     costs = pl.DataFrame(rows, {name: columns[name] for name in ("usd", "prices", "resolved")}, orient="row")
     if models:
         none = f"; it has no price of {listed(sorted(unpriced))}" if unpriced else ""
-        n_priced = costs["prices"].count()
-        job.result.notes.append(f"{counted(n_priced, 'item')} priced by {prices_name}{none}")
+        job.result.notes.append(f"{counted(costs['prices'].count(), 'item')} priced by {prices_name}{none}")
     if request.resolved:
         # An answer to one item may be all that is imported; a list of other data knows no item of the whole benchmark.
         items = job.lake.scan("items", benchmark=request.benchmark).select("item_id", "upstream_id").collect()

@@ -128,8 +128,7 @@ def _reading(
     stored, blobs = pool_frames(files)
     # A candidate's path has no ending to tell its language by.
     blobs = blobs.with_columns(language=pl.lit(language))
-    group = PoolGroup(part, stored, blobs, "candidates")
-    return SubsetRows.of(items, queries, gold, [group])
+    return SubsetRows.of(items, queries, gold, [PoolGroup(part, stored, blobs, "candidates")])
 
 
 def _numbered_rows(entries: Iterable[Entry], split: str, rejects: Rejects, fields: Fields) -> Iterator[_RawRow]:

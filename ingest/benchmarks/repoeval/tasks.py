@@ -57,8 +57,7 @@ def read_tasks(entries: Sequence[Entry], fields: Fields, rejects: Rejects, notes
     for entry in entries:
         seen: dict[tuple[object, ...], str] = {}
         n_refused = len(rejects)
-        read = partial(_task, entry.path, fields)
-        for position, task in parse_rows(entry, rejects, read):
+        for position, task in parse_rows(entry, rejects, partial(_task, entry.path, fields)):
             if task.question in seen:
                 rejects.add(entry.path, position, f"the same task as {seen[task.question]}")
                 count[task.repo] += 1

@@ -165,8 +165,7 @@ def _usage(row: JsonRecord, events: Sequence[JsonRecord]) -> AgentUsage:
     model = most_frequent(str_at(answer, "model") for answer in answers)
     model = model or str_at(row, "metadata", "llm_config", "model")
     n_turns = len(list_at(row, "metrics", "token_usages")) or len(answers) or None
-    of_answers = (TokenCounts.of(answer.get("usage")) for answer in answers)
-    tokens = [*islice(totals, 1)] or of_answers
+    tokens = [*islice(totals, 1)] or (TokenCounts.of(answer.get("usage")) for answer in answers)
     return AgentUsage(model, usd=next(dollars, None), seconds=seconds_of(events), n_turns=n_turns).with_tokens(tokens)
 
 
