@@ -12,17 +12,7 @@ from typing import IO, NoReturn
 import polars as pl
 
 from ingest.sources.tree import Entry, UnreadableEntryError, read_whole
-from lake.limits import (
-    MAX_DOCUMENT_BYTES,
-    MAX_LINE_BYTES,
-    MAX_ROWS,
-    MAX_ROWS_BYTES,
-    TooMuchUnpackedError,
-    UnreadableParquetError,
-    parsed_json,
-    read_batches,
-    unpacked,
-)
+from lake import limits
 from lake.rejects import Rejects, excerpt_of
 from lake.text import listed
 
@@ -54,8 +44,8 @@ def read_rows(entry: Entry, rejects: Rejects, keys: Sequence[str] = ()) -> Itera
         for position, row in _rows(entry, rejects, keys):
             if isinstance(row, dict):
                 n += 1
-                if n > MAX_ROWS:
-                    rejects.add(entry.path, position, f"of one file {MAX_ROWS:,} rows are read; split it")
+                if n > limits.MAX_ROWS:
+                    rejects.add(entry.path, position, f"of one file {limits.MAX_ROWS:,} rows are read; split it")
                     return
                 yield position, row
             else:
@@ -69,7 +59,7 @@ def read_pickle(entry: Entry) -> object:
     with opened(entry) as stream:
         try:
             value: object = _PlainUnpickler(stream).load()
-        except (UnreadableFileError, MemoryError, TooMuchUnpackedError, OSError):
+        except (UnreadableFileError, MemoryError, limits.TooMuchUnpackedError, OSError):
             raise
         # Damaged bytes are answered with almost any exception there is.
         except Exception as error:
@@ -93,11 +83,11 @@ def opened(entry: Entry) -> Iterator[IO[bytes]]:
     import pyarrow as pa  # type: ignore[import-untyped]  # ships no types, and takes a while to load
 
     try:
-        with entry.open() as file, unpacked(file) as stream:
+        with entry.open() as file, limits.unpacked(file) as stream:
             yield stream
     except UnreadableEntryError as error:
         raise UnreadableFileError(f"cannot be read: {error.reason}") from error
-    except TooMuchUnpackedError as error:
+    except limits.TooMuchUnpackedError as error:
         raise UnreadableFileError(str(error)) from error
     except (OSError, pa.ArrowException) as error:
         message = f"cannot be read to its end ({str(error).partition(chr(10))[0]}); is it cut off?"
@@ -107,7 +97,7 @@ def opened(entry: Entry) -> Iterator[IO[bytes]]:
 def _rows(entry: Entry, rejects: Rejects, keys: Sequence[str]) -> Iterator[tuple[str, object]]:
     kind = format_of(entry.path)
     if kind == ".parquet":
-        frames = read_frames(entry, lambda names: [n for n in names if not keys or n in keys], MAX_ROWS_BYTES)
+        frames = read_frames(entry, lambda names: [n for n in names if not keys or n in keys], limits.MAX_ROWS_BYTES)
         # Few at once: where memory is short, polars would end the process.
         rows = (row for frame in frames for row in frame.iter_rows(named=True, buffer_size=8))
         yield from ((f"row {number}", row) for number, row in enumerate(rows, 1))
@@ -127,10 +117,10 @@ def read_frames(
     """The frames of a Parquet file, as of `read_batches`; whatever is wrong with it is an `UnreadableFileError`."""
     try:
         with entry.open() as file:
-            yield from read_batches(file, choose, max_bytes=max_bytes)
+            yield from limits.read_batches(file, choose, max_bytes=max_bytes)
     except UnreadableEntryError as error:
         raise UnreadableFileError(f"cannot be read: {error.reason}") from error
-    except UnreadableParquetError as error:
+    except limits.UnreadableParquetError as error:
         raise UnreadableFileError(str(error)) from error
 
 
@@ -140,11 +130,11 @@ def _json(entry: Entry, stream: IO[bytes], rejects: Rejects) -> Iterator[tuple[s
     if is_json_lines(data):
         yield from _json_lines(entry, stream, rejects, data)
         return
-    data = data.removeprefix(MARK) + read_whole(stream, MAX_DOCUMENT_BYTES)
-    if len(data) > MAX_DOCUMENT_BYTES:
-        raise UnreadableFileError(f"it has more than {MAX_DOCUMENT_BYTES:,} bytes, the most that is read whole")
+    data = data.removeprefix(MARK) + read_whole(stream, limits.MAX_DOCUMENT_BYTES)
+    if len(data) > limits.MAX_DOCUMENT_BYTES:
+        raise UnreadableFileError(f"it has more than {limits.MAX_DOCUMENT_BYTES:,} bytes, the most that is read whole")
     try:
-        value = parsed_json(data)
+        value = limits.parsed_json(data)
     except (ValueError, RecursionError) as error:
         raise UnreadableFileError(f"not JSON ({error}); is the file cut off?") from error
     values = value if isinstance(value, list) else [value]
@@ -156,7 +146,7 @@ def _json(entry: Entry, stream: IO[bytes], rejects: Rejects) -> Iterator[tuple[s
 def _json_lines(entry: Entry, stream: IO[bytes], rejects: Rejects, head: bytes = b"") -> Iterator[tuple[str, object]]:
     for position, line in _lines(entry, stream, rejects, head):
         try:
-            yield position, parsed_json(line)
+            yield position, limits.parsed_json(line)
         except UnicodeDecodeError as error:
             rejects.add(entry.path, position, f"not UTF-8: {error.reason} at byte {error.start}")
         except (ValueError, RecursionError) as error:
@@ -182,7 +172,7 @@ def _table(entry: Entry, stream: IO[bytes], rejects: Rejects, keys: Sequence[str
 def _lines(entry: Entry, stream: IO[bytes], rejects: Rejects, head: bytes = b"") -> Iterator[tuple[str, bytes]]:
     for number, line in Lines(stream, head=head):
         if line is None:
-            too_long = f"longer than {MAX_LINE_BYTES:,} bytes, the most that is read of a line"
+            too_long = f"longer than {limits.MAX_LINE_BYTES:,} bytes, the most that is read of a line"
             rejects.add(entry.path, f"line {number}", too_long)
         elif line.strip():
             yield f"line {number}", line
@@ -194,7 +184,7 @@ class Lines:
     `unfinished` is what was read of the line at which reading broke off, `beginning` how the last long line begins.
     """
 
-    def __init__(self, stream: IO[bytes], limit: int = MAX_LINE_BYTES, head: bytes = b"") -> None:
+    def __init__(self, stream: IO[bytes], limit: int = limits.MAX_LINE_BYTES, head: bytes = b"") -> None:
         self.stream, self.limit, self.head = stream, limit, head
         self.parts, self.beginning = list[bytes](), b""
 
