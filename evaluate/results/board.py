@@ -186,7 +186,8 @@ def board(
     `top` does not count baselines. Over selected items (`where`) nothing is ranked.
     """
     declared = metrics_of(protocol)
-    usual = [primary_metric(protocol), *(column for column in _USUAL if column in declared)]
+    beside = [(metric_named(name), 10) for name in ("recall", "mrr")]
+    usual = [primary_metric(protocol), *(column for column in beside if column in declared)]
     columns = list(dict.fromkeys(requested or usual))
     reasons = {column: why_not(task, protocol, *column) for column in columns}
     undeclared = [column for column in columns if not reasons[column] and column not in declared]
@@ -223,9 +224,6 @@ def board(
         notes,
         texts=1 + is_ranked,
     )
-
-
-_USUAL = ((metric_named("recall"), 10), (metric_named("mrr"), 10))
 
 
 def _rank(row: Mapping[str, object]) -> str:

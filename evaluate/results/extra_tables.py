@@ -68,12 +68,6 @@ def _used(row: Mapping[str, float | None], name: str) -> str:
     return f"{mean:,.0f}" if known == n_items and mean >= 10 else f"{mean:,.4g}" + f" ({known})" * (known != n_items)
 
 
-_FRONTIER_RULE = (
-    "frontier: no other system has at least its {metric} for no more of the cost and is better in one of the two; "
-    "baselines, and means over fewer items, are left out; by characters at every cut-off of {metric}"
-)
-
-
 def cost_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str] = ()) -> PrintedTable | None:
     """A task's runs in the slice that a protocol shows first, best first, with what they cost; None without any."""
     metric, k = primary_metric(protocol)
@@ -104,11 +98,13 @@ def cost_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str
             ", ".join(on),
         ])  # fmt: skip
     hardware = shown["hardware"].drop_nulls().unique().sort()
+    rule = f"frontier: no other system has at least its {metric.name} for no more of the cost and is better in one of "
+    rule += "the two; baselines, and means over fewer items, are left out; by characters at every cut-off of "
     return PrintedTable(
         f"{protocol.name}, {slice_label(slice_, value)}: cost",
         ["system", primary_name(protocol), "read", "returned", "index s", "index MB", "p50 ms", "p95 ms", "frontier"],
         cells,
-        [_FRONTIER_RULE.format(metric=metric.name), *(f"measured on {name}" for name in hardware)],
+        [f"{rule}{metric.name}", *(f"measured on {name}" for name in hardware)],
     )
 
 

@@ -173,9 +173,6 @@ def keep_ledgers(item_parts: Sequence[ItemPart], systems: pl.DataFrame) -> None:
                 lake.remove(stored)
 
 
-_CODE = (ledger_of_lines, load_files, files_of)
-
-
 @dataclass
 class _Searched:
     """The gold files of a part of the items, and the chunks that a chunker cuts them into."""
@@ -224,9 +221,8 @@ def _keep(searched: _Searched, runs: Sequence[Run]) -> str:
     cut = lake.part("chunkers", chunker) if chunker else None
     name = f"{item_part.task.name.replace('/', '.')}--{chunker or 'uncut'}--{item_part.part}"
     chance = [run.run_id for run in scored if run.is_chance]
-    ledger = target_of(
-        lake, "ledger", part=name, inputs=[*read, cut, item_part], parameters=chance, code=_CODE, **folders
-    )
+    inputs, code = [*read, cut, item_part], (ledger_of_lines, load_files, files_of)
+    ledger = target_of(lake, "ledger", part=name, inputs=inputs, parameters=chance, code=code, **folders)
     ledger.make(lambda: pl.concat(list(_ledgers(searched, scored))))
     return name
 
