@@ -10,6 +10,7 @@ from lake.errors import Exit, GoldspanError
 from lake.parts import ASIDE, MAX_NAME_BYTES
 from lake.store import Lake, Part
 from lake.tables import IMPORT_REJECTS, table
+from tests.resilience.flips import flip
 
 DAMAGED = "it is not what was written there"
 
@@ -52,17 +53,11 @@ def _imported(lake: Lake, run_id: str = "r") -> dict[str, Part]:
     return {**stored, "runs": _row(lake, "runs", "all", run_id=run_id, origin="imported")}
 
 
-def _flip(path: Path, bit: int = 800) -> None:
-    data = bytearray(path.read_bytes())
-    data[bit // 8] ^= 1 << bit % 8
-    path.write_bytes(data)
-
-
 def test_a_flipped_bit_anywhere_is_noticed(lake: Lake) -> None:
     part = _chunks(lake)
     whole = part.path.read_bytes()
     for bit in range(0, len(whole) * 8, 331):
-        _flip(part.path, bit)
+        flip(part.path, bit)
         with pytest.raises(GoldspanError) as caught:
             lake.read("chunks")
         assert caught.value.code == Exit.INVALID
@@ -77,7 +72,7 @@ def test_a_flipped_bit_anywhere_is_noticed(lake: Lake) -> None:
         (lambda path: path.write_text("no parquet at all"), DAMAGED),
         (lambda path: path.write_bytes(path.read_bytes()[:-7]), DAMAGED),
         (lambda path: pl.DataFrame({"x": [1]}).write_parquet(path), DAMAGED),
-        (_flip, DAMAGED),
+        (flip, DAMAGED),
     ],
 )
 def test_what_is_no_part_is_named_and_set_aside(lake: Lake, damage: Callable[[Path], object], why: str) -> None:
@@ -142,7 +137,7 @@ def test_a_lake_of_another_format_says_so_and_is_left_alone(lake: Lake, version:
 
 def test_what_the_caller_reads_and_does_not_make_is_an_error_and_stays(lake: Lake) -> None:
     part = _chunks(lake)
-    _flip(part.path)
+    flip(part.path)
     with pytest.raises(GoldspanError, match=DAMAGED), lake.locked(makes={"runs", "evaluate"}):
         pass
     assert part.path.exists()
@@ -150,7 +145,7 @@ def test_what_the_caller_reads_and_does_not_make_is_an_error_and_stays(lake: Lak
 
 def test_what_a_later_stage_makes_is_left_to_it(lake: Lake) -> None:
     costs = _row(lake, "costs", "all")
-    _flip(costs.path)
+    flip(costs.path)
     with lake.locked(makes={"ingest", "runs"}):
         assert costs.path.exists()
     with lake.locked(makes={"runs", "evaluate"}):
@@ -162,7 +157,7 @@ def test_an_imported_run_that_loses_rows_is_set_aside_and_named(lake: Lake, name
     for table_name, part in (("hits", "items"), ("run_items", "items"), ("runs", "all")):
         _row(lake, table_name, part, run_id="mine", origin="built-in")
     lost = _imported(lake, "theirs")[name]
-    _flip(lost.path)
+    flip(lost.path)
     with lake.locked():
         assert [part.folders["run_id"] for part in lake.parts("runs")] == ["mine"]
     path = lost.path.relative_to(lake.root)

@@ -9,8 +9,8 @@ from scipy.stats import t
 
 from lake.averages import ITEM, REPOSITORY
 from lake.store import Lake
-from lake.tables import table
 from lake.usage import Repair, _repairs, pareto_front, run_costs
+from tests.report.small_lake import write
 
 
 def test_a_runs_parts_are_added_and_their_queries_ordered_together(tmp_path: Path) -> None:
@@ -24,10 +24,8 @@ def test_a_runs_parts_are_added_and_their_queries_ordered_together(tmp_path: Pat
     for run_id, names in {"r": ("one", "two"), "s": ("silent",), "t": ("asked",)}.items():
         for part in names:
             seconds, size, queries = of_parts[part]
-            row = {"run_id": run_id, "part": part, "index_seconds": seconds, "index_bytes": size,
-                   "query_seconds": queries, "hardware": "2 cores"}  # fmt: skip
-            frame = pl.DataFrame([row], schema=table("costs").columns)
-            lake.write("costs", frame, part=part, fingerprint="f", benchmark="b", run_id=run_id)
+            row = {"part": part, "index_seconds": seconds, "index_bytes": size, "query_seconds": queries}
+            write(lake, "costs", [row | {"hardware": "2 cores"}], part=part, benchmark="b", run_id=run_id)
     rows = run_costs(lake).collect().with_columns(pl.col("query_p50", "query_p95").round(6)).drop("benchmark").rows()
     assert rows == [
         ("r", 4.0, 0.5, 0.86, 40, 3, "2 cores"),

@@ -1,14 +1,13 @@
 from pathlib import Path
 from random import Random
 
-import polars as pl
 import pytest
 
 from lake.store import Lake
-from lake.tables import table
 from report.charts.figures import Curve
 from report.charts.plots import line_chart
 from report.tables_read import MAX_STEPS, coverage_by_step
+from tests.report.small_lake import write
 
 PROTOCOL = "contextbench@docs-v1"
 FOLDERS = {"benchmark": "contextbench", "protocol": PROTOCOL, "run_id": "run"}
@@ -16,22 +15,13 @@ FOLDERS = {"benchmark": "contextbench", "protocol": PROTOCOL, "run_id": "run"}
 BY_LINES = {PROTOCOL: "line"}
 
 
-def write(lake: Lake, name: str, rows: list[dict[str, object]], **folders: str) -> None:
-    columns = table(name).columns
-    frame = pl.DataFrame([{**dict.fromkeys(columns), **row} for row in rows], schema=columns)
-    of_table = {folder: value for folder, value in folders.items() if folder in table(name).folders}
-    lake.write(name, frame, part="all", fingerprint="made by hand", **of_table)
-
-
 def step(item: str, number: int, n_cumulative_hit: int, n_gold: int = 10) -> dict[str, object]:
-    named = {"run_id": "run", "protocol": PROTOCOL, "item_id": item, "granularity": "line", "step": number}
-    return {**named, "n_gold": n_gold, "n_cumulative_hit": n_cumulative_hit}
+    counts = {"n_gold": n_gold, "n_cumulative_hit": n_cumulative_hit}
+    return {"item_id": item, "granularity": "line", "step": number, **counts}
 
 
-def aggregate(metric: str, n: int, slice_: str = "all", value: str = "all") -> dict[str, object]:
-    named = {"run_id": "run", "protocol": PROTOCOL, "granularity": "line", "metric": metric, "k": 0}
-    counts = dict.fromkeys(("n_repos", "n_failed", "n_not_applicable"), 0)
-    return {**named, "slice": slice_, "slice_value": value, "n": n, "n_items": n, "unit": "item", **counts}
+def aggregate(metric: str, n: int) -> dict[str, object]:
+    return {"granularity": "line", "metric": metric, "n": n, "n_items": n, "n_repos": 0}
 
 
 @pytest.fixture
@@ -54,8 +44,7 @@ def test_a_finished_trajectory_keeps_what_it_had_and_one_without_steps_has_nothi
 
 
 def test_a_run_without_any_step_is_not_shown(lake: Lake) -> None:
-    folders = {**FOLDERS, "run_id": "chance"}
-    write(lake, "aggregates", [{**aggregate("line_auc", 3), "run_id": "chance"}], **folders)
+    write(lake, "aggregates", [aggregate("line_auc", 3)], **{**FOLDERS, "run_id": "chance"})
     assert coverage_by_step(lake, BY_LINES)["run_id"].unique().to_list() == ["run"]
 
 

@@ -14,7 +14,7 @@ from tests.resilience.stages import finish
 from tests.tiny import build, command, stored
 
 
-def flip(path: Path, bit: int) -> None:
+def flip(path: Path, bit: int = 800) -> None:
     data = bytearray(path.read_bytes())
     data[bit // 8] ^= 1 << bit % 8
     path.write_bytes(data)
