@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from tokenizers import Encoding
 
 
-_INSTALL = "pip install torch==2.13.0, then pip install -r requirements-dense.txt; in a checkout: make dense"
-"""In that order: the second alone takes torch's GPU packages, several GB."""
 TextKind = Literal["query", "document"]
 
 
@@ -72,7 +70,9 @@ class Model:
     def missing(self) -> str:
         """What is to be installed or fetched first, or an empty string."""
         if not all(map(importlib.util.find_spec, ("torch", "sentence_transformers"))):
-            return f"First: {_INSTALL}."
+            # In that order: the second alone takes torch's GPU packages, several GB.
+            install = "pip install torch==2.13.0, then pip install -r requirements-dense.txt"
+            return f"First: {install}; in a checkout: make dense."
         if self.folder is not None:
             return ""
         what = f"{self.name} is no folder here, and the hub's model of that name is not in the cache"

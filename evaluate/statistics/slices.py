@@ -51,9 +51,6 @@ _SLICES = (
 )
 """Every slice there is, where the items lie in one stratum."""
 
-_STRATA = ("context", "split", "source")
-"""Columns whose values are never pooled into one mean: contexts of one target, train with test, v1 with v1.1."""
-
 _OF_CONTEXTS = (
     Slice("all", (), is_resampled=True),
     Slice("source", ("source",), splits=True),
@@ -63,16 +60,17 @@ _OF_CONTEXTS = (
 )
 """Which items are pooled. The sources an instance is from are no strata here: one benchmark was made of them."""
 
-_STRATA_OF_CONTEXTS = ("subset",)
-"""Verified is a part of full: the two are never pooled."""
-
 UNSLICED = (Slice("all", ()),)
 """All items as one, whatever their strata."""
 
 
 def protocol_slices(protocol: Protocol) -> tuple[Sequence[Slice], Sequence[str]]:
     """Over which slices a protocol's scores are pooled, and which columns' values never are."""
-    return (_SLICES, _STRATA) if protocol.context is None else (_OF_CONTEXTS, _STRATA_OF_CONTEXTS)
+    if protocol.context is None:
+        # Not into one mean: contexts of one target, train with test, v1 with v1.1.
+        return _SLICES, ("context", "split", "source")
+    # Verified is a part of full.
+    return _OF_CONTEXTS, ("subset",)
 
 
 def in_slice(items: pl.LazyFrame, slice_: str, value: str) -> pl.LazyFrame:
