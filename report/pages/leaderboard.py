@@ -15,7 +15,7 @@ from report.format import board_page, run_key, slug, visible
 from report.leaderboard.board import Board, BoardRow, Measure
 from report.leaderboard.costs import BoardCosts, by_characters
 from report.leaderboard.gold_ledger import precisions_of, shares_of
-from report.leaderboard.main_table import AverageTable, Controls, MainTable, choices_of, heats_of, slices_of
+from report.leaderboard.main_table import AverageTable, Controls, MainTable, choices_of, heats_of
 from report.leaderboard.pictures import ChunkSizes, PoolSizes, Steps, WaysToCount
 from report.leaderboard.verdicts import Beats, board_sentence, reference_row, sentences
 from report.methods.interval_coverage import coverage_note
@@ -50,7 +50,7 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             board = section["board"]
             # Here, where all numbers of a board are read.
             section |= {"heats": heats_of(board), "controls": Controls(board)}
-            files |= _files(board, section["path"], section["reference"]) if board.every else {}
+            files |= _files(section) if board.every else {}
         values = {
             "benchmark": benchmark,
             "sections": sections[name],
@@ -135,15 +135,16 @@ def _named(declared: Mapping[str, DeclarationRow], names: set[str | None]) -> li
     return [declaration for name, declaration in declared.items() if name in names]
 
 
-def _files(board: Board, path: str, reference: BoardRow | None) -> dict[str, bytes]:
+def _files(section: Mapping[str, Any]) -> dict[str, bytes]:
     """The data of a board: path in the site → content. Differences are against the reference."""
+    board, path = section["board"], section["path"]
     rows = sorted(board.every, key=lambda row: (row.run.system, row.run.run_id))
     names = ("index_seconds", "index_bytes", "query_p50", "query_p95", "hardware")
     costs = {number: [row.run.cost[name] for name in names] for number, row in enumerate(rows) if row.run.cost}
     paths = {column: f"{path}/{slug(column.granularity)}-{slug(column.metric)}-{column.k}" for column in board.columns}
     measures = _measures(board, [row.run.run_id for row in rows])
     return {
-        f"{path}.js": data_file(path, _data(board, reference, rows, [*paths.values()])),
+        f"{path}.js": data_file(path, _data(section, rows, [*paths.values()])),
         f"{path}/costs.js": data_file(f"{path}/costs", costs),
         **{f"{to}.js": data_file_of(to, measures.get(column.measure, "{}")) for column, to in paths.items()},
     }
@@ -194,10 +195,11 @@ def _measures(board: Board, run_ids: list[str]) -> dict[Measure, str]:
     }
 
 
-def _data(board: Board, reference: BoardRow | None, rows: list[BoardRow], paths: list[str]) -> dict[str, object]:
+def _data(section: Mapping[str, Any], rows: list[BoardRow], paths: list[str]) -> dict[str, object]:
+    board, reference, verdict = section["board"], section["reference"], section["verdict"]
     ledger, precisions = shares_of(board), precisions_of(board)[board.slice[1]]
     # Of views without a stored comparison is said what is concluded of the opening one, named.
-    by_view, verdict = {**sentences(board)}, board_sentence(board)
+    by_view = {**sentences(board)}
     by_view[board.primary.name] = {**by_view.get(board.primary.name, {}), board.view: verdict}
     return {
         "benchmark": visible(board.benchmark.title),
@@ -224,7 +226,7 @@ def _data(board: Board, reference: BoardRow | None, rows: list[BoardRow], paths:
             }
             for column, path in zip(board.columns, paths, strict=True)
         ],
-        "slices": slices_of(board),
+        "slices": section["controls"].slices,
         "runs": [
             {
                 "id": run.run_id,

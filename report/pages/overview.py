@@ -73,7 +73,12 @@ def _reading(boards: Sequence[Board]) -> list[Frontier]:
 def _forest(board: Board) -> Figure | None:
     """The systems that matter with their intervals: the best agent beside the reference, or the first of each."""
     reference = reference_row(board)
-    shown = _by_level(board, reference) or first_of_each(board, reference)
+    of_levels = [
+        [(f"{reference.run.short_name}, {level}s", reference, column), (f"best agent, {level}s", agent, column)]
+        for level, agent, column in best_agents(board)
+        if reference
+    ]
+    shown = [*chain.from_iterable(of_levels)] or first_of_each(board, reference)
     if not shown:
         return None
     cells = [row.cells[column.measure, board.average] for _, row, column in shown]
@@ -90,16 +95,6 @@ def _forest(board: Board) -> Figure | None:
     ]
     what, columns = (points, f"{title}: {scores}."), ("system", "metric", "kind", *NUMBER)
     return figure_of(board, "forest", title, "plots.forest_chart", what, columns, numbers)
-
-
-def _by_level(board: Board, reference: BoardRow | None) -> list[tuple[str, BoardRow, Column]]:
-    """The reference and the agent that is best, by lines and by files; nothing where either is counted of none."""
-    of_levels = [
-        [(f"{reference.run.short_name}, {level}s", reference, column), (f"best agent, {level}s", agent, column)]
-        for level, agent, column in best_agents(board)
-        if reference
-    ]
-    return [*chain.from_iterable(of_levels)]
 
 
 def first_of_each(board: Board, reference: BoardRow | None) -> list[tuple[str, BoardRow, Column]]:
