@@ -5,11 +5,19 @@ from collections.abc import Iterable, Mapping, Sequence
 import polars as pl
 
 from lake.store import Lake, Part
-from lake.tables import TABLES, table
+from lake.tables import TABLES, declared_rows, table
 
 TYPES = {name: kind for one in TABLES.values() for name, kind in one.columns.items()}
 
-USUAL = {"run_id": "run", "protocol": "rules", "granularity": "chunk", "metric": "recall", "k": 5, "protocol_hash": "h"}
+USUAL: Mapping[str, Mapping[str, object]] = {
+    "protocols": {"relevance": "", "has_contexts": False, "leaves_out_failed": False, "parity_only": False, "place": 1,
+                  "headline": {"slice": "all", "slice_value": "all"}, "hash": "c0ffee11c0ffee11"},
+    "runs": {"parameters": "{}", "versions": "{}", "status": "complete", "fingerprint": "f"},
+    "run_items": {"status": "done", "n_nws": 100, "ties": []},
+    "hits": {"part": "ranking", "step": 0},
+    "aggregates": {"k": 0, "slice": "all", "slice_value": "all", "n_failed": 0, "n_not_applicable": 0, "unit": "item"},
+}  # fmt: skip
+SCORE = {"run_id": "run", "protocol": "rules", "granularity": "chunk", "metric": "recall", "k": 5, "protocol_hash": "h"}
 
 
 def frame(rows: Iterable[Sequence[object]], *columns: str, **others: pl.DataType) -> pl.LazyFrame:
@@ -21,9 +29,35 @@ def score_rows(given: Mapping[str, Sequence[object]], **same: object) -> pl.Lazy
     """Rows of `scores`: some columns as given, the others alike in every row, as said, as usual or null."""
     columns = table("scores").columns
     rows = pl.LazyFrame(given, {name: columns[name] for name in given})
-    same = {**dict.fromkeys(columns), **USUAL, **same}
+    same = {**dict.fromkeys(columns), **SCORE, **same}
     others = {name: pl.lit(same[name], kind) for name, kind in columns.items() if name not in given}
     return rows.with_columns(**others).select(*columns)
+
+
+def write(
+    lake: Lake,
+    name: str,
+    rows: Iterable[Mapping[str, object]],
+    *,
+    part: str = "0",
+    fingerprint: str = "f",
+    **folders: str,
+) -> None:
+    """Write rows; columns that are not given are null, or empty in a declared thing's.
+
+    Of a table that has no folder for runs or protocols the part is named by the one that is given. What a row does not
+    say is what its folders say, or what is usual.
+    """
+    columns = table(name).columns
+    usual = {**USUAL.get(name, {}), **{folder: of for folder, of in folders.items() if folder in columns}}
+    for folder in {"run_id", "protocol"} & (folders.keys() - {*table(name).folders}):
+        part = folders.pop(folder)
+    if "display_name" in columns:
+        frame = declared_rows(name, [usual | dict(each) for each in rows])
+    else:
+        empty = dict.fromkeys(columns) | usual
+        frame = pl.DataFrame([empty | dict(each) for each in rows], schema=columns)
+    lake.write(name, frame, part=part, fingerprint=fingerprint, **folders)
 
 
 def change(lake: Lake, name: str, *parts: Part, **columns: pl.Expr) -> None:

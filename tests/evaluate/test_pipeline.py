@@ -18,7 +18,7 @@ from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
 from lake.errors import Exit
 from lake.store import Lake
 from lake.usage import run_costs
-from tests.report.small_lake import write
+from tests.frames import write
 from tests.tiny import CATS, ROOT, TASKS, Said, build, command, ingested, jsonl, leftovers, put, stored, task, task_file
 
 pytestmark = pytest.mark.slow

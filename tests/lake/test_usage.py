@@ -10,7 +10,7 @@ from scipy.stats import t
 from lake.averages import ITEM, REPOSITORY
 from lake.store import Lake
 from lake.usage import Repair, _repairs, pareto_front, run_costs
-from tests.report.small_lake import write
+from tests.frames import write
 
 
 def test_a_runs_parts_are_added_and_their_queries_ordered_together(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """A small ContextBench beside the small lake: an agent, a retriever and chance, scored at every granularity."""
 
 from lake.store import Lake
-from tests.report.small_lake import METRIC, ran, row, run_id, write, write_boards
+from tests.frames import write
+from tests.report.small_lake import METRIC, ran, row, run_id, write_boards
 
 BENCHMARK = "contextbench"
 PROTOCOL = "contextbench@docs-v1"

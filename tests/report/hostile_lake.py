@@ -2,7 +2,8 @@
 
 from ingest.contents.blobs import pool_frames
 from lake.store import Lake
-from tests.report.small_lake import METRIC, ran, row, write, write_boards
+from tests.frames import write
+from tests.report.small_lake import METRIC, ran, row, write_boards
 
 ATTACK = "</script><img src=x onerror=alert(1)>\u202egpj\x00\ufffd'\"{{7*7}}&lt;"
 """What must come out as text: markup, a reversal of the reading direction, NUL, what invalid UTF-8 is read as."""

@@ -9,7 +9,8 @@ from ingest.contents.blobs import pool_frames
 from lake.fingerprint import sha256_of
 from lake.offsets import Offsets
 from lake.store import Lake
-from tests.report.small_lake import METRIC, ran, row, write, write_boards
+from tests.frames import write
+from tests.report.small_lake import METRIC, ran, row, write_boards
 
 CONTEXTS = "contextbench"
 CANDIDATES = "repobench-r"

@@ -11,7 +11,7 @@ from lake.catalog.protocol import Primary, Protocol
 from lake.fingerprint import sha256_of
 from lake.rejects import Rejects
 from lake.store import Lake, Part
-from lake.tables import declared_rows, table
+from tests.frames import write
 
 REPOS = ("acme/one", "acme/two", "acme/three")
 UNREAD = "acme/unread"
@@ -42,14 +42,6 @@ FAILED = "window-20-10+jaccard"
 LIMITED = "fixed-nws-900+bm25-okapi"
 
 
-USUAL: Mapping[str, Mapping[str, object]] = {
-    "protocols": {"relevance": "", "has_contexts": False, "leaves_out_failed": False, "parity_only": False, "place": 1,
-                  "headline": {"slice": "all", "slice_value": "all"}, "hash": "c0ffee11c0ffee11"},
-    "runs": {"parameters": "{}", "versions": "{}", "status": "complete", "fingerprint": "f"},
-    "run_items": {"status": "done", "n_nws": 100, "ties": []},
-    "hits": {"part": "ranking", "step": 0},
-    "aggregates": {"k": 0, "slice": "all", "slice_value": "all", "n_failed": 0, "n_not_applicable": 0, "unit": "item"},
-}  # fmt: skip
 METRIC = {"direction": "higher", "micro": "ratio", "of_steps": False, "cut": "results"}
 """What a metric's row says beside its words."""
 
@@ -310,29 +302,3 @@ def aggregated(lake: Lake, *run_ids: str) -> list[Part]:
     """The parts that hold the aggregates of all runs or of some under the protocol that most tests are about."""
     parts = [part for part in lake.parts("aggregates") if part.name == CHUNKING]
     return [part for part in parts if not run_ids or part.folders["run_id"] in run_ids]
-
-
-def write(
-    lake: Lake,
-    name: str,
-    rows: Iterable[Mapping[str, object]],
-    *,
-    part: str = "0",
-    fingerprint: str = "f",
-    **folders: str,
-) -> None:
-    """Write rows; columns that are not given are null, or empty in a declared thing's.
-
-    Of a table that has no folder for runs or protocols the part is named by the one that is given. What a row does not
-    say is what its folders say, or what is usual.
-    """
-    columns = table(name).columns
-    usual = {**USUAL.get(name, {}), **{folder: of for folder, of in folders.items() if folder in columns}}
-    for folder in {"run_id", "protocol"} & (folders.keys() - {*table(name).folders}):
-        part = folders.pop(folder)
-    if "display_name" in columns:
-        frame = declared_rows(name, [usual | dict(each) for each in rows])
-    else:
-        empty = dict.fromkeys(columns) | usual
-        frame = pl.DataFrame([empty | dict(each) for each in rows], schema=columns)
-    lake.write(name, frame, part=part, fingerprint=fingerprint, **folders)

@@ -12,9 +12,9 @@ from report.leaderboard.verdicts import reference_row, sentences
 from report.pages.leaderboard import shortened
 from report.pages.overview import first_of_each
 from report.tables_read import TablesRead
-from tests.frames import change
+from tests.frames import change, write
 from tests.report.html import page_of, table
-from tests.report.small_lake import CHUNKING, HEADLINE, SYSTEMS, aggregated, run_id, write, write_boards, write_lake
+from tests.report.small_lake import CHUNKING, HEADLINE, SYSTEMS, aggregated, run_id, write_boards, write_lake
 
 SYSTEM = "fixed-nws-1500+jaccard"
 OPENING = "ndcg at 10, mean over items; RepoEval (sample), chunking-v1"

@@ -11,13 +11,12 @@ from lake.fingerprint import sha256_of_file
 from lake.store import Lake
 from report import build as building
 from report.build import build
-from tests.frames import change
+from tests.frames import change, write
 from tests.report.html import page_of, parse, table
 from tests.report.small_lake import (
     CHUNKING,
     aggregated,
     run_id,
-    write,
     write_benchmark,
     write_boards,
     write_lake,

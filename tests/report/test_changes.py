@@ -7,8 +7,9 @@ from lake.errors import Exit
 from lake.store import Lake
 from report.build import build
 from report.folder import manifest_in
+from tests.frames import write
 from tests.report.html import parse, table
-from tests.report.small_lake import CHUNKING, run_id, write, write_boards, write_run, write_scores
+from tests.report.small_lake import CHUNKING, run_id, write_boards, write_run, write_scores
 from tests.tiny import command, put
 
 BM25 = "fixed-nws-1500+bm25-okapi"

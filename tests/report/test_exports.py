@@ -15,7 +15,7 @@ from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from report.exports import Choice, export
 from report.exports.wide import _latex_text
-from tests.frames import change
+from tests.frames import change, write
 from tests.report.context_lake import write_context
 from tests.report.small_lake import (
     CHUNKING,
@@ -24,7 +24,6 @@ from tests.report.small_lake import (
     SYSTEMS,
     aggregated,
     run_id,
-    write,
     write_boards,
     write_lake,
     write_scores,

@@ -15,8 +15,9 @@ from report.charts.plots import MOST_TOGETHER, _shades, forest_chart, line_chart
 from report.leaderboard.board import build_board
 from report.leaderboard.pictures import SAME, PoolSizes, WaysToCount
 from report.tables_read import TablesRead, pool_orders
+from tests.frames import write
 from tests.report.html import Element, page_of, table
-from tests.report.small_lake import TARGET, aggregated, run_id, write, write_boards, write_lake
+from tests.report.small_lake import TARGET, aggregated, run_id, write_boards, write_lake
 
 POINTS = [
     Point("one", "fixed", "retriever", 0.5, 0.4, 0.6),

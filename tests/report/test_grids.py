@@ -11,9 +11,9 @@ from report.leaderboard.board import build_board
 from report.leaderboard.costs import by_characters
 from report.leaderboard.verdicts import MOST_SYSTEMS, Beats
 from report.tables_read import TablesRead
-from tests.frames import change
+from tests.frames import change, write
 from tests.report.html import Element, page_of, table
-from tests.report.small_lake import aggregated, write, write_boards
+from tests.report.small_lake import aggregated, write_boards
 from tests.report.wide_lake import write_wide
 
 CUT = {"level": ("easy", "hard"), "difficulty": ("easy", "hard"), "band": ("10-14", "20+", "5-9")}

@@ -9,8 +9,9 @@ from report.methods.interval_coverage import ALIKE, KINDS, MEANS, coverage_note,
 from report.methods.parity import EXPECTATIONS, outcomes, parity_rows
 from report.pages.methods import findings
 from report.tables_read import TablesRead
+from tests.frames import write
 from tests.report.html import Element, parse, table
-from tests.report.small_lake import CHUNKING, HEADLINE, PROTOCOLS, run_id, write, write_lake
+from tests.report.small_lake import CHUNKING, HEADLINE, PROTOCOLS, run_id, write_lake
 from tests.tiny import command
 
 SYNTAX, FIXED = "syntax-1500+jaccard", "fixed-nws-1500+jaccard"

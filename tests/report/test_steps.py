@@ -7,7 +7,7 @@ from lake.store import Lake
 from report.charts.figures import Curve
 from report.charts.plots import line_chart
 from report.tables_read import MAX_STEPS, coverage_by_step
-from tests.report.small_lake import write
+from tests.frames import write
 
 PROTOCOL = "contextbench@docs-v1"
 FOLDERS = {"benchmark": "contextbench", "protocol": PROTOCOL, "run_id": "run"}

@@ -10,9 +10,9 @@ from lake.errors import Exit
 from lake.store import Lake
 from report.build import build
 from report.tables_read import TablesRead
-from tests.frames import change
+from tests.frames import change, write
 from tests.report.html import Element, parse, table
-from tests.report.small_lake import run_id, write, write_run
+from tests.report.small_lake import run_id, write_run
 from tests.tiny import ROOT, command, put, submitter
 
 SAID = {

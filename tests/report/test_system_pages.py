@@ -10,8 +10,9 @@ from report.leaderboard.board import Board, BoardRow, Cell, Measure, build_board
 from report.leaderboard.verdicts import BREADTH, LATE, REDUNDANT, profile
 from report.pages.systems import items_of, reference_run, systems_on
 from report.tables_read import TablesRead
+from tests.frames import write
 from tests.report.html import Element, table
-from tests.report.small_lake import CHUNKING, REPOS, SYSTEMS, run_id, write
+from tests.report.small_lake import CHUNKING, REPOS, SYSTEMS, run_id
 
 OWN_FILE, JACCARD, WINDOWS = "fixed-nws-1500+own-file", "fixed-nws-1500+jaccard", "window-20-10+bm25-okapi"
 

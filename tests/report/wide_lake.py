@@ -15,7 +15,8 @@ from lake.benchmarks import protocols
 from lake.catalog.protocol import Protocol
 from lake.store import Lake
 from lake.tables import table
-from tests.report.small_lake import row, write, write_boards
+from tests.frames import write
+from tests.report.small_lake import row, write_boards
 
 Integers = npt.NDArray[np.int64]
 Column = pl.Expr | pl.Series | str | int | float | bool | None

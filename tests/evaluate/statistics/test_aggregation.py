@@ -11,7 +11,7 @@ from evaluate.statistics.slices import average_of
 from lake.benchmarks import protocols
 from lake.store import Lake
 from lake.tables import table
-from tests.frames import score_rows
+from tests.frames import score_rows, write
 
 # item, repo, numerator, denominator: per item 1/2, 0/4, 3/3; repository p has the first two.
 THREE = [("i1", "p", 1.0, 2.0), ("i2", "p", 0.0, 4.0), ("i3", "q", 3.0, 3.0)]
@@ -200,31 +200,16 @@ BEST_LINES = {"a": {("ranking", 1): 50, ("ranking", 2): 70, ("lines", 1): 5_000}
 def _read(tmp_path: Path, protocol: str, hits: dict[str, dict[tuple[str, int], int | None]]) -> dict[int, float]:
     """By cut-off the characters of the items of the slice."""
     lake, benchmark = Lake(tmp_path), protocol.partition("@")[0]
-    columns = table("hits").columns
     other = {"c": {("ranking", 1): 10**6}} if hits else {}
     rows = [
-        {
-            **dict.fromkeys(columns),
-            "run_id": "r",
-            "item_id": item,
-            "part": part,
-            "step": 0,
-            "rank": rank,
-            "n_new_nws": n,
-        }
+        {"item_id": item, "part": part, "rank": rank, "n_new_nws": n}
         for item, given in (hits | other).items()
         for (part, rank), n in given.items()
     ]
-    lake.write("hits", pl.DataFrame(rows, schema=columns), part="p", fingerprint="f", benchmark=benchmark, run_id="r")
+    write(lake, "hits", rows, benchmark=benchmark, run_id="r")
     items = pl.LazyFrame({"item_id": list("abcd"), "subset": ["s", "s", "t", "s"], "scorable": [True] * 4})
-    shown = {
-        "run_id": "r",
-        "is_primary": True,
-        "is_headline": True,
-        "slice": "subset",
-        "slice_value": "s",
-        "n_items": 3,
-    }
+    of_slice = {"slice": "subset", "slice_value": "s", "n_items": 3}
+    shown = {"run_id": "r", "is_primary": True, "is_headline": True, **of_slice}
     found = characters_of(protocols()[protocol], pl.DataFrame([shown]), items, [lake.scan("hits")])
     if found.is_empty():
         return {}

@@ -13,7 +13,7 @@ import pytest
 from ingest.benchmarks.declaration import SubsetRows
 from ingest.contents.blobs import pool_frames
 from lake.store import Lake
-from lake.tables import declared_rows, table
+from tests.frames import write
 from tests.ingest.runs import imports
 from tests.once import linked
 from tests.tiny import put
@@ -51,18 +51,14 @@ def issues(root: Path, *, unscorable: Sequence[str] = ()) -> Lake:
     """A lake that holds the three issues, their trees and contents."""
     lake = Lake(root)
     row = {"place": 1, "name": "contextbench", "title": "Issues", "meaning": "Issues."}
-    lake.write("benchmarks", declared_rows("benchmarks", [row]), part="contextbench", fingerprint="1")
-    columns = table("items").columns
+    write(lake, "benchmarks", [row], part="contextbench")
     rows = [
-        {"benchmark": "contextbench", "item_id": item, "subset": "full", "language": "python",
-         "repo": POOL[item].partition("@")[0], "pool_id": f"contextbench/{POOL[item]}", "upstream_id": UPSTREAM[item],
-         "scorable": item not in unscorable, "why_not": "no gold" if item in unscorable else None}
+        {"item_id": item, "subset": "full", "language": "python", "repo": POOL[item].partition("@")[0],
+         "pool_id": f"contextbench/{POOL[item]}", "upstream_id": UPSTREAM[item], "scorable": item not in unscorable,
+         "why_not": "no gold" if item in unscorable else None}
         for item in ITEMS
     ]  # fmt: skip
-    items = pl.DataFrame(rows, schema_overrides=columns).with_columns(
-        pl.lit(None, kind).alias(name) for name, kind in columns.items() if name not in rows[0]
-    )
-    lake.write("items", items, part="full", fingerprint="1", benchmark="contextbench")
+    write(lake, "items", rows, part="full", benchmark="contextbench")
     asked = ((item, "problem-statement", item) for item in ITEMS)
     queries = SubsetRows.of([], asked, [], ()).named("contextbench").queries
     lake.write("queries", queries, part="full", fingerprint="1", benchmark="contextbench", query="problem-statement")

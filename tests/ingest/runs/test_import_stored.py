@@ -9,8 +9,9 @@ from lake.fingerprint import sha256_of
 from lake.store import Lake
 from lake.tables import table
 from tests.changed_code import changed
+from tests.frames import write
 from tests.ingest.runs.imports import FIRST, ITEMS, LAST, another, hits, imported, one, refused, trec
-from tests.report.small_lake import ran, row, write
+from tests.report.small_lake import ran, row
 from tests.tiny import TASKS, build, ingested, stored
 
 ALL = trec([(item, "cats.py", 1, 1) for item in ITEMS])
