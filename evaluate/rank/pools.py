@@ -165,8 +165,7 @@ def relevance_rows(lake: Lake, pools: ChunkedPools, items: pl.DataFrame, gold: p
 def _relevance_of(lake: Lake, pools: ChunkedPools, items: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
     pool_ids, chunks = pools.chunks["pool_id"].unique(), pools.chunks.lazy()
     of_pools = items.filter(pl.col("pool_id").is_in(pool_ids.implode())).lazy().select("item_id", "pool_id")
-    # Read by themselves: in one plan with the joins they take ten times as long.
-    files = files_of(lake, pool_ids).collect().lazy()
+    files = files_of(lake, pool_ids)
     gold_files = gold.lazy().select("item_id", "path").join(of_pools, on="item_id").join(files, on=["pool_id", "path"])
     own = gold_files.select("item_id", "sha256").collect()
     snippets = contents_of(lake, own["sha256"])
