@@ -54,6 +54,11 @@ def count(value: float | None) -> str:
     return DASH if value is None else f"{value:,.0f}"
 
 
+def p_value(p: float | None) -> str:
+    """A p value to three decimals, or a dash; what would be shown as 0 is below 0.001."""
+    return "<0.001" if p is not None and p < 0.001 else score(p)
+
+
 def between(low: float | None, high: float | None, show: Callable[[float], str] = score) -> str:
     """An interval, or nothing where there is none."""
     return "" if low is None or high is None else f"{show(low)} to {show(high)}"

@@ -27,6 +27,7 @@ from report.format import (
     fixed,
     item_address,
     ledger_address,
+    p_value,
     pairs_path,
     run_key,
     score,
@@ -116,6 +117,7 @@ def _environment() -> Environment:
     environment.filters |= {
         "prose": prose,
         "breakable": breakable,
+        "p_value": p_value,
         "score": score,
         "fixed": fixed,
         "group_name": group_name,

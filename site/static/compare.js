@@ -185,9 +185,10 @@
       const name = line.appendChild(element("th", null, { scope: "row", class: "name" }));
       name.appendChild(element("a", board.runs[place].name, { href: board.runs[place].page, class: "to-system" }));
       name.appendChild(element("small", board.runs[place].state || board.runs[place].kind));
+      const pValue = (p) => (p < 0.001 ? "<0.001" : number(p, 3));
       const between = (low, high, shape) => (low === null || low === undefined ? "–" : shape(low, 3) + " to " + shape(high, 3));
       const texts = [number(mean[0], 3), between(mean[1], mean[2], number)].concat(row
-        ? [signed(row.delta, 3), between(row.low, row.high, signed), row.p === undefined ? "–" : row.p_adjusted === null ? "(" + number(row.p, 3) + ")" : number(row.p_adjusted, 3),
+        ? [signed(row.delta, 3), between(row.low, row.high, signed), row.p === undefined ? "–" : row.p_adjusted === null ? "(" + pValue(row.p) + ")" : pValue(row.p_adjusted),
           row.verdict || "–", count(row.wins), count(row.ties), count(row.losses), number(row.smallest_detectable, 3), count(row.n_items)]
         : ["compared with", "", "", "", "", "", "", "", count(mean[3])]);
       texts.forEach((text, at) => line.appendChild(element("td", text, { class: at === 5 ? "word" : "" })));

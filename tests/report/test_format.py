@@ -1,6 +1,6 @@
 import pytest
 
-from report.format import MAX_LENGTH, count, score, settings, signed, size, slug, two_digits, visible
+from report.format import MAX_LENGTH, count, p_value, score, settings, signed, size, slug, two_digits, visible
 from report.render import prose
 
 
@@ -26,6 +26,10 @@ def test_a_very_long_text_is_cut_and_says_so() -> None:
 
 def test_scores_have_three_decimals() -> None:
     assert [score(value) for value in (0.0, 1.0, 0.12345, None)] == ["0.000", "1.000", "0.123", "–"]
+
+
+def test_no_p_value_is_shown_as_zero() -> None:
+    assert [p_value(p) for p in (0.0, 0.00099, 0.001, 0.5, None)] == ["<0.001", "<0.001", "0.001", "0.500", "–"]
 
 
 def test_what_is_shown_as_zero_has_no_minus() -> None:
