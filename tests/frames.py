@@ -34,6 +34,13 @@ def score_rows(given: Mapping[str, Sequence[object]], **same: object) -> pl.Lazy
     return rows.with_columns(**others).select(*columns)
 
 
+def chunk_rows(*sha256: str, chunker: str = "c") -> pl.DataFrame:
+    """Rows of `chunks`: a chunk of nothing in each of some contents."""
+    numbers = ("chunk_no", "line_start", "line_end", "byte_start", "byte_end", "n_nws")
+    rows = [{"chunker": chunker, "sha256": sha, **dict.fromkeys(numbers, 0)} for sha in sha256]
+    return pl.DataFrame(rows, schema=table("chunks").columns)
+
+
 def write(
     lake: Lake,
     name: str,

@@ -12,9 +12,9 @@ from evaluate.statistics.comparisons import ScoreMatrix, compare_runs, with_plac
 from evaluate.statistics.intervals import RESAMPLES
 from evaluate.statistics.means import aggregate
 from lake.benchmarks import protocols
-from lake.tables import table
 from tests.bench import Bench, Row, Settings
 from tests.bench._measure import call, row
+from tests.frames import score_rows
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -62,16 +62,14 @@ def write(folder: str) -> None:
 
 
 def _scores(rank: Ints, run_id: str, path: Path) -> None:
-    item_id = pl.read_parquet(path.with_name("items.parquet"))["item_id"]
-    texts = {"run_id": run_id, "protocol": PROTOCOL, "granularity": "chunk", "protocol_hash": ""}
-    frames = [
-        pl.DataFrame({"item_id": item_id, "value": _values(metric, k, rank)}).with_columns(
-            metric=pl.lit(metric), k=pl.lit(k, pl.Int64), numerator=pl.col("value"), denominator=pl.lit(1.0)
-        )
-        for metric, k in METRICS
-    ]
-    scores = pl.concat(frames).with_columns(**{name: pl.lit(text) for name, text in texts.items()})
-    scores.select(*table("scores").columns).write_parquet(path)
+    item_id = pl.read_parquet(path.with_name("items.parquet"))["item_id"].to_list()
+    of_run = {"run_id": run_id, "protocol": PROTOCOL, "denominator": 1.0}
+    frames = []
+    for metric, k in METRICS:
+        value = _values(metric, k, rank).tolist()
+        given = {"item_id": item_id, "value": value, "numerator": value}
+        frames.append(score_rows(given, metric=metric, k=k, **of_run))
+    pl.concat(frames).sink_parquet(path)
 
 
 def _values(metric: str, k: int, rank: Ints) -> Floats:

@@ -8,16 +8,7 @@ from lake.exact import exact_sum
 from lake.make import Input, target_of, write_if_changed
 from lake.pools import stratified
 from lake.store import Lake
-from lake.tables import table
-
-CHUNKS = table("chunks").columns
-
-
-def frame(n: int = 1) -> pl.DataFrame:
-    rows = pl.DataFrame({"chunk_no": range(n)}).with_columns(chunker=pl.lit("c"), sha256=pl.lit("0" * 64))
-    numbers = {name: pl.lit(0) for name in ("line_start", "byte_start", "n_nws")}
-    ends = {name: pl.lit(1) for name in ("line_end", "byte_end")}
-    return rows.with_columns(**numbers, **ends, text=pl.lit(None)).select(*CHUNKS).cast(pl.Schema(CHUNKS))
+from tests.frames import chunk_rows
 
 
 def made(
@@ -30,7 +21,7 @@ def made(
 
     def counted() -> pl.DataFrame:
         calls.append(1)
-        return frame()
+        return chunk_rows("a")
 
     part = target_of(lake, "chunks", part="p", inputs=inputs, parameters=parameters, code=code, chunker="c")
     assert part.make(counted) == bool(calls)
@@ -51,22 +42,22 @@ def test_what_is_current_is_not_made_again(lake: Lake) -> None:
 
 
 def test_another_input_makes_it_again_and_so_does_one_that_is_gone(lake: Lake) -> None:
-    given = lake.write("chunks", frame(2), part="given", fingerprint="1", chunker="c")
+    given = lake.write("chunks", chunk_rows("a", "b"), part="given", fingerprint="1", chunker="c")
     assert made(lake, [given])
     assert not made(lake, [given])
-    given = lake.write("chunks", frame(2), part="given", fingerprint="2", chunker="c")
+    given = lake.write("chunks", chunk_rows("a", "b"), part="given", fingerprint="2", chunker="c")
     assert made(lake, [given])
     assert made(lake, [None])
 
 
 def test_of_parts_that_are_made_together_one_that_is_lost_makes_all_again(lake: Lake) -> None:
-    target = target_of(lake, "chunks", part="p", code=[frame], chunker="c")
-    both = target_of(lake, "chunks", part="q", inputs=[target], code=[frame], chunker="c")
+    target = target_of(lake, "chunks", part="p", code=[stratified], chunker="c")
+    both = target_of(lake, "chunks", part="q", inputs=[target], code=[stratified], chunker="c")
     assert both.fingerprint != target.fingerprint
-    assert target.make(lambda: [frame()])
+    assert target.make(lambda: [chunk_rows("a")])
     lake.remove(lake.parts("chunks")[0])
     assert not target.is_current
-    assert target.make(frame)
+    assert target.make(lambda: chunk_rows("a"))
 
 
 def test_a_part_is_counted_once_however_often_it_is_looked_at(lake: Lake) -> None:
@@ -86,12 +77,12 @@ def test_a_part_is_counted_once_however_often_it_is_looked_at(lake: Lake) -> Non
 
 
 def test_parts_that_are_made_alike_are_kept_or_removed_together(lake: Lake) -> None:
-    family = target_of(lake, "chunks", part="x-", code=[frame], chunker="c")
-    family.with_suffix("1").write(frame())
-    target_of(lake, "chunks", part="x-2", code=[exact_sum], chunker="c").write(frame())
-    target_of(lake, "chunks", part="y", code=[exact_sum], chunker="c").write(frame())
+    family = target_of(lake, "chunks", part="x-", code=[stratified], chunker="c")
+    family.with_suffix("1").write(chunk_rows("a"))
+    target_of(lake, "chunks", part="x-2", code=[exact_sum], chunker="c").write(chunk_rows("a"))
+    target_of(lake, "chunks", part="y", code=[exact_sum], chunker="c").write(chunk_rows("a"))
     assert [one.slots[0].part for one in family.current()] == ["x-1"]
     assert [part.name for part in lake.parts("chunks")] == ["x-1", "y"]
-    assert write_if_changed(lake, "chunks", "rows", frame(2), chunker="c")
-    assert not write_if_changed(Lake(lake.root), "chunks", "rows", frame(2), chunker="c")
-    assert write_if_changed(lake, "chunks", "rows", frame(3), chunker="c")
+    assert write_if_changed(lake, "chunks", "rows", chunk_rows("a", "b"), chunker="c")
+    assert not write_if_changed(Lake(lake.root), "chunks", "rows", chunk_rows("a", "b"), chunker="c")
+    assert write_if_changed(lake, "chunks", "rows", chunk_rows("a", "b", "c"), chunker="c")

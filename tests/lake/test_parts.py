@@ -10,6 +10,7 @@ from lake.errors import Exit, GoldspanError
 from lake.parts import ASIDE, MAX_NAME_BYTES
 from lake.store import Lake, Part
 from lake.tables import IMPORT_REJECTS, table
+from tests.frames import chunk_rows
 from tests.resilience.flips import flip
 
 DAMAGED = "it is not what was written there"
@@ -21,9 +22,7 @@ def lake(tmp_path: Path) -> Lake:
 
 
 def _chunks(lake: Lake, part: str = "p", *, chunker: str = "c", n: int = 3) -> Part:
-    numbers = ("line_start", "line_end", "byte_start", "byte_end", "n_nws")
-    rows = [{"chunker": chunker, "sha256": f"{part}{n}", "chunk_no": n, **dict.fromkeys(numbers, n)} for n in range(n)]
-    frame = pl.DataFrame(rows, schema=table("chunks").columns)
+    frame = chunk_rows(*(f"{part}{number}" for number in range(n)), chunker=chunker)
     return lake.write("chunks", frame, part=part, fingerprint="f", chunker=chunker)
 
 

@@ -12,7 +12,7 @@ from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from lake.tables import TABLES, Table, declared_rows, table
 from tests.data_dictionary import lines
-from tests.frames import score_rows
+from tests.frames import chunk_rows, score_rows
 from tests.tiny import ROOT
 
 HOSTILE = ["a/b", "[x]", "*", "?", "%", "%2F", "a b", "ü😀", "..", "../x", "a=b", "a+b@c~d:e", "-", ".hidden", "\\"]
@@ -23,12 +23,6 @@ RUN = {"benchmark": "repoeval", "protocol": "repoeval@x-v1", "run_id": "r"}
 def _scores(*rows: tuple[str, float | None], run_id: str = "r") -> pl.DataFrame:
     item_id, value = zip(*rows, strict=True)
     return score_rows({"item_id": item_id, "value": value}, run_id=run_id, protocol="repoeval@x-v1").collect()
-
-
-def _chunks(chunker: str, *shas: str) -> pl.DataFrame:
-    numbers = ("chunk_no", "line_start", "line_end", "byte_start", "byte_end", "n_nws")
-    rows = [{"chunker": chunker, "sha256": sha, **dict.fromkeys(numbers, 0)} for sha in shas]
-    return pl.DataFrame(rows, schema=table("chunks").columns)
 
 
 @pytest.fixture
@@ -105,7 +99,7 @@ def test_a_folder_that_a_table_has_not_is_named(lake: Lake) -> None:
 
 def test_hostile_folders_round_trip_and_stay_inside(lake: Lake) -> None:
     for chunker in HOSTILE:
-        lake.write("chunks", _chunks(chunker, "s"), part="p", fingerprint="f", chunker=chunker)
+        lake.write("chunks", chunk_rows("s", chunker=chunker), part="p", fingerprint="f", chunker=chunker)
     assert sorted(lake.read("chunks")["chunker"]) == sorted(HOSTILE)
     for value in HOSTILE:
         assert lake.read("chunks", chunker=value)["chunker"].to_list() == [value]
@@ -118,7 +112,7 @@ def test_hostile_folders_round_trip_and_stay_inside(lake: Lake) -> None:
 
 @given(value=st.text(st.characters(exclude_categories=["Cs"]), max_size=20))
 def test_any_text_is_a_folder(lake: Lake, value: str) -> None:
-    part = lake.write("chunks", _chunks(value, "s"), part=value, fingerprint="f", chunker=value)
+    part = lake.write("chunks", chunk_rows("s", chunker=value), part=value, fingerprint="f", chunker=value)
     assert lake.read("chunks", chunker=value)["chunker"].to_list() == [value]
     assert (part.name, part.folders) == (value, {"chunker": value})
     _stays_inside(lake)
@@ -136,7 +130,7 @@ def _stays_inside(lake: Lake) -> None:
 def test_a_lake_may_lie_in_a_folder_of_any_name(tmp_path: Path, name: str) -> None:
     lake = Lake(tmp_path / name)
     for chunker in ("c", "d"):
-        lake.write("chunks", _chunks(chunker, "s"), part="p", fingerprint="f", chunker=chunker)
+        lake.write("chunks", chunk_rows("s", chunker=chunker), part="p", fingerprint="f", chunker=chunker)
     assert lake.read("chunks", chunker="c")["chunker"].to_list() == ["c"]
     assert lake.scan("chunks").filter(pl.col("chunker") == "d").collect()["chunker"].to_list() == ["d"]
     lake.write("scores", _scores(("a", 1.0)), part="p", fingerprint="f", **RUN)
@@ -151,16 +145,16 @@ def test_a_lake_that_is_not_there_has_no_rows_and_is_not_made_by_reading(lake: L
 
 
 def test_the_state_of_tables_moves_with_any_part_and_with_nothing_else(lake: Lake, tmp_path: Path) -> None:
-    lake.write("chunks", _chunks("c", "s"), part="p", fingerprint="f", chunker="c")
+    lake.write("chunks", chunk_rows("s"), part="p", fingerprint="f", chunker="c")
     before = lake.state("chunks")
-    lake.write("chunks", _chunks("c", "s"), part="p", fingerprint="f", chunker="c")
+    lake.write("chunks", chunk_rows("s"), part="p", fingerprint="f", chunker="c")
     lake.write("scores", _scores(("a", 1.0)), part="p", fingerprint="f", **RUN)
     assert lake.state("chunks") == before
-    lake.write("chunks", _chunks("c", "s"), part="p", fingerprint="g", chunker="c")
+    lake.write("chunks", chunk_rows("s"), part="p", fingerprint="g", chunker="c")
     assert lake.state("chunks") != before
     lake.root.rename(tmp_path / "elsewhere")
     moved = Lake(tmp_path / "elsewhere")
-    moved.write("chunks", _chunks("c", "s"), part="p", fingerprint="f", chunker="c")
+    moved.write("chunks", chunk_rows("s"), part="p", fingerprint="f", chunker="c")
     assert moved.state("chunks") == before
 
 
@@ -180,7 +174,7 @@ def test_a_lake_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     lake = Lake(tmp_path / "file/lake")
     with pytest.raises(GoldspanError, match="the lake could not be written: Not a directory") as caught:
-        lake.write("chunks", _chunks("c", "s"), part="p", fingerprint="f", chunker="c")
+        lake.write("chunks", chunk_rows("s"), part="p", fingerprint="f", chunker="c")
     assert "LAKE=" in caught.value.hint
     with pytest.raises(GoldspanError, match="the lake could not be written: Not a directory"), lake.locked():
         pass
@@ -189,20 +183,20 @@ def test_a_lake_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
 def test_a_write_that_fails_leaves_the_old_part_and_nothing_beside_it(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    part = lake.write("chunks", _chunks("c", "s"), part="p", fingerprint="f", chunker="c")
+    part = lake.write("chunks", chunk_rows("s"), part="p", fingerprint="f", chunker="c")
 
     def full(self: Path, data: bytes) -> int:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(GoldspanError, match="the lake could not be written: No space left on device"):
-        lake.write("chunks", _chunks("c", "t"), part="p", fingerprint="g", chunker="c")
+        lake.write("chunks", chunk_rows("t"), part="p", fingerprint="g", chunker="c")
     assert lake.read("chunks")["sha256"].to_list() == ["s"]
     assert [file.name for file in lake.root.rglob("*") if file.is_file()] == [part.path.name]
 
 
 def test_what_a_killed_write_left_is_swept_away_and_never_read(lake: Lake) -> None:
-    part = lake.write("chunks", _chunks("c", "s"), part="p", fingerprint="f", chunker="c")
+    part = lake.write("chunks", chunk_rows("s"), part="p", fingerprint="f", chunker="c")
     left = part.path.with_name(".part-p.parquet.12345.tmp")
     left.write_bytes(part.path.read_bytes()[:50])
     assert lake.read("chunks").height == 1
