@@ -3,6 +3,7 @@
 import json as jsonlib
 from collections.abc import Sequence
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ from evaluate.results.board import board, boards_of, check_metrics, print_tables
 from evaluate.results.compare import compare, comparison, undecided
 from evaluate.results.compared import Published, parse_gate
 from evaluate.results.extra_tables import cost_table, effects_table, usage_table
+from evaluate.statistics.slices import with_slice
 from lake.benchmarks import check_benchmark, protocols_called
 from lake.catalog.protocol import Protocol, Task
 from lake.console import DEFAULT_LAKE, Console, JsonOption, LakeOption, setting, split_names, split_systems
@@ -57,9 +59,8 @@ def table_of_systems(
         for name in names if known else ():
             if not any(is_picked(system, [name]) for system in known):
                 raise unknown_name(name, "system", known)
-        boards = [
-            board(store, *pair, requested, slice_name=slice_, systems=names, top=top, where=where) for pair in which
-        ]
+        of_all = partial(board, store, requested=requested, slice_name=slice_, systems=names, top=top, where=where)
+        boards = with_slice(which, lambda pair: of_all(task=pair[0], protocol=pair[1]))
     if not any(boards):
         with_item = " with a selected item" if where else ""
         raise store.lacks(f"no run in the lake is on such a board{with_item}", "evaluate")

@@ -11,7 +11,7 @@ from evaluate.results.compared import Comparison, Published, RunPair, check_same
 from evaluate.results.undeclared_metrics import explored, why_not
 from evaluate.runs.pooling import systems_of
 from evaluate.statistics.comparisons import POINT
-from evaluate.statistics.slices import slice_of
+from evaluate.statistics.slices import slice_of, with_slice
 from lake.averages import FEWEST_ITEMS, ITEM, ITEM_NOTE
 from lake.benchmarks import known_protocols, known_tasks, protocols_called
 from lake.catalog.protocol import Protocol, Task
@@ -65,7 +65,8 @@ def compare(
         notes = (check_same_data(pair.task, pair.protocol, (against, lake), pair.scores) for pair in pairs)
         for note in dict.fromkeys(chain.from_iterable(notes)):
             say(note)
-    rows = [row for pair in pairs for row in _under(lake, pair, requested, slice_name, where, runs[1])]
+    of_pairs = with_slice(pairs, lambda pair: [*_under(lake, pair, requested, slice_name, where, runs[1])])
+    rows = [row for of_pair in of_pairs for row in of_pair]
     measured = {(row["metric"], row["k"]) for row in rows}
     missing = sorted(metric_label(metric, k) for metric, k in requested if (metric.name, k) not in measured)
     if missing or not rows:

@@ -1,14 +1,18 @@
 """Which items are pooled, and how: a protocol's slices, the one that is shown first, the average of each metric."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import polars as pl
 
 from evaluate.metrics import Metric
 from lake.averages import Aggregate
 from lake.catalog.protocol import Protocol
-from lake.errors import unknown_name
+from lake.errors import Exit, GoldspanError, did_you_mean
+
+_Of = TypeVar("_Of")
+_Board = TypeVar("_Board")
 
 MEASURE = ["granularity", "metric", "k"]
 SLICE = ["slice", "slice_value"]
@@ -158,8 +162,26 @@ def slice_of(
     known = aggregates.select(SLICE).unique().sort(SLICE).collect().rows()
     slice_, _, value = name.partition("=")
     if (slice_, value or slice_) not in known:
-        raise unknown_name(name, f"slice of {protocol.name}", [f"{column}={of}" for column, of in known])
+        hint = did_you_mean(name, [f"{column}={of}" for column, of in known])
+        raise UnknownSliceError(f"unknown slice of {protocol.name} {name!r}", hint=hint, code=Exit.USAGE)
     return slice_, value or slice_
+
+
+class UnknownSliceError(GoldspanError):
+    """A slice that a board does not have."""
+
+
+def with_slice(boards: Iterable[_Of], read: Callable[[_Of], _Board]) -> list[_Board]:
+    """What is read of those boards that have the slice asked for; an error where none has it."""
+    having, lacking = list[_Board](), list[UnknownSliceError]()
+    for board in boards:
+        try:
+            having.append(read(board))
+        except UnknownSliceError as error:
+            lacking.append(error)
+    if lacking and not any(having):
+        raise lacking[0]
+    return having
 
 
 def average_of(protocol: Protocol, metric: Metric) -> Aggregate:

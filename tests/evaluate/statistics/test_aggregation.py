@@ -7,8 +7,9 @@ import pytest
 from evaluate.metrics import metrics_of
 from evaluate.statistics.boards import characters_of
 from evaluate.statistics.means import aggregate
-from evaluate.statistics.slices import average_of
+from evaluate.statistics.slices import average_of, slice_of, with_slice
 from lake.benchmarks import protocols
+from lake.errors import GoldspanError
 from lake.store import Lake
 from lake.tables import table
 from tests.frames import score_rows, write
@@ -241,3 +242,13 @@ def test_characters_are_read_down_to_each_cut_off_of_the_primary_metric(
 
 def test_a_run_that_returned_no_lines_is_not_said_to_be_read_in_no_time(tmp_path: Path) -> None:
     assert _read(tmp_path, "repoeval@completion-v1", {}) == {}
+
+
+def test_boards_without_the_slice_that_is_asked_for_are_left_out() -> None:
+    def read(level: str) -> tuple[str, str]:
+        aggregates = pl.LazyFrame({"slice": ["all", "level"], "slice_value": ["all", level]})
+        return slice_of(RULES, aggregates, "level=easy")
+
+    assert with_slice(["line", "easy"], read) == [("level", "easy")]
+    with pytest.raises(GoldspanError, match="unknown slice of repoeval@target-v1 'level=easy'"):
+        with_slice(["line", "hard"], read)
