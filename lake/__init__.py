@@ -5,23 +5,24 @@ import sys
 from contextlib import suppress
 
 if sys.flags.optimize > 1:
-    # Here, because declarations read their docstrings as they are imported.
+    # Checked here because declarations read their docstrings when they are imported.
     sys.stderr.write("python -OO is not supported: it leaves out docstrings, which metrics and tables show\n")
     sys.exit(2)
 
-# Polars' allocator gives memory back after half a second, and then asks for it again: a fifteenth of all time.
+# Polars' allocator returns memory after half a second and then requests it again, which costs a fifteenth of all time.
 os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:10000,muzzy_decay_ms:10000")
 
 if "sqlalchemy" not in sys.modules:
-    # dataframely loads it where a chunker's library brought it, which nothing here needs: half a second per process.
+    # dataframely loads sqlalchemy if a chunker's library installed it: half a second per process, and needed by
+    # nothing.
     sys.modules["sqlalchemy"] = None  # type: ignore[assignment]  # Python's way to say that there is none
-    # Where it is not installed, the stage says so.
+    # If dataframely is not installed, the stage reports it.
     with suppress(ModuleNotFoundError):
         import dataframely  # noqa: F401  # for the sake of loading it
     del sys.modules["sqlalchemy"]
 
-# Joins are carried out as written. Polars would reorder them by guessed sizes, and begin where one column alone is
-# shared: as every pool has a `cand:0`, time and memory grew with the square of the items.
+# Polars runs joins in the order written. It would reorder them by guessed sizes and might start with a join on a single
+# shared column: as every pool has a `cand:0`, time and memory grew with the square of the items.
 with suppress(ModuleNotFoundError):
     from polars.lazyframe import opt_flags
 

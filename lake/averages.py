@@ -1,4 +1,4 @@
-"""The averages, how the numbers of repositories make them, and what they generalise over. A new one is a row here."""
+"""The averages over items, computed from sums per repository, and their units. A new average is a row here."""
 
 from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple
@@ -8,11 +8,11 @@ import polars as pl
 from lake.exact import Floats, Integers, from_steps, steps
 
 FEWEST_REPOS = 6
-"""Of five repositories the least p of a two-sided sign-flip test is 0.0625: no difference could be significant."""
+"""With five repositories the smallest p of a two-sided sign-flip test is 0.0625: no difference could be significant."""
 FEWEST_ITEMS = 30
-"""Below this many items systems are ordered, but neither ranked nor judged."""
+"""With fewer items, systems are sorted by score but get no rank and no verdict."""
 REPOSITORY, ITEM = "repository", "item"
-"""The unit that interval, test, rank and gate generalise over: with fewer than FEWEST_REPOS repositories the item."""
+"""The unit that intervals, tests, ranks and gate generalise over: the item below FEWEST_REPOS repositories."""
 ITEM_NOTE = "for these repositories only"
 ITEM_INTERVALS = f"95 % intervals are over items: {ITEM_NOTE}"
 NO_INTERVAL = "no interval: a single item shows nothing of how others differ"
@@ -21,15 +21,15 @@ Aggregate = Literal["macro", "micro", "by_repo"]
 
 _N, _VALUE = pl.col("n"), pl.col("value")
 _OF_REPOSITORY = pl.when(_N > 0).then(1 / _N).otherwise(pl.lit(0.0))
-"""In a mean of repositories' means an item counts as much as its repository has few."""
+"""The weight of one item in a mean of repository means: 1 / the number of items in its repository."""
 
 
 class Average(NamedTuple):
-    """A quotient of two sums over repositories, in steps of `lake.exact`, and its place in sentences.
+    """A ratio of two sums over repositories, in steps of `lake.exact`, with its title and its meaning as a phrase.
 
-    `products` are sums of a repository's squared numerators, of numerators times denominators, and of squared
-    denominators; `n` is the column that says how many items count; `share` gives how much of all a unit weighs, of the
-    items of each unit, those of its repository, and the number of repositories; None where the denominators say it.
+    `products` are three sums per repository: numerator squared, numerator × denominator, denominator squared. `n` is
+    the column with the number of items that count. `share` returns the weight of each unit in the whole, from the items
+    per unit, the items of its repository and the number of repositories; None if the denominators give the weights.
     """
 
     title: str
@@ -74,13 +74,13 @@ AVERAGES: Mapping[Aggregate, Average] = {
 
 
 def average_columns(average: str) -> tuple[str, str, str]:
-    """The names of the columns of an average and of the ends of its interval."""
+    """The column names of an average and of the lower and upper end of its interval."""
     prefix = "" if average == "macro" else f"{average}_"
     return average, f"{prefix}low", f"{prefix}high"
 
 
 def column_meanings() -> Mapping[str, str]:
-    """The meanings of those columns, by name."""
+    """The meaning of each average and interval column, by column name."""
     meanings: dict[str, str] = {}
     for name, average in AVERAGES.items():
         column, low, high = average_columns(name)

@@ -1,7 +1,7 @@
-"""The tasks and protocols of a lake: those that are declared, and under its own name those of each own benchmark.
+"""The tasks and protocols of a lake: the declared ones, and copies of them named after each own benchmark.
 
-A benchmark has a name, under which its rows stand, and a kind: the declared benchmark by whose rules it is asked and
-scored. Own data says its kind in column `like` of table `benchmarks`; a declared benchmark is its own kind.
+A benchmark has a name, which its rows carry, and a kind: the declared benchmark whose tasks and protocols it uses.
+Column `like` of table `benchmarks` holds the kind of own data; a declared benchmark is its own kind.
 """
 
 import functools
@@ -16,11 +16,11 @@ from lake.errors import lookup, unknown_name
 from lake.store import Lake
 
 TASKS: dict[str, Task] = discover(benchmarks, Task, by_name=False)
-"""Every declared task by name; a benchmark's first is what a file answers that names none."""
+"""Every declared task by name; a file that names no task is imported for its benchmark's first one."""
 
 
 def query_rules(benchmark: str) -> list[str]:
-    """The query rules that the tasks of a declared benchmark name."""
+    """The names of the query rules that a declared benchmark's tasks use, sorted."""
     return sorted({task.query for task in TASKS.values() if task.benchmark == benchmark})
 
 
@@ -31,9 +31,9 @@ def protocols() -> Mapping[str, Protocol]:
 
 
 def protocols_of(task: Task) -> list[Protocol]:
-    """Every protocol that scores the runs of a task, in the order of the names.
+    """The protocols that score a task's runs, sorted by name.
 
-    Own data is not scored by what only reproduces published numbers.
+    Own data is not scored by protocols that only reproduce published numbers.
     """
     declared = [protocol for protocol in protocols().values() if task.rules in protocol.tasks]
     if not task.like:
@@ -42,25 +42,25 @@ def protocols_of(task: Task) -> list[Protocol]:
 
 
 def own_kinds(lake: Lake) -> Mapping[str, str]:
-    """Each own benchmark of a lake, by name → its kind."""
+    """The own benchmarks of a lake: name → kind."""
     rows = lake.scan("benchmarks").filter(pl.col("like") != "").select("name", "like").collect()
     return dict(sorted(rows.iter_rows()))
 
 
 def known_tasks(lake: Lake) -> dict[str, Task]:
-    """Every task by name, those of own benchmarks too."""
+    """Every task by name, including those of own benchmarks."""
     kinds = own_kinds(lake).items()
     own = [task.under(name) for name, kind in kinds for task in TASKS.values() if task.benchmark == kind]
     return {**TASKS, **{task.name: task for task in own if protocols_of(task)}}
 
 
 def tasks_of(lake: Lake, benchmark: str) -> list[Task]:
-    """The tasks that ask a benchmark's items."""
+    """The tasks of one benchmark."""
     return [task for task in known_tasks(lake).values() if task.benchmark == benchmark]
 
 
 def known_protocols(lake: Lake) -> dict[str, Protocol]:
-    """Every protocol by name."""
+    """Every protocol by name, including those of own benchmarks."""
     own = [protocol for task in known_tasks(lake).values() if task.like for protocol in protocols_of(task)]
     return {**protocols(), **{protocol.name: protocol for protocol in own}}
 
@@ -77,5 +77,5 @@ def protocols_called(lake: Lake, name: str, benchmark: str = "") -> list[Protoco
 
 
 def check_benchmark(lake: Lake, name: str) -> None:
-    """Raise "did you mean" where a name is no benchmark's."""
+    """Raise an error with a suggestion ("did you mean") if no benchmark has this name."""
     lookup(name, "benchmark", {task.benchmark: task for task in known_tasks(lake).values()})

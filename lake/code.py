@@ -1,9 +1,8 @@
-"""The digest of a part's code: over the import closure of the functions that made it.
+"""A digest of the code that makes a part, computed over the import closure of the functions that make it.
 
-The closure is every module of this checkout that a function's own module imports, directly or through others, found by
-reading the sources. Comments, docstrings and formatting do not count, so that mending a sentence makes nothing again.
-Modules that are looked up by name while the program runs are not followed: whoever looks them up passes their functions
-along.
+The closure is every module of this checkout that a function's module imports, directly or indirectly, found by parsing
+the sources. Comments, docstrings and formatting do not count, so rewording one does not outdate any part. Imports by
+name at run time are not followed: code that imports that way passes the imported functions along.
 """
 
 import ast
@@ -19,38 +18,38 @@ from pathlib import Path
 from lake.fingerprint import fingerprint, sha256_of
 
 ROOT = Path(__file__).resolve().parents[1]
-"""The checkout: modules below it are ours, all others are libraries."""
+"""The checkout: modules below it are Goldspan's, all others are libraries."""
 _CACHE = ROOT / "lake" / "cache"
-"""The folder that caches results of reading sources: parsing them costs a second per run of a stage."""
+"""The folder that caches parsed sources: parsing them takes a second per run of a stage."""
 
 
 def code_digest(*functions: Callable[..., object]) -> str:
-    """The digest of every module in the closure of the imports of some functions, and of those bound in partials."""
+    """The digest of the import closure of some functions, including functions bound in partials."""
     return digest_of(frozenset(Path(inspect.getfile(inspect.unwrap(each))) for each in _unbound(functions)))
 
 
 @functools.cache
 def digest_of(files: frozenset[Path]) -> str:
-    """The digest of some modules and of every module in the closure of their imports."""
+    """The digest of some modules and of every module that they import, directly or indirectly."""
     closure, waiting = set[Path](), [file.resolve() for file in files]
     while waiting:
         file = waiting.pop()
         if file not in closure:
             closure.add(file)
             waiting += [other for name in _source(file)[1] for other in _files_of(name)]
-    # By paths in the checkout: no digest depends on where that lies.
+    # Paths are relative to the checkout, so the digest does not depend on the checkout's location.
     paths = {file: file.relative_to(ROOT).as_posix() if file.is_relative_to(ROOT) else file.name for file in closure}
     return fingerprint([(paths[file], _source(file)[0]) for file in sorted(closure)])
 
 
 def remembered(what: str, of: object, make: Callable[[], str]) -> str:
-    """The text that `make` returns, cached on disk under everything that it depends on (`of`)."""
+    """The text that `make` returns, cached on disk; the key is `of`, everything that the text depends on."""
     key, file = fingerprint(of), _CACHE / f"{what}.json"
     known = _known(file)
     if key not in known:
         known[key] = make()
         beside = file.with_name(f".{file.name}.{os.getpid()}")
-        # Where the checkout cannot be written to, it is worked out again.
+        # If the checkout is read-only, the text is computed anew each time.
         with suppress(OSError):
             file.parent.mkdir(parents=True, exist_ok=True)
             beside.write_text(json.dumps(known))
@@ -68,22 +67,22 @@ def _known(file: Path) -> dict[str, str]:
 
 
 def _read_source(text: bytes, package: str) -> tuple[str, list[str]]:
-    """A digest of a module's syntax tree without docstrings; what it may import, where relative from `package`."""
+    """The digest of a module's syntax tree without docstrings, and the imports; relative ones start from `package`."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
-        # A constant that stands alone says something to a reader: of a module, a function, or the name assigned above.
+        # A bare constant is documentation: of a module, a function, or the name assigned above it.
         if isinstance(body := getattr(node, "body", None), list):
             body[:] = [
                 each for each in body if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
             ]
-    # Some versions of Python name lists that are empty, others leave them out.
+    # Some Python versions print empty lists, others omit them.
     counts = re.sub(r", \w+=\[\]", "", ast.dump(tree))
     counts = re.sub(r"\(\w+=\[\](, )?", "(", counts)
     return sha256_of(counts.encode(errors="surrogatepass")), sorted(_imported(tree, package))
 
 
 def _unbound(values: tuple[object, ...]) -> Iterator[Callable[..., object]]:
-    """The functions and classes among some values, those within partial applications too."""
+    """The functions and classes among `values`, including those inside partials."""
     for value in values:
         if isinstance(value, functools.partial):
             yield from _unbound((value.func, *value.args, *value.keywords.values()))
@@ -102,7 +101,7 @@ def _source(file: Path) -> tuple[str, list[str]]:
 
 @functools.cache
 def _files_of(name: str) -> tuple[Path, ...]:
-    """The files that importing a dotted name runs: its packages' `__init__` and its own; none of a library."""
+    """The files that importing a dotted name runs: each package's `__init__` and the module; empty for libraries."""
     parts = name.split(".")
     packages = [ROOT.joinpath(*parts[:n], "__init__.py") for n in range(1, len(parts) + 1)]
     module = ROOT.joinpath(*parts).with_suffix(".py")
@@ -117,6 +116,6 @@ def _imported(tree: ast.Module, package: str) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
             base = ".".join([*above, *([node.module] if node.module else [])])
-            # What is imported from a package may be one of its modules.
+            # A name imported from a package may be one of its modules.
             names |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
     return names

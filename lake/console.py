@@ -1,6 +1,6 @@
-"""The command line that all stages share: options, progress, the last block, exit codes.
+"""The command line shared by all stages: options, progress, the final summary and exit codes.
 
-stdout is data, stderr is progress and logs. A terminal gets a bar per stage, a pipe a line now and then.
+stdout carries data; stderr carries progress and logs. A terminal shows a progress bar, a pipe gets a line now and then.
 """
 
 import importlib
@@ -30,7 +30,7 @@ PIPE_SECONDS = 10.0
 
 
 def setting(name: str, text: str, *flags: str, **limits: object) -> object:
-    """An option that may be given as GOLDSPAN_<name> in the environment as well, and what its help says."""
+    """An option with help text that can also be set by the environment variable GOLDSPAN_<name>."""
     return typer.Option(*flags, envvar=f"GOLDSPAN_{name}", help=text, **limits)  # type: ignore[arg-type]  # whichever a kind of value has
 
 
@@ -54,10 +54,10 @@ _T = TypeVar("_T")
 
 
 class Console:
-    """Says things on stderr, unless quiet."""
+    """Progress and messages on stderr; `quiet` suppresses all but warnings."""
 
     def __init__(self, *, quiet: bool = False, json: bool = False) -> None:
-        # Imported when needed, as others below: what only prints a table or a list begins sooner without.
+        # Imported when needed, as below: commands that only print a table or a list start faster without it.
         from rich.console import Console as RichConsole
 
         self.quiet = quiet
@@ -67,15 +67,15 @@ class Console:
         self._started = time.perf_counter()
 
     def say(self, text: str) -> None:
-        """One line of what is going on."""
+        """Print one line about progress."""
         self._rich.print(escaped(text), markup=False)
 
     def warn(self, text: str) -> None:
-        """One line of what went wrong, said though it be quiet."""
+        """Print one line about a problem, even if `quiet`."""
         print(escaped(text), file=sys.stderr)
 
     def track(self, things: Iterable[_T], title: str, *, total: int) -> Iterator[_T]:
-        """The things one by one, of so many in all, with a bar on a terminal and a line now and then in a pipe."""
+        """Yield `things`, `total` in number, and show progress: a bar on a terminal, a line now and then in a pipe."""
         if not total:
             return
         if self._has_bars:
@@ -94,12 +94,12 @@ class Console:
             yield thing
 
     def lake_lock(self, lake: Lake, makes: Collection[str]) -> AbstractContextManager[None]:
-        """The lake held by this command alone, which says when it waits for another: see :meth:`Lake.locked`."""
+        """An exclusive lock on the lake, with a message while waiting for another command: see :meth:`Lake.locked`."""
         waiting = "another run is writing to this lake; waiting for it to end"
         return lake.locked(lambda: self.say(waiting), makes=makes, warn=self.warn)
 
     def finish(self, stage: str, outcome: Outcome) -> Exit:
-        """Print the last block, as lines on stderr or as one object on stdout, and give the exit code."""
+        """Print the final summary, as lines on stderr or one JSON object on stdout, and return the exit code."""
         seconds = time.perf_counter() - self._started
         if self.json:
             print(jsonlib.dumps({**outcome.facts, "seconds": round(seconds, 3)}))
@@ -110,13 +110,13 @@ class Console:
 
 
 def stage_app(default: str, modules: Mapping[str, str]) -> typer.Typer:
-    """The commands of a stage, where arguments without a command are those of the default: `python -m ingest repoeval`.
+    """The command-line app of a stage. Arguments without a command go to the default one: `python -m ingest repoeval`.
 
-    `modules` has, by command, the module whose `app` declares it; it is imported when the command is asked for.
+    `modules` maps each command to the module whose `app` declares it; it is imported only when the command is used.
     """
 
     class StageGroup(TyperGroup):
-        """Runs the default command unless another is named first."""
+        """Run the default command unless the first argument names another."""
 
         def list_commands(self, ctx: object) -> list[str]:
             return list(modules)
@@ -129,7 +129,7 @@ def stage_app(default: str, modules: Mapping[str, str]) -> typer.Typer:
             return command if isinstance(command, TyperCommand) else None
 
         def format_help(self, ctx: object, formatter: object) -> None:
-            """The default command's flags, then the other commands."""
+            """Write the default command's flags, then the other commands."""
             if own := self.get_command(ctx, default):
                 inside = own.context_class(own, info_name=ctx.info_name)  # type: ignore[attr-defined] # click's own Context, whose home moves between releases
                 own.format_help(inside, formatter)  # type: ignore[arg-type] # as above
@@ -142,18 +142,18 @@ def stage_app(default: str, modules: Mapping[str, str]) -> typer.Typer:
                 declared = Path(__file__).resolve().parents[1] / "pyproject.toml"
                 print(f"goldspan {tomllib.loads(declared.read_text())['project']['version']}")
                 sys.exit(Exit.DONE)
-            # Of the stage, wherever it stands.
+            # `--debug` belongs to the stage, at any position.
             flags, rest = [arg for arg in args if arg == "--debug"], [arg for arg in args if arg != "--debug"]
             rest = rest if rest and rest[0] in {*modules, "--help"} else [default, *rest]
             return super().parse_args(ctx, [*flags, *rest])  # type: ignore[arg-type] # as above
 
         def invoke(self, ctx: object) -> object:
-            """Run the command; where the default one was asked for by a mistyped name of another, say which."""
+            """Run the command; if a mistyped command name was taken for an argument, suggest the command."""
             try:
                 return super().invoke(ctx)  # type: ignore[arg-type] # as above
             except Exception as error:
                 word, code = next(iter(sys.argv[1:]), ""), getattr(error, "code", getattr(error, "exit_code", None))
-                # A benchmark is no mistyped command: `repoeval` is less like `repro`, and it is not what is wrong.
+                # A benchmark name is no mistyped command: `repoeval` resembles `repro`, but the error is another.
                 is_other = isinstance(error, GoldspanError) and repr(word) not in error.what
                 close = [] if is_other or word in modules else get_close_matches(word, modules, n=1, cutoff=0.7)
                 if code != Exit.USAGE or not close:
@@ -169,7 +169,7 @@ def stage_app(default: str, modules: Mapping[str, str]) -> typer.Typer:
 
 
 def run(app: typer.Typer, stage: str) -> None:
-    """Run a stage's commands; what a person or the machine gets wrong ends in a few lines, never in a traceback."""
+    """Run a stage's command line; errors of the user or the system end in a few lines, not a traceback."""
     debug = "--debug" in sys.argv or os.environ.get("GOLDSPAN_DEBUG", "").lower() in {"1", "true", "yes", "on"}
     try:
         signal.signal(signal.SIGTERM, _end_in_order)
@@ -201,7 +201,7 @@ def _end(text: str, code: Exit) -> NoReturn:
 
 
 def _sentence(error: BaseException) -> str:
-    """An error as a sentence: the system's refusals by their names, everything else as a fault of ours."""
+    """An error as a message: system errors and lack of memory by name, everything else as a bug in Goldspan."""
     if isinstance(error, MemoryError):
         return "there is not enough memory.\n  Give it more (--memory-limit), or less at once: --limit, ENGINE=local:1."
     if why := refusal_of(error):
@@ -212,28 +212,28 @@ def _sentence(error: BaseException) -> str:
 
 
 def _end_in_order(_: int, __: object) -> NoReturn:
-    """End the work as Ctrl-C does, and the processes that it started."""
+    """Terminate the child processes and exit as on Ctrl-C."""
     for child in multiprocessing.active_children():
         child.terminate()
     sys.exit(Exit.TERMINATED)
 
 
 def split_names(values: Iterable[str] | str | None) -> list[str]:
-    """Names given as `a,b`, `a b` or several arguments, each once, in order."""
+    """Names from `a,b`, `a b` or several arguments, without duplicates, in order."""
     texts = [values] if isinstance(values, str) else list(values or [])
     names = [name for text in texts for name in text.replace(",", " ").split()]
     return list(dict.fromkeys(names))
 
 
 def split_systems(values: str, lake: Lake) -> list[str]:
-    """Names and globs of systems given as `a,b` or `a b`, in order; an imported system's own name may hold a blank."""
+    """System names and globs from `a,b` or `a b`, in order; names of imported systems may contain spaces."""
     known = set(lake.scan("runs").select(pl.col("system").unique()).collect()["system"]) if values else set()
     names = [[name] if name in known else split_names(name) for name in map(str.strip, values.split(","))]
     return [values] if values in known else list(dict.fromkeys(name for each in names for name in each))
 
 
 def print_listing(rows: Sequence[dict[str, object]], format: str) -> None:  # noqa: A002  # the flag's own name
-    """Rows as JSON, as YAML, or as plain columns for a person."""
+    """Print rows as JSON, YAML or plain columns."""
     if format == "json":
         print(jsonlib.dumps(list(rows), indent=2))
     elif format == "yaml":
@@ -244,7 +244,7 @@ def print_listing(rows: Sequence[dict[str, object]], format: str) -> None:  # no
         raise unknown_name(format, "format", ("json", "yaml"))
     else:
         for row in rows:
-            # What is so is said by its column's name, and what is not so is not said.
+            # A true flag is shown as its column name, a false one is omitted.
             given = {name: value for name, value in row.items() if value is not False and value not in ("", None, [])}
             known = [name if value is True else value for name, value in given.items()]
             shown = [", ".join(map(str, value)) if isinstance(value, list) else str(value) for value in known]

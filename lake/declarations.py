@@ -1,4 +1,4 @@
-"""Declarations found by name: a benchmark, a chunker, a retriever or a protocol is one file in its folder."""
+"""Discovery of declarations: each benchmark, chunker, retriever or protocol is one file in the folder of its kind."""
 
 import importlib
 import importlib.util
@@ -25,7 +25,7 @@ _Declared = TypeVar("_Declared", bound=Named)
 CHUNKER_ALIASES: Mapping[str, str] = {
     "code-chunk-fixed": "fixed-nws-1500",
     "code-chunk-ast": "syntax-1500",
-    # Without a size, those of other libraries have the size that they have there.
+    # For chunkers of other libraries, a name without a size means the library's default size.
     "astchunk": "astchunk-1800",
     "chonkie-code": "chonkie-code-2048",
     "chonkie-recursive": "chonkie-recursive-2048",
@@ -33,13 +33,13 @@ CHUNKER_ALIASES: Mapping[str, str] = {
     "langchain-code": "langchain-code-4000",
     "llamaindex-code": "llamaindex-code-1500",
 }
-"""Names that others' configurations use → the chunkers of that kind here, which every stage calls by its own name."""
+"""Chunker names used in other projects' configurations → the equivalent chunker here; all stages use the latter."""
 
 CHUNKER_SETS: Mapping[str, tuple[str, ...]] = {
     "sizes": tuple(f"{family}-{n}" for family in ("fixed-nws", "syntax") for n in (300, 600, 1200, 1800, 2400)),
     "libraries": tuple(chunker for alias, chunker in CHUNKER_ALIASES.items() if not alias.startswith("code-chunk")),
 }
-"""One word for several chunkers: the sizes over which two families are compared, the chunkers of other libraries."""
+"""A word → the chunkers it stands for: two families over a range of sizes, and the chunkers of other libraries."""
 
 _PARAMETER = re.compile(r"<(\w+)>")
 
@@ -47,9 +47,10 @@ _PARAMETER = re.compile(r"<(\w+)>")
 def discover(
     package: ModuleType, kind: type[_Declared], *, by_name: bool = True, in_every: bool = False
 ) -> dict[str, _Declared]:
-    """Every module-level declaration of one kind in a package's modules, by name, else as the modules declare them.
+    """The module-level declarations of one kind in a package, sorted by name or in the order of declaration.
 
-    With `in_every` a module without one is an error; those whose name begins with an underscore are helpers.
+    With `in_every`, a module without a declaration is an error. Modules whose name starts with an underscore are
+    skipped.
     """
     declarations, owner = dict[str, _Declared](), dict[str, str]()
     for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
@@ -73,7 +74,7 @@ def discover(
 
 
 def _imported(name: str, kind: type[_Declared]) -> ModuleType:
-    """A module in which anyone may declare something; a fault in it is theirs, and said as such."""
+    """A module that users may have written; an exception in it becomes an error with their file and line."""
     try:
         return importlib.import_module(name)
     except GoldspanError:
@@ -87,7 +88,7 @@ def _imported(name: str, kind: type[_Declared]) -> ModuleType:
 
 @dataclass(frozen=True)
 class Resolved(Generic[_Declared]):
-    """A declaration picked by a concrete name, with the whole numbers its name carries."""
+    """A declaration matched by a concrete name, with the integers parsed from that name."""
 
     name: str
     declaration: _Declared
@@ -95,7 +96,7 @@ class Resolved(Generic[_Declared]):
 
 
 def resolve(kind: str, name: str, known: Mapping[str, _Declared]) -> Resolved[_Declared]:
-    """The declaration a concrete name means: `fixed-nws-<n>` answers to `fixed-nws-1500` with `n = 1500`."""
+    """The declaration that matches a concrete name: `fixed-nws-1500` matches `fixed-nws-<n>` with `n = 1500`."""
     for pattern, declaration in known.items():
         literals = map(re.escape, _PARAMETER.split(pattern)[::2])
         if match := re.fullmatch(r"([1-9]\d{0,8})".join(literals), name):

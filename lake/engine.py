@@ -1,7 +1,7 @@
-"""Executors of jobs: this process, processes of this machine, or the workers of a dask scheduler.
+"""Executors of jobs: this process, processes on this machine, or the workers of a dask scheduler.
 
-What is handed out is a pure function of what the lake holds and writes parts of its own, so it may run anywhere, in any
-order; the caller holds the lake's lock for all of it.
+Each job is a pure function of the lake's contents and writes its own parts, so jobs may run anywhere and in any order;
+the caller holds the lake's lock meanwhile.
 """
 
 import ctypes
@@ -36,18 +36,18 @@ P = ParamSpec("P")
 THREADS = "POLARS_MAX_THREADS"
 
 MANY_JOBS = 8
-"""From so many jobs on, starting processes is worth its seconds."""
+"""The number of jobs from which starting processes pays off."""
 
 
 class WorkerDiedError(GoldspanError):
-    """A process died of the work it was handed."""
+    """A process was killed while running a job."""
 
 
 class InThisProcess(Executor):
-    """An executor that does each job when it is handed in."""
+    """An executor that runs each job at once, in `submit`."""
 
     def submit(self, fn: Callable[P, _Result], /, *args: P.args, **kwargs: P.kwargs) -> Future[_Result]:
-        """A future that has its result; what the job raises is raised here."""
+        """Run the job and return a finished future; an exception of the job is raised here."""
         future = Future[_Result]()
         future.set_result(fn(*args, **kwargs))
         return future
@@ -55,7 +55,7 @@ class InThisProcess(Executor):
 
 @dataclass(frozen=True)
 class Engine:
-    """A number of processes, None for one per core where jobs are many; or a dask scheduler's (HOST:PORT) workers."""
+    """A choice of executor: N processes (None: one per core if jobs are many), or a dask scheduler (HOST:PORT)."""
 
     n_processes: int | None = 1
     scheduler: str = ""
@@ -63,10 +63,10 @@ class Engine:
 
     @contextmanager
     def executor(self, n_jobs: int | None = None, *, are_long: bool = False) -> Iterator[Executor]:
-        """An executor; jobs that have not begun are dropped where an error leaves it.
+        """Provide an executor; if an error leaves the block, jobs that have not started are dropped.
 
-        Without `n_jobs` none is done by this process itself, as for work that kills. `are_long`: starting processes is
-        worth its seconds though the jobs are few.
+        Without `n_jobs`, no job runs in this process, so that a job may be killed. `are_long`: the jobs are long enough
+        that starting processes pays off even for a few.
         """
         is_worth_it = n_jobs is None or are_long or n_jobs >= MANY_JOBS
         n_processes = self.n_processes or ((os.cpu_count() or 1) if is_worth_it else 1)
@@ -81,12 +81,12 @@ class Engine:
                 yield executor
 
     def results(self, executor: Executor, work: Callable[[_Job], _Result], jobs: Sequence[_Job]) -> Iterator[_Result]:
-        """The result of each job, in their order; in this process one by one, as results are asked for."""
+        """The result of each job, in order; in this process each job runs when its result is requested."""
         futures = (executor.submit(work, job) for job in jobs)
         return map(self.answer, futures if isinstance(executor, InThisProcess) else list(futures))
 
     def answer(self, future: Future[_Result]) -> _Result:
-        """The result of a job; a WorkerDiedError where a process died of it."""
+        """The result of a job; raises WorkerDiedError if its process was killed."""
         try:
             return future.result()
         except BrokenProcessPool as error:
@@ -97,7 +97,7 @@ class Engine:
             message = f"the dask scheduler at {self.scheduler} has ended, or cannot be reached any longer"
             raise GoldspanError(message, hint="What is finished is kept. Start it, and run the same again.") from error
         except Exception as error:
-            # By its name: its module is an extra.
+            # Compared by name, because its module is an optional dependency.
             if type(error).__name__ != "KilledWorker":
                 raise
             message = "workers of the dask scheduler died of a job, most likely for want of memory"
@@ -111,7 +111,7 @@ BY_JOBS = Engine(None)
 
 @contextmanager
 def _processes(n_processes: int) -> Iterator[ProcessPoolExecutor]:
-    # Fresh processes: a forked one would inherit locks of polars' threads that nobody is left to release.
+    # A forked process would inherit locks of polars' threads that are never released.
     context, before = multiprocessing.get_context("spawn"), os.environ.get(THREADS)
     # The processes share the cores.
     os.environ[THREADS] = str(max(1, (os.cpu_count() or 1) // n_processes))
@@ -120,7 +120,7 @@ def _processes(n_processes: int) -> Iterator[ProcessPoolExecutor]:
             try:
                 yield pool
             except BaseException:
-                # What has begun still writes: whoever cleans up behind it has to come after it.
+                # Running jobs still write; the caller's clean-up must come after them.
                 pool.shutdown(cancel_futures=True)
                 raise
     finally:
@@ -129,10 +129,10 @@ def _processes(n_processes: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def end_with_parent() -> None:
-    """End this process when the one that started it is killed: nobody else would, and it would write on."""
+    """Make this process exit when its parent is killed; otherwise it would go on writing."""
     parent = multiprocessing.parent_process()
     if sys.platform == "linux":
-        # The kernel ends it at once; the thread below waits where long work of a library lets no other thread run.
+        # The kernel kills it at once; the thread below cannot run while a library call holds the interpreter.
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: the signal that it gets when its parent ends
     if parent is not None and os.getppid() != parent.pid:
         os._exit(1)
@@ -147,25 +147,25 @@ def end_with_parent() -> None:
 
 _STAGES = ("lake", "ingest", "evaluate")
 _PACKAGES = ("polars", "pyarrow", "numpy", "scipy")
-"""Of another version, they may write other bytes."""
+"""Packages that must have the same version on every worker: other versions may write other bytes."""
 _SCHEDULER = "cd CHECKOUT && .venv/bin/python -m dask scheduler"
 _START = "cd CHECKOUT && .venv/bin/python -m dask worker {address} --nworkers 2 --nthreads 1"
 
 
 @contextmanager
 def workers_of(address: str, lake: Path | None) -> Iterator[Executor]:
-    """An executor over a scheduler's workers, all of which must see the folder `lake` and run the same code."""
-    # Imported when needed: it takes long, and it is an extra.
+    """An executor over a scheduler's workers, which must all see the folder `lake` and run the same code."""
+    # Imported when needed: it is slow to import, and an optional dependency.
     try:
         from distributed import Client
     except ImportError as error:
         hint = "First: make dask, or pip install -r requirements-dask.txt"
         raise GoldspanError("ENGINE=dask://… needs an extra", hint=hint, code=Exit.MISSING) from error
     for name in ("distributed", "distributed.client", "tornado.application"):
-        # What went wrong is said once, in a sentence, and not by tracebacks of another project beside it.
+        # Errors are reported once, in one sentence, without tracebacks of other projects.
         logging.getLogger(name).setLevel(logging.CRITICAL)
     start = _START.format(address=address)
-    # Seconds for a scheduler to answer, and for it to have a first worker.
+    # Seconds to wait for the scheduler, and again for its first worker.
     patience = int(os.environ.get("GOLDSPAN_DASK_TIMEOUT", "30"))
     try:
         client = Client(f"tcp://{address}", timeout=patience, set_as_default=False)
@@ -179,12 +179,12 @@ def workers_of(address: str, lake: Path | None) -> Iterator[Executor]:
             message = f"the dask scheduler at {address} has no workers"
             raise GoldspanError(message, hint=f"Start some: {start}", code=Exit.MISSING) from error
         _check(client, lake, address, start)
-        # Not pure: a job writes, so that none is spared because an equal one was done before.
+        # pure=False: jobs write parts, so a job must run even if an equal one ran before.
         executor = cast("Executor", client.get_executor(pure=False))
         try:
             yield executor
         finally:
-            # What was answered is no longer with it; of the rest, what has not begun is dropped.
+            # Finished jobs are unaffected; jobs that have not started are dropped.
             executor.shutdown(wait=False)
 
 
@@ -194,7 +194,7 @@ def _check(client: "Client", lake: Path | None, address: str, start: str) -> Non
     except Exception as error:
         message = f"the dask scheduler at {address} cannot run this project: {error}"
         raise GoldspanError(message, hint=f"Start it in a checkout: {_SCHEDULER}", code=Exit.MISSING) from error
-    # A file in the lake while workers are asked for it, and what it holds.
+    # A temporary file in the lake with a random text, which every worker must be able to read.
     probe, text = (lake.absolute() / f".seen-{os.getpid()}", secrets.token_hex()) if lake else (None, "")
     if probe:
         probe.write_text(text)
@@ -222,7 +222,7 @@ def _check(client: "Client", lake: Path | None, address: str, start: str) -> Non
 
 
 def worker(probe: Path | None = None) -> dict[str, str]:
-    """The code, the versions and the probe file that the worker that calls this sees; it runs on all of them."""
+    """The code digest, the package versions and the probe file's text as seen by the worker that runs this."""
     code = digest_of(frozenset(path for stage in _STAGES for path in (ROOT / stage).rglob("*.py")))
     versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
     try:
@@ -234,7 +234,7 @@ def worker(probe: Path | None = None) -> dict[str, str]:
 
 
 def parse_engine(text: str, lake: Path | None = None) -> Engine:
-    """An engine as it is written: `auto`, by the number of jobs; `local:N`, processes; `dask://HOST:PORT`, machines."""
+    """Parse `auto` (by the number of jobs), `local:N` (N processes) or `dask://HOST:PORT` (a scheduler's workers)."""
     if text.strip() == "auto":
         return BY_JOBS
     if scheduler := re.fullmatch(r"dask://([\w.-]+:\d{1,5}|\[[0-9A-Fa-f:]+\]:\d{1,5})", text.strip()):

@@ -1,7 +1,7 @@
-"""Faults a person can mend: exit codes, the line of their own code that is meant, and commands they can type as hints.
+"""Errors that a user can fix: exit codes, the location in the user's own code, and hints with commands to copy.
 
-It needs the standard library alone: programs use it that know nothing else of Goldspan, and stages before they know
-that what they need is installed.
+This module imports only the standard library at load time: external programs use it without the rest of Goldspan, and
+stages use it before the dependencies are known to be installed.
 """
 
 import copyreg
@@ -33,7 +33,7 @@ _LIBRARIES = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib
 _COMMAND = re.compile(r"(?<![\w/])python -m (?P<stage>(?:ingest|evaluate|report)\b)?")
 _MAKE = re.compile(r"(?<!\w)make (?P<verbs>(?:ingest|evaluate|report|serve|clean)(?: (?:ingest|evaluate|report)\b)*)\b")
 _READERS = {"LAKE": {"ingest", "evaluate", "report", "clean"}, "SITE": {"report", "serve"}}
-"""Make variable → the verbs that it is for."""
+"""Make variable → the verbs that read it."""
 
 
 class Exit(IntEnum):
@@ -51,7 +51,7 @@ class Exit(IntEnum):
 
 
 class GoldspanError(Exception):
-    """A fault in what was given, told in at most ten lines: what, where, the first examples, and what to do."""
+    """An error in the input, rendered in at most ten lines: what, where, the first examples, and what to do."""
 
     def __init__(
         self, what: str, *, where: str = "", examples: Sequence[str] = (), hint: str = "", code: Exit = Exit.ERROR
@@ -64,14 +64,14 @@ class GoldspanError(Exception):
         super().__init__(what)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Raised in another process, it arrives whole, whatever its kind is made with."""
+        """Pickle all attributes, so that a subclass with any constructor survives the way from another process."""
         return copyreg.__newobj__, (type(self), self.what), vars(self)  # type: ignore[attr-defined]  # typeshed lacks it
 
     def __str__(self) -> str:
         return self.render()
 
     def render(self) -> str:
-        """The message as a person reads it; what a terminal would obey is shown as an escape."""
+        """The message for the user; control characters for a terminal are shown as escapes."""
         lines = [escaped(self.what)]
         lines += [f"  where: {_on_a_line(self.where)}"] if self.where else []
         lines += [f"  for example: {_on_a_line(example[:200])}" for example in self.examples[:MAX_EXAMPLES]]
@@ -85,7 +85,7 @@ def _on_a_line(text: str) -> str:
 
 
 def refusal_of(error: BaseException) -> str:
-    """The system's own message in an error, polars' among them: `No space left on device`; empty where it has none."""
+    """The operating system's message in an OSError or polars error (`No space left on device`); empty if none."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     import polars as pl
@@ -95,7 +95,7 @@ def refusal_of(error: BaseException) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The closest known names as a question, else the list of what there is; empty when nothing is known."""
+    """The closest known names as a question, or else a list of all; empty if nothing is known."""
     choices = sorted(set(known))
     close = get_close_matches(name, choices, n=3, cutoff=0.6)
     if close:
@@ -104,21 +104,21 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def lookup(name: str, kind: str, known: Mapping[str, _T], *, code: Exit = Exit.USAGE) -> _T:
-    """The value of a known name; an unknown one is an error that asks "did you mean"."""
+    """The value of a known name; an unknown name raises an error with a suggestion ("did you mean")."""
     if name not in known:
         raise unknown_name(name, kind, known, code=code)
     return known[name]
 
 
 def unknown_name(name: str, kind: str, known: Iterable[str], *, code: Exit = Exit.USAGE) -> GoldspanError:
-    """The error for a name that is not declared: `unknown chunker 'fixd'. Did you mean 'fixed-nws-<n>'?`."""
+    """The error for an unknown name: `unknown chunker 'fixd'. Did you mean 'fixed-nws-<n>'?`."""
     return GoldspanError(f"unknown {kind} {name!r}", hint=did_you_mean(name, known), code=code)
 
 
 def located(error: BaseException, own: Path | None) -> str:
-    """An error on one line, behind the file and line of somebody's own code that it comes from, where that is known.
+    """An error on one line, prefixed with the file and line of the user's code that raised it, if known.
 
-    Whatever lies beside `own`, a file of that code, is taken for their own too.
+    `own` is a file of the user's code; other files in its folder count as the user's, too.
     """
     message = " ".join(f"{type(error).__name__}: {error}".splitlines())[:300]
     if isinstance(error, SyntaxError) and error.filename:
@@ -133,13 +133,13 @@ def located(error: BaseException, own: Path | None) -> str:
 
 
 def is_library(file: Path) -> bool:
-    """Whether a file was installed, and is nobody's own: Python's, its packages' or Node's."""
+    """Whether a file was installed: part of Python, of a Python package or of a Node package."""
     path = file.resolve()
     return "node_modules" in path.parts or any(path.is_relative_to(library) for library in _LIBRARIES)
 
 
 def file_of(function: Callable[..., object]) -> Path | None:
-    """The file that a function, or the one that is bound to it, is written in; None of what Python does not define."""
+    """The file that defines a function, or the function bound in a partial; None if it is not defined in Python."""
     while isinstance(function, functools.partial):
         bound = [argument for argument in (*function.args, *function.keywords.values()) if callable(argument)]
         function = bound[0] if bound else function.func
@@ -150,7 +150,7 @@ def file_of(function: Callable[..., object]) -> Path | None:
 
 
 def shown_path(file: Path) -> str:
-    """A file as a page may name it: from the working directory or the checkout, else with its own folder alone."""
+    """A path fit to publish: relative to the working directory or the checkout, else only `folder/file`."""
     path = file.resolve()
     for base in (Path.cwd(), _ROOT):
         if path.is_relative_to(base):
@@ -159,19 +159,19 @@ def shown_path(file: Path) -> str:
 
 
 def given(flag: str) -> str:
-    """The value of a flag of the command, or of GOLDSPAN_<FLAG> in the environment; empty without."""
+    """The value of a command-line flag, or of GOLDSPAN_<FLAG> in the environment; empty if neither is set."""
     pairs = dict(zip(sys.argv, sys.argv[1:], strict=False))
     joined = [word.partition("=")[2] for word in sys.argv if word.startswith(f"--{flag}=")]
     return [pairs.get(f"--{flag}") or os.environ.get(f"GOLDSPAN_{flag.upper()}") or "", *joined][-1]
 
 
 def typed(text: str) -> str:
-    """A sentence whose commands can be typed as they are: by this Python, with the lake and the site of the command."""
+    """A text whose commands can be copied and run: with this Python, lake and site filled in."""
     return _MAKE.sub(_make, _COMMAND.sub(_command, text))
 
 
 def _command(match: re.Match[str]) -> str:
-    # This Python from the working directory, or wherever it is.
+    # The path of this Python, relative to the working directory if it is inside.
     program, here = Path(sys.executable), Path.cwd()
     python = shlex.quote(str(program.relative_to(here) if program.is_relative_to(here) else program))
     start = match[0].replace("python", python, 1)
@@ -186,7 +186,7 @@ def _make(match: re.Match[str]) -> str:
 
 
 def check_libraries(stage: str) -> None:
-    """End in a sentence where this Python has not what Goldspan needs."""
+    """Exit with a message if the dependencies are not installed in this Python."""
     if find_spec("polars") is None:
         environment = _ROOT / ".venv"
         first = "" if environment.is_dir() else f"First: make {stage}, which sets it up. Then: "

@@ -1,7 +1,7 @@
-"""Types of numpy arrays for signatures; and sums of fractions that are the same to the last bit in every order.
+"""Types of numpy arrays for signatures, and sums of floats that are bit-identical in any order.
 
-Adding floats depends on their order, and a query engine is free to change it. Whole numbers do not: each value is
-taken in steps of 2^-60, the steps are added as 128-bit integers, and one rounding ends it.
+The sum of floats depends on their order, which a query engine may change. Sums of integers do not: each value is
+rounded to steps of 2^-60, the steps are added as 128-bit integers, and the total is rounded once.
 """
 
 import numpy as np
@@ -16,15 +16,15 @@ _STEPS_IN_ONE = 2.0**60
 
 
 def steps(value: pl.Expr) -> pl.Expr:
-    """A value in whole steps of 2^-60, as Int128; exact for a float of 2^-7 and above."""
+    """A value as a number of steps of 2^-60 (Int128); exact for floats of 2^-7 and above."""
     return (value * _STEPS_IN_ONE).round().cast(pl.Int128)
 
 
 def from_steps(total: pl.Expr) -> pl.Expr:
-    """The value that a number of steps stands for, as Float64."""
+    """The Float64 value of a number of steps."""
     return total.cast(pl.Float64) / _STEPS_IN_ONE
 
 
 def exact_sum(value: pl.Expr) -> pl.Expr:
-    """The sum of some values, independent of their order; nulls are left out, and no values are 0."""
+    """The sum of a column, independent of row order; nulls are ignored, and the sum of no values is 0."""
     return from_steps(steps(value).sum())

@@ -14,7 +14,7 @@ def canonical_json(value: object) -> str:
 
 
 def fingerprint(*parts: object) -> str:
-    """A hash over JSON-like values (paths, dataclasses' dicts, sets and tuples allowed): 32 hex digits."""
+    """A hash of JSON-like values, including paths, dictionaries, sets and tuples: 32 hex digits."""
     return hashlib.sha256(canonical_json(parts).encode()).hexdigest()[:32]
 
 
@@ -30,12 +30,12 @@ def sha256_of_file(path: Path) -> str:
 
 
 def sha256_of_stream(stream: IO[bytes]) -> str:
-    """The sha256 of what a stream holds from where it is, in hex, read in blocks."""
+    """The sha256 of a stream from its current position, in hex, read in blocks."""
     return hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]  # it has readinto
 
 
 def seeded_hash(*parts: str) -> int:
-    """A hash of some texts and the project's seed, and of nothing else: 63 bits, so that `Int64` holds it."""
+    """A hash of some texts and the project's seed only: 63 bits, so that it fits in `Int64`."""
     data = "\0".join((SEED, *parts)).encode()
     return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "big") >> 1
 

@@ -1,4 +1,4 @@
-"""Import statements: where they stand in a text, by patterns, as queries are fragments that no parser forgives."""
+"""Import statements in a text, found by regular expressions because queries are fragments that do not parse."""
 
 import re
 
@@ -43,13 +43,13 @@ _STATEMENT = {language: re.compile(rf"^[ \t]*{pattern}{_END}", re.MULTILINE) for
 
 
 def without_imports(text: str, language: str) -> str:
-    """The text without its import statements; in a language whose imports are not known as it is."""
+    """The text without its import statements; unchanged if the language's import syntax is not known here."""
     pattern = _STATEMENT.get(language)
     return text if pattern is None else pattern.sub("", text)
 
 
 def import_lines(text: str, language: str) -> list[tuple[int, str]]:
-    """The import statements of a text, each with the number of its first line, from 0, and without its line's end."""
+    """The import statements of a text, stripped, each with the 0-based number of its first line."""
     pattern = _STATEMENT.get(language)
     matches = pattern.finditer(text) if pattern is not None else ()
     return [(text.count("\n", 0, match.start()), match[0].strip()) for match in matches if match[0].strip()]

@@ -1,7 +1,7 @@
-"""Limits on foreign data, each with its reason, and reading of JSON, packed files and Parquet within them.
+"""Limits on untrusted data, each with its reason, and readers of JSON, compressed files and Parquet that enforce them.
 
-A cap per file refuses what is far beyond real data; twice what the published benchmarks need, and more, passes. What is
-held at once is bounded by the process's own limit (:func:`limit_memory`).
+The limits per file are at least twice what the published benchmarks need. The memory of the whole process is bounded by
+:func:`limit_memory`.
 """
 
 import io
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MIB = 2**20
 
-# Bytes of one file. Beside each: what it is of, and the largest that is known.
+# Limits in bytes. Next to each: what it applies to, and the largest known case.
 MAX_DOCUMENT_BYTES = 256 * MIB  # read whole, an archive's entry too; trajectories have some tens of MB
 MAX_STREAMED_BYTES = 8 * 2**30  # unpacked piece by piece, and the entries of one archive together
 MAX_LINE_BYTES = 64 * MIB  # a line of JSON Lines, which is held whole; published rows have some MB
@@ -54,35 +54,35 @@ _POLARS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
 
 class TooMuchUnpackedError(Exception):
-    """A file holds or unpacks to more than is read."""
+    """A file is larger than the limit, or becomes so when it is decompressed."""
 
 
 def parsed_json(data: bytes, *, errors: str = "strict") -> object:
-    """The value of a JSON text in UTF-8, else UnicodeDecodeError, ValueError or, nested too deep, RecursionError."""
+    """The value of a UTF-8 JSON text; raises UnicodeDecodeError, ValueError or (nested too deep) RecursionError."""
     value: object = json.loads(data.decode("utf-8", errors))
     return value
 
 
 @contextmanager
 def unpacked(file: IO[bytes]) -> Iterator[IO[bytes]]:
-    """A file's bytes, unpacked while they are read if it is gzip or zstd; damage is an OSError or an ArrowException."""
+    """A file's bytes, decompressed while read if gzip or zstd; damaged data raise OSError or ArrowException."""
     magic = file.read(max(map(len, _PACKED)))
     packed = next((name for start, name in _PACKED.items() if magic.startswith(start)), "")
     n_bytes = file.seek(0, io.SEEK_END)
     file.seek(0)
     limit = MAX_STREAMED_BYTES
     if packed:
-        # Arrow takes a while to load, and most files are not packed.
+        # Arrow is slow to import, and most files are not compressed.
         import pyarrow as pa
 
-        # What so many packed bytes may become.
+        # The most that this number of compressed bytes may expand to.
         limit = min(limit, max(UNPACKED_FREELY, MAX_RATIO * n_bytes))
         file = pa.CompressedInputStream(pa.PythonFile(file, "r"), packed)
     yield io.BufferedReader(_Measured(file, limit), _UNPACKED_AT_ONCE)
 
 
 class _Measured(io.RawIOBase):
-    """A stream that is refused where it gives more than so many bytes."""
+    """A stream that raises an error after `limit` bytes."""
 
     def __init__(self, stream: IO[bytes], limit: int) -> None:
         self.stream, self.limit, self.left = stream, limit, limit
@@ -102,7 +102,7 @@ class _Measured(io.RawIOBase):
 
 
 class UnreadableParquetError(ValueError):
-    """A file that is no Parquet, is damaged, or holds more than is read; the message says which."""
+    """A file is not Parquet, is damaged or exceeds a limit; the message says which."""
 
 
 def read_batches(
@@ -112,12 +112,12 @@ def read_batches(
     max_rows: int = MAX_TABLE_ROWS,
     max_bytes: int = MAX_TABLE_BYTES,
 ) -> Iterator[pl.DataFrame]:
-    """The rows of a Parquet file that others made in frames, in order; of a file without rows one empty frame.
+    """The rows of an untrusted Parquet file as frames, in order; one empty frame if it has no rows.
 
-    Polars would end the process where a file is damaged. `choose` gives the columns to read of all names, and may raise
-    where one is missing.
+    Polars can end the process on a damaged file, so Arrow reads it. `choose` maps all column names to those to read,
+    and may raise an error if one is missing.
     """
-    # As above.
+    # Slow to import, as above.
     import pyarrow as pa
     import pyarrow.parquet as pq  # type: ignore[import-untyped]  # ships no types
 
@@ -161,12 +161,12 @@ def _too_much(holds: str, limit: str) -> UnreadableParquetError:
 
 
 def _frame(rows: "pa.RecordBatch | pa.Table", names: Sequence[str]) -> pl.DataFrame:
-    """Column by column: what a damaged file says of itself beside its columns is not taken over."""
+    """Rows as a frame, built column by column: other metadata of a possibly damaged file are not copied."""
     return pl.DataFrame([pl.Series(name, pl.from_arrow(rows.column(name))) for name in names])
 
 
 def limit_memory(gigabytes: float | None) -> float | None:
-    """Let this process, and each it starts, hold so much data at most, not address space; 85 % of the machine's."""
+    """Limit the data memory (not address space) of this process and its children; default: 85 % of the machine's."""
     present = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     n_bytes = int(gigabytes * 10**9 if gigabytes else 0.85 * present)
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
