@@ -13,8 +13,8 @@ if sys.flags.optimize > 1:
 os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:10000,muzzy_decay_ms:10000")
 
 if "sqlalchemy" not in sys.modules:
-    # dataframely loads sqlalchemy if a chunker's library installed it: half a second per process, and needed by
-    # nothing.
+    # dataframely would import sqlalchemy if some chunker installed it: half a second per process, and never needed
+    # here.
     sys.modules["sqlalchemy"] = None  # type: ignore[assignment]  # Python's way to say that there is none
     # If dataframely is not installed, the stage reports it.
     with suppress(ModuleNotFoundError):

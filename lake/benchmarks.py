@@ -66,7 +66,7 @@ def known_protocols(lake: Lake) -> dict[str, Protocol]:
 
 
 def protocols_called(lake: Lake, name: str, benchmark: str = "") -> list[Protocol]:
-    """The protocol of a name, or of a benchmark or of all those that are called so behind their `@`: `docs-v1`."""
+    """The protocol with this full name, or all with this part after `@` (`docs-v1`), in one benchmark or in any."""
     every = known_protocols(lake)
     known = [protocol for protocol in every.values() if not benchmark or protocol.benchmark == benchmark]
     short = [protocol for protocol in known if protocol.name.partition("@")[2] == name]

@@ -49,8 +49,7 @@ def discover(
 ) -> dict[str, _Declared]:
     """The module-level declarations of one kind in a package, sorted by name or in the order of declaration.
 
-    With `in_every`, a module without a declaration is an error. Modules whose name starts with an underscore are
-    skipped.
+    With `in_every`, a module without one is an error. Modules whose name starts with an underscore are skipped.
     """
     declarations, owner = dict[str, _Declared](), dict[str, str]()
     for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):

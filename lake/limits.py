@@ -22,30 +22,30 @@ if TYPE_CHECKING:
 MIB = 2**20
 
 # Limits in bytes. Next to each: what it applies to, and the largest known case.
-MAX_DOCUMENT_BYTES = 256 * MIB  # read whole, an archive's entry too; trajectories have some tens of MB
-MAX_STREAMED_BYTES = 8 * 2**30  # unpacked piece by piece, and the entries of one archive together
-MAX_LINE_BYTES = 64 * MIB  # a line of JSON Lines, which is held whole; published rows have some MB
-MAX_SOURCE_BYTES = 8 * MIB  # a file that is searched: generated code stays below, a parser makes a hundred times of it
-MAX_FILE_BYTES = 32 * MIB  # any other file of a repository that is stored
-MAX_REPOSITORY_BYTES = 768 * MIB  # the files of one repository in a Parquet file; 670 MB
-MAX_TABLE_BYTES = 512 * MIB  # the values of a Parquet file that is held whole
-MAX_ROWS_BYTES = 4096 * MIB  # the values of a Parquet file that is read row by row
+MAX_DOCUMENT_BYTES = 256 * MIB  # a file or an archive's entry that is read whole; trajectories have tens of MB
+MAX_STREAMED_BYTES = 8 * 2**30  # a file that is decompressed as a stream; all entries of one archive together
+MAX_LINE_BYTES = 64 * MIB  # a line of JSON Lines, held in memory; published rows have a few MB
+MAX_SOURCE_BYTES = 8 * MIB  # a searched file; generated code is smaller, and a parse tree takes a hundred times as much
+MAX_FILE_BYTES = 32 * MIB  # any other stored file of a repository
+MAX_REPOSITORY_BYTES = 768 * MIB  # all files of one repository in a Parquet file; largest: 670 MB
+MAX_TABLE_BYTES = 512 * MIB  # the values of a Parquet file held in memory
+MAX_ROWS_BYTES = 4096 * MIB  # the values of a Parquet file read in batches
 UNPACKED_FREELY = 64 * MIB
 _UNPACKED_AT_ONCE = MIB // 4
-MAX_RATIO = 300  # of bytes unpacked from gzip or zstd to those packed, beyond these; runs as text come to 30
+MAX_RATIO = 300  # decompressed / compressed bytes, beyond UNPACKED_FREELY; text runs reach 30
 
-# Numbers of things.
-MAX_TABLE_ROWS = 10_000_000  # of a Parquet file that is held whole
-MAX_ROWS = 1_000_000  # of one file of items; RepoBench-R has some 192,000 in all
-MAX_RUN_ROWS = 3_000_000  # of one imported run; every candidate of all of RepoBench-R: 2,500,000
-MAX_VIEWS = 5_000_000  # places in files that the trajectories of one run show or name; some 1,000 an item
-MAX_FILES = 500_000  # of one folder or archive; 100,000
-MAX_DEPTH = 100  # folders inside one another; below 30
-MAX_REJECTS = 100_000  # refusals of one step that are kept one by one; the others are counted
-MAX_NAME_CHARACTERS = 4_096  # of a path or a symbol, which may be in every row: the longest path that systems allow
-MAX_PATCH_CHARACTERS = 8 * MIB  # 100,000 where people wrote it, some million where built files were added
-MAX_POOL_BYTES = 256 * MIB  # of the searched files of a benchmark, which are held together; RepoEval's have 3 MB
-MAX_POOL_LINES = 20_000_000  # of the same: as many as code of that size has, and far fewer than line ends alone
+# Limits on counts.
+MAX_TABLE_ROWS = 10_000_000  # rows of a Parquet file held in memory
+MAX_ROWS = 1_000_000  # rows of one file of items; RepoBench-R has about 192,000 in all
+MAX_RUN_ROWS = 3_000_000  # rows of one imported run; all candidates of RepoBench-R: 2,500,000
+MAX_VIEWS = 5_000_000  # file locations shown or named in the trajectories of one run; about 1,000 per item
+MAX_FILES = 500_000  # files in one folder or archive; largest: 100,000
+MAX_DEPTH = 100  # nested folders; real data: below 30
+MAX_REJECTS = 100_000  # rejects of one step stored one by one; further ones are only counted
+MAX_NAME_CHARACTERS = 4_096  # a path or symbol, possibly repeated in every row: the longest path that systems allow
+MAX_PATCH_CHARACTERS = 8 * MIB  # a patch; 100,000 if written by people, some millions if it adds built files
+MAX_POOL_BYTES = 256 * MIB  # all searched files of a benchmark, held in memory together; RepoEval: 3 MB
+MAX_POOL_LINES = 20_000_000  # lines of the same files: enough for code of that size, but far fewer than newlines alone
 
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _ROWS_AT_ONCE = 1 << 14

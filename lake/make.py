@@ -1,7 +1,7 @@
-"""The one way to be current: what parts would be made from, whether they were, and what was done about it.
+"""The single rule for whether stored parts are current, and the making of those that are not.
 
-A part is current while the fingerprints of its inputs, its parameters, and the code in the import closure of the
-functions that make it are what they were when it was written. Nothing else decides it.
+A part is current as long as the fingerprints of its inputs, its parameters, and the code in the import closure of the
+functions that make it are the same as when it was written. Nothing else matters.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,14 +18,14 @@ from lake.tables import table
 
 
 class Input(Protocol):
-    """An input of a part: a stored part, a target, or anything else that has a fingerprint."""
+    """An input of a part: a stored part, a build target, or anything else with a fingerprint."""
 
     @property
     def fingerprint(self) -> str: ...  # noqa: D102
 
 
 class Slot(NamedTuple):
-    """The place of one part: its table, its name and the values of the table's folders."""
+    """The location of one part: its table, its name and the values of the table's folders."""
 
     table: str
     part: str
@@ -34,7 +34,7 @@ class Slot(NamedTuple):
 
 @dataclass(frozen=True)
 class BuildTarget:
-    """Parts that are made together, as they would be today; the last is written last and says that all are there."""
+    """Parts made together, with the fingerprint they would have now; the last is written last, to mark completion."""
 
     lake: Lake
     slots: Sequence[Slot]
@@ -42,7 +42,7 @@ class BuildTarget:
 
     @property
     def is_current(self) -> bool:
-        """Whether all are stored and were made from just this."""
+        """Whether all parts are stored with this fingerprint; parts found so are tallied as current."""
         for name, part, folders in self.slots:
             stored = self.lake.part(name, part, **folders)
             if stored is None or stored.fingerprint != self.fingerprint:
@@ -51,27 +51,27 @@ class BuildTarget:
         return True
 
     def scan(self, table: str) -> pl.LazyFrame:
-        """The rows of one of the tables, as they are stored."""
+        """The stored rows of one of the target's tables."""
         (slot,) = (slot for slot in self.slots if slot.table == table)
         return self.lake.scan_part(slot.table, slot.part, **slot.folders)
 
     def write(self, *frames: pl.DataFrame) -> None:
-        """Store the parts."""
+        """Store the parts, one frame per slot."""
         for (name, part, folders), frame in zip(self.slots, frames, strict=True):
             self.lake.write(name, frame, part=part, fingerprint=self.fingerprint, **folders)
 
     def remove(self) -> None:
-        """Take away those of the parts that are stored, the last first."""
+        """Remove the stored parts, the last slot first."""
         for name, part, folders in reversed(self.slots):
             if stored := self.lake.part(name, part, **folders):
                 self.lake.remove(stored)
 
     def with_suffix(self, suffix: str) -> "BuildTarget":
-        """The same parts with more to their names: one of several targets that are made alike."""
+        """The same target with a suffix to its part names: one of several targets that are made alike."""
         return replace(self, slots=[slot._replace(part=slot.part + suffix) for slot in self.slots])
 
     def current(self) -> "list[BuildTarget]":
-        """Of those that are made alike, whatever more there is to their names, the current ones; others are removed."""
+        """The current ones of all stored targets that equal this one but for a suffix; outdated ones are removed."""
         parts = [(slot.part, part.name) for slot in self.slots for part in self.lake.parts(slot.table, **slot.folders)]
         stored = {name.removeprefix(start) for start, name in parts if name.startswith(start)}
         current = []
@@ -83,7 +83,7 @@ class BuildTarget:
         return current
 
     def make(self, function: Callable[[], pl.DataFrame | Sequence[pl.DataFrame]]) -> bool:
-        """Make and store the parts, unless they are current; whether that was to be done."""
+        """Make and store the parts unless they are current; return whether they were made."""
         if self.is_current:
             return False
         frames = function()
@@ -94,7 +94,7 @@ class BuildTarget:
 def made_from(
     inputs: Iterable[Input | None] = (), parameters: object = None, code: Sequence[Callable[..., object]] = ()
 ) -> str:
-    """The fingerprint of what is made from these; the arguments are as for :func:`target_of`."""
+    """The fingerprint of something made from these; the arguments are those of :func:`target_of`."""
     read = [part.fingerprint if part else "" for part in inputs]
     return fingerprint(FORMAT_VERSION, read, parameters, code_digest(*code))
 
@@ -108,29 +108,29 @@ def target_of(
     code: Sequence[Callable[..., object]] = (),
     **folders: str,
 ) -> BuildTarget:
-    """Parts of some tables that are made together, as they would be made now; that of the last is written last.
+    """A target of one part in each of `tables`, made together under the same name; the last table is written last.
 
-    `inputs` are None for what is not there; `parameters` is what else decides what the rows are; `code` are the
-    functions that make them and those that these look up by name, in the closure of whose imports the code counts.
+    An input of `inputs` is None if it does not exist. `parameters` are all other values that determine the rows. `code`
+    are the functions that make the rows or are looked up by name; a change in their import closure outdates the parts.
     """
     return BuildTarget(lake, [Slot(name, part, folders) for name in tables], made_from(inputs, parameters, code))
 
 
 def write_by_run(targets: Mapping[str, BuildTarget], *frames: pl.DataFrame) -> None:
-    """Store the parts of several runs, which differ in the folder `run_id` alone; of each table there are all rows."""
+    """Store the parts of several runs that differ only in folder `run_id`; each frame has one table's rows of all."""
     first, split = next(iter(targets.values())), []
     for slot, frame in zip(first.slots, frames, strict=True):
-        # Checked and sorted once, for most of what a small frame costs is being looked at.
+        # Checked and sorted once for all runs: checking dominates the cost of a small frame.
         declared, others = table(slot.table), {name: of for name, of in slot.folders.items() if name != "run_id"}
         rows = ordered(declared, frame, others)
         by_run = {some["run_id"][0]: some for some in rows.partition_by("run_id", maintain_order=True)}
         split.append((declared, by_run, rows.clear()))
     for run_id, target in targets.items():
-        # All of a run before the next: who is stopped in between has done what is there.
+        # One run after the other: if interrupted, the finished runs are complete.
         for slot, (declared, by_run, nothing) in zip(target.slots, split, strict=True):
             first.lake.put(declared, by_run.get(run_id, nothing), slot.part, target.fingerprint, slot.folders)
 
 
 def write_if_changed(lake: Lake, name: str, part: str, rows: pl.DataFrame, **folders: str) -> bool:
-    """Store rows that are at hand already, unless just these are stored; whether that was to be done."""
+    """Store rows that are already computed unless the same rows are stored; return whether they were written."""
     return target_of(lake, name, part=part, inputs=(), parameters=rows.rows(), code=(), **folders).make(lambda: rows)

@@ -1,8 +1,8 @@
-r"""The one index of a text: where its lines and characters are, in bytes and in non-whitespace characters.
+r"""Positions in a text: its lines and characters, in bytes and in non-whitespace characters.
 
-Lines are 0-based and half-open inside the lake. Text splits on `\n` alone, `\r\n` counts as one end, and a file that
-ends in a newline has no extra empty line. Byte offsets are those of the stored text in UTF-8; non-whitespace characters
-are UTF-16 units above U+0020, as fixed-nws and every budget count them.
+Lines are 0-based and half-open inside the lake. Text splits on `\n` only, `\r\n` is one line end, and a file that ends
+in a newline has no extra empty line. Byte offsets refer to the stored text in UTF-8; non-whitespace characters are
+UTF-16 units above U+0020, the count used by fixed-nws and by every budget.
 """
 
 from collections.abc import Sequence
@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-# There may be three for every character of a batch.
+# 32 bits to save memory: there may be three arrays with one entry per character.
 Counts = npt.NDArray[np.int32]
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines with their ends kept; joined they are the text."""
+    """The lines including their line ends; joined, they give the text."""
     lines = text.split("\n")
     last = lines.pop()
     kept = [line + "\n" for line in lines]
@@ -26,7 +26,7 @@ def split_lines(text: str) -> list[str]:
 
 
 class Offsets(NamedTuple):
-    """Line ends, bytes and non-whitespace characters before each place where a text may be cut, and its end."""
+    """The line ends, bytes and non-whitespace characters before each position where a text may be cut."""
 
     line: Counts
     byte: Counts
@@ -34,7 +34,7 @@ class Offsets(NamedTuple):
 
     @classmethod
     def between_characters(cls, text: str) -> "Offsets":
-        """The offsets of every character of a text."""
+        """The offsets before each character of a text, and at its end."""
         points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
         is_pair = points > 0xFFFF
         n_bytes = 1 + (points > 0x7F).astype(np.int32) + (points > 0x7FF) + is_pair
@@ -43,14 +43,14 @@ class Offsets(NamedTuple):
 
     @classmethod
     def between_lines(cls, text: str) -> "Offsets":
-        """The offsets of a text's lines."""
+        """The offsets at the start of each line of a text, and at its end."""
         data = np.frombuffer(text.encode(errors="surrogatepass"), np.uint8)
         places = np.unique(np.concatenate(([0], np.flatnonzero(data == ord("\n")) + 1, [len(data)]))).astype(np.int32)
         return cls(np.arange(len(places), dtype=np.int32), places, _before(_UTF16_NWS[data])[places])
 
     @classmethod
     def of_blobs(cls, blobs: pl.DataFrame) -> "list[Offsets]":
-        """The offsets of the lines of each row of `blobs`, as they are stored."""
+        """The line offsets of each row of `blobs`, from its stored columns."""
         size = pl.col("text").str.len_bytes().cast(pl.Int64)
         counts = blobs.select(byte=pl.concat_list("line_starts", size), nws="line_nws")
         n_places = counts["byte"].list.len().to_numpy()
@@ -63,7 +63,7 @@ class Offsets(NamedTuple):
 
     @property
     def n_nws(self) -> npt.NDArray[np.int64]:
-        """The non-whitespace characters of each piece between two places."""
+        """The number of non-whitespace characters between each two neighbouring positions."""
         return np.diff(self.nws).astype(np.int64)
 
 
@@ -74,15 +74,15 @@ def _before(counts: npt.NDArray[np.generic]) -> Counts:
 
 
 def line_columns(texts: Sequence[bytes]) -> pl.DataFrame:
-    """The columns line_starts and line_nws of all texts in one pass, as :class:`Offsets` has them text by text."""
-    # Imported when needed: it takes long, and most of what asks for this module reads no text.
+    """The columns line_starts and line_nws of many texts in one pass, equal to what :class:`Offsets` gives for each."""
+    # Imported when needed: it is slow to import, and most users of this module read no text.
     import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 
     every = np.frombuffer(b"".join(texts), np.uint8)
     size = np.array([len(text) for text in texts], np.int64)
     end = np.cumsum(size)
     newline = np.flatnonzero(every == ord("\n")) + 1
-    # What follows a text's last newline, where that ends the text, is no line of it.
+    # A newline at the very end of a text starts no further line.
     newline = newline[~np.isin(newline, end)]
     first = (end - size)[size > 0]
     start = np.sort(np.concatenate([first, newline]), kind="stable")
@@ -93,7 +93,7 @@ def line_columns(texts: Sequence[bytes]) -> pl.DataFrame:
     return pl.DataFrame({name: pa.LargeListArray.from_arrays(ends, of_lines) for name, of_lines in values.items()})
 
 
-# What each byte of UTF-8 adds to the UTF-16 units above U+0020: a character's first byte all of it, the others nothing.
+# UTF-16 units above U+0020 per byte of UTF-8: a character is counted at its first byte, the others add 0.
 _UTF16_NWS = np.ones(256, np.uint8)
 _UTF16_NWS[: ord(" ") + 1] = _UTF16_NWS[0x80:0xC0] = 0
 _UTF16_NWS[0xF0:] = 2
@@ -101,10 +101,10 @@ _UTF16_NWS[0xF0:] = 2
 
 @dataclass(frozen=True)
 class LineOffsets:
-    """Files of pools end to end on an axis, on which a span is two places and needs no path.
+    """The files of some pools laid end to end on one axis of lines, so that a span is two positions without a path.
 
-    `files` has pool_id, path, offset (the place of its first line), n_lines; `n_nws_before` the non-whitespace
-    characters before each place, and before the end.
+    `files` has pool_id, path, offset (the position of its first line) and n_lines. `n_nws_before` has the number of
+    non-whitespace characters before each position, including the end.
     """
 
     files: pl.DataFrame
@@ -112,19 +112,19 @@ class LineOffsets:
 
     @classmethod
     def of(cls, lines: pl.DataFrame) -> "LineOffsets":
-        """Lay files (pool_id, path, n_nws: a list with the non-whitespace characters of each line) on an axis."""
+        """Build the axis from files with pool_id, path and n_nws, the list of non-whitespace characters per line."""
         n_lines = pl.col("n_nws").list.len().cast(pl.Int64)
         ordered = lines.select("pool_id", "path", "n_nws").sort("pool_id", "path")
         files = ordered.select(
             "pool_id", "path", (n_lines.cum_sum() - n_lines).alias("offset"), n_lines.alias("n_lines")
         )
-        # A file without lines has an empty list, which explodes to a null.
+        # A file without lines has an empty list, which explodes to null.
         counts = ordered["n_nws"].explode().drop_nulls().cast(pl.Int64)
         before = pl.concat([pl.Series([0], dtype=pl.Int64), counts.cum_sum()])
         return cls(files, before)
 
     def place(self, spans: pl.LazyFrame) -> pl.LazyFrame:
-        """Put spans on the axis: pool_id, path, line_start, line_end become `start` and `end`; without a line, none."""
+        """Replace pool_id, path, line_start, line_end of spans by positions `start` and `end`; drop empty spans."""
         ends = {side: pl.col(f"line_{side}").clip(0, pl.col("n_lines")) for side in ("start", "end")}
         inside = [(pl.col("offset") + end).alias(side) for side, end in ends.items()]
         return (
@@ -135,17 +135,17 @@ class LineOffsets:
         )
 
     def n_nws(self) -> pl.Expr:
-        """The non-whitespace characters of the lines from `start` to `end`."""
+        """The number of non-whitespace characters of the lines from `start` to `end`."""
         return self._before("end") - self._before("start")
 
     def n_lines_for(self, budget: pl.Expr) -> pl.Expr:
-        """The number of lines from `start`, at most to `end`, within a budget; the first that exceeds it ends it."""
+        """The number of lines from `start`, at most to `end`, that fit in `budget` completely."""
         spent_at = pl.lit(self.n_nws_before).search_sorted(self._before("start") + budget, side="right")
         return pl.min_horizontal("end", spent_at.cast(pl.Int64) - 1) - pl.col("start")
 
     def file_at(self, column: str) -> pl.Expr:
-        """The file that a place lies in, as `file`: its row in `files`."""
-        # Of files that begin at one place, all but the last are empty.
+        """The file at a position, as `file`: its row number in `files`."""
+        # Several files may start at the same position; all but the last are empty.
         begun = pl.lit(self.files["offset"]).search_sorted(pl.col(column), side="right")
         return (begun.cast(pl.Int64) - 1).alias("file")
 
@@ -157,18 +157,18 @@ _SIDES = ("start", "end")
 
 
 def held_pieces(spans: pl.LazyFrame, n_places: int) -> pl.LazyFrame:
-    """Ranked spans cut wherever one starts or ends: item, start, end and rank (the best).
+    """The pieces of overlapping ranked spans, cut at every start and end: item, start, end and the best rank.
 
-    Spans have item (Int64), start, end below `n_places`, and rank.
+    Spans have item (Int64), start and end (at most `n_places`), and rank.
     """
-    # Each item has the axis to itself: item and place are one number, which sorts, joins and groups fast.
+    # Item and position are combined into one number, so each item has its own axis; sorts, joins and groups are fast.
     first_place = pl.col("item") * n_places
     spans = spans.with_columns(pl.col(_SIDES) + first_place)
     ends = [spans.select(place=side) for side in _SIDES]
     cuts = pl.concat(ends).unique().sort("place").with_columns(next=pl.col("place").shift(-1)).with_row_index("piece")
     first, last = (cuts.select(pl.col("place").alias(side), pl.col("piece").alias(f"{side}_piece")) for side in _SIDES)
     return (
-        # Left joins, though every end is a cut: inner ones may be reordered into all pairs of cuts.
+        # Left joins, although every end is a cut: inner joins may be reordered into all pairs of cuts.
         spans.join(first, on="start", how="left")
         .join(last, on="end", how="left")
         .select("rank", pl.int_ranges("start_piece", "end_piece").alias("piece"))
@@ -182,12 +182,12 @@ def held_pieces(spans: pl.LazyFrame, n_places: int) -> pl.LazyFrame:
 
 
 def added_lines(spans: pl.DataFrame, of_list: Sequence[str]) -> pl.DataFrame:
-    """The lines that each span adds to those of better rank in its list: one row for every run of new lines.
+    """The lines that each span adds to those of better-ranked spans in its list: one row per run of new lines.
 
-    Spans have the columns `of_list`, which tell one list from another, path, rank, line_start, line_end.
+    Spans have the columns `of_list`, which identify a list, and path, rank, line_start, line_end.
     """
     key = [*of_list, "path"]
-    # Numbered once: the order of unique rows is another each time that it is worked out.
+    # Collected here: each evaluation of a lazy frame could order unique rows, and so number files, differently.
     files = spans.select(key).unique().with_row_index("file").with_columns(pl.col("file").cast(pl.Int64)).lazy()
     placed = spans.lazy().filter(pl.col("line_start") < pl.col("line_end")).join(files, on=key)
     placed = placed.select("rank", item="file", start="line_start", end="line_end")

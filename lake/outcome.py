@@ -1,4 +1,4 @@
-"""The outcome of a stage or a part of it, and its last block."""
+"""The outcome of a stage or of one of its jobs, and the final summary printed for it."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -13,10 +13,10 @@ _COUNTS = ("expected", "scored", "missing", "failed", "rejected")
 
 @dataclass
 class Outcome:
-    """The outcome of a stage: of `expected` items, or items × runs, `scored` have a result now.
+    """The outcome of a stage: `scored` of `expected` items (or items × runs) have a result now.
 
-    `missing` lacked something, `tied` rankings tie at a cut-off; `warnings` are of the state that was left, `changes`
-    of what was changed this once; `unit` is in the plural.
+    `missing` items lacked an input; `tied` rankings have a tie at a cut-off. `warnings` describe the resulting state,
+    `changes` what this command changed. `unit` is a plural noun.
     """
 
     written: str = ""
@@ -35,30 +35,30 @@ class Outcome:
 
     @classmethod
     def of_lake(cls, lake: Lake, done: "Iterable[Outcome]", unit: str, hint: str) -> "Outcome":
-        """The outcome of a stage in a lake, from those of its parts."""
+        """The outcome of a stage in a lake, summed over the outcomes of its jobs."""
         whole = cls(str(lake.root), unit=unit, hint=hint, tally=lake.tally, changes=[*lake.damage])
         for outcome in done:
             whole.add(outcome)
         return whole
 
     def add(self, other: "Outcome") -> None:
-        """Take in the counts, the warnings and the parts of a part of what the stage did."""
+        """Add the counts, warnings, changes and parts of another outcome."""
         for name in (*_COUNTS, "tied", "warnings", "changes"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.tally.add(other.tally)
 
     @property
     def code(self) -> Exit:
-        """Done, or done with rows that were rejected, failed or could not be scored."""
+        """DONE, or INCOMPLETE if rows were rejected, failed or could not be scored."""
         return Exit.INCOMPLETE if self.missing or self.failed or self.rejected else Exit.DONE
 
     @property
     def facts(self) -> dict[str, object]:
-        """The same as one object, without the sentences."""
+        """The outcome as one JSON-like object, without the messages."""
         return {"written": self.written, **{name: getattr(self, name) for name in _COUNTS}, **self.tally.counts()}
 
     def lines(self, stage: str, seconds: str) -> list[str]:
-        """The last block."""
+        """The lines of the final summary."""
         unit = re.sub(r"s\b", "", self.unit, count=1) if self.expected == 1 else self.unit
         done = {"missing": self.missing, "failed": self.failed, "rejected": self.rejected}
         done["tied at a cut-off"] = self.tied

@@ -1,9 +1,9 @@
-"""A part of a table: one Parquet file, whose name says what it was made from and which bytes were written.
+"""A part of a table: one Parquet file, with the fingerprint of its inputs and a digest of its bytes in its name.
 
-It lies at `<table>/<folder>=<value>/…/part-<name>.<fingerprint>.<digest>.parquet`. The digest is of the lake's format,
-the table's columns, all of the path before it, and the bytes; whoever reads a part first compares it. A part of which
-a bit is flipped, which was copied or moved, or which has the columns of another version, is so told from a whole one,
-set aside, named, and left to the stage that makes it again.
+Its path is `<table>/<folder>=<value>/…/part-<name>.<fingerprint>.<digest>.parquet`. The digest covers the lake's
+format, the table's columns, the rest of the path, and the bytes; it is compared before a part is first read. A part
+that is damaged, was copied or moved, or has the columns of another version is thus detected, set aside, reported, and
+made again by its stage.
 """
 
 import hashlib
@@ -22,22 +22,22 @@ from lake.tables import FINAL, IMPORT_REJECTS, RANKING, TABLES, Table
 from lake.text import counted
 
 FORMAT_VERSION = 5
-"""Raised when the layout of the lake changes; part of every fingerprint and of every digest."""
+"""The version of the lake's layout; part of every fingerprint and of every digest."""
 MAX_NAME_BYTES = 240
-"""Of a file's or folder's name: file systems take 255, and what a part is called while it is written is longer."""
+"""The limit for file and folder names: file systems allow 255, and a temporary name is longer than the final one."""
 FORMAT = {"goldspan.part": f'{{"format":{FORMAT_VERSION}}}'}
-"""The metadata of every part's Parquet, by which another version's lake is known."""
+"""The Parquet metadata of every part, which identifies lakes of another version."""
 
 ASIDE = ".damaged"
-"""The folder of a lake that holds what was set aside."""
+"""The folder of a lake for parts that were set aside as damaged."""
 TEMPORARY = ".tmp"
-"""The ending of a part's name while it is being written."""
+"""The suffix of a part's file name while it is being written."""
 DAMAGE_HINT = (
     "`python -m ingest verify` names all that does not fit. `make ingest evaluate` sets it aside and makes it again; "
     "a run that was imported must be imported again."
 )
 
-# '@' and '+' are in protocol and system names and are safe in a path; '/' and '%' are not.
+# Protocol and system names contain '@' and '+', which are safe in a path; '/' and '%' are not.
 _SAFE = "@+,:~ "
 _DIGEST_LENGTH = 16
 _FILE = re.compile(rf"part-(.*)\.([^.]*)\.([0-9a-f]{{{_DIGEST_LENGTH}}})\.parquet", re.DOTALL)
@@ -46,7 +46,7 @@ _WRITTEN_AS = re.compile(r'\{.*"format":(\d{1,9})\b.*\}')
 
 @dataclass(frozen=True)
 class Part:
-    """One stored part of a table; without a fingerprint of its inputs it is a file that was not written here."""
+    """One stored part of a table; a file not written by the lake has no fingerprint."""
 
     table: str
     name: str
@@ -57,26 +57,26 @@ class Part:
 
     @property
     def relative_path(self) -> str:
-        """Its place in the lake, whatever it is made from."""
+        """The path in the lake without fingerprint, digest and suffix."""
         return "/".join([*self.path.parts[-len(self.folders) - 2 : -1], f"part-{quoted(self.name)}"])
 
 
 @dataclass
 class PartCounts:
-    """The parts of a lake that were made, current or removed, each by its place and counted once."""
+    """The parts made, found current, and removed, by relative path, so that each counts once."""
 
     made: set[str] = field(default_factory=set)
     current: set[str] = field(default_factory=set)
     removed: set[str] = field(default_factory=set)
 
     def add(self, other: "PartCounts") -> None:
-        """Take in what another process did."""
+        """Add the parts counted by another process."""
         self.made |= other.made
         self.current |= other.current
         self.removed |= other.removed
 
     def counts(self) -> dict[str, int]:
-        """The numbers of parts that were made, were current already, and were removed for good."""
+        """The numbers of parts made, already current, and removed without replacement."""
         current, removed = self.current - self.made - self.removed, self.removed - self.made
         return {"made": len(self.made), "current": len(current), "removed": len(removed)}
 
@@ -84,7 +84,7 @@ class PartCounts:
 def new_part(
     root: Path, declared: Table, name: str, folders: Mapping[str, str], fingerprint: str, data: memoryview
 ) -> Part:
-    """A part that is to be written: its path holds the digest of its bytes."""
+    """A part to be written from `data`; its path contains the digest."""
     stem = ".".join([f"part-{quoted(name)}", fingerprint])
     inside = [declared.name, *(f"{folder}={quoted(folders[folder])}" for folder in declared.folders)]
     for called in [*inside, f"{stem}.{'0' * _DIGEST_LENGTH}.parquet"]:
@@ -100,10 +100,10 @@ def new_part(
 
 
 def parts_below(root: Path, declared: Table, folders: Mapping[str, str], name: str | None = None) -> list[Part]:
-    """The parts of a table by path, those of some values of its folders, or of one name, alone."""
+    """The parts of a table, sorted by path; only those with the given folder values or the given name."""
     if unexpected := sorted(set(folders) - set(declared.folders)):
         raise KeyError(f"{declared.name} has no folder {unexpected[0]}")
-    # What a path spells as it is has no meaning in a pattern: see quoted().
+    # Characters that quoted() leaves as they are have no meaning in a glob pattern.
     inside = [f"{folder}={quoted(folders[folder]) if folder in folders else '*'}" for folder in declared.folders]
     file = "part-*.parquet" if name is None else f"part-{quoted(name)}.*.parquet"
     parts = []
@@ -113,20 +113,20 @@ def parts_below(root: Path, declared: Table, folders: Mapping[str, str], name: s
         stem, *made = (unquote(written[1]), written[2], written[3]) if written else (file,)
         of = dict(zip(declared.folders, (unquote(value.partition("=")[2]) for value in values), strict=True))
         parts.append((values, Part(declared.name, stem, root / path, of, *made)))
-    # By name, whatever they were made from: equal inputs are read in the same order in every lake.
+    # Sorted by name before fingerprint: every lake reads equal inputs in the same order.
     parts.sort(key=lambda pair: (pair[0], f"{pair[1].name}.parquet", pair[1].path.name))
     return [part for _, part in parts if name in (None, part.name)]
 
 
 def remove_empty(folder: Path, root: Path) -> None:
-    """Take away a folder below a lake's root, and those above it, as far as they are empty."""
+    """Remove a folder and its parents, up to but not including the lake's root, as long as they are empty."""
     while folder != root and not any(folder.iterdir()):
         folder.rmdir()
         folder = folder.parent
 
 
 def fault_of(part: Part) -> str:
-    """The fault of a part; empty where it is as it was written, an error where another version's lake has it."""
+    """What is wrong with a part, or an empty text; a part written by another version of Goldspan raises an error."""
     try:
         prefix = _digest_prefix(part.table, part.path.parent, part.path.name.rsplit(".", 2)[0], len(part.folders) + 1)
         is_whole = part.digest == _digest(part.path, part.path.stat().st_mtime_ns, prefix)
@@ -141,14 +141,14 @@ def fault_of(part: Part) -> str:
 
 
 def check_part(part: Part) -> None:
-    """See that a part is as it was written; its bytes are read once per process."""
+    """Raise an error if a part is not as it was written; the file is read once per process."""
     if why := fault_of(part):
         message = f"the lake holds a part that does not fit: {why}"
         raise GoldspanError(message, where=str(part.path), hint=DAMAGE_HINT, code=Exit.INVALID)
 
 
 def _digest_prefix(table: str, folder: Path, stem: str, depth: int) -> bytes:
-    """The first of what a part's digest is over: the lake's format, the table's columns and the part's path."""
+    """The prefix of the bytes hashed for a part's digest: the lake's format, the table's columns, the part's path."""
     return repr((FORMAT_VERSION, _columns(table), folder.parts[-depth:], stem)).encode(errors="surrogateescape")
 
 
@@ -178,7 +178,7 @@ def _check_format(path: Path) -> None:
 
 
 def quoted(value: str) -> str:
-    """A value as it is spelt in a path."""
+    """A value escaped for a path."""
     try:
         return quote(value, safe=_SAFE)
     except UnicodeEncodeError as error:
@@ -187,9 +187,9 @@ def quoted(value: str) -> str:
 
 
 def mend(root: Path, makes: Collection[str]) -> Iterator[str]:
-    """Delete what killed processes left half-written, set aside what does not fit; a sentence for each says so.
+    """Delete half-written files of killed processes and set damaged parts aside; yield a message for each of these.
 
-    `makes` says whose parts the caller makes; of those of `ingest` that it only reads, a damaged one is an error.
+    `makes` names the makers that the caller acts for; a damaged part of `ingest` that it only reads is an error.
     """
     for declared in TABLES.values():
         for unfinished in (root / declared.name).rglob(f".*{TEMPORARY}"):
@@ -205,20 +205,20 @@ def mend(root: Path, makes: Collection[str]) -> Iterator[str]:
 
 
 def _set_aside(root: Path, part: Part, why: str) -> str:
-    """Move a part out of what is read, and with it the row of an imported run; the sentence that says so."""
+    """Move a damaged part, and the row of its run if imported, out of the tables; return a message about it."""
     then, lost = "it is made again", {part.path}
     if part.table == "vectors":
         then += ", but vectors that were given are to be given again with --vectors"
     is_of_run = "run_id" in part.folders and TABLES[part.table].made_by != "evaluate" and bool(part.fingerprint)
-    # No stray, and of no run that was made here: every import has a part of rejects.
+    # Every import has a part of rejects, so this is neither a stray file nor a run made here.
     if is_of_run and parts_below(root, TABLES["rejects"], {}, IMPORT_REJECTS + part.folders["run_id"]):
         then = f"import the run {part.folders['run_id']} again"
         lost |= {row.path for row in _parts(root, "runs", **part.folders)}
     if part.table in ("files", "pools"):
-        # A part of items says that all it was read with is there.
+        # Stored items mean that everything ingested with them is stored, so they have to go too.
         lost |= {items.path for items in _parts(root, "items", benchmark=part.folders["benchmark"])}
     for path in lost:
-        # With another ending, so that no pattern of file names finds it among the parts.
+        # With another suffix, so that no glob pattern for parts matches it.
         aside = root / ASIDE / f"{path.relative_to(root)}{ASIDE}"
         aside.parent.mkdir(parents=True, exist_ok=True)
         path.replace(aside)
@@ -227,7 +227,7 @@ def _set_aside(root: Path, part: Part, why: str) -> str:
 
 
 def _contradicted(root: Path) -> Iterator[tuple[Part, str]]:
-    """The rows of imported runs that have other numbers of items or of results than they say, and how."""
+    """The `runs` parts of imported runs whose numbers of items or results differ from the stored rows, and why."""
     runs = _rows("runs", _parts(root, "runs")).filter(origin="imported").select("run_id", "n_items").collect()
     if runs.is_empty():
         return
@@ -257,7 +257,7 @@ def _rows(name: str, parts: list[Part]) -> pl.LazyFrame:
 
 
 def missing_tables(root: Path) -> list[str]:
-    """The tables that lack rows of a benchmark or a run that is scored: `runs of RUN`, each once."""
+    """The tables that lack rows for a scored benchmark or run, as `runs of RUN`."""
     scored = [part.folders for part in _parts(root, "scores")]
     tables = {"benchmark": ("items", "gold_spans", "files"), "run_id": ("runs", "run_items", "aggregates")}
     return [
@@ -269,7 +269,7 @@ def missing_tables(root: Path) -> list[str]:
 
 
 def check_whole(root: Path) -> None:
-    """See that a lake has everything that its scores are of."""
+    """Raise an error if the lake lacks tables that its scores refer to."""
     if lacking := missing_tables(root):
         message = f"the lake has scores whose other tables are missing: {counted(len(lacking), 'part')}"
         raise GoldspanError(message, where=str(root), examples=lacking[:3], hint=DAMAGE_HINT, code=Exit.INVALID)

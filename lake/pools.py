@@ -1,4 +1,4 @@
-"""Which items are asked and what they search: selections of items, and pools, file by file and chunk by chunk."""
+"""Selections of items, and the pools they search, file by file and chunk by chunk."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,18 +18,18 @@ POOL = {
     **dict.fromkeys(("pool_id", "path"), pl.String()),
     **dict.fromkeys(("chunk_no", "line_start", "line_end"), pl.Int64()),
 }
-"""The columns of the chunks of pools."""
+"""The columns of a pool's chunks and their types."""
 
 
 def files_of(lake: Lake, pool_ids: pl.Series) -> pl.LazyFrame:
-    """The rows of `files` of some pools."""
+    """The rows of `files` that belong to some pools."""
     rows = lake.scan_parts(parts_holding(lake, "files", "pool_id", pool_ids), "files")
     wanted = pl.Series([sorted({*pool_ids})], dtype=pl.List(pl.String))
     return rows.drop("benchmark", "kind").filter(pl.col("pool_id").is_in(wanted))
 
 
 def own_pool(prefix: str, by: str) -> pl.Expr:
-    """The pool that an item searches under a task, of the columns of `items`; its own where the task has no prefix."""
+    """The id of an item's pool under a task, from the columns of `items`; without a prefix the item's own pool."""
     if not prefix:
         return pl.col("pool_id")
     if by == "repo":
@@ -38,7 +38,7 @@ def own_pool(prefix: str, by: str) -> pl.Expr:
 
 
 def with_pools_of(lake: Lake, task: Task, items: pl.LazyFrame) -> pl.LazyFrame:
-    """The items that a task asks, each with the pool that it searches in it."""
+    """The items of a task, each with the `pool_id` that it searches under that task."""
     if not task.pool_prefix:
         return items
     own = lake.scan("files").filter(pl.col("pool_id").str.starts_with(f"{task.pool_prefix}/")).select("pool_id")
@@ -48,9 +48,9 @@ def with_pools_of(lake: Lake, task: Task, items: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def chunks_of(lake: Lake, chunker: str, contents: pl.DataFrame, *, with_blank: bool) -> pl.LazyFrame:
-    """The chunks of some contents (sha256, n_lines) that are ranked: the columns of table `chunks` but for the chunker.
+    """The chunks to rank of some contents (sha256, n_lines): the columns of table `chunks` except the chunker.
 
-    `with_blank`: chunks of white space alone are among them, and a file without a line, which none cuts, is one.
+    `with_blank` keeps chunks of only white space, and adds one chunk for a file without lines, which no chunker cuts.
     """
     parts = parts_holding(lake, "chunks", "sha256", contents["sha256"], chunker=chunker)
     cut = lake.scan_parts(parts, "chunks").filter(pl.col("sha256").is_in(contents["sha256"].implode()))
@@ -63,10 +63,10 @@ def chunks_of(lake: Lake, chunker: str, contents: pl.DataFrame, *, with_blank: b
 
 
 def stratified(items: pl.DataFrame, limit: int) -> pl.DataFrame:
-    """At most `limit` items, every repository as near to its share as whole rows allow, in the order they had.
+    """A sample of at most `limit` items in their original order, with each repository as near to its share as possible.
 
-    Those of a repository are taken in the order of their seeded hash, and what rounding leaves over goes by largest
-    remainder, so a larger limit holds the items of a smaller one but for rounding.
+    Within a repository, items are taken in the order of a seeded hash; seats left by rounding go to the largest
+    remainders. So a larger limit contains the items of a smaller one, except for rounding.
     """
     if items.height <= limit:
         return items
@@ -89,16 +89,16 @@ def stratified(items: pl.DataFrame, limit: int) -> pl.DataFrame:
 
 ITEM_COLUMNS = ("item_id", "subset", "split", "level", "context", "difficulty", "language", "repo", "source")
 Where = tuple[tuple[str, str], ...]
-"""Pairs of column and value: an item is selected that has, in each of the columns, one of its values."""
+"""Pairs of column and value; an item is selected if it has one of the given values in each of the columns."""
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 
 
 def parse_items(items: str, flag: str = "--items") -> Where:
-    """`subset=function-2k,repo=x`, ids, and files of an id a line (`ids.txt`, `@ids.txt`), as sorted pairs."""
+    """Parse `subset=function-2k,repo=x`, ids, and files with an id per line (`ids.txt`, `@ids.txt`) as sorted pairs."""
     pairs: set[tuple[str, str]] = set()
     for word in items.replace(",", " ").split():
         column, equals, value = word.partition("=")
-        if os.path.isfile(file := word.removeprefix("@")):  # noqa: PTH113  # Path's own raises where an id is long
+        if os.path.isfile(file := word.removeprefix("@")):  # noqa: PTH113  # Path.is_file raises if the id is too long
             lines = map(str.strip, Path(file).read_text(encoding="utf-8", errors="replace").splitlines())
             ids = {("item_id", line) for line in lines if line}
             if not ids:
@@ -118,7 +118,7 @@ def parse_items(items: str, flag: str = "--items") -> Where:
 
 
 def by_column(where: Where) -> Mapping[str, Sequence[str]]:
-    """Column → its values."""
+    """The values per column."""
     columns: dict[str, list[str]] = {}
     for column, value in where:
         columns.setdefault(column, []).append(value)
@@ -126,24 +126,24 @@ def by_column(where: Where) -> Mapping[str, Sequence[str]]:
 
 
 def where_parameters(where: Where) -> dict[str, object]:
-    """Column → its values for fingerprints and parameters: a single value stands without a list."""
+    """The values per column, for fingerprints and parameters; a single value without a list."""
     return {column: values[0] if len(values) == 1 else values for column, values in by_column(where).items()}
 
 
 def of_where(items: Frame, where: Where) -> Frame:
-    """The selected of some items."""
+    """The items that a selection selects."""
     for column, values in by_column(where).items():
         items = items.filter(pl.col(column).is_in(values))
     return items
 
 
 def is_picked(name: str, patterns: Sequence[str]) -> bool:
-    """Whether some patterns pick a system by its whole name, which may be any; without patterns all are."""
+    """Whether one of `patterns` (names or globs) matches a system's whole name; without patterns every name matches."""
     return not patterns or any(pattern == name or fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def drawn_ids(lake: Lake, task: Task, where: Where, limit: int | None) -> pl.Series | None:
-    """The ids of a seeded sample, by repository, of the selected items that can be scored; None where all are in it."""
+    """The ids of a seeded sample of `limit` selected, scorable items, stratified by repository; None if it is all."""
     if limit is None:
         return None
     items = with_pools_of(lake, task, of_where(lake.scan("items", benchmark=task.benchmark), where))
@@ -152,7 +152,7 @@ def drawn_ids(lake: Lake, task: Task, where: Where, limit: int | None) -> pl.Ser
 
 
 def with_items(lake: Lake, benchmarks: Iterable[str], where: Where) -> list[str]:
-    """The benchmarks of which a selection leaves items."""
+    """The benchmarks in which a selection leaves items; unknown ids and an empty selection raise errors."""
     benchmarks = list(benchmarks)
     items = pl.concat([lake.scan("items", benchmark=name).select("benchmark", *ITEM_COLUMNS) for name in benchmarks])
     wanted = by_column(where).get("item_id", [])

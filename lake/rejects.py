@@ -1,4 +1,4 @@
-"""Rows that could not be read or scored: kept with their place and reason, never dropped in silence."""
+"""Rows that could not be read or scored, kept with their location and the reason."""
 
 import reprlib
 from collections import Counter
@@ -16,7 +16,7 @@ _PLACE_LENGTH, _REASON_LENGTH = 1_000, 2_000
 
 @dataclass(frozen=True, order=True)
 class Reject:
-    """One thing that was refused; `source` is relative to the source's own root, `position` like `line 12`."""
+    """One rejected row; `source` is a path relative to the data source's root, `position` a text such as `line 12`."""
 
     source: str
     position: str
@@ -26,9 +26,9 @@ class Reject:
 
 @dataclass
 class Rejects:
-    """Collects what one step refuses; two reasons at one place become one row.
+    """A collector of one step's rejects; several reasons at one position become one row.
 
-    Beyond MAX_REJECTS a last row for each file says how many `more` there are. Excerpts are published with the site.
+    Beyond MAX_REJECTS, further rejects are only counted per file, in `more`. Excerpts are published with the site.
     """
 
     kept: list[Reject] = field(default_factory=list)
@@ -36,7 +36,7 @@ class Rejects:
     has_excerpts: bool = True
 
     def add(self, source: str, position: str, reason: str, excerpt: str = "") -> None:
-        """Note one refusal; the excerpt is cut to 200 characters, half a surrogate pair is written as an escape."""
+        """Add a reject; the excerpt is cut to 200 characters, and lone surrogates are escaped."""
         excerpt = excerpt[:EXCERPT_LENGTH] if self.has_excerpts else ""
         texts = (source, position[:_PLACE_LENGTH], reason[:_REASON_LENGTH], excerpt)
         source, *rest = (text.encode(errors="backslashreplace").decode() for text in texts)
@@ -54,7 +54,7 @@ class Rejects:
             yield Reject(source, "further places", f"{n:,} more were refused; {MAX_REJECTS:,} are kept one by one")
 
     def frame(self, stage: str) -> pl.DataFrame:
-        """The refusals as rows of the table `rejects`."""
+        """The rejects as rows of table `rejects`."""
         columns = table("rejects").columns
         rows = [{"stage": stage, **vars(reject)} for reject in sorted(self)]
         return (
@@ -71,5 +71,5 @@ _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = EXCERPT_LENGTH
 
 
 def excerpt_of(value: object) -> str:
-    """A value as Python writes it, of bounded length whatever it holds: a text may stand in it a million times."""
+    """The repr of a value, of bounded length even for large or deeply nested values."""
     return _SHORT.repr(value)[:EXCERPT_LENGTH]

@@ -1,4 +1,4 @@
-"""Relevance of returned and of existing chunks to an item, and how much gold each shares."""
+"""Relevance of chunks to an item, for the returned ones and for all in the pool, and how much gold each contains."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,15 +6,15 @@ from dataclasses import dataclass
 import polars as pl
 
 CHUNK_KEY = ("item_id", "path", "chunk_no")
-"""The key of a chunk in an item's pool."""
+"""The columns that identify a chunk of an item's pool."""
 
 
 @dataclass(frozen=True)
 class JudgementInputs:
-    """The inputs of relevance judgements on some items (item_id, pool_id).
+    """The inputs of relevance judgements for some items (item_id, pool_id).
 
-    `gold` is as :meth:`Rule.gold_of` gives it; `pool` has the columns of :data:`lake.pools.POOL`; `relevance`,
-    where measured, the columns of CHUNK_KEY and the rule's similarity.
+    `gold` comes from :meth:`Rule.gold_of`; `pool` has the columns of :data:`lake.pools.POOL`; `relevance`, if measured,
+    has the columns of CHUNK_KEY and the rule's similarity.
     """
 
     items: pl.LazyFrame
@@ -26,16 +26,16 @@ class JudgementInputs:
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule of relevance: when a chunk is relevant, and its similarity to the gold.
+    """A rule of relevance: which chunks are relevant, and how similar each is to the gold.
 
-    What a rule has judged has, beside its own columns, `iou`: how much gold a relevant chunk shares, null where it is
-    not relevant; `similarity`: the same, whether relevant or not; `share`: what share of the item's gold lines a
-    relevant chunk holds, only where gold is lines; `is_gold`: whether it lies in the gold's own file or candidate.
+    Judged rows have these columns in addition to their own. `iou`: the similarity of a relevant chunk, else null.
+    `similarity`: the same for every chunk. `share`: the share of the item's gold lines in a relevant chunk, only if
+    gold is lines. `is_gold`: whether the chunk is in the gold's own file or candidate.
 
-    `hits` takes hits, inputs and the key of a list, and gives the key, `place` (the rank) and `rank`, null where the
-    hit is not relevant. `pool` gives the columns of CHUNK_KEY. Of either, what has no similarity may be missing.
-    `is_graded`: gold is documents with grades, which `iou` holds. `similarity` is the column of table `relevance` that
-    is compared with the protocol's threshold.
+    `hits` maps hits, inputs and the key of a list to the key, `place` (the rank) and `rank` (null if not relevant).
+    `pool` gives the columns of CHUNK_KEY. Both may omit rows without similarity. `is_graded`: gold is documents with
+    grades, stored in `iou`. `similarity` is the column of table `relevance` that is compared with the protocol's
+    threshold.
     """
 
     hits: Callable[[pl.LazyFrame, JudgementInputs, Sequence[str]], pl.LazyFrame]
@@ -45,7 +45,7 @@ class Rule:
     similarity: str = ""
 
     def gold_of(self, gold: pl.LazyFrame) -> pl.LazyFrame:
-        """Gold as the rule takes it: disjoint spans (:func:`disjoint`), or item_id, path and, of documents, `iou`."""
+        """Gold in the rule's form: disjoint spans (:func:`disjoint`), or item_id and path, with `iou` for documents."""
         if self.is_graded:
             grade = pl.col("grade").fill_null(1).max().cast(pl.Float64)
             return gold.group_by("item_id", "path").agg(iou=grade)
@@ -53,10 +53,10 @@ class Rule:
 
 
 def disjoint(gold: pl.LazyFrame, key: Sequence[str] = ("item_id",)) -> pl.LazyFrame:
-    """An item's gold in a file without overlaps, so that every gold line counts once.
+    """The gold of each item and file without overlaps, so that every gold line counts once.
 
-    Of key, path, line_start, line_end (half-open, may overlap) it makes key, path, gold_start, gold_end and
-    n_gold_in_file: ordered spans that share no line, and how many lines the item's gold has in the file.
+    Input: key, path, line_start, line_end (half-open, may overlap). Output: key, path, gold_start, gold_end (sorted
+    spans that share no line) and n_gold_in_file, the number of gold lines in the file.
     """
     group = [*key, "path"]
     covered_to = pl.col("line_end").cum_max().shift(1).over(group)
@@ -74,11 +74,11 @@ def disjoint(gold: pl.LazyFrame, key: Sequence[str] = ("item_id",)) -> pl.LazyFr
 
 
 def line_overlap(spans: pl.LazyFrame, gold: pl.LazyFrame, identity: Sequence[str]) -> pl.LazyFrame:
-    """Relevant = in a gold file and sharing at least one line with the item's gold.
+    """The overlap of spans with gold. Relevant = in a gold file, sharing at least one line with the item's gold.
 
-    `share` is lines shared over all of the item's gold lines. `iou` is lines shared over lines in either, against all
-    of the item's gold lines in that file; with one gold span per file this is the ordinary intersection over union. A
-    span with several gold spans in reach counts once. The columns `identity` tell one span from another.
+    `share` is the shared lines divided by all of the item's gold lines. `iou` is the shared lines divided by the lines
+    in either the span or the item's gold in that file; with one gold span per file this is ordinary intersection over
+    union. A span that overlaps several gold spans gives one row. The columns `identity` identify a span.
     """
     spans = spans.select(*identity, *({"item_id", "path", "line_start", "line_end"} - set(identity)))
     shared = pl.min_horizontal("line_end", "gold_end") - pl.max_horizontal("line_start", "gold_start")
@@ -95,7 +95,7 @@ def line_overlap(spans: pl.LazyFrame, gold: pl.LazyFrame, identity: Sequence[str
 
 
 def _reachable(inputs: JudgementInputs) -> pl.LazyFrame:
-    """The pool's chunks that lie in a file of the item's gold: item_id, path, chunk_no, line_start, line_end."""
+    """The pool's chunks in files with gold of the item: item_id, path, chunk_no, line_start, line_end."""
     files = inputs.gold.select("item_id", "path").unique()
     return (
         inputs.items.select("item_id", "pool_id")
@@ -108,7 +108,7 @@ def _reachable(inputs: JudgementInputs) -> pl.LazyFrame:
 def _on_spans(
     judge: Callable[[pl.LazyFrame, JudgementInputs, Sequence[str]], pl.LazyFrame], *, by_lines: bool = False
 ) -> Rule:
-    """A rule that judges hits as it judges the chunks in files of the gold: spans, told apart by some columns."""
+    """A rule that judges hits and chunks of the pool by the same function, as spans identified by some columns."""
     return Rule(
         lambda hits, inputs, key: _ranked(judge(hits, inputs, [*key, "rank"]).with_columns(place="rank")),
         lambda inputs: judge(_reachable(inputs), inputs, CHUNK_KEY),
@@ -130,14 +130,14 @@ def _in_the_candidate(spans: pl.LazyFrame, inputs: JudgementInputs, identity: Se
 
 
 def _alike(spans: pl.LazyFrame, inputs: JudgementInputs, identity: Sequence[str]) -> pl.LazyFrame:
-    """Relevant = sharing at least the protocol's threshold of the lines in either."""
+    """Relevant = intersection over union of lines at least the protocol's threshold."""
     is_relevant = pl.col("similarity") >= inputs.threshold
     judged = _overlapping(spans, inputs, identity)
     return judged.with_columns(pl.when(is_relevant).then(name).alias(name) for name in ("iou", "share"))
 
 
 def _judged_hits(hits: pl.LazyFrame, inputs: JudgementInputs, key: Sequence[str]) -> pl.LazyFrame:
-    # A document that is returned in pieces counts once, where the first of them stands.
+    # A document returned in several pieces counts once, at its best rank.
     first = hits.group_by(*key, "path").agg(pl.col("rank").min())
     return _all_relevant(first.join(inputs.gold, on=["item_id", "path"])).with_columns(place="rank")
 
@@ -147,7 +147,7 @@ def _all_relevant(judged: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _similar(column: str) -> Rule:
-    """Relevant = at least as like the gold snippet as the protocol's threshold, by one column of `relevance`."""
+    """Relevant = similarity to the gold snippet, a column of `relevance`, at least the protocol's threshold."""
 
     def chunks(inputs: JudgementInputs) -> pl.LazyFrame:
         assert inputs.relevance is not None, "the similarity of every chunk of the run's chunker is measured before"

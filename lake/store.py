@@ -1,4 +1,4 @@
-"""The lake on disk: a folder of Parquet files for each table, each part written whole or not at all."""
+"""The lake on disk: a folder of Parquet files per table; each part is written atomically."""
 
 import io
 import os
@@ -17,15 +17,15 @@ from lake.parts import Part as Part
 from lake.tables import TABLES, Table, table
 
 EVERY = frozenset(table.made_by for table in TABLES.values())
-"""Everyone who makes parts, as tables name them."""
+"""All makers of parts, as named by the tables."""
 LOCK = ".lock"
-"""The file of a lake that whoever writes to it holds; every lake has it."""
+"""The file that a writer locks; every lake has it."""
 PARTS_AT_ONCE = 100
-"""The number of parts that one plan reads: of thousands polars would open all at once."""
+"""The number of parts that one query plan reads; polars would open thousands of files at once."""
 
 
 class Lake:
-    """Typed tables in a folder, which need not exist yet; `damage` says what did not fit when it was locked."""
+    """Typed tables in a folder, which need not exist yet; `damage` lists the parts found damaged when it was locked."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -33,11 +33,11 @@ class Lake:
         self.tally = PartCounts()
 
     def scan(self, name: str, **folders: str) -> pl.LazyFrame:
-        """A table's rows, lazily: the declared columns and those its folders add; of some values of these alone."""
+        """The rows of a table as a lazy frame, with declared and folder columns; `folders` filters by folder values."""
         return self._frame(table(name), self.parts(name, **folders))
 
     def read(self, name: str, **folders: str) -> pl.DataFrame:
-        """A table's rows, in memory, in the order of its key within each part."""
+        """The rows of a table in memory, sorted by key within each part."""
         return self.scan(name, **folders).collect()
 
     def scan_parts(self, parts: list[Part], name: str) -> pl.LazyFrame:
@@ -45,7 +45,7 @@ class Lake:
         return self._frame(table(name), parts)
 
     def scan_part(self, name: str, part: str, **folders: str) -> pl.LazyFrame:
-        """The rows of one part by its name; none where it is not stored."""
+        """The rows of one part; an empty frame if it is not stored."""
         stored = self.part(name, part, **folders)
         return self.scan_parts([stored] if stored else [], name)
 
@@ -54,16 +54,16 @@ class Lake:
         return parts_below(self.root, table(name), folders)
 
     def part(self, name: str, part: str, **folders: str) -> Part | None:
-        """One part by its name, or None where it is not stored."""
+        """One part by its name, or None if it is not stored."""
         return next(iter(parts_below(self.root, table(name), folders, part)), None)
 
     def write(self, name: str, frame: pl.DataFrame, *, part: str, fingerprint: str, **folders: str) -> Part:
-        """Check a frame, sort it by key, put it in place of the part of that name; `fingerprint` is of the inputs."""
+        """Check a frame, sort it by key and store it in place of an earlier part; `fingerprint` is of the inputs."""
         declared = table(name)
         return self.put(declared, ordered(declared, frame, folders), part, fingerprint, folders)
 
     def put(self, declared: Table, rows: pl.DataFrame, part: str, fingerprint: str, folders: Mapping[str, str]) -> Part:
-        """Put rows that :func:`ordered` gave in place of a part."""
+        """Store rows that were checked and sorted by :func:`ordered`, replacing the earlier part."""
         buffer = io.BytesIO()
         rows.write_parquet(buffer, compression="zstd", metadata=FORMAT)
         data = buffer.getbuffer()
@@ -85,7 +85,7 @@ class Lake:
         return stored
 
     def remove(self, part: Part) -> None:
-        """Take a part away, and the folders it leaves empty."""
+        """Remove a part, and the folders that this empties."""
         part.path.unlink(missing_ok=True)
         self.tally.removed.add(part.relative_path)
         remove_empty(part.path.parent, self.root)
@@ -98,11 +98,11 @@ class Lake:
         makes: Collection[str] = EVERY,
         warn: Callable[[str], None] = lambda _: None,
     ) -> Iterator[None]:
-        """Hold the lake alone, mended (:func:`lake.parts.mend`); a second writer calls `waiting` once, then waits.
+        """Lock and mend the lake (:func:`lake.parts.mend`); if another process holds it, call `waiting`, then wait.
 
-        `makes` says whose parts the caller makes, and `warn` is told of each that was set aside.
+        `makes` names the makers that the caller acts for; `warn` is called with a message for each part set aside.
         """
-        # Imported when needed: who only reads holds no lock.
+        # Imported when needed: readers need no lock.
         from filelock import FileLock, Timeout
 
         try:
@@ -124,7 +124,7 @@ class Lake:
             lock.release()
 
     def state(self, *names: str) -> str:
-        """A fingerprint over the parts of some tables: their places and what each was made from."""
+        """A fingerprint of all parts of some tables: their paths and the fingerprints of their inputs."""
         parts = [part for name in names for part in self.parts(name)]
         return fingerprint([(part.relative_path, part.fingerprint) for part in parts])
 
@@ -137,14 +137,14 @@ class Lake:
             check_part(part)
         paths = [part.path for part in parts]
         if hive and any("=" in folder for folder in self.root.parts):
-            # polars would take the lake's own place (`/data/day=3/lake`) for Hive folders.
+            # polars would read the lake's own path (`/data/day=3/lake`) as Hive folders.
             literals = [{name: pl.lit(value) for name, value in part.folders.items()} for part in parts]
             frames = [_scan([path]).with_columns(**own) for path, own in zip(paths, literals, strict=True)]
             return pl.concat([frame.select(*declared.columns, *extra) for frame in frames])
         return _scan(paths, hive).select(*declared.columns, *extra)
 
     def lacks(self, what: str, stage: str = "ingest") -> GoldspanError:
-        """An error that says what is not in it before a stage has run."""
+        """An error that reports something missing from the lake and names the stage to run first."""
         return GoldspanError(what, where=str(self.root), hint=f"First: make {stage}", code=Exit.MISSING)
 
     def _refused(self, error: OSError, path: Path) -> GoldspanError:
@@ -158,7 +158,7 @@ class Lake:
 
 
 def ordered(declared: Table, frame: pl.DataFrame, folders: Mapping[str, str]) -> pl.DataFrame:
-    """A frame checked and sorted by key."""
+    """A frame checked against its table and sorted by key; rows with another value of a folder column are an error."""
     rows = declared.checked(frame).sort(declared.key)
     for folder, value in folders.items():
         if folder in declared.columns and rows.height and {rows[folder].min(), rows[folder].max()} != {value}:
@@ -174,16 +174,16 @@ def _scan(paths: list[Path], hive: dict[str, pl.String] | None = None) -> pl.Laz
 
 
 def parts_holding(lake: Lake, name: str, column: str, values: pl.Series, **folders: str) -> list[Part]:
-    """The parts of a table in which a column of text has one of the values, in their own order."""
+    """The parts of a table in which a text column has at least one of `values`, in the order of the parts."""
     parts, places = _parts_with_values(lake, name, column, values, **folders)
     return [parts[number] for number in places.select(pl.col("part").unique().sort()).collect()["part"]]
 
 
 def contents_of(lake: Lake, sha256: pl.Series, columns: Sequence[str] = ("text", "n_lines")) -> pl.DataFrame:
-    """Some contents: sha256 and some columns of `blobs`, sorted by sha256; what the lake does not hold is missing."""
+    """File contents by hash: sha256 and some columns of `blobs`, sorted by sha256; unknown hashes have no row."""
     names = ("sha256", *columns)
     parts, places = _parts_with_values(lake, "blobs", "sha256", sha256)
-    # Where several parts hold one content, the first.
+    # If several parts contain a content, the first is read.
     first = places.group_by("sha256").agg(pl.col("part").min()).group_by("part").agg("sha256")
     rows = [
         lake.scan_parts([parts[part]], "blobs").filter(pl.col("sha256").is_in(pl.Series([of_part]))).select(names)
@@ -195,14 +195,14 @@ def contents_of(lake: Lake, sha256: pl.Series, columns: Sequence[str] = ("text",
 def _parts_with_values(
     lake: Lake, name: str, column: str, values: pl.Series, **folders: str
 ) -> tuple[list[Part], pl.LazyFrame]:
-    """A table's parts, and which of the values each holds: the column, and `part`, the part's place in the list."""
+    """A table's parts, and for each value the parts that contain it: the column, and `part`, an index into the list."""
     parts = lake.parts(name, **folders)
     known = _values_of_parts(lake.root, name, column, tuple(parts))
     return parts, known.lazy().join(pl.LazyFrame({column: values}), on=column, how="semi")
 
 
 def numbered(lake: Lake, name: str, parts: list[Part], rows: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.DataFrame:
-    """The rows that `rows` takes of each of some parts of a table, with `part`, the part's place in the list."""
+    """The result of `rows` for each part of a table, concatenated, with `part`, the part's index in the list."""
     frames = []
     for first in range(0, max(1, len(parts)), PARTS_AT_ONCE):
         some = parts[first : first + PARTS_AT_ONCE]

@@ -1,4 +1,4 @@
-"""Texts: their languages, tokens and hidden characters, and how numbers and names are said in one."""
+"""Texts: languages, tokens, hidden characters, and the formatting of numbers and lists of names."""
 
 import re
 from collections.abc import Sequence
@@ -9,25 +9,25 @@ LANGUAGES: dict[str, str] = {
     "php": "php", "py": "python", "pyi": "python", "rb": "ruby", "rs": "rust", "scala": "scala", "swift": "swift",
     "ts": "typescript", "tsx": "tsx",
 }  # fmt: skip
-"""File ending → language, the names tree-sitter's grammars have."""
+"""File suffix → language, named like its tree-sitter grammar."""
 
 NO_VALUE = "–"
-"""Stands where there is no number."""
+"""Shown in place of a missing number."""
 REGEX_TOKEN = r"[A-Za-z_]\w*|\d+|[^\w\s]"
-"""A token of the kind ``regex``: an identifier, a number or a single mark."""
+"""A token of kind ``regex``: an identifier, a number or a single punctuation mark."""
 _REGEX_TOKEN = re.compile(REGEX_TOKEN)
 _WORD = re.compile(r"\w+")
 _PIECE = re.compile(r"\w+|[^\w\s]")
 
 
 def language_of(path: str) -> str:
-    """The language of a path by its ending, or an empty string."""
+    """The language of a path according to its suffix; empty if unknown."""
     _, dot, ending = path.rsplit("/", 1)[-1].rpartition(".")
     return LANGUAGES.get(ending.lower(), "") if dot else ""
 
 
 def decode(data: bytes) -> tuple[str, int]:
-    """Bytes as text in UTF-8, and how many undecodable places became U+FFFD."""
+    """Bytes decoded as UTF-8, and the number of undecodable places, which became U+FFFD."""
     try:
         return data.decode(), 0
     except UnicodeDecodeError:
@@ -39,17 +39,17 @@ _VISIBLE = re.compile(r"[^\x00- ]")
 
 
 def is_blank(text: str) -> bool:
-    """Whether a text holds nothing but white space: no character above U+0020."""
+    """Whether a text is only white space: no character above U+0020."""
     return _VISIBLE.search(text) is None
 
 
 def regex_tokens(text: str) -> list[str]:
-    """The ``regex`` tokens: identifiers, numbers and single marks, case kept."""
+    """The ``regex`` tokens: identifiers, numbers and single punctuation marks, with their case."""
     return _REGEX_TOKEN.findall(text)
 
 
 def pieces(text: str) -> list[str]:
-    """Runs of letters, digits and underscores, and single marks, case kept: no other token reaches over their ends."""
+    """Runs of word characters, and single other marks, with their case: no token of another kind crosses their ends."""
     return _PIECE.findall(text)
 
 
@@ -58,8 +58,8 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-# Controls but for tab and newline, soft hyphens, bidi and other format characters, line and paragraph separators, tags,
-# halves of surrogate pairs. Zero-width joiners stay: scripts and emoji need them.
+# Control characters except tab and newline, soft hyphens, bidi and other format characters, line and paragraph
+# separators, tags, and surrogates. Zero-width joiners are kept: scripts and emoji need them.
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e007f\ud800-\udfff]"
@@ -67,7 +67,7 @@ _HIDDEN = re.compile(
 
 
 def is_encodable(text: str) -> bool:
-    """Whether a text can be written: JSON can hold half a surrogate pair, which is no character."""
+    """Whether a text can be encoded in UTF-8: JSON can contain lone surrogates, which cannot."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -76,23 +76,23 @@ def is_encodable(text: str) -> bool:
 
 
 def escaped(text: str) -> str:
-    r"""The text with every hidden character, which a terminal or a page might obey, as `\u{202E}`."""
+    r"""The text with every hidden character, which might control a terminal or page, escaped as `\u{202E}`."""
     return _HIDDEN.sub(lambda match: f"\\u{{{ord(match[0]):X}}}", text)
 
 
 def counted(n: int, unit: str) -> str:
-    """`1 line`, `2 lines`, `3 entries`: a number and what is counted, which has a plural of the plain kind."""
+    """A number with its unit in singular or (regular) plural: `1 line`, `2 lines`, `3 entries`."""
     plural = f"{unit[:-1]}ies" if unit.endswith("y") else f"{unit}s"
     return f"{n:,} {unit if n == 1 else plural}"
 
 
 def percent(part: int, whole: int) -> str:
-    """`99.98 %`: a share, rounded down, so that only all of it is 100."""
+    """A share as `99.98 %`, rounded down so that only the whole is 100 %."""
     return f"{part * 10_000 // max(whole, 1) / 100:.2f} %"
 
 
 def listed(names: Sequence[str], most: int = 10) -> str:
-    """Names with commas between; of many the first, and how many more there are."""
+    """Names joined by commas; beyond `most`, the number of further names."""
     shown = ", ".join(names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
 

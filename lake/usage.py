@@ -1,4 +1,4 @@
-"""Costs of runs and usage of agents, a row per run; and whether the context that an agent kept predicts repair."""
+"""Costs and agent usage per run, and whether the coverage of an agent's final context predicts repair."""
 
 import os
 import platform
@@ -18,7 +18,7 @@ from lake.text import counted
 
 
 def run_costs(lake: Lake) -> pl.LazyFrame:
-    """The cost of ranking, a row per run made here: seconds and bytes of the index in all, null if not known."""
+    """The cost of ranking per run made here: total index seconds and bytes (null if unknown), and query times."""
     queries = pl.col("query_seconds").explode(empty_as_null=False)
     return (
         lake.scan("costs")
@@ -40,11 +40,11 @@ def _known(name: str) -> pl.Expr:
 
 
 def pareto_front(costs: Sequence[float], values: Sequence[float], *, lower_is_better: bool = False) -> list[bool]:
-    """Whether each system is on the Pareto front: no other is as good for no more cost, and better in one."""
+    """Whether each system is on the Pareto front: no other is at least as good and as cheap, and better in one."""
     gains = [-value if lower_is_better else value for value in values]
     kept = [False] * len(gains)
     best = (0.0, float("-inf"))
-    # The cheapest first, of equally cheap ones the best: what follows must be better than all before it, or the same.
+    # Sorted by cost, then best first: each next one must beat all before it, or equal the last one kept.
     for number in sorted(range(len(gains)), key=lambda number: (costs[number], -gains[number])):
         here = (costs[number], gains[number])
         if here[1] > best[1] or here == best:
@@ -54,29 +54,29 @@ def pareto_front(costs: Sequence[float], values: Sequence[float], *, lower_is_be
 
 @cache
 def hardware() -> str:
-    """The processor, how many of it this process may use, the memory, and what runs on them."""
+    """The processor, its cores available to this process, the memory, the system and the Python version."""
     known = Path("/proc/cpuinfo")
     lines = known.read_text(encoding="utf-8", errors="replace").splitlines() if known.is_file() else []
     models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     processor = next(models, "") or platform.processor() or platform.machine()
     n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     memory = ""
-    with suppress(AttributeError, OSError, ValueError):  # Nobody says so there.
+    with suppress(AttributeError, OSError, ValueError):  # Not known on this system.
         memory = f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GB, "
     where = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
     return f"{processor}, {counted(n_cores, 'core')}, {memory}{where}"
 
 
 USED = ("n_tokens", "usd", "seconds", "n_turns", "n_calls")
-"""The columns that are averaged over items; `n_tokens` are those of all kinds."""
+"""The columns averaged over items; `n_tokens` sums all kinds of tokens."""
 TOKENS = ("n_input", "n_cached", "n_cache_written", "n_output")
 
 
 def run_usage(lake: Lake) -> pl.LazyFrame:
-    """Usage of runs per item, where their files say it: models (text), n_items (of the run), n_resolved of n_outcomes.
+    """The usage of runs per item, where files report it: models (text), n_items of the run, n_resolved of n_outcomes.
 
-    What is USED are means over the items that say it; `<name>_known` is how many do. prices are empty where dollars are
-    the files' own.
+    The columns USED are means over the items that report them, `<name>_known` in number. `prices` is empty if the
+    dollar amounts come from the files.
     """
     tokens = pl.sum_horizontal(pl.col(name).fill_null(0) for name in TOKENS)
     sizes = lake.scan("run_items").group_by("benchmark", "run_id").agg(n_items=pl.len().cast(pl.Int64))
@@ -98,7 +98,7 @@ def run_usage(lake: Lake) -> pl.LazyFrame:
 
 
 def first_gold(lake: Lake, protocol: str) -> pl.LazyFrame:
-    """The mean step, turn and call, from 1, that first showed a gold line, over the n_found items where one did."""
+    """The mean step, turn and call (from 1) that first showed a gold line, over the `n_found` items that have one."""
     steps = lake.scan("step_scores", protocol=protocol).filter(granularity="line")
     item, step = ["run_id", "item_id"], pl.col("step") - 1
     counts = lake.scan("usage").select(*item, "step_turns", "step_calls")
@@ -123,14 +123,14 @@ def first_gold(lake: Lake, protocol: str) -> pl.LazyFrame:
 
 
 METRICS = {"file_coverage": "files", "line_coverage": "lines"}
-"""Coverage of a final context → what of the gold it is of."""
+"""Coverage metric of a final context → the unit of gold that it counts."""
 
 
 class Repair(NamedTuple):
-    """The difference in a run's coverage of the gold between resolved items and others, within repositories.
+    """The difference in gold coverage between resolved and other items of a run, within repositories.
 
-    `delta` is the mean coverage of resolved items less that of the others, each less its own repository's, with its
-    95 % interval over the `unit`; of the `n_items` in repositories that have resolved ones and others.
+    `delta` is the mean coverage of resolved items minus that of the others, each relative to its repository's mean,
+    with its 95 % interval over the `unit`. It is over the `n_items` in repositories that have items of both kinds.
     """
 
     run_id: str
@@ -143,7 +143,7 @@ class Repair(NamedTuple):
     high: float
 
     def sentence(self, system: str) -> str:
-        """The difference in words."""
+        """The difference as a sentence."""
         more = "more" if self.delta >= 0 else "less"
         verdict = (
             "context predicts repair"
@@ -161,7 +161,7 @@ class Repair(NamedTuple):
 
 
 def repairs(lake: Lake, protocol: str) -> list[Repair]:
-    """Of every run whose outcomes are known for 30 items or more, by coverage of files and of lines."""
+    """The differences of all runs with at least 30 usable items, for coverage of files and of lines."""
     outcomes = lake.scan("usage").filter(pl.col("resolved").is_not_null()).select("run_id", "item_id", "resolved")
     scores = lake.scan("scores", protocol=protocol).filter(pl.col("metric").is_in(list(METRICS)), k=0)
     known = (
@@ -177,7 +177,7 @@ def repairs(lake: Lake, protocol: str) -> list[Repair]:
 
 def _repairs(known: pl.DataFrame) -> Iterator[Repair]:
     of_repo = ["run_id", "metric", "repo"]
-    # A repository whose items ended alike says nothing of the difference.
+    # A repository whose items are all resolved, or all unresolved, carries no information on the difference.
     within = known.filter(pl.col("resolved").n_unique().over(of_repo) == 2).with_columns(
         value=pl.col("value") - pl.col("value").mean().over(of_repo),
         resolved=pl.col("resolved") - pl.col("resolved").mean().over(of_repo),
@@ -189,7 +189,7 @@ def _repairs(known: pl.DataFrame) -> Iterator[Repair]:
         unit = REPOSITORY if n_repos >= FEWEST_REPOS else ITEM
         x, y = rows["resolved"].to_numpy(), rows["value"].to_numpy()
         delta = float(x @ y / (x @ x))
-        # As a regression with an effect of each repository, whose errors may go together within the unit.
+        # A regression with an effect per repository, and errors clustered by unit.
         pulls = rows.select("repo", pull=pl.Series(x * (y - delta * x)))
         pulls = pulls.group_by("repo").agg(pl.col("pull").sum()) if unit == REPOSITORY else pulls
         n = pulls.height

@@ -1,4 +1,4 @@
-"""Conclusions about a benchmark's first system beside its reference, and about chunkers and retrievers: fixed words."""
+"""Conclusions in fixed words: the first system compared with its reference, and chunkers compared with retrievers."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,19 +15,19 @@ REFERENCES: Mapping[str, Sequence[str]] = {
     "repobench-r": ("whole-file+random", "*+random"),
     "contextbench": ("fixed-nws-1500+bm25-okapi", "*+bm25-okapi"),
 }
-"""Benchmark → its reference, fixed before any number is known: of these patterns of systems' names
-the first that means one, and of several systems the first by name."""
+"""Benchmark → its reference system, fixed before any result was known: the first of these patterns that matches any
+system; if it matches several, the first by name."""
 _USUAL = ("whole-file+bm25-okapi", "*+bm25-okapi")
 
 BETTER, WORSE, INSEPARABLE = "better", "worse", "cannot be separated"
 EQUIVALENT, TOO_FEW = "equivalent", "too few items"
-"""The verdicts, on the second of two systems."""
+"""The possible verdicts on the second of two systems."""
 IN_WORDS: Mapping[str, str] = {INSEPARABLE: "not significantly different"}
 LIMITED, FEWER_ITEMS = "limited", "fewer items"
-"""States of a board's rows that are not compared though their runs are complete: asked, or scored on, fewer items."""
+"""States of complete runs that are not compared on a board: they were asked, or scored on, fewer items."""
 EXPLORATORY = "not corrected for multiple comparisons"
 PAIR_ALONE = "the interval is of this pair alone, the test is corrected for multiple comparisons"
-"""Why two systems may not be significantly different although the interval leaves out 0."""
+"""The note for two systems that are not significantly different although their interval excludes 0."""
 ALONE = "(testing this pair alone) "
 NO_SYSTEM = "No system was run beside the baselines."
 NO_OTHER = "No system was run beside the reference."
@@ -44,13 +44,13 @@ SENTENCES: Mapping[str, str] = {
 
 Share = tuple[float | None, float, float]
 DIFFERENCE = "retriever over chunker"
-"""The factor whose share is that of the retriever less that of the chunker."""
+"""The name of the row for the retriever's share minus the chunker's share."""
 FACTORS = ("chunker", "retriever", "interaction")
 _UNDECIDED = "It is undecided here whether the chunker or the retriever matters more"
 
 
 def reference_of(kind: str, systems: Iterable[str]) -> str:
-    """The system that a kind of benchmark declares as reference, of those that there are; empty for none."""
+    """The reference system of a kind of benchmark among `systems`; empty if it is not among them."""
     patterns = REFERENCES.get(kind, _USUAL)
     names = sorted(systems)
     return next((name for pattern in patterns for name in names if fnmatchcase(name, pattern)), "")
@@ -58,9 +58,10 @@ def reference_of(kind: str, systems: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The comparison of a benchmark's first system with its reference, or why there is `nothing` to compare.
+    """The comparison of a benchmark's first system with its reference, or `nothing`, the reason why there is none.
 
-    `is_first`: the system ranks first; otherwise the reference does. `delta` is how far it is above the reference.
+    `is_first`: the system ranks first; otherwise the reference does. `delta` is the system's score minus the
+    reference's.
     """
 
     nothing: str = ""
@@ -76,7 +77,7 @@ class Verdict:
     unit: str = REPOSITORY
 
     def sentence(self, called: Callable[[str], str], digits: int = 3, first: str = "ranked first") -> str:
-        """The verdict as a sentence; `called` gives a run's system its name, `first` is what the best of all is."""
+        """The verdict as a sentence; `called` gives the name of a run's system, `first` the words for the top place."""
         if self.nothing:
             return self.nothing
         interval = by = ""
@@ -103,7 +104,7 @@ class Verdict:
 
 
 class Line(NamedTuple):
-    """A run of a leaderboard; `is_whole`: its number is over all items."""
+    """A run on a leaderboard; `is_whole`: its score is over all items."""
 
     run_id: str
     system: str
@@ -116,13 +117,13 @@ Pairs = Mapping[tuple[str, str], Mapping[str, Any]]
 
 
 def by_pair(comparisons: pl.LazyFrame) -> Pairs:
-    """Rows of table `comparisons`, of one measure and slice, by their runs in either order."""
+    """Rows of table `comparisons` for one measure and slice, by pair of run ids in either order."""
     rows = both_ways(comparisons).collect().iter_rows(named=True)
     return {(row["run_a"], row["run_b"]): row for row in rows}
 
 
 def verdict_on(lines: Sequence[Line], kind: str, pairs: Pairs) -> Verdict:
-    """The verdict on the first of some runs, best first, that is no baseline, against the reference of its `kind`."""
+    """The verdict on the first non-baseline system of `lines` (best first), compared with the reference of `kind`."""
     systems = [line for line in lines if line.is_whole and not line.is_baseline]
     if not systems:
         return Verdict(NO_SYSTEM if all(line.is_baseline for line in lines) else NONE_WHOLE)
@@ -145,7 +146,7 @@ def verdict_on(lines: Sequence[Line], kind: str, pairs: Pairs) -> Verdict:
 
 
 def both_ways(comparisons: pl.LazyFrame) -> pl.LazyFrame:
-    """Every comparison twice: as it is stored, and with first and second exchanged."""
+    """Every comparison twice: as stored, and with the two runs swapped."""
     exchanged = {"run_a": "run_b", "run_b": "run_a", "wins": "losses", "losses": "wins"}
     negated = {"delta": "delta", "low": "high", "high": "low"}
     mirrored = comparisons.with_columns(
@@ -157,7 +158,7 @@ def both_ways(comparisons: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def which_matters_more(shares: Mapping[str, Share], n_systems: int, *, too_few: bool, unit: str = REPOSITORY) -> str:
-    """The answer with its numbers, of the share of each factor in a grid of `n_systems`."""
+    """The answer as a sentence with numbers, from the share of each factor in a grid of `n_systems`."""
     share, low, high = shares[DIFFERENCE]
     if share is None:
         return f"These {n_systems} systems differ by no more than chance."

@@ -1,4 +1,4 @@
-"""Every table of the lake, declared once: columns, key, rules, where its parts lie; and values that stages agree on."""
+"""The declarations of all tables of the lake (columns, key, rules, folders), and values shared by the stages."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from lake.tables import evaluated, ingested, of_runs
 
 @dataclass(frozen=True)
 class Table:
-    """A table's name, its schema, the Hive folders of its parts, and who makes these again (`runs`: who ran it)."""
+    """A table's name, schema, Hive folders, and who makes its parts (`runs`: the stage that made or imported a run)."""
 
     name: str
     schema: type[dy.Schema]
@@ -26,29 +26,29 @@ class Table:
 
     @cached_property
     def key(self) -> list[str]:
-        """The columns that tell one row from another, and the order rows are stored in."""
+        """The columns that identify a row; rows are stored in their order."""
         return list(self.schema.primary_key())
 
     @cached_property
     def columns(self) -> dict[str, pl.DataType]:
         """Column name → type, in the declared order."""
-        # Without a query: one that runs while modules are imported leaves threads that no forked process can use.
+        # No polars query here: one that runs at import time leaves threads that break forked processes.
         return {name: column.dtype for name, column in self.schema.columns().items()}
 
     @property
     def meaning(self) -> str:
-        """What a row is, in a sentence."""
+        """The meaning of a row, as a sentence."""
         return (self.schema.__doc__ or "").strip()
 
     def column_meaning(self, column: str) -> str:
-        """What a column of the table means."""
+        """The meaning of a column of this table."""
         meanings = _meanings()
         return str(
             meanings["of"].get(self.name, {}).get(column) or {**meanings["columns"], **column_meanings()}[column]
         )
 
     def checked(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """A frame of the table with its columns in the declared order; an error names what is not as declared."""
+        """A frame with its columns in the declared order; raises an error that names what breaks the declaration."""
         missing = [column for column in self.columns if column not in frame.columns]
         unexpected = [column for column in frame.columns if column not in self.columns]
         if missing or unexpected:
@@ -80,16 +80,16 @@ TABLES: Mapping[str, Table] = {
         Table("metrics", of_runs.Metrics, (), "evaluate"),
         Table("retrievers", of_runs.Declared, (), "evaluate"),
         Table("items", ingested.Items, ("benchmark",)),
-        # By query rule as well, so that the texts of one alone are read.
+        # By query rule as well, so that one rule's texts can be read alone.
         Table("queries", ingested.QueryRows, ("benchmark", "query")),
         Table("gold_spans", ingested.GoldSpans, ("benchmark",)),
         Table("blobs", ingested.Blobs),
         Table("pools", ingested.Pools, ("benchmark", "kind")),
         Table("files", ingested.Files, ("benchmark", "kind")),
-        # By chunker as well, so that a new chunker adds its own folder and touches no other.
+        # By chunker as well, so that a new chunker adds a folder and leaves the others untouched.
         Table("chunks", ingested.Chunks, ("chunker",)),
         Table("chunk_status", ingested.ChunkStatus, ("chunker",)),
-        # By rules as well, as chunks are by chunker.
+        # By rule set as well, for the same reason.
         Table("symbols", ingested.Symbols, ("rules",)),
         Table("symbol_status", ingested.SymbolStatus),
         Table("vectors", evaluated.Vectors, (), "evaluate"),
@@ -119,7 +119,7 @@ TABLES: Mapping[str, Table] = {
 
 @cache
 def _meanings() -> dict[str, dict[str, Any]]:
-    # Imported when needed: no stage but the last reads it.
+    # Imported when needed: only the last stage reads it.
     import tomllib
 
     return tomllib.loads(Path(__file__).with_name("meanings.toml").read_text(encoding="utf-8"))
@@ -131,7 +131,7 @@ def table(name: str) -> Table:
 
 
 def declared_rows(name: str, rows: Iterable[Mapping[str, object]]) -> pl.DataFrame:
-    """Rows of a table of declarations; what is not given is empty, the name, or the fingerprint of the row."""
+    """Rows for a table of declarations; missing values become empty, the name, or the fingerprint of the row."""
     schema = table(name).columns
     empty: dict[object, object] = {pl.String: "", pl.List: []}
     blank: dict[str, object] = {column: empty.get(kind.base_type()) for column, kind in schema.items()}
@@ -142,28 +142,28 @@ def declared_rows(name: str, rows: Iterable[Mapping[str, object]]) -> pl.DataFra
 
 
 RANKING, LINES = "ranking", "lines"
-"""The parts of a ranking's hits; the second, where there is one, is what to return to cover lines."""
+"""The values of `part` for a ranking's hits: the ranking itself and, if given, the order best for covering lines."""
 STEP, FINAL = "step", "final"
 PUBLISHED_READING = "published-"
-"""The prefix of `step` and `final` in `hits` where ContextBench's converter reads an agent's file otherwise."""
+"""The prefix of `step` and `final` in `hits` if ContextBench's converter reads an agent's file differently."""
 UNSEARCHED = "#rest"
-"""The suffix of the id of a pool's unsearched files, which a run may name."""
+"""The suffix of the id of a pool's unsearched files; runs may name those files."""
 DONE = "done"
-"""The status of an item that a run answered; any other is counted as failed."""
+"""The status of an item that a run answered; all others count as failed."""
 BLANK_GOLD = "blank"
-"""The flag of an item whose gold is nothing but white space: chunks never are, so no ranking of chunks can find it."""
+"""The flag of an item whose gold is only white space: chunks never are, so no ranking of chunks can find it."""
 GOLD_RUN = "gold"
-"""The run under which rows of runs' tables stand that are the benchmark's own: the lines that gold patches edit."""
+"""The run id of the benchmark's own rows in tables of runs: the lines edited by gold patches."""
 IMPORT_REJECTS = "import-"
-"""The prefix of an imported run's part of `rejects`, before the run's id."""
+"""The prefix of the name of an imported run's part of `rejects`; the run's id follows."""
 REFERENCE = "reference"
-"""The name that means a benchmark's declared reference (:data:`lake.verdict.REFERENCES`), in place of a system's."""
+"""The system name that stands for a benchmark's declared reference (:data:`lake.verdict.REFERENCES`)."""
 PROGRAMS = ("command", "function", "ripgrep")
-"""The formats of imported runs whose answers were given here, by a program that was asked; `file` is what it is."""
+"""The formats of imported runs whose answers came from a program run here; their `file` is that program."""
 SEARCHED = ("searched", "candidates")
-"""The kinds of pools that are searched; those of kind `rest` are not."""
+"""The kinds of pools that are searched; kind `rest` is not."""
 SITE_PAGES = frozenset({"compare", "data", "index", "methods", "submit"})
-"""The names of a site's pages beside those of the benchmarks."""
+"""The names of a site's pages other than those of benchmarks."""
 
 FLAGS: Mapping[str, tuple[str, str]] = {
     "content-differs": (
@@ -179,4 +179,4 @@ FLAGS: Mapping[str, tuple[str, str]] = {
     ),
     "duplicate-spans": ("spans that are named again", "counted once"),
 }
-"""Flag of an item → what it counts, and what becomes of that under the project's own gold rule."""
+"""Flag of an item → what it counts, and how the project's own gold rule treats that."""

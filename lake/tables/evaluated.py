@@ -1,4 +1,4 @@
-"""What evaluate writes: vectors, relevance, scores, what is made of them, and systems beside one another."""
+"""Tables written by evaluate: vectors, relevance, scores, aggregates, and comparisons of systems."""
 
 import dataframely as dy
 import polars as pl
@@ -8,7 +8,7 @@ from lake.tables.columns import integer_columns, key_columns, number_columns, te
 
 
 class Vectors(dy.Schema):
-    """Vectors by the key of the text that each stands for, and how many tokens of it the model did not see."""
+    """The vector of a text, by model and the text's key, and how many of its tokens were cut off before embedding."""
 
     model, key = key_columns(2)
     vector = dy.List(dy.Float32())
@@ -16,7 +16,7 @@ class Vectors(dy.Schema):
 
 
 class Relevance(dy.Schema):
-    """How like the gold snippet a chunk of an item's pool is: shares of tokens and of identifiers."""
+    """The similarity of a chunk of an item's pool to the gold snippet: shares of tokens and of identifiers."""
 
     item_id, path, chunker = key_columns(3)
     chunk_no = dy.Int64(primary_key=True, min=0)
@@ -25,7 +25,7 @@ class Relevance(dy.Schema):
 
 
 class Scores(dy.Schema):
-    """One number per run, protocol, item and metric; k is 0 where the metric has no cut-off."""
+    """One value per run, protocol, item and metric; k is 0 if the metric has no cut-off."""
 
     run_id, protocol, item_id, granularity, metric = key_columns(5)
     k = dy.Int64(primary_key=True, min=0)
@@ -34,7 +34,7 @@ class Scores(dy.Schema):
 
 
 class StepScores(dy.Schema):
-    """What each step of a trajectory saw, alone and with those before it: counts of files, symbols, bytes or lines."""
+    """Counts of files, symbols, bytes or lines seen at a step of a trajectory, alone and together with earlier ones."""
 
     run_id, protocol, item_id, granularity = key_columns(4)
     step = dy.Int64(primary_key=True, min=1)
@@ -42,10 +42,10 @@ class StepScores(dy.Schema):
 
 
 class Aggregates(dy.Schema):
-    """A metric over a slice of the items; the whole is slice `all`, value `all`.
+    """A metric averaged over a slice of the items; slice `all` with value `all` is the whole benchmark.
 
-    The means are over `n` of `n_items`: `n_not_applicable` have no value of the metric though the run answered them,
-    the rest failed and are in no mean. `n_failed` also counts failed items that score 0, and so are in `n`.
+    The means are over `n` of `n_items`. Of the others, `n_not_applicable` were answered but have no value of the
+    metric; the rest failed and are in no mean. `n_failed` also counts failed items that score 0, which are part of `n`.
     """
 
     run_id, protocol, granularity, metric = key_columns(4)
@@ -61,9 +61,9 @@ class Aggregates(dy.Schema):
 
 
 class Ledger(dy.Schema):
-    """Where an item's gold went in a run: each part takes of what those before it leave.
+    """What happened to an item's gold in a run: each class takes its share of what the classes before it leave.
 
-    Gold is counted in lines, or as 1 where it is one candidate. For `random` the parts are expectations.
+    Gold is counted in lines, or as 1 if it is one candidate. For `random` the classes hold expectations.
     """
 
     run_id, protocol, item_id = key_columns(3)
@@ -71,13 +71,13 @@ class Ledger(dy.Schema):
 
     @dy.rule()
     def parts_add_up(cls) -> pl.Expr:
-        """The lines of all classes together are the item's gold lines."""
+        """The classes add up to the item's gold."""
         parts = ("found", "past_budget", "seen", "unreachable", "no_answer", "other_lines", "not_returned")
         return (pl.sum_horizontal(parts) - pl.col("n_gold")).abs() <= 1e-12 * pl.col("n_gold")
 
 
 class LedgerMeans(dy.Schema):
-    """A class of the ledger over a slice of the items that have gold; the shares of a slice add up to 1."""
+    """One class of the ledger, averaged over the items of a slice that have gold; the shares of a slice add up to 1."""
 
     run_id, protocol, slice, slice_value = key_columns(4)
     class_ = dy.String(primary_key=True, alias="class")
@@ -87,12 +87,12 @@ class LedgerMeans(dy.Schema):
 
 
 class Effects(dy.Schema):
-    """What the choice of chunker does to the primary metric, what that of retriever does, and what the two together do.
+    """The effects of chunker, retriever and their interaction on the primary metric (analysis of variance).
 
-    They are of the largest grid of ranked systems in which every chunker is there with every retriever. By `factor`, a
-    row is of the `grand mean`; of a `chunker` or a `retriever` with its `effect` on the mean; of a system, whose
-    `interaction` is what those two leave; or, without names, of a whole factor with its `share`. Only rows of all
-    repositories have intervals.
+    They are computed on the largest complete grid of ranked systems, in which every chunker occurs with every
+    retriever. By `factor`, a row is the `grand mean`; a `chunker` or `retriever` with its main `effect`; a system with
+    its `interaction`, the effect left by those two; or, without names, a whole factor with its `share` of the variance.
+    Only rows over all repositories have intervals.
     """
 
     protocol, task, slice, slice_value, repo, factor, chunker, retriever = key_columns(8)
@@ -104,11 +104,11 @@ class Effects(dy.Schema):
 
 
 class Characters(dy.Schema):
-    """How much one reads of a run: non-whitespace characters per item, over the slice that is shown first.
+    """How much one reads of a run: mean non-whitespace characters per item, over the protocol's headline slice.
 
-    `read` is what stands down to the cut-off `k` of the protocol's primary metric: in the first results, or of a budget
-    what was returned as far as it goes; k 0 is the whole answer, of a ranking held against contexts the context that it
-    gives. `returned` is all that was returned. Lines that were returned before are not counted again.
+    `read` goes down to the cut-off `k` of the protocol's primary metric: the first k results, or results until the
+    budget is used up. k 0 is the whole answer; for a ranking scored as a context it is the context formed from it.
+    `returned` counts everything returned. Lines returned before are not counted again.
     """
 
     protocol = dy.String(primary_key=True)
@@ -119,7 +119,7 @@ class Characters(dy.Schema):
 
 
 class Ranks(dy.Schema):
-    """The place of a ranked system; null where there are too few items. Baselines and partial runs have no row."""
+    """The rank of a system on a board; null if there are too few items. Baselines and partial runs have no row."""
 
     protocol, granularity, metric = key_columns(3)
     k = dy.Int64(primary_key=True, min=0)
@@ -131,14 +131,14 @@ class Ranks(dy.Schema):
 
     @dy.rule()
     def rank_is_within_its_bounds(cls) -> pl.Expr:
-        """The shown place is one of those that the verdicts leave."""
+        """The rank is within the bounds that the pairwise verdicts allow."""
         return pl.col("rank").is_between("rank_low", "rank_high") | pl.col("rank").is_null()
 
 
 class Boards(dy.Schema):
-    """What a leaderboard shows: a metric at a cut-off is a `column`, averaged in each of three ways.
+    """A cell of a leaderboard: a run's average of a metric at a cut-off (`column`), in each of three ways of averaging.
 
-    Of each slice the 24 values of most items are there. Ranks are by the primary metric as the protocol shows it.
+    Of each slice, the 24 values with the most items are included. Ranks are by the protocol's primary metric.
     """
 
     protocol, task, slice, slice_value, average, run_id, column = key_columns(7)
@@ -156,9 +156,9 @@ class Boards(dy.Schema):
 
 
 class Comparisons(dy.Schema):
-    """Two systems by one metric over one slice, on the items that both have: `delta` is `run_b` less `run_a`.
+    """Two systems compared by one metric over one slice, on the items that both have: `delta` is `run_b` minus `run_a`.
 
-    `smallest_detectable` is by the adjusted test, in an exploratory row by a t test of the pair alone.
+    `smallest_detectable` refers to the adjusted test; in an exploratory row, to a t test of this pair alone.
     """
 
     protocol, granularity, metric = key_columns(3)

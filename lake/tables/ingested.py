@@ -1,4 +1,4 @@
-"""What ingest writes: items with queries and gold, and the files that are searched."""
+"""Tables written by ingest: items with queries and gold, and the searched files."""
 
 import dataframely as dy
 import polars as pl
@@ -7,7 +7,7 @@ from lake.tables.columns import integer_columns, key_columns, text_columns
 
 
 class Items(dy.Schema):
-    """One row per item of a benchmark; what is searched for is in `queries`."""
+    """One row per item of a benchmark; the query texts are in `queries`."""
 
     benchmark, item_id = key_columns(2)
     subset = dy.String()
@@ -27,19 +27,19 @@ class Items(dy.Schema):
 
     @dy.rule()
     def unscorable_says_why(cls) -> pl.Expr:
-        """An item is scorable, or says why not."""
+        """An item is scorable, or has a reason why not."""
         return pl.col("scorable") == pl.col("why_not").is_null()
 
 
 class QueryRows(dy.Schema):
-    """The text that is searched for, one row per item and query rule: `query` is the rule's name."""
+    """The query text of an item under a query rule, whose name is in `query`."""
 
     benchmark, item_id, query = key_columns(3)
     text, sha256 = text_columns(2)
 
 
 class GoldSpans(dy.Schema):
-    """What a gold rule calls the answer: half-open line ranges per item."""
+    """The gold of an item under a gold rule: half-open line ranges."""
 
     benchmark, item_id, gold, path = key_columns(4)
     line_start = dy.Int64(primary_key=True, min=0)
@@ -54,7 +54,7 @@ class GoldSpans(dy.Schema):
 
 
 class Blobs(dy.Schema):
-    """A file's content, stored once per sha256 of its bytes; positions are of its text's UTF-8."""
+    """A file's content, stored once per sha256 of its bytes; positions refer to its text in UTF-8."""
 
     sha256 = dy.String(primary_key=True)
     text = dy.String()
@@ -66,7 +66,7 @@ class Blobs(dy.Schema):
 
 
 class Files(dy.Schema):
-    """Which paths a pool holds, and the content of each, in the pool's own order."""
+    """The files of a pool: path, content hash, and position in the pool's own order."""
 
     pool_id, path = key_columns(2)
     sha256 = dy.String()
@@ -74,7 +74,7 @@ class Files(dy.Schema):
 
 
 class Pools(dy.Schema):
-    """What items search: a repository, of which `rest` is what is not searched, or an item's own `candidates`."""
+    """A pool that items search: a repository's files (kind `rest`: those not searched), or an item's `candidates`."""
 
     pool_id = dy.String(primary_key=True)
     benchmark = dy.String()
@@ -84,7 +84,7 @@ class Pools(dy.Schema):
 
 
 class Chunks(dy.Schema):
-    """How a chunker cuts a content: half-open lines and bytes of the blob."""
+    """A chunk of a file's content, made by one chunker: half-open ranges of lines and bytes."""
 
     chunker, sha256 = key_columns(2)
     chunk_no = dy.Int64(primary_key=True, min=0)
@@ -93,7 +93,7 @@ class Chunks(dy.Schema):
 
 
 class ChunkStatus(dy.Schema):
-    """How cutting a content went: into how many chunks, why not the chunker's own way, and why not at all."""
+    """The result of chunking a content: the number of chunks, why a fallback was used, and why it failed."""
 
     chunker, sha256 = key_columns(2)
     n_chunks = dy.Int64(min=0)
@@ -102,14 +102,14 @@ class ChunkStatus(dy.Schema):
 
 
 class SymbolStatus(dy.Schema):
-    """A content in which definitions were looked for, and why it could not be parsed."""
+    """A content that was searched for definitions, and why it could not be parsed."""
 
     sha256 = dy.String(primary_key=True)
     failed = dy.String(nullable=True)
 
 
 class Symbols(dy.Schema):
-    """A definition in a content, as one set of rules finds it; `kind` is the syntax tree's own name for the node."""
+    """A definition in a content, found by one set of rules; `kind` is the type of its node in the syntax tree."""
 
     rules, sha256 = key_columns(2)
     byte_start = dy.Int64(primary_key=True, min=0)
@@ -120,7 +120,7 @@ class Symbols(dy.Schema):
 
 
 class RejectRows(dy.Schema):
-    """What could not be read or scored: where it stands and why; nothing is dropped in silence."""
+    """An input or row that could not be read or scored: where it is, and why. Nothing is dropped silently."""
 
     stage, source, position = key_columns(3)
     reason, excerpt = text_columns(2)

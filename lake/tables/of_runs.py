@@ -1,4 +1,4 @@
-"""What pages say of declared things; and runs, of systems here and of others: what they were asked, what it cost."""
+"""Tables of declarations, as shown on pages; and of runs made here or imported: their answers, costs and usage."""
 
 import dataframely as dy
 
@@ -6,7 +6,7 @@ from lake.tables.columns import integer_columns, key_columns, number_columns, te
 
 
 class Declared(dy.Schema):
-    """What a page says of a declared thing; the stage that owns the declaration writes its row."""
+    """The description of a declaration, as shown on a page; written by the stage that owns it."""
 
     name = dy.String(primary_key=True)
     title, display_name, meaning = text_columns(3)
@@ -16,7 +16,7 @@ class Declared(dy.Schema):
 
 
 class Benchmarks(Declared):
-    """A benchmark, and which data of it this lake holds."""
+    """A benchmark, and the part of its data that this lake holds."""
 
     label, like = text_columns(2)
     limit = dy.Int64(nullable=True, min=1)
@@ -25,13 +25,13 @@ class Benchmarks(Declared):
 
 
 class Tasks(Declared):
-    """A task in words; see `lake.pools.own_pool` for what its own pools are called."""
+    """A task in words; `lake.pools.own_pool` defines the ids of its own pools."""
 
     benchmark, query, pool, tie, pool_prefix, pool_by = text_columns(6)
 
 
 class Protocols(Declared):
-    """How runs of some tasks are scored."""
+    """The rules by which runs of some tasks are scored."""
 
     benchmark = dy.String()
     tasks = dy.List(dy.String())
@@ -47,7 +47,7 @@ class Protocols(Declared):
 
 
 class Metrics(Declared):
-    """How a metric is read, and which of its values are better."""
+    """A metric: how it is read, and which of its values are better."""
 
     direction, micro = text_columns(2)
     of_steps = dy.Bool()
@@ -56,13 +56,13 @@ class Metrics(Declared):
 
 
 class Chunkers(Declared):
-    """A chunker, by which files were cut."""
+    """A chunker that cut files in this lake."""
 
     command = dy.String(nullable=True)
 
 
 class Formats(Declared):
-    """A format of what was made elsewhere: `kind` is what such a file holds, `example` how it begins."""
+    """A format of imported files: `kind` is their content, `example` their beginning."""
 
     kind, example = text_columns(2)
 
@@ -70,8 +70,8 @@ class Formats(Declared):
 class Runs(dy.Schema):
     """One row per run: a system's answers to one task.
 
-    `protocol` is the one whose gold the system is shown. What a run was asked are its rows of `run_items`; where that
-    is not all of the items its status is `partial`.
+    `protocol` is set if the system is shown a protocol's gold. `run_items` has a row for each item that the run was
+    asked; if that is not every item, its status is `partial`.
     """
 
     run_id = dy.String(primary_key=True)
@@ -90,7 +90,7 @@ class Runs(dy.Schema):
 
 
 class Submissions(dy.Schema):
-    """A ranking in the folder of submissions, with what its authors say of it; a row per task it answers.
+    """A submitted result (ranking, completions or trajectories) with its authors' description; one row per task.
 
     It is `scored`, `reported` (numbers alone, never ranked), `older` (a newer one counts), `waiting` (the lake lacks
     its items) or `refused`.
@@ -107,7 +107,7 @@ class Submissions(dy.Schema):
 
 
 class CostRows(dy.Schema):
-    """What ranking a part of a run's items cost where it was made: the one table that differs between equal runs."""
+    """The cost of ranking a part of a run's items on one machine: the only table that differs between equal runs."""
 
     run_id, part = key_columns(2)
     index_seconds = dy.Float64(nullable=True, min=0)
@@ -117,7 +117,7 @@ class CostRows(dy.Schema):
 
 
 class RunItems(dy.Schema):
-    """What happened to each item that a run was asked; any other has no row, here or in `scores`."""
+    """The outcome of each item that a run was asked; other items have no row, here or in `scores`."""
 
     run_id, item_id = key_columns(2)
     status = dy.String()
@@ -131,9 +131,9 @@ class RunItems(dy.Schema):
 
 
 class Hits(dy.Schema):
-    """What a run returned, in order: ranks from 1, half-open lines and bytes.
+    """The results of a run, in order: ranks from 1, half-open ranges of lines and bytes.
 
-    An agent's rows are as it gave them: a row with a symbol names one, a row with neither lines nor symbol names a
+    An agent's rows are as it gave them: a row with a symbol names a symbol, a row with neither lines nor symbol names a
     file, a range may be reversed or run past the end; `line_start` 0 without a `line_end` is a view of the whole file.
     """
 
@@ -149,7 +149,7 @@ class Hits(dy.Schema):
 
 
 class ItemUsage(dy.Schema):
-    """What an agent used for an item, and how it ended; null where its file does not say it."""
+    """An agent's usage for an item, and how the item ended; null if the agent's file does not report it."""
 
     run_id, item_id = key_columns(2)
     model, exit_status, prices = text_columns(3, nullable=True)
@@ -161,7 +161,7 @@ class ItemUsage(dy.Schema):
 
 
 class Edits(dy.Schema):
-    """A line that a patch changes, as one reading of patches has it; under run_id `gold` the gold patches' lines."""
+    """A line that a patch changes, under one way of reading patches; run_id `gold` has the gold patches' lines."""
 
     run_id, item_id, reading, path = key_columns(4)
     line = dy.Int64(primary_key=True, min=0)
