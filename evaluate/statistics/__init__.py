@@ -1,1 +1,1 @@
-"""Statistics: means over items and what they are pooled over."""
+"""Statistics: averages, confidence intervals, comparisons and ranks of systems, slice by slice."""

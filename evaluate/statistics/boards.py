@@ -1,8 +1,8 @@
-"""Tables `ranks`, `characters`, `ledger_means` and `boards`: what every reader of a leaderboard shows, worked out once.
+"""Tables `ranks`, `characters`, `ledger_means` and `boards`: a leaderboard's contents, computed once for all readers.
 
-Pages, their scripts, exports, `evaluate table` and the gate read them: order, averages, states and differences are
-decided here. Places follow the verdicts of table `comparisons`, so the two never disagree. They are adjusted for many
-pairs in the headline slice alone; in other slices they are exploratory, as their verdicts are.
+Pages, their scripts, exports, `evaluate table` and the gate read order, averages, states and differences from here.
+Ranges of ranks follow the verdicts of table `comparisons`, so the two never disagree. They are corrected for multiple
+comparisons in the headline slice alone; in other slices they are exploratory, like the verdicts.
 """
 
 from collections.abc import Collection, Iterable
@@ -23,12 +23,12 @@ _WHERE = [*MEASURE, *SLICE]
 
 
 def rank_runs(protocol: Protocol, rows: pl.DataFrame, comparisons: pl.DataFrame) -> pl.DataFrame:
-    """The ranked runs of every slice by the primary metric: rows of table `ranks`.
+    """The ranks and tie groups of the ranked runs in every slice, by the primary metric: rows of table `ranks`.
 
-    - rank: 1 and how many have a better number.
-    - rank_low: 1 and how many are better by the verdict; rank_high: how many there are, less those that are worse.
-    - tie_group: the best system not yet in a group opens one, and all that are not yet in one and cannot be told from
-      it are its members; a group may have gaps, where a system between two of it is told from the best.
+    - rank: 1 plus the number of runs with a better value.
+    - rank_low: 1 plus the number of runs with a better verdict; rank_high: all runs minus those with a worse verdict.
+    - tie_group: the best run without a group starts the next one; all others without a group join it that are not
+      significantly different from that best run. A run ranked between two members may belong to another group.
     """
     metric = metric_named(protocol.primary.metric)
     ranked = rows.lazy().filter("is_primary", "is_ranked")
@@ -60,7 +60,7 @@ def rank_runs(protocol: Protocol, rows: pl.DataFrame, comparisons: pl.DataFrame)
 
 
 def _tie_groups(ordered: pl.DataFrame, told_apart: Collection[tuple[object, ...]]) -> pl.LazyFrame:
-    """Where, run_id and tie group; `ordered` is where and its runs (a list), best first, `told_apart` where and two."""
+    """Each run's tie group, from `ordered` (`_WHERE`, run ids, best first) and `told_apart` (`_WHERE`, two run ids)."""
     rows: list[tuple[object, ...]] = []
     for *where, left in ordered.iter_rows():
         number = 0
@@ -76,9 +76,9 @@ def _tie_groups(ordered: pl.DataFrame, told_apart: Collection[tuple[object, ...]
 def characters_of(
     protocol: Protocol, rows: pl.DataFrame, items: pl.LazyFrame, hits: Iterable[pl.LazyFrame]
 ) -> pl.DataFrame:
-    """Rows of table `characters`, of every run that has the primary metric in the slice that is shown first.
+    """Rows of table `characters`, for every run with the primary metric in the headline slice.
 
-    `rows` are aggregates as `with_places` gives them; a frame of `hits` has all those of a run.
+    `rows` are aggregates from `with_places`; each run has all its hits in one frame of `hits`.
     """
     shown = rows.lazy().filter("is_primary", "is_headline").select("run_id", *SLICE, "n_items").collect()
     ks = sorted({k for metric, k in metrics_of(protocol) if metric.name == protocol.primary.metric})
@@ -86,7 +86,7 @@ def characters_of(
     if shown.is_empty():
         return pl.DataFrame(schema=declared.columns)
     of_slice = in_slice(items.filter("scorable"), *shown.row(0)[1:3])
-    # A run of completions, or of nothing at all, has no row.
+    # A run of completions, or without any hit, has no row.
     read = pl.concat([_read(protocol, some.join(of_slice, on="item_id", how="semi"), ks) for some in hits])
     return (
         read.lazy()
@@ -103,7 +103,7 @@ def characters_of(
 
 
 def _read(protocol: Protocol, hits: pl.LazyFrame, ks: list[int]) -> pl.DataFrame:
-    """Of each run: the characters of all its items down to each cut-off, and `returned`, all of them."""
+    """The non-whitespace characters of each run, summed over its items: down to each cut-off, and all (`returned`)."""
     is_budget = metric_named(protocol.primary.metric).cut == "budget"
     new, part = pl.col("n_new_nws").fill_null(0), pl.col("part")
     read = (
@@ -111,7 +111,7 @@ def _read(protocol: Protocol, hits: pl.LazyFrame, ks: list[int]) -> pl.DataFrame
         .group_by("run_id", "item_id", "part")
         .agg(new.sum().alias("returned"), *(new.filter(pl.col("rank") <= k).sum().alias(f"first {k}") for k in ks))
     )
-    # The order that is best for lines is read in place of the ranking, where a run has both.
+    # A run with both parts is read from LINES (the best order for lines) at budgets, from RANKING at other cut-offs.
     has_lines = (part == LINES).any().over("run_id")
     read = read.filter(~has_lines | (part != (RANKING if is_budget else LINES)))
     whole = pl.col("returned")
@@ -128,13 +128,13 @@ def _read(protocol: Protocol, hits: pl.LazyFrame, ks: list[int]) -> pl.DataFrame
 
 
 def ledger_means(ledger: pl.LazyFrame, items: pl.LazyFrame, slices: pl.DataFrame) -> pl.LazyFrame:
-    """Rows of table `ledger_means`: by class its macro (mean of the items' shares) and micro (share of all gold).
+    """Rows of table `ledger_means`: per class, macro (the mean of the items' shares) and micro (the share of all gold).
 
-    `slices` has run_id, slice, slice_value: those that each run's scores are pooled over.
+    `slices` has run_id, slice, slice_value: the slices that each run's scores are averaged over.
     """
     key, n_gold = ["run_id", "protocol", *SLICE], pl.col("n_gold")
     sums = list[pl.DataFrame]()
-    # One slice at a time: in each an item counts once more. The whole is among them also where nothing has a score.
+    # One slice at a time, as each repeats the rows of all items. `all` is included even if nothing has a score.
     for name in sorted({"all", *slices["slice"]}):
         of_slice = ledger.join(in_slice_of(items, name), on="item_id").with_columns(slice=pl.lit(name))
         rows = of_slice.join(slices.lazy(), on=["run_id", *SLICE], how="semi")
@@ -180,8 +180,8 @@ def board_rows(
 ) -> pl.DataFrame:
     """The board of one task's runs under one protocol: rows of table `boards`.
 
-    `runs` are the task's rows of table `runs`, the other frames those runs' rows of the tables they are called after.
-    `kind` is the declared benchmark by whose rules the task is scored; it says which system is the reference.
+    `runs` are the task's rows of table `runs`; the other frames are these runs' rows of the tables of the same names.
+    `kind` is the declared benchmark whose rules score the task; it determines the reference system.
     """
     opening = headline_slice(protocol, aggregates.lazy())
     values = aggregates.lazy().group_by(SLICE).agg(pl.col("n_items").max())
@@ -218,7 +218,7 @@ def board_rows(
 
 
 def _columns(protocol: Protocol, rows: pl.DataFrame) -> pl.LazyFrame:
-    """The measures, each a column: the primary metric, then the others in the protocol's order."""
+    """The board's columns, one per measure: the primary metric first, then the others in the protocol's order."""
     primary = protocol.primary
     order = {metric: position for position, (metric, _) in enumerate(protocol.metrics)}
     first = (primary.granularity, primary.metric, primary.k)
@@ -241,7 +241,7 @@ def _columns(protocol: Protocol, rows: pl.DataFrame) -> pl.LazyFrame:
 
 
 def _with_differences(rows: pl.DataFrame, kind: str, comparisons: pl.LazyFrame) -> pl.LazyFrame:
-    """The rows with their difference to the reference: as compared; else of two numbers over as many items."""
+    """The rows with `delta` to the reference: from `comparisons`, else between two means over equally many items."""
     heads = rows.lazy().filter("is_opening", "is_primary", "is_shown").sort(pl.col("state") != "", "run_id")
     runs = heads.select("system", "run_id").collect().rows()
     of_kind = reference_of(kind, [system for system, _ in runs])

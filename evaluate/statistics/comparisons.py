@@ -1,9 +1,9 @@
-"""Table `comparisons`: every pair of systems on the items that both have, with what chance would give.
+"""Table `comparisons`: every pair of systems on the items that both have, with intervals, tests and verdicts.
 
-Compared are a protocol's primary metric in every slice that its aggregates have, and all its other metrics in the
-headline slice. With fewer than FEWEST_REPOS repositories the item is the unit of interval and test. What is tested
-together is fixed before a number is known: the pairs of complete systems, baselines left out, by the primary metric in
-the headline slice. Only these have an adjusted p; every other row is exploratory.
+The primary metric is compared in every slice of the aggregates, all other metrics in the headline slice. With fewer
+than FEWEST_REPOS repositories, the item is the unit of interval and test. The family of pairs that are tested together
+is fixed before any number is known: the pairs of complete systems without baselines, by the primary metric in the
+headline slice. Only these have an adjusted p; every other row is exploratory.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from lake.tables import table
 from lake.verdict import BETTER, EQUIVALENT, INSEPARABLE, TOO_FEW, WORSE
 
 POINT = 0.01
-"""Two systems whose difference surely is within this are equivalent."""
+"""Two systems are equivalent if their difference is significantly smaller than this."""
 
 
 def with_places(protocol: Protocol, aggregates: pl.DataFrame, systems: pl.DataFrame) -> pl.DataFrame:
-    """Aggregates with `is_primary`, `is_headline`, `is_ranked` and `in_family`: whether its pairs are tested together.
+    """Aggregates with `is_primary`, `is_headline`, `is_ranked` and `in_family` (its pairs are tested together).
 
-    A run is ranked where it is complete, no baseline, and its mean is over all items that the metric applies to. The
-    family is of those that are ranked by the primary metric in the headline slice.
-    `aggregates` are of one task and protocol, `systems` has run_id, is_complete, is_baseline and is_expected.
+    A run is ranked if it is complete, is no baseline, and its mean covers all items that the metric applies to. The
+    family is made of the runs ranked by the primary metric in the headline slice.
+    `aggregates` are of one task and protocol; `systems` has run_id, is_complete, is_baseline and is_expected.
     """
     rows = aggregates.lazy().filter(pl.col("n") > 0).join(systems.lazy(), on="run_id")
     slice_, value = headline_slice(protocol, rows.filter(pl.col("is_complete") | ~pl.col("is_complete").any()))
@@ -54,19 +54,19 @@ def with_places(protocol: Protocol, aggregates: pl.DataFrame, systems: pl.DataFr
 def compare_runs(protocol: Protocol, rows: pl.DataFrame, scores: ScoreMatrix) -> pl.DataFrame:
     """Every pair of runs that have the same metric over the same slice: rows of table `comparisons`.
 
-    The first of a pair is the one whose id sorts first, and the numbers are of the second against it; `rows` are as
-    :func:`with_places` gives them.
+    The pair's first run is the one whose id sorts first; the numbers are the second's relative to it. `rows` come from
+    :func:`with_places`.
     """
     several = rows.lazy().sort("run_id").group_by(*MEASURE, *SLICE).agg("run_id", *_FLAGS)
     several = several.filter(pl.col("run_id").list.len() > 1).sort(*MEASURE, *SLICE)
     groups, declared = several.with_columns(group=pl.int_range(pl.len())).collect(), table("comparisons")
     if groups.is_empty():
         return pl.DataFrame(schema=declared.columns)
-    # All that polars does is done once: the groups are many and small.
+    # Polars runs once over all groups, as these are many and small.
     pairs = [columns for group in groups.iter_rows(named=True) for columns in _pairs(protocol, group, scores)]
     compared = pl.DataFrame({name: np.concatenate([columns[name] for columns in pairs]) for name in pairs[0]})
     counts = pl.when(~pl.col("is_expected")).then(pl.col("wins", "ties", "losses"))
-    # Of fewer items than a verdict needs nothing is detected.
+    # No difference is detectable with fewer items than a verdict needs.
     least = pl.when(pl.col("n_items") >= FEWEST_ITEMS).then("smallest_detectable")
     return (
         compared.lazy()
@@ -84,7 +84,7 @@ Columns = dict[str, npt.NDArray[np.generic]]
 
 
 def _pairs(protocol: Protocol, group: Mapping[str, object], scores: ScoreMatrix) -> Iterator[Columns]:
-    """The pairs of one metric in one slice, those of each unit by themselves."""
+    """The pairs of one metric in one slice: first those with the item as unit, then those with the repository."""
     metric = metric_named(str(group["metric"]))
     values, average = scores.values(group), average_of(protocol, metric)
     first, second = all_pairs(len(np.array(group["run_id"])))
@@ -101,14 +101,14 @@ def _pairs(protocol: Protocol, group: Mapping[str, object], scores: ScoreMatrix)
 def _rows(
     group: Mapping[str, object], metric: Metric, diffs: Differences, first: Integers, second: Integers, unit: str
 ) -> Columns:
-    """The pairs of one metric in one slice that have the same unit."""
+    """The rows of pairs of one metric in one slice, all with the same unit."""
     run_ids = np.array(group["run_id"])
     in_family, expected = np.array(group["in_family"]), np.array(group["is_expected"])
     family = in_family[first] & in_family[second]
     p, adjusted = flip_tests(diffs, family)
     lowest, highest = metric.bounds
     about = uncertainty(diffs, (lowest - highest, highest - lowest))
-    # What is tested together is found by a test of its own; of any other pair it is said of the pair alone.
+    # The family is tested together, so its detectable differences depend on all its pairs; any other pair's on itself.
     about["smallest_detectable"] = np.where(family, smallest_detectable(diffs, family), about["smallest_detectable"])
     sign = {"higher": 1, "lower": -1, "neither": 0}[metric.direction]
     wins, losses = (diffs.losses, diffs.wins) if sign < 0 else (diffs.wins, diffs.losses)
@@ -135,7 +135,7 @@ _FLAGS = ("in_family", "is_expected")
 
 
 def uncertainty(diffs: Differences, bounds: tuple[float, float]) -> dict[str, Floats | Mask]:
-    """Of differences: the interval within bounds, the smallest that is detected, and whether it is within a point."""
+    """Per difference: its 95 % interval (within `bounds`), smallest detectable size, and equivalence (within POINT)."""
     at = {p: scipy.special.stdtrit(diffs.degrees, p) * diffs.error for p in (1 - LEVEL / 2, 1 - LEVEL, POWER)}
     half = at[1 - LEVEL / 2]
     return {
@@ -143,16 +143,16 @@ def uncertainty(diffs: Differences, bounds: tuple[float, float]) -> dict[str, Fl
         "low": np.maximum(diffs.delta - half, bounds[0]),
         "high": np.minimum(diffs.delta + half, bounds[1]),
         "smallest_detectable": half + at[POWER],
-        # Two one-sided tests: not below a point less, and not above a point more.
+        # Two one-sided tests: the difference is above -POINT and below POINT.
         "equivalent": np.abs(diffs.delta) + at[1 - LEVEL] < POINT,
     }
 
 
 def verdict_of() -> pl.Expr:
-    """What is said of the second system; nothing by a metric of which no values are better.
+    """The verdict on the second system; null for a metric that has no better direction.
 
-    Within the family the adjusted p decides alone. An exploratory pair is adjusted for nothing, so there the test and
-    the interval must agree.
+    Within the family the adjusted p alone decides. Exploratory pairs have no adjusted p, so there the plain p and the
+    interval must agree.
     """
     few = pl.col("n_items") < FEWEST_ITEMS
     without_0 = (pl.col("low") > 0) | (pl.col("high") < 0)
@@ -171,10 +171,10 @@ def verdict_of() -> pl.Expr:
 
 
 class ScoreMatrix:
-    """The scores that some comparisons need, as matrices; items are numbered by repository, then by id.
+    """The scores needed for some comparisons, as matrices; items are numbered by repository, then by id.
 
-    `rows` are run_id and what of it is compared: granularity, metric, k, slice, slice_value; a frame of `scores` has as
-    many runs' as memory holds.
+    `rows` has run_id and the measures to compare: granularity, metric, k, slice, slice_value. Each frame of `scores`
+    contains as many runs as fit in memory.
     """
 
     def __init__(
@@ -185,7 +185,7 @@ class ScoreMatrix:
         numbered = items.sort("repo", "item_id").with_row_index("item").collect()
         self._repo_names, self._repo = np.unique(numbered["repo"].to_numpy(), return_inverse=True)
         wanted = rows.lazy().select(*MEASURE, *SLICE).unique().sort(*MEASURE, *SLICE).collect()
-        # Which items each slice holds.
+        # The items of each slice.
         self._items = defaultdict[tuple[object, ...], Integers](lambda: np.zeros(0, np.int64))
         slices = [in_slice_of(numbered.lazy(), name).with_columns(slice=pl.lit(name)) for name in {*wanted["slice"]}]
         of_items = [each.with_row_index("item").group_by(SLICE).agg("item") for each in slices]
@@ -193,7 +193,7 @@ class ScoreMatrix:
             self._items[name, value] = np.array(of_slice, np.int64)
         in_order = wanted.lazy().group_by(MEASURE, maintain_order=True).agg(SLICE)
         measures = in_order.with_columns(measure=pl.int_range(pl.len())).collect()
-        # Of each measure the column of every item that any of its slices holds, and matrices of runs by such columns.
+        # Per measure: the column of each item that is in any of its slices (else -1), and matrices of runs × columns.
         self._matrices: dict[tuple[object, ...], tuple[Integers, dict[str, Floats]]] = {}
         for *measure, names, slice_values, _ in measures.iter_rows():
             in_slices = [self._items[where] for where in zip(names, slice_values, strict=True)]
@@ -231,7 +231,7 @@ class ScoreMatrix:
                 array[run, column[is_compared]] = columns[name][begin:end][is_compared]
 
     def values(self, key: Mapping[str, object]) -> Values:
-        """The values of a group's runs by its metric in its slice."""
+        """The values of a group's runs by its metric, over the items of its slice."""
         column_of, of_measure = self._matrices[tuple(key[name] for name in MEASURE)]
         items = self._items[tuple(key[name] for name in SLICE)]
         runs = np.array([self._run[str(run_id)] for run_id in np.array(key["run_id"])])
@@ -240,6 +240,6 @@ class ScoreMatrix:
         return Values(repo=repo, of_nothing=self._of_nothing.get(str(key["metric"]), 0.0), **arrays)
 
     def repos(self, key: Mapping[str, object]) -> list[str]:
-        """The repositories of a group's items, as its values number them."""
+        """The repositories of a group's items, in the order of their numbers in `values`."""
         numbers = np.unique(self._repo[self._items[tuple(key[name] for name in SLICE)]])
         return [self._repo_names[number] for number in numbers]

@@ -1,10 +1,10 @@
-"""The smallest difference that the test of a family of pairs would find in four of five cases.
+"""The smallest difference that the test of a family of pairs would detect in four of five cases.
 
-The test is simulated on each pair's own residuals: what its units add beyond the pair's difference keeps its size and
-is given signs at random, and a difference is added to all units by their shares of the data. For every such draw the
-least added difference that is found follows without trying any: the studentised difference has to pass what the maximum
-over the family passes in one of twenty flips, and the pair's own sign-flip test has to find it too, as an adjusted p is
-never below the plain one.
+The test is simulated on each pair's own residuals, the deviations of its units from the pair's difference. They keep
+their sizes and get random signs; then a difference is added to all units in proportion to their shares of the data. For
+each such draw, the smallest added difference that is detected is computed without trial and error. It must meet two
+conditions: the studentised difference exceeds the 95 % quantile of the maximum over the family's flips, and the pair's
+own sign-flip test is significant too, as an adjusted p is never below the plain one.
 """
 
 import numpy as np
@@ -14,16 +14,16 @@ from lake.exact import Floats, Mask
 
 LEVEL, POWER = 0.05, 0.8
 N_DRAWS = 200
-"""So many draws tell the share that is found to three points."""
+"""Enough draws to estimate the share of detected differences to three percentage points."""
 _MOST_FLIPS = 256
-"""So many of a pair's own flips are tried."""
+"""The maximum number of a pair's own flips to try."""
 _Z = 1.959963984540054
-"""Beyond so many standard deviations a sum of many flipped parts lies in one of twenty flips."""
+"""The absolute sum of many flipped parts exceeds this many standard deviations in one of twenty flips."""
 _SEED = 20_260_102
 
 
 def smallest_detectable(diffs: Differences, family: Mask) -> Floats:
-    """(pairs,) the difference that is found in four of five cases; NaN outside the family, and where none is."""
+    """(pairs,) the difference detected in four of five cases; NaN outside the family, and where none is detected."""
     least = np.full(len(diffs.delta), np.nan)
     pairs = np.flatnonzero(family)
     n_units = diffs.parts.shape[1]
@@ -35,12 +35,12 @@ def smallest_detectable(diffs: Differences, family: Mask) -> Floats:
     bar = _bar(Studentised(diffs, pairs[order]), itself[order], n_units)
     generator = np.random.default_rng(_SEED)
     signs = np.where(generator.integers(0, 2, (N_DRAWS // 2, n_units)), 1.0, -1.0)
-    # Each with its mirror image, so that which of two systems comes first changes nothing.
+    # Each draw has its mirror image, so that the order of the two systems changes nothing.
     signs = np.concatenate([signs, -signs])
     share = diffs.share[pairs]
-    # A unit's own share of the difference was taken from it: what is left is too small by that.
+    # A unit's residual is too small by its own contribution to the difference that was subtracted.
     residuals = (diffs.parts[pairs] - diffs.delta[pairs, None] * share) / np.sqrt(np.maximum(1 - share, 1e-6))
-    # How large the residuals truly are is as uncertain as their variance.
+    # The true size of the residuals is as uncertain as their variance.
     degrees = diffs.degrees[pairs]
     size = np.tile(np.sqrt(degrees / generator.chisquare(degrees, (N_DRAWS // 2, len(pairs)))), (2, 1))
     drawn = size * (signs @ residuals.T)
@@ -54,18 +54,18 @@ def smallest_detectable(diffs: Differences, family: Mask) -> Floats:
 
 
 def _bar(studentised: Studentised, observed: Floats, n_units: int) -> float:
-    """What a pair's studentised difference has to pass to be found, between 0 and 1.
+    """The threshold, between 0 and 1, that a pair's studentised difference must reach to be detected.
 
-    Stepping down, a pair is compared with the maximum over the flips of the pairs that are no more extreme than it, and
-    is found only where all more extreme ones are. The pairs are in ascending order of what was observed of them.
+    In the step-down test, a pair is compared with the maximum over the pairs that are no more extreme, for each flip,
+    and is detected only if all more extreme pairs are. The pairs are in ascending order of their `observed` statistics.
     """
-    # As many flips as memory holds the maxima over pairs of.
+    # As many flips as fit in memory, with a maximum for every pair.
     n_rows = max(1, 4_000_000 // len(observed))
     signs = next(flips(n_units, n_rows))[:n_rows]
     passed = np.quantile(np.maximum.accumulate(studentised.of(signs), axis=1), 1 - LEVEL, axis=0, method="higher")
     missed = np.flatnonzero(observed < passed)
     first = int(missed[-1]) + 1 if len(missed) else 0
-    # Above the last that is not found; between two observed ones the lower decides how many are no more extreme.
+    # Search above the last undetected pair; of two observed values, the lower decides which pairs are compared.
     edges = np.append(observed[first:], 1.0)
     below = observed[first - 1] if first else 0.0
     for position, edge in enumerate(edges):
@@ -77,9 +77,9 @@ def _bar(studentised: Studentised, observed: Floats, n_units: int) -> float:
 
 
 def _plain(flipped: Floats, drawn: Floats, share: Floats) -> Floats:
-    """(draws,) the least added difference that the pair's own sign-flip test finds; infinite where it finds none.
+    """(draws,) the smallest added difference that the pair's own sign-flip test detects; infinite if it detects none.
 
-    `flipped` are the residuals of each draw, (draws, units), `drawn` their sums; the difference is added by `share`.
+    `flipped` are each draw's residuals (draws, units), `drawn` their sums; `share` spreads the difference over units.
     """
     is_used = share > 0
     flipped, share = flipped[:, is_used], share[is_used]
@@ -92,7 +92,7 @@ def _plain(flipped: Floats, drawn: Floats, share: Floats) -> Floats:
     if n_allowed < 0:
         return np.full(len(drawn), np.inf)
     sums, weights = flipped @ signs.T, signs @ share
-    # A flip is no larger than what was observed where the difference is beyond both of these.
+    # A flipped sum is no larger than the observed one if the added difference exceeds both of these.
     above, below = np.maximum(1 - weights, 1e-12), np.maximum(1 + weights, 1e-12)
     beyond = np.maximum((sums - drawn[:, None]) / above, (-sums - drawn[:, None]) / below)
     if len(signs) <= n_allowed:
@@ -102,7 +102,7 @@ def _plain(flipped: Floats, drawn: Floats, share: Floats) -> Floats:
 
 
 def _of_many(flipped: Floats, drawn: Floats, share: Floats) -> Floats:
-    """The least difference that is found where parts are many: the sum of flipped ones is taken as normal."""
+    """The smallest detected difference if there are many parts: the sum of flipped parts is approximated as normal."""
     squares, crossed, shares = (flipped**2).sum(axis=1), flipped @ share, float((share**2).sum())
     a, b, c = 1 - _Z**2 * shares, drawn - _Z**2 * crossed, drawn**2 - _Z**2 * squares
     if a <= 0:

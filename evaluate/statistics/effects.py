@@ -1,18 +1,18 @@
-"""Table `effects`: what the chunker does to a score, what the retriever does, and what only the two together do.
+"""Table `effects`: how much of a score is due to the chunker, to the retriever, and to their interaction.
 
-The runs of a grid, every chunker with every retriever, are split in two ways within each repository: the mean of all,
-how far the mean of a chunker's runs lies from it, how far that of a retriever's does, and what is left of each run.
-The effects over all repositories are the same of the systems' own numbers; the repository is the unit of their
-intervals, with fewer than FEWEST_REPOS of them the item, as everywhere (`evaluate.statistics.pairs`).
+The runs of a grid (every chunker with every retriever) are decomposed within each repository into the mean of all runs,
+the deviation of each chunker's mean from it, that of each retriever's mean, and the remainder of each run. The effects
+over all repositories equal those computed from the systems' own numbers. The repository is the unit of their intervals;
+with fewer than FEWEST_REPOS of them it is the item, as everywhere (`evaluate.statistics.pairs`).
 
-What share of the variation between the systems a factor explains is its sum of squared effects over that of all three.
-Squares of estimates are too large by what the estimates scatter, so that with plain sums a factor without any effect
-explains something, and the one that explains all does not. Here each square is taken as the product of two different
-repositories' effects, summed over all pairs of repositories by their weights: that has no such bias, and may come out
-below 0. Its interval is from leaving out one repository at a time, which are unequal (the delete-m jackknife of Busing,
-Meijer and Van Der Leeden 1999), with the degrees of freedom of a mean over the same repositories, cut to 0 and 1.
-It covers the truth in 92 to 100 % of 600 simulated data sets of four chunkers and four retrievers over repositories
-like RepoEval's (`tests/evaluate/statistics/test_effects.py` draws some); with plain sums in 44 to 99 %.
+A factor's share of the variation between the systems is its sum of squared effects divided by that of all three.
+Squares of estimates are too large because of sampling error: with plain sums, a factor without any effect would explain
+something, and a factor that explains everything would not reach 100 %. So each square is the product of two different
+repositories' effects, summed over all pairs of repositories by their weights. This is unbiased, and may be below 0. Its
+interval leaves out one repository at a time (the delete-m jackknife for unequal groups of Busing, Meijer and Van Der
+Leeden 1999), has the degrees of freedom of a mean over the same repositories, and is clipped to 0 and 1. It covers the
+truth in 92 to 100 % of 600 simulated data sets of four chunkers and four retrievers over repositories like RepoEval's
+(`tests/evaluate/statistics/test_effects.py` draws some); with plain sums in 44 to 99 %.
 """
 
 from collections.abc import Collection, Iterator
@@ -34,9 +34,9 @@ from lake.verdict import DIFFERENCE, FACTORS
 
 
 def effects_of(protocol: Protocol, rows: pl.DataFrame, scores: ScoreMatrix) -> pl.DataFrame:
-    """Rows of table `effects`, without `task`: of the ranked runs' primary metric in the slice that is shown first.
+    """Rows of table `effects`, without `task`, for the ranked runs' primary metric in the headline slice.
 
-    `rows` are aggregates as `with_places` gives them, with chunker and retriever.
+    `rows` are aggregates from `with_places`, with chunker and retriever.
     """
     nothing = pl.DataFrame(schema={name: kind for name, kind in table("effects").columns.items() if name != "task"})
     family = rows.lazy().filter("in_family").drop_nulls(["chunker", "retriever"]).sort("run_id", descending=True)
@@ -46,7 +46,7 @@ def effects_of(protocol: Protocol, rows: pl.DataFrame, scores: ScoreMatrix) -> p
     if not chunkers:
         return nothing
     run_ids = [run_of[chunker, retriever] for chunker in chunkers for retriever in retrievers]
-    # The family has one measure in one slice.
+    # The family is of one measure in one slice.
     where = dict(zip((*MEASURE, *SLICE), known[0][3:], strict=True))
     average = average_of(protocol, metric_named(protocol.primary.metric))
     values = scores.values({**where, "run_id": run_ids})
@@ -76,12 +76,12 @@ def effects_of(protocol: Protocol, rows: pl.DataFrame, scores: ScoreMatrix) -> p
 
 
 def largest_grid(cells: Collection[tuple[str, str]]) -> tuple[list[str], list[str]]:
-    """The chunkers and the retrievers of the largest complete grid of some systems, at least two of each; else none."""
+    """The chunkers and retrievers of the largest complete grid in `cells`, at least two of each; else empty lists."""
     of_chunker: dict[str, frozenset[str]] = {}
     for chunker, retriever in sorted(cells):
         of_chunker[chunker] = of_chunker.get(chunker, frozenset()) | {retriever}
     sets = set(of_chunker.values())
-    # Every set of retrievers that some chunkers have in common; mostly all have the same.
+    # Every set of retrievers that some chunkers share; usually all have the same.
     while more := {some & others for some, others in combinations(sets, 2)} - sets:
         sets |= more
     grids = [
@@ -93,13 +93,13 @@ def largest_grid(cells: Collection[tuple[str, str]]) -> tuple[list[str], list[st
 
 
 def _by_unit(values: Values, unit: Integers, average: Aggregate) -> tuple[Floats, Floats, Integers, Mask]:
-    """Each run's number within each unit, (runs, units); the units' shares of the data and items; which units have any.
+    """Each run's number per unit, (runs, units); the units' shares of the data and item counts; which units have items.
 
-    The number of a run is the mean of these by the shares. Of ratios of sums all runs are given the mean denominator,
-    which is their own wherever it is a size of the gold. `unit` numbers each item's unit, ascending from 0; a unit lies
-    within one repository.
+    A run's number is the mean of these, weighted by the shares. For ratios of sums, all runs get the mean denominator,
+    which equals their own where it is the size of the gold. `unit` numbers each item's unit, ascending from 0; a unit
+    is within one repository.
     """
-    # An item that some run has no value for cannot be scored, or the metric says nothing of it.
+    # An item without a value for some run cannot be scored, or the metric does not apply to it.
     kept = ~np.isnan(values.value).any(axis=0)
     present, starts, counts = np.unique(unit[kept], return_index=True, return_counts=True)
     has_items = np.zeros(int(unit.max(initial=-1)) + 1, np.bool_)
@@ -118,14 +118,14 @@ def _by_unit(values: Values, unit: Integers, average: Aggregate) -> tuple[Floats
 
 
 def _split(means: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """The grand mean, and what chunkers, retrievers and both do: (chunkers or 1, retrievers or 1, repositories)."""
+    """The grand mean; the effects of chunkers, retrievers and both: (chunkers or 1, retrievers or 1, repositories)."""
     grand = means.mean(axis=(0, 1), keepdims=True)
     chunker, retriever = (means.mean(axis=axis, keepdims=True) - grand for axis in (1, 0))
     return grand, chunker, retriever, means - grand - chunker - retriever
 
 
 def _effects(means: Floats, share: Floats, levels: list[tuple[str, str]]) -> Iterator[dict[str, object]]:
-    """The rows of single chunkers, retrievers and systems; of one unit without intervals."""
+    """The rows of single chunkers, retrievers and systems; without intervals if there is only one unit."""
     n_chunkers, n_retrievers, n_repos = means.shape
     grand, *of = _split(means)
     bordered = np.zeros((n_chunkers + 1, n_retrievers + 1, n_repos))
@@ -152,11 +152,11 @@ def _effects(means: Floats, share: Floats, levels: list[tuple[str, str]]) -> Ite
 
 
 def _shares(means: Floats, share: Floats) -> Iterator[dict[str, object]]:
-    """The rows of whole factors: what share of the variation each explains, and how much more the retriever does."""
+    """The rows of whole factors: each one's share of the variation, and the retriever's share minus the chunker's."""
     whole = _explained(means, share)
     low, high = np.zeros(len(whole)), np.ones(len(whole))
     low[-1] = -1
-    # Three units are needed for one to be left out and two to remain.
+    # With one unit left out, two must remain.
     if len(share) >= 3 and not np.isnan(whole).any():
         others = [np.delete(np.arange(len(share)), left_out) for left_out in range(len(share))]
         without = np.array([_explained(means[:, :, kept], share[kept] / share[kept].sum()) for kept in others])
@@ -176,13 +176,13 @@ def _shares(means: Floats, share: Floats) -> Iterator[dict[str, object]]:
 
 
 def _explained(means: Floats, share: Floats) -> Floats:
-    """The shares of FACTORS, and by how much the second exceeds the first; NaN where nothing varies but by chance."""
+    """The shares of FACTORS, then the second share minus the first; NaN where nothing varies beyond chance."""
     squares = []
     for effect in _split(means)[1:]:
         parts = np.broadcast_to(effect, means.shape) * share
         squares.append((parts.sum(axis=2) ** 2).sum() - (parts**2).sum())
     total = sum(squares)
-    # Rounding leaves something of effects that are 0.
+    # Effects of 0 leave rounding errors.
     if len(share) < 2 or total <= 1e-18:
         return np.full(len(FACTORS) + 1, np.nan)
     shares = np.array(squares) / total

@@ -1,24 +1,24 @@
 """95 % intervals of means and ratios whose items come in repositories.
 
-A mean over items, a ratio of sums and a mean of repositories' means are all one sum divided by another. Items of one
-repository are alike, so the unit is the repository; where these are too few to decide anything it is the item.
+A mean over items, a ratio of sums and a mean of repository means are all one sum divided by another. Items of one
+repository are correlated, so the unit is the repository; with too few repositories it is the item.
 
-Over repositories the variance of the quotient is cluster-robust. The plain form (residual sums of the repositories, G-1
-degrees of freedom) is too small where repositories are few and of unequal size. So it is corrected as Bell and
+Over repositories, the variance of the quotient is cluster-robust. The plain form (residual sums of the repositories,
+G-1 degrees of freedom) is too small if repositories are few and of unequal size. So it is corrected as Bell and
 McCaffrey do ("Bias reduction in standard errors for linear regression with multi-stage samples", Survey Methodology 28,
-2002; CR2 in Imbens and Kolesár 2016): each residual is weighted by the share of the data that its repository is, and
-the degrees of freedom are Satterthwaite's for independent items, here in closed form. Between repositories of one size
-both corrections vanish: what is left has G-1. Over items the residuals are the items' own.
+2002; CR2 in Imbens and Kolesár 2016): each residual is weighted by its repository's share of the data, and the degrees
+of freedom are Satterthwaite's for independent items, here in closed form. With repositories of equal size both
+corrections vanish, which leaves G-1. Over items, the residuals are the items' own.
 
-Of a metric within 0 and 1 the interval is Korn and Graubard's, of another a t interval cut at the metric's bounds. How
-often it covers the truth is simulated by `python -m tests.coverage_simulation`.
+The interval of a metric between 0 and 1 is Korn and Graubard's, that of any other a t interval clipped to the metric's
+bounds. `python -m tests.coverage_simulation` simulates how often it covers the truth.
 
-Beside them stands what other items of the same repositories might have shown: the percentile bootstrap of a mean over
-items. Resamples are matrices of weights, a row per resample and a column per item, which times the values give the
-means. All means over as many items share them. Of many items a column is a value, drawn as often as its items together;
-where the values are many too, neighbouring ones share a column. Values are taken in whole steps, so small that sums
-stay whole numbers in a float: they are the same to the last bit, in whatever order they are added, on however many
-threads.
+A second interval is about other items of the same repositories: the percentile bootstrap of a mean over items.
+Resamples are matrices of weights, with a row per resample and a column per item; multiplied by the values they give the
+means. All means over equally many items share them. With many items, a column stands for a value and is drawn as often
+as its items together; with many values too, neighbouring ones share a column. Values are multiples of a step so small
+that all sums are whole numbers a float holds exactly: they are the same to the last bit in any order of addition and on
+any number of threads.
 """
 
 from collections.abc import Iterator, Sequence
@@ -41,10 +41,10 @@ _OF = ("measure", "slice", "slice_value")
 def korn_graubard(mean: Floats, variance: Floats, degrees: Floats, n: Floats, n_units: Floats) -> tuple[Floats, Floats]:
     """The ends of 95 % intervals of means of values within 0 and 1: Clopper and Pearson's on an effective sample size.
 
-    That is the size of a simple random sample with the mean's variance, less what is lost because the variance is known
-    from few parts only, and at most as many items as there are; with no variance at all, the number of units. See Korn
-    and Graubard, "Confidence intervals for proportions with small expected number of positive counts estimated from
-    survey data", Survey Methodology 24, 1998. Ends are rounded, so that another machine's last bit changes no number.
+    That is the size of a simple random sample with the mean's variance, reduced because the variance is estimated from
+    few units, and at most the number of items; if the variance is 0, it is the number of units. See Korn and Graubard,
+    "Confidence intervals for proportions with small expected number of positive counts estimated from survey data",
+    Survey Methodology 24, 1998. Ends are rounded, so that another machine's last bit changes no number.
     """
     at_most = mean * (1 - mean)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -57,15 +57,15 @@ def korn_graubard(mean: Floats, variance: Floats, degrees: Floats, n: Floats, n_
 
 
 def intervals(estimates: pl.DataFrame) -> tuple[pl.Expr, pl.Expr]:
-    """The lower and the upper ends of 95 % intervals of some estimates; null where an estimate is out of its bounds.
+    """The lower and upper ends of the 95 % intervals of some estimates; null where an estimate is outside its bounds.
 
-    An estimate has mean, variance, degrees, n, n_units, as `korn_graubard` has them; lowest and highest: the bounds.
+    An estimate has mean, variance, degrees, n, n_units (see `korn_graubard`) and its bounds: lowest, highest.
     """
     names = ("mean", "variance", "degrees", "n", "n_units", "lowest", "highest")
     of = [estimates[name].to_numpy().astype(np.float64) for name in names]
     mean, variance, degrees, _, _, lowest, highest = of
     half = scipy.special.stdtrit(degrees, _UPPER).round(10) * np.sqrt(variance)
-    # What rounding leaves of equal values is 0.
+    # Equal values leave rounding errors.
     half[half <= 1e-12 * np.abs(mean)] = 0
     low, high = np.maximum(mean - half, lowest), np.minimum(mean + half, highest)
     shares = (lowest == 0) & (highest == 1) & (mean >= 0) & (mean <= 1)
@@ -75,10 +75,10 @@ def intervals(estimates: pl.DataFrame) -> tuple[pl.Expr, pl.Expr]:
 
 
 def over_repositories(quotients: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFrame:
-    """Quotients of two sums whose units are repositories: `of`, mean, variance, degrees.
+    """Quotients of two sums with repositories as units: `of`, mean, variance, degrees.
 
-    `quotients` has one row per repository and quotient: `of`, numerator and denominator in steps of `lake.exact`. Those
-    of one repository, of nothing, and of parts below 0 (published sizes of reversed ranges may give such) are left out.
+    `quotients` has one row per repository and quotient: `of`, numerator and denominator in steps of `lake.exact`. Left
+    out: quotients of one repository, and those with denominators that sum to 0 or a negative one (reversed ranges).
     """
     below = pl.col("denominator")
     total = from_steps(below.sum())
@@ -91,7 +91,7 @@ def over_repositories(quotients: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFram
     known = totals.filter(pl.col("total") > 0, pl.col("largest") < ALL_BUT_NOTHING, pl.col("least") >= 0)
     numerator, denominator = from_steps(pl.col("numerator")), from_steps(below)
     share = pl.col("share")
-    # Relative to the largest, so that the sum of squares keeps every digit.
+    # Relative to the largest residual, so that the sum of squares keeps every digit.
     residual = (pl.col("residual") / pl.col("residual").abs().max()).fill_nan(0)
     return (
         quotients.join(known.select(*of, "total", "mean"), on=of)
@@ -108,17 +108,17 @@ def over_repositories(quotients: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFram
 
 
 def over_items(quotients: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFrame:
-    """Quotients of two sums whose units are items: `of`, mean, variance, degrees; none of a single item or of nothing.
+    """Quotients of two sums with items as units: `of`, mean, variance, degrees; no row for a single item or a sum of 0.
 
-    `quotients` has one row per part of the items and quotient: `of`, numerator and denominator, and the sums of their
-    items' squares and products: above_above, above_below, below_below; all in steps of `lake.exact`.
+    `quotients` has one row per group of items and quotient: `of`, numerator, denominator, and the sums of the items'
+    squares and products (above_above, above_below, below_below); all in steps of `lake.exact`.
     """
     names = ("numerator", "denominator", "above_above", "above_below", "below_below")
     mean, total = pl.col("numerator") / pl.col("denominator"), pl.col("denominator")
     squares = pl.col("above_above") - 2 * mean * pl.col("above_below") + mean**2 * pl.col("below_below")
-    # What is left where squares cancel out is 0.
+    # Squares that cancel out leave rounding errors.
     squares = pl.when(squares > 1e-13 * pl.col("above_above")).then(squares).otherwise(0.0)
-    # The sum of the squares of the items' shares of the data: 1/n where all count alike.
+    # The sum of the items' squared shares of the data: 1/n if all have the same weight.
     alone = pl.col("below_below") / total**2
     return (
         quotients.group_by(of)
@@ -136,15 +136,15 @@ def over_items(quotients: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFrame:
 def _degrees(share: pl.Expr) -> pl.Expr:
     """Satterthwaite's degrees of freedom of the variance: (trace M)² / trace M², where trace M is 1.
 
-    M is the covariance of the weighted residuals of independent items: a repository's share on the diagonal, and
-    elsewhere the product of two shares, each over the root of what it leaves.
+    M is the covariance of the weighted residuals of independent items. For shares w of the repositories it has w_i on
+    the diagonal and ± w_i w_j / √((1 - w_i)(1 - w_j)) elsewhere.
     """
     weighted = share**2 / (1 - share)
     return 1 / (exact_sum(share**2) + exact_sum(weighted) ** 2 - exact_sum(weighted**2))
 
 
 def bounds_of(measures: pl.LazyFrame) -> pl.LazyFrame:
-    """Of each measure the least and the greatest value that there can be: measure, lowest, highest."""
+    """The smallest and the largest possible value of each measure: measure, lowest, highest."""
     of = {name: metric.bounds for name, metric in metrics().items()}
     ends = [pl.col("metric").replace_strict({k: v[end] for k, v in of.items()}, default=end) for end in (0, 1)]
     lowest, highest = (each.cast(pl.Float64) for each in ends)
@@ -152,10 +152,10 @@ def bounds_of(measures: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def ends_of(by_repo: pl.LazyFrame, means: pl.LazyFrame) -> Iterator[pl.LazyFrame]:
-    """The intervals of the averages, each with the columns that are named after it.
+    """The intervals of each average in turn, in columns named after that average.
 
-    `by_repo` has the sums of each repository of a measure and value of a slice, and `repo_mean`; `means` has measure,
-    slice, slice_value, unit, n, n_repos, lowest, highest.
+    `by_repo` has the sums of each repository per measure and slice value, and `repo_mean`; `means` has measure, slice,
+    slice_value, unit, n, n_repos, lowest, highest.
     """
     by_repo = by_repo.join(means.select(*_OF, "unit"), on=_OF)
     n_units = pl.when(pl.col("unit") == ITEM).then("n").otherwise("n_repos")
@@ -179,22 +179,22 @@ def ends_of(by_repo: pl.LazyFrame, means: pl.LazyFrame) -> Iterator[pl.LazyFrame
 RESAMPLES = 10_000
 _SEED = 12
 _AT_ONCE = 200_000
-"""Weights held together, about what a core's own memory holds; of many items at least so many resamples."""
+"""The number of weights in memory at once, about what fits a core's cache; but at least _ROWS resamples."""
 _ROWS = 16
 _MANY = 4_000
-"""Of more items, values are drawn in their place."""
+"""With more items than this, distinct values are drawn in their place."""
 _KEPT = 1_000
-"""The resamples of so many items at most are kept for the next means of as many."""
+"""The resamples of up to this many items are cached for the next means over as many."""
 _KEPT_AT_ONCE = 32
-"""So many of them: repositories are of many sizes, and every slice and metric asks for them again."""
+"""The number of item counts to cache: repositories differ in size, and every slice and metric needs them again."""
 _COLUMNS = 100
-"""So many columns at most are drawn of them."""
+"""The maximum number of columns into which distinct values are grouped."""
 _MEANS_AT_ONCE = 32
-"""So many means over as many items are resampled together: few enough for memory to be used again."""
+"""The number of means over equally many items to resample together: few enough for memory to be reused."""
 
 
 def item_intervals(values: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFrame:
-    """The 95 % intervals of means over items: `of`, item_low, item_high; none of a mean over a single item.
+    """The 95 % bootstrap intervals of means over items: `of`, item_low, item_high; no row for a mean over one item.
 
     `values` has one row per distinct value of a mean: `of`, value, count.
     """
@@ -214,7 +214,7 @@ def item_intervals(values: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFrame:
             several = [_interval(*_grouped(values_of[row], counts_of[row])) for row in rows]
             intervals[:, rows] = np.concatenate(several, axis=1)
             continue
-        # Many metrics come to the same: equal values are resampled once.
+        # Many metrics have the same values: these are resampled once.
         keys = [values_of[row].tobytes() + counts_of[row].tobytes() for row in rows]
         distinct = dict(zip(keys, rows.tolist(), strict=True))
         several = [
@@ -230,7 +230,7 @@ def item_intervals(values: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFrame:
 
 
 def _grouped(values: Floats, counts: Integers) -> tuple[Floats, Integers]:
-    """Values (rows, 1) and counts, neighbouring values taken together where there are too many."""
+    """Values (rows, 1) and counts; neighbouring values are merged if there are more than _COLUMNS."""
     if len(values) > _COLUMNS:
         middle = np.cumsum(counts) - counts // 2
         _, begins = np.unique(middle * _COLUMNS // (counts.sum() + 1), return_index=True)
@@ -241,12 +241,12 @@ def _grouped(values: Floats, counts: Integers) -> tuple[Floats, Integers]:
 
 
 def _interval(values: Floats, counts: Integers) -> Floats:
-    """The quantiles (2, means) of resampled means of values (rows, means) that occur so often."""
+    """The 95 % quantiles (2, means) of resampled means of `values` (rows, means), whose rows occur `counts` times."""
     n = int(counts.sum())
     largest = np.abs(values).max(axis=0)
     n_steps = 2.0 ** (52 - n.bit_length())
     steps = np.rint(values / np.where(largest > 0, largest, 1) * n_steps)
-    # A mean's sums side by side in memory: they are looked through several times faster than a column is.
+    # A mean's sums are contiguous in memory, which makes quantiles several times faster than over a column.
     drawn = _of_items(n) if len(counts) == n <= _KEPT else _drawn(counts, n)
     sums: Floats = np.concatenate([(weights.astype(np.float64) @ steps).T for weights in drawn], axis=1)
     quantiles: Floats = np.quantile(sums, (_LOWER, _UPPER), axis=1, overwrite_input=True) / (n * n_steps) * largest
@@ -255,13 +255,13 @@ def _interval(values: Floats, counts: Integers) -> Floats:
 
 @lru_cache(_KEPT_AT_ONCE)
 def _of_items(n: int) -> list[NDArray[np.uint8]]:
-    """The weights of so many items, each a row: run after run of a lake is resampled by the same."""
-    # Of a thousand items none is drawn more than a dozen times.
+    """The weights of `n` items, in blocks of resamples; cached, as all runs are resampled with the same weights."""
+    # A byte is enough: of a thousand items none is drawn more than a dozen times.
     return [weights.astype(np.uint8) for weights in _drawn(np.ones(n, np.int64), n)]
 
 
 def _drawn(counts: Integers, n: int) -> Iterator[Integers]:
-    """Matrices of how often each row is drawn, in all as many rows as there are resamples."""
+    """Blocks of resamples, RESAMPLES rows in all: how often each resample draws each of the values behind `counts`."""
     random, width = np.random.default_rng(_SEED), len(counts)
     n_rows = max(_ROWS, _AT_ONCE // width)
     for begin in range(0, RESAMPLES, n_rows):
@@ -270,6 +270,6 @@ def _drawn(counts: Integers, n: int) -> Iterator[Integers]:
             yield random.multinomial(n, counts / n, shape[0])
         else:
             drawn = random.integers(n, size=shape)
-            # In place, as fresh memory costs more than the sum.
+            # In place, as allocating memory costs more than the sum.
             drawn += np.arange(shape[0])[:, None] * n
             yield np.bincount(drawn.ravel(), minlength=drawn.size).reshape(shape)

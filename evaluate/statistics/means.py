@@ -1,4 +1,4 @@
-"""Means over items, ratios of sums and means of repositories' means, for every slice that may be pooled."""
+"""Means over items, ratios of sums and means over repositories, for every slice of the items."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ _PRODUCTS = {
     "above_below": ("numerator", "denominator"),
     "below_below": ("denominator", "denominator"),
 }
-"""Sums of what items' numbers are times each other, for intervals over items."""
+"""Products of an item's numbers; the intervals over items need their sums."""
 
 
 def aggregate(
@@ -33,17 +33,17 @@ def aggregate(
     *,
     slices: Sequence[Slice] = (),
 ) -> pl.LazyFrame:
-    """Scores of any number of runs over slices of the items: the rows of table `aggregates`, sorted by its key.
+    """Average the scores of any number of runs over slices of the items: rows of table `aggregates`, sorted by its key.
 
-    A metric's micro is null where it keeps no sums or has no value at any item; item_low and item_high are null where
-    the slice is not resampled. `items` are the scorable ones: item_id, repo and what slices and strata name, as far as
-    they have it; `band` is made of n_candidates. By `run_items`, rows of that table, failed items are counted, without
-    it none. `slices`, in place of the protocol's, are known to mix nothing.
+    micro is null if the metric keeps no sums or has no value for any item; item_low and item_high are null if the slice
+    is not resampled. `items` are the scorable ones: item_id, repo and the columns of slices and strata, as far as they
+    exist; `band` is derived from n_candidates. An item without any value counts as failed, as does one not done in
+    `run_items` (rows of that table), if given. `slices` replace the protocol's and must not need strata.
     """
     slices, strata = (slices, ()) if slices else protocol_slices(protocol)
     columns = {column for slice_ in slices for column in (*slice_.columns, slice_.of) if column}
     kinds = item_kinds(items, sorted(columns | {"repo", *strata}))
-    # Text is compared once: from here on a metric of a run, a kind of items and a repository of a slice are numbers.
+    # Strings are compared once: below, a run's metric, a kind of items and a slice's repository are numbers.
     measures = scores.select(_METRIC).unique().with_row_index("measure").collect().lazy()
     scored = (
         _with_failures(scores, measures, run_items)
@@ -51,7 +51,7 @@ def aggregate(
         .join(kinds.lazy().select("kind", "item_id").explode("item_id"), on="item_id")
         .select("measure", "kind", "failed", *_SUMMED)
     )
-    # Rows are summed once per kind of items, alike in everything; the kinds are then summed per slice.
+    # Rows are summed per kind of items (equal in all columns), then kinds per slice.
     sums = scored.group_by("measure", "kind").agg(
         *(steps(pl.col(name)).sum() for name in _SUMMED),
         *(steps(pl.col(first) * pl.col(second)).sum().alias(name) for name, (first, second) in _PRODUCTS.items()),
@@ -75,17 +75,17 @@ def aggregate(
     whole = (
         means.join(item_intervals(drawn, _OF), on=_OF, how="left")
         .join(measures, on="measure")
-        # The oracle's share is made by comparing runs, not here.
+        # The share of the oracle compares runs: :func:`with_share_of_oracle` adds it.
         .with_columns(*averages, share_of_oracle=pl.lit(None, pl.Float64))
     )
     return whole.select(*declared.columns).sort(declared.key)
 
 
 def _means(cells: pl.LazyFrame, of_slices: pl.DataFrame, bounds: pl.LazyFrame, *, over_items: bool) -> pl.LazyFrame:
-    """The numbers of every measure and value of a slice.
+    """The averages, intervals and counts of every measure and slice value.
 
-    `cells` has measure, kind, and sums over the items of each kind; `of_slices` the kinds that each value of a slice
-    holds: kind, repo, slice, slice_value; `bounds` measure, lowest, highest.
+    `cells` has measure, kind, and sums over the items of each kind; `of_slices` the kinds in each slice value: kind,
+    repo, slice, slice_value; `bounds` measure, lowest, highest.
     """
     groups = of_slices.lazy().group_by(*SLICE, "repo").agg("kind").with_row_index("group").collect().lazy()
     counts = ("n", "n_items", "n_failed", "n_not_applicable", "n_sums")
@@ -112,7 +112,7 @@ def _means(cells: pl.LazyFrame, of_slices: pl.DataFrame, bounds: pl.LazyFrame, *
 
 
 def _resampled(of_slices: Sequence[tuple[pl.DataFrame, bool]], opens_with: tuple[str, str]) -> pl.LazyFrame:
-    """What is resampled: resampling costs more than all other means together."""
+    """The rows of slices to resample (the costliest step): `opens_with` and the whole, or all if it is not present."""
     every = pl.concat([of for of, is_resampled in of_slices if is_resampled]).lazy()
     first, whole = (
         (pl.col("slice") == name) & (pl.col("slice_value") == value) for name, value in (opens_with, WHOLE_SLICE)
@@ -121,7 +121,7 @@ def _resampled(of_slices: Sequence[tuple[pl.DataFrame, bool]], opens_with: tuple
 
 
 def _with_failures(scores: pl.LazyFrame, measures: pl.LazyFrame, run_items: pl.LazyFrame | None) -> pl.LazyFrame:
-    """The scores with `failed`: whether the run did not answer the item, or has no value of any metric there."""
+    """The scores with `failed`: the item is not done by the run, or none of its metrics has a value."""
     of_run = ["run_id", "protocol"]
     n_measures = measures.group_by(of_run).agg(n_measures=pl.len())
     valueless = scores.filter(pl.col("value").is_null()).group_by(*of_run, "item_id").agg(n_null=pl.len())
@@ -138,14 +138,14 @@ def _with_failures(scores: pl.LazyFrame, measures: pl.LazyFrame, run_items: pl.L
 
 
 def _quotient(average: Average) -> pl.Expr:
-    """Sum over sum; NaN where the denominators sum to 0, or to less, as published sizes of reversed ranges may."""
+    """Sum over sum; NaN if the denominators sum to 0 or less (as reversed ranges may), null if there are no items."""
     numerator, denominator = (from_steps(sums.sum()) for sums in (average.numerator, average.denominator))
     ratio = pl.when(denominator <= 0).then(math.nan).otherwise(numerator / denominator)
     return pl.when(pl.col(average.n).sum() > 0).then(ratio)
 
 
 def of_nothing(protocol: Protocol) -> dict[str, float]:
-    """Metric → what its sums make where there is nothing to divide by, as the protocol has it for one item."""
+    """Metric → its ratio of sums if the denominators sum to 0: the protocol's value for one such item, or no entry."""
     if protocol.context is None:
         return {}
     covered = 1.0 if protocol.context.empty_gold == "covered" else 0.0
@@ -155,15 +155,15 @@ def of_nothing(protocol: Protocol) -> dict[str, float]:
 
 
 def with_share_of_oracle(aggregates: pl.LazyFrame, oracles: pl.LazyFrame, bounds: Mapping[str, str]) -> pl.LazyFrame:
-    """The aggregates with `share_of_oracle`: macro over the oracle's macro.
+    """The aggregates with `share_of_oracle`: a run's macro divided by its oracle's.
 
-    Null for a run without an oracle, where the oracle's is 0 or null, and for metrics that the oracle does not bound.
-    `bounds` is run → the oracle over the same chunks.
+    Null for a run without an oracle, if the oracle's macro is 0 or null, and for metrics that the oracle does not
+    bound. `bounds` maps each run to the oracle over the same chunks.
     """
     bounded = [
         metric.name
         for metric in metrics().values()
-        # Of sets of lines the oracle bounds F1 alone; it may miss other sets' best.
+        # Among metrics of sets of lines, the oracle bounds F1 alone; it may not reach the best of the others.
         if (metric.shape == "ranked" and metric.direction == "higher") or metric.name == "line_f1"
     ]
     bound = oracles.filter(pl.col("metric").is_in(bounded), pl.col("macro") > 0)

@@ -1,8 +1,8 @@
-"""Pairs of systems on the items that both have a value for: differences by unit, and what chance would give.
+"""Pairs of systems on the items that both have a value for: differences by unit, and sign-flip tests.
 
-The unit is the repository: items of one repository are alike. Where repositories are too few it is the item. The
-difference of a pair is split into a part per unit, and both the interval and the test look at how these parts scatter.
-All pairs are worked on at once, as matrices of pairs by units.
+The unit is the repository, as items of one repository are correlated; with too few repositories it is the item. A
+pair's difference is split into one part per unit; interval and test are based on how these parts scatter. All pairs are
+computed at once, as matrices of pairs by units.
 """
 
 from collections.abc import Iterator
@@ -16,32 +16,33 @@ from lake.averages import AVERAGES, Aggregate
 from lake.exact import Floats, Integers, Mask
 
 MOST_ENUMERATED = 13
-"""Up to so many repositories every way to flip their signs is tried."""
+"""With up to this many units, all sign flips are enumerated."""
 
 N_FLIPS = 10_000
-"""How many are drawn where there are more."""
+"""The number of flips to draw if there are more units."""
 
 _SEED = 20_260_101
 _BLOCK_NUMBERS = 1 << 20
-"""Signs and differences that are drawn together: other blocks would be other draws."""
+"""The size of a block of signs and differences drawn together: other sizes would give other draws."""
 _AT_ONCE = 1 << 16
 _PRIOR_DEGREES = 8
-"""What weight the family's own scale has beside the variance of a pair, in degrees of freedom. Of 48 systems on eight
-repositories as unequal as RepoEval's, one that is ten points better is told from 99 % of the others (21 % without)."""
+"""The weight of the family's scale against a pair's variance, in degrees of freedom. Of 48 systems on eight
+repositories as unequal as RepoEval's, one ten points better differs significantly from 99 % of the others (21 %
+without)."""
 
 ALL_BUT_NOTHING = 1 - 1e-6
-"""A repository with a larger share of the data is as good as alone: there is nothing to tell how others differ."""
+"""A repository with a larger share of the data counts as the only one: how repositories differ is then unknown."""
 
 _TIE = 1e-9
-"""Statistics nearer than this are equal: sums of floats differ in their last bits."""
+"""Statistics closer than this are equal: sums of floats differ in their last bits."""
 
 
 @dataclass(frozen=True)
 class Values:
-    """One metric of some runs over some items: (runs, items), but for `repo`.
+    """One metric of some runs over some items, as arrays (runs, items); `repo` is (items,).
 
-    A value is NaN, a numerator or denominator 0, where a run has none for an item. `repo` numbers the repository of
-    each item, ascending from 0; `of_nothing` is the ratio of sums where the denominators sum to 0.
+    A run without a value for an item has NaN as value and 0 as numerator and denominator. `repo` numbers each item's
+    repository, ascending from 0; `of_nothing` is the ratio of sums if the denominators sum to 0.
     """
 
     value: Floats
@@ -53,11 +54,11 @@ class Values:
 
 @dataclass(frozen=True)
 class Differences:
-    """The second's number less the first's, for every pair, over the items that both have.
+    """The second run's number minus the first's, for every pair, over the items that both have.
 
-    `parts` (pairs, units) is what each unit adds to `delta` were both alike elsewhere, and sums to it; `share` (pairs,
-    units) is what share of the data each unit is, and sums to 1. `error` is NaN where there is but one unit; `wins` are
-    items where the second's value is greater.
+    `parts` (pairs, units) sum to `delta`: a part is the difference that there would be if the runs were equal in all
+    other units. `share` (pairs, units), each unit's share of the data, sums to 1. `error` is NaN with a single unit;
+    `wins` counts items where the second's value is greater.
     """
 
     delta: Floats
@@ -72,7 +73,7 @@ class Differences:
 
 
 def all_pairs(n: int) -> tuple[Integers, Integers]:
-    """The first and the second of every pair of n things, the first being the earlier."""
+    """The indices of the first and the second member of every pair of `n` things; the first is the smaller one."""
     first, second = np.triu_indices(n, 1)
     return first.astype(np.int64), second.astype(np.int64)
 
@@ -80,7 +81,7 @@ def all_pairs(n: int) -> tuple[Integers, Integers]:
 def differences(
     values: Values, a: Integers, b: Integers, average: Aggregate, *, over_items: bool = False
 ) -> Differences:
-    """How far the runs b lie above the runs a, a pair each, averaged as the metric is, over repositories or items."""
+    """The differences b − a of pairs of runs, averaged as the metric is, with repositories or items as units."""
     has = ~np.isnan(values.value)
     kinds, kind = has[:1], np.zeros(len(has), np.int64)
     if (has != kinds).any():
@@ -89,7 +90,7 @@ def differences(
     counts = np.zeros((4, len(a)), np.int64)
     parts, share = np.zeros((2, len(a), n_units))
     out = Differences(np.zeros(len(a)), parts, share, np.zeros(len(a)), np.ones(len(a)), *counts)
-    # Runs that have values for the same items are summed together: usually all of them.
+    # Runs with values for the same items (usually all runs) are summed together.
     low, high = np.minimum(kind[a], kind[b]), np.maximum(kind[a], kind[b])
     for least, most in np.unique(np.stack([low, high], axis=1), axis=0):
         pairs = np.flatnonzero((low == least) & (high == most))
@@ -103,7 +104,7 @@ def _add(
     out: Differences, values: Values, items: Integers, a: Integers, b: Integers, average: Aggregate, pairs: Integers,
     *, over_items: bool,
 ) -> None:  # fmt: skip
-    """Fill in the pairs that share the same items."""
+    """Fill in `pairs` of `out`, whose runs `a` and `b` share the same `items`."""
     repos, of_repo, n_of_repo = np.unique(values.repo[items], return_inverse=True, return_counts=True)
     unit_of = items if over_items else values.repo[items]
     units, starts, counts = np.unique(unit_of, return_index=True, return_counts=True)
@@ -135,14 +136,14 @@ def _add(
 
 
 def standard_error(residuals: Floats, share: Floats) -> tuple[Floats, Floats]:
-    """Standard errors and degrees of freedom of differences, with Bell and McCaffrey's correction as for one system.
+    """Standard errors and degrees of freedom of differences, with Bell and McCaffrey's correction (see `intervals`).
 
-    `residuals` (pairs, units) sum to 0, the units' shares of the data (pairs or 1, units) to 1.
+    `residuals` (pairs, units) sum to 0, `share` (pairs or 1, units), the units' shares of the data, to 1.
     """
     several = share.max(axis=1, keepdims=True) < ALL_BUT_NOTHING
     rest = np.where(several, 1 - share, np.nan)
     weighted = share**2 / rest
-    # Where neither ratio has anything to divide by no unit has a share: nothing scatters.
+    # If both ratios have nothing to divide by, no unit has a share, and nothing scatters.
     with np.errstate(divide="ignore"):
         degrees = 1 / ((share**2).sum(axis=1) + weighted.sum(axis=1) ** 2 - (weighted**2).sum(axis=1))
     error = np.sqrt((residuals**2 / rest).sum(axis=1))
@@ -152,7 +153,7 @@ def standard_error(residuals: Floats, share: Floats) -> tuple[Floats, Floats]:
 def _ratios(
     above: Floats, below: Floats, first: Integers, second: Integers, of_nothing: float
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Parts, residuals and shares (pairs, units) and differences (pairs) of ratios of sums (runs, units)."""
+    """The parts, residuals and shares (pairs, units) and the differences (pairs) of ratios of sums (runs, units)."""
     tops, bottoms = above.sum(axis=1), below.sum(axis=1)
     usable = np.where(bottoms > 0, bottoms, np.inf)
     ratio = np.where(bottoms > 0, tops / usable, of_nothing)
@@ -172,15 +173,15 @@ def _ratios(
 def flip_tests(diffs: Differences, family: Mask) -> tuple[Floats, Floats]:
     """Two-sided sign-flip tests over units: p of every pair, and p adjusted for the pairs of a family.
 
-    Were two systems alike, a unit's part could as well have the other sign. p is how often flips give a
-    difference as large. Adjusted it is by Westfall and Young's step-down maximum over the same flips, of the difference
-    over its standard error, so that it is of one scale in all pairs, and no less than p; NaN outside the family.
+    If two systems were equal, a unit's part could as well have the other sign. p is the share of flips with a
+    difference at least as large. The adjusted p is Westfall and Young's step-down maximum over the same flips, of
+    differences over standard errors, which have one scale in all pairs; it is at least p, and NaN outside the family.
     """
     n_pairs, n_repos = diffs.parts.shape
-    # Of length 1, so that what is a tie is of one size in all pairs.
+    # Of length 1, so that the tolerance for ties is the same in all pairs.
     norm = np.sqrt((diffs.parts**2).sum(axis=1, keepdims=True))
     unit = np.divide(diffs.parts, norm, out=np.zeros_like(diffs.parts), where=norm > 0)
-    # Small sets of units give many pairs the same parts, and none at all to what is alike: each is flipped once.
+    # With few units many pairs have the same parts (equal runs have zeros): each distinct row is flipped once.
     unit, distinct = np.unique(unit, axis=0, return_inverse=True)
     itself = np.ones((1, n_repos))
     observed = np.abs(itself @ unit.T)[0] - _TIE
@@ -191,14 +192,14 @@ def flip_tests(diffs: Differences, family: Mask) -> tuple[Floats, Floats]:
     in_family = studentised.of(itself)[0] - _TIE
     n_plain, n_stepped, n_flips = np.zeros(len(unit), np.int64), np.zeros(len(order), np.int64), 0
     for block in flips(n_repos, max(1, _BLOCK_NUMBERS // max(n_pairs, n_repos, 1))):
-        # Not more at once than a core's own memory holds: half of the time would go into the rest.
+        # Only as much at once as fits a core's cache: otherwise half of the time would go into memory access.
         for signs in np.array_split(block, -(-len(block) * n_pairs // _AT_ONCE) or 1):
             totals = signs @ unit.T
             n_plain += (np.abs(totals, out=totals) >= observed).sum(axis=0)
             if len(order):
                 n_stepped += (np.maximum.accumulate(studentised.of(signs), axis=1) >= in_family).sum(axis=0)
         n_flips += len(block)
-    # Of drawn flips the one that was observed is another one.
+    # Drawn flips do not include the observed signs, which count as one more.
     more = int(n_repos > MOST_ENUMERATED)
     p, adjusted = ((n_plain + more) / (n_flips + more))[distinct], np.full(n_pairs, np.nan)
     stepped = np.maximum((n_stepped + more) / (n_flips + more), p[order])
@@ -210,9 +211,9 @@ class Studentised:
     """Differences over their standard errors, for any signs of the repositories' parts: between 0 and 1.
 
     The statistic is d² / (v + d²), which grows with |d| / √v and needs no division by a variance of 0. The variance of
-    flipped parts s·x, shares w and sum d is Σ (s·x − d·w)² / (1 − w), multiplied out. From few repositories it is so
-    uncertain that the least of many variances would decide; so it is moderated, as Smyth's t is, by what no flip
-    changes: the family's median of Σ x² / (1 − w).
+    flipped parts s·x, with shares w and sum d, is Σ (s·x − d·w)² / (1 − w), multiplied out. With few repositories it is
+    so uncertain that the smallest of many variances would decide; so it is moderated, like Smyth's t, by a value that
+    no flip changes: the family's median of Σ x² / (1 − w).
     """
 
     def __init__(self, diffs: Differences, pairs: Integers) -> None:
@@ -226,7 +227,7 @@ class Studentised:
         self._weight = diffs.degrees[pairs] / (diffs.degrees[pairs] + _PRIOR_DEGREES)
 
     def of(self, signs: Floats) -> Floats:
-        """(flips, pairs) the statistic."""
+        """The statistic, (flips, pairs)."""
         total = signs @ self._parts.T
         variance = self._squares - 2 * total * (signs @ self._crossed.T) + total**2 * self._shares
         moderated = self._moderated(variance)
@@ -234,9 +235,9 @@ class Studentised:
         return statistic
 
     def height(self, signs: Floats, residuals: Floats, share: Floats, bar: float, size: Floats) -> Floats:
-        """(flips, pairs) how large a difference is whose statistic is at a bar, where the residuals have other signs.
+        """(flips, pairs) the size of the difference whose statistic is at `bar`, if the residuals have these signs.
 
-        The residuals, (pairs, units), are larger by `size`, (flips, pairs).
+        `residuals` (pairs, units) are multiplied by `size` (flips, pairs).
         """
         rest = np.maximum(1 - share, 1 - ALL_BUT_NOTHING)
         total = signs @ residuals.T
@@ -251,9 +252,9 @@ class Studentised:
 
 
 def flips(n_repos: int, n_rows: int) -> Iterator[Floats]:
-    """Signs of repositories, some flips at a time: (flips, repositories).
+    """Blocks of signs of the units, (flips, units): all flips, or N_FLIPS random ones if there are too many.
 
-    Of all flips those that keep the first sign are enough: the others mirror them.
+    Of all flips, only those with a positive last sign: the others mirror them.
     """
     if n_repos <= MOST_ENUMERATED:
         n = 1 << max(n_repos - 1, 0)
@@ -265,7 +266,7 @@ def flips(n_repos: int, n_rows: int) -> Iterator[Floats]:
 
 @lru_cache(maxsize=4)
 def _drawn_signs(n_repos: int, n_rows: int) -> list[NDArray[np.int8]]:
-    """The signs, a block after the other: metric after metric and slice after slice is tested by the same."""
+    """Blocks of random signs, cached: every metric and slice is tested with the same ones."""
     generator = np.random.default_rng(_SEED)
     rows = (min(n_rows, N_FLIPS - start) for start in range(0, N_FLIPS, n_rows))
     return [1 - 2 * generator.integers(0, 2, (n, n_repos), np.int8) for n in rows]

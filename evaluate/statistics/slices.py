@@ -1,4 +1,4 @@
-"""Which items are pooled, and how: a protocol's slices, the one that is shown first, the average of each metric."""
+"""How items are grouped and averaged: a protocol's slices, the headline slice, and the average of each metric."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,21 +16,21 @@ _Board = TypeVar("_Board")
 
 MEASURE = ["granularity", "metric", "k"]
 SLICE = ["slice", "slice_value"]
-"""The columns that tell one measure, and one value of a slice, from another."""
+"""The columns that identify a measure, and those that identify one value of a slice."""
 
 WHOLE_SLICE = ("all", "all")
 
 
 @dataclass(frozen=True)
 class Slice:
-    """A part of the items: those alike in some columns, none for the whole; the value joins theirs with `/`.
+    """A division of the items by some columns, whose values are joined with `/`; without columns, all items.
 
     Attributes:
-        per_stratum: Where the items lie in several strata it is taken within each, under a compound name
-            (`context/level`). Other slices are left out where they would mix any.
-        splits: It exists only where it tells items apart that the columns before its last do not.
-        of: It holds only items that have a value there.
-        is_resampled: Its items are resampled, as a board may open with it: that costs most by far.
+        per_stratum: If items are in several strata, each is divided separately, under a compound name
+            (`context/level`). Any other slice is left out if one of its values would mix strata.
+        splits: The slice exists only if the last of its columns has at least two values.
+        of: It contains only items that have a value in this column.
+        is_resampled: Its items are resampled (by far the costliest step), as a board may open with it.
     """
 
     name: str
@@ -50,10 +50,10 @@ _SLICES = (
     Slice("difficulty", ("difficulty",), splits=True),
     Slice("band", ("band",), splits=True),
     Slice("subset/split", ("subset", "split"), per_stratum=False, splits=True),
-    # RepoBench-R's subsets say neither split nor level; where an item has no candidates the subset says it all.
+    # RepoBench-R's subsets name neither split nor level; for items without candidates the subset is enough.
     Slice("subset/split/level", ("subset", "split", "level"), per_stratum=False, of="band", is_resampled=True),
 )
-"""Every slice there is, where the items lie in one stratum."""
+"""The slices of protocols that score no contexts, as named if all items are in one stratum."""
 
 _OF_CONTEXTS = (
     Slice("all", (), is_resampled=True),
@@ -62,28 +62,28 @@ _OF_CONTEXTS = (
     Slice("language", ("language",), splits=True),
     Slice("repo", ("repo",)),
 )
-"""Which items are pooled. The sources an instance is from are no strata here: one benchmark was made of them."""
+"""The slices of protocols that score contexts. Sources are no strata here: one benchmark was made of them."""
 
 UNSLICED = (Slice("all", ()),)
-"""All items as one, whatever their strata."""
+"""All items together, whatever their strata."""
 
 
 def protocol_slices(protocol: Protocol) -> tuple[Sequence[Slice], Sequence[str]]:
-    """Over which slices a protocol's scores are pooled, and which columns' values never are."""
+    """The slices of a protocol's scores, and its strata: columns whose values are never averaged together."""
     if protocol.context is None:
-        # Not into one mean: contexts of one target, train with test, v1 with v1.1.
+        # Never averaged together: several contexts of one target, train and test, v1 and v1.1.
         return _SLICES, ("context", "split", "source")
-    # Verified is a part of full.
+    # The verified subset is part of the full one.
     return _OF_CONTEXTS, ("subset",)
 
 
 def in_slice(items: pl.LazyFrame, slice_: str, value: str) -> pl.LazyFrame:
-    """The items that a value of a slice holds; a slice is named by the columns whose values its value joins."""
+    """The items in one value of a slice; `slice_` names the columns whose values are joined in `value`."""
     return items.join(in_slice_of(items, slice_).filter(slice_value=value), on="item_id", how="semi")
 
 
 def in_slice_of(items: pl.LazyFrame, slice_: str) -> pl.LazyFrame:
-    """Which value of a slice holds each item that one does: item_id, slice_value; see :func:`in_slice`."""
+    """The value that each item has in a slice: item_id, slice_value (null without a band); see :func:`in_slice`."""
     if slice_ == "all":
         return items.select("item_id", slice_value=pl.lit("all"))
     columns = [_band() if name == "band" else pl.col(name).fill_null("none") for name in slice_.split("/")]
@@ -91,7 +91,7 @@ def in_slice_of(items: pl.LazyFrame, slice_: str) -> pl.LazyFrame:
 
 
 def item_kinds(items: pl.LazyFrame, columns: Sequence[str]) -> pl.DataFrame:
-    """The kinds of items: kind (a number), the columns (a null one where the items lack it), item_id (a list)."""
+    """The kinds of items, equal in all `columns`: kind (a number), the columns (null if unknown), item_id (a list)."""
     known = items.collect_schema().names()
     absent = pl.lit(None, pl.String)
     band = _band() if "n_candidates" in known else absent
@@ -100,7 +100,7 @@ def item_kinds(items: pl.LazyFrame, columns: Sequence[str]) -> pl.DataFrame:
 
 
 def _band() -> pl.Expr:
-    # By the fewest candidates of each.
+    # By the minimum number of candidates.
     bands = {20: "20+", 15: "15-19", 10: "10-14", 5: "5-9", 1: "1-4"}
     return pl.coalesce(pl.when(pl.col("n_candidates") >= n).then(pl.lit(band)) for n, band in bands.items())
 
@@ -108,12 +108,12 @@ def _band() -> pl.Expr:
 def kinds_by_slice(
     kinds: pl.DataFrame, slices: Sequence[Slice], strata: Sequence[str]
 ) -> list[tuple[pl.DataFrame, bool]]:
-    """Which kinds of items each slice holds (kind, repo, slice, slice_value), and whether they are resampled.
+    """Per slice, the kinds of items in it (kind, repo, slice, slice_value), and whether they are resampled.
 
-    At least one frame, be it empty.
+    At least one frame, which may be empty.
     """
     several = [column for column in strata if kinds[column].n_unique() > 1]
-    # An item without a value lies in a stratum too.
+    # Items without a value are a stratum too.
     of_kinds = kinds.lazy().with_columns(pl.col(several).fill_null("none"))
     every, resampled = list[pl.LazyFrame](), list[bool]()
     for slice_ in slices:
@@ -128,7 +128,7 @@ def kinds_by_slice(
         resampled.append(slice_.is_resampled)
     columns = ["kind", "repo", "slice", "slice_value"]
     nothing = pl.DataFrame(schema={name: kinds.schema.get(name, pl.String()) for name in columns})
-    # What holds items of several strata is no slice.
+    # A slice with a value that mixes strata is left out.
     return [(nothing, True)] + [
         (rows[columns], is_resampled)
         for rows, is_resampled in zip(pl.collect_all(every), resampled, strict=True)
@@ -138,12 +138,12 @@ def kinds_by_slice(
 
 
 def headline_slice(protocol: Protocol, aggregates: pl.LazyFrame) -> tuple[str, str]:
-    """The slice that is shown first: the protocol's headline, where that was not scored all, else the first subset."""
+    """The slice to show first: the protocol's headline; if that was not scored, `all`; else the first subset."""
     return next(_opening(protocol, aggregates), protocol.headline or WHOLE_SLICE)
 
 
 def _opening(protocol: Protocol, aggregates: pl.LazyFrame) -> Iterator[tuple[str, str]]:
-    """The slices that a protocol may be shown by, the one that is shown first before the others."""
+    """The scored slices that a protocol may be shown by, in order of preference."""
     known = set(aggregates.select(SLICE).unique().collect().iter_rows())
     order = [protocol.headline or WHOLE_SLICE, WHOLE_SLICE, *sorted(where for where in known if where[0] == "subset")]
     return (where for where in order if where in known)
@@ -152,7 +152,7 @@ def _opening(protocol: Protocol, aggregates: pl.LazyFrame) -> Iterator[tuple[str
 def slice_of(
     protocol: Protocol, aggregates: pl.LazyFrame, name: str, items: pl.LazyFrame | None = None
 ) -> tuple[str, str]:
-    """The slice that is named as `column=value`, or the one that the protocol shows first; of those with such items."""
+    """The slice named as `column=value`; without a name, the first to show that has any of `items` (if given)."""
     if not name:
         shown = headline_slice(protocol, aggregates)
         if items is None:
@@ -185,9 +185,9 @@ def with_slice(boards: Iterable[_Of], read: Callable[[_Of], _Board]) -> list[_Bo
 
 
 def average_of(protocol: Protocol, metric: Metric) -> Aggregate:
-    """How a metric is averaged under a protocol: as its primary is.
+    """How a metric is averaged under a protocol: like its primary metric.
 
-    Where that is the ratio of sums, metrics that have none and those of a run's steps are averaged over items.
+    If that is by the ratio of sums, metrics without sums and metrics of a run's steps are averaged over items.
     """
     average = protocol.primary.aggregate
     return "macro" if average == "micro" and (metric.micro == "undefined" or metric.is_of_steps) else average
