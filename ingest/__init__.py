@@ -1,1 +1,1 @@
-"""The outside world → items, gold spans, files, chunks: every raw byte comes in through here."""
+"""Data from outside → items, gold spans, files, chunks: all raw bytes enter through this package."""

@@ -1,10 +1,10 @@
-"""`python -m ingest`: bring benchmarks into the lake."""
+"""`python -m ingest`: read benchmarks into the lake."""
 
 from lake.errors import check_libraries
 
 if __name__ == "__main__":
     check_libraries("ingest")
-    # Imported when the libraries are known to be there.
+    # Imported only after the check that the libraries are installed.
     from ingest.commands import app
     from lake.console import run
 

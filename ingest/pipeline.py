@@ -1,4 +1,4 @@
-"""From a source to the lake: read what is new, cut it, and leave alone what stands."""
+"""From a source to the lake: read the parts that are new or changed, cut their files, and keep all others."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -39,7 +39,7 @@ def ingest(
     needs: bool = False,
     say: Callable[[str], None] = lambda _: None,
 ) -> Callable[[], Outcome]:
-    """Bring a benchmark's subsets into the lake, and when the answer is called their chunks."""
+    """Read a benchmark's subsets into the lake; calling the returned function then cuts their files into chunks."""
     if benchmark.is_one_subset and len(subsets) > 1:
         message = f"{benchmark.display_name}: {listed(subsets)} hold the same items and are never pooled"
         raise GoldspanError(message, hint="Ask for one of them: SUBSETS=" + subsets[0], code=Exit.USAGE)
@@ -51,7 +51,7 @@ def ingest(
         benchmark = replace(benchmark, parts=partial(benchmark.parts, with_needs=True))
     reader = _Reader(lake, benchmark, source, Contents(lake), workers, result, say)
     for number, subset in enumerate(subsets):
-        # Shares as equal as whole items allow, and one at the least.
+        # The limit is split over the subsets as evenly as whole numbers allow, with at least 1 for each.
         whole, rest = divmod(limit or 0, len(subsets))
         reader.read(subset, None if limit is None else max(1, whole + (number < rest)))
     if benchmark.needs_symbols:
@@ -95,12 +95,12 @@ class _Reader:
     say: Callable[[str], None]
 
     def read(self, subset: str, limit: int | None) -> None:
-        """Bring one subset into the lake, part by part; its own part, written last, says that all are there."""
+        """Read one subset into the lake, part by part; the subset's own part is written last and marks it complete."""
         lake, benchmark, source, result = self.lake, self.benchmark, self.source, self.result
         rejects = Rejects(has_excerpts=benchmark.has_excerpts)
         raw = benchmark.find(source, subset, rejects)
         rules = [benchmark.name, subset, limit, source.label, source.revision, _bound(benchmark.parts)]
-        # What cannot be read of a file, the reader refuses.
+        # Rejects count as input too: they record what could not be read of a file.
         files = [(entry.path, entry.made_from or entry.sha256()) for entry in raw.entries]
         files += [(reject.source, f"{reject.position}: {reject.reason}") for reject in rejects]
         stamp = made_from(parameters=[*rules, files], code=[benchmark.find, benchmark.parts])
@@ -110,12 +110,12 @@ class _Reader:
 
         before = stored_parts.parts_of_subset(lake, benchmark, subset)
         absent = lake.scan_parts(before, "items").filter(wants_repository()).collect()
-        # With all that it needs: what somebody deleted is made again.
+        # A part counts as current only if its pools are there: files that somebody deleted are made again.
         has_pools = stored_parts.have_pools(lake, benchmark, before)
         targets = [stored_parts.whole_subset(lake, benchmark, subset, stamp, [part.name for part in before])]
         targets += [whole_part(part.name) for part in before]
         is_whole = has_pools and all(target.is_current for target in targets)
-        # What is missing for want of a repository is asked for again, and named again.
+        # Repositories that could not be cloned are asked for again, and listed again.
         is_other = is_whole and raw.repositories is not None and may_now_be_had(absent, raw.repositories)
         if is_whole and not is_other:
             self._warn(subset, absent_notes(absent["item_id"]))
@@ -135,7 +135,7 @@ class _Reader:
             part_rejects = Rejects(has_excerpts=benchmark.has_excerpts)
             rows = part.read(part_rejects).named(benchmark.name)
             if benchmark.is_collection:
-                # The documents of a collection are called after it: they are no repository.
+                # The documents of a collection do not come from a repository: the benchmark's name takes its place.
                 rows = replace(rows, items=rows.items.with_columns(repo="benchmark"))
             self._write(target, part.name, rows, part_rejects)
             if part.name != part_of(subset):
@@ -162,7 +162,7 @@ class _Reader:
         target.write(rows.gold, *queries, *more, rejects.frame("ingest"), rows.items)
 
     def _write_files(self, part: str, repos: pl.DataFrame, group: PoolGroup) -> None:
-        # Of the files alone: whichever of the subsets that share a pool is read, the part is the same.
+        # The fingerprint covers the files alone: subsets that share a pool then share its part as well.
         folders = {"benchmark": self.benchmark.name, "kind": group.kind}
         parameters = sha256_of(group.files.write_csv().encode())
         files = target_of(self.lake, "files", part=group.name, inputs=(), parameters=parameters, code=(), **folders)
@@ -177,7 +177,7 @@ class _Reader:
 
 
 def _bound(value: object) -> list[object]:
-    """The values that are bound to a function's arguments; its code is counted apart."""
+    """The values bound to a function's arguments by `partial`; the function's code is fingerprinted separately."""
     if isinstance(value, partial):
         return [bound for given in (value.func, *value.args, *value.keywords.values()) for bound in _bound(given)]
     return [] if callable(value) else [asdict(value) if isinstance(value, Collection) else value]
@@ -193,7 +193,7 @@ def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None
         "gold_rules": dict(benchmark.gold_rules),
         "homepage": benchmark.homepage,
     }
-    # Data with a label of its own is not the published data.
+    # Data with a label is not the published data, so the published licences do not apply.
     licences = {**({} if source.label else benchmark.repository_licences), **source.licences}
     same = ("name", "like", "display_name", "title", "meaning", "version", "licence", "citation", "paper", "place")
     row = {

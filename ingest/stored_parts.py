@@ -1,4 +1,4 @@
-"""A benchmark's parts in a lake, and taking them away where they no longer hold."""
+"""The parts of a benchmark in a lake: find them, check that they are complete, and remove those out of date."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,47 +20,47 @@ from lake.text import counted, listed
 
 
 def parts_of_subset(lake: Lake, benchmark: Benchmark, subset: str) -> list[Part]:
-    """The stored parts of a subset's items."""
+    """The stored `items` parts of a subset."""
     return [part for part in lake.parts("items", benchmark=benchmark.name) if belongs(part.name, subset)]
 
 
 def rejects_of(lake: Lake, benchmark: Benchmark, subset: str = "") -> list[Part]:
-    """The rejects of a subset, or of all: of its files, and of each of its parts."""
+    """The stored `rejects` parts of a subset (of all subsets if empty): of its files, and of each of its parts."""
     first = rejects_part(benchmark, "")
     mine = {part.name.removeprefix(first): part for part in lake.parts("rejects") if part.name.startswith(first)}
     return [part for name, part in mine.items() if not subset or belongs(name.partition(".")[0], subset)]
 
 
 def belongs(part: str, subset: str) -> bool:
-    """Whether a part is one of a subset's."""
+    """Whether a part belongs to a subset, by its name."""
     return f"{part}-".startswith(f"{part_of(subset)}-")
 
 
 def rejects_part(benchmark: Benchmark, part: str) -> str:
-    """The name of the part that holds the rejects of a part."""
-    # Own data may be called as another benchmark is but for a `-` and more; no name holds a point.
+    """The name of the `rejects` part that goes with an `items` part."""
+    # Own data may be named like another benchmark plus `-…`; no name contains a dot, so `.` keeps them apart.
     return f"own-{benchmark.name}.{part}" if benchmark.like else f"ingest-{benchmark.name}-{part}"
 
 
 def whole_subset(
     lake: Lake, benchmark: Benchmark, subset: str, stamp: str = "", names: Sequence[str] = ()
 ) -> BuildTarget:
-    """The rejects of a subset's files; written last and with the names of all parts, they say that it is whole."""
+    """The target for the rejects of a subset's files; written last, it marks all parts (`names`) as complete."""
     slot = Slot("rejects", f"{rejects_part(benchmark, part_of(subset))}.files", {})
     return BuildTarget(lake, [slot], fingerprint(stamp, names))
 
 
 def whole_part(lake: Lake, benchmark: Benchmark, part: str, made_from: str = "") -> BuildTarget:
-    """A part with all that is given with it; its items come last, so that they say that all the rest is there."""
+    """The target for all tables of a part; `items` is written last, so a part with items is complete."""
     folders = {"benchmark": benchmark.name}
-    # Rows that are given with the items, of runs under a run called `gold`.
+    # Rows given with the items, stored in tables of runs under the run `gold`.
     of_gold = {**folders, "run_id": GOLD_RUN}
     more = [Slot(name, part, {folder: of_gold[folder] for folder in table(name).folders}) for name in benchmark.more]
     slots = [
         Slot("gold_spans", part, folders),
         *(Slot("queries", part, of_query) for of_query in query_folders(benchmark)),
         *more,
-        # No rejects are written as well: a part of no rows says that there were none.
+        # Rejects are written even if there are none: a part without rows records that.
         Slot("rejects", rejects_part(benchmark, part), {}),
         Slot("items", part, folders),
     ]
@@ -73,11 +73,11 @@ def query_folders(benchmark: Benchmark) -> list[dict[str, str]]:
 
 
 def have_pools(lake: Lake, benchmark: Benchmark, parts: list[Part]) -> bool:
-    """Whether what some parts' items search is there, file by file, and beside it what is not searched."""
+    """Whether the lake holds every file of the pools of some `items` parts, searched or not, with its content."""
     if not parts:
         return True
     pools = lake.scan_parts(parts, "items").filter("scorable").select("pool_id").unique()
-    # What lies beside a pool, unsearched, must be whole as well.
+    # The files of a repository that are not searched must be complete as well.
     wanted = pl.concat([pools, pools.select(pl.col("pool_id") + UNSEARCHED)])
     files = lake.scan("files").select("pool_id", "sha256").join(wanted, on="pool_id", how="semi")
     without_files = pools.join(files, on="pool_id", how="anti")
@@ -92,7 +92,7 @@ def have_pools(lake: Lake, benchmark: Benchmark, parts: list[Part]) -> bool:
 
 
 def remove_readers(lake: Lake, benchmark: Benchmark, reader: str, files: Part, result: Outcome) -> None:
-    """Take away the other parts whose items search files that are now others: their gold is of the old ones."""
+    """Remove the other parts whose items search the files of `files`, which changed: their gold is of the old files."""
     pools = lake.scan_parts([files], "files").select("pool_id").unique()
     for part in lake.parts("items", benchmark=benchmark.name):
         searching = lake.scan_parts([part], "items").join(pools, on="pool_id")
@@ -103,7 +103,7 @@ def remove_readers(lake: Lake, benchmark: Benchmark, reader: str, files: Part, r
 
 
 def remove_other_subsets(lake: Lake, benchmark: Benchmark, subset: str, result: Outcome) -> None:
-    """Take away what stands of another subset, where two may not stand together."""
+    """Remove the stored parts of all other subsets, for benchmarks that allow only one subset in a lake."""
     others = [part.name for part in lake.parts("items", benchmark=benchmark.name) if not belongs(part.name, subset)]
     for name in others:
         whole_part(lake, benchmark, name).remove()
@@ -114,7 +114,7 @@ def remove_other_subsets(lake: Lake, benchmark: Benchmark, subset: str, result: 
 
 
 def remove_other_sources(lake: Lake, benchmark: Benchmark, source: Source, result: Outcome) -> None:
-    """Take away what an earlier source left of a benchmark: the sample and the published data never stand together."""
+    """Remove a benchmark's parts from another source: a lake never holds the sample and the published data together."""
     now = source_name(source)
     before = lake.scan_part("benchmarks", benchmark.name).select("source", "revision", "label").collect().rows()
     if before in ([], [(now, source.revision, source.label)]):
@@ -132,14 +132,14 @@ def remove_other_sources(lake: Lake, benchmark: Benchmark, source: Source, resul
 
 
 def remove_benchmark(lake: Lake, benchmark: Benchmark, source: Source, result: Outcome) -> None:
-    """Take away what an earlier source left of a benchmark that now has no items, and its own row."""
+    """Remove what an earlier source left of a benchmark that now has no items, and the benchmark's own row."""
     remove_other_sources(lake, benchmark, source, result)
     for row in (part for part in lake.parts("benchmarks") if part.name == benchmark.name):
         lake.remove(row)
 
 
 def check_replaced(lake: Lake, benchmark: Benchmark, source: Source) -> None:
-    """See that own data and other data of a benchmark never replace each other unasked; nothing is changed."""
+    """Raise a `GoldspanError` if own data would replace other data of the same name, or be replaced; change nothing."""
     before = lake.scan_part("benchmarks", benchmark.name).select("label", "like").collect().rows()
     now = (source.label, benchmark.like)
     if before in ([], [now]) or {before[0][0], source.label} <= {"", *RESERVED}:
@@ -158,5 +158,5 @@ def check_replaced(lake: Lake, benchmark: Benchmark, source: Source) -> None:
 
 
 def source_name(source: Source) -> str:
-    """A source's name on pages: a folder by its own name, for its path is nobody else's business."""
+    """A source's name on pages: of a path only the last part, so that no local folders are published."""
     return Path(source.name).name or source.name

@@ -1,4 +1,4 @@
-"""The commands of `python -m ingest`, each with the module that declares it."""
+"""The commands of `python -m ingest`, and the module that declares each."""
 
 from lake.console import stage_app
 

@@ -1,4 +1,4 @@
-"""`python -m ingest list`, `verify` and `clean`: what there is, whether a lake is as it was written, and less of it."""
+"""`python -m ingest list`, `verify` and `clean`: list what is available, check the lake's parts, and delete parts."""
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator
@@ -30,7 +30,7 @@ def list_inputs(
     tag: Annotated[str, typer.Option("--tag", help="Only benchmarks of this tag, and their subsets.")] = "",
     format: FormatOption = "",  # noqa: A002  # the flag's own name
 ) -> None:
-    """What there is: benchmarks, subsets, chunkers, formats of imports, tasks (of the lake)."""
+    """List what there is: benchmarks, subsets, chunkers, import formats, or tasks (including those of the lake)."""
     declared, store = list(known_benchmarks().values()), Lake(lake)
     in_a_table = ("name", "display_name", "title", "subsets", "tags")
     if tag:
@@ -65,7 +65,7 @@ def list_inputs(
 
 @app.command()
 def verify(lake: LakeOption = DEFAULT_LAKE) -> None:
-    """Compare every part of the lake with what was recorded when it was written; exit code 3 where one does not fit."""
+    """Compare every part of the lake with what was recorded when it was written; exit code 3 if one differs."""
     if not lake.is_dir():
         message = "there is no lake to verify"
         hint = "Name it with --lake, or make one: make ingest"
@@ -87,7 +87,7 @@ def clean(
     all_: Annotated[bool, setting("ALL", "Imported runs and downloads too.", "--all")] = False,
     lake: LakeOption = DEFAULT_LAKE,
 ) -> None:
-    """Delete what can be made again from its sources; imported runs and downloads are kept."""
+    """Delete everything that can be made again from its sources; imported runs and downloads are kept."""
     store, kept = Lake(lake), list[str]()
     if not lake.is_dir():
         done = f"there is no lake in {lake}"
@@ -95,7 +95,7 @@ def clean(
         message = "this folder is no lake, so nothing in it is deleted"
         raise GoldspanError(message, where=str(lake), hint="Name a lake with --lake.", code=Exit.USAGE)
     elif all_:
-        # Nothing that lies beside it in its folder.
+        # Only the lake's own folders: other files in the same folder stay.
         for name in (*TABLES, ASIDE, CACHE):
             shutil.rmtree(lake / name, ignore_errors=True)
         done = f"deleted {lake}"

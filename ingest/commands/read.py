@@ -1,4 +1,4 @@
-"""`python -m ingest read`, `own` and `mine`: bring benchmarks, own data and a repository's own tasks into the lake."""
+"""`python -m ingest read`, `own` and `mine`: read benchmarks, own data and tasks mined from a repository."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -48,8 +48,8 @@ from lake.text import listed
 def open_source(
     spec: str, benchmark: str, *, markers: tuple[str, ...] = (), cache: Path, say: Callable[[str], None] | None = None
 ) -> Source:
-    """The source of a benchmark that `SOURCE=` names: `sample`, `hub`, or a folder (one called so is `./sample`)."""
-    # Imported when needed: who reads a folder waits neither for what mines nor for what downloads.
+    """A benchmark's source as `SOURCE=` names it: `sample`, `hub`, or a folder (`./sample` for one so named)."""
+    # Imported when needed: reading a folder should not wait for the modules that mine or download.
     if spec in ("", "sample"):
         from ingest.mining.sample import open_sample
 
@@ -64,7 +64,7 @@ def open_source(
 def _open_sources(
     spec: str, requested: Sequence[str], declared: Mapping[str, Benchmark], console: Console, cache: Path
 ) -> dict[str, Source]:
-    """The sources of the benchmarks asked for, by name; of all that the source holds when none is."""
+    """The source of each requested benchmark, by name; without a request, of all benchmarks that `spec` holds."""
     opened, problems = dict[str, Source](), []
     for name in requested or declared:
         try:
@@ -121,7 +121,7 @@ def read(
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Read benchmarks into the lake and cut their files into chunks: what `python -m ingest` does."""
+    """Read benchmarks into the lake and cut their files into chunks; `python -m ingest` alone does this."""
     console, store = Console(quiet=quiet, json=json), Lake(lake)
     declared, names = dict(known_benchmarks()), split_names(benchmarks)
     own: Source | None = None
@@ -149,7 +149,7 @@ def read(
     workers = Workers(parse_engine(engine, lake))
     base = checked("address", GITHUB if repositories == "github" else repositories) if repositories else ""
     with console.lake_lock(store, {"ingest", "runs"}), workers:
-        # Under the lock: what is damaged of the lake is set aside by now.
+        # Under the lock: damaged parts of the lake have been set aside by now.
         resolved = wanted_chunkers(split_names(chunkers), chunker or [], store, trusted=trust_lake, seconds=timeout)
         for cutter in resolved:
             if cutter.declaration.given:
@@ -165,12 +165,12 @@ def read(
         for name, opened in sources.items():
             check_replaced(store, declared[name], opened)
         finish: dict[str, Callable[[], Outcome]] = {}
-        # What is parsed is parsed while the others are read.
+        # Benchmarks whose files are parsed come first: the processes parse while the others are read.
         try:
             for name, opened in sorted(sources.items(), key=lambda opened: not declared[opened[0]].needs_symbols):
                 labelled = f" (labelled {opened.label})" if opened.label else ""
                 console.say(f"{declared[name].display_name} from {opened.name}{labelled}")
-                # As asked, else from GitHub what a publisher names.
+                # The URL as requested; otherwise GitHub, if the publisher's data names commits.
                 url = base or (GITHUB if declared[name].names_commits and opened.name == HUB else "")
                 if url and declared[name].clones(opened):
                     opened = replace(opened, repositories=Repositories(cache, base=url, say=console.say))
@@ -179,7 +179,7 @@ def read(
                     workers=workers, limit=limit, needs=needs, say=console.say,
                 )  # fmt: skip
         except GoldspanError:
-            # What is read already is done to its end.
+            # Finish the benchmarks that are already read.
             for read_before in finish.values():
                 read_before()
             raise
@@ -214,7 +214,7 @@ def own(
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Ingest questions with gold of your own: BEIR folders, issues with a patch, and rows with paths and lines."""
+    """Read your own questions with gold: BEIR folders, issues with a patch, or rows with paths and lines."""
     console, rejects = Console(quiet=quiet, json=json), Rejects()
     file, reads, clones, notes = declare_own(
         items, repositories, lake / CACHE / "own", rejects, name=name, query=query, gold=gold
@@ -228,7 +228,7 @@ def own(
             trust_lake=trust_lake, limit=limit, engine=engine, lake=lake, json=json, quiet=quiet,
         )  # fmt: skip
     except typer.Exit as end:
-        # What was left out of the items before they were read is rejected as what is left out then.
+        # Rows that were left out while the items were converted are stored as rejects too.
         with console.lake_lock(store := Lake(lake), {"ingest"}):
             store_rejects(store, f"own-items-{file.parent.name}", rejects)
         raise typer.Exit(end.exit_code or (Exit.INCOMPLETE if rejects else Exit.DONE)) from end
@@ -254,7 +254,7 @@ def mine(
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Mine tasks from a repository's code and commits, each kind a benchmark with a leaderboard of its own."""
+    """Mine tasks from a repository's code and commits; each kind becomes a benchmark with a leaderboard of its own."""
     from ingest.mining.mined import MINED_TASKS, MineRequest, mined, open_repository
 
     console, store = Console(quiet=quiet, json=json), Lake(lake)
@@ -279,7 +279,7 @@ def mine(
                 )()  # fmt: skip
                 few = f"; fewer than {FEWEST_ITEMS} rank no systems" if outcome.scored < FEWEST_ITEMS else ""
             else:
-                # Declared without items, it would keep the others from being evaluated.
+                # A benchmark that is declared but has no items would keep the others from being evaluated.
                 outcome = Outcome(tally=store.tally)
                 remove_benchmark(store, benchmark, source, outcome)
             others = outcome.warnings if outcome.expected else []

@@ -1,4 +1,4 @@
-"""What is handed out to others and what they made of it: `python -m ingest tasks`, `run`, `check`, `show`."""
+"""`python -m ingest tasks`, `run`, `check`, `submissions`, `show`: hand out items and import the results of systems."""
 
 import json
 import re
@@ -138,7 +138,7 @@ def submissions(
     quiet: QuietOption = False,
     memory_limit: MemoryOption = None,  # set as it is read
 ) -> None:
-    """Import what lies in the folder of submissions, and take away what left it: `python -m ingest` does so too."""
+    """Import the submissions in a folder and remove runs whose submission is gone; `python -m ingest` does so too."""
     console, store = Console(quiet=quiet, json=json), Lake(lake)
     if not folder.is_dir():
         message = f"there is no folder {folder}"
@@ -157,9 +157,9 @@ def show(
     format: FileFormatOption = AUTO,  # noqa: A002  # the flag's own name
     memory_limit: MemoryOption = None,  # set as it is read
 ) -> None:
-    """Print what is understood of an agent's file, call by call, with what is not.
+    """Print how an agent's file is understood, call by call, and which parts are not understood.
 
-    A call that showed something of files is a step, and has a number; any other has a dash.
+    A call that showed parts of files is a step and has a number; any other call has a dash.
     """
     rejects = Rejects()
     for line in shown_trajectories(trajectory_files(InputFile.at(file), format, rejects), rejects):
@@ -169,7 +169,7 @@ def show(
 
 
 def outcome_of(done: Iterable[Outcome], store: Lake) -> Outcome:
-    """The last block on the benchmarks and the like that were read."""
+    """The summary printed last: the outcomes of all benchmarks and imports together."""
     outcome = Outcome.of_lake(store, done, "items ready", "make evaluate")
     if outcome.rejected:
         outcome.warnings.append(f"what was rejected, where and why: the table rejects, under {store.root}/rejects")
@@ -187,7 +187,7 @@ def tasks(
     no_repositories: Annotated[bool, typer.Option("--no-repositories", help="Without the repository's files.")] = False,
     lake: LakeOption = DEFAULT_LAKE,
 ) -> None:
-    """Hand out items: per item a folder with the question and the repository, and nothing of the answer."""
+    """Hand out items: for each a folder with the question and the repository, without the answer."""
     store = Lake(lake)
     lookup(benchmark, "benchmark", {task.benchmark: task for task in known_tasks(store).values()})
     where = parse_items(items)
@@ -200,7 +200,7 @@ def tasks(
     rows = _items(store, task, where)
     output.mkdir(parents=True, exist_ok=True)
     labels = store.scan_part("benchmarks", task.benchmark).select("label").collect()["label"]
-    # Repositories of data so labelled have no public address.
+    # Repositories of data with these labels have no public address.
     hosted = "" if {"sample", "mined"} & set(labels) else "https://github.com"
     nameless, unwritten = list[str](), list[str]()
     if format == "jsonl":
@@ -266,7 +266,7 @@ def _prompt(item: dict[str, object]) -> str:
 
 
 def _about(task: Task, item: dict[str, object], hosted: str) -> dict[str, object]:
-    """The content of `task.json`: ids, where the repository is, and what a result must look like."""
+    """The content of `task.json`: ids, the location of the repository, and the form that a result must have."""
     repo, commit = item["repo"], item["commit"]
     known = {"repository": repo, "commit": commit}
     if commit is not None and hosted:
